@@ -1,0 +1,1 @@
+//! What a packet meets between two hosts, as plain state machines.

@@ -1,0 +1,249 @@
+//! What one end of a connection is set up with, and the named profiles that bundle it.
+
+use bentpipe_units::Span;
+
+/// Which recovery decides what to retransmit, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryKind {
+    /// Fast retransmit, then slow start (Jacobson 1988).
+    Tahoe,
+    /// Fast retransmit and fast recovery that ends with the first new ACK (RFC 2581).
+    Reno,
+    /// Fast recovery that repairs a hole a round trip (RFC 6582).
+    NewReno,
+    /// The pipe algorithm over the SACK scoreboard (RFC 6675).
+    Sack,
+}
+
+impl RecoveryKind {
+    /// Every recovery there is.
+    pub const ALL: [RecoveryKind; 4] =
+        [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack];
+
+    /// The name used in scenarios and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RecoveryKind::Tahoe => "tahoe",
+            RecoveryKind::Reno => "reno",
+            RecoveryKind::NewReno => "newreno",
+            RecoveryKind::Sack => "sack",
+        }
+    }
+
+    /// One line for `bentpipe list recoveries`.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            RecoveryKind::Tahoe => "fast retransmit, then slow start from one segment (Jacobson 1988)",
+            RecoveryKind::Reno => "fast recovery that the first new ACK ends (RFC 2581)",
+            RecoveryKind::NewReno => "fast recovery through partial ACKs, a hole a round trip (RFC 6582)",
+            RecoveryKind::Sack => "the SACK scoreboard and the pipe algorithm (RFC 2018, RFC 6675)",
+        }
+    }
+}
+
+/// Which control decides how large the window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlKind {
+    /// Slow start, congestion avoidance and halving (RFC 5681).
+    Standard,
+}
+
+impl ControlKind {
+    /// Every control there is.
+    pub const ALL: [ControlKind; 1] = [ControlKind::Standard];
+
+    /// The name used in scenarios and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ControlKind::Standard => "standard",
+        }
+    }
+
+    /// One line for `bentpipe list controls`.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            ControlKind::Standard => "slow start, congestion avoidance, halving (RFC 5681)",
+        }
+    }
+}
+
+/// How much an ACK of new data opens cwnd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// One SMSS an ACK in slow start, SMSS²/cwnd an ACK in congestion avoidance, whatever the ACK covers
+    /// (RFC 2581; RFC 5681 equation 3).
+    PerAck,
+    /// By the bytes acknowledged: at most `limit` SMSS an ACK in slow start (RFC 3465 section 2.2; `limit` 1 is
+    /// RFC 5681 equation 2), SMSS for every cwnd acknowledged in congestion avoidance.
+    Bytes {
+        /// L of RFC 3465.
+        limit: u32,
+    },
+}
+
+/// When the receiver acknowledges in-order data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// An ACK at the latest for this many full-sized segments; 1 acknowledges each at once.
+    pub segments: u32,
+    /// An ACK at the latest after this time (RFC 1122 4.2.3.2: under 0.5 s).
+    pub timeout: Span,
+}
+
+/// The retransmission timer's settings (RFC 6298).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Before the first RTT sample.
+    pub initial: Span,
+    /// Lower bound of the RTO.
+    pub min: Span,
+    /// Upper bound, also of the backed-off RTO.
+    pub max: Span,
+    /// Clock granularity G: the RTO's variance term is at least this, and the timer expires on a multiple of it.
+    pub granularity: Span,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What to retransmit, when.
+    pub recovery: RecoveryKind,
+    /// How large the window is.
+    pub control: ControlKind,
+    /// Largest payload of a segment that this end sends and takes, in bytes, options not counted.
+    pub mss: u32,
+    /// Receive buffer in bytes: the window that an empty receiver advertises.
+    pub receive_window: u32,
+    /// Offer window scaling (RFC 7323). Without it a window over 65,535 bytes is advertised as 65,535.
+    pub window_scaling: bool,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Offer selective acknowledgments (RFC 2018).
+    pub sack: bool,
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// Initial ssthresh in bytes; `None` is "arbitrarily high" (RFC 5681 section 3.1).
+    pub initial_ssthresh: Option<u32>,
+    /// How an ACK opens cwnd.
+    pub growth: Growth,
+    /// When in-order data is acknowledged.
+    pub delayed_ack: DelayedAck,
+    /// Retransmission timer.
+    pub rto: RtoConfig,
+    /// Duplicate ACKs that mean a loss.
+    pub duplicate_threshold: u32,
+    /// Send new data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Tahoe and Reno: no second fast retransmit before the data outstanding at the first is acknowledged
+    /// (the `recover` test of RFC 6582 section 3.2; ns-2's `bugFix_`).
+    pub recover_guard: bool,
+    /// After an idle time of one RTO, restart from the restart window (RFC 5681 section 4.1).
+    pub restart_after_idle: bool,
+    /// Grow cwnd only when the sender filled it (RFC 7661 section 4.1, RFC 2861 section 3).
+    pub grow_only_when_limited: bool,
+    /// Timeouts in a row without progress, after which the connection ends with an error (R2 of RFC 1122 4.2.3.5).
+    pub max_retransmissions: u32,
+    /// How long a closed end remembers the connection (TIME-WAIT, twice the MSL).
+    pub time_wait: Span,
+}
+
+/// A named bundle of settings that imitates one stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// The plain current RFCs.
+    Rfc,
+    /// ns-2's one-way agents: windows in packets, every ACK counts one, fine timer.
+    Ns2,
+    /// OPNET's stack of 2007 as the `adalr` document sets it.
+    Opnet,
+}
+
+impl Profile {
+    /// Every profile there is.
+    pub const ALL: [Profile; 3] = [Profile::Rfc, Profile::Ns2, Profile::Opnet];
+
+    /// The name used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Rfc => "rfc",
+            Profile::Ns2 => "ns2",
+            Profile::Opnet => "opnet",
+        }
+    }
+
+    /// One line for `bentpipe list presets`.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Profile::Rfc => "the plain current RFCs: byte counting, min RTO 1 s, window scaling, delayed ACK",
+            Profile::Ns2 => "ns-2's one-way agents: growth an ACK, 10 ms tick, min RTO 0.2 s, every segment acknowledged",
+            Profile::Opnet => "OPNET 2007: 0.5 s tick, min RTO 1 s, initial window 2, 65,535-byte window, no timestamps",
+        }
+    }
+
+    /// The settings of this profile for an end that uses `recovery` and `control`.
+    pub fn config(self, recovery: RecoveryKind, control: ControlKind) -> Config {
+        let rfc = Config {
+            recovery,
+            control,
+            mss: 1460,
+            receive_window: 65_535,
+            window_scaling: true,
+            timestamps: false,
+            sack: recovery == RecoveryKind::Sack,
+            // RFC 5681 section 3.1: three segments when 1095 < SMSS <= 2190.
+            initial_window: 3,
+            initial_ssthresh: None,
+            growth: Growth::Bytes { limit: 1 },
+            delayed_ack: DelayedAck { segments: 2, timeout: Span::from_millis(200) },
+            rto: RtoConfig {
+                initial: Span::from_millis(1000),
+                min: Span::from_millis(1000),
+                max: Span::from_millis(60_000),
+                granularity: Span::from_millis(1),
+            },
+            duplicate_threshold: 3,
+            limited_transmit: true,
+            recover_guard: true,
+            restart_after_idle: true,
+            grow_only_when_limited: true,
+            max_retransmissions: 15,
+            time_wait: Span::from_millis(60_000),
+        };
+        match self {
+            Profile::Rfc => rfc,
+            Profile::Ns2 => Config {
+                window_scaling: true,
+                initial_window: 2,
+                growth: Growth::PerAck,
+                delayed_ack: DelayedAck { segments: 1, timeout: Span::ZERO },
+                rto: RtoConfig {
+                    initial: Span::from_millis(3000),
+                    min: Span::from_millis(200),
+                    max: Span::from_millis(60_000),
+                    granularity: Span::from_millis(10),
+                },
+                limited_transmit: false,
+                restart_after_idle: false,
+                grow_only_when_limited: false,
+                ..rfc
+            },
+            Profile::Opnet => Config {
+                window_scaling: false,
+                initial_window: 2,
+                initial_ssthresh: Some(65_535),
+                growth: Growth::PerAck,
+                rto: RtoConfig {
+                    initial: Span::from_millis(3000),
+                    min: Span::from_millis(1000),
+                    max: Span::from_millis(64_000),
+                    granularity: Span::from_millis(500),
+                },
+                limited_transmit: false,
+                restart_after_idle: false,
+                grow_only_when_limited: false,
+                max_retransmissions: 6,
+                ..rfc
+            },
+        }
+    }
+}

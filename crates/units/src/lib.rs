@@ -1,0 +1,9 @@
+//! Time, rate and size as types, and the way that people write them (`"250 ms"`, `"2.048 Mbit/s"`, `"64 KiB"`).
+//!
+//! Time is integer nanoseconds, so a run gives the same bytes on every machine.
+
+mod quantity;
+mod time;
+
+pub use quantity::{Bytes, Rate};
+pub use time::{Span, Time};

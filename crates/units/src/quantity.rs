@@ -1,0 +1,274 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::Span;
+
+/// A data rate in bits a second; never zero once parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rate(u64);
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(u64);
+
+impl Rate {
+    /// A rate of `bps` bits a second.
+    pub const fn from_bps(bps: u64) -> Rate {
+        Rate(bps)
+    }
+
+    /// Bits a second.
+    #[inline]
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+
+    /// The share `efficiency` (0 to 1) of this rate, to the nearest bit a second and at least one.
+    pub fn scaled(self, efficiency: f64) -> Rate {
+        Rate(((self.0 as f64 * efficiency).round() as u64).max(1))
+    }
+
+    /// The time that `bytes` take to send, rounded to the nearest nanosecond.
+    #[inline]
+    pub fn time_to_send(self, bytes: u64) -> Span {
+        let bit_nanos = bytes.saturating_mul(8_000_000_000);
+        Span::from_nanos(bit_nanos.saturating_add(self.0 / 2) / self.0)
+    }
+}
+
+impl Bytes {
+    /// `n` bytes.
+    pub const fn new(n: u64) -> Bytes {
+        Bytes(n)
+    }
+
+    /// The number of bytes.
+    #[inline]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+struct Unit {
+    name: &'static str,
+    factor: f64,
+}
+
+const fn unit(name: &'static str, factor: f64) -> Unit {
+    Unit { name, factor }
+}
+
+const RATE_UNITS: &[Unit] = &[
+    unit("bit/s", 1.0),
+    unit("kbit/s", 1e3),
+    unit("Mbit/s", 1e6),
+    unit("Gbit/s", 1e9),
+    unit("b/s", 1.0),
+    unit("kb/s", 1e3),
+    unit("Mb/s", 1e6),
+    unit("Gb/s", 1e9),
+    unit("bps", 1.0),
+    unit("kbps", 1e3),
+    unit("Mbps", 1e6),
+    unit("Gbps", 1e9),
+];
+
+const BYTE_UNITS: &[Unit] = &[
+    unit("B", 1.0),
+    unit("kB", 1e3),
+    unit("MB", 1e6),
+    unit("GB", 1e9),
+    unit("KiB", 1024.0),
+    unit("MiB", 1048576.0),
+    unit("GiB", 1073741824.0),
+];
+
+const SPAN_UNITS: &[Unit] = &[
+    unit("ns", 1.0),
+    unit("us", 1e3),
+    unit("µs", 1e3),
+    unit("ms", 1e6),
+    unit("s", 1e9),
+    unit("min", 6e10),
+    unit("h", 3.6e12),
+];
+
+/// The largest magnitude taken: exact in an `f64`, and far above anything physical (104 days, 9 PB, 9 Pbit/s).
+const LARGEST: f64 = 9.007_199_254_740_992e15;
+
+fn parse(text: &str, units: &[Unit], expected: &str) -> Result<u64, String> {
+    let wrong = || format!("expected {expected}, found {text:?}");
+    let text = text.trim();
+    let split = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+' | '_')).unwrap_or(text.len());
+    // "1e6 B" is a number with an exponent, "1 GB" is not.
+    let split = match text[split..].strip_prefix('e') {
+        Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') => {
+            let digits = rest[1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - 1);
+            split + 2 + digits
+        }
+        _ => split,
+    };
+    let number: f64 = text[..split].replace('_', "").parse().map_err(|_| wrong())?;
+    let name = text[split..].trim();
+    let unit = units.iter().find(|u| u.name == name).ok_or_else(wrong)?;
+    let value = number * unit.factor;
+    if value < 0.0 {
+        return Err(format!("expected {expected} that is not negative, found {text:?}"));
+    }
+    if value > LARGEST {
+        return Err(format!("{text:?} is larger than anything that can be simulated"));
+    }
+    Ok(value.round() as u64)
+}
+
+const RATE_EXPECTED: &str = "a rate such as \"2.048 Mbit/s\"";
+const BYTES_EXPECTED: &str = "a size such as \"64 KiB\"";
+const SPAN_EXPECTED: &str = "a time such as \"250 ms\"";
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rate, String> {
+        match parse(text, RATE_UNITS, RATE_EXPECTED)? {
+            0 => Err(format!("expected {RATE_EXPECTED} above zero, found {text:?}")),
+            bps => Ok(Rate(bps)),
+        }
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Bytes, String> {
+        parse(text, BYTE_UNITS, BYTES_EXPECTED).map(Bytes)
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Span, String> {
+        parse(text, SPAN_UNITS, SPAN_EXPECTED).map(Span::from_nanos)
+    }
+}
+
+/// Writes `value` with the largest of `scales` that leaves no fraction, so that reading it back is exact.
+fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scales: &[(u64, &str)]) -> fmt::Result {
+    let (factor, name) = scales
+        .iter()
+        .find(|(factor, _)| value >= *factor && value % factor == 0)
+        .or(scales.last())
+        .copied()
+        .unwrap_or((1, ""));
+    write!(f, "{} {name}", value / factor)
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.0, &[(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1000, "kbit/s"), (1, "bit/s")])
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.0, &[(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB"), (1, "B")])
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scales = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us"), (1, "ns")];
+        write_scaled(f, self.as_nanos(), &scales)
+    }
+}
+
+macro_rules! written_as_text {
+    ($type:ty, $name:literal, $description:literal, $pattern:literal) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($description)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "description": $description, "pattern": $pattern })
+            }
+        }
+    };
+}
+
+written_as_text!(Rate, "Rate", "a rate such as \"2.048 Mbit/s\"", "^[0-9.eE+_-]+ *[kMG]?(bit/s|b/s|bps)$");
+written_as_text!(Bytes, "Bytes", "a size such as \"64 KiB\"", "^[0-9.eE+_-]+ *([kMG]|[KMG]i)?B$");
+written_as_text!(Span, "Span", "a time such as \"250 ms\"", "^[0-9.eE+_-]+ *(ns|us|µs|ms|s|min|h)$");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_forms_are_read() {
+        assert_eq!("2.048 Mbit/s".parse(), Ok(Rate(2_048_000)));
+        assert_eq!("256kb/s".parse(), Ok(Rate(256_000)));
+        assert_eq!("64 KiB".parse(), Ok(Bytes(65_536)));
+        assert_eq!("50 MB".parse(), Ok(Bytes(50_000_000)));
+        assert_eq!("1e6 B".parse(), Ok(Bytes(1_000_000)));
+        assert_eq!("1e-3 s".parse(), Ok(Span::from_millis(1)));
+        assert_eq!("62.5 ms".parse(), Ok(Span::from_nanos(62_500_000)));
+    }
+
+    #[test]
+    fn what_is_not_a_quantity_says_what_was_expected() {
+        for (text, part) in [
+            ("10 apples", "expected a rate"),
+            ("-1 Mbit/s", "not negative"),
+            ("0 bit/s", "above zero"),
+            ("1e300 Mbit/s", "larger than anything"),
+            ("NaN Mbit/s", "expected a rate"),
+            ("1e Mbit/s", "expected a rate"),
+            ("", "expected a rate"),
+        ] {
+            let error = text.parse::<Rate>().unwrap_err();
+            assert!(error.contains(part), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_printed_quantity_reads_back_the_same() {
+        for ns in [0, 1, 62_500_000, 250_000_000, 3_000_000_000, 1_234_567] {
+            let span = Span::from_nanos(ns);
+            assert_eq!(span.to_string().parse(), Ok(span));
+        }
+        for bps in [1, 1_536_000, 2_048_000, 10_000_000_000] {
+            assert_eq!(Rate(bps).to_string().parse(), Ok(Rate(bps)));
+        }
+    }
+
+    #[test]
+    fn sending_time_rounds_to_the_nearest_nanosecond() {
+        assert_eq!(Rate(1_000_000_000).time_to_send(1500), Span::from_nanos(12_000));
+        assert_eq!(Rate(1_536_000).time_to_send(512), Span::from_nanos(2_666_667));
+    }
+}
