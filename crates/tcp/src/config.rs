@@ -175,8 +175,12 @@ impl Profile {
     pub const fn summary(self) -> &'static str {
         match self {
             Profile::Rfc => "the plain current RFCs: byte counting, min RTO 1 s, window scaling, delayed ACK",
-            Profile::Ns2 => "ns-2's one-way agents: growth an ACK, 10 ms tick, min RTO 0.2 s, every segment acknowledged",
-            Profile::Opnet => "OPNET 2007: 0.5 s tick, min RTO 1 s, initial window 2, 65,535-byte window, no timestamps",
+            Profile::Ns2 => {
+                "ns-2's one-way agents: growth an ACK, 10 ms tick, min RTO 0.2 s, every segment acknowledged"
+            }
+            Profile::Opnet => {
+                "OPNET 2007: 0.5 s tick, min RTO 1 s, initial window 2, 65,535-byte window, no timestamps"
+            }
         }
     }
 

@@ -1,0 +1,190 @@
+//! A segment without its payload bytes: header fields, options, and how many bytes it carries.
+
+use std::ops::{BitOr, BitOrAssign};
+
+use crate::Seq;
+
+/// The control bits of a header (RFC 9293 section 3.1, RFC 3168), as they stand in its 14th byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push.
+    pub const PSH: Flags = Flags(0x08);
+    /// The acknowledgment field counts.
+    pub const ACK: Flags = Flags(0x10);
+    /// The urgent pointer counts.
+    pub const URG: Flags = Flags(0x20);
+    /// ECN echo.
+    pub const ECE: Flags = Flags(0x40);
+    /// Congestion window reduced.
+    pub const CWR: Flags = Flags(0x80);
+
+    /// Whether any bit of `other` is set.
+    #[inline]
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Flags;
+    #[inline]
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Flags {
+    #[inline]
+    fn bitor_assign(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+/// RFC 7323 timestamps: the sender's clock and the echo of the peer's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// TSval.
+    pub value: u32,
+    /// TSecr.
+    pub echo: u32,
+}
+
+/// A run of bytes held beyond the cumulative ACK: `start` up to, not including, `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First byte held.
+    pub start: Seq,
+    /// The byte after the last one held.
+    pub end: Seq,
+}
+
+/// Up to four SACK blocks, in the order of the option.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SackBlocks {
+    blocks: [SackBlock; SackBlocks::MOST],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// What 40 bytes of options have room for.
+    pub const MOST: usize = 4;
+
+    /// No block.
+    pub const NONE: SackBlocks =
+        SackBlocks { blocks: [SackBlock { start: Seq(0), end: Seq(0) }; SackBlocks::MOST], count: 0 };
+
+    /// Appends `block`; false when there is no room.
+    pub fn push(&mut self, block: SackBlock) -> bool {
+        let Some(slot) = self.blocks.get_mut(self.count as usize) else { return false };
+        *slot = block;
+        self.count += 1;
+        true
+    }
+
+    /// The blocks, first to last.
+    #[inline]
+    pub fn as_slice(&self) -> &[SackBlock] {
+        &self.blocks[..self.count as usize]
+    }
+
+    /// Whether there is no block.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &SackBlocks) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+/// The options of a header.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Maximum segment size (RFC 9293 section 3.7.1); only on a SYN.
+    pub mss: Option<u16>,
+    /// Window scale shift (RFC 7323 section 2); only on a SYN.
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018 section 2); only on a SYN.
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 section 3).
+    pub timestamps: Option<Timestamps>,
+    /// Selective acknowledgments (RFC 2018 section 3).
+    pub sack: SackBlocks,
+}
+
+impl Options {
+    /// Bytes of the header that the options take, padded to a multiple of four.
+    #[inline]
+    pub fn wire_len(&self) -> u32 {
+        let mut bytes = 0;
+        if self.mss.is_some() {
+            bytes += 4;
+        }
+        if self.window_scale.is_some() {
+            bytes += 4;
+        }
+        if self.sack_permitted {
+            bytes += if self.timestamps.is_some() { 0 } else { 4 };
+        }
+        if self.timestamps.is_some() {
+            bytes += 12;
+        }
+        if !self.sack.is_empty() {
+            bytes += 4 + 8 * self.sack.as_slice().len() as u32;
+        }
+        bytes
+    }
+}
+
+/// A TCP segment without its payload bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Segment {
+    /// Sequence number of the first payload byte, or of SYN.
+    pub seq: Seq,
+    /// Next byte expected from the peer, when ACK is set.
+    pub ack: Seq,
+    /// Payload bytes.
+    pub len: u32,
+    /// The window field, unscaled as on the wire.
+    pub window: u16,
+    /// Control bits.
+    pub flags: Flags,
+    /// Options.
+    pub options: Options,
+}
+
+/// Bytes of an IPv4 header without options.
+pub const IP_HEADER: u32 = 20;
+/// Bytes of a TCP header without options.
+pub const TCP_HEADER: u32 = 20;
+
+impl Segment {
+    /// Sequence space that the segment takes: payload, SYN and FIN.
+    #[inline]
+    pub fn sequence_len(&self) -> u32 {
+        self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+
+    /// The sequence number after the last one that the segment takes.
+    #[inline]
+    pub fn end(&self) -> Seq {
+        self.seq + self.sequence_len()
+    }
+
+    /// Bytes of the IPv4 packet that carries the segment.
+    #[inline]
+    pub fn packet_len(&self) -> u32 {
+        IP_HEADER + TCP_HEADER + self.options.wire_len() + self.len
+    }
+}
