@@ -1,0 +1,5 @@
+//! Which packets a link damages.
+
+mod spec;
+
+pub use spec::{InvalidLoss, LossSpec};
