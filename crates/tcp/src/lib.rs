@@ -3,6 +3,7 @@
 mod config;
 mod segment;
 mod seq;
+pub mod wire;
 
 pub use config::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind, RtoConfig};
 pub use segment::{Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};

@@ -1,0 +1,65 @@
+//! The Internet checksum (RFC 1071).
+
+use std::net::Ipv4Addr;
+
+use super::PROTOCOL_TCP;
+
+/// A one's complement sum of 16-bit words, not folded yet. 64 bits never overflow on a packet.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sum(u64);
+
+impl Sum {
+    /// Adds `bytes`; an odd last byte counts as the high half of a word, so only the last call may have one.
+    pub(super) fn bytes(self, bytes: &[u8]) -> Sum {
+        let mut words = bytes.chunks_exact(2);
+        let mut sum = self.0;
+        for word in &mut words {
+            sum += u64::from(u16::from_be_bytes([word[0], word[1]]));
+        }
+        if let [last] = words.remainder() {
+            sum += u64::from(*last) << 8;
+        }
+        Sum(sum)
+    }
+
+    /// The pseudo-header of a TCP segment of `tcp_len` bytes, header included (RFC 9293 section 3.1).
+    pub(super) fn pseudo_header(source: Ipv4Addr, destination: Ipv4Addr, tcp_len: u16) -> Sum {
+        let sum = Sum::default().bytes(&source.octets()).bytes(&destination.octets());
+        Sum(sum.0 + u64::from(PROTOCOL_TCP) + u64::from(tcp_len))
+    }
+
+    fn folded(self) -> u16 {
+        let mut sum = self.0;
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        sum as u16
+    }
+
+    /// The checksum to write, when its own field was summed as zero.
+    pub(super) fn checksum(self) -> u16 {
+        !self.folded()
+    }
+
+    /// Whether a sum that includes the checksum holds.
+    pub(super) fn holds(self) -> bool {
+        self.folded() == 0xffff
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_rfc_1071_section_3() {
+        let sum = Sum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        assert_eq!(sum.folded(), 0xddf2);
+        assert_eq!(sum.checksum(), 0x220d);
+    }
+
+    #[test]
+    fn an_odd_last_byte_is_padded_with_zero() {
+        assert_eq!(Sum::default().bytes(&[0x12, 0x34, 0x56]).checksum(), !(0x1234 + 0x5600));
+    }
+}
