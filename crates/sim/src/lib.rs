@@ -1,1 +1,3 @@
 //! What a packet meets between two hosts, as plain state machines.
+
+pub mod pcap;

@@ -49,7 +49,7 @@ fn with_options(options: &[u8]) -> Vec<u8> {
     let mut packet = encoded(&Segment::default(), &addresses(), Payload::Zeros);
     packet.extend(options);
     packet[3] = packet.len() as u8;
-    packet[IP + 12] = ((TCP + options.len()) / 4 << 4) as u8;
+    packet[IP + 12] = (((TCP + options.len()) / 4) << 4) as u8;
     repaired(packet)
 }
 

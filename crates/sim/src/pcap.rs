@@ -1,0 +1,240 @@
+//! Captures of a simulation as pcapng files (draft-ietf-opsawg-pcapng), for Wireshark and its kin.
+//!
+//! One interface for each host: what a host sends is recorded on its interface when it is sent, what reaches
+//! it when it arrives. `frame.interface_id == 0` is thus the view of the first host alone, and the same packet
+//! is on two interfaces when it is not lost on the way.
+//!
+//! Only headers are captured; the original length of a packet counts its payload too. The simulator moves
+//! lengths and no bytes, so a TCP checksum is that of a payload of zeros, which a reader cannot verify from
+//! the headers alone. Times are nanoseconds since the start of the simulation, shown as since 1970 where a
+//! reader wants a date.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bentpipe_tcp::Segment;
+use bentpipe_tcp::wire::{self, Addresses, MAX_HEADERS, Payload};
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+/// The length of a section that is not told.
+const UNKNOWN_LENGTH: u64 = u64::MAX;
+/// LINKTYPE_RAW: a packet starts with its IP header.
+const LINK_TYPE_RAW: u16 = 101;
+
+const OPTION_END: u16 = 0;
+const OPTION_COMMENT: u16 = 1;
+const OPTION_APPLICATION: u16 = 4;
+const OPTION_INTERFACE_NAME: u16 = 2;
+const OPTION_TIME_RESOLUTION: u16 = 9;
+/// Timestamps count 10^-9 s.
+const NANOSECONDS: u8 = 9;
+
+/// A capture being written: under a temporary name until [`Capture::finish`], and gone without it.
+#[derive(Debug)]
+pub struct Capture {
+    /// `None` only when closed.
+    file: Option<BufWriter<File>>,
+    path: PathBuf,
+    temporary: PathBuf,
+    interfaces: u32,
+    block: Block,
+    headers: Vec<u8>,
+}
+
+impl Capture {
+    /// Starts a capture that [`Capture::finish`] puts at `path`, replacing what is there.
+    ///
+    /// # Errors
+    /// When `path` names no file, is a directory, or its folder cannot be written to; the message names it.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Capture> {
+        let path = path.as_ref();
+        if path.is_dir() {
+            return Err(naming(path, io::ErrorKind::IsADirectory.into()));
+        }
+        let (file, temporary) = create_beside(path).map_err(|error| naming(path, error))?;
+        let mut capture = Capture {
+            file: Some(BufWriter::new(file)),
+            path: path.to_owned(),
+            temporary,
+            interfaces: 0,
+            block: Block::default(),
+            headers: Vec::with_capacity(MAX_HEADERS as usize),
+        };
+        capture.block.start(SECTION_HEADER);
+        capture.block.u32(BYTE_ORDER_MAGIC);
+        capture.block.u16(1);
+        capture.block.u16(0);
+        capture.block.u64(UNKNOWN_LENGTH);
+        let application = concat!("bentpipe ", env!("CARGO_PKG_VERSION"));
+        capture.block.option(OPTION_APPLICATION, application.as_bytes())?;
+        capture.block.option(OPTION_END, &[])?;
+        capture.write_block()?;
+        Ok(capture)
+    }
+
+    /// Adds a capture point, such as a host, and tells its number: 0 for the first.
+    ///
+    /// # Errors
+    /// When `name` has more than 65535 bytes, or the file cannot be written.
+    pub fn add_interface(&mut self, name: &str) -> io::Result<u32> {
+        self.block.start(INTERFACE_DESCRIPTION);
+        self.block.u16(LINK_TYPE_RAW);
+        self.block.u16(0);
+        self.block.u32(MAX_HEADERS);
+        self.block.option(OPTION_INTERFACE_NAME, name.as_bytes())?;
+        self.block.option(OPTION_TIME_RESOLUTION, &[NANOSECONDS])?;
+        self.block.option(OPTION_END, &[])?;
+        self.write_block()?;
+        self.interfaces += 1;
+        Ok(self.interfaces - 1)
+    }
+
+    /// Records a packet on `interface` at `time_ns`, in nanoseconds since the start. `comment` is shown with
+    /// the packet; it tells, for one, that the packet was dropped and where.
+    ///
+    /// # Errors
+    /// When `interface` was not added, the segment does not fit in an IPv4 packet, `comment` has more than
+    /// 65535 bytes, or the file cannot be written.
+    pub fn record(
+        &mut self,
+        interface: u32,
+        time_ns: u64,
+        addresses: &Addresses,
+        segment: &Segment,
+        comment: Option<&str>,
+    ) -> io::Result<()> {
+        if interface >= self.interfaces {
+            let found = format!("no interface {interface} in a capture of {}", self.interfaces);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, found));
+        }
+        self.headers.clear();
+        wire::encode(segment, addresses, Payload::Omitted, &mut self.headers)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        self.block.start(ENHANCED_PACKET);
+        self.block.u32(interface);
+        self.block.u32((time_ns >> 32) as u32);
+        self.block.u32(time_ns as u32);
+        self.block.u32(self.headers.len() as u32);
+        self.block.u32(segment.packet_len());
+        self.block.padded(&self.headers);
+        if let Some(comment) = comment {
+            self.block.option(OPTION_COMMENT, comment.as_bytes())?;
+            self.block.option(OPTION_END, &[])?;
+        }
+        self.write_block()
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// When the file cannot be written or renamed; nothing is left then.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(file) = self.file.take() {
+            file.into_inner().map_err(|error| naming(&self.path, error.into_error()))?;
+        }
+        fs::rename(&self.temporary, &self.path).map_err(|error| naming(&self.path, error))?;
+        self.temporary.clear();
+        Ok(())
+    }
+
+    fn write_block(&mut self) -> io::Result<()> {
+        self.block.end();
+        match &mut self.file {
+            Some(file) => file.write_all(&self.block.bytes).map_err(|error| naming(&self.path, error)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        if self.temporary.as_os_str().is_empty() {
+            return;
+        }
+        // Closed first, for systems that do not remove an open file. A drop has nobody to tell of an error.
+        self.file = None;
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// A new file in the folder of `path`, of a name that no other capture has.
+fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
+    };
+    loop {
+        let mut temporary = OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}-{}.part", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+        let temporary = path.with_file_name(temporary);
+        match File::create_new(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => return file.map(|file| (file, temporary)),
+        }
+    }
+}
+
+fn naming(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// A block of the file as it grows. Little-endian on every machine, so that equal runs give equal files.
+#[derive(Debug, Default)]
+struct Block {
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    fn start(&mut self, kind: u32) {
+        self.bytes.clear();
+        self.u32(kind);
+        self.u32(0);
+    }
+
+    /// Writes the length of the block, at both its ends.
+    fn end(&mut self) {
+        let length = self.bytes.len() as u32 + 4;
+        self.u32(length);
+        self.bytes[4..8].copy_from_slice(&length.to_le_bytes());
+    }
+
+    fn u16(&mut self, value: u16) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    fn u64(&mut self, value: u64) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    /// Appends `bytes` and what fills the last word.
+    fn padded(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+
+    fn option(&mut self, code: u16, value: &[u8]) -> io::Result<()> {
+        let length = u16::try_from(value.len()).map_err(|_| {
+            let found = format!("a text of {} bytes, but a capture takes 65535 bytes", value.len());
+            io::Error::new(io::ErrorKind::InvalidInput, found)
+        })?;
+        self.u16(code);
+        self.u16(length);
+        self.padded(value);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
