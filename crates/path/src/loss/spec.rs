@@ -1,8 +1,9 @@
-use std::fmt;
-
 use bentpipe_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::InvalidValue;
+use crate::loss::bits::packet_error_rate;
 
 /// Which packets a link damages; `model` chooses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,28 +68,11 @@ fn no_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
     NoKeys::deserialize(deserializer).map(|NoKeys {}| ())
 }
 
-/// A value in a [`LossSpec`] that no link can have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidLoss {
-    /// The key within the loss table, such as `probability`.
-    pub key: &'static str,
-    /// What was expected and what was found.
-    pub message: String,
-}
-
-impl fmt::Display for InvalidLoss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.message)
-    }
-}
-
-impl std::error::Error for InvalidLoss {}
-
-fn probability(key: &'static str, value: f64) -> Result<(), InvalidLoss> {
+fn probability(key: &'static str, value: f64) -> Result<(), InvalidValue> {
     if (0.0..=1.0).contains(&value) {
         return Ok(());
     }
-    Err(InvalidLoss { key, message: format!("expected a probability from 0 to 1, found {value}") })
+    Err(InvalidValue { key, message: format!("expected a probability from 0 to 1, found {value}") })
 }
 
 impl LossSpec {
@@ -96,12 +80,12 @@ impl LossSpec {
     pub const MODELS: [&'static str; 5] = ["none", "packet", "ber", "drop", "gilbert-elliott"];
 
     /// Whether every value is possible; the first that is not, otherwise.
-    pub fn validate(&self) -> Result<(), InvalidLoss> {
+    pub fn validate(&self) -> Result<(), InvalidValue> {
         match self {
             LossSpec::None => Ok(()),
             LossSpec::Packet { probability: p } => probability("probability", *p),
             LossSpec::Ber { ber, .. } => probability("ber", *ber),
-            LossSpec::Drop { packets, .. } if packets.contains(&0) => Err(InvalidLoss {
+            LossSpec::Drop { packets, .. } if packets.contains(&0) => Err(InvalidValue {
                 key: "packets",
                 message: "expected packet numbers from 1 on, found 0".to_owned(),
             }),
@@ -114,10 +98,39 @@ impl LossSpec {
                 if *bad_to_good == 0.0 {
                     let message =
                         "expected a probability above 0 (the bad state must end), found 0".to_owned();
-                    return Err(InvalidLoss { key: "bad_to_good", message });
+                    return Err(InvalidValue { key: "bad_to_good", message });
                 }
                 Ok(())
             }
+        }
+    }
+}
+
+impl LossSpec {
+    /// Share of packets of `bytes` bytes that are lost in the long run; `None` for a drop list, which has no long run.
+    ///
+    /// Gilbert-Elliott: with p and r the probabilities of leaving the good and the bad state, the bad state holds for
+    /// p/(p+r) of the packets (Elliott 1963).
+    pub fn mean_loss(&self, bytes: u32) -> Option<f64> {
+        match self {
+            LossSpec::None => Some(0.0),
+            LossSpec::Packet { probability } => Some(*probability),
+            LossSpec::Ber { ber, correctable_bits } => {
+                Some(packet_error_rate(*ber, u64::from(bytes) * 8, *correctable_bits))
+            }
+            LossSpec::Drop { .. } => None,
+            LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_in_bad, loss_in_good } => {
+                let bad = good_to_bad / (good_to_bad + bad_to_good);
+                Some(bad * loss_in_bad + (1.0 - bad) * loss_in_good)
+            }
+        }
+    }
+
+    /// Mean length of a stay in the bad state, in packets: 1/r (Gilbert-Elliott only).
+    pub fn mean_burst_packets(&self) -> Option<f64> {
+        match self {
+            LossSpec::GilbertElliott { bad_to_good, .. } => Some(1.0 / bad_to_good),
+            _ => None,
         }
     }
 }

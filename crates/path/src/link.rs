@@ -1,0 +1,373 @@
+//! One direction of a link: a drop-tail queue, a sender of fixed rate, a propagation delay.
+
+use std::collections::VecDeque;
+
+use bentpipe_units::{Rate, Span, Time};
+use serde::Serialize;
+
+use crate::{Loss, LossSpec, QueueSpec, Stream};
+
+/// How a driver knows a packet: an index into its own store.
+pub type PacketId = u32;
+
+/// What one direction of a link is set up with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Nominal rate.
+    pub rate: Rate,
+    /// Propagation delay, from the last bit sent to the last bit received.
+    pub delay: Span,
+    /// Share of the nominal rate that carries packets (framing, coding, roll-off); above 0, at most 1.
+    pub efficiency: f64,
+    /// What may wait while another packet is sent.
+    pub queue: QueueSpec,
+    /// Which packets arrive damaged.
+    pub loss: LossSpec,
+}
+
+/// What became of a packet that was offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// Taken: it will come out of [`Link::deliver`].
+    Queued,
+    /// The queue was full; the packet is the caller's again.
+    Dropped,
+}
+
+/// A packet at the far end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The id that it was offered with.
+    pub id: PacketId,
+    /// The length that it was offered with, in bytes.
+    pub bytes: u32,
+    /// Damaged under way: it used the link, and nobody receives it.
+    pub corrupted: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    id: PacketId,
+    bytes: u32,
+    starts: Time,
+    arrives: Time,
+}
+
+/// One direction of a link.
+///
+/// It is first in, first out, so the moment at which a packet leaves is known when it comes: the link keeps its packets in
+/// a ring, in order, and waits for one event only, the arrival of its head. The times passed in never go back.
+#[derive(Clone, Debug)]
+pub struct Link {
+    ring: VecDeque<Slot>,
+    /// When the last packet taken has left the sender.
+    free_at: Time,
+    /// How many packets at the ring's end had not begun service when it was last looked at.
+    waiting: u32,
+    max_waiting_packets: u32,
+    waiting_bytes: u64,
+    max_waiting_bytes: u64,
+    delay: Span,
+    /// The last packet length, and the time that it takes to send: most packets have the length of the one before.
+    last_bytes: u32,
+    last_service: Span,
+    rate: Rate,
+    loss: Loss,
+    stream: Stream,
+    tally: Tally,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    taken: u64,
+    dropped: u64,
+    delivered: u64,
+    delivered_bytes: u64,
+    corrupted: u64,
+    max_waiting: u32,
+    busy: Span,
+    /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
+    waits: u128,
+}
+
+/// What a link did from the start of a run to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct LinkStats {
+    /// Share of the time spent sending, 0 to 1.
+    pub utilization: f64,
+    /// Packets that arrived whole.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Packets that found the queue full.
+    pub dropped_packets: u64,
+    /// Packets that arrived damaged.
+    pub corrupted_packets: u64,
+    /// Time average of the number of packets waiting, the one being sent not counted.
+    pub queue_mean_packets: f64,
+    /// Most packets that ever waited at once.
+    pub queue_max_packets: u32,
+    /// Mean wait before service of the packets taken, in seconds; service and propagation are not in it. A packet still
+    /// waiting at the end counts with the wait that it was going to have.
+    pub queueing_delay_mean_s: f64,
+}
+
+impl Link {
+    /// An idle link; `stream` is for its losses alone.
+    pub fn new(config: &LinkConfig, mut stream: Stream) -> Link {
+        let (max_waiting_packets, max_waiting_bytes) = match config.queue {
+            QueueSpec::Unlimited => (u32::MAX, u64::MAX),
+            QueueSpec::Packets(packets) => (packets, u64::MAX),
+            QueueSpec::Bytes(bytes) => (u32::MAX, bytes),
+        };
+        let rate = config.rate.scaled(config.efficiency);
+        Link {
+            ring: VecDeque::new(),
+            free_at: Time::ZERO,
+            waiting: 0,
+            max_waiting_packets,
+            waiting_bytes: 0,
+            max_waiting_bytes,
+            delay: config.delay,
+            last_bytes: 0,
+            last_service: rate.time_to_send(0),
+            rate,
+            loss: Loss::new(&config.loss, &mut stream),
+            stream,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Takes a packet of `bytes` bytes, or drops it when it would have to wait and may not.
+    #[inline]
+    pub fn offer(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
+        let mut starts = now;
+        if self.free_at <= now {
+            self.waiting = 0;
+            self.waiting_bytes = 0;
+        } else {
+            self.settle(now);
+            let waiting_bytes = self.waiting_bytes + u64::from(bytes);
+            if self.waiting >= self.max_waiting_packets || waiting_bytes > self.max_waiting_bytes {
+                self.tally.dropped += 1;
+                return Offered::Dropped;
+            }
+            starts = self.free_at;
+            self.waiting += 1;
+            self.waiting_bytes = waiting_bytes;
+            self.tally.max_waiting = self.tally.max_waiting.max(self.waiting);
+            self.tally.waits += u128::from(starts.since(now).as_nanos());
+        }
+        if bytes != self.last_bytes {
+            self.last_bytes = bytes;
+            self.last_service = self.rate.time_to_send(u64::from(bytes));
+        }
+        self.free_at = starts + self.last_service;
+        self.tally.taken += 1;
+        self.tally.busy += self.last_service;
+        self.ring.push_back(Slot { id, bytes, starts, arrives: self.free_at + self.delay });
+        Offered::Queued
+    }
+
+    /// When [`Link::deliver`] wants to be called next; `Time::NEVER` when nothing is under way.
+    #[inline]
+    pub fn next_time(&self) -> Time {
+        self.ring.front().map_or(Time::NEVER, |head| head.arrives)
+    }
+
+    /// The next packet that has arrived by `now`; to be called until there is none.
+    #[inline]
+    pub fn deliver(&mut self, now: Time) -> Option<Delivery> {
+        let head = *self.ring.front()?;
+        if head.arrives > now {
+            return None;
+        }
+        if self.waiting as usize == self.ring.len() {
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(head.bytes);
+        }
+        self.ring.pop_front();
+        let corrupted = self.loss.lost(head.bytes, &mut self.stream);
+        if corrupted {
+            self.tally.corrupted += 1;
+        } else {
+            self.tally.delivered += 1;
+            self.tally.delivered_bytes += u64::from(head.bytes);
+        }
+        Some(Delivery { id: head.id, bytes: head.bytes, corrupted })
+    }
+
+    /// Packets waiting at `now`, the one being sent not counted.
+    pub fn queue_packets(&mut self, now: Time) -> u32 {
+        self.settle(now);
+        self.waiting
+    }
+
+    /// Bytes waiting at `now`, the packet being sent not counted.
+    pub fn queue_bytes(&mut self, now: Time) -> u64 {
+        self.settle(now);
+        self.waiting_bytes
+    }
+
+    /// Packets taken and not yet delivered: waiting, being sent or on their way.
+    pub fn in_flight_packets(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// What the link did in [0, `end`]; `end` is not before the last offer or delivery.
+    pub fn stats(&self, end: Time) -> LinkStats {
+        let tally = &self.tally;
+        // Whoever still waits, waits past the end, and the sender is busy from the end until it is free.
+        let busy = tally.busy - self.free_at.since(end);
+        let past_end =
+            self.ring.iter().rev().map(|slot| slot.starts.since(end)).take_while(|wait| *wait > Span::ZERO);
+        let waits_past_end: u128 = past_end.map(|wait| u128::from(wait.as_nanos())).sum();
+        let share_of = |part: u128, whole: u128| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        let elapsed = u128::from(end.as_nanos());
+        LinkStats {
+            utilization: share_of(u128::from(busy.as_nanos()), elapsed),
+            delivered_packets: tally.delivered,
+            delivered_bytes: tally.delivered_bytes,
+            dropped_packets: tally.dropped,
+            corrupted_packets: tally.corrupted,
+            queue_mean_packets: share_of(tally.waits - waits_past_end, elapsed),
+            queue_max_packets: tally.max_waiting,
+            queueing_delay_mean_s: share_of(tally.waits, u128::from(tally.taken)) * 1e-9,
+        }
+    }
+
+    /// Passes over the packets that have begun service by `now`: once each, so a constant cost a packet.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        while self.waiting > 0 {
+            let first = self.ring[self.ring.len() - self.waiting as usize];
+            if first.starts > now {
+                return;
+            }
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(first.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1000 bytes take 1 ms.
+    fn config(queue: &str) -> LinkConfig {
+        LinkConfig {
+            rate: Rate::from_bps(10_000_000),
+            delay: Span::from_millis(250),
+            efficiency: 0.8,
+            queue: queue.parse().unwrap(),
+            loss: LossSpec::None,
+        }
+    }
+
+    fn link(queue: &str) -> Link {
+        Link::new(&config(queue), Stream::derive(1, "link"))
+    }
+
+    fn us(us: u64) -> Time {
+        Time::from_nanos(us * 1000)
+    }
+
+    #[test]
+    fn a_packet_takes_its_sending_time_and_the_delay() {
+        let mut link = link("unlimited");
+        assert_eq!(link.next_time(), Time::NEVER);
+        assert_eq!(link.offer(us(100), 7, 1000), Offered::Queued);
+        assert_eq!(link.next_time(), us(251_100));
+        assert_eq!(link.deliver(Time::from_nanos(251_099_999)), None);
+        assert_eq!(link.deliver(us(251_100)), Some(Delivery { id: 7, bytes: 1000, corrupted: false }));
+        assert_eq!(link.deliver(us(251_100)), None);
+        assert_eq!(link.next_time(), Time::NEVER);
+    }
+
+    #[test]
+    fn only_waiting_packets_count_against_the_queue() {
+        let mut link = link("2 packets");
+        let offers: Vec<_> = (0..4).map(|id| link.offer(us(0), id, 1000)).collect();
+        assert_eq!(offers, [Offered::Queued, Offered::Queued, Offered::Queued, Offered::Dropped]);
+        assert_eq!(link.queue_packets(us(999)), 2);
+        // At 1 ms the first has left, the second is being sent, and there is room for one again.
+        assert_eq!(link.queue_packets(us(1000)), 1);
+        assert_eq!(link.offer(us(1000), 4, 1000), Offered::Queued);
+        assert_eq!(link.offer(us(1000), 5, 1000), Offered::Dropped);
+        assert_eq!(link.stats(us(1000)).dropped_packets, 2);
+    }
+
+    #[test]
+    fn a_queue_of_no_packets_lets_nothing_wait() {
+        let mut link = link("0 packets");
+        assert_eq!(link.offer(us(0), 0, 1000), Offered::Queued);
+        assert_eq!(link.offer(us(999), 1, 1000), Offered::Dropped);
+        assert_eq!(link.offer(us(1000), 2, 1000), Offered::Queued);
+        assert_eq!(link.stats(us(1000)).queue_max_packets, 0);
+    }
+
+    #[test]
+    fn a_queue_in_bytes_takes_what_fits() {
+        let mut link = link("1500 B");
+        assert_eq!(link.offer(us(0), 0, 3000), Offered::Queued);
+        assert_eq!(link.offer(us(0), 1, 1000), Offered::Queued);
+        assert_eq!(link.offer(us(0), 2, 501), Offered::Dropped);
+        assert_eq!(link.offer(us(0), 3, 500), Offered::Queued);
+        assert_eq!(link.queue_bytes(us(0)), 1500);
+        assert_eq!(link.offer(us(2999), 4, 1), Offered::Dropped);
+        assert_eq!(link.queue_bytes(us(3000)), 500);
+        assert_eq!(link.queue_packets(us(4000)), 0);
+    }
+
+    #[test]
+    fn statistics_are_clipped_at_the_end() {
+        let mut link = link("unlimited");
+        for id in 0..3 {
+            link.offer(us(1000), id, 1000);
+        }
+        // Sending 1 ms to 4 ms; waits of 0, 1 and 2 ms. At 2.5 ms the third packet has waited 1.5 ms.
+        let stats = link.stats(us(2500));
+        assert_eq!(stats.utilization, 0.6);
+        assert_eq!(stats.queue_mean_packets, 1.0);
+        assert_eq!(stats.queue_max_packets, 2);
+        assert_eq!(stats.queueing_delay_mean_s, 1e-3);
+        let stats = link.stats(us(6000));
+        assert_eq!((stats.utilization, stats.queue_mean_packets), (0.5, 0.5));
+        assert_eq!(self::link("unlimited").stats(Time::ZERO), LinkStats::default());
+    }
+
+    #[test]
+    fn a_delivery_late_by_the_caller_keeps_the_count_of_waiting() {
+        let mut link = link("unlimited");
+        for id in 0..3 {
+            link.offer(us(0), id, 1000);
+        }
+        let ids: Vec<_> = std::iter::from_fn(|| link.deliver(us(400_000))).map(|d| d.id).collect();
+        assert_eq!(ids, [0, 1, 2]);
+        assert_eq!((link.queue_packets(us(400_000)), link.queue_bytes(us(400_000))), (0, 0));
+    }
+
+    #[test]
+    fn damaged_packets_use_the_link_and_are_counted_apart() {
+        let loss = LossSpec::Drop { packets: vec![2], at_least: Default::default() };
+        let mut link = Link::new(&LinkConfig { loss, ..config("unlimited") }, Stream::derive(1, "link"));
+        for id in 0..3 {
+            link.offer(us(0), id, 1000);
+        }
+        let corrupted: Vec<_> =
+            std::iter::from_fn(|| link.deliver(us(400_000))).map(|d| d.corrupted).collect();
+        assert_eq!(corrupted, [false, true, false]);
+        let stats = link.stats(us(400_000));
+        assert_eq!((stats.delivered_packets, stats.delivered_bytes, stats.corrupted_packets), (2, 2000, 1));
+        assert_eq!(stats.utilization, 3.0 / 400.0);
+    }
+
+    #[test]
+    fn packets_without_length_pass_in_no_time() {
+        let mut link = link("0 packets");
+        assert_eq!(link.offer(us(5), 0, 0), Offered::Queued);
+        assert_eq!(link.offer(us(5), 1, 0), Offered::Queued);
+        assert_eq!(link.next_time(), us(250_005));
+    }
+}
