@@ -3,12 +3,14 @@
 //! Nothing here reads a clock, opens a socket or draws a random number that it was not given: a driver passes the
 //! time in, and asks each element when it wants to be called again.
 
+mod geo;
 mod invalid;
 mod link;
 mod loss;
 mod queue;
 mod stream;
 
+pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
 pub use invalid::InvalidValue;
 pub use link::{Delivery, Link, LinkConfig, LinkStats, Offered, PacketId};
 pub use loss::{Loss, LossSpec, packet_error_rate};

@@ -1,0 +1,205 @@
+//! What holds of a link whatever is offered to it.
+
+use std::collections::VecDeque;
+
+use bentpipe_path::{Delivery, Link, LinkConfig, LossSpec, Offered, QueueSpec, Stream};
+use bentpipe_units::{Rate, Span, Time};
+use proptest::prelude::*;
+
+fn queues() -> impl Strategy<Value = QueueSpec> {
+    prop_oneof![
+        Just(QueueSpec::Unlimited),
+        (0_u32..12).prop_map(QueueSpec::Packets),
+        (0_u64..20_000).prop_map(QueueSpec::Bytes),
+    ]
+}
+
+fn losses() -> impl Strategy<Value = LossSpec> {
+    prop_oneof![
+        Just(LossSpec::None),
+        (0.0..1.0).prop_map(|probability| LossSpec::Packet { probability }),
+        (0.0..1e-3, 0_u32..4).prop_map(|(ber, correctable_bits)| LossSpec::Ber { ber, correctable_bits }),
+        prop::collection::vec(1_u64..50, 0..20)
+            .prop_map(|packets| LossSpec::Drop { packets, at_least: Default::default() }),
+        (0.0..1.0, 0.01..1.0).prop_map(|(good_to_bad, bad_to_good)| LossSpec::GilbertElliott {
+            good_to_bad,
+            bad_to_good,
+            loss_in_bad: 0.9,
+            loss_in_good: 0.1,
+        }),
+    ]
+}
+
+prop_compose! {
+    fn configs()(
+        bps in 10_000_u64..1_000_000_000,
+        delay in 0_u64..300_000_000,
+        efficiency in 0.1..=1.0,
+        queue in queues(),
+        loss in losses(),
+    ) -> LinkConfig {
+        LinkConfig { rate: Rate::from_bps(bps), delay: Span::from_nanos(delay), efficiency, queue, loss }
+    }
+}
+
+/// Gaps before the offers in units of one 1000-byte sending time, so that links are busy and idle by turns; sizes in bytes.
+fn offers() -> impl Strategy<Value = Vec<(f64, u32)>> {
+    prop::collection::vec(
+        (prop_oneof![Just(0.0), 0.0..2.5, 0.0..100.0], prop_oneof![Just(1500), 0_u32..9000]),
+        1..120,
+    )
+}
+
+/// A driver that calls the link at the times that it asks for, and checks that these never go back.
+struct Driver {
+    link: Link,
+    now: Time,
+    delivered: Vec<(Time, Delivery)>,
+}
+
+impl Driver {
+    fn run_until(&mut self, end: Time) {
+        while self.link.next_time() <= end && self.link.next_time() != Time::NEVER {
+            assert!(self.link.next_time() >= self.now, "time went back");
+            self.now = self.link.next_time();
+            let mut some = false;
+            while let Some(delivery) = self.link.deliver(self.now) {
+                self.delivered.push((self.now, delivery));
+                some = true;
+            }
+            assert!(some, "the link asked to be called for nothing");
+        }
+        self.now = end.min(Time::from_nanos(u64::MAX - 1));
+    }
+}
+
+/// A packet of the plain model, which keeps everything and looks at everything.
+struct Plain {
+    bytes: u32,
+    starts: Time,
+    leaves: Time,
+}
+
+proptest! {
+    #[test]
+    fn a_link_does_what_a_plain_model_does(config in configs(), offers in offers()) {
+        let rate = config.rate.scaled(config.efficiency);
+        let unit = rate.time_to_send(1000).as_nanos() as f64;
+        let link = Link::new(&config, Stream::derive(5, "link"));
+        let mut driver = Driver { link, now: Time::ZERO, delivered: Vec::new() };
+        let mut taken: Vec<Plain> = Vec::new();
+        let mut expected = VecDeque::new();
+        let (mut dropped, mut most_waiting) = (0, 0);
+        let mut at = Time::ZERO;
+        for (id, (gap, bytes)) in (0_u32..).zip(&offers) {
+            at += Span::from_nanos((gap * unit) as u64);
+            driver.run_until(at);
+            let waiting: Vec<_> = taken.iter().filter(|p| p.starts > at).collect();
+            let waiting_bytes: u64 = waiting.iter().map(|p| u64::from(p.bytes)).sum();
+            let free = taken.last().map_or(Time::ZERO, |p| p.leaves);
+            let fits = free <= at || match config.queue {
+                QueueSpec::Unlimited => true,
+                QueueSpec::Packets(limit) => waiting.len() < limit as usize,
+                QueueSpec::Bytes(limit) => waiting_bytes + u64::from(*bytes) <= limit,
+            };
+            let waiting = waiting.len();
+            prop_assert_eq!(driver.link.queue_packets(at) as usize, waiting);
+            prop_assert_eq!(driver.link.queue_bytes(at), waiting_bytes);
+            let offered = driver.link.offer(at, id, *bytes);
+            prop_assert_eq!(offered, if fits { Offered::Queued } else { Offered::Dropped });
+            if fits {
+                let starts = free.max(at);
+                let leaves = starts + rate.time_to_send(u64::from(*bytes));
+                most_waiting = most_waiting.max(waiting + usize::from(starts > at));
+                taken.push(Plain { bytes: *bytes, starts, leaves });
+                expected.push_back((leaves + config.delay, id, *bytes));
+            } else {
+                dropped += 1;
+            }
+            // Nothing is lost but what is counted, at any moment.
+            let stats = driver.link.stats(at);
+            let gone = stats.delivered_packets + stats.corrupted_packets + stats.dropped_packets;
+            prop_assert_eq!(gone + driver.link.in_flight_packets() as u64, u64::from(id) + 1);
+            prop_assert_eq!(stats.dropped_packets, dropped);
+            prop_assert_eq!(stats.queue_max_packets as usize, most_waiting);
+            match config.queue {
+                QueueSpec::Unlimited => {}
+                QueueSpec::Packets(limit) => prop_assert!(driver.link.queue_packets(at) <= limit),
+                QueueSpec::Bytes(limit) => prop_assert!(driver.link.queue_bytes(at) <= limit),
+            }
+        }
+        driver.run_until(Time::NEVER);
+        prop_assert_eq!(driver.link.in_flight_packets(), 0);
+        let arrived: VecDeque<_> = driver.delivered.iter().map(|(t, d)| (*t, d.id, d.bytes)).collect();
+        prop_assert_eq!(arrived, expected);
+    }
+
+    #[test]
+    fn statistics_are_what_the_plain_model_adds_up(config in configs(), offers in offers()) {
+        let rate = config.rate.scaled(config.efficiency);
+        let unit = rate.time_to_send(1000).as_nanos() as f64;
+        let mut link = Link::new(&config, Stream::derive(5, "link"));
+        let mut at = Time::ZERO;
+        let mut free = Time::ZERO;
+        let mut spans = Vec::new();
+        for (gap, bytes) in &offers {
+            at += Span::from_nanos((gap * unit) as u64);
+            if link.offer(at, 0, *bytes) == Offered::Queued {
+                let starts = free.max(at);
+                free = starts + rate.time_to_send(u64::from(*bytes));
+                spans.push((at, starts, free));
+            }
+        }
+        let end = at + Span::from_nanos((unit / 3.0) as u64 + 1);
+        let clipped = |from: Time, to: Time| to.min(end).since(from.min(end)).as_secs();
+        let stats = link.stats(end);
+        let busy: f64 = spans.iter().map(|(_, starts, leaves)| clipped(*starts, *leaves)).sum();
+        let waits: f64 = spans.iter().map(|(came, starts, _)| clipped(*came, *starts)).sum();
+        let delays: f64 = spans.iter().map(|(came, starts, _)| starts.since(*came).as_secs()).sum();
+        prop_assert!((stats.utilization - busy / end.as_secs()).abs() < 1e-9);
+        prop_assert!((0.0..=1.0).contains(&stats.utilization));
+        prop_assert!((stats.queue_mean_packets - waits / end.as_secs()).abs() < 1e-6);
+        prop_assert!((stats.queueing_delay_mean_s - delays / spans.len() as f64).abs() < 1e-6);
+    }
+
+    /// Over any stretch of deliveries, the bytes after the first take at least their time at the link's rate; half a
+    /// nanosecond a packet is the rounding of sending times.
+    #[test]
+    fn a_link_never_sends_faster_than_its_rate(config in configs(), offers in offers()) {
+        let link = Link::new(&config, Stream::derive(5, "link"));
+        let mut driver = Driver { link, now: Time::ZERO, delivered: Vec::new() };
+        for (id, (_, bytes)) in (0_u32..).zip(&offers) {
+            driver.link.offer(Time::ZERO, id, *bytes);
+        }
+        driver.run_until(Time::NEVER);
+        let bps = config.rate.scaled(config.efficiency).as_bps() as f64;
+        for (first, (start, _)) in driver.delivered.iter().enumerate() {
+            let mut bits = 0.0;
+            for (last, (time, delivery)) in driver.delivered.iter().enumerate().skip(first + 1) {
+                bits += f64::from(delivery.bytes) * 8.0;
+                let rounding = 0.5e-9 * (last - first) as f64 + 1e-12;
+                prop_assert!(time.since(*start).as_secs() + rounding >= bits / bps * (1.0 - 1e-12));
+            }
+        }
+    }
+
+    /// Two runs that differ in timing alone see the same packets damaged.
+    #[test]
+    fn losses_depend_on_the_order_of_packets_only(config in configs(), offers in offers(), other_bps in 10_000_u64..1_000_000) {
+        let damaged = |rate, spread| {
+            let config = LinkConfig { rate, queue: QueueSpec::Unlimited, ..config.clone() };
+            let mut driver = Driver {
+                link: Link::new(&config, Stream::derive(5, "link")),
+                now: Time::ZERO,
+                delivered: Vec::new(),
+            };
+            for (id, (gap, bytes)) in (0_u32..).zip(&offers) {
+                driver.run_until(driver.now + Span::from_nanos((gap * spread) as u64));
+                driver.link.offer(driver.now, id, *bytes);
+            }
+            driver.run_until(Time::NEVER);
+            driver.delivered.iter().map(|(_, d)| (d.id, d.corrupted)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(damaged(config.rate, 1e6), damaged(Rate::from_bps(other_bps), 1e3));
+    }
+}
