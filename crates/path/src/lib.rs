@@ -8,6 +8,7 @@ mod invalid;
 mod link;
 mod loss;
 mod queue;
+mod ring;
 mod stream;
 
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};

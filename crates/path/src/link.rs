@@ -1,10 +1,9 @@
 //! One direction of a link: a drop-tail queue, a sender of fixed rate, a propagation delay.
 
-use std::collections::VecDeque;
-
 use bentpipe_units::{Rate, Span, Time};
 use serde::Serialize;
 
+use crate::ring::{Ring, Slot};
 use crate::{Loss, LossSpec, QueueSpec, Stream};
 
 /// How a driver knows a packet: an index into its own store.
@@ -45,49 +44,43 @@ pub struct Delivery {
     pub corrupted: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    id: PacketId,
-    bytes: u32,
-    starts: Time,
-    arrives: Time,
-}
-
 /// One direction of a link.
 ///
 /// It is first in, first out, so the moment at which a packet leaves is known when it comes: the link keeps its packets in
 /// a ring, in order, and waits for one event only, the arrival of its head. The times passed in never go back.
 #[derive(Clone, Debug)]
 pub struct Link {
-    ring: VecDeque<Slot>,
+    ring: Ring,
+    /// When the ring's head arrives.
+    next: Time,
     /// When the last packet taken has left the sender.
     free_at: Time,
-    /// How many packets at the ring's end had not begun service when it was last looked at.
-    waiting: u32,
-    max_waiting_packets: u32,
+    /// Number of the first packet that had not begun service when this was last looked at.
+    serving: u64,
     waiting_bytes: u64,
     max_waiting_bytes: u64,
-    delay: Span,
+    max_waiting_packets: u32,
     /// The last packet length, and the time that it takes to send: most packets have the length of the one before.
     last_bytes: u32,
     last_service: Span,
-    rate: Rate,
+    delay: Span,
     loss: Loss,
-    stream: Stream,
     tally: Tally,
+    stream: Stream,
+    rate: Rate,
 }
 
+/// What cannot be told from the ring's numbers.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    taken: u64,
-    dropped: u64,
-    delivered: u64,
     delivered_bytes: u64,
-    corrupted: u64,
     max_waiting: u32,
-    busy: Span,
+    /// Time without a packet to send, before the last one taken.
+    idle: Span,
     /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
     waits: u128,
+    dropped: u64,
+    corrupted: u64,
 }
 
 /// What a link did from the start of a run to its end.
@@ -122,85 +115,90 @@ impl Link {
         };
         let rate = config.rate.scaled(config.efficiency);
         Link {
-            ring: VecDeque::new(),
+            ring: Ring::new(),
+            next: Time::NEVER,
             free_at: Time::ZERO,
-            waiting: 0,
-            max_waiting_packets,
+            serving: 0,
             waiting_bytes: 0,
             max_waiting_bytes,
-            delay: config.delay,
+            max_waiting_packets,
             last_bytes: 0,
             last_service: rate.time_to_send(0),
-            rate,
+            delay: config.delay,
             loss: Loss::new(&config.loss, &mut stream),
-            stream,
             tally: Tally::default(),
+            stream,
+            rate,
         }
     }
 
     /// Takes a packet of `bytes` bytes, or drops it when it would have to wait and may not.
     #[inline]
     pub fn offer(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
-        let mut starts = now;
-        if self.free_at <= now {
-            self.waiting = 0;
+        let starts = if self.free_at <= now {
+            self.serving = self.ring.tail + 1;
             self.waiting_bytes = 0;
+            self.tally.idle += now.since(self.free_at);
+            now
         } else {
             self.settle(now);
+            let waiting = (self.ring.tail - self.serving) as u32;
             let waiting_bytes = self.waiting_bytes + u64::from(bytes);
-            if self.waiting >= self.max_waiting_packets || waiting_bytes > self.max_waiting_bytes {
+            if waiting >= self.max_waiting_packets || waiting_bytes > self.max_waiting_bytes {
                 self.tally.dropped += 1;
                 return Offered::Dropped;
             }
-            starts = self.free_at;
-            self.waiting += 1;
             self.waiting_bytes = waiting_bytes;
-            self.tally.max_waiting = self.tally.max_waiting.max(self.waiting);
-            self.tally.waits += u128::from(starts.since(now).as_nanos());
-        }
+            self.tally.max_waiting = self.tally.max_waiting.max(waiting + 1);
+            self.tally.waits += u128::from(self.free_at.since(now).as_nanos());
+            self.free_at
+        };
         if bytes != self.last_bytes {
             self.last_bytes = bytes;
             self.last_service = self.rate.time_to_send(u64::from(bytes));
         }
         self.free_at = starts + self.last_service;
-        self.tally.taken += 1;
-        self.tally.busy += self.last_service;
-        self.ring.push_back(Slot { id, bytes, starts, arrives: self.free_at + self.delay });
+        let arrives = self.free_at + self.delay;
+        if self.ring.head == self.ring.tail {
+            self.next = arrives;
+        }
+        self.ring.push(Slot { id, bytes, starts, arrives });
         Offered::Queued
     }
 
     /// When [`Link::deliver`] wants to be called next; `Time::NEVER` when nothing is under way.
     #[inline]
     pub fn next_time(&self) -> Time {
-        self.ring.front().map_or(Time::NEVER, |head| head.arrives)
+        self.next
     }
 
     /// The next packet that has arrived by `now`; to be called until there is none.
     #[inline]
     pub fn deliver(&mut self, now: Time) -> Option<Delivery> {
-        let head = *self.ring.front()?;
-        if head.arrives > now {
+        if self.next > now || self.ring.head == self.ring.tail {
             return None;
         }
-        if self.waiting as usize == self.ring.len() {
-            self.waiting -= 1;
-            self.waiting_bytes -= u64::from(head.bytes);
+        let Slot { id, bytes, .. } = *self.ring.get(self.ring.head);
+        if self.serving == self.ring.head {
+            self.serving += 1;
+            self.waiting_bytes -= u64::from(bytes);
         }
-        self.ring.pop_front();
-        let corrupted = self.loss.lost(head.bytes, &mut self.stream);
+        self.ring.head += 1;
+        let empty = self.ring.head == self.ring.tail;
+        self.next = if empty { Time::NEVER } else { self.ring.get(self.ring.head).arrives };
+        let corrupted = self.loss.lost(bytes, &mut self.stream);
         if corrupted {
             self.tally.corrupted += 1;
         } else {
-            self.tally.delivered += 1;
-            self.tally.delivered_bytes += u64::from(head.bytes);
+            self.tally.delivered_bytes += u64::from(bytes);
         }
-        Some(Delivery { id: head.id, bytes: head.bytes, corrupted })
+        Some(Delivery { id, bytes, corrupted })
     }
 
     /// Packets waiting at `now`, the one being sent not counted.
     pub fn queue_packets(&mut self, now: Time) -> u32 {
         self.settle(now);
-        self.waiting
+        (self.ring.tail - self.serving) as u32
     }
 
     /// Bytes waiting at `now`, the packet being sent not counted.
@@ -211,41 +209,41 @@ impl Link {
 
     /// Packets taken and not yet delivered: waiting, being sent or on their way.
     pub fn in_flight_packets(&self) -> usize {
-        self.ring.len()
+        (self.ring.tail - self.ring.head) as usize
     }
 
     /// What the link did in [0, `end`]; `end` is not before the last offer or delivery.
     pub fn stats(&self, end: Time) -> LinkStats {
         let tally = &self.tally;
         // Whoever still waits, waits past the end, and the sender is busy from the end until it is free.
-        let busy = tally.busy - self.free_at.since(end);
-        let past_end =
-            self.ring.iter().rev().map(|slot| slot.starts.since(end)).take_while(|wait| *wait > Span::ZERO);
+        let busy = self.free_at.min(end).since(Time::ZERO) - tally.idle;
+        let slots = (self.ring.head..self.ring.tail).rev().map(|number| self.ring.get(number));
+        let past_end = slots.map(|slot| slot.starts.since(end)).take_while(|wait| *wait > Span::ZERO);
         let waits_past_end: u128 = past_end.map(|wait| u128::from(wait.as_nanos())).sum();
         let share_of = |part: u128, whole: u128| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let elapsed = u128::from(end.as_nanos());
         LinkStats {
             utilization: share_of(u128::from(busy.as_nanos()), elapsed),
-            delivered_packets: tally.delivered,
+            delivered_packets: self.ring.head - tally.corrupted,
             delivered_bytes: tally.delivered_bytes,
             dropped_packets: tally.dropped,
             corrupted_packets: tally.corrupted,
             queue_mean_packets: share_of(tally.waits - waits_past_end, elapsed),
             queue_max_packets: tally.max_waiting,
-            queueing_delay_mean_s: share_of(tally.waits, u128::from(tally.taken)) * 1e-9,
+            queueing_delay_mean_s: share_of(tally.waits, u128::from(self.ring.tail)) * 1e-9,
         }
     }
 
     /// Passes over the packets that have begun service by `now`: once each, so a constant cost a packet.
     #[inline]
     fn settle(&mut self, now: Time) {
-        while self.waiting > 0 {
-            let first = self.ring[self.ring.len() - self.waiting as usize];
+        while self.serving < self.ring.tail {
+            let first = self.ring.get(self.serving);
             if first.starts > now {
                 return;
             }
-            self.waiting -= 1;
             self.waiting_bytes -= u64::from(first.bytes);
+            self.serving += 1;
         }
     }
 }

@@ -60,10 +60,15 @@ impl BitErrors {
     #[inline]
     pub(super) fn packet_error_rate(&mut self, bytes: u32) -> f64 {
         if self.last.0 != bytes {
-            let rate = || packet_error_rate(self.ber, u64::from(bytes) * 8, self.correctable);
-            self.last = (bytes, *self.known.entry(bytes).or_insert_with(rate));
+            self.look_up(bytes);
         }
         self.last.1
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, bytes: u32) {
+        let rate = || packet_error_rate(self.ber, u64::from(bytes) * 8, self.correctable);
+        self.last = (bytes, *self.known.entry(bytes).or_insert_with(rate));
     }
 }
 

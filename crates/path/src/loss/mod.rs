@@ -77,6 +77,12 @@ impl Loss {
     /// Whether the next packet, `bytes` long, is lost.
     #[inline]
     pub fn lost(&mut self, bytes: u32, stream: &mut Stream) -> bool {
+        // Out of line: a link without loss is the common one, and stays small.
+        !matches!(self.0, Model::None) && self.draw(bytes, stream)
+    }
+
+    #[inline(never)]
+    fn draw(&mut self, bytes: u32, stream: &mut Stream) -> bool {
         match &mut self.0 {
             Model::None => false,
             Model::Packet(probability) => stream.uniform() < *probability,

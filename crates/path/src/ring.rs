@@ -1,0 +1,59 @@
+use bentpipe_units::Time;
+
+/// A packet in a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) id: u32,
+    pub(crate) bytes: u32,
+    pub(crate) starts: Time,
+    pub(crate) arrives: Time,
+}
+
+const EMPTY: Slot = Slot { id: 0, bytes: 0, starts: Time::ZERO, arrives: Time::ZERO };
+
+/// The packets of a link in order, each known by its number since the link's first.
+///
+/// Numbers never shift when the head leaves, which a `VecDeque`'s indices do, and an access costs a mask instead of a
+/// wrapped comparison: a quarter fewer instructions a packet in a link without loss.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring {
+    /// A power of two of them, with room for one more packet at least.
+    slots: Box<[Slot]>,
+    /// Number of the oldest packet.
+    pub(crate) head: u64,
+    /// Number that the next packet gets.
+    pub(crate) tail: u64,
+}
+
+impl Ring {
+    pub(crate) fn new() -> Ring {
+        Ring { slots: Box::new([EMPTY; 4]), head: 0, tail: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u64) -> &Slot {
+        &self.slots[number as usize & (self.slots.len() - 1)]
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, slot: Slot) {
+        let mask = self.slots.len() - 1;
+        self.slots[self.tail as usize & mask] = slot;
+        self.tail += 1;
+        // Last, so that the caller need not keep its registers across the call.
+        if self.tail - self.head > mask as u64 {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mut slots = vec![EMPTY; self.slots.len() * 2].into_boxed_slice();
+        let mask = slots.len() - 1;
+        for number in self.head..self.tail {
+            slots[number as usize & mask] = *self.get(number);
+        }
+        self.slots = slots;
+    }
+}
