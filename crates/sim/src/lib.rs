@@ -1,3 +1,4 @@
 //! What a packet meets between two hosts, as plain state machines.
 
 pub mod pcap;
+pub mod scenario;

@@ -1,0 +1,171 @@
+use std::fmt;
+
+/// Why a scenario cannot be run; prints as one line, `FILE:LINE: KEY: expected …, found …`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    file: String,
+    line: Option<usize>,
+    key: String,
+    message: String,
+}
+
+impl ScenarioError {
+    pub(crate) fn new(file: &str, line: Option<usize>, key: String, message: String) -> ScenarioError {
+        ScenarioError { file: file.to_owned(), line, key, message }
+    }
+
+    /// The file at fault; `--set` for an override given beside the file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The line at fault, counted from 1, where there is one.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+
+    /// The dotted key at fault; empty when it is the file as a whole.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What was expected, and what was found.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_line(&self.file, 400))?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        f.write_str(": ")?;
+        if !self.key.is_empty() {
+            write!(f, "{}: ", one_line(&self.key, 200))?;
+        }
+        f.write_str(&one_line(&self.message, 800))
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// `text` without anything that could break or disguise a line, cut after `most` characters.
+fn one_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == most {
+            line.push('…');
+            break;
+        }
+        // Line and paragraph separators, and the marks that reorder text on a terminal.
+        let disguise = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        if c.is_control() || disguise {
+            line.extend(c.escape_unicode());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// `text` in quotes, escaped, and cut when it is long.
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{:?}…", &text[..cut]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// A list for people: all of a short one, the beginning of a long one.
+pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
+    let mut list = names.by_ref().take(40).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 if list.is_empty() => list.push_str("none"),
+        0 => {}
+        more => list.push_str(&format!(" and {more} more")),
+    }
+    list
+}
+
+/// The one of `names` that `text` is probably meant to be.
+pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = text.chars().count();
+    let allowed = (length / 3).clamp(1, 4);
+    names
+        .into_iter()
+        .take(10_000)
+        .filter(|name| name.chars().count().abs_diff(length) <= allowed)
+        .map(|name| (distance(&text.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// `expected …` for a name that is none of `names`: the one that was probably meant, and the list.
+pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
+    let list = listed(names.iter().copied());
+    match closest(text, names.iter().copied()) {
+        Some(close) => {
+            format!("expected {what} ({list}), found {}; did you mean {close:?}?", quoted(text))
+        }
+        None => format!("expected {what} ({list}), found {}", quoted(text)),
+    }
+}
+
+/// Edits that turn `a` into `b`: letters inserted, deleted, replaced, or two neighbours swapped.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let replaced = last[j] + usize::from(a[i] != b[j]);
+            let mut edits = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                edits = edits.min(before[j - 1] + 1);
+            }
+            row.push(edits);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_names_are_found_and_far_ones_are_not() {
+        let names = ["receive_window", "mss", "initial_window"];
+        assert_eq!(closest("recieve_window", names), Some("receive_window"));
+        assert_eq!(closest("MSS", names), Some("mss"));
+        assert_eq!(closest("colour", names), None);
+        assert_eq!(distance("abcd", "acbd"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
+
+    #[test]
+    fn whatever_is_named_the_error_is_one_short_line() {
+        let nasty = "a\nb\r\u{2028}\u{202e}\u{85}\0".repeat(1000);
+        let error = ScenarioError::new(&nasty, Some(3), nasty.clone(), nasty.clone()).to_string();
+        assert!(!error.chars().any(|c| c.is_control() || c == '\u{2028}' || c == '\u{202e}'), "{error}");
+        assert!(error.len() < 20_000, "{}", error.len());
+        assert_eq!(
+            ScenarioError::new("a.toml", None, String::new(), "expected b, found c".into()).to_string(),
+            "a.toml: expected b, found c"
+        );
+    }
+
+    #[test]
+    fn long_lists_and_texts_are_cut() {
+        let names: Vec<String> = (0..100).map(|i| format!("n{i}")).collect();
+        assert!(listed(names.iter().map(String::as_str)).ends_with("n39 and 60 more"));
+        assert_eq!(listed([]), "none");
+        assert_eq!(quoted(&"é".repeat(100)), format!("\"{}\"…", "é".repeat(60)));
+    }
+}

@@ -1,0 +1,41 @@
+//! Scenario files: what is simulated, as people write it, and as the simulator takes it.
+//!
+//! A file is TOML; [`load`] reads it, puts what it extends beneath it and overrides over it, and checks everything
+//! that can be checked before a run. Every error is one line that names the file, the line and the key.
+
+mod de;
+mod error;
+mod model;
+mod names;
+mod network;
+mod overrides;
+mod presets;
+mod resolve;
+mod schema;
+mod source;
+mod tcp;
+mod tree;
+mod written;
+
+use std::path::Path;
+
+pub use error::ScenarioError;
+pub use model::{AppSpec, DirectionSpec, FlowSpec, LinkSpec, Scenario};
+pub use presets::presets;
+pub use schema::schema;
+pub use written::variants;
+
+/// Reads the scenario in the file at `path`, or the built-in one when it is `preset:NAME`.
+///
+/// `overrides` are pairs of a dotted key and a value as `--set key=value` gives them.
+pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    resolve::resolve(&source::load(path, overrides)?)
+}
+
+/// Reads the scenario in `text`; errors call it `name`, and what it extends is looked for beside `name`.
+pub fn parse_str(name: &str, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    resolve::resolve(&source::from_text(name, text, overrides)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! From the links as written to nodes, links and who can reach whom.
+
+use std::collections::HashMap;
+
+use bentpipe_path::LossSpec;
+use bentpipe_units::Rate;
+
+use super::error::{ScenarioError, expected_one_of, quoted};
+use super::model::{DirectionSpec, LinkSpec};
+use super::names::{self, MAX_COPIES};
+use super::schema::{LinkFile, ScenarioFile};
+use super::tree::Document;
+
+/// Time is counted in nanoseconds, and above this rate a packet takes too few of them.
+const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
+
+/// Packet numbers in the drop lists of all copies of a link together.
+const MAX_DROPS: usize = 10_000_000;
+
+/// Nodes, links, and which of them hang together.
+pub(crate) struct Network {
+    pub(crate) nodes: Vec<String>,
+    pub(crate) links: Vec<LinkSpec>,
+    index: HashMap<String, usize>,
+    /// A node of the same connected part, closer to the one that stands for it.
+    parent: Vec<usize>,
+}
+
+impl Network {
+    /// Every link of `file`, checked.
+    pub(crate) fn build(document: &Document, file: &ScenarioFile) -> Result<Network, ScenarioError> {
+        let mut network =
+            Network { nodes: Vec::new(), links: Vec::new(), index: HashMap::new(), parent: Vec::new() };
+        if file.links.0.is_empty() {
+            let message = "expected at least one link, such as [links.satellite], found none";
+            return Err(document.error(&["links"], message));
+        }
+        let mut names = HashMap::new();
+        for (name, link) in &file.links.0 {
+            let fail = |keys: &[&str], message: String| {
+                let path: Vec<&str> = ["links", name].iter().chain(keys).copied().collect();
+                document.error(&path, message)
+            };
+            let copies = names::copies(link.count).map_err(|e| fail(&["count"], e))?;
+            if network.links.len() + copies > MAX_COPIES {
+                let message = format!("expected at most {MAX_COPIES} links in all, found more");
+                return Err(fail(&["count"], message));
+            }
+            names::check(name, "a link's name", link.count).map_err(|e| fail(&[], e))?;
+            names::check(&link.from, "a node's name", link.count).map_err(|e| fail(&["from"], e))?;
+            names::check(&link.to, "a node's name", link.count).map_err(|e| fail(&["to"], e))?;
+            if copies > 1 && !names::numbered(&link.from) && !names::numbered(&link.to) {
+                let message = "expected {i} in from or to, so that each copy joins other nodes, found none";
+                return Err(fail(&["count"], message.to_owned()));
+            }
+            let [forward, reverse] =
+                directions(link, copies).map_err(|(keys, message)| fail(&keys, message))?;
+            for i in 0..copies {
+                let copy = names::copy_of_named(name, link.count, i);
+                if let Some(first) = names.insert(copy.clone(), name) {
+                    let copy = quoted(&copy);
+                    let message =
+                        format!("expected a name that no other link has, found {copy} in {first:?} too");
+                    return Err(fail(&[], message));
+                }
+                let (from, to) = (names::copy(&link.from, i), names::copy(&link.to, i));
+                if from == to {
+                    let message =
+                        format!("expected another node than the link comes from, found {from:?} again");
+                    return Err(fail(&["to"], message));
+                }
+                let (from, to) = (network.node(from), network.node(to));
+                network.join(from, to);
+                let (forward, reverse) = (forward.clone(), reverse.clone());
+                network.links.push(LinkSpec { name: copy, from, to, forward, reverse });
+            }
+        }
+        Ok(network)
+    }
+
+    /// The number of the node called `name`, or what is there instead.
+    pub(crate) fn find(&self, name: &str) -> Result<usize, String> {
+        self.index.get(name).copied().ok_or_else(|| {
+            let nodes: Vec<_> = self.nodes.iter().map(String::as_str).collect();
+            expected_one_of("a node that a link names", name, &nodes)
+        })
+    }
+
+    /// Whether links lead from one to the other; they lead both ways.
+    pub(crate) fn connected(&mut self, a: usize, b: usize) -> bool {
+        self.part(a) == self.part(b)
+    }
+
+    fn node(&mut self, name: String) -> usize {
+        *self.index.entry(name).or_insert_with_key(|name| {
+            self.nodes.push(name.clone());
+            self.parent.push(self.parent.len());
+            self.parent.len() - 1
+        })
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.part(a), self.part(b));
+        self.parent[a.max(b)] = a.min(b);
+    }
+
+    /// The node that stands for the part of the network that `node` is in.
+    fn part(&mut self, mut node: usize) -> usize {
+        while self.parent[node] != node {
+            self.parent[node] = self.parent[self.parent[node]];
+            node = self.parent[node];
+        }
+        node
+    }
+}
+
+/// The key below the link's own, and what is wrong with it.
+type Fault = (Vec<&'static str>, String);
+
+fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Fault> {
+    let efficiency = link.efficiency.unwrap_or(1.0);
+    let forward = DirectionSpec {
+        rate: link.rate,
+        delay: link.delay,
+        efficiency,
+        queue: link.queue.unwrap_or_default(),
+        loss: link.loss.clone().unwrap_or_default(),
+    };
+    check(&forward, copies, &[])?;
+    let reverse = DirectionSpec {
+        rate: link.reverse.rate.unwrap_or(link.rate),
+        delay: link.reverse.delay.unwrap_or(link.delay),
+        efficiency: link.reverse.efficiency.unwrap_or(efficiency),
+        queue: link.reverse.queue.unwrap_or(forward.queue),
+        loss: link.reverse.loss.clone().unwrap_or_default(),
+    };
+    check(&reverse, copies, &["reverse"])?;
+    Ok([forward, reverse])
+}
+
+fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Result<(), Fault> {
+    let fault = |keys: &[&'static str], message: String| (at.iter().chain(keys).copied().collect(), message);
+    if direction.rate > MAX_RATE {
+        let found = direction.rate;
+        return Err(fault(&["rate"], format!("expected a rate of at most {MAX_RATE}, found {found}")));
+    }
+    if !(direction.efficiency > 0.0 && direction.efficiency <= 1.0) {
+        let message = format!("expected a share above 0 and at most 1, found {}", direction.efficiency);
+        return Err(fault(&["efficiency"], message));
+    }
+    direction.loss.validate().map_err(|wrong| fault(&["loss", wrong.key], wrong.message))?;
+    match &direction.loss {
+        LossSpec::Drop { packets, .. } if packets.len().saturating_mul(copies) > MAX_DROPS => {
+            let message =
+                format!("expected at most {MAX_DROPS} packets over all copies of the link, found more");
+            Err(fault(&["loss", "packets"], message))
+        }
+        _ => Ok(()),
+    }
+}

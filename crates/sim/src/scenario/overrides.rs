@@ -1,0 +1,107 @@
+//! `--set key=value`: single values put over a document.
+
+use super::error::{ScenarioError, expected_one_of, quoted};
+use super::source::merge;
+use super::tree::{Document, Node, Origin, Table, Value, dotted, read_value};
+
+/// What stands for a file's name in an error about an override.
+const NAME: &str = "--set";
+
+/// The tables whose keys are names that a scenario makes up.
+const NAMED: [&str; 2] = ["links", "flows"];
+
+/// Puts each override over `document`, in order.
+pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), ScenarioError> {
+    if overrides.is_empty() {
+        return Ok(());
+    }
+    let file = document.files.len();
+    document.files.push(NAME.to_owned());
+    for (key, text) in overrides {
+        let fail = |message: String| ScenarioError::new(NAME, None, key.clone(), message);
+        let path = split(key).map_err(fail)?;
+        if path[0] == "extends" {
+            return Err(fail(format!("expected extends in a file only, found {}", quoted(text))));
+        }
+        let value = value(text, file).map_err(fail)?;
+        for path in expand(&document.root, &path, &value)? {
+            let table = |inner: Node, key: String| Node {
+                origin: inner.origin,
+                value: Value::Table(Table::from([(key, inner)])),
+            };
+            merge(&mut document.root, path.into_iter().rev().fold(value.clone(), table));
+        }
+    }
+    Ok(())
+}
+
+/// TOML, or else a bare text: `rate=1 Mbit/s` needs no quotes.
+fn value(text: &str, file: usize) -> Result<Node, String> {
+    let node = read_value(text, NAME, file);
+    match node {
+        // "2024-01-01" is a name here, no date.
+        Some(node) if !matches!(node.value, Value::Datetime(_)) => Ok(node),
+        _ if text.trim_start().starts_with(['[', '{', '"', '\'']) => {
+            Err(format!("expected a TOML value, found what is not: {}", quoted(text)))
+        }
+        _ => Ok(Node { value: Value::Text(text.to_owned()), origin: Origin { file, line: None } }),
+    }
+}
+
+/// The parts of a dotted key; a part in quotes may hold dots.
+fn split(key: &str) -> Result<Vec<String>, String> {
+    let wrong = || format!("expected a dotted key such as links.satellite.rate, found {}", quoted(key));
+    let mut path = Vec::new();
+    let mut rest = key.trim();
+    loop {
+        let (part, after) = match rest.chars().next() {
+            Some(quote @ ('"' | '\'')) => rest[1..].split_once(quote).ok_or_else(wrong)?,
+            _ => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        if part.is_empty() || path.len() == 8 {
+            return Err(wrong());
+        }
+        path.push(part.to_owned());
+        match after.strip_prefix('.') {
+            Some(after) => rest = after,
+            None if after.is_empty() => return Ok(path),
+            None => return Err(wrong()),
+        }
+    }
+}
+
+/// The paths that `path` stands for: `*` is each name that is there.
+fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>, ScenarioError> {
+    let fail = |message: String| ScenarioError::new(NAME, None, dotted(path), message);
+    let mut paths = vec![Vec::new()];
+    for (depth, part) in path.iter().enumerate() {
+        let mut longer = Vec::new();
+        for mut start in paths {
+            let node = start.iter().try_fold(root, |node, key: &String| node.table()?.get(key));
+            let table = node.and_then(Node::table);
+            if part == "*" {
+                longer.extend(table.into_iter().flat_map(Table::keys).map(|key| {
+                    let mut path = start.clone();
+                    path.push(key.clone());
+                    path
+                }));
+                continue;
+            }
+            let made_up = depth == 1 && NAMED.contains(&path[0].as_str());
+            let added = depth + 1 == path.len() && value.table().is_some();
+            if made_up && !added && !table.is_some_and(|table| table.contains_key(part)) {
+                let names: Vec<_> = table.into_iter().flat_map(Table::keys).map(String::as_str).collect();
+                return Err(fail(expected_one_of(&format!("one of the {}", path[0]), part, &names)));
+            }
+            start.push(part.clone());
+            longer.push(start);
+        }
+        if longer.is_empty() {
+            let message =
+                format!("expected * to match a name in {}, found none there", dotted(&path[..depth]));
+            return Err(fail(message));
+        }
+        paths = longer;
+    }
+    Ok(paths)
+}

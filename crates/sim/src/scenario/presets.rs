@@ -1,0 +1,22 @@
+//! Networks of the literature and of everyday use, built in; a scenario `extends = "preset:NAME"` one.
+
+use super::tree::read_document;
+
+macro_rules! preset {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../scenarios/presets/", $name, ".toml")))
+    };
+}
+
+/// Every preset's name and text.
+pub(crate) const PRESETS: [(&str, &str); 4] =
+    [preset!("geo"), preset!("sack-geo"), preset!("sack-terrestrial"), preset!("adalr-geo")];
+
+/// Every preset's name and title.
+pub fn presets() -> Vec<(&'static str, String)> {
+    let title = |name, text| {
+        let root = read_document(text, name, 0).ok()?;
+        root.table()?.get("title")?.text().map(str::to_owned)
+    };
+    PRESETS.into_iter().map(|(name, text)| (name, title(name, text).unwrap_or_default())).collect()
+}

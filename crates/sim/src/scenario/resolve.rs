@@ -1,0 +1,152 @@
+//! From the scenario as written to the scenario as run.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use bentpipe_tcp::{ControlKind, RecoveryKind};
+use bentpipe_units::{Bytes, Span};
+
+use super::de::read;
+use super::error::{ScenarioError, quoted};
+use super::model::{AppSpec, FlowSpec, Scenario};
+use super::names::{self, MAX_COPIES};
+use super::network::Network;
+use super::schema::{FlowFile, ScenarioFile};
+use super::tcp::{End, config};
+use super::tree::Document;
+use super::written::variants;
+
+/// Later than this, sums of times would lose their meaning (about 104 days).
+const LATEST: Span = Span::from_nanos(1 << 53);
+
+const MAX_TITLE: usize = 200;
+
+/// The validated scenario that `document` describes.
+pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
+    if document.root.table().is_none_or(|table| table.is_empty()) {
+        return Err(document.error(&[], "expected a scenario with [links] and [flows], found an empty file"));
+    }
+    let file: ScenarioFile = read(document, &[], &document.root)?;
+    let title = title(document, &file)?;
+    if file.duration == Some(Span::ZERO) {
+        return Err(document.error(&["duration"], "expected a time above zero, found 0 s"));
+    }
+    let mut network = Network::build(document, &file)?;
+    if file.flows.0.is_empty() {
+        let message = "expected at least one flow, such as [flows.download] with from and to, found none";
+        return Err(document.error(&["flows"], message));
+    }
+    let mut flows = Vec::new();
+    let mut names = HashMap::new();
+    for (name, flow) in &file.flows.0 {
+        let fail = |keys: &[&str], message: String| {
+            let path: Vec<&str> = ["flows", name].iter().chain(keys).copied().collect();
+            document.error(&path, message)
+        };
+        let copies = names::copies(flow.count).map_err(|e| fail(&["count"], e))?;
+        if flows.len() + copies > MAX_COPIES {
+            return Err(fail(&["count"], format!("expected at most {MAX_COPIES} flows in all, found more")));
+        }
+        names::check(name, "a flow's name", flow.count).map_err(|e| fail(&[], e))?;
+        for (key, node) in [("from", &flow.from), ("to", &flow.to)] {
+            names::check(node, "a node's name", flow.count).map_err(|e| fail(&[key], e))?;
+        }
+        let app = app(flow, file.duration).map_err(|(keys, message)| fail(keys, message))?;
+        let (recovery, control) = variant(flow).map_err(|message| fail(&["variant"], message))?;
+        let sender = config(document, name, End::Sender, recovery, control)?;
+        let receiver = config(document, name, End::Receiver, recovery, control)?;
+        let variant = variant_name(recovery, control);
+        for i in 0..copies {
+            let copy = names::copy_of_named(name, flow.count, i);
+            if let Some(first) = names.insert(copy.clone(), name) {
+                let copy = quoted(&copy);
+                let message =
+                    format!("expected a name that no other flow has, found {copy} in {first:?} too");
+                return Err(fail(&[], message));
+            }
+            let from = network.find(&names::copy(&flow.from, i)).map_err(|e| fail(&["from"], e))?;
+            let to = network.find(&names::copy(&flow.to, i)).map_err(|e| fail(&["to"], e))?;
+            if from == to {
+                let host = quoted(&network.nodes[from]);
+                return Err(fail(
+                    &["to"],
+                    format!("expected another host than the sender's, found {host} again"),
+                ));
+            }
+            if !network.connected(from, to) {
+                let (from, to) = (quoted(&network.nodes[from]), quoted(&network.nodes[to]));
+                return Err(fail(
+                    &["to"],
+                    format!("expected links that lead from {from} to {to}, found none"),
+                ));
+            }
+            let start = start(flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
+            let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
+            flows.push(FlowSpec { name: copy, from, to, start, app, sender, receiver, variant });
+        }
+    }
+    let Network { nodes, links, .. } = network;
+    Ok(Scenario { title, seed: file.seed.unwrap_or(1), duration: file.duration, nodes, links, flows })
+}
+
+fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {
+    let Some(title) = &file.title else {
+        let name = Path::new(&document.files[0]).file_stem().unwrap_or_default();
+        return Ok(name.to_string_lossy().into_owned());
+    };
+    if title.trim().is_empty() || title.chars().count() > MAX_TITLE || title.chars().any(char::is_control) {
+        let message = format!("expected one line of at most {MAX_TITLE} letters, found {}", quoted(title));
+        return Err(document.error(&["title"], message));
+    }
+    Ok(title.clone())
+}
+
+/// The key below the flow's own, and what is wrong with it.
+type Fault = (&'static [&'static str], String);
+
+fn app(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
+    if flow.bytes.map(Bytes::get) == Some(0) {
+        return Err((&["bytes"], "expected a size above zero, found 0 B".to_owned()));
+    }
+    if flow.duration == Some(Span::ZERO) {
+        return Err((&["duration"], "expected a time above zero, found 0 s".to_owned()));
+    }
+    if run.is_none() && flow.bytes.is_none() && flow.duration.is_none() {
+        let message =
+            "expected bytes or duration, here or as the duration of the run, found nothing that ends it";
+        return Err((&[], message.to_owned()));
+    }
+    Ok(AppSpec::Ftp { bytes: flow.bytes.map(Bytes::get), duration: flow.duration })
+}
+
+fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, Fault> {
+    let start = flow.start + flow.start_step * copy as u64;
+    let key: &[&str] = if start > flow.start { &["start_step"] } else { &["start"] };
+    match run {
+        Some(end) if start >= end => {
+            Err((key, format!("expected a start before the end of the run ({end}), found {start}")))
+        }
+        _ if start > LATEST => Err((key, format!("expected a start within 100 days, found {start}"))),
+        _ => Ok(start),
+    }
+}
+
+fn variant(flow: &FlowFile) -> Result<(RecoveryKind, ControlKind), String> {
+    let parts = (flow.recovery.as_ref().map(|choice| choice.0), flow.control.as_ref().map(|choice| choice.0));
+    match (&flow.variant, parts) {
+        (Some(variant), (None, None)) => Ok(variant.0),
+        (Some(_), _) => Err("expected either variant, or recovery and control, found both".to_owned()),
+        (None, (recovery, control)) => {
+            Ok((recovery.unwrap_or(RecoveryKind::Sack), control.unwrap_or(ControlKind::Standard)))
+        }
+    }
+}
+
+/// The one name of the two choices; both names where they have none.
+fn variant_name(recovery: RecoveryKind, control: ControlKind) -> String {
+    let known = variants().into_iter().find(|(_, parts)| *parts == (recovery, control));
+    match known {
+        Some((name, _)) => name.to_owned(),
+        None => format!("{}+{}", control.name(), recovery.name()),
+    }
+}

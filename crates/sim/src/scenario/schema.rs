@@ -1,0 +1,185 @@
+//! The scenario file as it is written; the one place that defines its keys.
+//!
+//! A field that begins with an underscore is checked here and read elsewhere: TCP settings stand in layers, which are
+//! laid over each other as text.
+
+use bentpipe_path::{LossSpec, QueueSpec};
+use bentpipe_units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::written::{
+    Choice, ControlName, DelayedAckSetting, GrowthName, Named, ProfileName, RecoveryName, Segments, Ssthresh,
+    VariantName,
+};
+
+/// The JSON Schema of a scenario file, for editors and other languages.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(ScenarioFile).to_value()
+}
+
+/// A network, its TCP, and what it carries.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "bentpipe scenario")]
+pub(crate) struct ScenarioFile {
+    /// What this scenario starts from: "preset:NAME", or a path relative to this file.
+    #[serde(rename = "extends")]
+    pub(crate) _extends: Option<String>,
+    /// One line for people.
+    pub(crate) title: Option<String>,
+    /// When the run ends; without it, when every flow has finished.
+    pub(crate) duration: Option<Span>,
+    /// Every random stream is derived from this; default 1.
+    pub(crate) seed: Option<u64>,
+    /// The links by name; they make the nodes.
+    pub(crate) links: Named<LinkFile>,
+    /// TCP settings of every flow.
+    #[serde(rename = "tcp")]
+    pub(crate) _tcp: TcpFile,
+    /// The flows by name.
+    pub(crate) flows: Named<FlowFile>,
+}
+
+/// A link between two nodes, in both directions.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinkFile {
+    /// The node at one end; {i} is the copy's number.
+    pub(crate) from: String,
+    /// The node at the other end; {i} is the copy's number.
+    pub(crate) to: String,
+    /// Make so many copies, numbered from 0.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(crate) count: Option<u32>,
+    /// Rate from `from` to `to`.
+    pub(crate) rate: Rate,
+    /// Propagation delay.
+    pub(crate) delay: Span,
+    /// Share of the rate that carries packets, above 0; default 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub(crate) efficiency: Option<f64>,
+    /// What may wait before the link, drop-tail; default "unlimited".
+    pub(crate) queue: Option<QueueSpec>,
+    /// What the link loses; default nothing.
+    pub(crate) loss: Option<LossSpec>,
+    /// The direction from `to` to `from`, where it differs.
+    #[serde(default)]
+    pub(crate) reverse: ReverseFile,
+}
+
+/// The reverse direction of a link; what is not set is as forward, except that nothing is lost.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReverseFile {
+    /// Rate from `to` to `from`.
+    pub(crate) rate: Option<Rate>,
+    /// Propagation delay.
+    pub(crate) delay: Option<Span>,
+    /// Share of the rate that carries packets, above 0.
+    #[schemars(range(min = 0, max = 1))]
+    pub(crate) efficiency: Option<f64>,
+    /// What may wait before the link, drop-tail.
+    pub(crate) queue: Option<QueueSpec>,
+    /// What the link loses; default nothing.
+    pub(crate) loss: Option<LossSpec>,
+}
+
+/// Settings of a TCP; what is not set comes from the profile.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TcpFile {
+    /// The bundle of defaults; default rfc.
+    pub(crate) profile: Option<Choice<ProfileName>>,
+    /// Largest payload of a segment, options not counted, 88 B to 65495 B.
+    pub(crate) mss: Option<Bytes>,
+    /// Receive buffer: bytes or segments, 1 segment to 1 GiB.
+    pub(crate) receive_window: Option<Segments>,
+    /// Offer window scaling (RFC 7323).
+    pub(crate) window_scaling: Option<bool>,
+    /// Offer timestamps (RFC 7323).
+    pub(crate) timestamps: Option<bool>,
+    /// Offer selective acknowledgments (RFC 2018); default with the recovery sack.
+    pub(crate) sack: Option<bool>,
+    /// Initial window: segments, or bytes rounded down to whole segments.
+    pub(crate) initial_window: Option<Segments>,
+    /// Initial slow-start threshold: bytes, segments or "unlimited".
+    pub(crate) initial_ssthresh: Option<Ssthresh>,
+    /// What opens the window: each ACK alike, or the bytes it acknowledges.
+    pub(crate) growth: Option<Choice<GrowthName>>,
+    /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465).
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) byte_counting_limit: Option<u32>,
+    /// When the receiver acknowledges in-order data; false acknowledges every segment at once.
+    pub(crate) delayed_ack: Option<DelayedAckSetting>,
+    /// The retransmission timer (RFC 6298).
+    pub(crate) rto: RtoFile,
+    /// Duplicate ACKs that mean a loss.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) duplicate_threshold: Option<u32>,
+    /// Send new data on the first two duplicate ACKs (RFC 3042).
+    pub(crate) limited_transmit: Option<bool>,
+    /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2).
+    pub(crate) recover_guard: Option<bool>,
+    /// Restart from the restart window after an idle RTO (RFC 5681 section 4.1).
+    pub(crate) restart_after_idle: Option<bool>,
+    /// Open the window only when it was full (RFC 7661).
+    pub(crate) grow_only_when_limited: Option<bool>,
+    /// Timeouts in a row that end the connection with an error.
+    #[schemars(range(max = 255))]
+    pub(crate) max_retransmissions: Option<u32>,
+    /// How long a closed end remembers the connection (TIME-WAIT).
+    pub(crate) time_wait: Option<Span>,
+}
+
+/// The retransmission timer (RFC 6298).
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RtoFile {
+    /// Before the first sample of the round-trip time.
+    pub(crate) initial: Option<Span>,
+    /// Lower bound.
+    pub(crate) min: Option<Span>,
+    /// Upper bound, also of the backed-off timer.
+    pub(crate) max: Option<Span>,
+    /// Clock granularity.
+    pub(crate) granularity: Option<Span>,
+}
+
+/// One connection, or `count` of them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FlowFile {
+    /// The host that sends; {i} is the copy's number.
+    pub(crate) from: String,
+    /// The host that receives; {i} is the copy's number.
+    pub(crate) to: String,
+    /// Make so many copies, numbered from 0.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(crate) count: Option<u32>,
+    /// What it carries; default "ftp", a bulk transfer.
+    #[serde(rename = "app")]
+    pub(crate) _app: Option<Choice<super::written::AppName>>,
+    /// Stop after so many bytes.
+    pub(crate) bytes: Option<Bytes>,
+    /// Stop offering data so long after the start.
+    pub(crate) duration: Option<Span>,
+    /// When the connection is opened; default "0 s".
+    #[serde(default)]
+    pub(crate) start: Span,
+    /// With `count`: how much later each copy starts than the one before; default "0 s".
+    #[serde(default)]
+    pub(crate) start_step: Span,
+    /// Recovery and control by one name; default sack.
+    pub(crate) variant: Option<Choice<VariantName>>,
+    /// What to retransmit, when; default sack. Not with `variant`.
+    pub(crate) recovery: Option<Choice<RecoveryName>>,
+    /// How large the window is; default standard. Not with `variant`.
+    pub(crate) control: Option<Choice<ControlName>>,
+    /// Settings of this flow over those of [tcp].
+    #[serde(default, rename = "tcp")]
+    pub(crate) _tcp: TcpFile,
+    /// Settings of the receiving host alone, over those of both ends.
+    #[serde(default, rename = "receiver_tcp")]
+    pub(crate) _receiver_tcp: TcpFile,
+}

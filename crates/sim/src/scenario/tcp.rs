@@ -1,0 +1,199 @@
+//! From the TCP settings as written to those of one end of one flow.
+
+use bentpipe_tcp::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind};
+use bentpipe_units::{Bytes, Span};
+
+use super::de::read;
+use super::error::ScenarioError;
+use super::schema::TcpFile;
+use super::source::merge;
+use super::tree::Document;
+use super::written::{DelayedAckSetting, Segments, Ssthresh};
+
+/// What a 16-bit total length leaves for the payload, and the least that real stacks accept.
+const MSS: std::ops::RangeInclusive<u64> = 88..=65_495;
+
+/// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
+const MAX_WINDOW: u64 = 1 << 30;
+
+/// The largest window of a header without scaling.
+const MAX_UNSCALED: u64 = 65_535;
+
+/// Which end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Sender,
+    Receiver,
+}
+
+/// The settings of one end of the flow called `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.
+pub(crate) fn config(
+    document: &Document,
+    flow: &str,
+    end: End,
+    recovery: RecoveryKind,
+    control: ControlKind,
+) -> Result<Config, ScenarioError> {
+    let mut layers = vec![vec!["tcp"], vec!["flows", flow, "tcp"]];
+    if end == End::Receiver {
+        layers.push(vec!["flows", flow, "receiver_tcp"]);
+    }
+    let nodes = layers.iter().filter_map(|path| document.at(path.iter().copied())).cloned();
+    let merged = nodes.reduce(|mut below, above| {
+        merge(&mut below, above);
+        below
+    });
+    let file = match &merged {
+        Some(node) => read(document, &layers[layers.len() - 1], node)?,
+        None => TcpFile::default(),
+    };
+    settings(&file, recovery, control).map_err(|(key, message)| {
+        let written = |layer: &&Vec<&str>| document.at(layer.iter().chain(key).copied()).is_some();
+        let layer = layers.iter().rev().find(written).unwrap_or(&layers[0]);
+        document.error(&[layer, key].concat(), message)
+    })
+}
+
+/// The key below `tcp`, and what is wrong with it.
+type Fault = (&'static [&'static str], String);
+
+fn settings(file: &TcpFile, recovery: RecoveryKind, control: ControlKind) -> Result<Config, Fault> {
+    let profile = file.profile.as_ref().map_or(Profile::Rfc, |profile| profile.0);
+    let mut config = profile.config(recovery, control);
+    windows(file, &mut config)?;
+    config.growth = growth(file, config.growth)?;
+    config.delayed_ack = delayed_ack(file, config.delayed_ack)?;
+    timers(file, &mut config)?;
+    let switches = [
+        (&mut config.timestamps, file.timestamps),
+        (&mut config.sack, file.sack),
+        (&mut config.limited_transmit, file.limited_transmit),
+        (&mut config.recover_guard, file.recover_guard),
+        (&mut config.restart_after_idle, file.restart_after_idle),
+        (&mut config.grow_only_when_limited, file.grow_only_when_limited),
+    ];
+    for (setting, written) in switches {
+        *setting = written.unwrap_or(*setting);
+    }
+    if let Some(threshold) = file.duplicate_threshold {
+        config.duplicate_threshold = ranged(threshold, 1, 1000, &["duplicate_threshold"])?;
+    }
+    if let Some(most) = file.max_retransmissions {
+        config.max_retransmissions = ranged(most, 0, 255, &["max_retransmissions"])?;
+    }
+    Ok(config)
+}
+
+fn ranged(value: u32, least: u32, most: u32, key: &'static [&'static str]) -> Result<u32, Fault> {
+    match (least..=most).contains(&value) {
+        true => Ok(value),
+        false => Err((key, format!("expected a whole number from {least} to {most}, found {value}"))),
+    }
+}
+
+fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
+    if let Some(mss) = file.mss.map(Bytes::get) {
+        if !MSS.contains(&mss) {
+            let message = format!("expected a size from {} B to {} B, found {mss} B", MSS.start(), MSS.end());
+            return Err((&["mss"], message));
+        }
+        config.mss = mss as u32;
+    }
+    let mss = config.mss;
+    let window = |written: Segments, what: &str, key: &'static [&'static str]| {
+        let bytes = written.bytes(mss);
+        if bytes < u64::from(mss) || bytes > MAX_WINDOW {
+            let message = format!("expected {what} from one segment ({mss} B) to 1 GiB, found {bytes} B");
+            return Err((key, message));
+        }
+        Ok(bytes as u32)
+    };
+    if let Some(written) = file.receive_window {
+        config.receive_window = window(written, "a window", &["receive_window"])?;
+    }
+    config.window_scaling = file.window_scaling.unwrap_or(config.window_scaling);
+    if u64::from(config.receive_window) > MAX_UNSCALED && !config.window_scaling {
+        let message = format!(
+            "expected at most {MAX_UNSCALED} B without window_scaling, found {} B",
+            config.receive_window
+        );
+        return Err((&["receive_window"], message));
+    }
+    if let Some(written) = file.initial_window {
+        window(written, "a window", &["initial_window"])?;
+        config.initial_window = written.segments(mss) as u32;
+    }
+    match file.initial_ssthresh {
+        Some(Ssthresh::Unlimited) => config.initial_ssthresh = None,
+        Some(Ssthresh::Window(written)) => {
+            config.initial_ssthresh = Some(window(written, "a threshold", &["initial_ssthresh"])?);
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
+    let by_bytes = match &file.growth {
+        Some(choice) => choice.0,
+        None => matches!(profile, Growth::Bytes { .. }),
+    };
+    let key = &["byte_counting_limit"];
+    match (by_bytes, file.byte_counting_limit) {
+        (false, None) => Ok(Growth::PerAck),
+        (false, Some(_)) => {
+            Err((key, "expected growth = \"bytes\" beside this key, found \"per-ack\"".to_owned()))
+        }
+        (true, Some(limit)) => Ok(Growth::Bytes { limit: ranged(limit, 1, 1000, key)? }),
+        (true, None) => Ok(match profile {
+            Growth::Bytes { limit } => Growth::Bytes { limit },
+            Growth::PerAck => Growth::Bytes { limit: 1 },
+        }),
+    }
+}
+
+fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault> {
+    let at_once = DelayedAck { segments: 1, timeout: Span::ZERO };
+    // RFC 5681 section 4.2: at least every second segment; most stacks wait 200 ms.
+    let usual = DelayedAck { segments: 2, timeout: Span::from_millis(200) };
+    let on = if profile.segments > 1 { profile } else { usual };
+    let written = match &file.delayed_ack {
+        None => return Ok(profile),
+        Some(DelayedAckSetting::Switch(true)) => return Ok(on),
+        Some(DelayedAckSetting::Switch(false)) => return Ok(at_once),
+        Some(DelayedAckSetting::Table(written)) => written,
+    };
+    let segments = written.segments.unwrap_or(on.segments);
+    let segments = ranged(segments, 1, 1000, &["delayed_ack", "segments"])?;
+    let timeout = written.timeout.unwrap_or(on.timeout);
+    if segments > 1 && timeout == Span::ZERO {
+        let message = "expected a time above zero, found 0 s; delayed_ack = false switches it off".to_owned();
+        return Err((&["delayed_ack", "timeout"], message));
+    }
+    Ok(DelayedAck { segments, timeout })
+}
+
+fn timers(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
+    let rto = &mut config.rto;
+    rto.initial = file.rto.initial.unwrap_or(rto.initial);
+    rto.min = file.rto.min.unwrap_or(rto.min);
+    rto.max = file.rto.max.unwrap_or(rto.max);
+    rto.granularity = file.rto.granularity.unwrap_or(rto.granularity);
+    config.time_wait = file.time_wait.unwrap_or(config.time_wait);
+    if rto.max == Span::ZERO {
+        return Err((&["rto", "max"], "expected a time above zero, found 0 s".to_owned()));
+    }
+    if rto.initial == Span::ZERO {
+        return Err((&["rto", "initial"], "expected a time above zero, found 0 s".to_owned()));
+    }
+    let most = rto.max;
+    let bounded: [(&'static [&'static str], Span); 3] = [
+        (&["rto", "min"], rto.min),
+        (&["rto", "initial"], rto.initial),
+        (&["rto", "granularity"], rto.granularity),
+    ];
+    match bounded.into_iter().find(|(_, time)| *time > most) {
+        Some((key, time)) => Err((key, format!("expected at most the rto's max ({most}), found {time}"))),
+        None => Ok(()),
+    }
+}

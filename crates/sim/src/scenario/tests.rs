@@ -1,0 +1,1 @@
+//! What a scenario must say, and what it is told when it does not.

@@ -1,0 +1,289 @@
+//! How single values are written, where a unit or a plain number does not say it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
+use bentpipe_units::{Bytes, Span};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
+
+use super::error::{expected_one_of, quoted};
+
+/// A table whose keys are names that the scenario makes up, in the order in which it names them.
+#[derive(Debug)]
+pub(crate) struct Named<T>(pub(crate) Vec<(String, T)>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Named(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Tables<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
+            type Value = Named<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of names")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Named(entries))
+            }
+        }
+        deserializer.deserialize_map(Tables(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Named<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("Named{}", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let value = generator.subschema_for::<T>();
+        json_schema!({ "type": "object", "additionalProperties": value })
+    }
+}
+
+/// A kind of value that is chosen by name.
+pub(crate) trait Names {
+    /// What the name stands for.
+    type Value: Copy + fmt::Debug;
+    /// In an error: `expected WHAT (a, b, c)`.
+    const WHAT: &'static str;
+    /// Every name, in the order of a list for people.
+    fn all() -> Vec<(&'static str, Self::Value)>;
+}
+
+/// One of the names of `N`.
+#[derive(Debug)]
+pub(crate) struct Choice<N: Names>(pub(crate) N::Value);
+
+impl<N: Names> Clone for Choice<N> {
+    fn clone(&self) -> Self {
+        Choice(self.0)
+    }
+}
+
+impl<'de, N: Names> Deserialize<'de> for Choice<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name<N>(PhantomData<N>);
+        impl<N: Names> Visitor<'_> for Name<N> {
+            type Value = Choice<N>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let names: Vec<_> = N::all().iter().map(|(name, _)| *name).collect();
+                write!(f, "{} ({})", N::WHAT, names.join(", "))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Choice<N>, E> {
+                let all = N::all();
+                let found = all.iter().find(|(name, _)| *name == text);
+                found.map(|(_, value)| Choice(*value)).ok_or_else(|| {
+                    let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+                    E::custom(expected_one_of(N::WHAT, text, &names))
+                })
+            }
+        }
+        deserializer.deserialize_str(Name::<N>(PhantomData))
+    }
+}
+
+impl<N: Names> JsonSchema for Choice<N> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        N::WHAT.into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = N::all().iter().map(|(name, _)| *name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
+}
+
+macro_rules! names {
+    ($name:ident, $value:ty, $what:literal, $all:expr) => {
+        #[derive(Debug)]
+        pub(crate) struct $name;
+        impl Names for $name {
+            type Value = $value;
+            const WHAT: &'static str = $what;
+            fn all() -> Vec<(&'static str, $value)> {
+                $all
+            }
+        }
+    };
+}
+
+names!(ProfileName, Profile, "a profile", Profile::ALL.map(|profile| (profile.name(), profile)).to_vec());
+names!(RecoveryName, RecoveryKind, "a recovery", RecoveryKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
+names!(ControlName, ControlKind, "a control", ControlKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
+names!(VariantName, (RecoveryKind, ControlKind), "a variant", variants());
+names!(GrowthName, bool, "what opens the window", vec![("per-ack", false), ("bytes", true)]);
+names!(AppName, (), "an application", vec![("ftp", ())]);
+
+/// Every variant: a recovery and a control under the one name that the field has for them.
+pub fn variants() -> Vec<(&'static str, (RecoveryKind, ControlKind))> {
+    RecoveryKind::ALL.map(|recovery| (recovery.name(), (recovery, ControlKind::Standard))).to_vec()
+}
+
+/// A window in bytes or in segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Segments {
+    Segments(u64),
+    Bytes(u64),
+}
+
+const SEGMENTS: &str = "a window such as \"64 KiB\" or \"96 segments\"";
+
+impl FromStr for Segments {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Segments, String> {
+        let wrong = || format!("expected {SEGMENTS}, found {}", quoted(text));
+        let trimmed = text.trim();
+        let number = trimmed.strip_suffix("segments").or_else(|| trimmed.strip_suffix("segment"));
+        let Some(number) = number.map(str::trim_end) else {
+            return trimmed.parse::<Bytes>().map(|bytes| Segments::Bytes(bytes.get())).map_err(|_| wrong());
+        };
+        if !number.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        number.replace('_', "").parse().map(Segments::Segments).map_err(|_| wrong())
+    }
+}
+
+impl Segments {
+    /// In bytes, with segments of `mss` bytes.
+    pub(crate) fn bytes(self, mss: u32) -> u64 {
+        match self {
+            Segments::Segments(n) => n.saturating_mul(u64::from(mss)),
+            Segments::Bytes(n) => n,
+        }
+    }
+
+    /// In whole segments of `mss` bytes, rounded down.
+    pub(crate) fn segments(self, mss: u32) -> u64 {
+        match self {
+            Segments::Segments(n) => n,
+            Segments::Bytes(n) => n / u64::from(mss),
+        }
+    }
+}
+
+/// A slow-start threshold: a window, or none at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ssthresh {
+    Unlimited,
+    Window(Segments),
+}
+
+const SSTHRESH: &str = "a window such as \"64 KiB\" or \"96 segments\", or \"unlimited\"";
+
+impl FromStr for Ssthresh {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Ssthresh, String> {
+        match text.trim() {
+            "unlimited" => Ok(Ssthresh::Unlimited),
+            window => match window.parse() {
+                Ok(window) => Ok(Ssthresh::Window(window)),
+                Err(_) => Err(format!("expected {SSTHRESH}, found {}", quoted(text))),
+            },
+        }
+    }
+}
+
+macro_rules! written_as_text {
+    ($type:ident, $expected:expr, $pattern:literal) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($expected)
+                    }
+                    fn visit_str<E: Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "pattern": $pattern })
+            }
+        }
+    };
+}
+
+written_as_text!(Segments, SEGMENTS, "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMG]|[KMG]i)?B)$");
+written_as_text!(Ssthresh, SSTHRESH, "^(unlimited|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMG]|[KMG]i)?B)$");
+
+/// Delayed acknowledgments: off, as the profile has them, or as given.
+#[derive(Clone, Debug)]
+pub(crate) enum DelayedAckSetting {
+    Switch(bool),
+    Table(DelayedAckFile),
+}
+
+/// When the receiver acknowledges in-order data (RFC 1122 4.2.3.2).
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DelayedAckFile {
+    /// An ACK at the latest for so many full-sized segments.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) segments: Option<u32>,
+    /// An ACK at the latest after this time.
+    pub(crate) timeout: Option<Span>,
+}
+
+impl<'de> Deserialize<'de> for DelayedAckSetting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SwitchOrTable;
+        impl<'de> Visitor<'de> for SwitchOrTable {
+            type Value = DelayedAckSetting;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("false, or a table such as { segments = 2, timeout = \"200 ms\" }")
+            }
+            fn visit_bool<E: Error>(self, on: bool) -> Result<DelayedAckSetting, E> {
+                Ok(DelayedAckSetting::Switch(on))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DelayedAckSetting, A::Error> {
+                DelayedAckFile::deserialize(MapAccessDeserializer::new(map)).map(DelayedAckSetting::Table)
+            }
+        }
+        deserializer.deserialize_any(SwitchOrTable)
+    }
+}
+
+impl JsonSchema for DelayedAckSetting {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "DelayedAck".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<DelayedAckFile>();
+        json_schema!({ "anyOf": [{ "type": "boolean" }, table] })
+    }
+}
