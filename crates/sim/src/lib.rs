@@ -1,4 +1,18 @@
-//! What a packet meets between two hosts, as plain state machines.
+//! The virtual clock: events, topology, applications, scenarios, measurements.
 
+mod engine;
+mod events;
+mod observe;
+mod packets;
 pub mod pcap;
+mod result;
+mod routes;
+mod run;
 pub mod scenario;
+mod series;
+
+pub use result::{EngineResult, FlowResult, LinkResult, PageResult, RunResult};
+pub use run::{Progress, RunError, RunOptions, run};
+pub use series::{
+    AckColumns, FlowSeries, LinkSeries, LostColumns, SackColumns, SentColumns, Series, StateColumns,
+};

@@ -1,10 +1,22 @@
 //! A TCP endpoint as a plain state machine: segments and a time go in, segments and the next wake-up come out.
 
 mod config;
+pub mod control;
+mod endpoint;
+mod receiver;
+pub mod recovery;
+mod rtt;
+mod runs;
 mod segment;
+mod sender;
 mod seq;
 pub mod wire;
 
 pub use config::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind, RtoConfig};
+pub use endpoint::{Endpoint, State, Transmit};
+pub use receiver::{Receiver, ReceiverStats};
+pub use rtt::RttEstimator;
+pub use runs::Runs;
 pub use segment::{Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};
+pub use sender::{ConnectionError, Incoming, Outgoing, Sender, SenderStats};
 pub use seq::Seq;

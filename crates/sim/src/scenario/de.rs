@@ -92,6 +92,9 @@ impl de::Error for Wrong {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Wrong {
+        if expected.is_empty() {
+            return Wrong::new(format!("expected no other key here, found {}", quoted(field)), Some(field));
+        }
         Wrong::new(expected_one_of("one of the known keys", field, expected), Some(field))
     }
 
@@ -117,7 +120,6 @@ fn plain(expected: &str) -> String {
         "a map" => "a table".to_owned(),
         // The rest are the words of the types' own visitors, and of derived structures.
         other if other.starts_with("struct ") => "a table".to_owned(),
-        other if other.contains("tagged enum") => "a table that names its model".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -178,6 +180,19 @@ impl<'de> Deserializer<'de> for Reading<'de> {
         visitor.visit_some(self)
     }
 
+    /// Serde would also take the fields of a structure from an array, in order.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        match &self.0.value {
+            Value::Array(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -188,7 +203,7 @@ impl<'de> Deserializer<'de> for Reading<'de> {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct enum identifier ignored_any
+        seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 

@@ -106,12 +106,14 @@ pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
 
 /// `expected …` for a name that is none of `names`: the one that was probably meant, and the list.
 pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
-    let list = listed(names.iter().copied());
+    let found = quoted(text);
     match closest(text, names.iter().copied()) {
+        Some(close) if names.len() > 12 => format!("expected {what}, found {found}; did you mean {close:?}?"),
         Some(close) => {
-            format!("expected {what} ({list}), found {}; did you mean {close:?}?", quoted(text))
+            let list = listed(names.iter().copied());
+            format!("expected {what} ({list}), found {found}; did you mean {close:?}?")
         }
-        None => format!("expected {what} ({list}), found {}", quoted(text)),
+        None => format!("expected {what} ({}), found {found}", listed(names.iter().copied())),
     }
 }
 

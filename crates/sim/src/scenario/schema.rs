@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::written::{
-    Choice, ControlName, DelayedAckSetting, GrowthName, Named, ProfileName, RecoveryName, Segments, Ssthresh,
-    VariantName,
+    AppName, Choice, ControlName, DelayedAckSetting, GrowthName, Named, ProfileName, RecoveryName, Segments,
+    Ssthresh, VariantName, loss,
 };
 
 /// The JSON Schema of a scenario file, for editors and other languages.
@@ -62,6 +62,7 @@ pub(crate) struct LinkFile {
     /// What may wait before the link, drop-tail; default "unlimited".
     pub(crate) queue: Option<QueueSpec>,
     /// What the link loses; default nothing.
+    #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
     /// The direction from `to` to `from`, where it differs.
     #[serde(default)]
@@ -82,6 +83,7 @@ pub(crate) struct ReverseFile {
     /// What may wait before the link, drop-tail.
     pub(crate) queue: Option<QueueSpec>,
     /// What the link loses; default nothing.
+    #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
 }
 
@@ -159,7 +161,7 @@ pub(crate) struct FlowFile {
     pub(crate) count: Option<u32>,
     /// What it carries; default "ftp", a bulk transfer.
     #[serde(rename = "app")]
-    pub(crate) _app: Option<Choice<super::written::AppName>>,
+    pub(crate) _app: Option<Choice<AppName>>,
     /// Stop after so many bytes.
     pub(crate) bytes: Option<Bytes>,
     /// Stop offering data so long after the start.

@@ -95,7 +95,8 @@ impl Document {
 pub(crate) fn dotted(path: &[impl AsRef<str>]) -> String {
     let mut key = String::new();
     for part in path.iter().map(AsRef::as_ref) {
-        let bare = !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        let bare = part == "*"
+            || !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
         if !key.is_empty() && !part.starts_with('[') {
             key.push('.');
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use bentpipe_path::LossSpec;
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -53,6 +54,21 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
         let value = generator.subschema_for::<T>();
         json_schema!({ "type": "object", "additionalProperties": value })
     }
+}
+
+/// A loss model as a table only; serde would also take one from an array.
+pub(crate) fn loss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LossSpec>, D::Error> {
+    struct Table;
+    impl<'de> Visitor<'de> for Table {
+        type Value = LossSpec;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table such as { model = \"packet\", probability = 1e-3 }")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LossSpec, A::Error> {
+            LossSpec::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    deserializer.deserialize_map(Table).map(Some)
 }
 
 /// A kind of value that is chosen by name.

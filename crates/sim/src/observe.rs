@@ -1,0 +1,207 @@
+//! What is recorded when someone asked: time series and captures. A run that nobody watches has no observer.
+
+use std::io;
+use std::net::Ipv4Addr;
+
+use bentpipe_tcp::wire::Addresses;
+use bentpipe_tcp::{Endpoint, Flags, Segment, Seq, Transmit};
+use bentpipe_units::Time;
+
+use crate::packets::Packet;
+use crate::pcap::Capture;
+use crate::scenario::Scenario;
+use crate::series::Series;
+
+pub(crate) struct Observer {
+    pub(crate) series: Option<Series>,
+    capture: Option<CaptureState>,
+    /// Per end: how its sequence numbers continue past 32 bits.
+    unwrapped: Vec<Unwrapped>,
+}
+
+struct CaptureState {
+    capture: Capture,
+    /// Interface of each end's host.
+    interfaces: Vec<u32>,
+    addresses: Vec<Addresses>,
+    error: Option<io::Error>,
+}
+
+/// Bytes since an end's first byte of data.
+#[derive(Clone, Copy, Default)]
+struct Unwrapped {
+    last: Option<(Seq, u64)>,
+}
+
+impl Unwrapped {
+    fn get(&mut self, seq: Seq) -> u64 {
+        let (last, bytes) = self.last.unwrap_or((seq, 0));
+        let bytes = bytes.saturating_add_signed(i64::from(seq.diff(last)));
+        if self.last.is_none() || seq > last {
+            self.last = Some((seq, bytes));
+        }
+        bytes
+    }
+}
+
+const TTL: u8 = 64;
+
+impl Observer {
+    pub(crate) fn new(scenario: &Scenario, series: bool, capture: Option<Capture>) -> io::Result<Observer> {
+        let capture = match capture {
+            Some(capture) => Some(CaptureState::new(scenario, capture)?),
+            None => None,
+        };
+        let series = series.then(|| Series {
+            flows: vec![Default::default(); scenario.flows.len()],
+            links: vec![Default::default(); 2 * scenario.links.len()],
+        });
+        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * scenario.flows.len()] })
+    }
+
+    pub(crate) fn sent(&mut self, now: Time, end: usize, transmit: &Transmit) {
+        let segment = &transmit.segment;
+        if segment.flags.has(Flags::SYN) {
+            self.unwrapped[end].get(segment.seq + 1);
+        }
+        let sequence = self.unwrapped[end].get(segment.seq);
+        if let Some(series) = &mut self.series
+            && end.is_multiple_of(2)
+            && segment.len > 0
+        {
+            let sent = &mut series.flows[end / 2].sent;
+            sent.time_s.push(now.as_secs());
+            sent.sequence_bytes.push(sequence);
+            sent.payload_bytes.push(u64::from(segment.len));
+            sent.retransmission.push(u64::from(transmit.again));
+        }
+        self.capture(now, end, end, segment);
+    }
+
+    pub(crate) fn arrived(&mut self, now: Time, end: usize, segment: &Segment) {
+        if let Some(series) = &mut self.series
+            && end.is_multiple_of(2)
+            && segment.flags.has(Flags::ACK)
+        {
+            let unwrapped = &mut self.unwrapped[end];
+            let flow = &mut series.flows[end / 2];
+            flow.acked.time_s.push(now.as_secs());
+            flow.acked.sequence_bytes.push(unwrapped.get(segment.ack));
+            for block in segment.options.sack.as_slice() {
+                flow.sacked.time_s.push(now.as_secs());
+                flow.sacked.start_bytes.push(unwrapped.get(block.start));
+                flow.sacked.end_bytes.push(unwrapped.get(block.end));
+            }
+        }
+        self.capture(now, end, end ^ 1, segment);
+    }
+
+    /// A full queue dropped a packet, or a link damaged it.
+    pub(crate) fn lost(&mut self, now: Time, packet: &Packet, by_queue: bool) {
+        let from = packet.to as usize ^ 1;
+        let sequence = self.unwrapped[from].get(packet.segment.seq);
+        if let Some(series) = &mut self.series
+            && from.is_multiple_of(2)
+            && packet.segment.len > 0
+        {
+            let lost = &mut series.flows[from / 2].lost;
+            lost.time_s.push(now.as_secs());
+            lost.sequence_bytes.push(sequence);
+            lost.by_queue.push(u64::from(by_queue));
+        }
+    }
+
+    pub(crate) fn queue(&mut self, now: Time, link: u32, packets: u32) {
+        if let Some(series) = &mut self.series {
+            let link = &mut series.links[link as usize];
+            link.time_s.push(now.as_secs());
+            link.queue_packets.push(u64::from(packets));
+        }
+    }
+
+    pub(crate) fn state(&mut self, now: Time, end: usize, tcp: &Endpoint) {
+        let Some(series) = self.series.as_mut().filter(|_| end.is_multiple_of(2)) else { return };
+        let columns = &mut series.flows[end / 2].state;
+        let sender = tcp.sender();
+        let (cwnd, ssthresh) = (sender.window().cwnd, sender.window().ssthresh);
+        let flight = f64::from(sender.flight());
+        let rtt = sender.rtt().latest().map_or(f64::NAN, |rtt| rtt.as_secs());
+        let rto = sender.rtt().rto().as_secs();
+        let unchanged =
+            |column: &[f64], value: f64| column.last().is_some_and(|last| last.to_bits() == value.to_bits());
+        if unchanged(&columns.cwnd_bytes, cwnd)
+            && unchanged(&columns.ssthresh_bytes, ssthresh)
+            && unchanged(&columns.flight_bytes, flight)
+            && unchanged(&columns.rtt_s, rtt)
+            && unchanged(&columns.rto_s, rto)
+        {
+            return;
+        }
+        columns.time_s.push(now.as_secs());
+        columns.cwnd_bytes.push(cwnd);
+        columns.ssthresh_bytes.push(ssthresh);
+        columns.flight_bytes.push(flight);
+        columns.rtt_s.push(rtt);
+        columns.rto_s.push(rto);
+    }
+
+    /// Records a segment at the host of end `at`, sent by end `from`.
+    fn capture(&mut self, now: Time, at: usize, from: usize, segment: &Segment) {
+        let Some(state) = &mut self.capture else { return };
+        let interface = state.interfaces[at];
+        let addresses = &state.addresses[from];
+        if state.error.is_none()
+            && let Err(error) = state.capture.record(interface, now.as_nanos(), addresses, segment, None)
+        {
+            state.error = Some(error);
+        }
+    }
+
+    /// The first error that writing the capture met.
+    pub(crate) fn capture_error(&mut self) -> Option<io::Error> {
+        self.capture.as_mut()?.error.take()
+    }
+
+    /// Completes the capture.
+    pub(crate) fn finish_capture(&mut self) -> io::Result<()> {
+        match self.capture.take() {
+            Some(state) => state.capture.finish(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl CaptureState {
+    fn new(scenario: &Scenario, mut capture: Capture) -> io::Result<CaptureState> {
+        let mut interface_of = vec![None; scenario.nodes.len()];
+        let mut interfaces = Vec::new();
+        let mut addresses = Vec::new();
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let port = 49_152 + (index % 16_384) as u16;
+            for (from, to, source_port, destination_port) in
+                [(flow.from, flow.to, port, 5001), (flow.to, flow.from, 5001, port)]
+            {
+                let interface = match interface_of[from] {
+                    Some(interface) => interface,
+                    None => *interface_of[from].insert(capture.add_interface(&scenario.nodes[from])?),
+                };
+                interfaces.push(interface);
+                addresses.push(Addresses {
+                    source: address(from),
+                    destination: address(to),
+                    source_port,
+                    destination_port,
+                    ttl: TTL,
+                    ident: 0,
+                });
+            }
+        }
+        Ok(CaptureState { capture, interfaces, addresses, error: None })
+    }
+}
+
+/// 10.0.0.0/8, by the host's number.
+fn address(node: usize) -> Ipv4Addr {
+    let node = node as u32 + 1;
+    Ipv4Addr::from(0x0a00_0000 | (node & 0x00ff_ffff))
+}

@@ -1,0 +1,46 @@
+//! Packets under way, known by index: nothing is allocated once the store has grown to the most that are in flight.
+
+use bentpipe_path::PacketId;
+use bentpipe_tcp::Segment;
+
+/// A packet under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) segment: Segment,
+    /// Position in the route table of the link that it is on.
+    pub(crate) hop: u32,
+    /// The endpoint that it goes to.
+    pub(crate) to: u32,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Packets {
+    slots: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl Packets {
+    #[inline]
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = packet;
+                id
+            }
+            None => {
+                self.slots.push(packet);
+                self.slots.len() as PacketId - 1
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+}

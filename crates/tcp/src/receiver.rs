@@ -1,0 +1,283 @@
+//! The receiving half of a connection: reassembly, the advertised window, and when to acknowledge.
+
+use bentpipe_units::Time;
+
+use crate::runs::Runs;
+use crate::{Config, DelayedAck, SackBlock, SackBlocks, Seq};
+
+/// Counters of a receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Segments with payload.
+    pub data_segments: u64,
+    /// Payload bytes that were held already.
+    pub duplicate_bytes: u64,
+    /// Payload bytes beyond the advertised window, dropped.
+    pub beyond_window_bytes: u64,
+    /// Segments that arrived past a hole.
+    pub out_of_order_segments: u64,
+}
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    nxt: Seq,
+    /// Right edge of the advertised window; never moves left.
+    edge: Seq,
+    capacity: u32,
+    mss: u32,
+    scale: u8,
+    /// Bytes in order that the application has not read.
+    unread: u32,
+    held: Runs,
+    /// A byte of each run reported last, newest first (RFC 2018 section 4).
+    recent: [Seq; SackBlocks::MOST],
+    recent_count: u8,
+    fin: Option<Seq>,
+    fin_reached: bool,
+    delayed_ack: DelayedAck,
+    waiting_segments: u32,
+    deadline: Time,
+    ack_now: bool,
+    delivered: u64,
+    stats: ReceiverStats,
+}
+
+/// The shift with which a window of `bytes` fits the 16-bit field (RFC 7323 section 2.2).
+pub(crate) fn window_scale_for(bytes: u32) -> u8 {
+    (0..14).find(|shift| bytes >> shift <= 65_535).unwrap_or(14)
+}
+
+impl Receiver {
+    /// A receiver that has not heard of the peer's sequence numbers.
+    pub fn new(config: &Config) -> Receiver {
+        Receiver {
+            nxt: Seq::default(),
+            edge: Seq::default(),
+            capacity: config.receive_window,
+            mss: config.mss,
+            scale: 0,
+            unread: 0,
+            held: Runs::default(),
+            recent: [Seq::default(); SackBlocks::MOST],
+            recent_count: 0,
+            fin: None,
+            fin_reached: false,
+            delayed_ack: config.delayed_ack,
+            waiting_segments: 0,
+            deadline: Time::NEVER,
+            ack_now: false,
+            delivered: 0,
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// The peer's SYN arrived: its first byte of data is `first`.
+    pub fn start(&mut self, first: Seq) {
+        self.nxt = first;
+        self.edge = first + self.capacity.min(65_535);
+    }
+
+    /// Both ends offered scaling: windows go out shifted by `scale`. Without it the buffer in use is 65,535 bytes.
+    pub fn negotiated(&mut self, scale: Option<u8>) {
+        self.scale = scale.unwrap_or(0);
+        self.capacity = self.capacity.min(65_535 << self.scale);
+    }
+
+    /// RCV.NXT.
+    #[inline]
+    pub fn nxt(&self) -> Seq {
+        self.nxt
+    }
+
+    /// Bytes from RCV.NXT that the peer was told it may send.
+    #[inline]
+    pub fn window(&self) -> u32 {
+        self.edge - self.nxt
+    }
+
+    /// Payload `seq .. seq + len`, with FIN behind it or not, arrived. Returns the bytes that became readable.
+    pub fn on_data(&mut self, now: Time, seq: Seq, len: u32, fin: bool) -> u32 {
+        if len > 0 {
+            self.stats.data_segments += 1;
+        }
+        if fin && seq + len <= self.edge {
+            self.fin = Some(seq + len);
+        }
+        let end = (seq + len).min(self.edge);
+        self.stats.beyond_window_bytes += u64::from((seq + len) - end.max(seq));
+        let start = seq.max(self.nxt);
+        let readable = if start >= end {
+            self.stats.duplicate_bytes += u64::from(self.nxt.min(seq + len).max(seq) - seq);
+            self.ack_now |= len > 0;
+            0
+        } else if start == self.nxt {
+            self.in_order(now, end)
+        } else {
+            self.out_of_order(SackBlock { start, end });
+            0
+        };
+        if fin {
+            self.ack_now = true;
+        }
+        if self.fin == Some(self.nxt) && !self.fin_reached {
+            self.fin_reached = true;
+            self.nxt += 1;
+            self.edge = self.edge.max(self.nxt);
+        }
+        readable
+    }
+
+    fn in_order(&mut self, now: Time, end: Seq) -> u32 {
+        let before = self.nxt;
+        self.nxt = end;
+        if self.held.is_empty() {
+            self.waiting_segments += 1;
+            if self.waiting_segments >= self.delayed_ack.segments {
+                self.ack_now = true;
+            } else {
+                self.deadline = self.deadline.min(now + self.delayed_ack.timeout);
+            }
+        } else {
+            // RFC 5681 section 4.2: an immediate ACK "when it receives a data segment that fills in all or part of a
+            // gap in the sequence space".
+            self.ack_now = true;
+            if let Some(run) = self.held.first().filter(|run| run.start <= end) {
+                self.nxt = run.end.max(end);
+            }
+            self.held.advance(self.nxt, |_| {});
+        }
+        let readable = self.nxt - before;
+        self.unread += readable;
+        self.delivered += u64::from(readable);
+        readable
+    }
+
+    fn out_of_order(&mut self, block: SackBlock) {
+        self.stats.out_of_order_segments += 1;
+        self.ack_now = true;
+        let mut fresh = 0;
+        self.held.insert(block, |part| fresh += part.end - part.start);
+        self.stats.duplicate_bytes += u64::from((block.end - block.start) - fresh);
+        // RFC 2018 section 4: "the first SACK block MUST specify the contiguous block of data containing the segment
+        // which triggered this ACK", the rest "the most recently reported".
+        let Some(run) = self.held.holding(block.start) else { return };
+        let mut recent = [block.start; SackBlocks::MOST];
+        let mut count = 1;
+        for seq in &self.recent[..usize::from(self.recent_count)] {
+            let elsewhere = *seq < run.start || *seq >= run.end;
+            if elsewhere && *seq >= self.nxt && count < recent.len() {
+                recent[count] = *seq;
+                count += 1;
+            }
+        }
+        self.recent = recent;
+        self.recent_count = count as u8;
+    }
+
+    /// The SACK blocks to send, at most `most`.
+    pub fn sack_blocks(&self, most: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::NONE;
+        if self.held.is_empty() {
+            return blocks;
+        }
+        for seq in &self.recent[..usize::from(self.recent_count)] {
+            if let Some(run) = self.held.holding(*seq)
+                && blocks.as_slice().len() < most
+                && !blocks.as_slice().contains(&run)
+            {
+                blocks.push(run);
+            }
+        }
+        blocks
+    }
+
+    /// The application reads up to `most` bytes; returns how many there were.
+    pub fn read(&mut self, most: u32) -> u32 {
+        let taken = self.unread.min(most);
+        self.unread -= taken;
+        if taken > 0 && self.window() < 2 * self.mss && self.gain() >= self.worthwhile() {
+            // The peer may be waiting for this.
+            self.ack_now = true;
+        }
+        taken
+    }
+
+    /// How far the right edge could move.
+    fn gain(&self) -> u32 {
+        let candidate = self.nxt + (self.capacity.saturating_sub(self.unread) >> self.scale << self.scale);
+        candidate.max(self.edge) - self.edge
+    }
+
+    /// RFC 9293 section 3.8.6.2.2: the window opens by "min( Fr * RCV.BUFF, Eff.snd.MSS )" at least, Fr = 1/2; a scaled
+    /// window may round down by less than one unit of its scale.
+    fn worthwhile(&self) -> u32 {
+        (self.capacity / 2).min(self.mss).saturating_sub((1 << self.scale) - 1).max(1)
+    }
+
+    /// An acknowledgment goes out: returns the window field, and forgets that one was owed.
+    pub fn acknowledge(&mut self) -> u16 {
+        self.ack_now = false;
+        self.waiting_segments = 0;
+        self.deadline = Time::NEVER;
+        let gain = self.gain();
+        if gain >= self.worthwhile() {
+            self.edge += gain;
+        }
+        let window = self.edge - self.nxt;
+        let field = (window.div_ceil(1 << self.scale)).min(65_535);
+        self.edge = self.edge.max(self.nxt + (field << self.scale));
+        field as u16
+    }
+
+    /// The window field of a SYN, which is never scaled.
+    pub fn syn_window(&self) -> u16 {
+        self.capacity.min(65_535) as u16
+    }
+
+    /// An acknowledgment is owed at once.
+    #[inline]
+    pub fn owes_ack(&self) -> bool {
+        self.ack_now
+    }
+
+    /// Owes an acknowledgment from now on.
+    pub fn ack_soon(&mut self) {
+        self.ack_now = true;
+    }
+
+    /// When `on_timeout` wants to be called: the delayed ACK's deadline.
+    #[inline]
+    pub fn next_timeout(&self) -> Time {
+        self.deadline
+    }
+
+    /// The delayed ACK's time is up.
+    pub fn on_timeout(&mut self, now: Time) {
+        if now >= self.deadline {
+            self.deadline = Time::NEVER;
+            self.ack_now = true;
+        }
+    }
+
+    /// Bytes in order that the application has not read.
+    pub fn unread(&self) -> u32 {
+        self.unread
+    }
+
+    /// Bytes that became readable so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Whether everything up to the peer's FIN arrived.
+    #[inline]
+    pub fn finished(&self) -> bool {
+        self.fin_reached
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+}

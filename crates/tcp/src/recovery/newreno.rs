@@ -1,0 +1,85 @@
+use super::{Context, DuplicateAcks, Progress, Recovery};
+use crate::control::{Exit, PartialAck, Response};
+use crate::{Config, Seq};
+
+/// Fast recovery that lasts until the window of the loss is acknowledged and repairs a hole a round trip (RFC 6582).
+#[derive(Debug)]
+pub struct NewReno {
+    duplicates: DuplicateAcks,
+    phase: Option<Phase>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Phase {
+    first_hole: Seq,
+    recover: Seq,
+    inflates: bool,
+    partial_acks: u32,
+}
+
+impl NewReno {
+    /// A recovery with nothing outstanding.
+    pub fn new(config: &Config) -> NewReno {
+        NewReno { duplicates: DuplicateAcks::new(config, true), phase: None }
+    }
+}
+
+impl Recovery for NewReno {
+    fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
+        if let Some(phase) = &self.phase {
+            if phase.inflates {
+                cx.window.cwnd += cx.window.smss;
+            }
+        } else if self.duplicates.reached(cx.una, cx.max) {
+            let inflates = self.duplicates.enter(cx) == Response::Reduced;
+            if inflates {
+                cx.window.cwnd += f64::from(self.duplicates.threshold) * cx.window.smss;
+            }
+            self.phase = Some(Phase { first_hole: cx.una, recover: cx.max, inflates, partial_acks: 0 });
+            *cx.retransmit_now = Some(cx.una);
+        }
+    }
+
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
+        self.duplicates.count = 0;
+        let Some(phase) = &mut self.phase else { return Progress::Open };
+        let flight = cx.flight();
+        if cx.una >= phase.recover {
+            // RFC 6582 section 3.2, full acknowledgment, option 1: "min (ssthresh, max(FlightSize, SMSS) + SMSS)".
+            let smss = cx.window.smss;
+            let cwnd = match phase.inflates {
+                true => cx.window.ssthresh.min(f64::from(flight).max(smss) + smss),
+                false => cx.window.cwnd,
+            };
+            self.phase = None;
+            cx.control.on_recovery_exit(cx.window, &Exit { flight, cwnd });
+            return Progress::Recovering { restart_timer: true };
+        }
+        let loss = cx.loss_at(cx.una, phase.first_hole, phase.recover, flight);
+        if cx.control.on_further_loss(cx.window, &loss) == Response::Reduced {
+            phase.inflates = true;
+        }
+        cx.control.on_partial_ack(cx.window, &PartialAck { acked, flight, inflated: phase.inflates });
+        *cx.retransmit_now = Some(cx.una);
+        phase.partial_acks += 1;
+        // "For the first partial ACK that arrives during fast recovery, also reset the retransmit timer."
+        Progress::Recovering { restart_timer: phase.partial_acks == 1 }
+    }
+
+    fn on_timeout(&mut self, cx: &mut Context<'_>) {
+        self.phase = None;
+        self.duplicates.timed_out(cx.max);
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.phase.is_some()
+    }
+
+    fn extra_window(&self, smss: u32) -> u32 {
+        self.duplicates.extra_window(smss)
+    }
+
+    fn phases(&self) -> u32 {
+        self.duplicates.phases
+    }
+}

@@ -1,0 +1,67 @@
+use super::{Context, DuplicateAcks, Progress, Recovery};
+use crate::Config;
+use crate::control::{Exit, Response};
+
+/// Fast retransmit and fast recovery; the first ACK of new data ends it (RFC 5681 section 3.2, RFC 2581).
+#[derive(Debug)]
+pub struct Reno {
+    duplicates: DuplicateAcks,
+    recovering: bool,
+    inflates: bool,
+}
+
+impl Reno {
+    /// A recovery with nothing outstanding.
+    pub fn new(config: &Config) -> Reno {
+        let duplicates = DuplicateAcks::new(config, config.recover_guard);
+        Reno { duplicates, recovering: false, inflates: false }
+    }
+}
+
+impl Recovery for Reno {
+    fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
+        if self.recovering {
+            // RFC 5681 section 3.2 step 4: "cwnd MUST be incremented by SMSS" for each further duplicate.
+            if self.inflates {
+                cx.window.cwnd += cx.window.smss;
+            }
+        } else if self.duplicates.reached(cx.una, cx.max) {
+            self.recovering = true;
+            self.inflates = self.duplicates.enter(cx) == Response::Reduced;
+            if self.inflates {
+                // Step 3: "set cwnd to ssthresh plus 3*SMSS".
+                cx.window.cwnd += f64::from(self.duplicates.threshold) * cx.window.smss;
+            }
+            *cx.retransmit_now = Some(cx.una);
+        }
+    }
+
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, _acked: u32) -> Progress {
+        self.duplicates.count = 0;
+        if !self.recovering {
+            return Progress::Open;
+        }
+        self.recovering = false;
+        // Step 6: "set cwnd to ssthresh (the value set in step 2)".
+        let cwnd = if self.inflates { cx.window.ssthresh } else { cx.window.cwnd };
+        cx.control.on_recovery_exit(cx.window, &Exit { flight: cx.flight(), cwnd });
+        Progress::Recovering { restart_timer: true }
+    }
+
+    fn on_timeout(&mut self, cx: &mut Context<'_>) {
+        self.recovering = false;
+        self.duplicates.timed_out(cx.max);
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.recovering
+    }
+
+    fn extra_window(&self, smss: u32) -> u32 {
+        self.duplicates.extra_window(smss)
+    }
+
+    fn phases(&self) -> u32 {
+        self.duplicates.phases
+    }
+}

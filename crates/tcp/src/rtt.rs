@@ -1,0 +1,172 @@
+//! The round-trip estimator and the retransmission timeout (RFC 6298).
+
+use bentpipe_units::Span;
+
+use crate::RtoConfig;
+
+/// SRTT, RTTVAR and RTO.
+#[derive(Clone, Copy, Debug)]
+pub struct RttEstimator {
+    config: RtoConfig,
+    smoothed: Option<Span>,
+    variation: Span,
+    rto: Span,
+    /// Doublings since the last sample or progress.
+    backoff: u32,
+    min: Option<Span>,
+    latest: Option<Span>,
+    sum: Span,
+    samples: u64,
+}
+
+impl RttEstimator {
+    /// No sample yet: the RTO is `config.initial`.
+    pub fn new(config: RtoConfig) -> RttEstimator {
+        RttEstimator {
+            config,
+            smoothed: None,
+            variation: Span::ZERO,
+            rto: config.initial,
+            backoff: 0,
+            min: None,
+            latest: None,
+            sum: Span::ZERO,
+            samples: 0,
+        }
+    }
+
+    /// Takes a sample; `expected` is the number of samples a window gives (RFC 7323 appendix G), 1 without timestamps.
+    pub fn sample(&mut self, rtt: Span, expected: u32) {
+        self.latest = Some(rtt);
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.sum += rtt;
+        self.samples += 1;
+        let weight = u64::from(expected.max(1));
+        let smoothed = match self.smoothed {
+            // RFC 6298 (2.2): "SRTT <- R, RTTVAR <- R/2".
+            None => {
+                self.variation = rtt / 2;
+                rtt
+            }
+            // (2.3): "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|", alpha 1/8, beta 1/4, each over the
+            // expected number of samples.
+            Some(smoothed) => {
+                let (alpha, beta) = (8 * weight, 4 * weight);
+                self.variation = self.variation - self.variation / beta + smoothed.abs_diff(rtt) / beta;
+                smoothed - smoothed / alpha + rtt / alpha
+            }
+        };
+        self.smoothed = Some(smoothed);
+        let rto = smoothed + (self.variation * 4).max(self.config.granularity);
+        self.rto = rto.max(self.config.min).min(self.config.max);
+        self.backoff = 0;
+    }
+
+    /// The timer expired: (5.5) "RTO <- RTO * 2".
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// New data was acknowledged, by an ambiguous ACK or not: the next timer starts from the plain RTO.
+    pub fn progress(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// The SYN was retransmitted: (5.7) data starts with at least `rto` when there is no sample yet.
+    pub fn after_lost_syn(&mut self, rto: Span) {
+        self.backoff = 0;
+        if self.smoothed.is_none() {
+            self.rto = self.rto.max(rto);
+        }
+    }
+
+    /// The timeout to arm the timer with, back-off included.
+    #[inline]
+    pub fn rto(&self) -> Span {
+        if self.backoff == 0 {
+            return self.rto;
+        }
+        (self.rto * (1 << self.backoff.min(20))).min(self.config.max)
+    }
+
+    /// Smoothed RTT.
+    #[inline]
+    pub fn smoothed(&self) -> Option<Span> {
+        self.smoothed
+    }
+
+    /// Smallest sample.
+    #[inline]
+    pub fn min(&self) -> Option<Span> {
+        self.min
+    }
+
+    /// Newest sample.
+    #[inline]
+    pub fn latest(&self) -> Option<Span> {
+        self.latest
+    }
+
+    /// Mean of all samples in seconds.
+    pub fn mean_secs(&self) -> Option<f64> {
+        (self.samples > 0).then(|| self.sum.as_secs() / self.samples as f64)
+    }
+
+    /// The timer's clock granularity.
+    #[inline]
+    pub fn granularity(&self) -> Span {
+        self.config.granularity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> RtoConfig {
+        RtoConfig {
+            initial: Span::from_millis(1000),
+            min: Span::from_millis(200),
+            max: Span::from_millis(60_000),
+            granularity: Span::from_millis(1),
+        }
+    }
+
+    #[test]
+    fn first_and_second_sample_follow_rfc_6298_section_2() {
+        let mut rtt = RttEstimator::new(config());
+        assert_eq!(rtt.rto(), Span::from_millis(1000));
+        rtt.sample(Span::from_millis(500), 1);
+        assert_eq!(rtt.rto(), Span::from_millis(1500)); // 500 + 4 * 250
+        rtt.sample(Span::from_millis(580), 1);
+        // RTTVAR = 3/4 * 250 + 1/4 * 80 = 207.5; SRTT = 7/8 * 500 + 1/8 * 580 = 510
+        assert_eq!(rtt.smoothed(), Some(Span::from_millis(510)));
+        assert_eq!(rtt.rto(), Span::from_millis(1340));
+    }
+
+    #[test]
+    fn backoff_doubles_to_the_maximum_and_ends_with_progress() {
+        let mut rtt = RttEstimator::new(config());
+        rtt.sample(Span::from_millis(500), 1);
+        let seconds: Vec<f64> = (0..8)
+            .map(|_| {
+                rtt.back_off();
+                rtt.rto().as_secs()
+            })
+            .collect();
+        assert_eq!(seconds, [3.0, 6.0, 12.0, 24.0, 48.0, 60.0, 60.0, 60.0]);
+        rtt.progress();
+        assert_eq!(rtt.rto(), Span::from_millis(1500));
+    }
+
+    #[test]
+    fn bounds_hold() {
+        let mut rtt = RttEstimator::new(config());
+        for _ in 0..100 {
+            rtt.sample(Span::from_millis(10), 1);
+        }
+        assert_eq!(rtt.rto(), Span::from_millis(200));
+        rtt.sample(Span::from_millis(500_000), 1);
+        assert_eq!(rtt.rto(), Span::from_millis(60_000));
+    }
+}

@@ -1,0 +1,597 @@
+//! The sending half of a connection: what is outstanding, the retransmission timer, and the order in which data goes out.
+
+use bentpipe_units::{Span, Time};
+
+use crate::control::{self, Ack, Control, SendView, Window};
+use crate::recovery::{self, Context, Next, Outstanding, Progress, Range, Recovery};
+use crate::rtt::RttEstimator;
+use crate::{Config, SackBlock, Seq};
+
+/// A segment that the sender wants on the wire; the endpoint adds the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// First byte.
+    pub seq: Seq,
+    /// Payload bytes.
+    pub len: u32,
+    /// Whether FIN follows the payload.
+    pub fin: bool,
+    /// Whether its first byte was sent before.
+    pub again: bool,
+}
+
+/// An incoming ACK, with everything that the sender reads from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Incoming<'a> {
+    /// The acknowledgment field.
+    pub ack: Seq,
+    /// The advertised window in bytes, scale applied; `None` when the segment is too old to update it.
+    pub window: Option<u32>,
+    /// SACK blocks.
+    pub sack: &'a [SackBlock],
+    /// Whether the segment carried data, SYN or FIN, and so is no duplicate ACK.
+    pub carries_data: bool,
+    /// RTT by the timestamp echo, if there was one.
+    pub timestamp_rtt: Option<Span>,
+}
+
+/// Why a connection ended before its data was delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionError {
+    /// The retransmission limit was reached (R2 of RFC 1122 section 4.2.3.5).
+    TimedOut,
+    /// The peer reset the connection.
+    Reset,
+    /// The peer refused the connection.
+    Refused,
+}
+
+impl std::fmt::Display for ConnectionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ConnectionError::TimedOut => "the retransmission limit was reached without an answer",
+            ConnectionError::Reset => "the peer reset the connection",
+            ConnectionError::Refused => "the peer refused the connection",
+        })
+    }
+}
+
+/// Counters of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Segments with payload, retransmissions included.
+    pub data_segments: u64,
+    /// Payload bytes, retransmissions included.
+    pub data_bytes: u64,
+    /// Segments whose first byte was sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Zero-window probes.
+    pub window_probes: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fin {
+    Open,
+    Queued,
+    Sent(Seq),
+}
+
+/// The sending half of a connection.
+pub struct Sender {
+    una: Seq,
+    nxt: Seq,
+    max: Seq,
+    rwnd: u32,
+    largest_rwnd: u32,
+    smss: u32,
+    window: Window,
+    /// Bytes that the application handed over and that were never sent; `u64::MAX` has no end.
+    unsent: u64,
+    fin: Fin,
+    retransmit_now: Option<Seq>,
+    /// Segments resent in order since the last ACK or timeout.
+    resent_this_pass: u32,
+    rtt: RttEstimator,
+    /// The segment being timed: acknowledged from this byte on, sent at this time.
+    timed: Option<(Seq, Time)>,
+    /// Retransmission timer, or persist timer while `probing`.
+    timer: Time,
+    probing: bool,
+    probe_now: bool,
+    timeouts_in_a_row: u32,
+    last_sent: Time,
+    control: Box<dyn Control>,
+    recovery: Box<dyn Recovery>,
+    restart_window: Option<f64>,
+    growth_needs_limit: bool,
+    max_retransmissions: u32,
+    stats: SenderStats,
+}
+
+impl Sender {
+    /// A sender whose first byte has sequence number `first`.
+    pub fn new(config: &Config, first: Seq) -> Sender {
+        let control: Box<dyn Control> = match config.control {
+            crate::ControlKind::Standard => Box::new(control::Standard),
+        };
+        let mut sender = Sender {
+            una: first,
+            nxt: first,
+            max: first,
+            rwnd: 0,
+            largest_rwnd: 0,
+            smss: config.mss,
+            window: Window { cwnd: 0.0, ssthresh: 0.0, smss: 0.0, growth: config.growth },
+            unsent: 0,
+            fin: Fin::Open,
+            retransmit_now: None,
+            resent_this_pass: 0,
+            rtt: RttEstimator::new(config.rto),
+            timed: None,
+            timer: Time::NEVER,
+            probing: false,
+            probe_now: false,
+            timeouts_in_a_row: 0,
+            last_sent: Time::ZERO,
+            control,
+            recovery: recovery::new(config),
+            restart_window: None,
+            growth_needs_limit: config.grow_only_when_limited,
+            max_retransmissions: config.max_retransmissions,
+            stats: SenderStats::default(),
+        };
+        sender.open(config, config.initial_window);
+        sender
+    }
+
+    /// Sets the window for the first data: `config.mss` is what the handshake left of it.
+    pub fn open(&mut self, config: &Config, initial_segments: u32) {
+        let smss = f64::from(config.mss);
+        self.smss = config.mss;
+        self.window = Window {
+            cwnd: smss * f64::from(initial_segments),
+            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+            smss,
+            growth: config.growth,
+        };
+        self.restart_window = config.restart_after_idle.then_some(self.window.cwnd);
+        self.recovery = recovery::new(config);
+    }
+
+    /// Replaces the control, before any data is sent.
+    pub fn set_control(&mut self, control: Box<dyn Control>) {
+        self.control = control;
+    }
+
+    /// The application hands over `bytes` more; `u64::MAX` means that it never stops.
+    pub fn write(&mut self, bytes: u64) {
+        self.unsent = self.unsent.saturating_add(bytes);
+    }
+
+    /// The application has no more data: what was handed over and not sent is dropped when `discard`.
+    pub fn close(&mut self, discard: bool) {
+        if discard {
+            self.unsent = 0;
+        }
+        if self.fin == Fin::Open {
+            self.fin = Fin::Queued;
+        }
+    }
+
+    /// The window of the peer's SYN, which is never scaled.
+    pub fn set_peer_window(&mut self, bytes: u32) {
+        self.rwnd = bytes;
+        self.largest_rwnd = self.largest_rwnd.max(bytes);
+    }
+
+    /// An acceptable ACK arrived: `una <= ack <= max`.
+    pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
+        let prior_flight = self.flight();
+        let news = !incoming.sack.is_empty() && self.recovery.on_sack(incoming.sack, incoming.ack, self.max);
+        let same_window = incoming.window.is_none_or(|window| window == self.rwnd);
+        if let Some(window) = incoming.window {
+            self.set_peer_window(window);
+        }
+        self.resent_this_pass = 0;
+        if incoming.ack != self.una {
+            self.on_new_data_acked(now, incoming, prior_flight);
+        } else if self.probing {
+            // RFC 1122 section 4.2.2.17: the connection stays open "as long as the receiving TCP continues to send
+            // acknowledgments in response to the probe segments".
+            self.timeouts_in_a_row = 0;
+        } else if prior_flight > 0 && !incoming.carries_data && (same_window || news) {
+            // RFC 5681 section 2; RFC 6675 section 2 counts any ACK with new SACK information.
+            self.stats.duplicate_acks += 1;
+            self.with_recovery(now, |recovery, cx| recovery.on_duplicate_ack(cx));
+        }
+        if self.probing && self.window_opened() {
+            self.probing = false;
+            self.timer = Time::NEVER;
+            self.rtt.progress();
+            self.nxt = self.una;
+        }
+    }
+
+    fn with_recovery<T>(
+        &mut self,
+        now: Time,
+        call: impl FnOnce(&mut dyn Recovery, &mut Context<'_>) -> T,
+    ) -> T {
+        let mut cx = Context {
+            now,
+            una: self.una,
+            nxt: &mut self.nxt,
+            max: self.max,
+            window: &mut self.window,
+            control: &mut *self.control,
+            retransmit_now: &mut self.retransmit_now,
+        };
+        call(&mut *self.recovery, &mut cx)
+    }
+
+    /// Whether the receiver has room worth leaving the persist state for.
+    fn window_opened(&self) -> bool {
+        let waiting = self.unsent.saturating_add(u64::from(self.flight()));
+        let worthwhile = self.smss.min(self.largest_rwnd / 2).max(1);
+        u64::from(self.rwnd) >= waiting.min(u64::from(worthwhile))
+    }
+
+    fn on_new_data_acked(&mut self, now: Time, incoming: &Incoming<'_>, prior_flight: u32) {
+        let acked = incoming.ack - self.una;
+        self.una = incoming.ack;
+        self.nxt = self.nxt.max(self.una);
+        self.timeouts_in_a_row = 0;
+        self.retransmit_now = None;
+        let cwnd_limited =
+            !self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd;
+        let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight);
+        let restart_timer = match self.with_recovery(now, |recovery, cx| recovery.on_new_ack(cx, acked)) {
+            Progress::Recovering { restart_timer } => restart_timer,
+            Progress::Open => {
+                let ack = Ack {
+                    now,
+                    acked,
+                    flight: self.flight(),
+                    prior_flight,
+                    rwnd: self.rwnd,
+                    rtt_sample,
+                    rtt_min: self.rtt.min(),
+                    cwnd_limited,
+                };
+                self.control.on_ack(&mut self.window, &ack);
+                true
+            }
+        };
+        if self.una == self.max {
+            self.timer = Time::NEVER;
+            self.probing = false;
+        } else if restart_timer {
+            // RFC 6298 (5.3): "restart the retransmission timer so that it will expire after RTO seconds".
+            self.arm(now, Span::ZERO);
+        }
+    }
+
+    fn take_rtt_sample(&mut self, now: Time, by_timestamp: Option<Span>, prior_flight: u32) -> Option<Span> {
+        let timed = self.timed.filter(|(end, _)| self.una >= *end);
+        if timed.is_some() {
+            self.timed = None;
+        }
+        let (sample, expected) = match by_timestamp {
+            Some(rtt) => (rtt, prior_flight.div_ceil(2 * self.smss)),
+            None => match timed {
+                Some((_, sent)) => (now.since(sent), 1),
+                // Karn: without a sample a backed-off RTO stays (RFC 6298 section 5, last note).
+                None => return None,
+            },
+        };
+        self.rtt.sample(sample, expected);
+        Some(sample)
+    }
+
+    /// The time of the handshake gives the first sample.
+    pub fn sample_handshake(&mut self, rtt: Span) {
+        self.rtt.sample(rtt, 1);
+    }
+
+    /// The SYN had to be sent again: RFC 6298 (5.7).
+    pub fn after_lost_syn(&mut self) {
+        self.rtt.after_lost_syn(Span::from_millis(3000));
+    }
+
+    fn arm(&mut self, now: Time, slack: Span) {
+        let due = now + slack + self.rtt.rto();
+        let due = due.since(Time::ZERO).round_up_to(self.rtt.granularity());
+        self.timer = Time::ZERO + due;
+    }
+
+    /// When `on_timeout` wants to be called.
+    #[inline]
+    pub fn next_timeout(&self) -> Time {
+        self.timer
+    }
+
+    /// The timer expired.
+    ///
+    /// # Errors
+    /// The retransmission limit was reached: the connection is over.
+    pub fn on_timeout(&mut self, now: Time) -> Result<(), ConnectionError> {
+        if now < self.timer {
+            return Ok(());
+        }
+        self.timer = Time::NEVER;
+        self.timeouts_in_a_row += 1;
+        if self.timeouts_in_a_row > self.max_retransmissions {
+            return Err(ConnectionError::TimedOut);
+        }
+        self.rtt.back_off();
+        self.timed = None;
+        self.resent_this_pass = 0;
+        if self.probing {
+            self.probe_now = true;
+            return Ok(());
+        }
+        self.stats.timeouts += 1;
+        let event = control::Timeout { now, flight: self.flight(), repeated: self.timeouts_in_a_row > 1 };
+        self.control.on_timeout(&mut self.window, &event);
+        self.nxt = self.una;
+        self.retransmit_now = Some(self.una);
+        self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
+        let slack = self.control.timeout_slack();
+        self.arm(now, slack);
+        Ok(())
+    }
+
+    fn fin_seq(&self) -> Option<Seq> {
+        match self.fin {
+            Fin::Sent(seq) => Some(seq),
+            _ => None,
+        }
+    }
+
+    /// The next segment to send, or none until something changes. Call it until it returns none.
+    pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if let Some(seq) = self.retransmit_now.take() {
+            let missing = self.recovery.missing_from(seq, self.max);
+            let range = Range { start: missing.start, end: missing.end.min(missing.start + self.smss) };
+            if range.start < range.end {
+                return Some(self.resend(now, range));
+            }
+        }
+        if self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued {
+            return None;
+        }
+        if self.probing {
+            return self.probe(now);
+        }
+        self.restart_after_idle(now);
+        let view =
+            SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: self.recovery.in_recovery() };
+        let rwnd = self.control.receive_window(&self.window, &view);
+        let mut outstanding = Outstanding {
+            una: self.una,
+            nxt: self.nxt,
+            max: self.max,
+            smss: self.smss,
+            new_data: false,
+            room: 0,
+        };
+        let extra = if self.nxt == self.max { self.recovery.extra_window(self.smss) } else { 0 };
+        let cwnd = (self.window.cwnd as u32).saturating_add(extra);
+        let room = cwnd.saturating_sub(self.recovery.in_flight(&outstanding));
+        if view.in_recovery {
+            outstanding.new_data = self.new_data_len(self.max, rwnd).is_some();
+            outstanding.room = room;
+            match self.recovery.next(&outstanding) {
+                Next::InOrder => {}
+                Next::Again(range) => return Some(self.resend(now, range)),
+                Next::NewData => return self.send_in_order(now, self.max, rwnd, room),
+                Next::Nothing => return None,
+            }
+        }
+        if self.nxt < self.max {
+            return self.go_back(now, rwnd, room);
+        }
+        let sent = self.send_in_order(now, self.nxt, rwnd, room);
+        if sent.is_none() && self.una == self.max {
+            // Data waits, none is in flight, the window has no room for it: RFC 9293 section 3.8.6.1.
+            self.probing = true;
+            self.arm(now, Span::ZERO);
+        }
+        sent
+    }
+
+    /// In the persist state: one byte beyond the window when the timer says so.
+    fn probe(&mut self, now: Time) -> Option<Outgoing> {
+        if !std::mem::take(&mut self.probe_now) {
+            return None;
+        }
+        self.stats.window_probes += 1;
+        if self.una < self.max {
+            return Some(self.resend(now, Range { start: self.una, end: self.una + 1 }));
+        }
+        if self.unsent != u64::MAX {
+            self.unsent -= 1;
+        }
+        self.max = self.una + 1;
+        self.nxt = self.max;
+        self.sent(now, 1);
+        Some(Outgoing { seq: self.una, len: 1, fin: false, again: false })
+    }
+
+    /// Sends again from SND.NXT, past what the receiver is known to hold.
+    fn go_back(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
+        let missing = self.recovery.missing_from(self.nxt, self.max);
+        if missing.start >= self.max {
+            self.nxt = self.max;
+            return self.send_in_order(now, self.max, rwnd, room);
+        }
+        if self.resent_this_pass >= self.control.resend_limit() {
+            return None;
+        }
+        let end = missing.end.min(missing.start + self.smss);
+        let fits = (end - missing.start).min(self.smss) <= room && end - self.una <= rwnd;
+        if !fits {
+            return None;
+        }
+        self.resent_this_pass += 1;
+        Some(self.resend(now, Range { start: missing.start, end }))
+    }
+
+    /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
+    fn new_data_len(&self, from: Seq, rwnd: u32) -> Option<u32> {
+        let window = rwnd.saturating_sub(from - self.una);
+        let most = window.min(self.smss);
+        if self.unsent >= u64::from(self.smss) {
+            if most == self.smss {
+                return Some(most);
+            }
+        } else if self.unsent <= u64::from(most) && self.unsent > 0 {
+            return Some(self.unsent as u32);
+        }
+        // RFC 9293 section 3.8.6.2.1: "if SND.NXT = SND.UNA and min(D,U) >= Fs * Max(SND.WND)", Fs = 1/2.
+        let some = u64::from(most).min(self.unsent) as u32;
+        (from == self.una && some > 0 && some >= self.largest_rwnd / 2).then_some(some)
+    }
+
+    fn send_in_order(&mut self, now: Time, from: Seq, rwnd: u32, room: u32) -> Option<Outgoing> {
+        let len = match self.new_data_len(from, rwnd) {
+            Some(len) if len <= room => len,
+            None if self.unsent == 0 && self.fin == Fin::Queued => 0,
+            _ => return None,
+        };
+        let fin = self.fin == Fin::Queued && u64::from(len) == self.unsent;
+        if self.unsent != u64::MAX {
+            self.unsent -= u64::from(len);
+        }
+        let mut end = from + len;
+        if fin {
+            self.fin = Fin::Sent(end);
+            end += 1;
+        }
+        self.nxt = end;
+        self.max = end;
+        if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+        self.sent(now, len);
+        Some(Outgoing { seq: from, len, fin, again: false })
+    }
+
+    fn resend(&mut self, now: Time, range: Range) -> Outgoing {
+        let fin_seq = self.fin_seq();
+        let fin = fin_seq.is_some_and(|fin| range.end > fin);
+        let len = range.end - range.start - u32::from(fin);
+        if self.nxt <= range.start {
+            self.nxt = range.end;
+        }
+        // Karn: what was sent twice is not timed, nor is what waits behind it.
+        if self.timed.is_some_and(|(end, _)| end > range.start) {
+            self.timed = None;
+        }
+        self.stats.retransmitted_segments += 1;
+        self.sent(now, len);
+        Outgoing { seq: range.start, len, fin, again: true }
+    }
+
+    fn sent(&mut self, now: Time, len: u32) {
+        self.last_sent = now;
+        if len > 0 {
+            self.stats.data_segments += 1;
+            self.stats.data_bytes += u64::from(len);
+        }
+        // RFC 6298 (5.1): "if the timer is not running, start it".
+        if self.timer == Time::NEVER {
+            self.arm(now, Span::ZERO);
+        }
+    }
+
+    fn restart_after_idle(&mut self, now: Time) {
+        if let Some(restart) = self.restart_window
+            && self.una == self.max
+            && self.stats.data_segments > 0
+            && now.since(self.last_sent) > self.rtt.rto()
+        {
+            // RFC 5681 section 4.1: "RW = min(IW,cwnd)".
+            self.window.cwnd = self.window.cwnd.min(restart);
+        }
+    }
+
+    /// Bytes sent and not cumulatively acknowledged.
+    #[inline]
+    pub fn flight(&self) -> u32 {
+        self.max - self.una
+    }
+
+    /// SND.UNA.
+    #[inline]
+    pub fn una(&self) -> Seq {
+        self.una
+    }
+
+    /// SND.NXT.
+    #[inline]
+    pub fn nxt(&self) -> Seq {
+        self.nxt
+    }
+
+    /// The byte after the newest one ever sent.
+    #[inline]
+    pub fn max(&self) -> Seq {
+        self.max
+    }
+
+    /// Whether everything handed over, FIN included, was sent and acknowledged.
+    #[inline]
+    pub fn all_acknowledged(&self) -> bool {
+        self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued
+    }
+
+    /// Whether FIN was sent and acknowledged.
+    #[inline]
+    pub fn fin_acknowledged(&self) -> bool {
+        self.fin_seq().is_some_and(|fin| self.una > fin)
+    }
+
+    /// Whether FIN was sent.
+    #[inline]
+    pub fn fin_sent(&self) -> bool {
+        self.fin_seq().is_some()
+    }
+
+    /// The congestion window.
+    #[inline]
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The window that the peer advertised last, in bytes.
+    #[inline]
+    pub fn peer_window(&self) -> u32 {
+        self.rwnd
+    }
+
+    /// The round-trip estimator.
+    #[inline]
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Whether a recovery phase is under way.
+    pub fn in_recovery(&self) -> bool {
+        self.recovery.in_recovery()
+    }
+
+    /// Recovery phases entered so far.
+    pub fn recovery_phases(&self) -> u32 {
+        self.recovery.phases()
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+}
