@@ -55,7 +55,8 @@ pub struct Link {
     next: Time,
     /// When the last packet taken has left the sender.
     free_at: Time,
-    /// Number of the first packet that had not begun service when this was last looked at.
+    /// Number of the first packet that had not begun service when this was last looked at. It may fall behind the head:
+    /// delivered packets stay readable until the next is pushed, and before that `offer` brings this up to date.
     serving: u64,
     waiting_bytes: u64,
     max_waiting_bytes: u64,
@@ -179,10 +180,6 @@ impl Link {
             return None;
         }
         let Slot { id, bytes, .. } = *self.ring.get(self.ring.head);
-        if self.serving == self.ring.head {
-            self.serving += 1;
-            self.waiting_bytes -= u64::from(bytes);
-        }
         self.ring.head += 1;
         let empty = self.ring.head == self.ring.tail;
         self.next = if empty { Time::NEVER } else { self.ring.get(self.ring.head).arrives };
