@@ -1,1 +1,169 @@
-//! What a packet meets between two hosts, as plain state machines.
+//! The Python module `bentpipe._core`: scenarios in, results out, nothing computed here.
+
+mod curves;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use bentpipe_path::{GeoHop, GeoModel};
+use bentpipe_sim::{RunOptions, scenario};
+use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(bentpipe, ScenarioError, PyValueError, "A scenario that cannot be run.");
+pyo3::create_exception!(bentpipe, RunError, PyRuntimeError, "A run that failed.");
+
+/// A scenario that was read and checked.
+#[pyclass(frozen, module = "bentpipe._core")]
+struct Scenario(scenario::Scenario);
+
+#[pymethods]
+impl Scenario {
+    #[getter]
+    fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// Simulates without holding the interpreter lock; `progress` and a pending signal may end the run by raising.
+    #[pyo3(signature = (*, seed = None, series = false, pcap = None, progress = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        series: bool,
+        pcap: Option<PathBuf>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<RunResult> {
+        let options = RunOptions { seed, series, pcap };
+        let mut raised = None;
+        let result = py.detach(|| {
+            bentpipe_sim::run(&self.0, &options, &mut |now| {
+                let told = Python::attach(|py| {
+                    py.check_signals()?;
+                    match &progress {
+                        Some(progress) => {
+                            progress.call1(py, (now.simulated_s, now.end_s, now.events)).map(drop)
+                        }
+                        None => Ok(()),
+                    }
+                });
+                match told {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        raised = Some(error);
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+        });
+        match (raised, result) {
+            (Some(error), _) => Err(error),
+            (None, result) => result.map(RunResult).map_err(|error| RunError::new_err(error.to_string())),
+        }
+    }
+}
+
+/// What a run measured.
+#[pyclass(frozen, module = "bentpipe._core")]
+struct RunResult(bentpipe_sim::RunResult);
+
+#[pymethods]
+impl RunResult {
+    fn json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    fn series<'py>(&self, py: Python<'py>) -> Vec<curves::Packed<'py>> {
+        curves::of(&self.0).iter().map(|curve| curve.pack(py)).collect()
+    }
+}
+
+#[pyfunction]
+fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Scenario> {
+    py.detach(|| scenario::load(Path::new(&path), &overrides))
+        .map(Scenario)
+        .map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
+#[pyfunction]
+fn presets() -> Vec<(&'static str, String)> {
+    scenario::presets()
+}
+
+#[pyfunction]
+fn variants() -> Vec<(&'static str, String)> {
+    let summary = |recovery: RecoveryKind, control: ControlKind| match control {
+        ControlKind::Standard => recovery.summary().to_owned(),
+    };
+    scenario::variants()
+        .into_iter()
+        .map(|(name, (recovery, control))| (name, summary(recovery, control)))
+        .collect()
+}
+
+#[pyfunction]
+fn recoveries() -> Vec<(&'static str, &'static str)> {
+    RecoveryKind::ALL.into_iter().map(|kind| (kind.name(), kind.summary())).collect()
+}
+
+#[pyfunction]
+fn controls() -> Vec<(&'static str, &'static str)> {
+    ControlKind::ALL.into_iter().map(|kind| (kind.name(), kind.summary())).collect()
+}
+
+#[pyfunction]
+fn profiles() -> Vec<(&'static str, &'static str)> {
+    Profile::ALL.into_iter().map(|profile| (profile.name(), profile.summary())).collect()
+}
+
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    serde_json::to_string_pretty(&scenario::schema())
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// Distance in km and delay in s, one way, between a station and a geostationary satellite.
+#[pyfunction]
+fn slant_range(
+    model: &str,
+    latitude_deg: f64,
+    longitude_deg: f64,
+    satellite_longitude_deg: f64,
+) -> PyResult<(f64, f64)> {
+    let model = geo_model(model)?;
+    let hop = GeoHop { latitude_deg, longitude_deg, satellite_longitude_deg };
+    let km = hop.slant_range_km(&model).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((km, model.delay(km).as_secs()))
+}
+
+/// Distance in km and delay in s, one way, to a geostationary satellite so many degrees above the horizon.
+#[pyfunction]
+fn slant_range_at_elevation(model: &str, elevation_deg: f64) -> PyResult<(f64, f64)> {
+    let model = geo_model(model)?;
+    let km = model.slant_range_at_elevation_km(elevation_deg);
+    Ok((km, model.delay(km).as_secs()))
+}
+
+fn geo_model(name: &str) -> PyResult<GeoModel> {
+    match name {
+        "physical" => Ok(GeoModel::PHYSICAL),
+        "sack" => Ok(GeoModel::SACK),
+        _ => Err(PyValueError::new_err(format!("expected \"physical\" or \"sack\", found {name:?}"))),
+    }
+}
+
+/// The Rust side of bentpipe.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{
+        RunError, RunResult, Scenario, ScenarioError, controls, load, presets, profiles, recoveries, schema,
+        slant_range, slant_range_at_elevation, variants,
+    };
+}

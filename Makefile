@@ -1,0 +1,107 @@
+# make demo    build whatever is missing, simulate GEO transfers with four TCPs, write out/demo.png
+# make test    everything that CI checks
+# make help    the other targets
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+RUST := Cargo.toml Cargo.lock $(shell find crates scenarios -name '*.rs' -o -name '*.toml')
+export PYO3_PYTHON := $(BIN)/python
+export PIP_QUIET := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-rust test-python test-speed bench bench-peers docs fmt lock clean
+
+help:
+	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
+	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
+	@echo "make test         formatters, linters, types, and every test (what CI runs)"
+	@echo "make bench        speed and memory beside ns-2 and ns-3"
+	@echo "make bench-peers  install ns-3 for make bench"
+	@echo "make docs         the Rust API and the scenario schema, in target/doc"
+	@echo "make fmt          format Rust and Python"
+	@echo "make lock         renew the pinned Python packages"
+	@echo "make clean        remove everything that was built"
+
+# ---- setup: three steps, each a file in .venv that says it was done --------------------------------
+
+setup: $(VENV)/.module
+	@scripts/debian-packages
+
+$(VENV)/.packages: scripts/debian-packages
+	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or later is needed: make PYTHON=python3.11 setup" >&2; exit 1; }
+	@scripts/debian-packages
+	@mkdir -p $(VENV) && touch $@
+
+$(VENV)/.python: requirements.lock $(VENV)/.packages
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.module: pyproject.toml $(RUST) $(VENV)/.python
+	$(BIN)/maturin develop --release
+	@touch $@
+
+# ---- what people come for --------------------------------------------------------------------------
+
+demo: setup
+	$(BIN)/python scripts/demo.py
+
+bench: setup
+	$(BIN)/python bench/run.py
+
+bench-peers:
+	scripts/debian-packages peers
+
+docs: setup
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace --quiet
+	$(BIN)/python -c 'from bentpipe import _core; print(_core.schema())' > target/doc/scenario.schema.json
+	@echo "target/doc/bentpipe_sim/index.html"
+
+# ---- checks ----------------------------------------------------------------------------------------
+
+test: test-rust test-python test-speed
+	@echo "== all checks passed"
+
+test-rust: setup
+	@echo "== Rust: format"
+	cargo fmt --all --check
+	@echo "== Rust: lints"
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	@echo "== Rust: tests"
+	cargo test --quiet
+
+test-python: setup
+	@echo "== Python: format and lints"
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	@echo "== Python: types"
+	$(BIN)/mypy
+	@echo "== Python: end-to-end tests"
+	$(BIN)/pytest
+
+test-speed: setup
+	@echo "== Speed: instructions a data segment against the committed baseline"
+	@if command -v valgrind >/dev/null; then $(BIN)/python bench/run.py --check-instructions; \
+		else echo "left out: valgrind is not installed"; fi
+
+fmt: setup
+	cargo fmt --all
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+# ---- housekeeping ----------------------------------------------------------------------------------
+
+lock:
+	rm -rf target/lock && $(PYTHON) -m venv target/lock
+	$(PYTHON) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
+		print(*p["project"]["dependencies"], *p["project"]["optional-dependencies"]["dev"], sep="\n")' > target/lock/wanted
+	target/lock/bin/pip install --requirement target/lock/wanted
+	{ sed -n 1p requirements.lock; target/lock/bin/pip freeze; } > target/lock/lock
+	mv target/lock/lock requirements.lock
+
+clean:
+	rm -rf target $(VENV) out

@@ -1,0 +1,109 @@
+"""The Rust side: scenarios and the simulator."""
+
+from collections.abc import Callable
+from typing import TypeAlias, final
+
+Progress: TypeAlias = Callable[[float, float | None, int], object]
+"""Called now and then with simulated seconds, seconds in all (``None`` if nobody knows), and events.
+
+What it raises ends the run and is raised from `Scenario.run`.
+"""
+
+__file__: str
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run; the text is one line with file, line, key and what was expected."""
+
+class RunError(RuntimeError):
+    """A run that failed; the text is one line."""
+
+@final
+class Scenario:
+    """A scenario that was read and checked. It does not change, and several threads may run it at once."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        series: bool = False,
+        pcap: str | None = None,
+        progress: Progress | None = None,
+    ) -> RunResult:
+        """Simulate, without holding the interpreter lock.
+
+        Parameters
+        ----------
+        seed
+            Instead of the scenario's own.
+        series
+            Keep time series.
+        pcap
+            Write every packet to this pcapng file.
+        progress
+            Called a few times a second.
+
+        Raises
+        ------
+        RunError
+            The run failed, or the pcapng file could not be written.
+        """
+
+@final
+class RunResult:
+    """What a run measured."""
+
+    def json(self) -> str:
+        """Give the result as JSON."""
+
+    def series(self) -> list[tuple[str, str, str, bytes, bytes]]:
+        """Give each time series as (flow or link, kind, unit, times, values).
+
+        Times in seconds and values are packed native 64-bit floats, ready for ``numpy.frombuffer``.
+        """
+
+def load(path: str, overrides: list[tuple[str, str]]) -> Scenario:
+    """Read a scenario file, or a preset as ``preset:NAME``, with ``key=value`` settings on top.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read or used.
+    """
+
+def presets() -> list[tuple[str, str]]:
+    """Name and summary of each ready-made link."""
+
+def profiles() -> list[tuple[str, str]]:
+    """Name and summary of each TCP profile."""
+
+def variants() -> list[tuple[str, str]]:
+    """Name and summary of each variant, a recovery with a control."""
+
+def recoveries() -> list[tuple[str, str]]:
+    """Name and summary of each recovery."""
+
+def controls() -> list[tuple[str, str]]:
+    """Name and summary of each control."""
+
+def schema() -> str:
+    """Give the JSON Schema of a scenario file."""
+
+def slant_range(
+    model: str, latitude_deg: float, longitude_deg: float, satellite_longitude_deg: float
+) -> tuple[float, float]:
+    """Give distance in km and delay in s, one way, from a station to a geostationary satellite.
+
+    `model` is ``physical``, or ``sack`` for the radii and the speed of light of that paper. Degrees east.
+
+    Raises
+    ------
+    ValueError
+        An angle is out of its range, or the satellite is below the horizon.
+    """
+
+def slant_range_at_elevation(model: str, elevation_deg: float) -> tuple[float, float]:
+    """Give distance in km and delay in s, one way, to a geostationary satellite at that elevation."""

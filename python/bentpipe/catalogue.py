@@ -1,0 +1,38 @@
+"""What scenarios can name, each with one line that says what it is."""
+
+from typing import NamedTuple
+
+from bentpipe import _core, papers
+
+
+class Entry(NamedTuple):
+    """One thing that can be named."""
+
+    name: str
+    summary: str
+
+
+def entries(what: str) -> list[Entry]:
+    """List the things of one kind, such as ``variants`` or ``presets``."""
+    match what:
+        case "variants":
+            pairs = _core.variants()
+        case "recoveries":
+            pairs = _core.recoveries()
+        case "controls":
+            pairs = _core.controls()
+        case "presets":
+            pairs = _core.presets()
+        case "profiles":
+            pairs = _core.profiles()
+        case "queues":
+            pairs = [
+                ("drop-tail", "first in, first out; drops what arrives when it is full, in packets or bytes")
+            ]
+        case "gateways":
+            pairs = []
+        case "papers":
+            pairs = [(paper.name, f"{paper.title} ({paper.citation})") for paper in papers.all_papers()]
+        case _:
+            raise ValueError(what)
+    return [Entry(name, summary) for name, summary in pairs]

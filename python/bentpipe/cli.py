@@ -1,0 +1,249 @@
+"""The command line: reads options, calls what does the work, turns errors into one line and a status."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bentpipe.errors import BentpipeError, InputError, Interrupted
+
+
+class _Setting(click.ParamType[tuple[str, str]]):
+    name = "key=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        key, equals, text = str(value).partition("=")
+        if not (equals and key.strip()):
+            self.fail(
+                f"{value!r} is not of the form key=value, such as links.satellite.rate='1 Mbit/s'", param, ctx
+            )
+        return key.strip(), text.strip()
+
+
+class _Precision(click.ParamType[float]):
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+        except ValueError:
+            share = 0.0
+        if not 0.0 < share < 1.0:
+            self.fail(
+                f"{value!r} is no precision: expected something between 0% and 100%, such as 2%", param, ctx
+            )
+        return share
+
+
+Command = Callable[..., None]
+
+_set = click.option(
+    "--set", "settings", type=_Setting(), multiple=True, help="Change one value of the scenario; repeatable."
+)
+_seed = click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Instead of the scenario's own seed.")
+_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+_threads = click.option(
+    "--threads", type=click.IntRange(1), help="How many runs at a time; all cores by default."
+)
+_folder = click.Path(file_okay=False, path_type=Path)
+_file = click.Path(path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.version_option(package_name="bentpipe")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Simulate TCP over satellite links."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@cli.command()
+@click.argument("scenario")
+@_set
+@_seed
+@click.option(
+    "--runs", type=click.IntRange(1), help="Replications: each number becomes mean, 95 % interval and n."
+)
+@click.option(
+    "--precision", type=_Precision(), help="Replicate until every flow's goodput is known this well, as 2%."
+)
+@click.option("--out", type=_folder, help="Write result.json and series.parquet to this folder.")
+@click.option("--plot", "draw", is_flag=True, help="With --out: write plot.png too.")
+@click.option("--pcap", type=_file, help="Write every packet (of the first replication) to this pcapng file.")
+@_threads
+@_json
+def run(
+    scenario: str,
+    settings: tuple[tuple[str, str], ...],
+    seed: int | None,
+    runs: int | None,
+    precision: float | None,
+    out: Path | None,
+    draw: bool,
+    pcap: Path | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Run SCENARIO, a file or preset:NAME, and show what it measured."""
+    from bentpipe import runner, table
+    from bentpipe.output import Staging
+    from bentpipe.results import dump
+
+    if draw and out is None:
+        raise InputError("--plot needs --out DIR to write plot.png to (or use: bentpipe plot SCENARIO)")
+    loaded = runner.load(scenario, settings)
+    with Staging() as staging:
+        plan = runner.Plan(
+            seed=seed,
+            runs=runs,
+            precision=precision,
+            threads=threads,
+            traces=out is not None,
+            pcap=staging.file(pcap) if pcap else None,
+        )
+        outcome = runner.execute(loaded, plan, title=loaded.title)
+        if out is not None:
+            staging.file(out / "result.json").write_text(dump(outcome.run), encoding="utf-8")
+            outcome.traces.write(staging.file(out / "series.parquet"))
+            if draw:
+                from bentpipe.plot import Subject, draw_runs
+
+                draw_runs(
+                    [Subject(loaded.title, outcome.run, outcome.traces)], staging.file(out / "plot.png")
+                )
+    if not outcome.precise:
+        click.echo(
+            f"bentpipe: the precision was not reached in {outcome.run.get('runs')} replications", err=True
+        )
+    if as_json:
+        click.echo(dump(outcome.run), nl=False)
+    else:
+        table.print_run(outcome.run, table.console())
+
+
+@cli.command("list")
+@click.argument(
+    "what",
+    type=click.Choice(
+        ["variants", "recoveries", "controls", "queues", "gateways", "presets", "profiles", "papers"]
+    ),
+)
+@_json
+def list_(what: str, as_json: bool) -> None:
+    """List what scenarios can name, or the papers that can be reproduced."""
+    from bentpipe import catalogue, table
+    from bentpipe.results import dump
+
+    entries = catalogue.entries(what)
+    if as_json:
+        click.echo(dump([{"name": entry.name, "summary": entry.summary} for entry in entries]), nl=False)
+    else:
+        table.print_catalogue(entries, table.console())
+
+
+@cli.command()
+@click.argument("results", metavar="RESULT...", nargs=-1, required=True)
+@click.option("--out", "-o", type=_file, help="The picture, .png or .svg; plot.png by default.")
+@click.option("--from", "start", type=click.FloatRange(0), help="Show from this simulated second on.")
+@click.option("--to", "end", type=click.FloatRange(0), help="Show up to this simulated second.")
+@_set
+@_seed
+def plot(
+    results: tuple[str, ...],
+    out: Path | None,
+    start: float | None,
+    end: float | None,
+    settings: tuple[tuple[str, str], ...],
+    seed: int | None,
+) -> None:
+    """Draw each RESULT, a folder that `run --out` wrote or a scenario, as a column of one picture."""
+    from bentpipe.output import Staging
+    from bentpipe.plot import Subject, draw_runs
+    from bentpipe.style import picture_format
+
+    out = out or Path("plot.png")
+    picture_format(out)
+    if start is not None and end is not None and start >= end:
+        raise InputError(f"--from {start:g} is not before --to {end:g}")
+    subjects = [Subject.of(result, settings, seed) for result in results]
+    with Staging() as staging:
+        draw_runs(subjects, staging.file(out), start_s=start, end_s=end)
+    click.echo(f"Wrote {out}", err=True)
+
+
+@cli.command()
+@click.argument("what", metavar="[PAPER[/ITEM]]", default="")
+@click.option("--report", type=_folder, help="Write an HTML page with a picture of each item to this folder.")
+@click.option(
+    "--cache", type=_folder, help="Where finished runs are kept, so that a second call goes on from there."
+)
+@click.option("--no-cache", is_flag=True, help="Run everything again.")
+@_threads
+@_json
+def reproduce(
+    what: str, report: Path | None, cache: Path | None, no_cache: bool, threads: int | None, as_json: bool
+) -> None:
+    """Run what a paper ran and hold its numbers and claims against ours; all papers if none is named."""
+    from bentpipe import reproduction, table
+    from bentpipe.results import dump
+
+    outcome = reproduction.reproduce(
+        what, reproduction.Cache.at(cache, off=no_cache), threads=threads, report=report
+    )
+    if as_json:
+        click.echo(dump(reproduction.as_json(outcome)), nl=False)
+    else:
+        table.print_reproduction(outcome, table.console())
+    if report is not None:
+        click.echo(f"Wrote {report / 'index.html'}", err=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave the process with its exit status."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    status = _invoke(arguments)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        status = _closed(error)
+    sys.exit(status)
+
+
+def _invoke(arguments: Sequence[str] | None) -> int:
+    try:
+        cli.main(args=arguments, prog_name="bentpipe", standalone_mode=False)
+    except click.ClickException as error:
+        return _complain(error.format_message(), error.exit_code)
+    except BentpipeError as error:
+        return _complain(str(error), error.exit_status)
+    except ImportError as error:
+        if error.name != "bentpipe._core":
+            raise
+        return _complain("the Rust module is not built: run `make setup` in the checkout", 1)
+    except (click.Abort, KeyboardInterrupt):
+        interrupted = Interrupted("interrupted; nothing was written")
+        return _complain(str(interrupted), interrupted.exit_status)
+    except OSError as error:
+        return _closed(error)
+    return 0
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"bentpipe: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def _closed(error: OSError) -> int:
+    """Deal with a standard output that takes no more: quietly if its reader has gone, else in one line."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 1
+    return _complain(f"cannot write {error.filename or 'standard output'}: {error.strerror}", 1)

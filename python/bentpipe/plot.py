@@ -1,0 +1,238 @@
+"""The pictures people expect of a TCP run: time-sequence, window, round-trip time, queue; a column a run."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bentpipe.errors import InputError
+from bentpipe.results import Run, mean, parse
+from bentpipe.style import BLUE, CYCLE, GREEN, GREY, ORANGE, RED, drawing, save
+from bentpipe.traces import Trace, Traces
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAXIMUM_FLOWS = 8
+"""Flows drawn in one panel; more would be a carpet."""
+
+_MAXIMUM_QUEUES = 4
+_RASTER_ABOVE = 5_000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One run to draw."""
+
+    title: str
+    run: Run
+    traces: Traces
+
+    @classmethod
+    def of(cls, name: str, settings: Iterable[tuple[str, str]] = (), seed: int | None = None) -> "Subject":
+        """Take a folder that ``run --out`` wrote, or run a scenario.
+
+        Raises
+        ------
+        InputError
+            It is neither.
+        BentpipeError
+            The run failed.
+        """
+        folder = Path(name)
+        if folder.is_dir():
+            return cls._read(folder)
+        from bentpipe import runner
+
+        scenario = runner.load(name, settings)
+        outcome = runner.execute(scenario, runner.Plan(seed=seed, traces=True), title=scenario.title)
+        return cls(outcome.run["scenario"], outcome.run, outcome.traces)
+
+    @classmethod
+    def _read(cls, folder: Path) -> "Subject":
+        try:
+            run = parse((folder / "result.json").read_text(encoding="utf-8"))
+            title = run["scenario"]
+        except OSError as error:
+            raise InputError(
+                f"{folder}: not a folder that `bentpipe run --out` wrote ({error.strerror})"
+            ) from error
+        except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
+            raise InputError(f"{folder / 'result.json'}: not the result of a run") from error
+        return cls(title, run, Traces.read(folder / "series.parquet"))
+
+
+def draw_runs(
+    subjects: Sequence[Subject], path: Path, *, start_s: float | None = None, end_s: float | None = None
+) -> None:
+    """Write one picture with a column a run, .png or .svg by the name of `path`."""
+    with drawing():
+        from matplotlib.figure import Figure
+
+        panels = (draw_sequence, draw_window, draw_round_trip, draw_queue)
+        figure = Figure(figsize=(1.4 + 8.0 * min(1.0, 0.35 + 0.65 / len(subjects)) * len(subjects), 10.5))
+        figure.set_layout_engine("constrained")
+        grid = figure.subplots(
+            len(panels),
+            len(subjects),
+            sharex="col" if len(subjects) == 1 else "all",
+            sharey="row",
+            squeeze=False,
+            height_ratios=(3.2, 2.2, 1.5, 1.5),
+        )
+        for column, subject in enumerate(subjects):
+            for panel, axes in zip(panels, grid[:, column], strict=True):
+                panel(axes, subject, legend=column == 0)
+                if column > 0:
+                    axes.set_ylabel("")
+            grid[0, column].set_title(_heading(subject.run, subject.title))
+            grid[-1, column].set_xlabel("time (s)")
+            grid[0, column].set_xlim(left=start_s if start_s is not None else 0.0, right=end_s)
+        save(figure, path)
+
+
+def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
+    """Draw what was sent, resent, acknowledged and selectively acknowledged, as the sender saw it."""
+    flows = _flows(subject.run)
+    for name, colour in zip(flows, CYCLE, strict=False):
+        alone = len(flows) == 1
+        sent, resent = subject.traces.get(name, "sent"), subject.traces.get(name, "resent")
+        acked = subject.traces.get(name, "acked")
+        _dots(axes, sent, colour, "segment sent" if alone else name, size=2.2)
+        axes.step(
+            acked.time_s,
+            acked.value / 1e3,
+            where="post",
+            color=GREY,
+            lw=0.9,
+            label="acknowledged" if alone else None,
+        )
+        lower, upper = subject.traces.get(name, "sack_start"), subject.traces.get(name, "sack_end")
+        if len(lower.time_s):
+            lines = axes.vlines(
+                lower.time_s, lower.value / 1e3, upper.value / 1e3, color=GREEN, lw=1.6, alpha=0.55
+            )
+            lines.set_label("SACK block received" if alone or name == flows[-1] else "")
+        _dots(axes, resent, RED, "segment resent" if alone or name == flows[-1] else "", size=6, marker="x")
+    axes.set_ylabel("sequence number (kB)")
+    axes.set_ylim(bottom=0)
+    if legend:
+        axes.legend(loc="upper left", markerscale=2)
+    _note_rest(axes, subject.run)
+
+
+def draw_window(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
+    """Draw cwnd, and for a single flow also ssthresh and flight size."""
+    flows = _flows(subject.run)
+    for name, colour in zip(flows, CYCLE, strict=False):
+        alone = len(flows) == 1
+        if alone:
+            _steps(axes, subject.traces.get(name, "flight"), GREY, "flight size", scale=1e-3, width=0.8)
+            _steps(axes, subject.traces.get(name, "ssthresh"), ORANGE, "ssthresh", scale=1e-3, style="--")
+        _steps(
+            axes, subject.traces.get(name, "cwnd"), colour, "cwnd" if alone else f"cwnd of {name}", scale=1e-3
+        )
+    axes.set_ylabel("window (kB)")
+    top = max(
+        (
+            float(subject.traces.get(name, kind).value.max(initial=0))
+            for name in flows
+            for kind in ("cwnd", "flight")
+        ),
+        default=0,
+    )
+    axes.set_ylim(
+        0, max(axes.get_ylim()[1] if axes.get_autoscaley_on() is False else 0, 1.08e-3 * top) or None
+    )
+    if legend:
+        axes.legend(loc="upper right", ncols=3)
+
+
+def draw_round_trip(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
+    """Draw RTT samples, and for a single flow the retransmission timeout."""
+    flows = _flows(subject.run)
+    for name, colour in zip(flows, CYCLE, strict=False):
+        alone = len(flows) == 1
+        if alone:
+            _steps(axes, subject.traces.get(name, "rto"), ORANGE, "RTO")
+        samples = subject.traces.get(name, "rtt")
+        axes.plot(
+            samples.time_s,
+            samples.value,
+            ".",
+            ms=2,
+            color=colour,
+            label="RTT sample" if alone else f"RTT of {name}",
+        )
+    axes.set_ylabel("RTT, RTO (s)")
+    axes.set_ylim(bottom=0)
+    if legend:
+        axes.legend(loc="upper right", ncols=3, markerscale=3)
+
+
+def draw_queue(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
+    """Draw the length of the longest queues."""
+    links = sorted(subject.run["links"], key=lambda link: -(mean(link["queue_max_packets"]) or 0.0))
+    used = [link["name"] for link in links if (mean(link["queue_max_packets"]) or 0.0) > 0][:_MAXIMUM_QUEUES]
+    for name, colour in zip(used, (BLUE, ORANGE, GREEN, GREY), strict=False):
+        _steps(axes, subject.traces.get(name, "queue"), colour, f"queue of {name}")
+    axes.set_ylabel("queue (packets)")
+    axes.set_ylim(bottom=0)
+    if legend and used:
+        axes.legend(loc="upper right", ncols=2)
+
+
+def _heading(run: Run, title: str) -> str:
+    variants = list(dict.fromkeys(flow["variant"] for flow in run["flows"]))
+    return f"{title} – {', '.join(variants)}" if variants else title
+
+
+def _flows(run: Run) -> list[str]:
+    return [flow["name"] for flow in run["flows"][:MAXIMUM_FLOWS]]
+
+
+def _note_rest(axes: "Axes", run: Run) -> None:
+    flows = len(run["flows"])
+    if flows > MAXIMUM_FLOWS:
+        axes.annotate(
+            f"{MAXIMUM_FLOWS} of {flows} flows drawn",
+            (0.99, 0.02),
+            xycoords="axes fraction",
+            ha="right",
+            color=GREY,
+        )
+
+
+def _steps(
+    axes: "Axes",
+    trace: Trace,
+    colour: str,
+    label: str,
+    *,
+    scale: float = 1.0,
+    style: str = "-",
+    width: float = 1.3,
+) -> None:
+    axes.step(trace.time_s, trace.value * scale, where="post", color=colour, label=label, ls=style, lw=width)
+
+
+def _dots(axes: "Axes", trace: Trace, colour: str, label: str, *, size: float, marker: str = ".") -> None:
+    axes.plot(
+        trace.time_s,
+        trace.value / 1e3,
+        marker,
+        ms=size,
+        color=colour,
+        label=label,
+        rasterized=len(trace.time_s) > _RASTER_ABOVE,
+        zorder=3 if marker == "x" else 2,
+    )
+
+
+def unbounded(trace: Trace) -> Trace:
+    """Drop what stands for "no limit" (an ssthresh not yet set), which would squash everything else."""
+    keep = np.isfinite(trace.value)
+    return Trace(trace.subject, trace.kind, trace.unit, trace.time_s[keep], trace.value[keep])

@@ -1,0 +1,91 @@
+"""The JSON of a run, typed. Units stand in the names: ``_s`` seconds, ``_bps`` bits a second.
+
+A number is plain in a single run, and an `Estimate` where several replications were combined.
+"""
+
+import json
+from typing import Any, NotRequired, TypeAlias, TypedDict, cast
+
+
+class Estimate(TypedDict):
+    """A mean over replications with the half-width of its Student-t 95 % confidence interval."""
+
+    mean: float
+    ci95: float | None
+    n: int
+
+
+Number: TypeAlias = float | Estimate | None
+"""A measured value; ``None`` where there is none, such as the finish of a flow that did not."""
+
+
+class Flow(TypedDict):
+    """What one connection did."""
+
+    name: str
+    variant: str
+    bytes_delivered: Number
+    start_s: Number
+    finish_s: Number
+    duration_s: Number
+    goodput_bps: Number
+    throughput_bps: Number
+    retransmitted_segments: Number
+    timeouts: Number
+    rtt_mean_s: Number
+    error: NotRequired[str | None]
+
+
+class Link(TypedDict):
+    """What one direction of a link did."""
+
+    name: str
+    utilization: Number
+    delivered_packets: Number
+    dropped_packets: Number
+    corrupted_packets: Number
+    queue_mean_packets: Number
+    queue_max_packets: Number
+    queueing_delay_mean_s: Number
+
+
+class Engine(TypedDict):
+    """What the simulator spent."""
+
+    events: Number
+    data_segments: Number
+    wall_s: Number
+
+
+class Run(TypedDict):
+    """One run, or several combined."""
+
+    scenario: str
+    seed: int
+    runs: NotRequired[int]
+    duration_s: Number
+    flows: list[Flow]
+    links: list[Link]
+    pages: list[dict[str, Any]]
+    jain: Number
+    engine: Engine
+
+
+def parse(text: str) -> Run:
+    """Read the JSON of a run."""
+    return cast(Run, json.loads(text))
+
+
+def dump(value: object) -> str:
+    """Write JSON the one way this project does: two spaces, keys in their order, a newline at the end."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def mean(number: Number) -> float | None:
+    """Give the value, or the mean of an estimate."""
+    return number["mean"] if isinstance(number, dict) else number
+
+
+def half_width(number: Number) -> float | None:
+    """Give the half-width of the 95 % interval; ``None`` for a plain number or a single replication."""
+    return number["ci95"] if isinstance(number, dict) else None

@@ -1,0 +1,151 @@
+"""Runs a scenario once, or so often that its numbers can be trusted."""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from bentpipe import _core
+from bentpipe._core import RunError, RunResult, Scenario, ScenarioError
+from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.progress import Reporter
+from bentpipe.results import Run, parse
+from bentpipe.statistics import combine, precise_enough, replication_seed
+from bentpipe.traces import Traces
+
+MAXIMUM_RUNS = 1000
+"""Where ``--precision`` gives up unless ``--runs`` says otherwise."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often to run a scenario, and what to keep.
+
+    `runs` is the number of replications, or with `precision` (a share of one) the most there may be; with
+    neither, one plain run. Traces and packets are kept of the first replication only.
+    """
+
+    seed: int | None = None
+    runs: int | None = None
+    precision: float | None = None
+    threads: int | None = None
+    traces: bool = False
+    pcap: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out: the run, its traces if they were asked for, and whether the precision was reached."""
+
+    run: Run
+    traces: Traces
+    precise: bool
+
+
+def load(path: str, settings: Iterable[tuple[str, str]] = ()) -> Scenario:
+    """Read a scenario file, or ``preset:NAME``, and change some settings, as ``("seed", "7")``.
+
+    Raises
+    ------
+    InputError
+        It cannot be read or used; the message names file, line, key and what was expected.
+    """
+    try:
+        return _core.load(path, list(settings))
+    except ScenarioError as error:
+        raise InputError(str(error)) from error
+
+
+def execute(scenario: Scenario, plan: Plan, *, title: str = "running") -> Outcome:
+    """Run `scenario` as `plan` says.
+
+    The numbers depend on scenario and seed alone, not on the threads: replications are taken in their order,
+    and those that ran ahead of the stopping rule are dropped.
+
+    Raises
+    ------
+    BentpipeError
+        A run failed.
+    Interrupted
+        Ctrl-C; every thread has stopped.
+    """
+    job = _Job(scenario, plan, title)
+    runs: list[Run] = []
+    traces = Traces(())
+    precise = plan.precision is None
+    for result in job.results():
+        if not runs and plan.traces:
+            traces = Traces.of(result)
+        runs.append(parse(result.json()))
+        if plan.precision is not None and precise_enough(runs, plan.precision):
+            precise = True
+            break
+    plain = plan.runs is None and plan.precision is None
+    return Outcome(runs[0] if plain else combine(runs), traces, precise)
+
+
+class _Stopped(Exception):
+    """Leaves a run of which nobody wants the result."""
+
+
+class _Job:
+    def __init__(self, scenario: Scenario, plan: Plan, title: str) -> None:
+        self._scenario = scenario
+        self._plan = plan
+        self._title = title
+        self._base = scenario.seed if plan.seed is None else plan.seed
+        self._total = plan.runs or (1 if plan.precision is None else MAXIMUM_RUNS)
+        self._stop = threading.Event()
+        self._events: dict[int, int] = {}
+        self._shares: dict[int, float] = {}
+
+    def results(self) -> Iterator[RunResult]:
+        """Give the results in the order of their replications, as long as the caller wants more."""
+        threads = min(self._plan.threads or len(os.sched_getaffinity(0)), self._total)
+        pool = ThreadPoolExecutor(threads)
+        ahead: deque[Future[RunResult]] = deque()
+        waiting = iter(range(self._total))
+        try:
+            with Reporter(self._title) as reporter:
+                for _ in range(self._total):
+                    ahead.extend(pool.submit(self._one, k) for k in islice(waiting, threads - len(ahead)))
+                    result = ahead.popleft()
+                    while not wait([result], timeout=0.2).done:
+                        reporter.update(self._share(), self._detail())
+                    yield result.result()
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; nothing was written") from None
+        except RunError as error:
+            raise BentpipeError(str(error)) from error
+        finally:
+            self._stop.set()
+            pool.shutdown(cancel_futures=True)
+
+    def _one(self, replication: int) -> RunResult:
+        first = replication == 0
+
+        def progress(simulated_s: float, total_s: float | None, events: int) -> None:
+            if self._stop.is_set():
+                raise _Stopped
+            self._events[replication] = events
+            self._shares[replication] = simulated_s / total_s if total_s else 0.0
+
+        result = self._scenario.run(
+            seed=replication_seed(self._base, replication),
+            series=self._plan.traces and first,
+            pcap=str(self._plan.pcap) if self._plan.pcap and first else None,
+            progress=progress,
+        )
+        self._shares[replication] = 1.0
+        return result
+
+    def _share(self) -> float | None:
+        return sum(self._shares.values()) / self._total if self._plan.precision is None else None
+
+    def _detail(self) -> str:
+        events = f"{sum(self._events.values()) / 1e6:,.1f} million events"
+        return events if self._total == 1 else f"replication {len(self._shares)}, {events}"

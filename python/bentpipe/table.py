@@ -1,0 +1,130 @@
+"""Results as tables for people."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bentpipe.catalogue import Entry
+from bentpipe.reproduction import Reproduced, verdict_counts
+from bentpipe.results import Flow, Link, Run, mean
+from bentpipe.units import count, percent, quantity, seconds
+
+MAXIMUM_ROWS = 20
+"""Flows or links shown; the rest is in the JSON."""
+
+_WIDTH_OF_A_FILE = 160
+_COLOURS = {"match": "green", "shape": "yellow", "differs": "red"}
+
+
+def console() -> Console:
+    """Give the console on standard output, wide enough that a table that goes to a file is not cut."""
+    plain = Console()
+    return plain if plain.is_terminal else Console(width=_WIDTH_OF_A_FILE)
+
+
+def print_run(run: Run, to: Console) -> None:
+    """Print the flows, the links and what the simulator spent."""
+    runs = run.get("runs")
+    replicated = f", {runs} replications, 95 % intervals" if runs else ""
+    to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
+    to.print(flow_table(run["flows"]))
+    to.print(link_table(run["links"]))
+    engine = run["engine"]
+    spent = f"Simulated {seconds(run['duration_s'])} in {seconds(engine['wall_s'])}: "
+    spent += f"{count(engine['events'])} events"
+    wall, segments = mean(engine["wall_s"]), mean(engine["data_segments"])
+    speed = f", {quantity(segments / wall, 'segments/s')}" if wall and segments else ""
+    fairness = f"  Jain's fairness index {count(run['jain'])}." if len(run["flows"]) > 1 else ""
+    to.print(f"{spent}{speed}.{fairness}", highlight=False)
+
+
+def flow_table(flows: list[Flow]) -> Table:
+    """Make the table of what each flow got."""
+    table = _table(
+        "flow", "variant", "delivered", "time", "goodput", "throughput", "resent segments", "timeouts", "RTT"
+    )
+    for flow in flows[:MAXIMUM_ROWS]:
+        table.add_row(
+            flow["name"],
+            flow["variant"],
+            quantity(flow["bytes_delivered"], "B"),
+            seconds(flow["duration_s"]) if mean(flow["finish_s"]) is not None else "unfinished",
+            quantity(flow["goodput_bps"], "bit/s"),
+            quantity(flow["throughput_bps"], "bit/s"),
+            count(flow["retransmitted_segments"]),
+            count(flow["timeouts"]),
+            seconds(flow["rtt_mean_s"]),
+        )
+    _mention_rest(table, len(flows))
+    for flow in flows:
+        if flow.get("error"):
+            table.caption = f"{flow['name']}: {flow['error']}"
+    return table
+
+
+def link_table(links: list[Link]) -> Table:
+    """Make the table of what each direction of a link carried."""
+    table = _table(
+        "link", "busy", "delivered", "dropped", "corrupted", "queue, mean", "queue, most", "queueing delay"
+    )
+    for link in links[:MAXIMUM_ROWS]:
+        table.add_row(
+            link["name"],
+            percent(link["utilization"]),
+            f"{count(link['delivered_packets'])} packets",
+            f"{count(link['dropped_packets'])} packets",
+            f"{count(link['corrupted_packets'])} packets",
+            f"{count(link['queue_mean_packets'])} packets",
+            f"{count(link['queue_max_packets'])} packets",
+            seconds(link["queueing_delay_mean_s"]),
+        )
+    _mention_rest(table, len(links))
+    return table
+
+
+def _table(first: str, *rest: str) -> Table:
+    table = Table(first, box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in rest:
+        table.add_column(name, justify="left" if name == "variant" else "right", no_wrap=True)
+    return table
+
+
+def _mention_rest(table: Table, rows: int) -> None:
+    if rows > MAXIMUM_ROWS:
+        table.add_row(f"… and {rows - MAXIMUM_ROWS} more (see --json)")
+
+
+def print_catalogue(entries: Sequence[Entry], to: Console) -> None:
+    """Print names with what they are."""
+    if not entries:
+        to.print("none yet", style="dim")
+        return
+    table = _table("name")
+    table.add_column("what it is")
+    for entry in entries:
+        table.add_row(entry.name, entry.summary)
+    to.print(table)
+
+
+def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
+    """Print each item's rows, published beside computed, and how many of them agree."""
+    for result in results:
+        to.print(
+            f"\n[bold]{result.paper.name}/{result.item.name}[/bold]  {result.item.title}", highlight=False
+        )
+        table = Table(
+            "case", "metric", "published", "computed", box=None, header_style="bold", pad_edge=False
+        )
+        table.add_column("deviation", justify="right")
+        table.add_column("verdict")
+        for row in result.rows:
+            colour = _COLOURS[row.verdict]
+            cells = (row.case, row.metric, row.published_text(), row.computed_text(), row.deviation_text())
+            table.add_row(*(escape(cell) for cell in cells), f"[{colour}]{row.verdict}[/{colour}]")
+            if row.note:
+                table.add_row("", escape(row.note), style="dim")
+        to.print(table)
+    counts = verdict_counts(results)
+    to.print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()), highlight=False)
