@@ -21,7 +21,7 @@ pub(crate) struct Observer {
 
 struct CaptureState {
     capture: Capture,
-    /// Interface of each end's host.
+    /// Interface of each flow's sending host.
     interfaces: Vec<u32>,
     addresses: Vec<Addresses>,
     error: Option<io::Error>,
@@ -145,10 +145,11 @@ impl Observer {
         columns.rto_s.push(rto);
     }
 
-    /// Records a segment at the host of end `at`, sent by end `from`.
+    /// Records a segment at the host of end `at`, sent by end `from`, if that is the host that sends the data: a reader
+    /// of the capture would take the same segment seen at the other host too for a retransmission.
     fn capture(&mut self, now: Time, at: usize, from: usize, segment: &Segment) {
-        let Some(state) = &mut self.capture else { return };
-        let interface = state.interfaces[at];
+        let Some(state) = self.capture.as_mut().filter(|_| at.is_multiple_of(2)) else { return };
+        let interface = state.interfaces[at / 2];
         let addresses = &state.addresses[from];
         if state.error.is_none()
             && let Err(error) = state.capture.record(interface, now.as_nanos(), addresses, segment, None)
@@ -178,14 +179,13 @@ impl CaptureState {
         let mut addresses = Vec::new();
         for (index, flow) in scenario.flows.iter().enumerate() {
             let port = 49_152 + (index % 16_384) as u16;
+            interfaces.push(match interface_of[flow.from] {
+                Some(interface) => interface,
+                None => *interface_of[flow.from].insert(capture.add_interface(&scenario.nodes[flow.from])?),
+            });
             for (from, to, source_port, destination_port) in
                 [(flow.from, flow.to, port, 5001), (flow.to, flow.from, 5001, port)]
             {
-                let interface = match interface_of[from] {
-                    Some(interface) => interface,
-                    None => *interface_of[from].insert(capture.add_interface(&scenario.nodes[from])?),
-                };
-                interfaces.push(interface);
                 addresses.push(Addresses {
                     source: address(from),
                     destination: address(to),

@@ -1,8 +1,7 @@
 //! Captures of a simulation as pcapng files (draft-ietf-opsawg-pcapng), for Wireshark and its kin.
 //!
-//! One interface for each host: what a host sends is recorded on its interface when it is sent, what reaches
-//! it when it arrives. `frame.interface_id == 0` is thus the view of the first host alone, and the same packet
-//! is on two interfaces when it is not lost on the way.
+//! One interface for each host that sends data, as if tcpdump ran there: a run records on it what the host sends, when it
+//! is sent, and what reaches it, when it arrives.
 //!
 //! Only headers are captured; the original length of a packet counts its payload too. The simulator moves
 //! lengths and no bytes, so a TCP checksum is that of a payload of zeros, which a reader cannot verify from
