@@ -9,8 +9,6 @@ Progress: TypeAlias = Callable[[float, float | None, int], object]
 What it raises ends the run and is raised from `Scenario.run`.
 """
 
-__file__: str
-
 class ScenarioError(ValueError):
     """A scenario that cannot be run; the text is one line with file, line, key and what was expected."""
 
