@@ -55,14 +55,20 @@ impl Wrong {
             let origin = table.get(&child).map_or(node.origin, |child| child.origin);
             return self.within(&child, origin);
         }
-        let guilty = table.iter().find(|(_, child)| {
-            let found = format!("found {}", described(child));
+        let guilty = |node: &Node| {
+            let found = format!("found {}", described(node));
             self.message.ends_with(&found) || self.message.contains(&format!("{found};"))
-        });
-        match guilty {
-            Some((key, child)) => self.within(key, child.origin),
-            None => self,
+        };
+        for (key, child) in table {
+            if guilty(child) {
+                return self.within(key, child.origin);
+            }
+            let Value::Array(items) = &child.value else { continue };
+            if let Some(i) = items.iter().position(guilty) {
+                return self.within(&format!("[{i}]"), items[i].origin).within(key, child.origin);
+            }
         }
+        self
     }
 }
 

@@ -7,6 +7,7 @@ use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::written::{
     AppName, Choice, ControlName, DelayedAckSetting, GrowthName, Named, ProfileName, RecoveryName, Segments,
@@ -14,8 +15,48 @@ use super::written::{
 };
 
 /// The JSON Schema of a scenario file, for editors and other languages.
-pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(ScenarioFile).to_value()
+///
+/// A file that extends another may leave out what the other says, so no key of a link or a flow is required.
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(ScenarioFile).to_value();
+    drop_null(&mut schema);
+    for table in ["LinkFile", "FlowFile"] {
+        schema["$defs"][table].as_object_mut().and_then(|table| table.remove("required"));
+    }
+    schema
+}
+
+/// Takes `null` out of a schema: what a Rust `Option` may be, and TOML has no word for.
+fn drop_null(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("default").is_some_and(Value::is_null) {
+                object.remove("default");
+            }
+            for key in ["anyOf", "enum", "type"] {
+                if let Some(Value::Array(choices)) = object.get_mut(key) {
+                    choices
+                        .retain(|choice| !choice.is_null() && choice["type"] != "null" && choice != "null");
+                }
+            }
+            if let Some(Value::Array(types)) = object.get_mut("type")
+                && types.len() == 1
+            {
+                let only = types.remove(0);
+                object.insert("type".to_owned(), only);
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf")
+                && choices.len() == 1
+                && let Value::Object(only) = choices.remove(0)
+            {
+                object.remove("anyOf");
+                object.extend(only);
+            }
+            object.values_mut().for_each(drop_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_null),
+        _ => {}
+    }
 }
 
 /// A network, its TCP, and what it carries.
@@ -57,7 +98,7 @@ pub(crate) struct LinkFile {
     /// Propagation delay.
     pub(crate) delay: Span,
     /// Share of the rate that carries packets, above 0; default 1.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub(crate) efficiency: Option<f64>,
     /// What may wait before the link, drop-tail; default "unlimited".
     pub(crate) queue: Option<QueueSpec>,
@@ -78,7 +119,7 @@ pub(crate) struct ReverseFile {
     /// Propagation delay.
     pub(crate) delay: Option<Span>,
     /// Share of the rate that carries packets, above 0.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub(crate) efficiency: Option<f64>,
     /// What may wait before the link, drop-tail.
     pub(crate) queue: Option<QueueSpec>,

@@ -170,6 +170,11 @@ fn read_file(path: &Path, pipes: Pipes) -> Result<String, String> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(too_large());
     }
+    decode(bytes)
+}
+
+/// `bytes` as text.
+pub(crate) fn decode(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|e| {
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         format!("expected text in UTF-8, found bytes that are not (line {line})")

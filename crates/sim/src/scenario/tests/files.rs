@@ -1,0 +1,181 @@
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::super::load;
+use super::{BASE, good, wrong};
+use crate::scenario::parse_str;
+
+/// A folder of its own for one test, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("bentpipe-{}-{test}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The error of `path`, with this folder's name left out.
+    fn error(&self, path: &Path) -> String {
+        let error = load(path, &[]).unwrap_err().to_string();
+        assert!(!error.contains('\n'), "{error}");
+        error.replace(&format!("{}/", self.0.display()), "")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_file_of_text_is_refused() {
+    let folder = Folder::new("no-text");
+    assert_eq!(
+        folder.error(&folder.0.join("none.toml")),
+        "none.toml: expected a scenario file, found none that can be read (No such file or directory (os error 2))"
+    );
+    fs::create_dir(folder.0.join("folder")).unwrap();
+    assert_eq!(folder.error(&folder.0.join("folder")), "folder: expected a scenario file, found a directory");
+    for (name, content) in
+        [("empty", ""), ("blank", " \n\n"), ("comment", "# nothing\n"), ("bom", "\u{feff}")]
+    {
+        assert_eq!(
+            folder.error(&folder.write(name, content)),
+            format!("{name}: expected a scenario with [links] and [flows], found an empty file")
+        );
+    }
+    assert_eq!(
+        folder.error(&folder.write("binary", b"title = 'a'\nseed = 1\n\x7fELF\xff\xfe\0")),
+        "binary: expected text in UTF-8, found bytes that are not (line 3)"
+    );
+    assert_eq!(
+        folder.error(&folder.write("nul", "title = 'a'\nseed = \"\0\"")),
+        "nul:2: seed: expected non-double-quote visible characters, `\\`, found TOML that breaks here: invalid \
+         basic string"
+    );
+}
+
+/// Reading even a part of either would take longer than all other tests together.
+#[test]
+#[cfg(unix)]
+fn endless_files_fail_without_being_read() {
+    let folder = Folder::new("endless");
+    let sparse = folder.0.join("sparse.toml");
+    File::create(&sparse).unwrap().set_len(10 << 30).unwrap();
+    let too_large = "expected a scenario file of at most 4 MiB, found a larger one";
+    assert_eq!(folder.error(&sparse), format!("sparse.toml: {too_large}"));
+    let device = "expected a scenario file, found a device or a pipe";
+    assert_eq!(folder.error(Path::new("/dev/zero")), format!("/dev/zero: {device}"));
+    assert_eq!(
+        folder.error(&folder.write("a.toml", "\nextends = \"/dev/zero\"")),
+        format!("a.toml:2: extends: {device} at \"/dev/zero\"")
+    );
+    assert_eq!(
+        folder.error(&folder.write("b.toml", "extends = \"sparse.toml\"")),
+        format!("b.toml:1: extends: {too_large} at \"sparse.toml\"")
+    );
+    let long = " ".repeat((4 << 20) + 1);
+    assert_eq!(folder.error(&folder.write("long.toml", &long)), format!("long.toml: {too_large}"));
+    assert_eq!(parse_str("s", &long, &[]).unwrap_err().to_string(), format!("s: {too_large}"));
+    assert!(parse_str("s", &format!("{BASE}{}", &long[BASE.len() + 1..]), &[]).is_ok());
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
+    let scenario = good(&format!("\u{feff}{}", BASE.replace('\n', "\r\n")));
+    assert_eq!(format!("{scenario:?}"), format!("{:?}", good(BASE)));
+    let error = parse_str("s", "\u{feff}\r\nseed = -1\r\n", &[]).unwrap_err();
+    assert_eq!(error.line(), Some(2));
+}
+
+#[test]
+fn deep_and_huge_documents_are_refused_on_a_small_stack() {
+    let deep = |n: usize, open: &str, inner: &str, close: &str| {
+        let text = format!("title = {}{inner}{}", open.repeat(n), close.repeat(n));
+        parse_str("s", &text, &[]).unwrap_err().to_string()
+    };
+    let too_deep = "expected at most 16 tables within each other, found more";
+    for n in [20, 79, 100, 10_000, 1_000_000] {
+        for error in [deep(n, "[", "", "]"), deep(n, "{a=", "1", "}"), deep(n, "[", "", "")] {
+            assert!(error.starts_with("s:1: ") && error.len() < 400, "{n}: {error}");
+            assert!(n == 20 || error.contains(too_deep) || error.contains("unclosed"), "{n}: {error}");
+        }
+        let dotted = parse_str("s", &format!("{}a = 1", "a.".repeat(n)), &[]).unwrap_err();
+        assert_eq!(dotted.message(), too_deep, "{n}");
+    }
+    // As deep as the parser itself goes, and then broken, so that it clears away what it has read.
+    let level = format!("{{{}a=", "b.".repeat(78));
+    let text = format!("a={}1{}\n]", level.repeat(79), "}".repeat(79));
+    assert!(parse_str("s", &text, &[]).is_err());
+    let key = "k".repeat(3 << 20);
+    let error = parse_str("s", &format!("{key} = 1"), &[]).unwrap_err().to_string();
+    assert!(error.len() < 1000 && error.starts_with("s:1: kkk"), "{error}");
+    assert!(wrong("[flows.upload]", &format!("[flows.{}]", "k".repeat(100_000))).len() < 1000);
+}
+
+#[test]
+fn extends_leads_to_files_beside_it_and_not_in_circles() {
+    let folder = Folder::new("extends");
+    fs::create_dir(folder.0.join("sub")).unwrap();
+    folder.write("base.toml", BASE);
+    folder.write("sub/middle.toml", "extends = \"../base.toml\"\nseed = 8\n[tcp]\nmss = \"1000 B\"");
+    let top = folder.write("top.toml", "extends = \"sub/middle.toml\"\n[flows.upload]\nstart = \"5 s\"");
+    let scenario = load(&top, &[]).unwrap();
+    assert_eq!((scenario.seed, scenario.flows.len(), scenario.title.as_str()), (8, 4, "top"));
+    assert_eq!(scenario.flows[3].sender.mss, 1000);
+
+    let itself = folder.write("itself.toml", "extends = \"./sub/../itself.toml\"");
+    assert_eq!(
+        folder.error(&itself),
+        "itself.toml:1: extends: expected a scenario that does not extend this one, found \
+         \"./sub/../itself.toml\""
+    );
+    folder.write("ping.toml", "extends = \"pong.toml\"");
+    let pong = folder.write("pong.toml", "# ours\nextends = \"ping.toml\"");
+    assert_eq!(
+        folder.error(&pong),
+        "ping.toml:1: extends: expected a scenario that does not extend this one, found \"pong.toml\""
+    );
+    for (target, expected) in [
+        ("none.toml", "expected a scenario file, found none that can be read"),
+        ("sub", "expected a scenario file, found a directory at \"sub\""),
+        ("preset:goe", "did you mean \"geo\"?"),
+        ("", "expected a scenario file, found a directory"),
+    ] {
+        let error = folder.error(&folder.write("x.toml", format!("\n\nextends = \"{target}\"")));
+        assert!(error.starts_with("x.toml:3: extends: ") && error.contains(expected), "{error}");
+    }
+    let error = folder.error(&folder.write("x.toml", "extends = 5"));
+    assert_eq!(error, "x.toml:1: extends: expected a path or \"preset:NAME\", found no text");
+    for i in 0..20 {
+        folder.write(&format!("chain{i}.toml"), format!("extends = \"chain{}.toml\"", i + 1));
+    }
+    let error = folder.error(&folder.0.join("chain0.toml"));
+    assert_eq!(
+        error,
+        "chain16.toml:1: extends: expected at most 16 scenarios that extend each other, found more"
+    );
+}
+
+#[test]
+fn an_error_names_the_file_of_the_chain_that_holds_the_value() {
+    let folder = Folder::new("chain-errors");
+    folder.write("base.toml", BASE.replace("mss = \"1460 B\"", "mss = \"9 B\""));
+    let top = folder.write("top.toml", "extends = \"base.toml\"\n[flows.upload]\nbytes = \"0 B\"");
+    assert_eq!(folder.error(&top), "base.toml:32: tcp.mss: expected a size from 88 B to 65495 B, found 9 B");
+    folder.write("base.toml", BASE);
+    assert_eq!(folder.error(&top), "top.toml:3: flows.upload.bytes: expected a size above zero, found 0 B");
+    folder.write("base.toml", "[links\n");
+    assert_eq!(
+        folder.error(&top),
+        "base.toml:1: links: expected `]`, found TOML that breaks here: unclosed table"
+    );
+}

@@ -1,0 +1,223 @@
+use bentpipe_path::{LossSpec, QueueSpec};
+use bentpipe_tcp::{DelayedAck, Growth, Profile, RecoveryKind};
+use bentpipe_units::{Bytes, Rate, Span};
+
+use super::{BASE, good, set};
+use crate::scenario::{AppSpec, parse_str};
+
+#[test]
+fn every_key_arrives() {
+    let scenario = good(BASE);
+    assert_eq!((scenario.title.as_str(), scenario.seed), ("Base", 7));
+    assert_eq!(scenario.duration, Some(Span::from_millis(60_000)));
+    assert_eq!(scenario.nodes, ["gateway", "client", "server0", "server1", "server2", "a", "b"]);
+    let names: Vec<_> = scenario.links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["satellite", "access0", "access1", "access2", "island"]);
+    let satellite = &scenario.links[0];
+    assert_eq!((satellite.from, satellite.to), (0, 1));
+    assert_eq!(satellite.forward.rate, Rate::from_bps(2_048_000));
+    assert_eq!(satellite.forward.loss, LossSpec::Ber { ber: 1e-6, correctable_bits: 0 });
+    let reverse = &satellite.reverse;
+    assert_eq!((reverse.rate, reverse.delay), (Rate::from_bps(256_000), Span::from_millis(250)));
+    assert_eq!((reverse.efficiency, reverse.queue), (0.8, QueueSpec::Packets(100)));
+    assert_eq!(reverse.loss, LossSpec::None);
+
+    let starts: Vec<_> = scenario.flows.iter().map(|flow| (flow.name.as_str(), flow.start)).collect();
+    let second = |n: u64| Span::from_millis(n * 1000);
+    assert_eq!(
+        starts,
+        [
+            ("download0", second(1)),
+            ("download1", second(3)),
+            ("download2", second(5)),
+            ("upload", Span::ZERO)
+        ]
+    );
+    let download = &scenario.flows[1];
+    assert_eq!((download.from, download.to, download.variant.as_str()), (3, 1, "reno"));
+    assert_eq!(download.app, AppSpec::Ftp { bytes: Some(50_000_000), duration: None });
+    let (sender, receiver) = (&download.sender, &download.receiver);
+    assert_eq!((sender.recovery, sender.sack), (RecoveryKind::Reno, false));
+    assert_eq!((sender.receive_window, receiver.receive_window), (58_400, 58_400));
+    assert_eq!((sender.initial_window, sender.initial_ssthresh), (2, Some(65_536)));
+    assert_eq!((sender.growth, sender.max_retransmissions), (Growth::Bytes { limit: 2 }, 6));
+    assert_eq!(sender.delayed_ack, DelayedAck { segments: 2, timeout: Span::from_millis(200) });
+    assert_eq!(receiver.delayed_ack.segments, 1);
+    assert_eq!((sender.rto.max, sender.rto.granularity), (second(64), Span::from_millis(500)));
+    let upload = &scenario.flows[3];
+    assert_eq!((upload.variant.as_str(), upload.sender.receive_window), ("newreno", 65_535));
+    assert_eq!(upload.app, AppSpec::Ftp { bytes: None, duration: Some(second(30)) });
+}
+
+const SMALL: &str = "
+[links.l]
+from = 'a'
+to = 'b'
+rate = '1 Mbit/s'
+delay = '1 ms'
+[flows.f]
+from = 'a'
+to = 'b'
+bytes = '1 MB'
+";
+
+#[test]
+fn what_is_not_written_is_as_the_profile_has_it() {
+    for profile in Profile::ALL {
+        for recovery in RecoveryKind::ALL {
+            let overrides = [("tcp.profile", profile.name()), ("flows.f.variant", recovery.name())];
+            let scenario = set(SMALL, &overrides).unwrap();
+            let config = profile.config(recovery, bentpipe_tcp::ControlKind::Standard);
+            assert_eq!((&scenario.flows[0].sender, &scenario.flows[0].receiver), (&config, &config));
+        }
+    }
+    let scenario = good(SMALL);
+    assert_eq!((scenario.title.as_str(), scenario.seed, scenario.duration), ("s", 1, None));
+    assert_eq!(scenario.flows[0].variant, "sack");
+    let link = &scenario.links[0];
+    assert_eq!((link.forward.efficiency, link.forward.queue), (1.0, QueueSpec::Unlimited));
+}
+
+#[test]
+fn something_must_end_the_run() {
+    let endless = SMALL.replace("bytes = '1 MB'", "");
+    assert_eq!(
+        parse_str("s.toml", &endless, &[]).unwrap_err().to_string(),
+        "s.toml:7: flows.f: expected bytes or duration, here or as the duration of the run, found nothing that ends it"
+    );
+    for key in ["duration", "flows.f.duration"] {
+        assert!(set(&endless, &[(key, "1 s")]).is_ok());
+    }
+    let both = set(SMALL, &[("flows.f.duration", "1 s")]).unwrap();
+    let duration = Some(Span::from_millis(1000));
+    assert_eq!(both.flows[0].app, AppSpec::Ftp { bytes: Some(1_000_000), duration });
+}
+
+#[test]
+fn links_and_flows_are_needed() {
+    for (text, expected) in [
+        ("seed = 1", "s: links: expected at least one link, such as [links.satellite], found none"),
+        (
+            SMALL.split("[flows").next().unwrap(),
+            "s: flows: expected at least one flow, such as [flows.download] with from and to, found none",
+        ),
+    ] {
+        assert_eq!(parse_str("s", text, &[]).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn overrides_are_toml_or_else_bare_text() {
+    let scenario = set(
+        BASE,
+        &[
+            ("links.satellite.rate", "1 Mbit/s"),
+            ("links.satellite.delay", "\"5 ms\""),
+            ("links.*.efficiency", "0.5"),
+            ("links.satellite.loss.ber", "1e-5"),
+            ("flows.*.variant", "sack"),
+            ("tcp.delayed_ack", "false"),
+            ("tcp.rto.min", "200 ms"),
+            ("title", "2026-01-01"),
+            ("flows.\"download\".count", " 2 "),
+        ],
+    )
+    .unwrap();
+    assert_eq!(scenario.links[0].forward.rate, Rate::from_bps(1_000_000));
+    assert_eq!(scenario.links[0].reverse.delay, Span::from_millis(5));
+    assert!(scenario.links.iter().all(|link| link.forward.efficiency == 0.5));
+    assert_eq!(scenario.links[0].forward.loss, LossSpec::Ber { ber: 1e-5, correctable_bits: 0 });
+    // The upload chose its recovery and control, which a variant chosen above takes back.
+    assert!(scenario.flows.iter().all(|flow| flow.variant == "sack"));
+    assert_eq!(scenario.flows[0].sender.delayed_ack.segments, 1);
+    assert_eq!(scenario.flows[0].sender.rto.min, Span::from_millis(200));
+    assert_eq!(scenario.flows[0].sender.rto.max, Span::from_millis(64_000));
+    assert_eq!((scenario.title.as_str(), scenario.flows.len()), ("2026-01-01", 3));
+}
+
+#[test]
+fn a_later_override_wins_and_a_model_replaces_the_whole_loss() {
+    let packet = r#"{ model = "packet", probability = 0.01 }"#;
+    let scenario = set(BASE, &[("links.satellite.loss", packet), ("seed", "1"), ("seed", "2")]).unwrap();
+    assert_eq!(scenario.links[0].forward.loss, LossSpec::Packet { probability: 0.01 });
+    assert_eq!(scenario.seed, 2);
+    let drop = [
+        ("links.satellite.loss.model", "drop"),
+        ("links.satellite.loss.packets", "[14, 26]"),
+        ("links.satellite.loss.at_least", "100 B"),
+    ];
+    let loss = set(BASE, &drop).unwrap().links[0].forward.loss.clone();
+    assert_eq!(loss, LossSpec::Drop { packets: vec![14, 26], at_least: Bytes::new(100) });
+}
+
+#[test]
+fn a_whole_flow_or_link_can_be_added() {
+    let flow = r#"{ from = "server1", to = "client" }"#;
+    let scenario = set(BASE, &[("flows.extra", flow), ("flows.extra.start", "3 s")]).unwrap();
+    assert_eq!((scenario.flows.len(), scenario.flows[4].start), (5, Span::from_millis(3000)));
+    let link = r#"{ from = "a", to = "client", rate = "1 Mbit/s", delay = "1 ms" }"#;
+    let scenario = set(BASE, &[("links.bridge", link), ("flows.upload.to", "b")]).unwrap();
+    assert_eq!(scenario.links.len(), 6);
+}
+
+#[test]
+fn a_wrong_override_fails_as_it_would_in_the_file() {
+    for (key, value, error) in [
+        (
+            "links.satelite.rate",
+            "1 Mbit/s",
+            "links.satelite.rate: expected one of the links (satellite, access, island), found \"satelite\"; \
+             did you mean \"satellite\"?",
+        ),
+        (
+            "tcp.recieve_window",
+            "64 KiB",
+            "tcp.recieve_window: expected one of the known keys, found \"recieve_window\"; did you mean \
+             \"receive_window\"?",
+        ),
+        (
+            "flows.*.variant",
+            "cubic",
+            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack), found \"cubic\"",
+        ),
+        (
+            "links.*.rate",
+            "-1 Mbit/s",
+            "links.satellite.rate: expected a rate such as \"2.048 Mbit/s\" that is not negative, found \
+             \"-1 Mbit/s\"",
+        ),
+        (
+            "links.satellite.loss.ber",
+            "1.5",
+            "links.satellite.loss.ber: expected a probability from 0 to 1, found 1.5",
+        ),
+        ("node.*.x", "1", "node.*.x: expected * to match a name in node, found none there"),
+        ("seed.x", "1", "seed: expected a whole number of at least 0, found a table"),
+        ("extends", "preset:geo", "extends: expected extends in a file only, found \"preset:geo\""),
+        ("", "1", "expected a dotted key such as links.satellite.rate, found \"\""),
+        ("a..b", "1", "a..b: expected a dotted key such as links.satellite.rate, found \"a..b\""),
+        ("\"a", "1", "\"a: expected a dotted key such as links.satellite.rate, found \"\\\"a\""),
+        ("seed", "[1", "seed: expected a TOML value, found what is not: \"[1\""),
+        ("seed", "1\nseed = 2", "seed: expected a whole number of at least 0, found \"1\\nseed = 2\""),
+        ("flows.upload", "5", "flows.upload: expected one of the flows (download, upload), found \"upload\""),
+    ] {
+        let found = set(BASE, &[(key, value)]).unwrap_err();
+        if key == "flows.upload" {
+            assert!(found.starts_with("--set: flows.upload: expected a table"), "{found}");
+            continue;
+        }
+        assert_eq!(found, format!("--set: {error}"));
+    }
+}
+
+#[test]
+fn more_numbers_than_memory_are_refused() {
+    let drops = format!("{{ model = 'drop', packets = [{}] }}", "1,".repeat(1000));
+    let text = SMALL.replace("from = 'a'\nto = 'b'\nrate", "from = 'a'\nto = 'b{i}'\ncount = 20000\nrate");
+    let text = text.replace("to = 'b'\nbytes", "to = 'b0'\nbytes");
+    assert_eq!(good(&text).links.len(), 20_000);
+    assert_eq!(
+        set(&text, &[("links.l.loss", &drops)]).unwrap_err(),
+        "--set: links.l.loss.packets: expected at most 10000000 packets over all copies of the link, found more"
+    );
+}

@@ -1,0 +1,179 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bentpipe_path::QueueSpec;
+use bentpipe_tcp::{ControlKind, Growth, Profile, RecoveryKind};
+use bentpipe_units::{Rate, Span};
+use serde_json::{Value, json};
+
+use super::set;
+use crate::scenario::{Scenario, load, parse_str, presets, schema};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn preset(name: &str, from: &str, to: &str) -> Scenario {
+    let flow = format!("[flows.download]\nfrom = \"{from}\"\nto = \"{to}\"\nbytes = \"1 MB\"");
+    set(&format!("extends = \"preset:{name}\"\n{flow}"), &[]).unwrap()
+}
+
+#[test]
+fn every_preset_has_a_title_and_says_that_it_lacks_flows() {
+    let presets = presets();
+    let names: Vec<_> = presets.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["geo", "sack-geo", "sack-terrestrial", "adalr-geo"]);
+    for (name, title) in presets {
+        assert!(title.len() > 20, "{name}: {title:?}");
+        let file = format!("preset:{name}");
+        let error = load(Path::new(&file), &[]).unwrap_err();
+        assert_eq!((error.file(), error.key()), (file.as_str(), "flows"));
+        let flow = ("flows.f".to_owned(), "{ from = 'nowhere', to = 'there', bytes = '1 B' }".to_owned());
+        assert!(load(Path::new(&file), &[flow]).unwrap_err().message().contains("nowhere"));
+    }
+    let files = fs::read_dir(repository().join("scenarios/presets")).unwrap().count();
+    assert_eq!(files, names.len());
+}
+
+#[test]
+fn the_satellite_of_the_sack_document_has_its_round_trip_time() {
+    let scenario = preset("sack-geo", "source", "destination");
+    let one_way: f64 = scenario.links.iter().map(|link| link.forward.delay.as_secs()).sum();
+    let sending: f64 = scenario.links.iter().map(|link| link.forward.rate.time_to_send(512).as_secs()).sum();
+    assert!((2.0 * one_way + sending - 0.2553).abs() < 0.00005, "{one_way} {sending}");
+    let window = scenario.links[0].forward.rate.as_bps() as f64 * 0.2553 / 8.0 / 512.0;
+    assert!((window - 95.737).abs() < 0.001, "{window}");
+    let tcp = &scenario.flows[0].receiver;
+    assert_eq!((tcp.mss + 40, tcp.receive_window), (512, 96 * 472));
+    assert_eq!((tcp.growth, tcp.delayed_ack.segments), (Growth::PerAck, 1));
+}
+
+#[test]
+fn the_presets_are_the_networks_of_their_papers() {
+    let geo = preset("geo", "server", "client");
+    assert_eq!(geo.nodes, ["server", "gateway", "client"]);
+    assert_eq!(geo.links[1].forward.queue, QueueSpec::Packets(100));
+    assert_eq!(geo.links[1].reverse.rate, Rate::from_bps(256_000));
+    let terrestrial = preset("sack-terrestrial", "source", "destination");
+    assert_eq!(terrestrial.links[0].forward.delay, Span::from_nanos(100_000));
+    assert_eq!(terrestrial.flows[0].sender.mss, 960);
+    assert_eq!(terrestrial.flows[0].sender.rto.granularity, Span::from_millis(100));
+    let adalr = preset("adalr-geo", "server", "client");
+    let serving = adalr.links[1].forward.rate.scaled(adalr.links[1].forward.efficiency).time_to_send(1500);
+    assert!((serving.as_secs() - 0.00733).abs() < 0.00001, "{serving}");
+    assert_eq!(adalr.flows[0].sender.receive_window, 65_535);
+}
+
+#[test]
+fn examples_and_benchmarks_are_valid() {
+    let mut seen = Vec::new();
+    for folder in ["scenarios", "bench/scenarios"] {
+        for entry in fs::read_dir(repository().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+                seen.push(path.file_stem().unwrap().to_owned());
+            }
+        }
+    }
+    for name in ["first", "geo-lossy", "two-flows", "geo", "geo-fast", "dumbbell-10", "dumbbell-1000"] {
+        assert!(seen.contains(&name.into()), "{name}");
+    }
+}
+
+#[test]
+fn the_dumbbells_share_one_gigabit_over_fifty_milliseconds() {
+    for n in [10, 1000] {
+        let path = repository().join(format!("bench/scenarios/dumbbell-{n}.toml"));
+        let scenario = load(&path, &[]).unwrap();
+        assert_eq!((scenario.flows.len(), scenario.links.len()), (n, 2 * n + 1));
+        let last = &scenario.flows[n - 1];
+        assert_eq!(last.start, Span::from_millis(n as u64 - 1));
+        assert_eq!(scenario.nodes[last.from], format!("s{}", n - 1));
+        assert_eq!(scenario.nodes[last.to], format!("r{}", n - 1));
+        let bottleneck = &scenario.links[n];
+        assert_eq!(bottleneck.name, "bottleneck");
+        assert_eq!(bottleneck.forward.queue, QueueSpec::Packets((1e9 * 0.05 / 8.0 / 1500.0) as u32));
+        assert_eq!(scenario.links[0].forward.delay * 2 + bottleneck.forward.delay, Span::from_millis(25));
+    }
+}
+
+/// Every `properties` object of a JSON Schema, wherever it stands.
+fn keys(schema: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Object(properties)) = object.get("properties") {
+                found.extend(properties.keys().cloned());
+            }
+            object.values().for_each(|value| keys(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_schema_describes_every_key_and_refuses_others() {
+    let schema = schema();
+    assert_eq!(schema["additionalProperties"], false, "{schema:#}");
+    for key in ["extends", "title", "duration", "seed", "links", "tcp", "flows"] {
+        assert!(
+            schema["properties"][key]["description"].is_string()
+                || schema["properties"][key]["$ref"].is_string()
+        );
+    }
+    let mut found = Vec::new();
+    keys(&schema, &mut found);
+    for key in ["receive_window", "start_step", "correctable_bits", "granularity", "reverse"] {
+        assert!(found.contains(&key.to_owned()), "{key}");
+    }
+    let flow = &schema["$defs"]["FlowFile"]["properties"];
+    assert_eq!(flow["variant"]["enum"], json!(["tahoe", "reno", "newreno", "sack"]));
+    assert_eq!(flow["count"]["type"], "integer");
+    assert_eq!(flow["duration"]["$ref"], "#/$defs/Span");
+    assert!(!schema.to_string().contains("null"), "{schema:#}");
+}
+
+#[test]
+fn the_reference_names_every_key_and_its_examples_are_valid() {
+    let text = fs::read_to_string(repository().join("docs/scenario.md")).unwrap();
+    let mut found = Vec::new();
+    keys(&schema(), &mut found);
+    for key in found {
+        assert!(text.contains(&format!("`{key}`")), "docs/scenario.md does not explain {key}");
+    }
+    let blocks: Vec<_> = text.split("```toml complete\n").skip(1).collect();
+    assert!(blocks.len() >= 3, "{}", blocks.len());
+    for block in blocks {
+        let block = block.split("```").next().unwrap();
+        parse_str("docs/scenario.md", block, &[]).unwrap_or_else(|error| panic!("{error} in\n{block}"));
+    }
+}
+
+/// Writing a documented default of a profile changes nothing.
+#[test]
+fn the_reference_has_the_defaults_of_each_profile() {
+    let text = fs::read_to_string(repository().join("docs/scenario.md")).unwrap();
+    let table = text.split("## `[tcp]`").nth(1).unwrap().split("## Presets").next().unwrap();
+    let mut checked = 0;
+    for row in table.lines().filter(|row| row.starts_with("| `")) {
+        let cells: Vec<_> = row.split('|').map(|cell| cell.trim().replace('`', "")).collect();
+        for (profile, cell) in Profile::ALL.iter().zip(&cells[2..5]) {
+            let value = match cell.split_once(", ") {
+                Some((segments, timeout)) => format!("{{ segments = {segments}, timeout = \"{timeout}\" }}"),
+                None => cell.clone(),
+            };
+            if value.is_empty() || value.starts_with("with ") || value == "same" {
+                continue;
+            }
+            let base =
+                "extends = \"preset:geo\"\n[flows.f]\nfrom = \"server\"\nto = \"client\"\nbytes = \"1 MB\"";
+            let key = format!("tcp.{}", cells[1]);
+            let scenario = set(base, &[("tcp.profile", profile.name()), (&key, &value)]).unwrap();
+            let expected = profile.config(RecoveryKind::Sack, ControlKind::Standard);
+            assert_eq!(scenario.flows[0].sender, expected, "{key} of {}", profile.name());
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "{checked}");
+}

@@ -1,0 +1,21 @@
+use super::wrong;
+
+/// Every error that a value can cause, word for word.
+#[test]
+fn each_wrong_value_is_told_in_one_line_that_names_file_line_and_key() {
+    let mut cases = 0;
+    let (mut old, mut new) = (String::new(), String::new());
+    for line in include_str!("errors.txt").lines() {
+        let text = || line.get(2..).unwrap_or_default().replace("\\n", "\n");
+        match line.chars().next() {
+            Some('-') => old = text(),
+            Some('+') => new = text(),
+            Some('=') => {
+                assert_eq!(wrong(&old, &new), text(), "after replacing {old:?} by {new:?}");
+                cases += 1;
+            }
+            _ => assert!(line.is_empty() || line.starts_with('#'), "{line}"),
+        }
+    }
+    assert!(cases > 100, "{cases}");
+}
