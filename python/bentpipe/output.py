@@ -16,8 +16,6 @@ from bentpipe.errors import BentpipeError
 class Staging:
     """A set of files that appear together when the ``with`` block ends well, and not at all otherwise.
 
-    A destination that is no regular file (``/dev/stdout``, a pipe) is written as it is.
-
     Raises
     ------
     BentpipeError
@@ -39,6 +37,8 @@ class Staging:
                 self._commit()
             elif isinstance(error, OSError):
                 raise self._failure(error) from error
+            elif isinstance(error, BentpipeError):
+                raise type(error)(self._rename(str(error))) from error
         finally:
             self._sweep(failed=error is not None or bool(self._staged))
 
@@ -46,9 +46,7 @@ class Staging:
         """Give the path to write to now for what is to become `destination`; makes its folder if needed."""
         destination = Path(os.path.realpath(destination))
         if destination.exists() and not destination.is_file():
-            if destination.is_dir():
-                raise BentpipeError(f"cannot write {destination}: it is a folder")
-            return destination
+            raise BentpipeError(f"cannot write {destination}: it is there already and not a file")
         try:
             self._make_folder(destination.parent)
             handle, name = tempfile.mkstemp(
@@ -89,6 +87,11 @@ class Staging:
         return BentpipeError(
             f"cannot write {written or error.filename}: {error.strerror}; nothing was written"
         )
+
+    def _rename(self, message: str) -> str:
+        for temporary, destination in self._staged:
+            message = message.replace(str(temporary), str(destination))
+        return message
 
     def _sweep(self, *, failed: bool) -> None:
         for temporary, _ in self._staged:

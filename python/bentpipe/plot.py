@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from bentpipe.errors import InputError
 from bentpipe.results import Run, mean, parse
@@ -68,7 +67,10 @@ class Subject:
 def draw_runs(
     subjects: Sequence[Subject], path: Path, *, start_s: float | None = None, end_s: float | None = None
 ) -> None:
-    """Write one picture with a column a run, .png or .svg by the name of `path`."""
+    """Write one picture with a column a run, from `start_s` to `end_s`, .png or .svg by its name."""
+    start = start_s or 0.0
+    end = end_s or max(mean(subject.run["duration_s"]) or 0.0 for subject in subjects)
+    subjects = [replace(subject, traces=subject.traces.between(start, end)) for subject in subjects]
     with drawing():
         from matplotlib.figure import Figure
 
@@ -78,19 +80,24 @@ def draw_runs(
         grid = figure.subplots(
             len(panels),
             len(subjects),
-            sharex="col" if len(subjects) == 1 else "all",
+            sharex="all",
             sharey="row",
             squeeze=False,
             height_ratios=(3.2, 2.2, 1.5, 1.5),
         )
+        common = (
+            subjects[0].title if len({subject.title for subject in subjects}) == 1 < len(subjects) else None
+        )
+        if common:
+            figure.suptitle(common, fontsize=12, fontweight="bold")
         for column, subject in enumerate(subjects):
             for panel, axes in zip(panels, grid[:, column], strict=True):
                 panel(axes, subject, legend=column == 0)
                 if column > 0:
                     axes.set_ylabel("")
-            grid[0, column].set_title(_heading(subject.run, subject.title))
+            grid[0, column].set_title(_heading(subject, common))
             grid[-1, column].set_xlabel("time (s)")
-            grid[0, column].set_xlim(left=start_s if start_s is not None else 0.0, right=end_s)
+        grid[0, 0].set_xlim(start, end)
         save(figure, path)
 
 
@@ -118,7 +125,6 @@ def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> Non
             lines.set_label("SACK block received" if alone or name == flows[-1] else "")
         _dots(axes, resent, RED, "segment resent" if alone or name == flows[-1] else "", size=6, marker="x")
     axes.set_ylabel("sequence number (kB)")
-    axes.set_ylim(bottom=0)
     if legend:
         axes.legend(loc="upper left", markerscale=2)
     _note_rest(axes, subject.run)
@@ -136,17 +142,7 @@ def draw_window(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
             axes, subject.traces.get(name, "cwnd"), colour, "cwnd" if alone else f"cwnd of {name}", scale=1e-3
         )
     axes.set_ylabel("window (kB)")
-    top = max(
-        (
-            float(subject.traces.get(name, kind).value.max(initial=0))
-            for name in flows
-            for kind in ("cwnd", "flight")
-        ),
-        default=0,
-    )
-    axes.set_ylim(
-        0, max(axes.get_ylim()[1] if axes.get_autoscaley_on() is False else 0, 1.08e-3 * top) or None
-    )
+    axes.set_ylim(bottom=0)
     if legend:
         axes.legend(loc="upper right", ncols=3)
 
@@ -158,19 +154,12 @@ def draw_round_trip(axes: "Axes", subject: Subject, *, legend: bool = True) -> N
         alone = len(flows) == 1
         if alone:
             _steps(axes, subject.traces.get(name, "rto"), ORANGE, "RTO")
-        samples = subject.traces.get(name, "rtt")
-        axes.plot(
-            samples.time_s,
-            samples.value,
-            ".",
-            ms=2,
-            color=colour,
-            label="RTT sample" if alone else f"RTT of {name}",
-        )
+        label = "RTT, newest sample" if alone else f"RTT of {name}"
+        _steps(axes, subject.traces.get(name, "rtt"), colour, label)
     axes.set_ylabel("RTT, RTO (s)")
     axes.set_ylim(bottom=0)
     if legend:
-        axes.legend(loc="upper right", ncols=3, markerscale=3)
+        axes.legend(loc="upper right", ncols=3)
 
 
 def draw_queue(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
@@ -185,9 +174,9 @@ def draw_queue(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
         axes.legend(loc="upper right", ncols=2)
 
 
-def _heading(run: Run, title: str) -> str:
-    variants = list(dict.fromkeys(flow["variant"] for flow in run["flows"]))
-    return f"{title} – {', '.join(variants)}" if variants else title
+def _heading(subject: Subject, common: str | None) -> str:
+    variants = ", ".join(dict.fromkeys(flow["variant"] for flow in subject.run["flows"]))
+    return variants if common else fill(f"{subject.title} – {variants}", 90)
 
 
 def _flows(run: Run) -> list[str]:
@@ -230,9 +219,3 @@ def _dots(axes: "Axes", trace: Trace, colour: str, label: str, *, size: float, m
         rasterized=len(trace.time_s) > _RASTER_ABOVE,
         zorder=3 if marker == "x" else 2,
     )
-
-
-def unbounded(trace: Trace) -> Trace:
-    """Drop what stands for "no limit" (an ssthresh not yet set), which would squash everything else."""
-    keep = np.isfinite(trace.value)
-    return Trace(trace.subject, trace.kind, trace.unit, trace.time_s[keep], trace.value[keep])

@@ -1,7 +1,7 @@
 """Time series of a run: what a flow or link did, moment by moment."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,6 +23,12 @@ class Trace:
     unit: str
     time_s: NDArray[np.float64]
     value: NDArray[np.float64]
+
+    def between(self, start_s: float, end_s: float) -> "Trace":
+        """Keep the points from `start_s` to `end_s`, and the one before them."""
+        first, last = np.searchsorted(self.time_s, [start_s, end_s])
+        kept = slice(max(int(first) - 1, 0), int(last) + 1)
+        return replace(self, time_s=self.time_s[kept], value=self.value[kept])
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,10 @@ class Traces:
             if (trace.subject, trace.kind) == (subject, kind):
                 return trace
         return Trace(subject, kind, "", np.empty(0), np.empty(0))
+
+    def between(self, start_s: float, end_s: float) -> "Traces":
+        """Keep the points from `start_s` to `end_s` of each curve, and the one before them."""
+        return Traces(tuple(trace.between(start_s, end_s) for trace in self.curves))
 
     def write(self, path: Path) -> None:
         """Write a Parquet file with a row a point: subject, kind, unit, time_s, value."""

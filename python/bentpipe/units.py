@@ -2,13 +2,13 @@
 
 from bentpipe.results import Number, half_width, mean
 
-_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 
 
 def quantity(number: Number, unit: str, *, smallest: float = 1.0) -> str:
-    """Write a number with a decimal prefix, four digits and its interval: ``1.234 ± 0.01 Mbit/s``.
+    """Write a number with a decimal prefix and its interval if it has any: ``1.234 ± 0.01 Mbit/s``.
 
-    `smallest` is the smallest prefix allowed: 1 for what is never a fraction (bytes), 1e-6 for times.
+    `smallest` is the smallest prefix allowed: 1 for what is never a fraction (bytes), 1e-9 for times.
     """
     value = mean(number)
     if value is None:
@@ -21,11 +21,11 @@ def quantity(number: Number, unit: str, *, smallest: float = 1.0) -> str:
 
 
 def seconds(number: Number) -> str:
-    """Write a time; milliseconds and microseconds below one second, seconds above."""
+    """Write a time; milliseconds and less below one second, seconds above."""
     value = mean(number)
     if value is not None and value >= 1000:
         return f"{_scaled(value, half_width(number), 1.0)} s"
-    return quantity(number, "s", smallest=1e-6)
+    return quantity(number, "s", smallest=1e-9)
 
 
 def percent(number: Number) -> str:
@@ -44,7 +44,7 @@ def count(number: Number) -> str:
 
 def _scaled(value: float, width: float | None, scale: float) -> str:
     text = _digits(value / scale)
-    return text if width is None else f"{text} ± {_digits(width / scale, digits=2)}"
+    return text if not width else f"{text} ± {_digits(width / scale, digits=2)}"
 
 
 def _digits(value: float, digits: int = 4) -> str:
