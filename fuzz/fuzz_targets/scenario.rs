@@ -1,0 +1,24 @@
+//! Any text as a scenario, with overrides behind NUL bytes: it is one that can run, or one line says why not.
+#![no_main]
+
+use bentpipe_sim::scenario::parse_str;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &str| {
+    let mut parts = input.split('\0');
+    let text = parts.next().unwrap_or_default();
+    let overrides: Vec<_> =
+        parts.filter_map(|part| part.split_once('=')).map(|(key, value)| (key.into(), value.into())).collect();
+    match parse_str("fuzz.toml", text, &overrides) {
+        Ok(scenario) => {
+            let nodes = scenario.nodes.len();
+            assert!(scenario.links.iter().all(|link| link.from < nodes && link.to < nodes));
+            assert!(scenario.flows.iter().all(|flow| flow.from < nodes && flow.to < nodes));
+        }
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.contains("expected") && line.contains("found"), "{line}");
+            assert!(!line.chars().any(char::is_control), "{line:?}");
+        }
+    }
+});
