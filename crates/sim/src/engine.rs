@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Stream};
-use bentpipe_tcp::{Endpoint, Segment, Seq, State};
+use bentpipe_tcp::{Endpoint, Seq, State, Transmit};
 use bentpipe_units::{Span, Time};
 
 use crate::events::EventQueue;
@@ -32,27 +32,94 @@ struct End {
     tcp: Endpoint,
     /// Where its route starts in the route table.
     route: u32,
-    /// Its earliest event in the queue.
+    /// When its event is due: its timer's time, or earlier.
     armed: Time,
 }
 
-pub(crate) struct Engine {
+/// Everything between the hosts, and the event queue.
+struct Network {
     now: Time,
-    end: Time,
     queue: EventQueue,
     links: Vec<Link>,
     packets: Packets,
     routes: Routes,
+    observer: Option<Box<Observer>>,
+}
+
+pub(crate) struct Engine {
+    end: Time,
+    network: Network,
     /// Two ends a flow: 2i sends, 2i + 1 receives.
     ends: Vec<End>,
     flows: Vec<Flow>,
     open_flows: usize,
     pub(crate) events: u64,
-    observer: Option<Box<Observer>>,
 }
 
 /// How often progress is told and an interruption is noticed.
 const EVENTS_BETWEEN_PROGRESS: u64 = 1 << 16;
+
+impl Network {
+    /// The packet at the head of a link has arrived; returns it when it has reached its host.
+    #[inline]
+    fn link_delivers(&mut self, number: u32) -> Option<PacketId> {
+        let link = &mut self.links[number as usize];
+        let delivery = link.deliver(self.now);
+        match link.next_time() {
+            Time::NEVER => self.queue.pop(),
+            next => self.queue.replace_first(next, number),
+        }
+        let delivery = delivery?;
+        let packet = self.packets.get_mut(delivery.id);
+        if delivery.corrupted {
+            if let Some(observer) = &mut self.observer {
+                observer.lost(self.now, packet, false);
+            }
+            self.packets.remove(delivery.id);
+            return None;
+        }
+        packet.hop += 1;
+        match self.routes.hops[packet.hop as usize] {
+            ARRIVED => Some(delivery.id),
+            next => {
+                self.offer(next, delivery.id, delivery.bytes);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn offer(&mut self, number: u32, id: PacketId, bytes: u32) {
+        let link = &mut self.links[number as usize];
+        let idle = link.next_time() == Time::NEVER;
+        match link.offer(self.now, id, bytes) {
+            Offered::Queued => {
+                if idle {
+                    self.queue.push(link.next_time(), number);
+                }
+                if let Some(observer) = &mut self.observer {
+                    observer.queue(self.now, number, link.queue_packets(self.now));
+                }
+            }
+            Offered::Dropped => {
+                if let Some(observer) = &mut self.observer {
+                    observer.lost(self.now, self.packets.get_mut(id), true);
+                }
+                self.packets.remove(id);
+            }
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, from: usize, route: u32, transmit: &Transmit) {
+        if let Some(observer) = &mut self.observer {
+            observer.sent(self.now, from, transmit);
+        }
+        let packet = Packet { segment: transmit.segment, hop: route, to: from as u32 ^ 1 };
+        let id = self.packets.insert(packet);
+        self.offer(self.routes.hops[route as usize], id, transmit.segment.packet_len());
+    }
+}
 
 impl Engine {
     pub(crate) fn new(scenario: &Scenario, seed: u64, observer: Option<Box<Observer>>) -> Engine {
@@ -62,18 +129,15 @@ impl Engine {
             links.push(Link::new(&config(&link.forward), stream("")));
             links.push(Link::new(&config(&link.reverse), stream("/reverse")));
         }
+        let queue = EventQueue::default();
+        let (packets, routes) = (Packets::default(), Routes::default());
         let mut engine = Engine {
-            now: Time::ZERO,
             end: scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration),
-            queue: EventQueue::default(),
-            links,
-            packets: Packets::default(),
-            routes: Routes::default(),
+            network: Network { now: Time::ZERO, queue, links, packets, routes, observer },
             ends: Vec::with_capacity(2 * scenario.flows.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             open_flows: scenario.flows.len(),
             events: 0,
-            observer,
         };
         engine.add_flows(scenario, seed);
         engine
@@ -86,7 +150,7 @@ impl Engine {
             let both_ways = [(spec.from, spec.to, &spec.sender), (spec.to, spec.from, &spec.receiver)];
             for (from, to, tcp) in both_ways {
                 let path = router.path(from, to).unwrap_or_default();
-                let route = self.routes.add(&path);
+                let route = self.network.routes.add(&path);
                 let tcp = Endpoint::new(tcp.clone(), Seq(iss.next_u32()));
                 self.ends.push(End { tcp, route, armed: Time::NEVER });
             }
@@ -101,13 +165,13 @@ impl Engine {
             });
         }
         for index in 0..self.flows.len() {
-            self.queue.push(self.flows[index].start, self.app_target(index));
+            self.network.queue.push(self.flows[index].start, self.app_target(index));
         }
     }
 
-    /// Targets: links first, then ends, then applications.
+    /// Targets of events: links first, then ends, then applications.
     fn app_target(&self, flow: usize) -> u32 {
-        (self.links.len() + self.ends.len() + flow) as u32
+        (self.network.links.len() + 2 * self.flows.len() + flow) as u32
     }
 
     /// Runs until every flow is over or the scenario's duration has passed; returns the time of the end.
@@ -115,140 +179,92 @@ impl Engine {
         &mut self,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Time, RunError> {
-        let links = self.links.len() as u32;
-        while let Some((at, target)) = self.queue.peek() {
-            if at > self.end || self.open_flows == 0 {
-                break;
-            }
-            self.now = at;
+        let links = self.network.links.len() as u32;
+        while self.open_flows > 0 {
+            let Some((at, target)) = self.network.queue.first().filter(|(at, _)| *at <= self.end) else {
+                return Ok(if self.end == Time::NEVER { self.network.now } else { self.end });
+            };
+            self.network.now = at;
             self.events += 1;
             if target < links {
-                self.link_delivers(target);
+                if let Some(id) = self.network.link_delivers(target) {
+                    self.packet_arrives(id);
+                }
             } else {
-                self.queue.pop();
-                self.timer(target as usize - links as usize);
+                self.network.queue.pop();
+                self.timer(target, (target - links) as usize);
             }
             if self.events.is_multiple_of(EVENTS_BETWEEN_PROGRESS) {
                 self.tell(progress)?;
             }
         }
-        let ran_out = self.open_flows > 0 && self.end != Time::NEVER;
-        Ok(if ran_out { self.end } else { self.now })
+        Ok(self.network.now)
     }
 
     fn tell(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), RunError> {
         let end = (self.end != Time::NEVER).then(|| self.end.as_secs());
-        let told = Progress { simulated_s: self.now.as_secs(), end_s: end, events: self.events };
-        match progress(&told) {
+        let simulated_s = self.network.now.as_secs();
+        match progress(&Progress { simulated_s, end_s: end, events: self.events }) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(RunError::Interrupted { simulated_s: told.simulated_s }),
+            ControlFlow::Break(()) => Err(RunError::Interrupted { simulated_s }),
         }
     }
 
-    /// The packet at the head of a link has arrived.
-    fn link_delivers(&mut self, target: u32) {
-        let link = &mut self.links[target as usize];
-        let delivery = link.deliver(self.now);
-        match link.next_time() {
-            Time::NEVER => self.queue.pop(),
-            next => self.queue.replace_first(next, target),
+    fn packet_arrives(&mut self, id: PacketId) {
+        let network = &mut self.network;
+        let packet = network.packets.get_mut(id);
+        let (to, segment) = (packet.to as usize, &packet.segment);
+        if let Some(observer) = &mut network.observer {
+            observer.arrived(network.now, to, segment);
         }
-        let Some(delivery) = delivery else { return };
-        if delivery.corrupted {
-            if let Some(observer) = &mut self.observer {
-                observer.lost(self.now, self.packets.get_mut(delivery.id), false);
-            }
-            self.packets.remove(delivery.id);
-            return;
+        let tcp = &mut self.ends[to].tcp;
+        tcp.on_segment(network.now, segment);
+        if segment.len > 0 && tcp.read(u32::MAX) > 0 {
+            self.flows[to / 2].last_delivery = Some(network.now);
         }
-        let packet = self.packets.get_mut(delivery.id);
-        packet.hop += 1;
-        match self.routes.hops[packet.hop as usize] {
-            ARRIVED => {
-                let (segment, to) = (packet.segment, packet.to as usize);
-                self.packets.remove(delivery.id);
-                self.segment_arrives(to, &segment);
-            }
-            next => self.offer(next, delivery.id, delivery.bytes),
-        }
-    }
-
-    fn offer(&mut self, link: u32, id: PacketId, bytes: u32) {
-        let state = &mut self.links[link as usize];
-        let idle = state.next_time() == Time::NEVER;
-        match state.offer(self.now, id, bytes) {
-            Offered::Queued => {
-                if idle {
-                    self.queue.push(state.next_time(), link);
-                }
-                if let Some(observer) = &mut self.observer {
-                    observer.queue(self.now, link, state.queue_packets(self.now));
-                }
-            }
-            Offered::Dropped => {
-                if let Some(observer) = &mut self.observer {
-                    observer.lost(self.now, self.packets.get_mut(id), true);
-                }
-                self.packets.remove(id);
-            }
-        }
-    }
-
-    fn segment_arrives(&mut self, to: usize, segment: &Segment) {
-        if let Some(observer) = &mut self.observer {
-            observer.arrived(self.now, to, segment);
-        }
-        let end = &mut self.ends[to];
-        end.tcp.on_segment(self.now, segment);
-        if segment.len > 0 && end.tcp.read(u32::MAX) > 0 {
-            self.flows[to / 2].last_delivery = Some(self.now);
-        }
+        network.packets.remove(id);
         self.serve(to);
     }
 
     /// Sends what an end has to send, and sees to its timer.
     fn serve(&mut self, index: usize) {
-        let now = self.now;
-        if self.ends[index].tcp.state() == State::CloseWait && index % 2 == 1 {
-            self.ends[index].tcp.close(false);
+        let network = &mut self.network;
+        let now = network.now;
+        let End { tcp, route, armed } = &mut self.ends[index];
+        let sends = index.is_multiple_of(2);
+        if !sends && tcp.state() == State::CloseWait {
+            tcp.close(false);
         }
-        while let Some(transmit) = self.ends[index].tcp.poll_transmit(now) {
-            let hop = self.ends[index].route;
-            let bytes = transmit.segment.packet_len();
-            if let Some(observer) = &mut self.observer {
-                observer.sent(now, index, &transmit);
-            }
-            let id = self.packets.insert(Packet { segment: transmit.segment, hop, to: index as u32 ^ 1 });
-            self.offer(self.routes.hops[hop as usize], id, bytes);
+        while let Some(transmit) = tcp.poll_transmit(now) {
+            network.send(index, *route, &transmit);
         }
-        let end = &mut self.ends[index];
-        let due = end.tcp.next_timeout();
-        if due < end.armed {
-            end.armed = due;
-            self.queue.push(due, (self.links.len() + index) as u32);
+        let due = tcp.next_timeout();
+        if due < *armed {
+            *armed = due;
+            network.queue.push(due, (network.links.len() + index) as u32);
         }
-        if let Some(observer) = &mut self.observer {
-            observer.state(now, index, &self.ends[index].tcp);
+        if let Some(observer) = &mut network.observer {
+            observer.state(now, index, tcp);
         }
-        let over = matches!(self.ends[index].tcp.state(), State::Closed | State::TimeWait);
-        if over && index.is_multiple_of(2) && !self.flows[index / 2].over {
-            self.flows[index / 2].over = true;
-            self.open_flows -= 1;
+        if sends && matches!(tcp.state(), State::Closed | State::TimeWait) {
+            let flow = &mut self.flows[index / 2];
+            self.open_flows -= usize::from(!flow.over);
+            flow.over = true;
         }
     }
 
-    fn timer(&mut self, index: usize) {
+    fn timer(&mut self, target: u32, index: usize) {
         match index.checked_sub(self.ends.len()) {
-            Some(flow) => self.application(flow),
+            Some(flow) => self.application(target, flow),
             None => {
                 let end = &mut self.ends[index];
-                if self.now != end.armed {
+                if end.armed != self.network.now {
                     // An earlier event took its place.
                     return;
                 }
                 end.armed = Time::NEVER;
-                if end.tcp.next_timeout() <= self.now {
-                    end.tcp.on_timeout(self.now);
+                if end.tcp.next_timeout() <= self.network.now {
+                    end.tcp.on_timeout(self.network.now);
                 }
                 self.serve(index);
             }
@@ -256,20 +272,19 @@ impl Engine {
     }
 
     /// A flow's application starts, or has no more data.
-    fn application(&mut self, index: usize) {
+    fn application(&mut self, target: u32, index: usize) {
         let flow = &self.flows[index];
         let (sender, receiver) = (2 * index, 2 * index + 1);
-        if self.now == flow.start {
-            let (bytes, stop) = (flow.bytes, flow.stop);
+        if self.network.now == flow.start {
+            if let Some(stop) = flow.stop {
+                self.network.queue.push(stop, target);
+            }
             self.ends[receiver].tcp.listen();
             let tcp = &mut self.ends[sender].tcp;
             tcp.connect();
-            tcp.write(bytes);
-            if bytes != u64::MAX {
+            tcp.write(flow.bytes);
+            if flow.bytes != u64::MAX {
                 tcp.close(false);
-            }
-            if let Some(stop) = stop {
-                self.queue.push(stop, self.app_target(index));
             }
         } else {
             self.ends[sender].tcp.close(true);
@@ -278,7 +293,7 @@ impl Engine {
     }
 
     pub(crate) fn links(&self) -> &[Link] {
-        &self.links
+        &self.network.links
     }
 
     /// The flows, each with its sending and its receiving end.
@@ -288,7 +303,7 @@ impl Engine {
     }
 
     pub(crate) fn into_observer(self) -> Option<Box<Observer>> {
-        self.observer
+        self.network.observer
     }
 }
 

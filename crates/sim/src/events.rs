@@ -2,32 +2,49 @@
 
 use bentpipe_units::Time;
 
-/// A queue of (time, target) pairs. Equal times come out by target, so the order is the same on every machine.
-///
-/// A four-ary heap of one 128-bit key an event: time above, target below.
+/// A queue of (time, target) pairs: a binary heap. Equal times come out by target, so the order is the same on every
+/// machine.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    heap: Vec<u128>,
+    heap: Vec<Event>,
 }
 
-const ARITY: usize = 4;
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    at: Time,
+    target: u32,
+}
 
-#[inline]
-fn key(at: Time, target: u32) -> u128 {
-    u128::from(at.as_nanos()) << 32 | u128::from(target)
+impl Event {
+    #[inline]
+    fn before(&self, other: &Event) -> bool {
+        self.at < other.at || (self.at == other.at && self.target < other.target)
+    }
 }
 
 impl EventQueue {
     /// The earliest event's time and target; it stays in the queue.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|key| (Time::from_nanos((key >> 32) as u64), *key as u32))
+    pub(crate) fn first(&self) -> Option<(Time, u32)> {
+        self.heap.first().map(|event| (event.at, event.target))
     }
 
+    /// Adds an event.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, target: u32) {
-        self.heap.push(key(at, target));
-        self.sift_up(self.heap.len() - 1);
+        let moving = Event { at, target };
+        let mut index = self.heap.len();
+        self.heap.push(moving);
+        let heap = &mut self.heap[..];
+        while index > 0 {
+            let parent = (index - 1) / 2;
+            if !moving.before(&heap[parent]) {
+                break;
+            }
+            heap[index] = heap[parent];
+            index = parent;
+        }
+        heap[index] = moving;
     }
 
     /// Removes the earliest event.
@@ -36,54 +53,38 @@ impl EventQueue {
         if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
-            self.sift_down(last);
+            self.settle(last);
         }
     }
 
     /// Removes the earliest event and adds another: one pass instead of two.
     #[inline]
     pub(crate) fn replace_first(&mut self, at: Time, target: u32) {
-        self.sift_down(key(at, target));
+        self.settle(Event { at, target });
     }
 
+    /// Puts `moving` where it belongs, starting from the root, whose event is overwritten.
     #[inline]
-    fn sift_up(&mut self, mut index: usize) {
-        let moving = self.heap[index];
-        while index > 0 {
-            let parent = (index - 1) / ARITY;
-            if self.heap[parent] <= moving {
-                break;
-            }
-            self.heap[index] = self.heap[parent];
-            index = parent;
-        }
-        self.heap[index] = moving;
-    }
-
-    /// Puts `moving` where it belongs, starting from the root, whose key is overwritten.
-    #[inline]
-    fn sift_down(&mut self, moving: u128) {
+    fn settle(&mut self, moving: Event) {
         let heap = &mut self.heap[..];
         let mut index = 0;
         loop {
-            let first = index * ARITY + 1;
-            if first >= heap.len() {
-                break;
-            }
-            let last = (first + ARITY).min(heap.len());
-            let mut least = first;
-            let mut least_key = heap[first];
-            for (child, key) in heap.iter().enumerate().take(last).skip(first + 1) {
-                if *key < least_key {
-                    least = child;
-                    least_key = *key;
+            let left = 2 * index + 1;
+            let Some([one, other]) = heap.get(left..left + 2) else {
+                if let Some(only) = heap.get(left).copied()
+                    && only.before(&moving)
+                {
+                    heap[index] = only;
+                    index = left;
                 }
-            }
-            if moving <= least_key {
+                break;
+            };
+            let (child, event) = if other.before(one) { (left + 1, *other) } else { (left, *one) };
+            if !event.before(&moving) {
                 break;
             }
-            heap[index] = least_key;
-            index = least;
+            heap[index] = event;
+            index = child;
         }
         heap[index] = moving;
     }
@@ -106,10 +107,10 @@ mod tests {
         }
         expected.sort();
         for event in &expected {
-            assert_eq!(queue.peek(), Some(*event));
+            assert_eq!(queue.first(), Some(*event));
             queue.pop();
         }
-        assert_eq!(queue.peek(), None);
+        assert_eq!(queue.first(), None);
     }
 
     #[test]
@@ -120,7 +121,7 @@ mod tests {
         }
         queue.replace_first(Time::from_nanos(8), 1);
         let mut times = Vec::new();
-        while let Some((at, _)) = queue.peek() {
+        while let Some((at, _)) = queue.first() {
             times.push(at.as_nanos());
             queue.pop();
         }

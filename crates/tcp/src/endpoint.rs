@@ -330,8 +330,11 @@ impl Endpoint {
     }
 
     fn follow_fins(&mut self, now: Time) {
-        let ours = self.sender.fin_acknowledged();
         let theirs = self.receiver.finished();
+        if self.state == State::Established && !theirs {
+            return;
+        }
+        let ours = self.sender.fin_acknowledged();
         self.state = match (self.state, ours, theirs) {
             (State::Established, _, true) => State::CloseWait,
             (State::FinWait1, true, true) | (State::FinWait2, _, true) | (State::Closing, true, _) => {
@@ -389,8 +392,8 @@ impl Endpoint {
 
     /// The next segment for the wire, or none until something changes. Call it until it returns none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        if let Some(segment) = self.reset.take() {
-            return Some(Transmit { segment, again: false });
+        if self.reset.is_some() {
+            return self.reset.take().map(|segment| Transmit { segment, again: false });
         }
         match self.state {
             State::Closed | State::Listen => None,

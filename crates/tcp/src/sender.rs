@@ -106,6 +106,8 @@ pub struct Sender {
     last_sent: Time,
     control: Box<dyn Control>,
     recovery: Box<dyn Recovery>,
+    /// What `recovery.is_idle()` answered after the last event that it was told of.
+    recovery_idle: bool,
     restart_window: Option<f64>,
     growth_needs_limit: bool,
     max_retransmissions: u32,
@@ -139,6 +141,7 @@ impl Sender {
             last_sent: Time::ZERO,
             control,
             recovery: recovery::new(config),
+            recovery_idle: true,
             restart_window: None,
             growth_needs_limit: config.grow_only_when_limited,
             max_retransmissions: config.max_retransmissions,
@@ -160,6 +163,7 @@ impl Sender {
         };
         self.restart_window = config.restart_after_idle.then_some(self.window.cwnd);
         self.recovery = recovery::new(config);
+        self.recovery_idle = true;
     }
 
     /// Replaces the control, before any data is sent.
@@ -191,7 +195,7 @@ impl Sender {
     /// An acceptable ACK arrived: `una <= ack <= max`.
     pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         let prior_flight = self.flight();
-        let news = !incoming.sack.is_empty() && self.recovery.on_sack(incoming.sack, incoming.ack, self.max);
+        let news = !incoming.sack.is_empty() && self.take_sack(incoming);
         let same_window = incoming.window.is_none_or(|window| window == self.rwnd);
         if let Some(window) = incoming.window {
             self.set_peer_window(window);
@@ -216,6 +220,12 @@ impl Sender {
         }
     }
 
+    fn take_sack(&mut self, incoming: &Incoming<'_>) -> bool {
+        let news = self.recovery.on_sack(incoming.sack, incoming.ack, self.max);
+        self.recovery_idle = self.recovery.is_idle();
+        news
+    }
+
     fn with_recovery<T>(
         &mut self,
         now: Time,
@@ -230,7 +240,9 @@ impl Sender {
             control: &mut *self.control,
             retransmit_now: &mut self.retransmit_now,
         };
-        call(&mut *self.recovery, &mut cx)
+        let outcome = call(&mut *self.recovery, &mut cx);
+        self.recovery_idle = self.recovery.is_idle();
+        outcome
     }
 
     /// Whether the receiver has room worth leaving the persist state for.
@@ -249,7 +261,11 @@ impl Sender {
         let cwnd_limited =
             !self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd;
         let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight);
-        let restart_timer = match self.with_recovery(now, |recovery, cx| recovery.on_new_ack(cx, acked)) {
+        let progress = match self.recovery_idle {
+            true => Progress::Open,
+            false => self.with_recovery(now, |recovery, cx| recovery.on_new_ack(cx, acked)),
+        };
+        let restart_timer = match progress {
             Progress::Recovering { restart_timer } => restart_timer,
             Progress::Open => {
                 let ack = Ack {
@@ -368,9 +384,14 @@ impl Sender {
             return self.probe(now);
         }
         self.restart_after_idle(now);
-        let view =
-            SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: self.recovery.in_recovery() };
+        let idle = self.recovery_idle;
+        let in_recovery = !idle && self.recovery.in_recovery();
+        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery };
         let rwnd = self.control.receive_window(&self.window, &view);
+        if idle && self.nxt == self.max {
+            let room = (self.window.cwnd as u32).saturating_sub(view.flight);
+            return self.send_new_data(now, rwnd, room);
+        }
         let mut outstanding = Outstanding {
             una: self.una,
             nxt: self.nxt,
@@ -382,7 +403,7 @@ impl Sender {
         let extra = if self.nxt == self.max { self.recovery.extra_window(self.smss) } else { 0 };
         let cwnd = (self.window.cwnd as u32).saturating_add(extra);
         let room = cwnd.saturating_sub(self.recovery.in_flight(&outstanding));
-        if view.in_recovery {
+        if in_recovery {
             outstanding.new_data = self.new_data_len(self.max, rwnd).is_some();
             outstanding.room = room;
             match self.recovery.next(&outstanding) {
@@ -395,7 +416,12 @@ impl Sender {
         if self.nxt < self.max {
             return self.go_back(now, rwnd, room);
         }
-        let sent = self.send_in_order(now, self.nxt, rwnd, room);
+        self.send_new_data(now, rwnd, room)
+    }
+
+    #[inline]
+    fn send_new_data(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
+        let sent = self.send_in_order(now, self.max, rwnd, room);
         if sent.is_none() && self.una == self.max {
             // Data waits, none is in flight, the window has no room for it: RFC 9293 section 3.8.6.1.
             self.probing = true;
@@ -442,12 +468,16 @@ impl Sender {
     }
 
     /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
+    #[inline]
     fn new_data_len(&self, from: Seq, rwnd: u32) -> Option<u32> {
         let window = rwnd.saturating_sub(from - self.una);
         let most = window.min(self.smss);
         if self.unsent >= u64::from(self.smss) {
             if most == self.smss {
                 return Some(most);
+            }
+            if from != self.una {
+                return None;
             }
         } else if self.unsent <= u64::from(most) && self.unsent > 0 {
             return Some(self.unsent as u32);
@@ -457,6 +487,7 @@ impl Sender {
         (from == self.una && some > 0 && some >= self.largest_rwnd / 2).then_some(some)
     }
 
+    #[inline]
     fn send_in_order(&mut self, now: Time, from: Seq, rwnd: u32, room: u32) -> Option<Outgoing> {
         let len = match self.new_data_len(from, rwnd) {
             Some(len) if len <= room => len,

@@ -112,6 +112,10 @@ pub trait Recovery: Send {
     /// Whether a recovery phase is under way.
     fn in_recovery(&self) -> bool;
 
+    /// Nothing is known to be missing: no phase, no duplicate ACK counted, nothing on a scoreboard. An ACK of new data then
+    /// means nothing to the recovery, what is sent and not acknowledged is in flight, and the sender need not ask.
+    fn is_idle(&self) -> bool;
+
     /// Bytes taken to be in the network.
     #[inline]
     fn in_flight(&self, o: &Outstanding) -> u32 {

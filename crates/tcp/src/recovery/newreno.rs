@@ -75,6 +75,10 @@ impl Recovery for NewReno {
         self.phase.is_some()
     }
 
+    fn is_idle(&self) -> bool {
+        self.phase.is_none() && self.duplicates.count == 0
+    }
+
     fn extra_window(&self, smss: u32) -> u32 {
         self.duplicates.extra_window(smss)
     }

@@ -57,6 +57,10 @@ impl Recovery for Reno {
         self.recovering
     }
 
+    fn is_idle(&self) -> bool {
+        !self.recovering && self.duplicates.count == 0
+    }
+
     fn extra_window(&self, smss: u32) -> u32 {
         self.duplicates.extra_window(smss)
     }

@@ -184,6 +184,10 @@ impl Recovery for Sack {
         self.phase.is_some()
     }
 
+    fn is_idle(&self) -> bool {
+        self.phase.is_none() && self.duplicates == 0 && self.board.is_empty()
+    }
+
     fn in_flight(&self, o: &Outstanding) -> u32 {
         if self.phase.is_some() {
             return self.pipe(o.una, o.max);

@@ -39,6 +39,10 @@ impl Recovery for Tahoe {
         false
     }
 
+    fn is_idle(&self) -> bool {
+        self.duplicates.count == 0
+    }
+
     fn extra_window(&self, smss: u32) -> u32 {
         self.duplicates.extra_window(smss)
     }
