@@ -1,0 +1,61 @@
+"""A capture as tshark sees it, which knows nothing of this project."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Bentpipe
+
+pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+
+RESENT = " || ".join(
+    f"tcp.analysis.{kind}"
+    for kind in ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
+)
+
+
+def frames(capture: Path, display_filter: str) -> int:
+    command = ["tshark", "-r", str(capture), "-Y", display_filter, "-T", "fields", "-e", "frame.number"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return len(result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("variant", ["tahoe", "reno", "newreno", "sack"])
+@pytest.mark.parametrize("timestamps", ["true", "false"])
+def test_tshark_counts_the_retransmissions_that_we_count(
+    bentpipe: Bentpipe, lossy: Path, tmp_path: Path, variant: str, timestamps: str
+) -> None:
+    both_ways = 'links.satellite.reverse.loss={model = "packet", probability = 0.02}'
+    options = [
+        "--set",
+        f"flows.download.variant={variant}",
+        "--set",
+        f"tcp.timestamps={timestamps}",
+        "--set",
+        both_ways,
+    ]
+    result = bentpipe("run", lossy, *options, "--pcap", "lossy.pcapng", "--json")
+    flow = json.loads(result.stdout)["flows"][0]
+    capture = tmp_path / "lossy.pcapng"
+    assert flow["retransmitted_segments"] > 5
+    assert frames(capture, f"tcp.len > 0 && ({RESENT})") == flow["retransmitted_segments"]
+    assert frames(capture, "tcp.len > 0") == flow["data_segments_sent"]
+    assert (
+        frames(capture, "_ws.malformed || _ws.expert.severity == error || tcp.analysis.ack_lost_segment") == 0
+    )
+    stamped = frames(capture, "tcp.len > 0 && tcp.options.timestamp.tsval")
+    assert stamped == (flow["data_segments_sent"] if timestamps == "true" else 0)
+
+
+def test_flows_of_one_host_are_conversations_of_their_own(
+    bentpipe: Bentpipe, lossy: Path, tmp_path: Path
+) -> None:
+    result = bentpipe("run", lossy, "--set", "flows.download.count=3", "--pcap", "three.pcapng", "--json")
+    flows = json.loads(result.stdout)["flows"]
+    assert len(flows) == 3
+    for stream, flow in enumerate(flows):
+        resent = frames(tmp_path / "three.pcapng", f"tcp.stream == {stream} && tcp.len > 0 && ({RESENT})")
+        assert resent == flow["retransmitted_segments"]

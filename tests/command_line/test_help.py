@@ -1,0 +1,44 @@
+import subprocess
+import sys
+
+import pytest
+
+from conftest import Bentpipe
+
+COMMANDS = ["run", "list", "plot", "reproduce"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(bentpipe: Bentpipe, command: str) -> None:
+    result = bentpipe(command, "--help")
+    assert result.returncode == 0
+    assert f"Usage: bentpipe {command}" in result.stdout
+    assert result.stderr == ""
+
+
+def test_without_a_command_the_help_names_all_of_them(bentpipe: Bentpipe) -> None:
+    result = bentpipe()
+    assert result.returncode == 0
+    assert all(f"  {command} " in result.stdout for command in COMMANDS)
+
+
+def test_the_options_of_run_are_those_promised(bentpipe: Bentpipe) -> None:
+    text = bentpipe("run", "--help").stdout
+    for option in ("--set", "--seed", "--runs", "--precision", "--out", "--pcap", "--threads", "--json"):
+        assert option in text
+
+
+def test_help_comes_without_the_rust_module_and_its_absence_is_one_line() -> None:
+    # An empty module in its place: importing anything from it fails.
+    blocker = (
+        "import sys; sys.modules['bentpipe._core'] = None; from bentpipe.cli import main; main(sys.argv[1:])"
+    )
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", blocker, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert call("--help").returncode == 0
+    missing = call("list", "presets")
+    assert missing.returncode == 1
+    assert missing.stderr == "bentpipe: the Rust module is not built: run `make setup` in the checkout\n"

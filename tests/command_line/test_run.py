@@ -1,0 +1,176 @@
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import SCENARIOS, Bentpipe, without_engine
+
+FLOW_KEYS = {
+    "name",
+    "variant",
+    "bytes_delivered",
+    "start_s",
+    "finish_s",
+    "duration_s",
+    "goodput_bps",
+    "throughput_bps",
+    "retransmitted_segments",
+    "timeouts",
+    "rtt_mean_s",
+}
+LINK_KEYS = {
+    "name",
+    "utilization",
+    "delivered_packets",
+    "dropped_packets",
+    "corrupted_packets",
+    "queue_mean_packets",
+    "queue_max_packets",
+    "queueing_delay_mean_s",
+}
+
+
+def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe, lossy: Path) -> None:
+    result = bentpipe("run", lossy, "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    run = json.loads(result.stdout)
+    assert {"scenario", "seed", "duration_s", "flows", "links", "pages", "jain", "engine"} <= set(run)
+    assert set(run["engine"]) == {"events", "data_segments", "wall_s"}
+    (flow,) = run["flows"]
+    assert set(flow) >= FLOW_KEYS
+    assert flow["bytes_delivered"] == 1_000_000
+    assert flow["goodput_bps"] == pytest.approx(8e6 / flow["duration_s"], rel=1e-9)
+    assert flow["throughput_bps"] > flow["goodput_bps"]
+    assert flow["retransmitted_segments"] > 0
+    assert all(set(link) >= LINK_KEYS for link in run["links"])
+    assert [link["name"] for link in run["links"]] == [
+        "terrestrial",
+        "terrestrial/reverse",
+        "satellite",
+        "satellite/reverse",
+    ]
+    # Each loss was repaired, and each loss was on the satellite.
+    assert flow["retransmitted_segments"] >= run["links"][2]["corrupted_packets"] > 0
+
+
+def test_the_table_shows_units(bentpipe: Bentpipe, lossy: Path) -> None:
+    result = bentpipe("run", lossy)
+    assert result.returncode == 0
+    for unit in ("kbit/s", "MB", " s ", "packets", "%"):
+        assert unit in result.stdout
+
+
+def test_the_same_seed_gives_the_same_bytes(bentpipe: Bentpipe, lossy: Path) -> None:
+    first, second = (bentpipe("run", lossy, "--json").stdout for _ in range(2))
+    assert without_engine(first) == without_engine(second)
+    other = bentpipe("run", lossy, "--json", "--seed", "8").stdout
+    assert json.loads(other)["seed"] == 8
+    assert json.loads(other)["flows"][0]["duration_s"] != json.loads(first)["flows"][0]["duration_s"]
+
+
+@pytest.mark.parametrize(
+    "options", [["--runs", "7"], ["--precision", "20%"], ["--precision", "20%", "--runs", "12"]]
+)
+def test_threads_change_no_byte(bentpipe: Bentpipe, lossy: Path, options: list[str]) -> None:
+    one, two, many = (
+        bentpipe("run", lossy, *options, "--json", "--threads", n).stdout for n in ("1", "2", "5")
+    )
+    assert without_engine(one) == without_engine(two) == without_engine(many)
+
+
+def test_replications_give_means_with_intervals(bentpipe: Bentpipe, lossy: Path) -> None:
+    run = json.loads(bentpipe("run", lossy, "--runs", "6", "--json").stdout)
+    assert (run["runs"], run["seed"]) == (6, 7)
+    goodput = run["flows"][0]["goodput_bps"]
+    assert set(goodput) == {"mean", "ci95", "n"}
+    assert goodput["n"] == 6
+    assert 0 < goodput["ci95"] < goodput["mean"]
+    assert run["flows"][0]["bytes_delivered"] == {"mean": 1e6, "ci95": 0.0, "n": 6}
+    assert run["links"][2]["corrupted_packets"]["mean"] > 0
+
+
+def test_the_first_replication_is_the_plain_run(bentpipe: Bentpipe, lossy: Path) -> None:
+    plain = json.loads(bentpipe("run", lossy, "--json").stdout)["flows"][0]["goodput_bps"]
+    one = json.loads(bentpipe("run", lossy, "--runs", "1", "--json").stdout)["flows"][0]["goodput_bps"]
+    assert one == {"mean": plain, "ci95": None, "n": 1}
+
+
+def test_precision_is_reached_or_said_not_to_be(bentpipe: Bentpipe, lossy: Path) -> None:
+    reached = bentpipe("run", lossy, "--precision", "10%", "--json")
+    goodput = json.loads(reached.stdout)["flows"][0]["goodput_bps"]
+    assert reached.stderr == ""
+    assert goodput["ci95"] <= 0.1 * goodput["mean"]
+    missed = bentpipe("run", lossy, "--precision", "0.01%", "--runs", "12", "--json")
+    assert missed.returncode == 0
+    assert missed.stderr == "bentpipe: the precision was not reached in 12 replications\n"
+    assert json.loads(missed.stdout)["runs"] == 12
+
+
+def test_variants_meet_the_same_losses_in_the_same_replication(bentpipe: Bentpipe, lossy: Path) -> None:
+    first_losses = []
+    for variant in ("tahoe", "sack"):
+        bentpipe("run", lossy, "--set", f"flows.download.variant={variant}", "--out", variant)
+        table = pq.read_table(lossy.parent / variant / "series.parquet").to_pylist()
+        first_losses.append(next(row["value"] for row in table if row["kind"] == "damaged"))
+    assert first_losses[0] == first_losses[1] > 0
+
+
+def test_a_setting_changes_the_run(bentpipe: Bentpipe, lossy: Path) -> None:
+    result = bentpipe(
+        "run", lossy, "--set", "flows.download.bytes=100 kB", "--set", "tcp.mss=500 B", "--json"
+    )
+    run = json.loads(result.stdout)
+    assert run["flows"][0]["bytes_delivered"] == 100_000
+    assert run["engine"]["data_segments"] >= 200
+
+
+def test_out_holds_result_series_and_picture(bentpipe: Bentpipe, lossy: Path, tmp_path: Path) -> None:
+    result = bentpipe("run", lossy, "--out", "new/folder", "--plot", "--json")
+    folder = tmp_path / "new" / "folder"
+    assert sorted(path.name for path in folder.iterdir()) == ["plot.png", "result.json", "series.parquet"]
+    assert (folder / "result.json").read_text() == result.stdout
+    flow = json.loads(result.stdout)["flows"][0]
+    table = pq.read_table(folder / "series.parquet")
+    assert table.column_names == ["subject", "kind", "unit", "time_s", "value"]
+    rows = table.to_pylist()
+    resent = [row for row in rows if (row["subject"], row["kind"]) == ("download", "resent")]
+    assert len(resent) == flow["retransmitted_segments"]
+    acked = [row["value"] for row in rows if row["kind"] == "acked"]
+    assert acked == sorted(acked)
+    assert acked[-1] >= flow["bytes_delivered"]
+    assert {row["unit"] for row in rows if row["kind"] == "cwnd"} == {"B"}
+
+
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_example_runs(bentpipe: Bentpipe, path: Path) -> None:
+    result = bentpipe("run", path, "--json")
+    assert result.returncode == 0, result.stderr
+    assert all(flow["bytes_delivered"] > 0 for flow in json.loads(result.stdout)["flows"])
+
+
+@pytest.mark.parametrize("what", ["variants", "recoveries", "controls", "queues", "presets", "profiles"])
+def test_list_names_things_that_are_there(bentpipe: Bentpipe, what: str) -> None:
+    result = bentpipe("list", what, "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    entries = json.loads(result.stdout)
+    assert entries
+    assert all(entry["name"] and entry["summary"] for entry in entries)
+    table = bentpipe("list", what).stdout
+    assert all(entry["name"] in table for entry in entries)
+
+
+def test_the_papers_are_those_with_a_folder(bentpipe: Bentpipe) -> None:
+    names = [entry["name"] for entry in json.loads(bentpipe("list", "papers", "--json").stdout)]
+    assert names == sorted(path.parent.name for path in (SCENARIOS.parent / "papers").glob("*/paper.toml"))
+    assert json.loads(bentpipe("list", "gateways", "--json").stdout) == []
+
+
+def test_every_listed_variant_and_preset_runs(bentpipe: Bentpipe, lossy: Path) -> None:
+    for entry in json.loads(bentpipe("list", "variants", "--json").stdout):
+        result = bentpipe("run", lossy, "--set", f"flows.download.variant={entry['name']}", "--json")
+        assert json.loads(result.stdout)["flows"][0]["variant"] == entry["name"]
+    for entry in json.loads(bentpipe("list", "presets", "--json").stdout):
+        flowless = bentpipe("run", f"preset:{entry['name']}")
+        assert flowless.returncode == 2
+        assert "flow" in flowless.stderr

@@ -1,0 +1,73 @@
+"""The command line as a person calls it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = Path(sys.executable).with_name("bentpipe")
+ROOT = Path(__file__).parent.parent
+SCENARIOS = ROOT / "scenarios"
+
+LOSSY = """\
+extends = "preset:geo"
+title = "lossy"
+seed = 7
+[links.satellite]
+loss = { model = "packet", probability = 0.01 }
+[flows.download]
+from = "server"
+to = "client"
+bytes = "1 MB"
+"""
+
+ENDLESS = """\
+extends = "preset:geo"
+title = "endless"
+duration = "1000000 s"
+[flows.download]
+from = "server"
+to = "client"
+"""
+
+Result = subprocess.CompletedProcess[str]
+Bentpipe = Callable[..., Result]
+
+
+@pytest.fixture
+def bentpipe(tmp_path: Path) -> Bentpipe:
+    """Call the command line in an empty folder; the result has returncode, stdout and stderr."""
+
+    def call(*arguments: str | Path, **options: Any) -> Result:
+        environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+        settings: dict[str, Any] = {"cwd": tmp_path, "env": environment, "timeout": 120, **options}
+        if "stdout" not in settings:
+            settings["stdout"] = subprocess.PIPE
+        command = [str(PROGRAM), *map(str, arguments)]
+        return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **settings)
+
+    return call
+
+
+@pytest.fixture
+def lossy(tmp_path: Path) -> Path:
+    """A short download with one packet in a hundred lost."""
+    path = tmp_path / "lossy.toml"
+    path.write_text(LOSSY)
+    return path
+
+
+def without_engine(text: str) -> str:
+    """Take out of a run's JSON what the simulator spent, and leave every other byte."""
+    run = json.loads(text)
+    del run["engine"]
+    return json.dumps(run, indent=2)
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*"))

@@ -1,0 +1,79 @@
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from conftest import SCENARIOS, Bentpipe
+
+
+def colours(picture: Path) -> set[tuple[int, ...]]:
+    pixels = (matplotlib.image.imread(picture)[:, :, :3] * 255).round().astype(int)
+    assert pixels.shape[0] > 600
+    assert pixels.shape[1] > 600
+    # Something is drawn, and most of the paper is still white.
+    ink = np.any(pixels < 250, axis=2).mean()
+    assert 0.01 < ink < 0.6
+    return {tuple(int(part) for part in pixel) for pixel in np.unique(pixels.reshape(-1, 3), axis=0)}
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+
+
+def test_a_lossy_run_is_drawn_with_retransmissions_windows_and_queues(
+    bentpipe: Bentpipe, lossy: Path, tmp_path: Path
+) -> None:
+    from bentpipe.style import BLUE, ORANGE, RED
+
+    result = bentpipe("plot", lossy)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert {rgb(BLUE), rgb(ORANGE), rgb(RED)} <= colours(tmp_path / "plot.png")
+
+
+def test_a_loss_free_run_has_no_retransmission_drawn(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    from bentpipe.style import RED
+
+    bentpipe("plot", SCENARIOS / "first.toml", "--out", "clean.png")
+    # The legend still shows what the mark would look like.
+    picture = matplotlib.image.imread(tmp_path / "clean.png")[:, :, :3]
+    red = np.all((picture * 255).round().astype(int) == rgb(RED), axis=2)
+    assert red[:, picture.shape[1] // 4 :].sum() == 0
+
+
+def test_a_result_folder_and_its_scenario_give_the_same_picture(
+    bentpipe: Bentpipe, lossy: Path, tmp_path: Path
+) -> None:
+    bentpipe("run", lossy, "--out", "result")
+    bentpipe("plot", "result", "--out", "a.png")
+    bentpipe("plot", lossy, "--out", "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_svg_by_the_name_and_axes_with_units(bentpipe: Bentpipe, lossy: Path, tmp_path: Path) -> None:
+    assert bentpipe("plot", lossy, "--out", "picture.svg").returncode == 0
+    text = (tmp_path / "picture.svg").read_text()
+    ElementTree.fromstring(text)  # noqa: S314
+    for label in ("time (s)", "sequence number (kB)", "window (kB)", "RTT, RTO (s)", "queue (packets)"):
+        assert f"<!-- {label} -->" in text
+
+
+def test_several_runs_stand_side_by_side(bentpipe: Bentpipe, lossy: Path, tmp_path: Path) -> None:
+    for variant in ("reno", "sack"):
+        bentpipe("run", lossy, "--set", f"flows.download.variant={variant}", "--out", variant)
+    assert bentpipe("plot", "reno", "sack", "--out", "both.svg", "--from", "2", "--to", "8").returncode == 0
+    text = (tmp_path / "both.svg").read_text()
+    assert "<!-- reno -->" in text
+    assert "<!-- sack -->" in text
+
+
+@pytest.mark.parametrize("broken", ["result.json", "series.parquet"])
+def test_a_broken_result_is_one_line(bentpipe: Bentpipe, lossy: Path, tmp_path: Path, broken: str) -> None:
+    bentpipe("run", lossy, "--out", "result")
+    (tmp_path / "result" / broken).write_text("nonsense")
+    result = bentpipe("plot", "result")
+    assert result.returncode == 2
+    assert broken in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "plot.png").exists()

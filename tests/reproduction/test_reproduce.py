@@ -1,0 +1,197 @@
+"""The framework, on a paper made up for the test."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from bentpipe import papers, runner
+from bentpipe.errors import BentpipeError
+from bentpipe.reproduction import Cache, Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
+from conftest import LOSSY, Bentpipe
+
+ABOUT = 'title = "Two windows"\ncitation = "A. Uthor, 2001"\n'
+HEADER = "item,case,metric,unit,published,kind,where,comment\n"
+PUBLISHED = (
+    HEADER
+    + "table-1,8,goodput,kbit/s,999,printed,section 2,\n"
+    + "table-1,32,goodput,kbit/s,2000,printed,section 2,\n"
+    + 'table-1,windows,goodput,,32 >> 8,claim,section 3,"""much more"""\n'
+    + "text-rtt,link,rtt,ms,540,printed,section 1,\n"
+)
+WINDOWS = ("8", "32")
+
+
+def table(context: Context) -> list[Row]:
+    settings = [{"tcp.receive_window": f"{window} segments"} for window in WINDOWS]
+    runs = context.runs("link.toml", settings, runs=3)
+    goodput = {window: run["flows"][0]["goodput_bps"] for window, run in zip(WINDOWS, runs, strict=True)}
+    kbps = {}
+    for window, number in goodput.items():
+        assert isinstance(number, dict)
+        assert number["ci95"] is not None
+        kbps[window] = {"mean": number["mean"] / 1e3, "ci95": number["ci95"] / 1e3, "n": number["n"]}
+    return [
+        *(context.number(window, "goodput", kbps[window], note="invented") for window in WINDOWS),  # type: ignore[arg-type]
+        context.claim("windows", "goodput", goodput, note="holds", unit="bit/s"),
+    ]
+
+
+def rtt(context: Context) -> list[Row]:
+    found = context.run("link.toml")["flows"][0]["rtt_mean_s"]
+    assert isinstance(found, float)
+    return [context.number("link", "rtt", found * 1e3)]
+
+
+def picture(context: Context, path: Path) -> None:
+    from bentpipe.plot import draw_runs
+
+    draw_runs([context.trace("link.toml", title="link")], path)
+
+
+ITEMS = (Item("table-1", "Goodput by window", table, picture), Item("text-rtt", "Round trip", rtt))
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "papers" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "paper.toml").write_text(ABOUT)
+    (folder / "published.csv").write_text(PUBLISHED)
+    (folder / "link.toml").write_text(LOSSY)
+    monkeypatch.setattr(papers, "folder", lambda: tmp_path / "papers")
+
+    class Module:
+        ITEMS = ITEMS
+
+    monkeypatch.setattr(papers.Paper, "module", lambda _: Module)
+    return folder
+
+
+def by_name(results: list[Reproduced]) -> dict[str, list[Row]]:
+    return {result.item.name: result.rows for result in results}
+
+
+@pytest.mark.usefixtures("paper")
+def test_rows_stand_beside_what_was_published() -> None:
+    rows = by_name(reproduce("toy", Cache(None)))
+    eight, thirty_two, claim = rows["table-1"]
+    assert (eight.case, eight.unit, eight.published) == ("8", "kbit/s", 999.0)
+    assert isinstance(eight.computed, float)
+    assert eight.deviation == pytest.approx(eight.computed / 999 - 1)
+    # Both numbers are invented, but the larger one is the larger one here too.
+    assert (eight.verdict, thirty_two.verdict) == ("shape", "shape")
+    assert (claim.verdict, claim.published, claim.deviation) == ("match", "32 >> 8", None)
+    assert isinstance(claim.computed, str)
+    assert claim.computed.endswith("bit/s")
+    assert rows["text-rtt"][0].verdict == "match"
+    assert verdict_counts(reproduce("", Cache(None))) == {"match": 2, "shape": 2, "differs": 0}
+
+
+@pytest.mark.usefixtures("paper")
+def test_the_json_has_the_promised_keys() -> None:
+    found = as_json(reproduce("toy/text-rtt", Cache(None)))
+    (item,) = found["items"]
+    assert (item["paper"], item["item"]) == ("toy", "text-rtt")
+    keys = ["case", "metric", "unit", "published", "computed", "ci95", "deviation", "verdict", "note"]
+    assert list(item["rows"][0]) == keys
+    json.dumps(found, allow_nan=False)
+
+
+def test_finished_runs_are_not_run_again(
+    paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = Cache(tmp_path / "cache")
+    first = by_name(reproduce("toy", cache))
+    assert len(list((tmp_path / "cache").iterdir())) == 3
+    executed: list[str] = []
+    real = runner.execute
+
+    def counting(*arguments: object, **options: object) -> runner.Outcome:
+        executed.append("run")
+        return real(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runner, "execute", counting)
+    assert by_name(reproduce("toy", cache)) == first
+    assert executed == []
+    # A run whose file was torn is run again, the others are not.
+    next((tmp_path / "cache").iterdir()).write_text('{"scenario": ')
+    assert by_name(reproduce("toy", cache)) == first
+    assert executed == ["run"]
+    # Another scenario file is another run.
+    (paper / "link.toml").write_text(LOSSY.replace("0.01", "0.02"))
+    assert by_name(reproduce("toy", cache)) != first
+    assert len(executed) == 4
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.pictures: list[str] = []
+        self.text = ""
+        self.outside: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = dict(attributes)
+        if tag == "img":
+            self.pictures.append(named.get("src") or "")
+        if tag in ("link", "script"):
+            self.outside.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.usefixtures("paper")
+def test_the_report_is_a_page_with_its_pictures_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    results = reproduce("toy", Cache(None), report=folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["index.html", "result.json", "toy-table-1.png"]
+    page = Page()
+    page.feed((folder / "index.html").read_text())
+    assert page.pictures == ["toy-table-1.png"]
+    assert page.outside == []
+    for words in (
+        "Two windows",
+        "A. Uthor, 2001",
+        "Goodput by window",
+        "32 >> 8",
+        "999 kbit/s",
+        "invented",
+        "shape",
+    ):
+        assert words in page.text
+    assert json.loads((folder / "result.json").read_text()) == as_json(results)
+
+
+def test_a_published_row_that_nobody_answers_is_an_error(paper: Path) -> None:
+    with (paper / "published.csv").open("a") as file:
+        file.write("text-rtt,link,delay,ms,1,printed,section 1,\n")
+    with pytest.raises(BentpipeError, match=r"toy/text-rtt: .*'link', 'delay'"):
+        reproduce("toy", Cache(None))
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["text-rtt,link,rtt,ms,fast,printed,x,\n", "text-rtt,link,rtt,ms,540,guessed,x,\n", "text-rtt,link\n"],
+)
+def test_a_broken_published_file_is_an_error(paper: Path, row: str) -> None:
+    (paper / "published.csv").write_text(HEADER + row)
+    with pytest.raises(BentpipeError, match="toy"):
+        papers.all_papers()
+
+
+@pytest.mark.parametrize("name", [paper.name for paper in papers.all_papers()])
+def test_every_paper_is_reproduced_and_explains_what_differs(
+    bentpipe: Bentpipe, tmp_path: Path, name: str
+) -> None:
+    result = bentpipe("reproduce", name, "--json", "--report", "report", timeout=600)
+    assert result.returncode == 0, result.stderr
+    items = json.loads(result.stdout)["items"]
+    assert sum(len(item["rows"]) for item in items) == len(papers.read(papers.folder() / name).published)
+    for item in items:
+        for row in item["rows"]:
+            assert row["verdict"] in ("match", "shape", "differs")
+            assert row["note"] or row["verdict"] == "match", (item["item"], row)
+    assert (tmp_path / "report" / "index.html").is_file()

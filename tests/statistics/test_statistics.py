@@ -1,0 +1,91 @@
+import math
+from typing import cast
+
+import pytest
+
+from bentpipe.results import Run
+from bentpipe.statistics import combine, estimate, precise_enough, replication_seed
+
+
+def test_an_estimate_by_hand() -> None:
+    # Mean 10, sample variance (9 + 1 + 1 + 9) / 3 = 20/3; t(0.975, 3) = 3.1824463 from the tables.
+    found = estimate([7.0, 9.0, 11.0, 13.0])
+    assert found["n"] == 4
+    assert found["mean"] == 10.0
+    assert found["ci95"] == pytest.approx(3.1824463 * math.sqrt(20 / 3) / 2, rel=1e-7)
+
+
+def test_two_values_have_the_wide_interval_of_one_degree_of_freedom() -> None:
+    # t(0.975, 1) = 12.7062047; standard error sqrt(2) / sqrt(2) = 1.
+    assert estimate([1.0, 3.0])["ci95"] == pytest.approx(12.7062047, rel=1e-7)
+
+
+def test_one_value_says_nothing_of_its_spread() -> None:
+    assert estimate([5.0]) == {"mean": 5.0, "ci95": None, "n": 1}
+
+
+def test_equal_values_have_an_interval_of_no_width() -> None:
+    assert estimate([0.1] * 7) == {"mean": pytest.approx(0.1), "ci95": pytest.approx(0.0, abs=1e-15), "n": 7}
+
+
+def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:
+    import random
+
+    source = random.Random(1)  # noqa: S311
+    covered = 0
+    for _ in range(2000):
+        found = estimate([source.gauss(5.0, 2.0) for _ in range(5)])
+        assert found["ci95"] is not None
+        covered += abs(found["mean"] - 5.0) <= found["ci95"]
+    # 95 % of 2000 is 1900 with a standard deviation of 9.7.
+    assert 1860 < covered < 1940
+
+
+def run(finish: float | None, goodput: float, error: str | None = None) -> Run:
+    flow = {"name": "f", "goodput_bps": goodput, "finish_s": finish, "error": error}
+    engine = {"events": 1, "data_segments": 1, "wall_s": 1}
+    made = {
+        "scenario": "s",
+        "seed": 1,
+        "duration_s": 9.0,
+        "flows": [flow],
+        "links": [],
+        "pages": [],
+        "jain": None,
+    }
+    return cast(Run, {**made, "engine": engine})
+
+
+def test_what_is_missing_in_some_replications_is_estimated_over_the_others() -> None:
+    combined = combine([run(4.0, 1.0), run(None, 2.0, "gave up"), run(6.0, 3.0)])
+    flow = combined["flows"][0]
+    assert isinstance(flow["finish_s"], dict)
+    assert (flow["finish_s"]["mean"], flow["finish_s"]["n"]) == (5.0, 2)
+    assert isinstance(flow["goodput_bps"], dict)
+    assert (flow["goodput_bps"]["mean"], flow["goodput_bps"]["n"]) == (2.0, 3)
+    assert flow["error"] == "gave up"
+    assert combined["jain"] is None
+    assert (combined["seed"], combined["runs"]) == (1, 3)
+
+
+def test_precision_needs_ten_runs_and_a_narrow_interval() -> None:
+    steady = [run(1.0, 100.0)] * 9
+    assert not precise_enough(steady, 0.02)
+    assert precise_enough([*steady, run(1.0, 100.0)], 0.02)
+    # Half-width t(0.975, 9) * sd / sqrt(10) = 2.262157 * 10.5409 / 3.16228 = 7.54.
+    shaky = [run(1.0, 90.0), run(1.0, 110.0)] * 5
+    assert precise_enough(shaky, 0.076)
+    assert not precise_enough(shaky, 0.075)
+
+
+def test_a_flow_that_delivers_nothing_is_known_precisely() -> None:
+    assert precise_enough([run(None, 0.0)] * 10, 0.02)
+
+
+def test_seeds_of_replications_differ_and_depend_on_the_base() -> None:
+    seeds = {replication_seed(base, k) for base in range(50) for k in range(1, 50)}
+    assert len(seeds) == 50 * 49
+    assert replication_seed(123, 0) == 123
+    assert max(seeds) < 2**53
+    # Fixed for ever: a published interval can be computed again.
+    assert [replication_seed(1, k) for k in (1, 2)] == [2182349314671704, 421894444869487]
