@@ -227,15 +227,22 @@ impl Endpoint {
             if !segment.flags.has(Flags::RST) {
                 self.receiver.ack_soon();
                 self.count_beyond_window(now, segment);
+                if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+                    // The peer has not seen our ACK: "Acknowledge it, and restart the 2 MSL timeout."
+                    self.time_wait_until = now + self.config.time_wait;
+                }
             }
             return;
         }
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the exact next sequence number resets; a near miss is challenged.
-            if segment.seq == self.receiver.nxt() {
-                self.end(ConnectionError::Reset);
-            } else {
+            if segment.seq != self.receiver.nxt() {
                 self.receiver.ack_soon();
+            } else if self.state == State::TimeWait {
+                // Both directions are through: RFC 9293 section 3.10.7.4 gives no signal here.
+                self.state = State::Closed;
+            } else {
+                self.end(ConnectionError::Reset);
             }
             return;
         }
