@@ -80,6 +80,7 @@ test-python: setup
 	$(BIN)/ruff check --quiet
 	@echo "== Python: types"
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest bentpipe._core
 	@echo "== Python: end-to-end tests"
 	$(BIN)/pytest
 

@@ -3,7 +3,23 @@
 from collections.abc import Callable
 from typing import TypeAlias, final
 
-Progress: TypeAlias = Callable[[float, float | None, int], object]
+__all__ = [
+    "RunError",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "controls",
+    "load",
+    "presets",
+    "profiles",
+    "recoveries",
+    "schema",
+    "slant_range",
+    "slant_range_at_elevation",
+    "variants",
+]
+
+_Progress: TypeAlias = Callable[[float, float | None, int], object]
 """Called now and then with simulated seconds, seconds in all (``None`` if nobody knows), and events.
 
 What it raises ends the run and is raised from `Scenario.run`.
@@ -29,7 +45,7 @@ class Scenario:
         seed: int | None = None,
         series: bool = False,
         pcap: str | None = None,
-        progress: Progress | None = None,
+        progress: _Progress | None = None,
     ) -> RunResult:
         """Simulate, without holding the interpreter lock.
 

@@ -12,7 +12,7 @@ use bentpipe_units::{Span, Time};
 
 use crate::events::EventQueue;
 use crate::observe::Observer;
-use crate::packets::{Packet, Packets};
+use crate::packets::Packets;
 use crate::routes::{ARRIVED, Router, Routes};
 use crate::scenario::{AppSpec, DirectionSpec, Scenario};
 use crate::{Progress, RunError};
@@ -115,8 +115,7 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             observer.sent(self.now, from, transmit);
         }
-        let packet = Packet { segment: transmit.segment, hop: route, to: from as u32 ^ 1 };
-        let id = self.packets.insert(packet);
+        let id = self.packets.insert(&transmit.segment, route, from as u32 ^ 1);
         self.offer(self.routes.hops[route as usize], id, transmit.segment.packet_len());
     }
 }

@@ -21,14 +21,17 @@ pub(crate) struct Packets {
 
 impl Packets {
     #[inline]
-    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+    pub(crate) fn insert(&mut self, segment: &Segment, hop: u32, to: u32) -> PacketId {
         match self.free.pop() {
             Some(id) => {
-                self.slots[id as usize] = packet;
+                let packet = &mut self.slots[id as usize];
+                packet.segment = *segment;
+                packet.hop = hop;
+                packet.to = to;
                 id
             }
             None => {
-                self.slots.push(packet);
+                self.slots.push(Packet { segment: *segment, hop, to });
                 self.slots.len() as PacketId - 1
             }
         }

@@ -217,11 +217,31 @@ impl Endpoint {
     }
 
     fn on_segment_synchronised(&mut self, now: Time, segment: &Segment) {
+        // Header prediction (Jacobson 1990): in order, inside the window, nothing but ACK set.
+        let expected = self.state == State::Established
+            && segment.flags == Flags::ACK
+            && segment.seq == self.receiver.nxt()
+            && segment.len <= self.receiver.window()
+            && !self.timestamps;
+        if !expected && !self.check(now, segment) {
+            return;
+        }
+        if segment.ack > self.sender.max() {
+            self.receiver.ack_soon();
+            return;
+        }
+        self.take_ack(now, segment);
+        self.take_data(now, segment);
+        self.follow_fins(now);
+    }
+
+    /// RFC 9293 section 3.10.7.4 up to the fifth check; whether there is an ACK field to look at.
+    fn check(&mut self, now: Time, segment: &Segment) -> bool {
         if self.state == State::SynReceived && segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK)
         {
             // The peer sent its SYN again: it has not seen our answer.
             self.syn.due = true;
-            return;
+            return false;
         }
         if !self.timestamps_in_order(segment) || !self.acceptable(segment) {
             if !segment.flags.has(Flags::RST) {
@@ -232,7 +252,7 @@ impl Endpoint {
                     self.time_wait_until = now + self.config.time_wait;
                 }
             }
-            return;
+            return false;
         }
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the exact next sequence number resets; a near miss is challenged.
@@ -244,30 +264,24 @@ impl Endpoint {
             } else {
                 self.end(ConnectionError::Reset);
             }
-            return;
+            return false;
         }
         if segment.flags.has(Flags::SYN) {
             self.receiver.ack_soon();
-            return;
+            return false;
         }
         if !segment.flags.has(Flags::ACK) {
-            return;
+            return false;
         }
         if self.state == State::SynReceived {
             if segment.ack != self.iss + 1 {
                 self.answer_with_reset(segment);
-                return;
+                return false;
             }
             self.establish(now, segment);
             self.window_from = (segment.seq, segment.ack);
         }
-        if segment.ack > self.sender.max() {
-            self.receiver.ack_soon();
-            return;
-        }
-        self.take_ack(now, segment);
-        self.take_data(now, segment);
-        self.follow_fins(now);
+        true
     }
 
     /// RFC 9293 section 3.10.7.4, first check.
@@ -307,9 +321,12 @@ impl Endpoint {
             return;
         }
         let (wl1, wl2) = self.window_from;
-        let newer = wl1 < segment.seq || (wl1 == segment.seq && wl2 <= segment.ack);
+        // RFC 9293 section 3.10.7.4, with one case more: when a resent segment brings the newest ACK, the old window counted
+        // from it would reach beyond the receiver's edge.
+        let newest_ack = segment.ack > self.sender.una();
+        let newer = newest_ack || wl1 < segment.seq || (wl1 == segment.seq && wl2 <= segment.ack);
         if newer {
-            self.window_from = (segment.seq, segment.ack);
+            self.window_from = (segment.seq.max(wl1), segment.ack);
         }
         let timestamp_rtt = match (self.timestamps, segment.options.timestamps) {
             (true, Some(t)) if t.echo != 0 => {

@@ -39,6 +39,8 @@ pub struct Receiver {
     waiting_segments: u32,
     deadline: Time,
     ack_now: bool,
+    /// The window field that went out last, while nothing has come or been read since.
+    standing_field: Option<u16>,
     delivered: u64,
     stats: ReceiverStats,
 }
@@ -67,6 +69,7 @@ impl Receiver {
             waiting_segments: 0,
             deadline: Time::NEVER,
             ack_now: false,
+            standing_field: None,
             delivered: 0,
             stats: ReceiverStats::default(),
         }
@@ -80,6 +83,7 @@ impl Receiver {
 
     /// Both ends offered scaling: windows go out shifted by `scale`. Without it the buffer in use is 65,535 bytes.
     pub fn negotiated(&mut self, scale: Option<u8>) {
+        self.standing_field = None;
         self.scale = scale.unwrap_or(0);
         self.capacity = self.capacity.min(65_535 << self.scale);
     }
@@ -98,6 +102,7 @@ impl Receiver {
 
     /// Payload `seq .. seq + len`, with FIN behind it or not, arrived. Returns the bytes that became readable.
     pub fn on_data(&mut self, now: Time, seq: Seq, len: u32, fin: bool) -> u32 {
+        self.standing_field = None;
         if len > 0 {
             self.stats.data_segments += 1;
         }
@@ -196,6 +201,7 @@ impl Receiver {
     pub fn read(&mut self, most: u32) -> u32 {
         let taken = self.unread.min(most);
         self.unread -= taken;
+        self.standing_field = None;
         if taken > 0 && self.window() < 2 * self.mss && self.gain() >= self.worthwhile() {
             // The peer may be waiting for this.
             self.ack_now = true;
@@ -218,6 +224,9 @@ impl Receiver {
     /// An acknowledgment goes out: returns the window field, and forgets that one was owed.
     pub fn acknowledge(&mut self) -> u16 {
         self.ack_now = false;
+        if let Some(field) = self.standing_field {
+            return field;
+        }
         self.waiting_segments = 0;
         self.deadline = Time::NEVER;
         let gain = self.gain();
@@ -227,6 +236,7 @@ impl Receiver {
         let window = self.edge - self.nxt;
         let field = (window.div_ceil(1 << self.scale)).min(65_535);
         self.edge = self.edge.max(self.nxt + (field << self.scale));
+        self.standing_field = Some(field as u16);
         field as u16
     }
 

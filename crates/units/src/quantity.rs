@@ -159,7 +159,7 @@ impl FromStr for Span {
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scales: &[(u64, &str)]) -> fmt::Result {
     let (factor, name) = scales
         .iter()
-        .find(|(factor, _)| value >= *factor && value % factor == 0)
+        .find(|(factor, _)| value >= *factor && value.is_multiple_of(*factor))
         .or(scales.last())
         .copied()
         .unwrap_or((1, ""));
