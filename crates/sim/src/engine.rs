@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Stream};
-use bentpipe_tcp::{Endpoint, Seq, State, Transmit};
+use bentpipe_tcp::{Endpoint, Segment, Seq, State};
 use bentpipe_units::{Span, Time};
 
 use crate::events::EventQueue;
@@ -111,12 +111,12 @@ impl Network {
     }
 
     #[inline]
-    fn send(&mut self, from: usize, route: u32, transmit: &Transmit) {
+    fn send(&mut self, from: usize, route: u32, segment: &Segment, again: bool) {
         if let Some(observer) = &mut self.observer {
-            observer.sent(self.now, from, transmit);
+            observer.sent(self.now, from, segment, again);
         }
-        let id = self.packets.insert(&transmit.segment, route, from as u32 ^ 1);
-        self.offer(self.routes.hops[route as usize], id, transmit.segment.packet_len());
+        let id = self.packets.insert(segment, route, from as u32 ^ 1);
+        self.offer(self.routes.hops[route as usize], id, segment.packet_len());
     }
 }
 
@@ -234,8 +234,9 @@ impl Engine {
         if !sends && tcp.state() == State::CloseWait {
             tcp.close(false);
         }
-        while let Some(transmit) = tcp.poll_transmit(now) {
-            network.send(index, *route, &transmit);
+        let mut segment = Segment::default();
+        while let Some(again) = tcp.poll_segment(now, &mut segment) {
+            network.send(index, *route, &segment, again);
         }
         let due = tcp.next_timeout();
         if due < *armed {

@@ -4,7 +4,7 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use bentpipe_tcp::wire::Addresses;
-use bentpipe_tcp::{Endpoint, Flags, Segment, Seq, Transmit};
+use bentpipe_tcp::{Endpoint, Flags, Segment, Seq};
 use bentpipe_units::Time;
 
 use crate::packets::Packet;
@@ -59,8 +59,7 @@ impl Observer {
         Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * scenario.flows.len()] })
     }
 
-    pub(crate) fn sent(&mut self, now: Time, end: usize, transmit: &Transmit) {
-        let segment = &transmit.segment;
+    pub(crate) fn sent(&mut self, now: Time, end: usize, segment: &Segment, again: bool) {
         if segment.flags.has(Flags::SYN) {
             self.unwrapped[end].get(segment.seq + 1);
         }
@@ -73,7 +72,7 @@ impl Observer {
             sent.time_s.push(now.as_secs());
             sent.sequence_bytes.push(sequence);
             sent.payload_bytes.push(u64::from(segment.len));
-            sent.retransmission.push(u64::from(transmit.again));
+            sent.retransmission.push(u64::from(again));
         }
         self.capture(now, end, end, segment);
     }

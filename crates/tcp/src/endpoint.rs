@@ -415,23 +415,37 @@ impl Endpoint {
     }
 
     /// The next segment for the wire, or none until something changes. Call it until it returns none.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        if self.reset.is_some() {
-            return self.reset.take().map(|segment| Transmit { segment, again: false });
+        let mut segment = Segment::default();
+        self.poll_segment(now, &mut segment).map(|again| Transmit { segment, again })
+    }
+
+    /// [`Endpoint::poll_transmit`] into a segment of the caller's: returns whether its first byte was sent before.
+    pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+        if let Some(reset) = &self.reset {
+            *segment = *reset;
+            self.reset = None;
+            return Some(false);
         }
         match self.state {
             State::Closed | State::Listen => None,
-            State::SynSent | State::SynReceived => self.poll_syn(now),
+            State::SynSent | State::SynReceived => self.poll_syn(now, segment),
             _ => {
                 if let Some(data) = self.sender.poll(now) {
-                    return Some(self.data_segment(now, data));
+                    self.data_segment(now, data, segment);
+                    return Some(data.again);
                 }
-                self.receiver.owes_ack().then(|| self.pure_ack(now))
+                if !self.receiver.owes_ack() {
+                    return None;
+                }
+                self.pure_ack(now, segment);
+                Some(false)
             }
         }
     }
 
-    fn poll_syn(&mut self, now: Time) -> Option<Transmit> {
+    fn poll_syn(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
         if !std::mem::take(&mut self.syn.due) {
             return None;
         }
@@ -449,7 +463,7 @@ impl Endpoint {
                 .timestamp_option(now, if answer { self.timestamps } else { self.config.timestamps }),
             ..Options::default()
         };
-        let segment = Segment {
+        *segment = Segment {
             seq: self.iss,
             ack: if answer { self.receiver.nxt() } else { Seq::default() },
             window: self.receiver.syn_window(),
@@ -457,10 +471,10 @@ impl Endpoint {
             options,
             len: 0,
         };
-        Some(Transmit { segment, again })
+        Some(again)
     }
 
-    fn data_segment(&mut self, now: Time, data: Outgoing) -> Transmit {
+    fn data_segment(&mut self, now: Time, data: Outgoing, segment: &mut Segment) {
         if data.fin {
             self.state = match self.state {
                 State::Established => State::FinWait1,
@@ -468,38 +482,30 @@ impl Endpoint {
                 state => state,
             };
         }
-        let mut segment = self.header(now);
+        self.header(now, segment);
         segment.seq = data.seq;
         segment.len = data.len;
         if data.fin {
             segment.flags |= Flags::FIN;
         }
-        Transmit { segment, again: data.again }
     }
 
-    fn pure_ack(&mut self, now: Time) -> Transmit {
-        let mut segment = self.header(now);
+    fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
+        self.header(now, segment);
         // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window.
         segment.seq = self.sender.max();
         if self.sack {
             segment.options.sack = self.receiver.sack_blocks(if self.timestamps { 3 } else { 4 });
         }
-        Transmit { segment, again: false }
     }
 
-    fn header(&mut self, now: Time) -> Segment {
+    #[inline]
+    fn header(&mut self, now: Time, segment: &mut Segment) {
         let window = self.receiver.acknowledge();
         self.last_ack_sent = self.receiver.nxt();
-        Segment {
-            seq: Seq::default(),
-            ack: self.receiver.nxt(),
-            len: 0,
-            window,
-            flags: Flags::ACK,
-            options: Options {
-                timestamps: self.timestamp_option(now, self.timestamps),
-                ..Options::default()
-            },
+        *segment = Segment { ack: self.receiver.nxt(), window, flags: Flags::ACK, ..Segment::default() };
+        if self.timestamps {
+            segment.options.timestamps = self.timestamp_option(now, true);
         }
     }
 
