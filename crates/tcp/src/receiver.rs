@@ -147,10 +147,11 @@ impl Receiver {
             // RFC 5681 section 4.2: an immediate ACK "when it receives a data segment that fills in all or part of a
             // gap in the sequence space".
             self.ack_now = true;
-            if let Some(run) = self.held.first().filter(|run| run.start <= end) {
-                self.nxt = run.end.max(end);
+            // A segment cut otherwise than before may reach across more than one run.
+            while let Some(run) = self.held.first().filter(|run| run.start <= self.nxt) {
+                self.nxt = self.nxt.max(run.end);
+                self.held.advance(self.nxt, |_| {});
             }
-            self.held.advance(self.nxt, |_| {});
         }
         let readable = self.nxt - before;
         self.unread += readable;
