@@ -243,10 +243,14 @@ impl Endpoint {
             self.syn.due = true;
             return false;
         }
-        if !self.timestamps_in_order(segment) || !self.acceptable(segment) {
+        let in_order = self.timestamps_in_order(segment);
+        if !in_order || !self.acceptable(segment) {
             if !segment.flags.has(Flags::RST) {
                 self.receiver.ack_soon();
-                self.count_beyond_window(now, segment);
+                if in_order && segment.len > 0 {
+                    // All of it is held already, or lies beyond the window: the receiver counts it.
+                    self.receiver.on_data(now, segment.seq, segment.len, false);
+                }
                 if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
                     // The peer has not seen our ACK: "Acknowledge it, and restart the 2 MSL timeout."
                     self.time_wait_until = now + self.config.time_wait;
@@ -254,6 +258,7 @@ impl Endpoint {
             }
             return false;
         }
+        self.note_timestamp(segment);
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the exact next sequence number resets; a near miss is challenged.
             if segment.seq != self.receiver.nxt() {
@@ -298,22 +303,20 @@ impl Endpoint {
         }
     }
 
-    fn count_beyond_window(&mut self, now: Time, segment: &Segment) {
-        if segment.len > 0 && segment.seq >= self.receiver.nxt() + self.receiver.window() {
-            self.receiver.on_data(now, segment.seq, segment.len, false);
-        }
+    /// RFC 7323 section 5.3 (R1): PAWS.
+    fn timestamps_in_order(&self, segment: &Segment) -> bool {
+        let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps) else { return true };
+        Seq(timestamps.value) >= Seq(self.ts_recent) || segment.flags.has(Flags::RST)
     }
 
-    /// RFC 7323 section 5.3, PAWS, and the update of TS.Recent of section 4.3.
-    fn timestamps_in_order(&mut self, segment: &Segment) -> bool {
-        let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps) else { return true };
-        if Seq(timestamps.value) < Seq(self.ts_recent) && !segment.flags.has(Flags::RST) {
-            return false;
-        }
-        if segment.seq <= self.last_ack_sent {
+    /// RFC 7323 section 5.3 (R3): TS.Recent, by segments that passed (R1) and (R2).
+    fn note_timestamp(&mut self, segment: &Segment) {
+        if let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps)
+            && segment.seq <= self.last_ack_sent
+            && Seq(timestamps.value) >= Seq(self.ts_recent)
+        {
             self.ts_recent = timestamps.value;
         }
-        true
     }
 
     fn take_ack(&mut self, now: Time, segment: &Segment) {
