@@ -433,7 +433,12 @@ impl Endpoint {
         }
         match self.state {
             State::Closed | State::Listen => None,
-            State::SynSent | State::SynReceived => self.poll_syn(now, segment),
+            State::SynSent => self.poll_syn(now, segment),
+            State::SynReceived => self.poll_syn(now, segment).or_else(|| {
+                // What is not acceptable is answered here too, as is the peer's SYN-ACK when both opened at once.
+                self.receiver.owes_ack().then(|| self.pure_ack(now, segment))?;
+                Some(false)
+            }),
             _ => {
                 if let Some(data) = self.sender.poll(now) {
                     self.data_segment(now, data, segment);
