@@ -42,6 +42,8 @@ pub struct Endpoint {
     offered_mss: u16,
     /// SYN or SYN-ACK: when it is due again, when it was sent first, how often.
     syn: Syn,
+    /// Whether the peer opened the connection.
+    passive: bool,
     peer_scale: u8,
     scaling: bool,
     sack: bool,
@@ -60,7 +62,16 @@ struct Syn {
     due: bool,
     timer: Time,
     sent: Option<Time>,
+    /// Expiries of the timer.
     retries: u32,
+    /// Whether it had to be sent again, by the timer or because the peer asked again.
+    lost: bool,
+}
+
+impl Default for Syn {
+    fn default() -> Syn {
+        Syn { due: false, timer: Time::NEVER, sent: None, retries: 0, lost: false }
+    }
 }
 
 impl Endpoint {
@@ -73,7 +84,8 @@ impl Endpoint {
             offered_mss: config.mss.min(65_535) as u16,
             config,
             iss,
-            syn: Syn { due: false, timer: Time::NEVER, sent: None, retries: 0 },
+            syn: Syn::default(),
+            passive: false,
             peer_scale: 0,
             scaling: false,
             sack: false,
@@ -96,6 +108,15 @@ impl Endpoint {
     /// Passive open.
     pub fn listen(&mut self) {
         self.state = State::Listen;
+        self.passive = true;
+    }
+
+    /// The peer took its SYN back before the connection was open (RFC 9293 section 3.10.7.4, second check).
+    fn listen_again(&mut self) {
+        self.state = State::Listen;
+        self.syn = Syn::default();
+        self.config.mss = u32::from(self.offered_mss);
+        self.receiver = Receiver::new(&self.config);
     }
 
     /// The application hands over `bytes` more; `u64::MAX` means that it never stops.
@@ -263,6 +284,8 @@ impl Endpoint {
             // RFC 5961 section 3.2: only the exact next sequence number resets; a near miss is challenged.
             if segment.seq != self.receiver.nxt() {
                 self.receiver.ack_soon();
+            } else if self.state == State::SynReceived && self.passive {
+                self.listen_again();
             } else if self.state == State::TimeWait {
                 // Both directions are through: RFC 9293 section 3.10.7.4 gives no signal here.
                 self.state = State::Closed;
