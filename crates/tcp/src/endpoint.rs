@@ -226,10 +226,10 @@ impl Endpoint {
         self.syn.due = false;
         // RFC 5681 section 3.1: "If the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
         // transmitted SYN MUST be one segment".
-        let initial_window = if self.syn.retries > 0 { 1 } else { self.config.initial_window };
+        let initial_window = if self.syn.lost { 1 } else { self.config.initial_window };
         self.sender.open(&self.config, initial_window);
         match self.syn.sent {
-            Some(sent) if self.syn.retries == 0 => self.sender.sample_handshake(now.since(sent)),
+            Some(sent) if !self.syn.lost => self.sender.sample_handshake(now.since(sent)),
             _ => self.sender.after_lost_syn(),
         }
         if !segment.flags.has(Flags::SYN) {
@@ -258,10 +258,11 @@ impl Endpoint {
 
     /// RFC 9293 section 3.10.7.4 up to the fifth check; whether there is an ACK field to look at.
     fn check(&mut self, now: Time, segment: &Segment) -> bool {
-        if self.state == State::SynReceived && segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK)
-        {
+        let syn_alone = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        if self.state == State::SynReceived && syn_alone && segment.seq + 1 == self.receiver.nxt() {
             // The peer sent its SYN again: it has not seen our answer.
             self.syn.due = true;
+            self.syn.lost = true;
             return false;
         }
         let in_order = self.timestamps_in_order(segment);
@@ -429,6 +430,7 @@ impl Endpoint {
         if now >= self.syn.timer {
             self.syn.timer = Time::NEVER;
             self.syn.retries += 1;
+            self.syn.lost = true;
             if self.syn.retries > self.config.max_retransmissions {
                 return self.end(ConnectionError::TimedOut);
             }
