@@ -4,7 +4,9 @@ use bentpipe_units::{Span, Time};
 
 use crate::receiver::window_scale_for;
 use crate::sender::{Incoming, Outgoing};
-use crate::{Config, ConnectionError, Flags, Options, Receiver, Segment, Sender, Seq, Timestamps};
+use crate::{
+    Config, ConnectionError, Flags, Options, Receiver, RecoveryKind, Segment, Sender, Seq, Timestamps,
+};
 
 /// The states of RFC 9293 section 3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +210,10 @@ impl Endpoint {
         self.peer_scale = if scaled { options.window_scale.unwrap_or(0).min(14) } else { 0 };
         self.receiver.negotiated(scaled.then(|| window_scale_for(self.config.receive_window)));
         self.sack = self.config.sack && options.sack_permitted;
+        if !self.sack && self.config.recovery == RecoveryKind::Sack {
+            // RFC 6675 needs what the peer does not offer; RFC 6582 is for "the absence of SACK".
+            self.config.recovery = RecoveryKind::NewReno;
+        }
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
         if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
             self.ts_recent = timestamps.value;
