@@ -1,0 +1,193 @@
+//! The order in which data goes out: what must go again, what recovery asks for, new data, probes.
+
+use bentpipe_units::{Span, Time};
+
+use super::{Fin, Outgoing, Sender};
+use crate::Seq;
+use crate::control::SendView;
+use crate::recovery::{Next, Outstanding, Range};
+
+impl Sender {
+    /// The next segment to send, or none until something changes. Call it until it returns none.
+    pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if let Some(seq) = self.retransmit_now.take() {
+            let missing = self.recovery.missing_from(seq, self.max);
+            let range = Range { start: missing.start, end: missing.end.min(missing.start + self.smss) };
+            if range.start < range.end {
+                return Some(self.resend(now, range));
+            }
+        }
+        if self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued {
+            return None;
+        }
+        if self.probing {
+            return self.probe(now);
+        }
+        self.restart_after_idle(now);
+        let idle = self.recovery_idle;
+        let in_recovery = !idle && self.recovery.in_recovery();
+        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery };
+        let rwnd = self.control.receive_window(&self.window, &view);
+        if idle && self.nxt == self.max {
+            let room = (self.window.cwnd as u32).saturating_sub(view.flight);
+            return self.send_new_data(now, rwnd, room);
+        }
+        let mut outstanding = Outstanding {
+            una: self.una,
+            nxt: self.nxt,
+            max: self.max,
+            smss: self.smss,
+            new_data: false,
+            room: 0,
+        };
+        let extra = if self.nxt == self.max { self.recovery.extra_window(self.smss) } else { 0 };
+        let cwnd = (self.window.cwnd as u32).saturating_add(extra);
+        let room = cwnd.saturating_sub(self.recovery.in_flight(&outstanding));
+        if in_recovery {
+            outstanding.new_data = self.new_data_len(self.max, rwnd).is_some();
+            outstanding.room = room;
+            match self.recovery.next(&outstanding) {
+                Next::InOrder => {}
+                Next::Again(range) => return Some(self.resend(now, range)),
+                Next::NewData => return self.send_in_order(now, self.max, rwnd, room),
+                Next::Nothing => return None,
+            }
+        }
+        if self.nxt < self.max {
+            return self.go_back(now, rwnd, room);
+        }
+        self.send_new_data(now, rwnd, room)
+    }
+
+    #[inline]
+    fn send_new_data(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
+        let sent = self.send_in_order(now, self.max, rwnd, room);
+        if sent.is_none() && self.una == self.max {
+            // Data waits, none is in flight, the window has no room for it: RFC 9293 section 3.8.6.1.
+            self.probing = true;
+            self.arm(now, Span::ZERO);
+        }
+        sent
+    }
+
+    /// In the persist state: one byte beyond the window when the timer says so.
+    fn probe(&mut self, now: Time) -> Option<Outgoing> {
+        if !std::mem::take(&mut self.probe_now) {
+            return None;
+        }
+        self.stats.window_probes += 1;
+        if self.una < self.max {
+            return Some(self.resend(now, Range { start: self.una, end: self.una + 1 }));
+        }
+        if self.unsent != u64::MAX {
+            self.unsent -= 1;
+        }
+        self.max = self.una + 1;
+        self.nxt = self.max;
+        self.sent(now, 1);
+        Some(Outgoing { seq: self.una, len: 1, fin: false, again: false })
+    }
+
+    /// Sends again from SND.NXT, past what the receiver is known to hold.
+    fn go_back(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
+        let missing = self.recovery.missing_from(self.nxt, self.max);
+        if missing.start >= self.max {
+            self.nxt = self.max;
+            return self.send_in_order(now, self.max, rwnd, room);
+        }
+        if self.resent_this_pass >= self.control.resend_limit() {
+            return None;
+        }
+        let end = missing.end.min(missing.start + self.smss);
+        let fits = (end - missing.start).min(self.smss) <= room && end - self.una <= rwnd;
+        if !fits {
+            return None;
+        }
+        self.resent_this_pass += 1;
+        Some(self.resend(now, Range { start: missing.start, end }))
+    }
+
+    /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
+    #[inline]
+    fn new_data_len(&self, from: Seq, rwnd: u32) -> Option<u32> {
+        let window = rwnd.saturating_sub(from - self.una);
+        let most = window.min(self.smss);
+        if self.unsent >= u64::from(self.smss) {
+            if most == self.smss {
+                return Some(most);
+            }
+            if from != self.una {
+                return None;
+            }
+        } else if self.unsent <= u64::from(most) && self.unsent > 0 {
+            return Some(self.unsent as u32);
+        }
+        // RFC 9293 section 3.8.6.2.1: "if SND.NXT = SND.UNA and min(D,U) >= Fs * Max(SND.WND)", Fs = 1/2.
+        let some = u64::from(most).min(self.unsent) as u32;
+        (from == self.una && some > 0 && some >= self.largest_rwnd / 2).then_some(some)
+    }
+
+    #[inline]
+    fn send_in_order(&mut self, now: Time, from: Seq, rwnd: u32, room: u32) -> Option<Outgoing> {
+        let len = match self.new_data_len(from, rwnd) {
+            Some(len) if len <= room => len,
+            None if self.unsent == 0 && self.fin == Fin::Queued => 0,
+            _ => return None,
+        };
+        let fin = self.fin == Fin::Queued && u64::from(len) == self.unsent;
+        if self.unsent != u64::MAX {
+            self.unsent -= u64::from(len);
+        }
+        let mut end = from + len;
+        if fin {
+            self.fin = Fin::Sent(end);
+            end += 1;
+        }
+        self.nxt = end;
+        self.max = end;
+        if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+        self.sent(now, len);
+        Some(Outgoing { seq: from, len, fin, again: false })
+    }
+
+    fn resend(&mut self, now: Time, range: Range) -> Outgoing {
+        let fin_seq = self.fin_seq();
+        let fin = fin_seq.is_some_and(|fin| range.end > fin);
+        let len = range.end - range.start - u32::from(fin);
+        if self.nxt <= range.start {
+            self.nxt = range.end;
+        }
+        // Karn: what was sent twice is not timed, nor is what waits behind it.
+        if self.timed.is_some_and(|(end, _)| end > range.start) {
+            self.timed = None;
+        }
+        self.stats.retransmitted_segments += 1;
+        self.sent(now, len);
+        Outgoing { seq: range.start, len, fin, again: true }
+    }
+
+    fn sent(&mut self, now: Time, len: u32) {
+        self.last_sent = now;
+        if len > 0 {
+            self.stats.data_segments += 1;
+            self.stats.data_bytes += u64::from(len);
+        }
+        // RFC 6298 (5.1): "if the timer is not running, start it".
+        if self.timer == Time::NEVER {
+            self.arm(now, Span::ZERO);
+        }
+    }
+
+    fn restart_after_idle(&mut self, now: Time) {
+        if let Some(restart) = self.restart_window
+            && self.una == self.max
+            && self.stats.data_segments > 0
+            && now.since(self.last_sent) > self.rtt.rto()
+        {
+            // RFC 5681 section 4.1: "RW = min(IW,cwnd)".
+            self.window.cwnd = self.window.cwnd.min(restart);
+        }
+    }
+}
