@@ -210,10 +210,6 @@ impl Endpoint {
         self.peer_scale = if scaled { options.window_scale.unwrap_or(0).min(14) } else { 0 };
         self.receiver.negotiated(scaled.then(|| window_scale_for(self.config.receive_window)));
         self.sack = self.config.sack && options.sack_permitted;
-        if !self.sack && self.config.recovery == RecoveryKind::Sack {
-            // RFC 6675 needs what the peer does not offer; RFC 6582 is for "the absence of SACK".
-            self.config.recovery = RecoveryKind::NewReno;
-        }
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
         if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
             self.ts_recent = timestamps.value;
@@ -233,7 +229,12 @@ impl Endpoint {
         // RFC 5681 section 3.1: "If the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
         // transmitted SYN MUST be one segment".
         let initial_window = if self.syn.lost { 1 } else { self.config.initial_window };
-        self.sender.open(&self.config, initial_window);
+        let recovery = match self.config.recovery {
+            // RFC 6675 needs what the peer does not offer; RFC 6582 is for "the absence of SACK".
+            RecoveryKind::Sack if !self.sack => RecoveryKind::NewReno,
+            recovery => recovery,
+        };
+        self.sender.open(&Config { recovery, ..self.config.clone() }, initial_window);
         match self.syn.sent {
             Some(sent) if !self.syn.lost => self.sender.sample_handshake(now.since(sent)),
             _ => self.sender.after_lost_syn(),
