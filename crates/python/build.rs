@@ -6,7 +6,8 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let papers = Path::new("../../papers");
     println!("cargo::rerun-if-changed={}", papers.display());
-    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("no OUT_DIR"))?).join("data");
+    let out =
+        PathBuf::from(env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("no OUT_DIR"))?).join("data");
     if out.is_dir() {
         fs::remove_dir_all(&out)?;
     }
