@@ -326,7 +326,9 @@ impl Endpoint {
         let inside = |seq: Seq| seq >= nxt && seq < nxt + window;
         match (segment.sequence_len(), window) {
             (0, 0) => segment.seq == nxt,
-            (0, _) => inside(segment.seq) || segment.seq == nxt,
+            // A peer with a full window out has no number left below the edge for a plain ACK. Section 3.10.7.4 would drop
+            // it, and with it the news of a hole; Linux takes it, and so does this end.
+            (0, _) => inside(segment.seq) || segment.seq == nxt + window,
             // "If the RCV.WND is zero, no segments will be acceptable, but special allowance should be made to accept
             // valid ACKs": the receiver drops the payload.
             (_, 0) => segment.seq == nxt,
@@ -532,8 +534,8 @@ impl Endpoint {
 
     fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
         self.header(now, segment);
-        // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window.
-        segment.seq = self.sender.max();
+        // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window, or a probe's byte beyond.
+        segment.seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
         if self.sack {
             segment.options.sack = self.receiver.sack_blocks(if self.timestamps { 3 } else { 4 });
         }
