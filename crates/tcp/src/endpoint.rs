@@ -474,6 +474,11 @@ impl Endpoint {
                 Some(false)
             }),
             _ => {
+                // RFC 5681 section 4.2: out of order data is answered by a duplicate ACK, which data cannot carry.
+                if self.receiver.owes_ack() && self.receiver.has_hole() {
+                    self.pure_ack(now, segment);
+                    return Some(false);
+                }
                 if let Some(data) = self.sender.poll(now) {
                     self.data_segment(now, data, segment);
                     return Some(data.again);

@@ -252,6 +252,12 @@ impl Receiver {
         self.ack_now
     }
 
+    /// Whether data is held past a hole.
+    #[inline]
+    pub fn has_hole(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// Owes an acknowledgment from now on.
     pub fn ack_soon(&mut self) {
         self.ack_now = true;
