@@ -182,6 +182,10 @@ impl Sender {
     pub fn close(&mut self, discard: bool) {
         if discard {
             self.unsent = 0;
+            if self.probing && self.una == self.max {
+                // Nothing is left to probe for, and FIN needs no window.
+                self.leave_persist();
+            }
         }
         if self.fin == Fin::Open {
             self.fin = Fin::Queued;
@@ -215,11 +219,17 @@ impl Sender {
             self.with_recovery(now, |recovery, cx| recovery.on_duplicate_ack(cx));
         }
         if self.probing && self.window_opened() {
-            self.probing = false;
-            self.timer = Time::NEVER;
-            self.rtt.progress();
+            self.leave_persist();
             self.nxt = self.una;
         }
+    }
+
+    fn leave_persist(&mut self) {
+        self.probing = false;
+        self.probe_now = false;
+        self.timer = Time::NEVER;
+        // The probes' back-off says nothing of the network.
+        self.rtt.progress();
     }
 
     fn take_sack(&mut self, incoming: &Incoming<'_>) -> bool {
@@ -284,9 +294,11 @@ impl Sender {
                 true
             }
         };
+        if self.probing {
+            self.leave_persist();
+        }
         if self.una == self.max {
             self.timer = Time::NEVER;
-            self.probing = false;
         } else if restart_timer {
             // RFC 6298 (5.3): "restart the retransmission timer so that it will expire after RTO seconds".
             self.arm(now, Span::ZERO);
