@@ -100,7 +100,13 @@ pub trait Recovery: Send {
         false
     }
 
-    /// A duplicate ACK (RFC 5681 section 2; with SACK also an ACK with new SACK information).
+    /// Whether a duplicate ACK is one by its SACK blocks (RFC 6675 section 2) or by its fields (RFC 5681 section 2).
+    #[inline]
+    fn needs_sack(&self) -> bool {
+        false
+    }
+
+    /// A duplicate ACK.
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>);
 
     /// The cumulative ACK advanced by `acked` bytes, to `cx.una`.

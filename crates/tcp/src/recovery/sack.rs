@@ -123,6 +123,10 @@ impl Recovery for Sack {
         news
     }
 
+    fn needs_sack(&self) -> bool {
+        true
+    }
+
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
         if self.duplicates == 0 {
             self.before_duplicates = cx.max;

@@ -207,14 +207,19 @@ impl Sender {
             self.set_peer_window(window);
         }
         self.resent_this_pass = 0;
+        let mut duplicate = news;
         if incoming.ack != self.una {
             self.on_new_data_acked(now, incoming, prior_flight);
         } else if self.probing {
             // RFC 1122 section 4.2.2.17: the connection stays open "as long as the receiving TCP continues to send
             // acknowledgments in response to the probe segments".
             self.timeouts_in_a_row = 0;
-        } else if prior_flight > 0 && !incoming.carries_data && (same_window || news) {
-            // RFC 5681 section 2; RFC 6675 section 2 counts any ACK with new SACK information.
+        } else if prior_flight > 0 && !incoming.carries_data && same_window && !self.recovery.needs_sack() {
+            duplicate = true;
+        }
+        if duplicate {
+            // RFC 5681 section 2. With SACK it is an ACK with new SACK information and no other, "even if it carries new
+            // data, changes the advertised window, or moves the cumulative acknowledgment point" (RFC 6675 section 2).
             self.stats.duplicate_acks += 1;
             self.with_recovery(now, |recovery, cx| recovery.on_duplicate_ack(cx));
         }
