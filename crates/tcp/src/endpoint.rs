@@ -586,5 +586,5 @@ impl Endpoint {
 
 /// The clock of the timestamp option: a tick a millisecond, never zero.
 fn timestamp_clock(now: Time) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32 + 1
+    (now.as_nanos() / 1_000_000 % u64::from(u32::MAX)) as u32 + 1
 }
