@@ -1,6 +1,7 @@
 """Speed and memory of bentpipe beside ns-3 and ns-2 on the same four scenarios.
 
-Writes target/bench.json and fails when bentpipe takes over 5 % more instructions a data segment than bench/baseline.json.
+Writes target/bench.json, and fails when bentpipe takes over 5 % more instructions a data segment than
+bench/baseline.json.
 """
 
 from __future__ import annotations
@@ -54,8 +55,12 @@ class Scenario:
     ns2_counted: tuple[float, float]
     ns3_counted: tuple[float, float]
 
+    def written(self, length: float) -> str:
+        """Give a length with its unit."""
+        return f"{length / 1e6:g} MB" if self.unit == "bytes" else f"{length:g} {self.unit}"
+
     def overrides(self, length: float) -> list[str]:
-        """What makes bentpipe's scenario file so long."""
+        """Give the settings that make bentpipe's scenario so long."""
         if self.unit == "bytes":
             return ["--set", f"flows.download.bytes={length:.0f} B"]
         shortened = ["--set", f"duration={length:g} s"]
@@ -140,12 +145,12 @@ class Bentpipe:
         return None
 
     def command(self, scenario: Scenario, length: float) -> list[str]:
-        """The command line of one run."""
+        """Give the command line of one run."""
         binary = TARGET / "release" / "examples" / "bench"
         return [str(binary), str(SCENARIOS / f"{scenario.name}.toml"), *scenario.overrides(length)]
 
     def counted(self, scenario: Scenario) -> tuple[float, float]:
-        """The lengths at which instructions are counted."""
+        """Give the lengths at which instructions are counted."""
         return scenario.full / 10, scenario.full
 
 
@@ -159,7 +164,7 @@ class Ns2:
         return None if shutil.which("ns") else "ns-2 is not installed (Debian package ns2)"
 
     def command(self, scenario: Scenario, length: float) -> list[str]:
-        """The command line of one run."""
+        """Give the command line of one run."""
         return [
             "ns",
             str(PEERS / "ns2" / "bench.tcl"),
@@ -168,7 +173,7 @@ class Ns2:
         ]
 
     def counted(self, scenario: Scenario) -> tuple[float, float]:
-        """The lengths at which instructions are counted."""
+        """Give the lengths at which instructions are counted."""
         return scenario.ns2_counted
 
 
@@ -200,11 +205,11 @@ class Ns3:
         return None
 
     def command(self, scenario: Scenario, length: float) -> list[str]:
-        """The command line of one run."""
+        """Give the command line of one run."""
         return [str(self.binary), scenario.name, f"{length:g}" if length < 1e5 else f"{length:.0f}"]
 
     def counted(self, scenario: Scenario) -> tuple[float, float]:
-        """The lengths at which instructions are counted."""
+        """Give the lengths at which instructions are counted."""
         return scenario.ns3_counted
 
 
@@ -212,10 +217,10 @@ Simulator = Bentpipe | Ns2 | Ns3
 
 
 def measure(simulator: Simulator, scenario: Scenario, instructions: bool) -> dict[str, Any]:
-    """One row: speed as the median of up to five runs (as many as fit in half a minute), memory, instructions.
+    """Give one row: speed (the median of up to five runs, within half a minute), memory, instructions.
 
-    Every simulator here is one thread that never waits, so the time of its core, user and system, is what the wall shows on
-    an idle machine; on a busy one the wall shows the neighbours.
+    Every simulator here is one thread that never waits, so the time of its core, user and system, is what the
+    wall shows on an idle machine; on a busy one the wall shows the neighbours.
     """
     runs = [spawn(simulator.command(scenario, scenario.full))]
     while len(runs) < 5 and sum(run.wall_s for run in runs) + runs[0].wall_s < 30:
@@ -254,7 +259,7 @@ def measure(simulator: Simulator, scenario: Scenario, instructions: bool) -> dic
 
 
 def check_instructions(update: bool) -> bool:
-    """Hold bentpipe's instructions a data segment on shortened scenarios to the committed baseline; true if they hold."""
+    """Hold bentpipe's instructions a data segment, on short scenarios, to the baseline; true if they hold."""
     if not shutil.which("valgrind"):
         print("instructions a data segment: not checked, valgrind is not installed (Debian package valgrind)")
         return True
@@ -275,6 +280,8 @@ def check_instructions(update: bool) -> bool:
         }
         write(BASELINE, content)
         print(f"wrote {BASELINE.relative_to(ROOT)}")
+    if not BASELINE.exists():
+        raise Failure(f"{BASELINE.relative_to(ROOT)} is missing: make it with --update-baseline")
     baseline = json.loads(BASELINE.read_text())
     print("instructions a data segment (callgrind, whole process, shortened scenarios)")
     print(f"  {'scenario':<14} {'length':>16} {'now':>8} {'baseline':>9} {'change':>8}")
@@ -284,32 +291,19 @@ def check_instructions(update: bool) -> bool:
         change = now[scenario.name] / before - 1
         verdict = "" if change <= TOLERANCE else f"  over the {TOLERANCE:.0%} allowed"
         held &= change <= TOLERANCE
-        length = (
-            f"{scenario.checked:g} {scenario.unit}"
-            if scenario.unit != "bytes"
-            else f"{scenario.checked / 1e6:g} MB"
-        )
-        print(
-            f"  {scenario.name:<14} {length:>16} {now[scenario.name]:>8.0f} {before:>9.0f} {change:>+8.1%}{verdict}"
-        )
+        length = scenario.written(scenario.checked)
+        counts = f"{now[scenario.name]:>8.0f} {before:>9.0f}"
+        print(f"  {scenario.name:<14} {length:>16} {counts} {change:>+8.1%}{verdict}")
     return held
 
 
-def connection_bytes(rows: Sequence[dict[str, Any]]) -> float | None:
-    """Bytes that bentpipe's peak grows by for each connection from 10 to 1000 of them."""
-    peaks = {row["scenario"]: row["peak_bytes"] for row in rows if row["simulator"] == "bentpipe"}
-    if not {"dumbbell-10", "dumbbell-1000"} <= peaks.keys():
-        return None
-    return (peaks["dumbbell-1000"] - peaks["dumbbell-10"]) / 990
-
-
 def number(value: float | None) -> str:
-    """A whole number, or a dash for none."""
+    """Write a whole number, or a dash for none."""
     return "-" if value is None else f"{value:.0f}"
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
-    """The rows, units in the heading, and bentpipe's ratios to each peer."""
+    """Print the rows, units in the heading, and bentpipe's ratios to each peer."""
     heading = (
         ("", "", "data", "core", "set-up", "segments/s", "", "instr./segment", "", "peak"),
         ("scenario", "simulator", "segments", "s", "s", "all", "loop", "all", "loop", "MB"),
@@ -334,14 +328,15 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
     for line in (*heading, *cells):
         print(
             " ".join(
-                f"{cell:<{-width}}" if width < 0 else f"{cell:>{width}}" for cell, width in zip(line, widths)
+                f"{cell:<{-width}}" if width < 0 else f"{cell:>{width}}"
+                for cell, width in zip(line, widths, strict=True)
             ).rstrip()
         )
     print(
-        "core: user and system time of the process; all: the whole process; loop: with set-up (start, network) left out"
+        "core: user and system time of the process; all: the whole process; loop: set-up and start left out"
     )
     by_key = {(row["scenario"], row["simulator"]): row for row in rows}
-    lines = []
+    ratios = []
     for scenario in BENCHMARKS:
         ours = by_key.get((scenario.name, "bentpipe"))
         for peer in ("ns-3", "ns-2"):
@@ -350,17 +345,19 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
                 continue
             whole = ours["segments_per_s"] / theirs["segments_per_s"]
             loop = ours["loop_segments_per_s"] / theirs["loop_segments_per_s"]
-            lines.append(
-                f"  {scenario.name:<14} {whole:>6.1f} x {peer} in segments/s ({loop:.1f} x with set-up left out)"
-            )
-    if lines:
-        print("\nbentpipe is")
-        print("\n".join(lines))
-    growth = connection_bytes(rows)
-    if growth is not None:
-        print(
-            f"\nbentpipe's memory from 10 to 1000 connections: {growth:.0f} bytes a connection, packets in flight included"
-        )
+            ratios.append(f"  {scenario.name:<14} {whole:>6.1f} times {peer} ({loop:.1f} times, loops alone)")
+    if ratios:
+        print("\nsegments/s of bentpipe:")
+        print("\n".join(ratios))
+    few, many = (by_key.get((f"dumbbell-{count}", "bentpipe")) for count in (10, 1000))
+    if few is None or many is None:
+        return
+    print("\nbentpipe from 10 to 1000 connections:")
+    growth = (many["peak_bytes"] - few["peak_bytes"]) / 990
+    print(f"  {growth:.0f} bytes of memory for each more, packets in flight and the network included")
+    if few["instructions_per_segment"] is not None:
+        factor = many["instructions_per_segment"] / few["instructions_per_segment"]
+        print(f"  {factor:.2f} times the instructions a data segment")
 
 
 def write(path: Path, content: Any) -> None:
@@ -390,7 +387,11 @@ def stop_on_signals() -> Iterator[None]:
 
 
 def main() -> int:
-    """Exit status 0, 1 past the allowed instructions or when a run failed, 2 for a bad command line, 130 interrupted."""
+    """Run what is asked for.
+
+    The exit status is 1 past the allowed instructions or after a failed run, 2 for a bad command line, 130 when
+    interrupted.
+    """
     names = [scenario.name for scenario in BENCHMARKS]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -410,7 +411,7 @@ def main() -> int:
     parser.add_argument(
         "--check-instructions",
         action="store_true",
-        help="only hold bentpipe's instructions a data segment, on shortened scenarios, to bench/baseline.json",
+        help="only hold bentpipe's instructions a data segment to bench/baseline.json, on short runs",
     )
     parser.add_argument(
         "--update-baseline", action="store_true", help="rewrite bench/baseline.json; nothing else is measured"

@@ -1,0 +1,70 @@
+"""bentpipe's recoveries against ns-2's agents, on the same drop patterns."""
+
+import shutil
+from pathlib import Path
+
+import compare
+import pytest
+from patterns import BY_NAME, PATTERNS, VARIANTS
+from reasons import DIFFERENCES, REASONS
+from transfers import Transfer, difference, read_golden, run_bentpipe, run_ns2
+
+PAIRS = [(variant, pattern.name) for variant in VARIANTS for pattern in PATTERNS]
+# The only transfers in which another order means other retransmissions too: ours.
+OTHER_RETRANSMISSIONS = {
+    ("reno", "half-window"): (*range(15, 29),),
+    ("reno", "alternate"): (15, 17, *range(19, 32)),
+    ("sack", "lost-retransmission"): (14, 41, 14),
+    ("sack", "lost-retransmission-limited"): (14, 41, 14),
+}
+# Those that send the same segments again, but new ones at other places between them.
+OTHER_ORDER = {
+    ("tahoe", "two-windows"),
+    ("sack", "two"),
+    ("sack", "three"),
+    ("sack", "four"),
+    ("sack", "three-limited"),
+}
+
+
+@pytest.fixture(scope="module")
+def goldens() -> dict[str, dict[str, Transfer]]:
+    return {variant: read_golden(variant) for variant in VARIANTS}
+
+
+@pytest.mark.parametrize(("variant", "name"), PAIRS)
+def test_who_sends_what_when(
+    goldens: dict[str, dict[str, Transfer]], variant: str, name: str, tmp_path: Path
+) -> None:
+    theirs = goldens[variant][name]
+    ours = run_bentpipe(variant, BY_NAME[name], tmp_path)
+    found = difference(theirs, ours)
+    key = (variant, name)
+
+    assert ours.timeouts == theirs.timeouts
+    assert ours.resent == OTHER_RETRANSMISSIONS.get(key, theirs.resent)
+    if key not in DIFFERENCES:
+        assert found is None
+    else:
+        expected = "what" if key in OTHER_RETRANSMISSIONS or key in OTHER_ORDER else "when"
+        assert found is not None, "no longer differs: take it off the list"
+        assert found.kind == expected
+
+
+def test_every_listed_difference_has_its_reason() -> None:
+    used = set("".join(DIFFERENCES.values()))
+    assert used == set(REASONS)
+    assert set(DIFFERENCES) <= set(PAIRS)
+
+
+def test_the_page_is_what_the_comparison_gives() -> None:
+    assert compare.PAGE.read_text() == compare.page_with(compare.page_part()), "run tests/witness/compare.py"
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_goldens_are_what_ns2_does(goldens: dict[str, dict[str, Transfer]], variant: str) -> None:
+    for pattern in PATTERNS:
+        now, kept = run_ns2(variant, pattern), goldens[variant][pattern.name]
+        assert now.timeouts == kept.timeouts, pattern.name
+        assert difference(kept, now) is None, pattern.name
