@@ -328,7 +328,7 @@ impl Endpoint {
             (0, 0) => segment.seq == nxt,
             // A peer with a full window out has no number left below the edge for a plain ACK. Section 3.10.7.4 would drop
             // it, and with it the news of a hole; Linux takes it, and so does this end.
-            (0, _) => inside(segment.seq) || segment.seq == nxt + window,
+            (0, _) => inside(segment.seq) || (segment.seq == nxt + window && !segment.flags.has(Flags::RST)),
             // "If the RCV.WND is zero, no segments will be acceptable, but special allowance should be made to accept
             // valid ACKs": the receiver drops the payload.
             (_, 0) => segment.seq == nxt,
