@@ -208,7 +208,6 @@ impl Endpoint {
         let scaled = self.config.window_scaling && options.window_scale.is_some();
         self.scaling = scaled;
         self.peer_scale = if scaled { options.window_scale.unwrap_or(0).min(14) } else { 0 };
-        self.receiver.negotiated(scaled.then(|| window_scale_for(self.config.receive_window)));
         self.sack = self.config.sack && options.sack_permitted;
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
         if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
@@ -218,6 +217,8 @@ impl Endpoint {
         // assume a default send MSS of 536"; RFC 6691: the sender takes its options off.
         let peer_mss = options.mss.map_or(536, u32::from).max(64);
         self.config.mss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 };
+        self.receiver
+            .negotiated(scaled.then(|| window_scale_for(self.config.receive_window)), self.config.mss);
         self.sender.set_peer_window(u32::from(segment.window));
         self.window_from = (segment.seq, segment.ack);
     }

@@ -82,7 +82,9 @@ impl Receiver {
     }
 
     /// Both ends offered scaling: windows go out shifted by `scale`. Without it the buffer in use is 65,535 bytes.
-    pub fn negotiated(&mut self, scale: Option<u8>) {
+    /// Segments carry `mss` bytes.
+    pub fn negotiated(&mut self, scale: Option<u8>, mss: u32) {
+        self.mss = mss;
         self.standing_field = None;
         self.scale = scale.unwrap_or(0);
         self.capacity = self.capacity.min(65_535 << self.scale);
