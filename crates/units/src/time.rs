@@ -29,7 +29,7 @@ impl Time {
     /// Seconds since zero.
     #[inline]
     pub fn as_secs(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The time from `earlier` to `self`; zero when `earlier` is later.
@@ -70,7 +70,7 @@ impl Span {
     /// Seconds.
     #[inline]
     pub fn as_secs(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The shorter of the two.
