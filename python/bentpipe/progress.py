@@ -14,15 +14,17 @@ _LOG_EVERY_S = 10.0
 
 
 class Reporter:
-    """Shows how far a job is: a bar on a terminal, now and then a line elsewhere, nothing on a short job."""
+    """Shows how far a job is: a bar on a terminal, now and then a line elsewhere.
 
-    def __init__(self, title: str) -> None:
+    A short job shows nothing, nor does one without a title.
+    """
+
+    def __init__(self, title: str | None) -> None:
         self._title = title
         self._console = Console(stderr=True)
         self._bar: Progress | None = None
         self._task = TaskID(0)
-        now = time.monotonic()
-        self._due = now + (_TERMINAL_AFTER_S if self._console.is_terminal else _LOG_AFTER_S)
+        self._due = time.monotonic() + (_TERMINAL_AFTER_S if self._console.is_terminal else _LOG_AFTER_S)
 
     def __enter__(self) -> Self:
         return self
@@ -35,6 +37,8 @@ class Reporter:
 
     def update(self, share: float | None, detail: str) -> None:
         """Say that `share` (0 to 1; ``None`` if nobody knows) is done, with something to read beside it."""
+        if self._title is None:
+            return
         now = time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, completed=share, total=None if share is None else 1.0, detail=detail)

@@ -17,6 +17,7 @@ from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.output import write_text
 from bentpipe.papers import Paper, Published
 from bentpipe.plot import Subject
+from bentpipe.progress import Reporter
 from bentpipe.results import Number, Run, dump, half_width, mean, parse
 from bentpipe.verdicts import Verdict, describe, judge_claim, judge_number, same_order
 
@@ -61,12 +62,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Item:
-    """A table, figure or passage of a paper: how to compute its rows, and how to draw it if it can be."""
+    """A table, figure or passage of a paper: how to compute its rows, and how to draw it if it can be.
+
+    `about` is what a reader of the report should know first, a paragraph each: what the paper did, what had
+    to be inferred, what comes out and why.
+    """
 
     name: str
     title: str
     compute: Callable[["Context"], list[Row]]
     draw: Callable[["Context", Path], None] | None = None
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -152,19 +158,24 @@ class Context:
         self, scenario: str, settings: Sequence[Settings], *, seed: int | None = None, runs: int | None = None
     ) -> list[Run]:
         """Run a scenario once for each of `settings`, several at a time, in that order."""
+        title = f"{self.paper.name}/{self.item}"
 
         def one(changes: Settings) -> Run:
             key = self._key(scenario, changes, seed, runs)
             run = self._kept.get(key) or self.cache.get(key)
             if run is None:
                 plan = runner.Plan(seed=seed, runs=runs, threads=1)
-                run = runner.execute(self._load(scenario, changes), plan).run
+                run = runner.execute(self._load(scenario, changes), plan, title=None).run
                 self.cache.put(key, run)
             self._kept[key] = run
             return run
 
-        with ThreadPoolExecutor(min(self.threads, len(settings) or 1)) as pool:
-            return list(pool.map(one, settings))
+        with Reporter(title) as reporter, ThreadPoolExecutor(min(self.threads, len(settings) or 1)) as pool:
+            finished: list[Run] = []
+            for run in pool.map(one, settings):
+                finished.append(run)
+                reporter.update(len(finished) / len(settings), f"{len(finished)} of {len(settings)} runs")
+            return finished
 
     def trace(
         self, scenario: str, settings: Settings | None = None, *, seed: int | None = None, title: str

@@ -60,8 +60,8 @@ def load(path: str, settings: Iterable[tuple[str, str]] = ()) -> Scenario:
         raise InputError(str(error)) from error
 
 
-def execute(scenario: Scenario, plan: Plan, *, title: str = "running") -> Outcome:
-    """Run `scenario` as `plan` says.
+def execute(scenario: Scenario, plan: Plan, *, title: str | None = "running") -> Outcome:
+    """Run `scenario` as `plan` says, with a progress line of this `title`, or without.
 
     The numbers depend on scenario and seed alone, not on the threads: replications are taken in their order,
     and those that ran ahead of the stopping rule are dropped.
@@ -93,7 +93,7 @@ class _Stopped(Exception):
 
 
 class _Job:
-    def __init__(self, scenario: Scenario, plan: Plan, title: str) -> None:
+    def __init__(self, scenario: Scenario, plan: Plan, title: str | None) -> None:
         self._scenario = scenario
         self._plan = plan
         self._title = title
