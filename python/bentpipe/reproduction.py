@@ -49,7 +49,9 @@ class Row:
 
     def deviation_text(self) -> str:
         """Write the deviation in per cent."""
-        return "" if self.deviation is None else f"{self.deviation:+.1%}"
+        if self.deviation is None:
+            return ""
+        return "0.0%" if abs(self.deviation) < 0.5e-3 else f"{self.deviation:+.1%}"
 
     def _text(self, value: float | str | None, width: float | None) -> str:
         if value is None:

@@ -109,7 +109,7 @@ def print_catalogue(entries: Sequence[Entry], to: Console) -> None:
 
 
 def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
-    """Print each item's rows, published beside computed, and how many of them agree."""
+    """Print each item's rows, published beside computed, why some disagree, and how many agree."""
     for result in results:
         to.print(
             f"\n[bold]{result.paper.name}/{result.item.name}[/bold]  {result.item.title}", highlight=False
@@ -123,8 +123,13 @@ def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
             colour = _COLOURS[row.verdict]
             cells = (row.case, row.metric, row.published_text(), row.computed_text(), row.deviation_text())
             table.add_row(*(escape(cell) for cell in cells), f"[{colour}]{row.verdict}[/{colour}]")
-            if row.note:
-                table.add_row("", escape(row.note), style="dim")
         to.print(table)
+        for row in result.rows:
+            if row.note and row.verdict != "match":
+                to.print(
+                    f"  {escape(row.case)}, {escape(row.metric)}: {escape(row.note)}",
+                    style="dim",
+                    highlight=False,
+                )
     counts = verdict_counts(results)
     to.print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()), highlight=False)
