@@ -14,6 +14,7 @@ impl Sender {
             let missing = self.recovery.missing_from(seq, self.max);
             let range = Range { start: missing.start, end: missing.end.min(missing.start + self.smss) };
             if range.start < range.end {
+                self.resent_this_pass += 1;
                 return Some(self.resend(now, range));
             }
         }
