@@ -111,6 +111,8 @@ def print_catalogue(entries: Sequence[Entry], to: Console) -> None:
 def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
     """Print each item's rows, published beside computed, why some disagree, and how many agree."""
     for result in results:
+        if not result.rows:
+            continue
         to.print(
             f"\n[bold]{result.paper.name}/{result.item.name}[/bold]  {result.item.title}", highlight=False
         )
