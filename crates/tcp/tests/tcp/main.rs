@@ -1,6 +1,12 @@
 //! The endpoint through its public interface: two ends joined by a line that delays, drops, reorders and duplicates.
 
+mod acks;
 mod closing;
+mod golden;
 mod handshake;
 mod harness;
+mod hooks;
+mod losses;
+mod timers;
 mod transfers;
+mod windows;

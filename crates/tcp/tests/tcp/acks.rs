@@ -1,0 +1,151 @@
+//! When the receiver acknowledges, and what.
+
+use bentpipe_tcp::{Config, RecoveryKind};
+
+use crate::harness::{CLIENT, Fate, Net, SERVER, config};
+
+fn delayed() -> Config {
+    let mut config = config(RecoveryKind::Sack);
+    config.delayed_ack.segments = 2;
+    config
+}
+
+/// The server's ACKs: time in milliseconds and byte.
+fn acks(net: &Net) -> Vec<(f64, i64)> {
+    net.acks_by(SERVER)
+        .iter()
+        .map(|sent| (sent.ms(), net.relative(CLIENT, sent.passing.segment.ack)))
+        .collect()
+}
+
+/// Opens with an initial window of `segments` and sends so many.
+fn burst(config: Config, segments: u32, drop: &[usize]) -> Net {
+    let mut net = Net::alike(Config { initial_window: segments, ..config }).dropping(drop);
+    net.open();
+    net.write(CLIENT, u64::from(segments) * 1000);
+    net.run_to(900);
+    net
+}
+
+#[test]
+fn every_second_segment_at_once_and_a_single_one_after_200_ms() {
+    assert_eq!(acks(&burst(delayed(), 4, &[])), [(150.0, 2000), (150.0, 4000)]);
+    assert_eq!(acks(&burst(delayed(), 5, &[])), [(150.0, 2000), (150.0, 4000), (350.0, 5000)]);
+    let mut third = delayed();
+    third.delayed_ack.segments = 3;
+    assert_eq!(acks(&burst(third, 4, &[])), [(150.0, 3000), (350.0, 4000)]);
+    assert_eq!(acks(&burst(config(RecoveryKind::Sack), 2, &[])), [(150.0, 1000), (150.0, 2000)]);
+}
+
+#[test]
+fn the_delay_counts_from_the_first_segment_that_waits() {
+    let mut net = Net::alike(delayed());
+    net.open();
+    net.write(CLIENT, 1000);
+    net.run_to(600);
+    assert_eq!(acks(&net), [(350.0, 1000)]);
+    // An ACK that another reason sent forgets the old deadline.
+    net.write(CLIENT, 1000);
+    net.run_to(700);
+    net.write(CLIENT, 1000);
+    net.run_to(750);
+    net.write(CLIENT, 1000);
+    net.run_to(1400);
+    assert_eq!(acks(&net)[1..], [(750.0, 3000), (1000.0, 4000)]);
+}
+
+#[test]
+fn what_is_out_of_order_is_answered_at_once() {
+    // RFC 5681 section 4.2. Segment 2 of 6 is lost: one ACK of the first after its delay would be, but for the third.
+    let net = burst(delayed(), 6, &[2]);
+    let times: Vec<f64> = acks(&net).iter().map(|ack| ack.0).take(4).collect();
+    assert_eq!(times, [150.0; 4], "{}", net.trace());
+    assert!(acks(&net)[..4].iter().all(|ack| ack.1 == 1000));
+    // The segment that fills the gap too, although it is a single one: it is resent at 200 ms.
+    assert_eq!(acks(&net)[4], (250.0, 6000), "{}", net.trace());
+}
+
+#[test]
+fn a_gap_filled_in_part_is_answered_at_once() {
+    let net = burst(delayed(), 8, &[2, 4]);
+    let filled: Vec<(f64, i64)> = acks(&net).into_iter().filter(|ack| ack.1 > 1000).collect();
+    assert_eq!(filled[0], (250.0, 3000), "{}", net.trace());
+}
+
+#[test]
+fn a_segment_held_already_is_answered_at_once() {
+    let mut net =
+        Net::alike(delayed()).through(|p| if p.data_number == 1 { Fate::twice(10) } else { Fate::pass() });
+    net.open();
+    net.write(CLIENT, 1000);
+    net.run_to(400);
+    assert_eq!(acks(&net), [(160.0, 1000)]);
+    assert_eq!(net.ends[SERVER].receiver().stats().duplicate_bytes, 1000);
+}
+
+#[test]
+fn fin_is_answered_at_once() {
+    let mut net = Net::alike(delayed());
+    net.closes_after_peer = [false; 2];
+    net.open();
+    net.write(CLIENT, 1000);
+    net.run_to(110);
+    net.close(CLIENT);
+    net.run_to(900);
+    assert_eq!(acks(&net), [(160.0, 1001)]);
+}
+
+/// The SACK blocks of each of the server's ACKs, in segments.
+fn blocks(net: &Net) -> Vec<Vec<(i64, i64)>> {
+    let segments = |seq| net.relative(CLIENT, seq) / 1000;
+    net.acks_by(SERVER)
+        .iter()
+        .map(|sent| sent.passing.segment.options.sack)
+        .map(|sack| {
+            sack.as_slice().iter().map(|block| (segments(block.start), segments(block.end))).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn sack_blocks_come_newest_first() {
+    // RFC 2018 section 7, case 3 continued: every second segment is lost.
+    let net =
+        burst(Config { limited_transmit: false, ..config(RecoveryKind::Sack) }, 12, &[1, 3, 5, 7, 9, 11]);
+    let expected: [&[(i64, i64)]; 6] = [
+        &[(1, 2)],
+        &[(3, 4), (1, 2)],
+        &[(5, 6), (3, 4), (1, 2)],
+        &[(7, 8), (5, 6), (3, 4), (1, 2)],
+        &[(9, 10), (7, 8), (5, 6), (3, 4)],
+        &[(11, 12), (9, 10), (7, 8), (5, 6)],
+    ];
+    assert_eq!(blocks(&net)[..6], expected, "{}", net.trace());
+    // Timestamps leave room for three (RFC 2018 section 3).
+    let stamped = Config { limited_transmit: false, timestamps: true, ..config(RecoveryKind::Sack) };
+    let net = burst(Config { mss: 1012, ..stamped }, 10, &[1, 3, 5, 7, 9]);
+    assert_eq!(blocks(&net)[3], [(7, 8), (5, 6), (3, 4)], "{}", net.trace());
+    assert_eq!(blocks(&net).iter().map(Vec::len).max(), Some(3));
+}
+
+#[test]
+fn without_sack_acks_carry_no_blocks() {
+    let net = burst(config(RecoveryKind::NewReno), 8, &[2]);
+    assert!(blocks(&net).iter().all(Vec::is_empty));
+}
+
+#[test]
+fn an_end_that_sends_data_too_still_tells_of_holes() {
+    // Both ends send; the client's second segment is lost. Data from the server carries ACKs but no duplicate ACK.
+    for recovery in [RecoveryKind::Sack, RecoveryKind::NewReno] {
+        let mut net = Net::alike(Config { initial_window: 10, ..config(recovery) }).dropping(&[2]);
+        net.open();
+        net.run_to(100);
+        net.write(CLIENT, 40_000);
+        net.write(SERVER, 300_000);
+        net.run();
+        assert_eq!(net.read, [300_000, 40_000]);
+        let stats = net.ends[CLIENT].sender().stats();
+        assert_eq!((stats.timeouts, stats.retransmitted_segments), (0, 1), "{recovery:?}\n{}", net.trace());
+    }
+}

@@ -1,0 +1,52 @@
+//! Short transfers, segment by segment, held against files under `tests/golden`.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p bentpipe-tcp` writes them anew; what changed is then for a reader to judge.
+
+use std::path::PathBuf;
+
+use bentpipe_tcp::{Config, DelayedAck, RecoveryKind};
+use bentpipe_units::Span;
+
+use crate::harness::{Net, config};
+
+fn compare(name: &str, net: &Net) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
+    let trace = net.trace();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &trace).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = trace.lines().zip(expected.lines()).position(|(now, then)| now != then);
+    let line = differs.unwrap_or_else(|| trace.lines().count().min(expected.lines().count())) + 1;
+    assert!(trace == expected, "{name}.txt differs from line {line} on; this run gives\n{trace}");
+}
+
+#[test]
+fn start_without_losses() {
+    let mut config = config(RecoveryKind::Reno);
+    config.initial_window = 2;
+    compare("start", &Net::alike(config.clone()).transfer(14_500));
+    config.delayed_ack = DelayedAck { segments: 2, timeout: Span::from_millis(200) };
+    compare("start-delayed-ack", &Net::alike(config).transfer(14_500));
+}
+
+#[test]
+fn losses_in_a_window_of_ten() {
+    for recovery in RecoveryKind::ALL {
+        for (losses, lost) in [("one-loss", &[3][..]), ("three-losses", &[3, 4, 7])] {
+            let config = Config { initial_window: 10, ..config(recovery) };
+            let net = Net::alike(config).dropping(lost).transfer(24_000);
+            compare(&format!("{}-{losses}", recovery.name()), &net);
+        }
+    }
+}
+
+#[test]
+fn a_lost_tail_takes_a_timeout() {
+    for recovery in RecoveryKind::ALL {
+        let config = Config { initial_window: 8, limited_transmit: false, ..config(recovery) };
+        let net = Net::alike(config).dropping(&[4, 5, 6, 8]).transfer(8000);
+        compare(&format!("{}-timeout", recovery.name()), &net);
+    }
+}
