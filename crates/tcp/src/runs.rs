@@ -140,3 +140,6 @@ impl Runs {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -247,3 +247,6 @@ impl Recovery for Sack {
         self.phases
     }
 }
+
+#[cfg(test)]
+mod tests;
