@@ -1,0 +1,174 @@
+"""The reproduction of the sack document: complete, explained, and with the verdicts that its page reports."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bentpipe import papers
+from bentpipe.errors import BentpipeError
+from bentpipe.papers import sack
+from bentpipe.papers.sack import geo, satellite, terrestrial
+from bentpipe.papers.sack.runs import CURVE_WINDOWS, WINDOWS
+from bentpipe.reproduction import Cache, Item, Reproduced, Row, reproduce
+from conftest import ROOT, Bentpipe
+
+PAPER = papers.read(papers.folder() / "sack")
+PICTURES = [item.name for item in sack.ITEMS if item.draw is not None]
+FIGURES = [f"figure-{number}" for number in range(1, 6)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sack") / "report"
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> list[Reproduced]:
+    return reproduce("sack", Cache(None), report=folder)
+
+
+@pytest.fixture(scope="module")
+def rows(results: list[Reproduced]) -> dict[tuple[str, str, str], Row]:
+    return {(result.item.name, row.case, row.metric): row for result in results for row in result.rows}
+
+
+def test_published_rows_are_unlike_and_say_where_they_stand() -> None:
+    names = Counter((row.item, row.case, row.metric) for row in PAPER.published)
+    assert names.most_common(1)[0][1] == 1
+    assert all(row.where.startswith(("section", "abstract")) and row.comment for row in PAPER.published)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["94", "255.3", "392140.8", "95.737", "96", "41127", "0.274", "128", "1.536", "6370", "42242", "300000"],
+)
+def test_every_printed_number_has_a_row(number: str) -> None:
+    assert number in {row.published for row in PAPER.published if row.kind == "printed"}
+
+
+def test_every_figure_has_claims_and_a_picture() -> None:
+    assert set(FIGURES) <= {row.item for row in PAPER.published}
+    assert set(FIGURES) <= set(PICTURES)
+
+
+def test_the_windows_that_the_document_names_are_in_claims_and_curves() -> None:
+    assert {96, 128, 160, 190} <= set(WINDOWS) <= set(CURVE_WINDOWS)
+
+
+def test_every_row_is_answered_and_what_does_not_match_is_explained(
+    rows: dict[tuple[str, str, str], Row],
+) -> None:
+    assert set(rows) == {(row.item, row.case, row.metric) for row in PAPER.published}
+    for name, row in rows.items():
+        assert row.computed is not None, name
+        assert row.verdict == "match" or len(row.note) > 40, name
+
+
+@pytest.mark.parametrize(
+    ("item", "case", "metric", "verdict"),
+    [
+        ("text-window", "satellite", "round trip", "match"),
+        ("text-window", "satellite", "bandwidth-delay product in packets", "match"),
+        ("text-window", "satellite", "window that fills the link", "match"),
+        ("text-methodology", "standard window", "window", "match"),
+        ("text-geo", "largest distance", "2 d / c", "match"),
+        ("text-geo", "largest distance", "round trip of TCP", "differs"),
+        ("text-one-drop", "Tahoe has the least throughput", "throughput", "match"),
+        ("text-one-drop", "SACK as Reno and NewReno", "efficiency", "match"),
+        ("text-one-drop", "Tahoe, window after the drop", "growth in the third round trip", "differs"),
+        ("figure-1", "Reno has the lowest efficiency", "efficiency", "match"),
+        ("figure-1", "Reno waits for the timer, the others do not", "timeouts", "match"),
+        ("figure-1", "SACK", "efficiency", "differs"),
+        ("figure-3", "NewReno: fewer drops at 190 than at 160 packets", "drops", "differs"),
+        ("figure-4", "96 packets: SACK far ahead", "efficiency", "differs"),
+        ("figure-4", "190 packets: SACK far ahead", "efficiency", "match"),
+        ("figure-4", "190 packets: NewReno worst", "efficiency", "match"),
+        ("figure-5", "SACK: highest at 96 packets", "throughput", "match"),
+        ("text-recovery", "SACK repairs no slower than Tahoe", "round trips to repair them", "match"),
+        ("text-recovery", "SACK", "timeouts", "match"),
+    ],
+)
+def test_verdicts(
+    rows: dict[tuple[str, str, str], Row], item: str, case: str, metric: str, verdict: str
+) -> None:
+    assert rows[item, case, metric].verdict == verdict
+
+
+def test_without_an_overflow_the_schemes_do_the_same(rows: dict[tuple[str, str, str], Row]) -> None:
+    computed = str(rows["figure-4", "96 packets: SACK far ahead", "efficiency"].computed)
+    values = [part.split()[1] for part in computed.removesuffix(" %").split(", ")]
+    assert len(values) == 4
+    assert len(set(values)) == 1
+
+
+def test_newreno_repairs_one_loss_a_round_trip(rows: dict[tuple[str, str, str], Row]) -> None:
+    row = rows["text-schemes", "NewReno, three drops", "round trips to repair them"]
+    assert row.computed == pytest.approx(3.0, abs=0.05)
+
+
+def test_the_elevation_of_the_largest_distance() -> None:
+    assert geo.elevation_deg(41_127, 6370, 42_242) == pytest.approx(5.74, abs=0.01)
+    assert geo.elevation_deg(41_127, 6378, 42_164) == pytest.approx(5.0, abs=0.01)
+    assert geo.orbit_radius_km() == pytest.approx(42_164.17, abs=0.05)
+
+
+def test_claims_and_published_rows_are_the_same_set() -> None:
+    claimed = {
+        (item, claim.case, claim.metric) for item, group in satellite.CLAIMS.items() for claim in group
+    } | {(item, claim.case, claim.metric) for item, group in terrestrial.CLAIMS.items() for claim in group}
+    assert claimed <= {(row.item, row.case, row.metric) for row in PAPER.published}
+
+
+@pytest.mark.usefixtures("results")
+def test_the_report_cites_explains_and_shows(folder: Path) -> None:
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert "Ghanthiya Leerujikul" in page
+    assert "Asian Institute of Technology" in page
+    for item in sack.ITEMS:
+        assert item.about, item.name
+        assert f'id="sack-{item.name}"' in page
+    expected = {f"sack-{name}.png" for name in PICTURES} | {"index.html", "result.json"}
+    assert {path.name for path in folder.iterdir()} == expected
+    for name in PICTURES:
+        assert (folder / f"sack-{name}.png").read_bytes().startswith(b"\x89PNG"), name
+
+
+def test_a_report_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object, path: Path) -> None:
+        path.write_bytes(b"half a picture")
+        raise BentpipeError("no more ink")
+
+    one = sack.ITEMS[2]
+    monkeypatch.setattr(sack, "ITEMS", (Item(one.name, one.title, one.compute, fail),))
+    monkeypatch.setattr(papers, "folder", lambda: _only(one.name, tmp_path / "papers"))
+    with pytest.raises(BentpipeError, match="no more ink"):
+        reproduce("sack", Cache(None), report=tmp_path / "report")
+    assert not (tmp_path / "report").exists()
+
+
+def _only(item: str, destination: Path) -> Path:
+    """Make a folder of papers in which sack has the rows of one item."""
+    folder = destination / "sack"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = (PAPER.folder / "published.csv").read_text().splitlines(keepends=True)
+    kept = [lines[0], *(line for line in lines[1:] if line.startswith(f"{item},"))]
+    (folder / "published.csv").write_text("".join(kept))
+    (folder / "paper.toml").write_text((PAPER.folder / "paper.toml").read_text())
+    return destination
+
+
+def test_one_item_from_the_command_line(bentpipe: Bentpipe) -> None:
+    result = bentpipe("reproduce", "sack/text-window", "--json")
+    assert result.returncode == 0, result.stderr
+    (item,) = json.loads(result.stdout)["items"]
+    assert item["item"] == "text-window"
+    assert [row["verdict"] for row in item["rows"]] == ["match"] * 4
+
+
+@pytest.mark.parametrize("name", ["satellite", "one-drop", "three-drops", "burst"])
+def test_the_scenario_files_run_by_themselves(bentpipe: Bentpipe, name: str) -> None:
+    result = bentpipe("run", ROOT / "papers" / "sack" / f"{name}.toml", "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["flows"][0]["bytes_delivered"] > 0
