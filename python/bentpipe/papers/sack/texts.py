@@ -76,11 +76,11 @@ FIGURE_3 = (
     "recovery. NewReno's drops do not fall at 190 packets.",
 )
 FIGURE_4 = (
-    "The document sees efficiency fall up to 128 packets, rise at 160, fall at 190, with SACK far ahead and "
-    "NewReno last. In short runs SACK is far ahead and NewReno last here too, wherever the buffer overflows; over "
-    "a minute NewReno stays last, and SACK is ahead only where its recovery does not overflow the buffer a second "
-    "time. The ups and downs depend on whether the burst that ends a recovery fits the buffer, and hold for some "
-    "schemes and not for others.",
+    "The document sees efficiency fall up to 128 packets, rise at 160, fall at 190, with SACK far ahead "
+    "and NewReno last. In short runs SACK is far ahead and NewReno last here too, wherever the buffer "
+    "overflows; over a minute NewReno stays last, and SACK is ahead only where its recovery does not "
+    "overflow the buffer a second time. The ups and downs depend on whether the burst that ends a "
+    "recovery fits the buffer, and hold for some schemes and not for others.",
 )
 FIGURE_5 = (
     "Throughput, which counts what is sent again, is highest at 96 packets, as published, and not because "
