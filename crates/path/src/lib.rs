@@ -13,7 +13,7 @@ mod stream;
 
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
 pub use invalid::InvalidValue;
-pub use link::{Delivery, Link, LinkConfig, LinkStats, Offered, PacketId};
+pub use link::{Delivery, Link, LinkConfig, LinkStats, Offered, PacketId, Passed};
 pub use loss::{Loss, LossSpec, packet_error_rate};
 pub use queue::QueueSpec;
 pub use stream::Stream;

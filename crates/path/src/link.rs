@@ -6,6 +6,10 @@ use serde::Serialize;
 use crate::ring::{Ring, Slot};
 use crate::{Loss, LossSpec, QueueSpec, Stream};
 
+/// What the ring notes of a packet that passes.
+const WHOLE: PacketId = 0;
+const DAMAGED: PacketId = 1;
+
 /// How a driver knows a packet: an index into its own store.
 pub type PacketId = u32;
 
@@ -30,6 +34,17 @@ pub enum Offered {
     /// Taken: it will come out of [`Link::deliver`].
     Queued,
     /// The queue was full; the packet is the caller's again.
+    Dropped,
+}
+
+/// What becomes of a packet that goes through a link without an event for its arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// It arrives at this time.
+    Arrives(Time),
+    /// It arrives at this time, damaged.
+    Corrupted(Time),
+    /// The queue was full.
     Dropped,
 }
 
@@ -64,6 +79,8 @@ pub struct Link {
     /// The last packet length, and the time that it takes to send: most packets have the length of the one before.
     last_bytes: u32,
     last_service: Span,
+    /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, nobody fetches them.
+    passes: bool,
     delay: Span,
     loss: Loss,
     tally: Tally,
@@ -76,8 +93,8 @@ pub struct Link {
 struct Tally {
     delivered_bytes: u64,
     max_waiting: u32,
-    /// Time without a packet to send, before the last one taken.
-    idle: Span,
+    /// Time spent sending the packets taken, to the end of the last one.
+    busy: Span,
     /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
     waits: u128,
     dropped: u64,
@@ -125,6 +142,7 @@ impl Link {
             max_waiting_packets,
             last_bytes: 0,
             last_service: rate.time_to_send(0),
+            passes: false,
             delay: config.delay,
             loss: Loss::new(&config.loss, &mut stream),
             tally: Tally::default(),
@@ -139,7 +157,6 @@ impl Link {
         let starts = if self.free_at <= now {
             self.serving = self.ring.tail + 1;
             self.waiting_bytes = 0;
-            self.tally.idle += now.since(self.free_at);
             now
         } else {
             self.settle(now);
@@ -158,13 +175,50 @@ impl Link {
             self.last_bytes = bytes;
             self.last_service = self.rate.time_to_send(u64::from(bytes));
         }
+        self.tally.busy += self.last_service;
         self.free_at = starts + self.last_service;
         let arrives = self.free_at + self.delay;
         if self.ring.head == self.ring.tail {
             self.next = arrives;
         }
-        self.ring.push(Slot { id, bytes, starts, arrives });
+        self.ring.push(Slot { id, bytes, offered: now, starts, arrives });
         Offered::Queued
+    }
+
+    /// Takes a packet of `bytes` bytes and tells at once what becomes of it.
+    ///
+    /// For a link whose packets all go to elements that nobody else feeds: what happens to them there is settled by now, so
+    /// their arrival needs no event. A link is used either by this or by [`Link::offer`] and [`Link::deliver`].
+    #[inline]
+    pub fn pass(&mut self, now: Time, bytes: u32) -> Passed {
+        self.passes = true;
+        self.forget_arrived(now);
+        if self.offer(now, WHOLE, bytes) == Offered::Dropped {
+            return Passed::Dropped;
+        }
+        let corrupted = self.loss.lost(bytes, &mut self.stream);
+        let slot = self.ring.last_mut();
+        if corrupted {
+            slot.id = DAMAGED;
+            return Passed::Corrupted(slot.arrives);
+        }
+        Passed::Arrives(slot.arrives)
+    }
+
+    /// Counts the passed packets that have arrived by `now`.
+    #[inline]
+    fn forget_arrived(&mut self, now: Time) {
+        while self.ring.head < self.ring.tail {
+            let Slot { id, bytes, arrives, .. } = *self.ring.get(self.ring.head);
+            if arrives > now {
+                return;
+            }
+            self.ring.head += 1;
+            match id {
+                DAMAGED => self.tally.corrupted += 1,
+                _ => self.tally.delivered_bytes += u64::from(bytes),
+            }
+        }
     }
 
     /// When [`Link::deliver`] wants to be called next; `Time::NEVER` when nothing is under way.
@@ -209,14 +263,28 @@ impl Link {
         (self.ring.tail - self.ring.head) as usize
     }
 
-    /// What the link did in [0, `end`]; `end` is not before the last offer or delivery.
-    pub fn stats(&self, end: Time) -> LinkStats {
+    /// What the link did in [0, `end`]; `end` is not before the last delivery. A packet that [`Link::pass`] on another link
+    /// brought here ahead of time counts only when its time has come.
+    pub fn stats(&mut self, end: Time) -> LinkStats {
+        if self.passes {
+            self.forget_arrived(end);
+        }
         let tally = &self.tally;
-        // Whoever still waits, waits past the end, and the sender is busy from the end until it is free.
-        let busy = self.free_at.min(end).since(Time::ZERO) - tally.idle;
-        let slots = (self.ring.head..self.ring.tail).rev().map(|number| self.ring.get(number));
-        let past_end = slots.map(|slot| slot.starts.since(end)).take_while(|wait| *wait > Span::ZERO);
-        let waits_past_end: u128 = past_end.map(|wait| u128::from(wait.as_nanos())).sum();
+        let mut busy = tally.busy;
+        let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
+        for number in (self.ring.head..self.ring.tail).rev() {
+            let slot = self.ring.get(number);
+            let sent = Time::ZERO + (slot.arrives.since(Time::ZERO) - self.delay);
+            if sent <= end {
+                break;
+            }
+            busy = busy - sent.since(slot.starts.max(end));
+            waits_to_end -= u128::from(slot.starts.since(end.max(slot.offered)).as_nanos());
+            if slot.offered > end {
+                taken -= 1;
+                waits -= u128::from(slot.starts.since(slot.offered).as_nanos());
+            }
+        }
         let share_of = |part: u128, whole: u128| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let elapsed = u128::from(end.as_nanos());
         LinkStats {
@@ -225,9 +293,9 @@ impl Link {
             delivered_bytes: tally.delivered_bytes,
             dropped_packets: tally.dropped,
             corrupted_packets: tally.corrupted,
-            queue_mean_packets: share_of(tally.waits - waits_past_end, elapsed),
+            queue_mean_packets: share_of(waits_to_end, elapsed),
             queue_max_packets: tally.max_waiting,
-            queueing_delay_mean_s: share_of(tally.waits, u128::from(self.ring.tail)) * 1e-9,
+            queueing_delay_mean_s: share_of(waits, u128::from(taken)) * 1e-9,
         }
     }
 

@@ -5,11 +5,13 @@ use bentpipe_units::Time;
 pub(crate) struct Slot {
     pub(crate) id: u32,
     pub(crate) bytes: u32,
+    /// When it was offered.
+    pub(crate) offered: Time,
     pub(crate) starts: Time,
     pub(crate) arrives: Time,
 }
 
-const EMPTY: Slot = Slot { id: 0, bytes: 0, starts: Time::ZERO, arrives: Time::ZERO };
+const EMPTY: Slot = Slot { id: 0, bytes: 0, offered: Time::ZERO, starts: Time::ZERO, arrives: Time::ZERO };
 
 /// The packets of a link in order, each known by its number since the link's first.
 ///
@@ -33,6 +35,12 @@ impl Ring {
     #[inline]
     pub(crate) fn get(&self, number: u64) -> &Slot {
         &self.slots[number as usize & (self.slots.len() - 1)]
+    }
+
+    #[inline]
+    pub(crate) fn last_mut(&mut self) -> &mut Slot {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[(self.tail - 1) as usize & mask]
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Stream};
+use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Passed, Stream};
 use bentpipe_tcp::{Endpoint, Segment, Seq, State};
 use bentpipe_units::{Span, Time};
 
@@ -39,15 +39,20 @@ struct End {
 /// Everything between the hosts, and the event queue.
 struct Network {
     now: Time,
+    /// When the run ends at the latest.
+    end: Time,
     queue: EventQueue,
     links: Vec<Link>,
+    /// Links that need no event: see [`Routes::passing`].
+    passing: Vec<bool>,
     packets: Packets,
+    /// The segment on its way from an end to its first link.
+    outgoing: Segment,
     routes: Routes,
     observer: Option<Box<Observer>>,
 }
 
 pub(crate) struct Engine {
-    end: Time,
     network: Network,
     /// Two ends a flow: 2i sends, 2i + 1 receives.
     ends: Vec<End>,
@@ -72,10 +77,7 @@ impl Network {
         let delivery = delivery?;
         let packet = self.packets.get_mut(delivery.id);
         if delivery.corrupted {
-            if let Some(observer) = &mut self.observer {
-                observer.lost(self.now, packet, false);
-            }
-            self.packets.remove(delivery.id);
+            self.lose(self.now, delivery.id, false);
             return None;
         }
         packet.hop += 1;
@@ -88,35 +90,60 @@ impl Network {
         }
     }
 
+    /// Hands a packet to a link, and on from there while the links pass it.
     #[inline]
-    fn offer(&mut self, number: u32, id: PacketId, bytes: u32) {
+    fn offer(&mut self, mut number: u32, id: PacketId, bytes: u32) {
+        let mut at = self.now;
+        while self.passing[number as usize] {
+            let link = &mut self.links[number as usize];
+            let passed = link.pass(at, bytes);
+            if let Some(observer) = &mut self.observer
+                && passed != Passed::Dropped
+            {
+                observer.queue(at, number, link.queue_packets(at));
+            }
+            match passed {
+                Passed::Arrives(time) if time <= self.end => at = time,
+                // Nothing happens to it within the run.
+                Passed::Arrives(_) => return self.packets.remove(id),
+                Passed::Corrupted(time) => return self.lose(time, id, false),
+                Passed::Dropped => return self.lose(at, id, true),
+            }
+            let packet = self.packets.get_mut(id);
+            packet.hop += 1;
+            number = self.routes.hops[packet.hop as usize];
+        }
         let link = &mut self.links[number as usize];
         let idle = link.next_time() == Time::NEVER;
-        match link.offer(self.now, id, bytes) {
-            Offered::Queued => {
-                if idle {
-                    self.queue.push(link.next_time(), number);
-                }
-                if let Some(observer) = &mut self.observer {
-                    observer.queue(self.now, number, link.queue_packets(self.now));
-                }
-            }
-            Offered::Dropped => {
-                if let Some(observer) = &mut self.observer {
-                    observer.lost(self.now, self.packets.get_mut(id), true);
-                }
-                self.packets.remove(id);
-            }
+        if link.offer(at, id, bytes) == Offered::Dropped {
+            return self.lose(at, id, true);
+        }
+        if idle {
+            self.queue.push(link.next_time(), number);
+        }
+        if let Some(observer) = &mut self.observer {
+            observer.queue(at, number, link.queue_packets(at));
         }
     }
 
+    /// A full queue dropped a packet, or a link damaged it.
+    #[cold]
+    fn lose(&mut self, at: Time, id: PacketId, by_queue: bool) {
+        if let Some(observer) = &mut self.observer {
+            observer.lost(at, self.packets.get_mut(id), by_queue);
+        }
+        self.packets.remove(id);
+    }
+
     #[inline]
-    fn send(&mut self, from: usize, route: u32, segment: &Segment, again: bool) {
+    fn send(&mut self, from: usize, route: u32, again: bool) {
+        let segment = &self.outgoing;
         if let Some(observer) = &mut self.observer {
             observer.sent(self.now, from, segment, again);
         }
+        let bytes = segment.packet_len();
         let id = self.packets.insert(segment, route, from as u32 ^ 1);
-        self.offer(self.routes.hops[route as usize], id, segment.packet_len());
+        self.offer(self.routes.hops[route as usize], id, bytes);
     }
 }
 
@@ -130,9 +157,19 @@ impl Engine {
         }
         let queue = EventQueue::default();
         let (packets, routes) = (Packets::default(), Routes::default());
+        let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
         let mut engine = Engine {
-            end: scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration),
-            network: Network { now: Time::ZERO, queue, links, packets, routes, observer },
+            network: Network {
+                now: Time::ZERO,
+                end,
+                queue,
+                links,
+                passing: Vec::new(),
+                packets,
+                outgoing: Segment::default(),
+                routes,
+                observer,
+            },
             ends: Vec::with_capacity(2 * scenario.flows.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             open_flows: scenario.flows.len(),
@@ -163,6 +200,7 @@ impl Engine {
                 over: false,
             });
         }
+        self.network.passing = self.network.routes.passing(self.network.links.len());
         for index in 0..self.flows.len() {
             self.network.queue.push(self.flows[index].start, self.app_target(index));
         }
@@ -180,8 +218,9 @@ impl Engine {
     ) -> Result<Time, RunError> {
         let links = self.network.links.len() as u32;
         while self.open_flows > 0 {
-            let Some((at, target)) = self.network.queue.first().filter(|(at, _)| *at <= self.end) else {
-                return Ok(if self.end == Time::NEVER { self.network.now } else { self.end });
+            let Some((at, target)) = self.network.queue.first().filter(|(at, _)| *at <= self.network.end)
+            else {
+                return Ok(if self.network.end == Time::NEVER { self.network.now } else { self.network.end });
             };
             self.network.now = at;
             self.events += 1;
@@ -201,7 +240,7 @@ impl Engine {
     }
 
     fn tell(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), RunError> {
-        let end = (self.end != Time::NEVER).then(|| self.end.as_secs());
+        let end = (self.network.end != Time::NEVER).then(|| self.network.end.as_secs());
         let simulated_s = self.network.now.as_secs();
         match progress(&Progress { simulated_s, end_s: end, events: self.events }) {
             ControlFlow::Continue(()) => Ok(()),
@@ -234,9 +273,8 @@ impl Engine {
         if !sends && tcp.state() == State::CloseWait {
             tcp.close(false);
         }
-        let mut segment = Segment::default();
-        while let Some(again) = tcp.poll_segment(now, &mut segment) {
-            network.send(index, *route, &segment, again);
+        while let Some(again) = tcp.poll_segment(now, &mut network.outgoing) {
+            network.send(index, *route, again);
         }
         let due = tcp.next_timeout();
         if due < *armed {
@@ -292,8 +330,8 @@ impl Engine {
         self.serve(sender);
     }
 
-    pub(crate) fn links(&self) -> &[Link] {
-        &self.network.links
+    pub(crate) fn links_mut(&mut self) -> &mut [Link] {
+        &mut self.network.links
     }
 
     /// The flows, each with its sending and its receiving end.
@@ -323,6 +361,88 @@ impl Flow {
         match (complete, self.last_delivery) {
             (true, Some(last)) => last.since(self.start),
             _ => end.since(self.start),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::RunResult;
+    use crate::scenario::parse_str;
+
+    /// A run's JSON without what it cost.
+    fn outcome(text: &str, passing: bool) -> Value {
+        let scenario = parse_str("test", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let mut engine = Engine::new(&scenario, 5, None);
+        if passing {
+            assert!(engine.network.passing.contains(&true), "nothing passes in {text}");
+        } else {
+            engine.network.passing.fill(false);
+        }
+        let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
+        let result = RunResult::new(&scenario, 5, end, &mut engine, 0.0);
+        let mut json = serde_json::to_value(result).unwrap();
+        json["engine"] = Value::Null;
+        json
+    }
+
+    #[test]
+    fn passing_links_change_no_number() {
+        let chain = r#"
+            [links.terrestrial]
+            from = "server"
+            to = "gateway"
+            rate = "4 Mbit/s"
+            delay = "10 ms"
+            loss = { model = "packet", probability = 0.003 }
+            [links.satellite]
+            from = "gateway"
+            to = "client"
+            rate = "2 Mbit/s"
+            delay = "250 ms"
+            queue = "30 packets"
+            [flows.f]
+            from = "server"
+            to = "client"
+            bytes = "5 MB"
+            tcp = { receive_window = "400 kB" }
+        "#;
+        let dumbbell = r#"
+            duration = "20 s"
+            [links.left]
+            from = "s{i}"
+            to = "west"
+            count = 5
+            rate = "10 Mbit/s"
+            delay = "3 ms"
+            [links.middle]
+            from = "west"
+            to = "east"
+            rate = "8 Mbit/s"
+            delay = "20 ms"
+            queue = "40 packets"
+            [links.right]
+            from = "east"
+            to = "r{i}"
+            count = 5
+            rate = "3 Mbit/s"
+            delay = "7 ms"
+            queue = "20 packets"
+            loss = { model = "ber", ber = 1e-7 }
+            [flows.f]
+            from = "s{i}"
+            to = "r{i}"
+            count = 5
+            start_step = "100 ms"
+        "#;
+        for recovery in ["tahoe", "reno", "newreno", "sack"] {
+            for text in [chain, dumbbell] {
+                let text = format!("{text}\nrecovery = \"{recovery}\"\n");
+                assert_eq!(outcome(&text, true), outcome(&text, false), "{recovery}");
+            }
         }
     }
 }

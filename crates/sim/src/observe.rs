@@ -13,7 +13,7 @@ use crate::scenario::Scenario;
 use crate::series::Series;
 
 pub(crate) struct Observer {
-    pub(crate) series: Option<Series>,
+    series: Option<Series>,
     capture: Option<CaptureState>,
     /// Per end: how its sequence numbers continue past 32 bits.
     unwrapped: Vec<Unwrapped>,
@@ -155,6 +155,15 @@ impl Observer {
         {
             state.error = Some(error);
         }
+    }
+
+    /// The series, complete.
+    pub(crate) fn take_series(&mut self) -> Option<Series> {
+        let mut series = self.series.take()?;
+        for flow in &mut series.flows {
+            flow.lost.sort_by_time();
+        }
+        Some(series)
     }
 
     /// The first error that writing the capture met.

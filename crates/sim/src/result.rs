@@ -98,7 +98,13 @@ pub struct EngineResult {
 }
 
 impl RunResult {
-    pub(crate) fn new(scenario: &Scenario, seed: u64, end: Time, engine: &Engine, wall_s: f64) -> RunResult {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        seed: u64,
+        end: Time,
+        engine: &mut Engine,
+        wall_s: f64,
+    ) -> RunResult {
         let flows: Vec<FlowResult> = engine
             .flows()
             .zip(&scenario.flows)
@@ -109,7 +115,7 @@ impl RunResult {
         let names =
             scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
         let links = names
-            .zip(engine.links())
+            .zip(engine.links_mut())
             .map(|(name, link)| LinkResult { name, stats: link.stats(end) })
             .collect();
         let data_segments = flows.iter().map(|flow| flow.data_segments_sent).sum();

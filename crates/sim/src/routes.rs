@@ -93,6 +93,30 @@ impl Router {
 }
 
 impl Routes {
+    /// Which of `links` links pass their packets on at once: those whose packets all go on to links that nobody else feeds,
+    /// neither another link nor a host. What such a packet meets next is settled when it is sent.
+    pub(crate) fn passing(&self, links: usize) -> Vec<bool> {
+        const HOST: u32 = u32::MAX;
+        // For each link, the only one that feeds it; none when there are several.
+        let mut feeder: Vec<Option<u32>> = vec![None; links];
+        let mut shared = vec![false; links];
+        let mut previous = HOST;
+        for hop in &self.hops {
+            if *hop != ARRIVED {
+                let only = feeder[*hop as usize].get_or_insert(previous);
+                shared[*hop as usize] |= *only != previous || previous == HOST;
+            }
+            previous = if *hop == ARRIVED { HOST } else { *hop };
+        }
+        let mut passing = vec![true; links];
+        for pair in self.hops.windows(2) {
+            if pair[0] != ARRIVED && (pair[1] == ARRIVED || shared[pair[1] as usize]) {
+                passing[pair[0] as usize] = false;
+            }
+        }
+        passing
+    }
+
     /// Adds a path; returns where it starts.
     pub(crate) fn add(&mut self, path: &[u32]) -> u32 {
         let start = self.hops.len() as u32;

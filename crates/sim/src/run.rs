@@ -75,11 +75,11 @@ pub fn run(
     let started = Instant::now();
     let end = engine.run(progress)?;
     let wall_s = started.elapsed().as_secs_f64();
-    let mut result = RunResult::new(scenario, seed, end, &engine, wall_s);
+    let mut result = RunResult::new(scenario, seed, end, &mut engine, wall_s);
     if let Some(mut observer) = engine.into_observer() {
         let written = observer.capture_error().map_or_else(|| observer.finish_capture(), Err);
         written.map_err(RunError::Capture)?;
-        result.series = observer.series;
+        result.series = observer.take_series();
     }
     Ok(result)
 }

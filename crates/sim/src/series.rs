@@ -85,6 +85,17 @@ pub struct LostColumns {
     pub by_queue: Vec<u64>,
 }
 
+impl LostColumns {
+    /// A loss on a link that passes its packets on is known ahead of its time.
+    pub(crate) fn sort_by_time(&mut self) {
+        let mut order: Vec<usize> = (0..self.time_s.len()).collect();
+        order.sort_by(|a, b| self.time_s[*a].total_cmp(&self.time_s[*b]));
+        self.time_s = order.iter().map(|row| self.time_s[*row]).collect();
+        self.sequence_bytes = order.iter().map(|row| self.sequence_bytes[*row]).collect();
+        self.by_queue = order.iter().map(|row| self.by_queue[*row]).collect();
+    }
+}
+
 /// A direction of a link.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSeries {

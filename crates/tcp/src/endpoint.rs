@@ -551,7 +551,7 @@ impl Endpoint {
     fn header(&mut self, now: Time, segment: &mut Segment) {
         let window = self.receiver.acknowledge();
         self.last_ack_sent = self.receiver.nxt();
-        *segment = Segment { ack: self.receiver.nxt(), window, flags: Flags::ACK, ..Segment::default() };
+        segment.set_ack(self.receiver.nxt(), window);
         if self.timestamps {
             segment.options.timestamps = self.timestamp_option(now, true);
         }

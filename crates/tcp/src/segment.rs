@@ -95,6 +95,12 @@ impl SackBlocks {
         &self.blocks[..self.count as usize]
     }
 
+    /// Takes all blocks out.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
     /// Whether there is no block.
     #[inline]
     pub const fn is_empty(&self) -> bool {
@@ -170,6 +176,20 @@ pub const IP_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 
 impl Segment {
+    /// Makes this a pure ACK without options. The room of the SACK blocks is left as it is: most segments have none.
+    #[inline]
+    pub(crate) fn set_ack(&mut self, ack: Seq, window: u16) {
+        self.ack = ack;
+        self.len = 0;
+        self.window = window;
+        self.flags = Flags::ACK;
+        self.options.mss = None;
+        self.options.window_scale = None;
+        self.options.sack_permitted = false;
+        self.options.timestamps = None;
+        self.options.sack.clear();
+    }
+
     /// Sequence space that the segment takes: payload, SYN and FIN.
     #[inline]
     pub fn sequence_len(&self) -> u32 {
