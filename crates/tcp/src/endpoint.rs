@@ -259,9 +259,20 @@ impl Endpoint {
             self.receiver.ack_soon();
             return;
         }
-        self.take_ack(now, segment);
+        if !(expected && self.acknowledges_nothing(segment)) {
+            self.take_ack(now, segment);
+        }
         self.take_data(now, segment);
         self.follow_fins(now);
+    }
+
+    /// The ACK field and the window say what is known, and nothing is outstanding: the common data segment.
+    #[inline]
+    fn acknowledges_nothing(&self, segment: &Segment) -> bool {
+        segment.len > 0
+            && self.sender.flight() == 0
+            && segment.ack == self.sender.una()
+            && u32::from(segment.window) << self.peer_scale == self.sender.peer_window()
     }
 
     /// RFC 9293 section 3.10.7.4 up to the fifth check; whether there is an ACK field to look at.
@@ -542,7 +553,7 @@ impl Endpoint {
         self.header(now, segment);
         // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window, or a probe's byte beyond.
         segment.seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
-        if self.sack {
+        if self.sack && self.receiver.has_hole() {
             segment.options.sack = self.receiver.sack_blocks(if self.timestamps { 3 } else { 4 });
         }
     }

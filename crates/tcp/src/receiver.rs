@@ -225,6 +225,7 @@ impl Receiver {
     }
 
     /// An acknowledgment goes out: returns the window field, and forgets that one was owed.
+    #[inline]
     pub fn acknowledge(&mut self) -> u16 {
         self.ack_now = false;
         if let Some(field) = self.standing_field {
