@@ -1,0 +1,184 @@
+//! A segment for a connection that is open, or nearly: RFC 9293 section 3.10.7.4.
+
+use bentpipe_units::Time;
+
+use super::*;
+
+impl Endpoint {
+    pub(super) fn on_segment_synchronised(&mut self, now: Time, segment: &Segment) {
+        // Header prediction (Jacobson 1990): in order, inside the window, nothing but ACK set.
+        let expected = self.state == State::Established
+            && segment.flags == Flags::ACK
+            && segment.seq == self.receiver.nxt()
+            && segment.len <= self.receiver.window()
+            && !self.timestamps;
+        if !expected && !self.check(now, segment) {
+            return;
+        }
+        if segment.ack > self.sender.max() {
+            self.receiver.ack_soon();
+            return;
+        }
+        if !(expected && self.acknowledges_nothing(segment)) {
+            self.take_ack(now, segment);
+        }
+        self.take_data(now, segment);
+        self.follow_fins(now);
+    }
+
+    /// The ACK field and the window say what is known, and nothing is outstanding: the common data segment.
+    #[inline]
+    pub(super) fn acknowledges_nothing(&self, segment: &Segment) -> bool {
+        segment.len > 0
+            && self.sender.flight() == 0
+            && segment.ack == self.sender.una()
+            && u32::from(segment.window) << self.peer_scale == self.sender.peer_window()
+    }
+
+    /// RFC 9293 section 3.10.7.4 up to the fifth check; whether there is an ACK field to look at.
+    pub(super) fn check(&mut self, now: Time, segment: &Segment) -> bool {
+        let syn_alone = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        if self.state == State::SynReceived && syn_alone && segment.seq + 1 == self.receiver.nxt() {
+            // The peer sent its SYN again: it has not seen our answer.
+            self.syn.due = true;
+            self.syn.lost = true;
+            return false;
+        }
+        let in_order = self.timestamps_in_order(segment);
+        if !in_order || !self.acceptable(segment) {
+            if !segment.flags.has(Flags::RST) {
+                self.receiver.ack_soon();
+                if in_order && segment.len > 0 {
+                    // All of it is held already, or lies beyond the window: the receiver counts it.
+                    self.receiver.on_data(now, segment.seq, segment.len, false);
+                }
+                if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+                    // The peer has not seen our ACK: "Acknowledge it, and restart the 2 MSL timeout."
+                    self.time_wait_until = now + self.config.time_wait;
+                }
+            }
+            return false;
+        }
+        self.note_timestamp(segment);
+        if segment.flags.has(Flags::RST) {
+            // RFC 5961 section 3.2: only the exact next sequence number resets; a near miss is challenged.
+            if segment.seq != self.receiver.nxt() {
+                self.receiver.ack_soon();
+            } else if self.state == State::SynReceived && self.passive {
+                self.listen_again();
+            } else if self.state == State::TimeWait {
+                // Both directions are through: RFC 9293 section 3.10.7.4 gives no signal here.
+                self.state = State::Closed;
+            } else {
+                self.end(ConnectionError::Reset);
+            }
+            return false;
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.receiver.ack_soon();
+            return false;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return false;
+        }
+        if self.state == State::SynReceived {
+            if segment.ack != self.iss + 1 {
+                self.answer_with_reset(segment);
+                return false;
+            }
+            self.establish(now, segment);
+            self.window_from = (segment.seq, segment.ack);
+        }
+        true
+    }
+
+    /// RFC 9293 section 3.10.7.4, first check.
+    pub(super) fn acceptable(&self, segment: &Segment) -> bool {
+        let (nxt, window) = (self.receiver.nxt(), self.receiver.window());
+        let inside = |seq: Seq| seq >= nxt && seq < nxt + window;
+        match (segment.sequence_len(), window) {
+            (0, 0) => segment.seq == nxt,
+            // A peer with a full window out has no number left below the edge for a plain ACK. Section 3.10.7.4 would drop
+            // it, and with it the news of a hole; Linux takes it, and so does this end.
+            (0, _) => inside(segment.seq) || (segment.seq == nxt + window && !segment.flags.has(Flags::RST)),
+            // "If the RCV.WND is zero, no segments will be acceptable, but special allowance should be made to accept
+            // valid ACKs": the receiver drops the payload.
+            (_, 0) => segment.seq == nxt,
+            _ => inside(segment.seq) || inside(segment.end() - 1),
+        }
+    }
+
+    /// RFC 7323 section 5.3 (R1): PAWS.
+    pub(super) fn timestamps_in_order(&self, segment: &Segment) -> bool {
+        let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps) else { return true };
+        Seq(timestamps.value) >= Seq(self.ts_recent) || segment.flags.has(Flags::RST)
+    }
+
+    /// RFC 7323 section 5.3 (R3): TS.Recent, by segments that passed (R1) and (R2).
+    pub(super) fn note_timestamp(&mut self, segment: &Segment) {
+        if let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps)
+            && segment.seq <= self.last_ack_sent
+            && Seq(timestamps.value) >= Seq(self.ts_recent)
+        {
+            self.ts_recent = timestamps.value;
+        }
+    }
+
+    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) {
+        if segment.ack < self.sender.una() {
+            return;
+        }
+        let (wl1, wl2) = self.window_from;
+        // RFC 9293 section 3.10.7.4, with one case more: when a resent segment brings the newest ACK, the old window counted
+        // from it would reach beyond the receiver's edge.
+        let newest_ack = segment.ack > self.sender.una();
+        let newer = newest_ack || wl1 < segment.seq || (wl1 == segment.seq && wl2 <= segment.ack);
+        if newer {
+            self.window_from = (segment.seq.max(wl1), segment.ack);
+        }
+        let timestamp_rtt = match (self.timestamps, segment.options.timestamps) {
+            (true, Some(t)) if t.echo != 0 => {
+                Some(Span::from_millis(u64::from(timestamp_clock(now).wrapping_sub(t.echo))))
+            }
+            _ => None,
+        };
+        let incoming = Incoming {
+            ack: segment.ack,
+            window: newer.then(|| u32::from(segment.window) << self.peer_scale),
+            sack: if self.sack { segment.options.sack.as_slice() } else { &[] },
+            carries_data: segment.sequence_len() > 0,
+            timestamp_rtt,
+        };
+        self.sender.on_ack(now, &incoming);
+    }
+
+    pub(super) fn take_data(&mut self, now: Time, segment: &Segment) {
+        let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if receiving && segment.sequence_len() > 0 {
+            self.receiver.on_data(now, segment.seq, segment.len, segment.flags.has(Flags::FIN));
+        } else if segment.sequence_len() > 0 {
+            self.receiver.ack_soon();
+        }
+    }
+
+    pub(super) fn follow_fins(&mut self, now: Time) {
+        let theirs = self.receiver.finished();
+        if self.state == State::Established && !theirs {
+            return;
+        }
+        let ours = self.sender.fin_acknowledged();
+        self.state = match (self.state, ours, theirs) {
+            (State::Established, _, true) => State::CloseWait,
+            (State::FinWait1, true, true) | (State::FinWait2, _, true) | (State::Closing, true, _) => {
+                State::TimeWait
+            }
+            (State::FinWait1, false, true) => State::Closing,
+            (State::FinWait1, true, false) => State::FinWait2,
+            (State::LastAck, true, _) => State::Closed,
+            (state, _, _) => state,
+        };
+        if self.state == State::TimeWait && self.time_wait_until == Time::NEVER {
+            self.time_wait_until = now + self.config.time_wait;
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! One end of a connection: the state machine of RFC 9293 around a [`Sender`] and a [`Receiver`].
+
+mod input;
+mod opening;
+mod output;
+
+use bentpipe_units::{Span, Time};
+
+use crate::receiver::window_scale_for;
+use crate::sender::{Incoming, Outgoing};
+use crate::{
+    Config, ConnectionError, Flags, Options, Receiver, RecoveryKind, Segment, Sender, Seq, Timestamps,
+};
+
+/// The states of RFC 9293 section 3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No connection.
+    Closed,
+    /// Waiting for a SYN.
+    Listen,
+    /// SYN sent.
+    SynSent,
+    /// SYN received and answered.
+    SynReceived,
+    /// Open both ways.
+    Established,
+    /// FIN sent, not acknowledged.
+    FinWait1,
+    /// FIN acknowledged; the peer may still send.
+    FinWait2,
+    /// FIN received; this end may still send.
+    CloseWait,
+    /// FINs crossed; ours is not acknowledged.
+    Closing,
+    /// FIN sent after the peer's, not acknowledged.
+    LastAck,
+    /// Both directions through; old segments die out.
+    TimeWait,
+}
+
+/// A segment for the wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transmit {
+    /// The segment.
+    pub segment: Segment,
+    /// Whether its first byte was sent before.
+    pub again: bool,
+}
+
+/// One end of a connection.
+pub struct Endpoint {
+    state: State,
+    config: Config,
+    sender: Sender,
+    receiver: Receiver,
+    iss: Seq,
+    offered_mss: u16,
+    /// SYN or SYN-ACK: when it is due again, when it was sent first, how often.
+    syn: Syn,
+    /// Whether the peer opened the connection.
+    passive: bool,
+    peer_scale: u8,
+    scaling: bool,
+    sack: bool,
+    timestamps: bool,
+    ts_recent: u32,
+    last_ack_sent: Seq,
+    /// SND.WL1 and SND.WL2.
+    window_from: (Seq, Seq),
+    reset: Option<Segment>,
+    time_wait_until: Time,
+    error: Option<ConnectionError>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Syn {
+    due: bool,
+    timer: Time,
+    sent: Option<Time>,
+    /// Expiries of the timer.
+    retries: u32,
+    /// Whether it had to be sent again, by the timer or because the peer asked again.
+    lost: bool,
+}
+
+impl Default for Syn {
+    fn default() -> Syn {
+        Syn { due: false, timer: Time::NEVER, sent: None, retries: 0, lost: false }
+    }
+}
+
+impl Endpoint {
+    /// A closed end whose SYN will have sequence number `iss`.
+    pub fn new(config: Config, iss: Seq) -> Endpoint {
+        Endpoint {
+            state: State::Closed,
+            sender: Sender::new(&config, iss + 1),
+            receiver: Receiver::new(&config),
+            offered_mss: config.mss.min(65_535) as u16,
+            config,
+            iss,
+            syn: Syn::default(),
+            passive: false,
+            peer_scale: 0,
+            scaling: false,
+            sack: false,
+            timestamps: false,
+            ts_recent: 0,
+            last_ack_sent: Seq::default(),
+            window_from: (Seq::default(), Seq::default()),
+            reset: None,
+            time_wait_until: Time::NEVER,
+            error: None,
+        }
+    }
+
+    /// Active open.
+    pub fn connect(&mut self) {
+        self.state = State::SynSent;
+        self.syn.due = true;
+    }
+
+    /// Passive open.
+    pub fn listen(&mut self) {
+        self.state = State::Listen;
+        self.passive = true;
+    }
+
+    /// The peer took its SYN back before the connection was open (RFC 9293 section 3.10.7.4, second check).
+    fn listen_again(&mut self) {
+        self.state = State::Listen;
+        self.syn = Syn::default();
+        self.config.mss = u32::from(self.offered_mss);
+        self.receiver = Receiver::new(&self.config);
+    }
+
+    /// The application hands over `bytes` more; `u64::MAX` means that it never stops.
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// The application has no more data. What it handed over is still sent, unless `discard`.
+    pub fn close(&mut self, discard: bool) {
+        match self.state {
+            State::Closed | State::Listen => self.state = State::Closed,
+            _ => self.sender.close(discard),
+        }
+    }
+
+    /// The application reads up to `most` bytes; returns how many there were.
+    #[inline]
+    pub fn read(&mut self, most: u32) -> u32 {
+        self.receiver.read(most)
+    }
+
+    /// A segment arrived.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        match self.state {
+            State::Closed => self.answer_with_reset(segment),
+            State::Listen => self.on_segment_listening(segment),
+            State::SynSent => self.on_segment_syn_sent(now, segment),
+            _ => self.on_segment_synchronised(now, segment),
+        }
+    }
+
+    fn end(&mut self, error: ConnectionError) {
+        self.error = Some(error);
+        self.state = State::Closed;
+        self.syn.timer = Time::NEVER;
+        self.syn.due = false;
+    }
+
+    /// When `on_timeout` wants to be called; `Time::NEVER` when nothing is due.
+    #[inline]
+    pub fn next_timeout(&self) -> Time {
+        if self.state == State::Closed {
+            return Time::NEVER;
+        }
+        self.sender
+            .next_timeout()
+            .min(self.receiver.next_timeout())
+            .min(self.syn.timer)
+            .min(self.time_wait_until)
+    }
+
+    /// The time that `next_timeout` named has come.
+    pub fn on_timeout(&mut self, now: Time) {
+        if now >= self.time_wait_until {
+            self.state = State::Closed;
+            self.time_wait_until = Time::NEVER;
+        }
+        if now >= self.syn.timer {
+            self.syn.timer = Time::NEVER;
+            self.syn.retries += 1;
+            self.syn.lost = true;
+            if self.syn.retries > self.config.max_retransmissions {
+                return self.end(ConnectionError::TimedOut);
+            }
+            self.syn.due = true;
+        }
+        self.receiver.on_timeout(now);
+        if let Err(error) = self.sender.on_timeout(now) {
+            self.end(error);
+        }
+    }
+
+    /// The state of the connection.
+    #[inline]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Why the connection ended early, if it did.
+    pub fn error(&self) -> Option<ConnectionError> {
+        self.error
+    }
+
+    /// The sending half.
+    #[inline]
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The receiving half.
+    #[inline]
+    pub fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+}
+
+/// The clock of the timestamp option: a tick a millisecond, never zero.
+fn timestamp_clock(now: Time) -> u32 {
+    (now.as_nanos() / 1_000_000 % u64::from(u32::MAX)) as u32 + 1
+}

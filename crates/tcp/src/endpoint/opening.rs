@@ -1,0 +1,131 @@
+//! How a connection opens: what is offered, what both ends agree on, and what is refused.
+
+use bentpipe_units::Time;
+
+use super::*;
+
+impl Endpoint {
+    /// RFC 9293 section 3.10.7.1: what arrives where there is no connection.
+    pub(super) fn answer_with_reset(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.reset = Some(if segment.flags.has(Flags::ACK) {
+            Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
+        } else {
+            Segment { ack: segment.end(), flags: Flags::RST | Flags::ACK, ..Segment::default() }
+        });
+    }
+
+    pub(super) fn on_segment_listening(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.answer_with_reset(segment);
+        } else if segment.flags.has(Flags::SYN) {
+            self.take_syn(segment);
+            self.state = State::SynReceived;
+            self.syn.due = true;
+        }
+    }
+
+    pub(super) fn on_segment_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let acknowledges = segment.flags.has(Flags::ACK);
+        if acknowledges && segment.ack != self.iss + 1 {
+            self.answer_with_reset(segment);
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            if acknowledges {
+                self.end(ConnectionError::Refused);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(segment);
+        if acknowledges {
+            self.establish(now, segment);
+            self.receiver.ack_soon();
+        } else {
+            self.state = State::SynReceived;
+            self.syn.due = true;
+        }
+    }
+
+    /// Notes the peer's sequence number and what both ends offered.
+    pub(super) fn take_syn(&mut self, segment: &Segment) {
+        let options = &segment.options;
+        self.receiver.start(segment.seq + 1);
+        self.last_ack_sent = segment.seq + 1;
+        let scaled = self.config.window_scaling && options.window_scale.is_some();
+        self.scaling = scaled;
+        self.peer_scale = if scaled { options.window_scale.unwrap_or(0).min(14) } else { 0 };
+        self.sack = self.config.sack && options.sack_permitted;
+        self.timestamps = self.config.timestamps && options.timestamps.is_some();
+        if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
+            self.ts_recent = timestamps.value;
+        }
+        // RFC 9293 section 3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST
+        // assume a default send MSS of 536"; RFC 6691: the sender takes its options off.
+        let peer_mss = options.mss.map_or(536, u32::from).max(64);
+        self.config.mss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 };
+        self.receiver
+            .negotiated(scaled.then(|| window_scale_for(self.config.receive_window)), self.config.mss);
+        self.sender.set_peer_window(u32::from(segment.window));
+        self.window_from = (segment.seq, segment.ack);
+    }
+
+    pub(super) fn establish(&mut self, now: Time, segment: &Segment) {
+        self.state = State::Established;
+        self.syn.timer = Time::NEVER;
+        self.syn.due = false;
+        // RFC 5681 section 3.1: "If the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
+        // transmitted SYN MUST be one segment".
+        let initial_window = if self.syn.lost { 1 } else { self.config.initial_window };
+        let recovery = match self.config.recovery {
+            // RFC 6675 needs what the peer does not offer; RFC 6582 is for "the absence of SACK".
+            RecoveryKind::Sack if !self.sack => RecoveryKind::NewReno,
+            recovery => recovery,
+        };
+        self.sender.open(&Config { recovery, ..self.config.clone() }, initial_window);
+        match self.syn.sent {
+            Some(sent) if !self.syn.lost => self.sender.sample_handshake(now.since(sent)),
+            _ => self.sender.after_lost_syn(),
+        }
+        if !segment.flags.has(Flags::SYN) {
+            self.sender.set_peer_window(u32::from(segment.window) << self.peer_scale);
+        }
+    }
+
+    pub(super) fn poll_syn(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+        if !std::mem::take(&mut self.syn.due) {
+            return None;
+        }
+        let answer = self.state == State::SynReceived;
+        let again = self.syn.sent.is_some();
+        self.syn.sent.get_or_insert(now);
+        self.syn.timer =
+            now + (self.config.rto.initial * (1 << self.syn.retries.min(20))).min(self.config.rto.max);
+        let scaling = if answer { self.scaling } else { self.config.window_scaling };
+        let options = Options {
+            mss: Some(self.offered_mss),
+            window_scale: scaling.then(|| window_scale_for(self.config.receive_window)),
+            sack_permitted: if answer { self.sack } else { self.config.sack },
+            timestamps: self
+                .timestamp_option(now, if answer { self.timestamps } else { self.config.timestamps }),
+            ..Options::default()
+        };
+        *segment = Segment {
+            seq: self.iss,
+            ack: if answer { self.receiver.nxt() } else { Seq::default() },
+            window: self.receiver.syn_window(),
+            flags: if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
+            options,
+            len: 0,
+        };
+        Some(again)
+    }
+}

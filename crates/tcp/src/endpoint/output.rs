@@ -1,0 +1,87 @@
+//! What goes out next, and its header.
+
+use bentpipe_units::Time;
+
+use super::*;
+
+impl Endpoint {
+    /// The next segment for the wire, or none until something changes. Call it until it returns none.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        let mut segment = Segment::default();
+        self.poll_segment(now, &mut segment).map(|again| Transmit { segment, again })
+    }
+
+    /// [`Endpoint::poll_transmit`] into a segment of the caller's: returns whether its first byte was sent before.
+    pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+        if let Some(reset) = &self.reset {
+            *segment = *reset;
+            self.reset = None;
+            return Some(false);
+        }
+        match self.state {
+            State::Closed | State::Listen => None,
+            State::SynSent => self.poll_syn(now, segment),
+            State::SynReceived => self.poll_syn(now, segment).or_else(|| {
+                // What is not acceptable is answered here too, as is the peer's SYN-ACK when both opened at once.
+                self.receiver.owes_ack().then(|| self.pure_ack(now, segment))?;
+                Some(false)
+            }),
+            _ => {
+                // RFC 5681 section 4.2: out of order data is answered by a duplicate ACK, which data cannot carry.
+                if self.receiver.owes_ack() && self.receiver.has_hole() {
+                    self.pure_ack(now, segment);
+                    return Some(false);
+                }
+                if let Some(data) = self.sender.poll(now) {
+                    self.data_segment(now, data, segment);
+                    return Some(data.again);
+                }
+                if !self.receiver.owes_ack() {
+                    return None;
+                }
+                self.pure_ack(now, segment);
+                Some(false)
+            }
+        }
+    }
+
+    pub(super) fn data_segment(&mut self, now: Time, data: Outgoing, segment: &mut Segment) {
+        if data.fin {
+            self.state = match self.state {
+                State::Established => State::FinWait1,
+                State::CloseWait => State::LastAck,
+                state => state,
+            };
+        }
+        self.header(now, segment);
+        segment.seq = data.seq;
+        segment.len = data.len;
+        if data.fin {
+            segment.flags |= Flags::FIN;
+        }
+    }
+
+    pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
+        self.header(now, segment);
+        // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window, or a probe's byte beyond.
+        segment.seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
+        if self.sack && self.receiver.has_hole() {
+            segment.options.sack = self.receiver.sack_blocks(if self.timestamps { 3 } else { 4 });
+        }
+    }
+
+    #[inline]
+    pub(super) fn header(&mut self, now: Time, segment: &mut Segment) {
+        let window = self.receiver.acknowledge();
+        self.last_ack_sent = self.receiver.nxt();
+        segment.set_ack(self.receiver.nxt(), window);
+        if self.timestamps {
+            segment.options.timestamps = self.timestamp_option(now, true);
+        }
+    }
+
+    pub(super) fn timestamp_option(&self, now: Time, on: bool) -> Option<Timestamps> {
+        on.then(|| Timestamps { value: timestamp_clock(now), echo: self.ts_recent })
+    }
+}
