@@ -1,0 +1,103 @@
+//! Throughput where a formula gives it.
+
+use crate::{one_flow, simulate};
+
+fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {
+    let off = measured / expected - 1.0;
+    assert!(
+        off.abs() <= tolerance,
+        "{what}: {measured:.0} bit/s, expected {expected:.0}, off by {:.2} %",
+        off * 100.0
+    );
+}
+
+#[test]
+fn a_small_window_gives_window_over_round_trip() {
+    for variant in ["tahoe", "reno", "newreno", "sack"] {
+        let text = one_flow(
+            "rate = \"100 Mbit/s\"\ndelay = \"250 ms\"",
+            "receive_window = \"44 segments\"\ndelayed_ack = false",
+            &format!("variant = \"{variant}\"\nduration = \"1200 s\""),
+        );
+        let text = text.replace("[links", "duration = \"1000 s\"\n[links");
+        let flow = &simulate(&text, 1, false).flows[0];
+        // Both propagation delays, and a segment and an ACK sent at 100 Mbit/s.
+        let round_trip = 0.5 + (1500.0 + 40.0) * 8.0 / 100e6;
+        assert_near(variant, flow.goodput_bps, 44.0 * 1460.0 * 8.0 / round_trip, 0.01);
+        let rtt = flow.rtt_mean_s.unwrap_or_default();
+        assert!((rtt - round_trip).abs() < 1e-3, "{rtt} s");
+    }
+}
+
+#[test]
+fn a_narrow_link_gives_its_rate_less_the_headers() {
+    for (timestamps, headers) in [(false, 40.0), (true, 52.0)] {
+        let text = one_flow(
+            "rate = \"2 Mbit/s\"\nefficiency = 0.8\ndelay = \"20 ms\"",
+            &format!("receive_window = \"200 kB\"\ntimestamps = {timestamps}"),
+            "bytes = \"60 MB\"",
+        );
+        let result = simulate(&text, 1, false);
+        let payload = 1500.0 - headers;
+        assert_near("goodput", result.flows[0].goodput_bps, 1.6e6 * payload / 1500.0, 0.005);
+        assert!(result.links[0].stats.utilization > 0.995);
+        // 200 kB are under way, 40 ms of them on the way and the rest in the queue.
+        let waiting = 200e3 * 8.0 / (1.6e6 * payload / 1500.0) - 0.04;
+        let delay = result.links[0].stats.queueing_delay_mean_s;
+        assert!((delay / waiting - 1.0).abs() < 0.03, "{delay} s, expected {waiting} s");
+    }
+}
+
+/// Mathis, Semke, Mahdavi and Ott (1997): one loss for every 1/p packets, window W at the loss. From W/2 the window grows
+/// by a segment a round trip back to W: W/2 round trips of 3/4 W segments on average are 3/8 W² = 1/p packets, so
+/// W = sqrt(8/(3p)) and the rate is 3/4 W a round trip, MSS/RTT sqrt(3/2) / sqrt(p).
+#[test]
+fn random_loss_gives_what_mathis_gives() {
+    for (variant, probability, tolerance) in
+        [("sack", 1e-3, 0.15), ("sack", 2e-4, 0.15), ("newreno", 2e-4, 0.15)]
+    {
+        let text = one_flow(
+            &format!(
+                "rate = \"1 Gbit/s\"\ndelay = \"50 ms\"\nloss = {{ model = \"packet\", probability = {probability} }}"
+            ),
+            "receive_window = \"8 MB\"\ndelayed_ack = false\ngrowth = \"per-ack\"\ninitial_ssthresh = \"40 segments\"",
+            &format!("variant = \"{variant}\""),
+        );
+        let text = text.replace("[links", "duration = \"2000 s\"\n[links");
+        let goodput =
+            (1..=3).map(|seed| simulate(&text, seed, false).flows[0].goodput_bps).sum::<f64>() / 3.0;
+        let expected = 1460.0 * 8.0 / 0.1 * f64::sqrt(1.5 / probability);
+        assert_near(&format!("{variant} at {probability}"), goodput, expected, tolerance);
+    }
+}
+
+#[test]
+fn a_buffer_of_one_bandwidth_delay_product_keeps_the_link_busy() {
+    for variant in ["reno", "newreno", "sack"] {
+        // 10 Mbit/s for 100 ms: 83 packets of 1500 bytes. Halved, a window of twice that still fills the link.
+        let text = one_flow(
+            "rate = \"10 Mbit/s\"\ndelay = \"50 ms\"\nqueue = \"84 packets\"",
+            "receive_window = \"4 MB\"\ninitial_ssthresh = \"80 segments\"",
+            &format!("variant = \"{variant}\""),
+        );
+        let text = text.replace("[links", "duration = \"600 s\"\n[links");
+        let result = simulate(&text, 1, false);
+        let link = &result.links[0].stats;
+        assert!(link.dropped_packets > 5, "{variant}: {} drops", link.dropped_packets);
+        assert!(link.utilization >= 0.99, "{variant}: {:.2} %", link.utilization * 100.0);
+        assert_eq!(link.queue_max_packets, 84);
+    }
+}
+
+#[test]
+fn equal_flows_share_a_link_equally_over_time() {
+    let text = "title = \"test\"\nduration = \"1000 s\"\n\
+        [links.access]\nfrom = \"s{i}\"\nto = \"g\"\ncount = 4\nrate = \"100 Mbit/s\"\ndelay = \"10 ms\"\n\
+        [links.narrow]\nfrom = \"g\"\nto = \"c\"\nrate = \"8 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"60 packets\"\n\
+        [tcp]\nreceive_window = \"1 MB\"\n\
+        [flows.f]\nfrom = \"s{i}\"\nto = \"c\"\ncount = 4\nstart_step = \"70 ms\"\nvariant = \"sack\"\n";
+    let result = simulate(text, 3, false);
+    assert!(result.jain > Some(0.98), "{:?}", result.jain);
+    let total: f64 = result.flows.iter().map(|flow| flow.goodput_bps).sum();
+    assert_near("total", total, 8e6 * 1460.0 / 1500.0, 0.02);
+}
