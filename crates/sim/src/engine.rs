@@ -13,7 +13,7 @@ use bentpipe_units::{Span, Time};
 use crate::events::EventQueue;
 use crate::observe::Observer;
 use crate::packets::Packets;
-use crate::routes::{ARRIVED, Router, Routes};
+use crate::routes::{Hop, Router, Routes};
 use crate::scenario::{AppSpec, DirectionSpec, Scenario};
 use crate::{Progress, RunError};
 
@@ -43,8 +43,6 @@ struct Network {
     end: Time,
     queue: EventQueue,
     links: Vec<Link>,
-    /// Links that need no event: see [`Routes::passing`].
-    passing: Vec<bool>,
     packets: Packets,
     /// The segment on its way from an end to its first link.
     outgoing: Segment,
@@ -80,27 +78,26 @@ impl Network {
             self.lose(self.now, delivery.id, false);
             return None;
         }
-        packet.hop += 1;
-        match self.routes.hops[packet.hop as usize] {
-            ARRIVED => Some(delivery.id),
-            next => {
-                self.offer(next, delivery.id, delivery.bytes);
-                None
-            }
+        let hop = packet.hop + 1;
+        if self.routes.hops[hop as usize] == Hop::ARRIVED {
+            return Some(delivery.id);
         }
+        self.offer(hop, delivery.id, delivery.bytes);
+        None
     }
 
-    /// Hands a packet to a link, and on from there while the links pass it.
+    /// Hands a packet to the link of a hop, and on from there while the links pass it.
     #[inline]
-    fn offer(&mut self, mut number: u32, id: PacketId, bytes: u32) {
+    fn offer(&mut self, mut hop: u32, id: PacketId, bytes: u32) {
         let mut at = self.now;
-        while self.passing[number as usize] {
-            let link = &mut self.links[number as usize];
+        let mut step = self.routes.hops[hop as usize];
+        while step.passes() {
+            let link = &mut self.links[step.link() as usize];
             let passed = link.pass(at, bytes);
             if let Some(observer) = &mut self.observer
                 && passed != Passed::Dropped
             {
-                observer.queue(at, number, link.queue_packets(at));
+                observer.queue(at, step.link(), link.queue_packets(at));
             }
             match passed {
                 Passed::Arrives(time) if time <= self.end => at = time,
@@ -109,15 +106,16 @@ impl Network {
                 Passed::Corrupted(time) => return self.lose(time, id, false),
                 Passed::Dropped => return self.lose(at, id, true),
             }
-            let packet = self.packets.get_mut(id);
-            packet.hop += 1;
-            number = self.routes.hops[packet.hop as usize];
+            hop += 1;
+            step = self.routes.hops[hop as usize];
         }
+        let number = step.link();
         let link = &mut self.links[number as usize];
         let idle = link.next_time() == Time::NEVER;
         if link.offer(at, id, bytes) == Offered::Dropped {
             return self.lose(at, id, true);
         }
+        self.packets.get_mut(id).hop = hop;
         if idle {
             self.queue.push(link.next_time(), number);
         }
@@ -143,7 +141,7 @@ impl Network {
         }
         let bytes = segment.packet_len();
         let id = self.packets.insert(segment, route, from as u32 ^ 1);
-        self.offer(self.routes.hops[route as usize], id, bytes);
+        self.offer(route, id, bytes);
     }
 }
 
@@ -164,7 +162,6 @@ impl Engine {
                 end,
                 queue,
                 links,
-                passing: Vec::new(),
                 packets,
                 outgoing: Segment::default(),
                 routes,
@@ -200,7 +197,7 @@ impl Engine {
                 over: false,
             });
         }
-        self.network.passing = self.network.routes.passing(self.network.links.len());
+        self.network.routes.mark_passing(self.network.links.len());
         for index in 0..self.flows.len() {
             self.network.queue.push(self.flows[index].start, self.app_target(index));
         }
@@ -377,10 +374,8 @@ mod tests {
     fn outcome(text: &str, passing: bool) -> Value {
         let scenario = parse_str("test", text, &[]).unwrap_or_else(|error| panic!("{error}"));
         let mut engine = Engine::new(&scenario, 5, None);
-        if passing {
-            assert!(engine.network.passing.contains(&true), "nothing passes in {text}");
-        } else {
-            engine.network.passing.fill(false);
+        if !passing {
+            assert!(engine.network.routes.pass_nothing(), "nothing passes in {text}");
         }
         let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
         let result = RunResult::new(&scenario, 5, end, &mut engine, 0.0);

@@ -5,14 +5,34 @@ use std::collections::{BinaryHeap, HashMap};
 
 use crate::scenario::Scenario;
 
-/// Ends a path in [`Routes::hops`].
-pub(crate) const ARRIVED: u32 = u32::MAX;
+/// A step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hop(u32);
 
-/// The paths of all flows, one after the other, each ended by [`ARRIVED`].
+/// Set when the link of a hop passes its packets on; see [`Routes::mark_passing`].
+const PASSES: u32 = 1 << 31;
+
+impl Hop {
+    /// The end of a path: the host.
+    pub(crate) const ARRIVED: Hop = Hop(u32::MAX >> 1);
+
+    /// The link's number: twice the link's index, plus one for its reverse direction.
+    #[inline]
+    pub(crate) fn link(self) -> u32 {
+        self.0 & !PASSES
+    }
+
+    /// Whether what happens to a packet behind this link is settled when it is sent.
+    #[inline]
+    pub(crate) fn passes(self) -> bool {
+        self.0 & PASSES != 0
+    }
+}
+
+/// The paths of all flows, one after the other, each ended by [`Hop::ARRIVED`].
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    /// Link numbers: twice the link's index, plus one for its reverse direction.
-    pub(crate) hops: Vec<u32>,
+    pub(crate) hops: Vec<Hop>,
 }
 
 struct Edge {
@@ -93,35 +113,49 @@ impl Router {
 }
 
 impl Routes {
-    /// Which of `links` links pass their packets on at once: those whose packets all go on to links that nobody else feeds,
+    /// Marks the links that pass their packets on at once: those whose packets all go on to links that nobody else feeds,
     /// neither another link nor a host. What such a packet meets next is settled when it is sent.
-    pub(crate) fn passing(&self, links: usize) -> Vec<bool> {
-        const HOST: u32 = u32::MAX;
-        // For each link, the only one that feeds it; none when there are several.
-        let mut feeder: Vec<Option<u32>> = vec![None; links];
+    pub(crate) fn mark_passing(&mut self, links: usize) {
+        // For each link, the only hop before it; a link that several feed, or a host, is shared.
+        let mut feeder: Vec<Option<Hop>> = vec![None; links];
         let mut shared = vec![false; links];
-        let mut previous = HOST;
+        let mut previous = Hop::ARRIVED;
         for hop in &self.hops {
-            if *hop != ARRIVED {
-                let only = feeder[*hop as usize].get_or_insert(previous);
-                shared[*hop as usize] |= *only != previous || previous == HOST;
+            if *hop != Hop::ARRIVED {
+                let link = hop.link() as usize;
+                let only = *feeder[link].get_or_insert(previous);
+                shared[link] |= only != previous || previous == Hop::ARRIVED;
             }
-            previous = if *hop == ARRIVED { HOST } else { *hop };
+            previous = *hop;
         }
-        let mut passing = vec![true; links];
+        let mut passes = vec![true; links];
         for pair in self.hops.windows(2) {
-            if pair[0] != ARRIVED && (pair[1] == ARRIVED || shared[pair[1] as usize]) {
-                passing[pair[0] as usize] = false;
+            if pair[0] != Hop::ARRIVED && (pair[1] == Hop::ARRIVED || shared[pair[1].link() as usize]) {
+                passes[pair[0].link() as usize] = false;
             }
         }
-        passing
+        for hop in self.hops.iter_mut().filter(|hop| **hop != Hop::ARRIVED) {
+            if passes[hop.link() as usize] {
+                hop.0 |= PASSES;
+            }
+        }
     }
 
     /// Adds a path; returns where it starts.
     pub(crate) fn add(&mut self, path: &[u32]) -> u32 {
         let start = self.hops.len() as u32;
-        self.hops.extend_from_slice(path);
-        self.hops.push(ARRIVED);
+        self.hops.extend(path.iter().map(|link| Hop(*link)));
+        self.hops.push(Hop::ARRIVED);
         start
+    }
+}
+
+#[cfg(test)]
+impl Routes {
+    /// Makes every arrival an event; tells whether any was not.
+    pub(crate) fn pass_nothing(&mut self) -> bool {
+        let passing = self.hops.iter().any(|hop| hop.passes());
+        self.hops.iter_mut().for_each(|hop| hop.0 &= !PASSES);
+        passing
     }
 }
