@@ -382,3 +382,46 @@ fn a_pass_after_a_timeout_resends_no_more_than_its_limit() {
         assert_eq!(Bench::again(&bench.expire()).len(), 12, "{recovery:?}");
     }
 }
+
+#[test]
+fn newreno_leaves_with_no_more_than_a_segment_beyond_flight() {
+    // RFC 6582 section 3.2, full acknowledgment (1): min (ssthresh, max(FlightSize, SMSS) + SMSS), against a burst.
+    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), Custom::default());
+    for _ in 0..3 {
+        bench.ack(0, &[]);
+    }
+    bench.log.take();
+    bench.ack(12, &[]);
+    assert_eq!(bench.log.take(), [Event::Left { flight: 0, cwnd: 2000.0 }]);
+    assert_eq!(bench.sender.window().ssthresh, 6000.0);
+}
+
+#[test]
+fn only_the_first_partial_ack_restarts_newrenos_timer() {
+    // RFC 6582 section 3.2 step 3: the impatient variant.
+    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), Custom::default());
+    for _ in 0..3 {
+        bench.ack(0, &[]);
+    }
+    let before = bench.sender.next_timeout();
+    bench.ack(2, &[]);
+    let restarted = bench.sender.next_timeout();
+    assert!(restarted > before);
+    bench.ack(4, &[]);
+    bench.ack(6, &[]);
+    assert_eq!(bench.sender.next_timeout(), restarted);
+    bench.ack(12, &[]);
+    assert!(bench.sender.next_timeout() > restarted);
+}
+
+#[test]
+fn limited_transmit_ends_with_the_second_duplicate() {
+    // RFC 3042 section 2, with a threshold above the usual one.
+    for recovery in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
+        let config = Config { duplicate_threshold: 6, limited_transmit: true, ..twelve(recovery) };
+        let mut bench = Bench::new(&config, Custom::default());
+        let sent: Vec<usize> = (0..5).map(|_| bench.ack(0, &[]).len()).collect();
+        assert_eq!(sent, [1, 1, 0, 0, 0], "{recovery:?}");
+        assert_eq!(Bench::again(&bench.ack(0, &[])), [0], "{recovery:?}");
+    }
+}

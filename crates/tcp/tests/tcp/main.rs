@@ -2,6 +2,7 @@
 
 mod acks;
 mod closing;
+mod control;
 mod golden;
 mod handshake;
 mod harness;

@@ -137,3 +137,16 @@ fn a_timeout_halves_flight_once_and_leaves_one_segment() {
         assert_eq!(net.read[SERVER], 100_000);
     }
 }
+
+#[test]
+fn a_fast_retransmit_spoils_the_sample_it_would_have_given() {
+    // Karn: the segment being timed is lost and sent again; so is one behind which it waits.
+    for recovery in RecoveryKind::ALL {
+        for lost in [1, 2, 3] {
+            let net = Net::alike(Config { initial_window: 10, ..config(recovery) }).dropping(&[lost]);
+            let net = net.transfer(60_000);
+            let mean = net.ends[CLIENT].sender().rtt().mean_secs().unwrap_or_default();
+            assert!((mean - 0.1).abs() < 1e-9, "{recovery:?} {lost}: {mean} s\n{}", net.trace());
+        }
+    }
+}
