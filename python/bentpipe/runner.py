@@ -100,6 +100,10 @@ class _Job:
         self._base = scenario.seed if plan.seed is None else plan.seed
         self._total = plan.runs or (1 if plan.precision is None else MAXIMUM_RUNS)
         self._stop = threading.Event()
+        # How many runs are under way. The pool does not know: an interruption while it starts a thread
+        # loses it that thread.
+        self._under_way = 0
+        self._changed = threading.Condition()
         self._events: dict[int, int] = {}
         self._shares: dict[int, float] = {}
 
@@ -122,10 +126,24 @@ class _Job:
         except RunError as error:
             raise BentpipeError(str(error)) from error
         finally:
-            self._stop.set()
+            with self._changed:
+                self._stop.set()
+                self._changed.wait_for(lambda: self._under_way == 0)
             pool.shutdown(cancel_futures=True)
 
     def _one(self, replication: int) -> RunResult:
+        with self._changed:
+            if self._stop.is_set():
+                raise _Stopped
+            self._under_way += 1
+        try:
+            return self._simulate(replication)
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify_all()
+
+    def _simulate(self, replication: int) -> RunResult:
         first = replication == 0
 
         def progress(simulated_s: float, total_s: float | None, events: int) -> None:
