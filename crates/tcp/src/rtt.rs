@@ -160,6 +160,16 @@ mod tests {
     }
 
     #[test]
+    fn four_deviations_are_at_least_the_granularity() {
+        let mut rtt = RttEstimator::new(RtoConfig { granularity: Span::from_millis(500), ..config() });
+        for _ in 0..100 {
+            rtt.sample(Span::from_millis(300), 1);
+        }
+        // RFC 6298 (2.3): SRTT + max (G, K * RTTVAR).
+        assert_eq!(rtt.rto(), Span::from_millis(800));
+    }
+
+    #[test]
     fn bounds_hold() {
         let mut rtt = RttEstimator::new(config());
         for _ in 0..100 {

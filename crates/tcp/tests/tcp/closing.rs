@@ -250,3 +250,29 @@ fn a_segment_across_two_holes_joins_what_was_held() {
     assert_eq!(net.ends[SERVER].receiver().delivered(), 400);
     assert_eq!(first.seq, Seq(1001));
 }
+
+#[test]
+fn an_older_segment_does_not_change_the_window() {
+    // RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2.
+    let mut net = open(reno());
+    let first = from_client(&net);
+    net.arrive(SERVER, &Segment { seq: first.seq + 1000, len: 1000, window: 9000, ..first });
+    assert_eq!(net.ends[SERVER].sender().peer_window(), 9000);
+    net.arrive(SERVER, &Segment { len: 1000, window: 4000, ..first });
+    assert_eq!(net.ends[SERVER].sender().peer_window(), 9000);
+    net.arrive(SERVER, &Segment { seq: first.seq + 2000, window: 4000, ..first });
+    assert_eq!(net.ends[SERVER].sender().peer_window(), 4000);
+}
+
+#[test]
+fn an_end_with_a_full_window_out_can_still_acknowledge() {
+    let mut net = open(reno());
+    net.write(SERVER, 1000);
+    let edge = net.ends[SERVER].receiver().nxt() + net.ends[SERVER].receiver().window();
+    let ack = net.ends[SERVER].sender().max();
+    net.arrive(SERVER, &Segment { seq: edge, ack, ..from_client(&net) });
+    assert_eq!(net.ends[SERVER].sender().flight(), 0);
+    net.write(SERVER, 1000);
+    net.arrive(SERVER, &Segment { seq: edge + 1, ack: ack + 1000, ..from_client(&net) });
+    assert_eq!(net.ends[SERVER].sender().flight(), 1000);
+}

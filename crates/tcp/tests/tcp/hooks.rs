@@ -425,3 +425,16 @@ fn limited_transmit_ends_with_the_second_duplicate() {
         assert_eq!(Bench::again(&bench.ack(0, &[])), [0], "{recovery:?}");
     }
 }
+
+#[test]
+fn an_ack_that_changes_the_window_is_no_duplicate() {
+    // RFC 5681 section 2 (e).
+    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), Custom::default());
+    for window in [50_000, 40_000, 30_000, 20_000] {
+        bench.window = window;
+        bench.ack(0, &[]);
+    }
+    assert_eq!(bench.sender.stats().duplicate_acks, 0);
+    bench.ack(0, &[]);
+    assert_eq!(bench.sender.stats().duplicate_acks, 1);
+}
