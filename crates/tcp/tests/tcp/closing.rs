@@ -276,3 +276,17 @@ fn an_end_with_a_full_window_out_can_still_acknowledge() {
     net.arrive(SERVER, &Segment { seq: edge + 1, ack: ack + 1000, ..from_client(&net) });
     assert_eq!(net.ends[SERVER].sender().flight(), 1000);
 }
+
+#[test]
+fn news_of_a_hole_goes_out_before_data() {
+    // One segment brings data past a hole and an ACK that lets data out: were the data to carry the ACK, the client would
+    // count no duplicate.
+    let mut net = open(Config { initial_window: 2, ..config(RecoveryKind::Sack) });
+    net.write(SERVER, 10_000);
+    let first = from_client(&net);
+    let ahead = Segment { seq: first.seq + 1000, ack: first.ack + 1000, len: 1000, ..first };
+    let answers = answers(&mut net, &ahead);
+    assert_eq!((answers[0].len, answers[0].ack), (0, first.seq));
+    assert_eq!(answers[0].options.sack.as_slice().len(), 1);
+    assert_eq!(answers[1..].iter().map(|segment| segment.len).collect::<Vec<_>>(), [1000, 1000]);
+}
