@@ -100,6 +100,7 @@ fn presets() -> Vec<(&'static str, String)> {
 fn variants() -> Vec<(&'static str, String)> {
     let summary = |recovery: RecoveryKind, control: ControlKind| match control {
         ControlKind::Standard => recovery.summary().to_owned(),
+        control => format!("{}; {}", control.summary(), recovery.summary()),
     };
     scenario::variants()
         .into_iter()

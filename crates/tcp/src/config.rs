@@ -2,6 +2,8 @@
 
 use bentpipe_units::Span;
 
+use crate::control::AdalrOptions;
+
 /// Which recovery decides what to retransmit, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryKind {
@@ -46,16 +48,19 @@ impl RecoveryKind {
 pub enum ControlKind {
     /// Slow start, congestion avoidance and halving (RFC 5681).
     Standard,
+    /// TCP-ADaLR: windows that grow faster over a long RTT (Omueti and Trajković 2007).
+    Adalr,
 }
 
 impl ControlKind {
     /// Every control there is.
-    pub const ALL: [ControlKind; 1] = [ControlKind::Standard];
+    pub const ALL: [ControlKind; 2] = [ControlKind::Standard, ControlKind::Adalr];
 
     /// The name used in scenarios and results.
     pub const fn name(self) -> &'static str {
         match self {
             ControlKind::Standard => "standard",
+            ControlKind::Adalr => "adalr",
         }
     }
 
@@ -63,6 +68,9 @@ impl ControlKind {
     pub const fn summary(self) -> &'static str {
         match self {
             ControlKind::Standard => "slow start, congestion avoidance, halving (RFC 5681)",
+            ControlKind::Adalr => {
+                "TCP-ADaLR: cwnd and rwnd grow faster over a long RTT (Omueti and Trajković 2007)"
+            }
         }
     }
 }
@@ -110,6 +118,8 @@ pub struct Config {
     pub recovery: RecoveryKind,
     /// How large the window is.
     pub control: ControlKind,
+    /// Options of the control `adalr`.
+    pub adalr: AdalrOptions,
     /// Largest payload of a segment that this end sends and takes, in bytes, options not counted.
     pub mss: u32,
     /// Receive buffer in bytes: the window that an empty receiver advertises.
@@ -189,6 +199,7 @@ impl Profile {
         let rfc = Config {
             recovery,
             control,
+            adalr: AdalrOptions::default(),
             mss: 1460,
             receive_window: 65_535,
             window_scaling: true,

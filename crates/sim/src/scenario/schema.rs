@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::written::{
-    AppName, Choice, ControlName, DelayedAckSetting, GrowthName, Named, ProfileName, RecoveryName, Segments,
-    Ssthresh, VariantName, loss,
+    AppName, AvoidanceReadingName, Choice, ControlName, DelayedAckSetting, GrowthName, Named, ProfileName,
+    RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName, loss,
 };
 
 /// The JSON Schema of a scenario file, for editors and other languages.
@@ -173,6 +173,28 @@ pub(crate) struct TcpFile {
     pub(crate) max_retransmissions: Option<u32>,
     /// How long a closed end remembers the connection (TIME-WAIT).
     pub(crate) time_wait: Option<Span>,
+    /// Options of the control adalr.
+    pub(crate) adalr: AdalrFile,
+}
+
+/// Options of the control adalr: its mechanisms, each of which can be switched off alone, and its readings.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AdalrFile {
+    /// Measure the scaling component; else it stays at its breakpoint, 15.
+    pub(crate) scaling: Option<bool>,
+    /// Open cwnd faster.
+    pub(crate) cwnd_increase: Option<bool>,
+    /// Send beyond the advertised window.
+    pub(crate) rwnd_increase: Option<bool>,
+    /// Deflate less on a partial ACK, wait 200 ms longer after a timeout, resend three segments a pass.
+    pub(crate) loss_recovery: Option<bool>,
+    /// How the adjusted receive window grows while segments go out.
+    pub(crate) rwnd_reading: Option<Choice<RwndReadingName>>,
+    /// When congestion avoidance is fast.
+    pub(crate) avoidance_reading: Option<Choice<AvoidanceReadingName>>,
+    /// The deviation gain that multiplies the scaling component, 0 to 10.
+    pub(crate) rtt_dev_gain: Option<f64>,
 }
 
 /// The retransmission timer (RFC 6298).

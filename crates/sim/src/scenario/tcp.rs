@@ -1,11 +1,12 @@
 //! From the TCP settings as written to those of one end of one flow.
 
+use bentpipe_tcp::control::AdalrOptions;
 use bentpipe_tcp::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Span};
 
 use super::de::read;
 use super::error::ScenarioError;
-use super::schema::TcpFile;
+use super::schema::{AdalrFile, TcpFile};
 use super::source::merge;
 use super::tree::Document;
 use super::written::{DelayedAckSetting, Segments, Ssthresh};
@@ -75,6 +76,7 @@ fn settings(file: &TcpFile, recovery: RecoveryKind, control: ControlKind) -> Res
     for (setting, written) in switches {
         *setting = written.unwrap_or(*setting);
     }
+    adalr(&file.adalr, &mut config.adalr)?;
     if let Some(threshold) = file.duplicate_threshold {
         config.duplicate_threshold = ranged(threshold, 1, 1000, &["duplicate_threshold"])?;
     }
@@ -129,6 +131,29 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
             config.initial_ssthresh = Some(window(written, "a threshold", &["initial_ssthresh"])?);
         }
         None => {}
+    }
+    Ok(())
+}
+
+fn adalr(file: &AdalrFile, options: &mut AdalrOptions) -> Result<(), Fault> {
+    let switches = [
+        (&mut options.scaling, file.scaling),
+        (&mut options.cwnd_increase, file.cwnd_increase),
+        (&mut options.rwnd_increase, file.rwnd_increase),
+        (&mut options.loss_recovery, file.loss_recovery),
+    ];
+    for (setting, written) in switches {
+        *setting = written.unwrap_or(*setting);
+    }
+    options.rwnd_reading = file.rwnd_reading.as_ref().map_or(options.rwnd_reading, |choice| choice.0);
+    options.avoidance_reading =
+        file.avoidance_reading.as_ref().map_or(options.avoidance_reading, |choice| choice.0);
+    if let Some(gain) = file.rtt_dev_gain {
+        if !(0.0..=10.0).contains(&gain) {
+            let message = format!("expected a number from 0 to 10, found {gain}");
+            return Err((&["adalr", "rtt_dev_gain"], message));
+        }
+        options.rtt_dev_gain = gain;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use bentpipe_path::LossSpec;
+use bentpipe_tcp::control::{AvoidanceReading, RwndReading};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -144,12 +145,28 @@ names!(ProfileName, Profile, "a profile", Profile::ALL.map(|profile| (profile.na
 names!(RecoveryName, RecoveryKind, "a recovery", RecoveryKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
 names!(ControlName, ControlKind, "a control", ControlKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
 names!(VariantName, (RecoveryKind, ControlKind), "a variant", variants());
+names!(RwndReadingName, RwndReading, "a reading", RWND_READINGS.to_vec());
+names!(AvoidanceReadingName, AvoidanceReading, "a reading", AVOIDANCE_READINGS.to_vec());
 names!(GrowthName, bool, "what opens the window", vec![("per-ack", false), ("bytes", true)]);
 names!(AppName, (), "an application", vec![("ftp", ())]);
 
+const RWND_READINGS: [(&str, RwndReading); 4] = [
+    ("per-segment", RwndReading::PerSegment),
+    ("from-advertised", RwndReading::FromAdvertised),
+    ("per-ack", RwndReading::PerAck),
+    ("accumulating", RwndReading::Accumulating),
+];
+
+const AVOIDANCE_READINGS: [(&str, AvoidanceReading); 2] =
+    [("paper", AvoidanceReading::Paper), ("slides", AvoidanceReading::Slides)];
+
 /// Every variant: a recovery and a control under the one name that the field has for them.
 pub fn variants() -> Vec<(&'static str, (RecoveryKind, ControlKind))> {
-    RecoveryKind::ALL.map(|recovery| (recovery.name(), (recovery, ControlKind::Standard))).to_vec()
+    let mut variants =
+        RecoveryKind::ALL.map(|recovery| (recovery.name(), (recovery, ControlKind::Standard))).to_vec();
+    variants.push(("adalr-sack", (RecoveryKind::Sack, ControlKind::Adalr)));
+    variants.push(("adalr-newreno", (RecoveryKind::NewReno, ControlKind::Adalr)));
+    variants
 }
 
 /// A window in bytes or in segments.

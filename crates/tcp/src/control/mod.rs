@@ -4,8 +4,10 @@
 //! RFC 5681 with RFC 6582's partial ACKs: a scheme overrides only what its paper changes. The methods are named after
 //! events, never after a scheme.
 
+mod adalr;
 mod standard;
 
+pub use adalr::{Adalr, AdalrOptions, AvoidanceReading, RwndReading};
 pub use standard::Standard;
 
 use bentpipe_units::{Span, Time};
@@ -30,6 +32,29 @@ impl Window {
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// What an ACK of `acked` bytes adds in slow start.
+    ///
+    /// RFC 5681 section 3.1: "cwnd += min (N, SMSS)"; RFC 3465 section 2.2 raises the bound to L SMSS.
+    #[inline]
+    pub fn slow_start_growth(&self, acked: u32) -> f64 {
+        match self.growth {
+            Growth::PerAck => self.smss,
+            Growth::Bytes { limit } => f64::from(acked).min(f64::from(limit) * self.smss),
+        }
+    }
+
+    /// What an ACK of `acked` bytes adds in congestion avoidance.
+    ///
+    /// RFC 5681 equation 3: "cwnd += SMSS*SMSS/cwnd"; by bytes, "at most one full-sized segment" a cwnd acknowledged.
+    #[inline]
+    pub fn avoidance_growth(&self, acked: u32) -> f64 {
+        let counted = match self.growth {
+            Growth::PerAck => self.smss,
+            Growth::Bytes { .. } => f64::from(acked),
+        };
+        self.smss * counted / self.cwnd
     }
 }
 
@@ -136,27 +161,23 @@ pub trait Control: Send {
     }
 
     /// Growth while cwnd is below ssthresh.
-    ///
-    /// RFC 5681 section 3.1: "cwnd += min (N, SMSS)"; RFC 3465 section 2.2 raises the bound to L SMSS.
     #[inline]
     fn slow_start(&mut self, w: &mut Window, ack: &Ack) {
-        w.cwnd += match w.growth {
-            Growth::PerAck => w.smss,
-            Growth::Bytes { limit } => f64::from(ack.acked).min(f64::from(limit) * w.smss),
-        };
+        w.cwnd += w.slow_start_growth(ack.acked);
     }
 
     /// Growth from ssthresh on.
-    ///
-    /// RFC 5681 equation 3: "cwnd += SMSS*SMSS/cwnd"; by bytes, "at most one full-sized segment" a cwnd acknowledged.
     #[inline]
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack) {
-        let counted = match w.growth {
-            Growth::PerAck => w.smss,
-            Growth::Bytes { .. } => f64::from(ack.acked),
-        };
-        w.cwnd += w.smss * counted / w.cwnd;
+        w.cwnd += w.avoidance_growth(ack.acked);
     }
+
+    /// An ACK gave an RTT sample; told before anything else that the ACK means.
+    fn on_rtt_sample(&mut self, _now: Time, _sample: Span) {}
+
+    /// An ACK advertised a window of `rwnd` bytes; told after everything else that the ACK means.
+    #[inline]
+    fn on_advertised_window(&mut self, _rwnd: u32) {}
 
     /// The first loss of a window.
     ///

@@ -92,7 +92,7 @@ impl Endpoint {
         };
         self.sender.open(&Config { recovery, ..self.config.clone() }, initial_window);
         match self.syn.sent {
-            Some(sent) if !self.syn.lost => self.sender.sample_handshake(now.since(sent)),
+            Some(sent) if !self.syn.lost => self.sender.sample_handshake(now, now.since(sent)),
             _ => self.sender.after_lost_syn(),
         }
         if !segment.flags.has(Flags::SYN) {

@@ -121,6 +121,7 @@ impl Sender {
     pub fn new(config: &Config, first: Seq) -> Sender {
         let control: Box<dyn Control> = match config.control {
             crate::ControlKind::Standard => Box::new(control::Standard),
+            crate::ControlKind::Adalr => Box::new(control::Adalr::new(config.adalr)),
         };
         let mut sender = Sender {
             una: first,
@@ -192,8 +193,14 @@ impl Sender {
         }
     }
 
-    /// The window of the peer's SYN, which is never scaled.
+    /// The handshake told the window that the peer has to begin with, in bytes.
     pub fn set_peer_window(&mut self, bytes: u32) {
+        self.note_window(bytes);
+        self.control.on_advertised_window(bytes);
+    }
+
+    #[inline]
+    fn note_window(&mut self, bytes: u32) {
         self.rwnd = bytes;
         self.largest_rwnd = self.largest_rwnd.max(bytes);
     }
@@ -204,7 +211,7 @@ impl Sender {
         let news = !incoming.sack.is_empty() && self.take_sack(incoming);
         let same_window = incoming.window.is_none_or(|window| window == self.rwnd);
         if let Some(window) = incoming.window {
-            self.set_peer_window(window);
+            self.note_window(window);
         }
         self.resent_this_pass = 0;
         let mut duplicate = news;
@@ -227,6 +234,7 @@ impl Sender {
             self.leave_persist();
             self.nxt = self.una;
         }
+        self.control.on_advertised_window(self.rwnd);
     }
 
     fn leave_persist(&mut self) {
@@ -324,12 +332,14 @@ impl Sender {
             },
         };
         self.rtt.sample(sample, expected);
+        self.control.on_rtt_sample(now, sample);
         Some(sample)
     }
 
     /// The time of the handshake gives the first sample.
-    pub fn sample_handshake(&mut self, rtt: Span) {
+    pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
         self.rtt.sample(rtt, 1);
+        self.control.on_rtt_sample(now, rtt);
     }
 
     /// The SYN had to be sent again: RFC 6298 (5.7).

@@ -1,0 +1,208 @@
+//! TCP with adaptive delay and loss response (Omueti and Trajković, WICON 2007): `adalr`.
+
+use bentpipe_units::{Span, Time};
+
+use super::{Ack, Control, Loss, PartialAck, Response, SendView, Timeout, Window, halve};
+
+/// What the two documents leave open or what one may want to switch off; the default is the reading that reproduces the
+/// published download times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdalrOptions {
+    /// Measure ρ (paper equation 1); else ρ stays at its breakpoint, 15.
+    pub scaling: bool,
+    /// Open cwnd faster (paper section 4.1).
+    pub cwnd_increase: bool,
+    /// Send beyond the advertised window (paper section 4.2).
+    pub rwnd_increase: bool,
+    /// Deflate less on a partial ACK, wait 200 ms longer after a timeout, resend three segments a pass (section 4.3).
+    pub loss_recovery: bool,
+    /// How the adjusted receive window grows while segments go out.
+    pub rwnd_reading: RwndReading,
+    /// When congestion avoidance is fast.
+    pub avoidance_reading: AvoidanceReading,
+    /// The deviation gain of RFC 6298 (paper table 4), which algorithm 2 multiplies ρ with.
+    pub rtt_dev_gain: f64,
+}
+
+/// Readings of the paper's algorithm 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RwndReading {
+    /// Before each segment, on top of what stands since the last ACK, which set it to the advertised window.
+    PerSegment,
+    /// Before each segment, afresh from the advertised window.
+    FromAdvertised,
+    /// As `PerSegment`, once for each ACK.
+    PerAck,
+    /// As `PerSegment`, and no ACK ever sets it back.
+    Accumulating,
+}
+
+/// When the paper and the slides open cwnd faster in congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AvoidanceReading {
+    /// The paper: while the flight size is below half of the adjusted receive window.
+    Paper,
+    /// The slides: also, only once a loss has happened.
+    Slides,
+}
+
+impl Default for AdalrOptions {
+    fn default() -> AdalrOptions {
+        AdalrOptions {
+            scaling: true,
+            cwnd_increase: true,
+            rwnd_increase: true,
+            loss_recovery: true,
+            rwnd_reading: RwndReading::PerSegment,
+            avoidance_reading: AvoidanceReading::Paper,
+            rtt_dev_gain: 0.25,
+        }
+    }
+}
+
+/// ρ below which the scheme is standard TCP: a sample RTT of 250 ms.
+const BREAKPOINT: f64 = 15.0;
+/// Upper bound of ρ, and what a sample of 1 s gives.
+const LARGEST: f64 = 60.0;
+/// Added to "now" when the timer is scheduled after a timeout (section 4.3).
+const SLACK: Span = Span::from_millis(200);
+/// Segments that one pass through the retransmission buffer resends (slides).
+const RESENT_A_PASS: u32 = 3;
+
+/// The control of TCP-ADaLR, for any recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Adalr {
+    options: AdalrOptions,
+    /// The scaling component ρ, 1 to 60.
+    rho: f64,
+    /// rwnd as adjusted since the last ACK, in bytes.
+    adjusted: f64,
+    /// Whether the adjustment of `RwndReading::PerAck` was made since the last ACK.
+    adjusted_since_ack: bool,
+    /// The paper's `snd_recover == 0`, for the life of the connection.
+    lossless: bool,
+}
+
+impl Adalr {
+    /// A control that has seen neither an RTT nor a loss.
+    pub fn new(options: AdalrOptions) -> Adalr {
+        let rho = if options.scaling { 1.0 } else { BREAKPOINT };
+        Adalr { options, rho, adjusted: 0.0, adjusted_since_ack: false, lossless: true }
+    }
+
+    /// The scaling component ρ.
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
+
+    fn adaptive(&self) -> bool {
+        self.rho >= BREAKPOINT
+    }
+
+    /// Whether one of the four sub-phases of slow start (paper algorithm 1) holds.
+    fn in_sub_phase(&self, w: &Window, flight: f64) -> bool {
+        let rwnd = self.adjusted;
+        let first = w.cwnd <= w.ssthresh / 4.0 && flight < rwnd / 4.0;
+        let second = w.cwnd > w.ssthresh / 4.0 && w.cwnd <= w.ssthresh / 2.0 && flight < rwnd / 4.0;
+        let quarter_to_half = flight >= rwnd / 4.0 && flight < rwnd / 2.0;
+        let third = w.cwnd > w.ssthresh / 4.0 && quarter_to_half;
+        let fourth = w.cwnd > w.ssthresh / 2.0 && quarter_to_half;
+        first || second || third || fourth
+    }
+
+    fn increment(&self, w: &Window, view: &SendView) -> f64 {
+        // A closed window stays closed: the documents do not think of one.
+        if !self.options.rwnd_increase || !self.adaptive() || view.rwnd == 0 {
+            0.0
+        } else if self.lossless {
+            self.options.rtt_dev_gain * self.rho * w.smss
+        } else if view.in_recovery {
+            w.smss
+        } else {
+            0.0
+        }
+    }
+}
+
+impl Control for Adalr {
+    fn on_rtt_sample(&mut self, _now: Time, sample: Span) {
+        if self.options.scaling {
+            self.rho = (LARGEST * sample.as_secs()).clamp(1.0, LARGEST);
+        }
+    }
+
+    fn slow_start(&mut self, w: &mut Window, ack: &Ack) {
+        let fast = self.options.cwnd_increase
+            && self.adaptive()
+            && self.lossless
+            && self.in_sub_phase(w, f64::from(ack.flight));
+        w.cwnd += if fast { self.rho.sqrt() / 4.0 * w.smss } else { w.slow_start_growth(ack.acked) };
+    }
+
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack) {
+        let allowed = match self.options.avoidance_reading {
+            AvoidanceReading::Paper => true,
+            AvoidanceReading::Slides => !self.lossless,
+        };
+        let fast = self.options.cwnd_increase
+            && self.adaptive()
+            && allowed
+            && f64::from(ack.flight) < self.adjusted / 2.0;
+        // The paper leaves out "/ cwnd", the slides have it.
+        let factor = if fast { self.rho.sqrt() / 2.0 } else { 1.0 };
+        w.cwnd += factor * w.avoidance_growth(ack.acked);
+    }
+
+    fn on_advertised_window(&mut self, rwnd: u32) {
+        self.adjusted_since_ack = false;
+        let advertised = f64::from(rwnd);
+        self.adjusted = match self.options.rwnd_reading {
+            RwndReading::Accumulating => self.adjusted.max(advertised),
+            _ => advertised,
+        };
+    }
+
+    fn receive_window(&mut self, w: &Window, view: &SendView) -> u32 {
+        if self.options.rwnd_reading == RwndReading::FromAdvertised {
+            self.adjusted = f64::from(view.rwnd);
+        }
+        let once_more = self.options.rwnd_reading != RwndReading::PerAck || !self.adjusted_since_ack;
+        if once_more && f64::from(view.flight) <= self.adjusted {
+            self.adjusted += self.increment(w, view);
+            self.adjusted_since_ack = true;
+        }
+        self.adjusted as u32
+    }
+
+    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        self.lossless = false;
+        halve(w, loss.flight);
+        Response::Reduced
+    }
+
+    fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {
+        if !ack.inflated {
+            return;
+        }
+        // Paper algorithm 3, whose `snd_una > snd_recover` is a misprint for `<`: a partial ACK.
+        let added_back = if self.options.loss_recovery { 2.0 * w.smss } else { w.smss };
+        let acked = f64::from(ack.acked);
+        w.cwnd = if w.cwnd <= acked { added_back } else { w.cwnd - acked + added_back };
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        self.lossless = false;
+        if !timeout.repeated {
+            halve(w, timeout.flight);
+        }
+        w.cwnd = w.smss;
+    }
+
+    fn timeout_slack(&self) -> Span {
+        if self.options.loss_recovery { SLACK } else { Span::ZERO }
+    }
+
+    fn resend_limit(&self) -> u32 {
+        if self.options.loss_recovery { RESENT_A_PASS } else { u32::MAX }
+    }
+}
