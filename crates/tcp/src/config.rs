@@ -162,7 +162,7 @@ pub struct Config {
 pub enum Profile {
     /// The plain current RFCs.
     Rfc,
-    /// ns-2's one-way agents: windows in packets, every ACK counts one, fine timer.
+    /// ns-2's one-way agents around 2000: windows in packets, every ACK counts one, no limited transmit (ns-2.35 has it on).
     Ns2,
     /// OPNET's stack of 2007 as the `adalr` document sets it.
     Opnet,
