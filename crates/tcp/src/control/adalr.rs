@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{Ack, Control, Loss, PartialAck, Response, SendView, Timeout, Window, halve};
+use super::{Ack, Control, Loss, PartialAck, Response, SendView, Standard, Timeout, Window, halve};
 
 /// What the two documents leave open or what one may want to switch off; the default is the reading that reproduces the
 /// published download times.
@@ -110,9 +110,14 @@ impl Adalr {
         first || second || third || fourth
     }
 
+    /// Whether the window sent by may be another than the advertised one. A closed window stays closed: the documents do
+    /// not think of one.
+    fn widens(&self, rwnd: u32) -> bool {
+        self.options.rwnd_increase && self.adaptive() && rwnd > 0
+    }
+
     fn increment(&self, w: &Window, view: &SendView) -> f64 {
-        // A closed window stays closed: the documents do not think of one.
-        if !self.options.rwnd_increase || !self.adaptive() || view.rwnd == 0 {
+        if !self.widens(view.rwnd) {
             0.0
         } else if self.lossless {
             self.options.rtt_dev_gain * self.rho * w.smss
@@ -157,7 +162,7 @@ impl Control for Adalr {
         self.adjusted_since_ack = false;
         let advertised = f64::from(rwnd);
         self.adjusted = match self.options.rwnd_reading {
-            RwndReading::Accumulating => self.adjusted.max(advertised),
+            RwndReading::Accumulating if self.widens(rwnd) => self.adjusted.max(advertised),
             _ => advertised,
         };
     }
@@ -181,13 +186,13 @@ impl Control for Adalr {
     }
 
     fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {
-        if !ack.inflated {
-            return;
+        if !self.options.loss_recovery {
+            Standard.on_partial_ack(w, ack);
+        } else if ack.inflated {
+            // Paper algorithm 3, whose `snd_una > snd_recover` is a misprint for `<`: a partial ACK.
+            let acked = f64::from(ack.acked);
+            w.cwnd = if w.cwnd <= acked { 2.0 * w.smss } else { w.cwnd - acked + 2.0 * w.smss };
         }
-        // Paper algorithm 3, whose `snd_una > snd_recover` is a misprint for `<`: a partial ACK.
-        let added_back = if self.options.loss_recovery { 2.0 * w.smss } else { w.smss };
-        let acked = f64::from(ack.acked);
-        w.cwnd = if w.cwnd <= acked { added_back } else { w.cwnd - acked + added_back };
     }
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
