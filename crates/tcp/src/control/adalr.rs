@@ -211,3 +211,6 @@ impl Control for Adalr {
         if self.options.loss_recovery { RESENT_A_PASS } else { u32::MAX }
     }
 }
+
+#[cfg(test)]
+mod tests;

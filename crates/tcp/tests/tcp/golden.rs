@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use bentpipe_tcp::{Config, DelayedAck, RecoveryKind};
 use bentpipe_units::Span;
 
+use crate::adalr::{adalr, satellite};
 use crate::harness::{Net, config};
 
 fn compare(name: &str, net: &Net) {
@@ -48,5 +49,21 @@ fn a_lost_tail_takes_a_timeout() {
         let config = Config { initial_window: 8, limited_transmit: false, ..config(recovery) };
         let net = Net::alike(config).dropping(&[4, 5, 6, 8]).transfer(8000);
         compare(&format!("{}-timeout", recovery.name()), &net);
+    }
+}
+
+#[test]
+fn adalr_over_a_satellite() {
+    // A receiver of twelve segments, so that what goes beyond its window shows.
+    for recovery in [RecoveryKind::Sack, RecoveryKind::NewReno] {
+        let config = Config {
+            initial_window: 2,
+            initial_ssthresh: Some(64_000),
+            receive_window: 12_000,
+            ..adalr(recovery)
+        };
+        let name = recovery.name();
+        compare(&format!("adalr-{name}-start"), &satellite(config.clone()).transfer(60_000));
+        compare(&format!("adalr-{name}-recovery"), &satellite(config).dropping(&[9, 11]).transfer(40_000));
     }
 }

@@ -1,6 +1,7 @@
 //! The endpoint through its public interface: two ends joined by a line that delays, drops, reorders and duplicates.
 
 mod acks;
+mod adalr;
 mod closing;
 mod control;
 mod golden;

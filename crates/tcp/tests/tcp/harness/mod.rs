@@ -115,8 +115,9 @@ impl Net {
     pub(crate) fn new(configs: [Config; 2], iss: [u32; 2], delay_ms: u64) -> Net {
         let timestamps = configs.iter().all(|config| config.timestamps);
         let sack = configs.iter().all(|config| config.sack);
-        let [client, server] = configs;
         let iss = iss.map(Seq);
+        let checks = [0, 1].map(|end| Check::new(iss[1 - end], timestamps, sack, &configs[end]));
+        let [client, server] = configs;
         Net {
             now: Time::ZERO,
             ends: [Endpoint::new(client, iss[0]), Endpoint::new(server, iss[1])],
@@ -131,7 +132,7 @@ impl Net {
             entered: 0,
             numbers: [(0, 0); 2],
             next_read: [Time::NEVER; 2],
-            checks: [Check::new(iss[1], timestamps, sack), Check::new(iss[0], timestamps, sack)],
+            checks,
         }
     }
 
@@ -300,6 +301,11 @@ impl Net {
             .filter(|sent| sent.passing.segment.sequence_len() == 0 && !sent.passing.segment.flags.has(syn))
             .copied()
             .collect()
+    }
+
+    /// The most bytes that an end sent beyond the edge that its peer had given.
+    pub(crate) fn beyond(&self, end: usize) -> u32 {
+        self.checks[end].beyond
     }
 
     /// Sequence number of an end counted from its first byte of data.
