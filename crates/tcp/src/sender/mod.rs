@@ -217,9 +217,10 @@ impl Sender {
         let mut duplicate = news;
         if incoming.ack != self.una {
             self.on_new_data_acked(now, incoming, prior_flight);
-        } else if self.probing {
+        } else if self.probing || self.rwnd == 0 {
             // RFC 1122 section 4.2.2.17: the connection stays open "as long as the receiving TCP continues to send
-            // acknowledgments in response to the probe segments".
+            // acknowledgments in response to the probe segments"; section 4.2.2.16 says the same of data that lies beyond
+            // the right edge.
             self.timeouts_in_a_row = 0;
         } else if prior_flight > 0 && !incoming.carries_data && same_window && !self.recovery.needs_sack() {
             duplicate = true;

@@ -262,3 +262,20 @@ proptest! {
         prop_assert_eq!(ours, case.transfer(&standard).trace());
     }
 }
+
+#[test]
+fn data_beyond_a_shut_window_does_not_end_the_connection() {
+    // RFC 1122 section 4.2.2.16: a sender must not time out because data beyond the right edge is not acknowledged.
+    for recovery in RECOVERIES {
+        let mut net = satellite(Config { max_retransmissions: 4, ..adalr(recovery) });
+        net.readers[SERVER] = Reader::Never;
+        net.open();
+        net.write(CLIENT, 200_000);
+        net.run_to(3_600_000);
+        assert_eq!(net.errors(), [None, None], "{recovery:?}");
+        net.readers[SERVER] = Reader::AtOnce;
+        net.serve(SERVER);
+        net.run();
+        assert_eq!(net.read[SERVER], 200_000, "{recovery:?}");
+    }
+}
