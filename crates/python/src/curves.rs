@@ -28,7 +28,7 @@ impl Curve {
 /// Every curve of a run that kept series.
 pub(crate) fn of(run: &RunResult) -> Vec<Curve> {
     let Some(series) = &run.series else { return Vec::new() };
-    let flows = run.flows.iter().zip(&series.flows).flat_map(|(flow, series)| of_flow(&flow.name, series));
+    let flows = series.flows.iter().flat_map(of_flow);
     let links = run.links.iter().zip(&series.links).map(|(link, series)| {
         let values = series.queue_packets.iter().map(|&packets| packets as f64).collect();
         Curve {
@@ -42,10 +42,10 @@ pub(crate) fn of(run: &RunResult) -> Vec<Curve> {
     flows.chain(links).collect()
 }
 
-fn of_flow(name: &str, series: &FlowSeries) -> Vec<Curve> {
+fn of_flow(series: &FlowSeries) -> Vec<Curve> {
     let curve = |kind, unit, points: Points| {
         let (time_s, values) = points.into_iter().unzip();
-        Curve { subject: name.to_owned(), kind, unit, time_s, values }
+        Curve { subject: series.name.clone(), kind, unit, time_s, values }
     };
     let (state, sent, acked) = (&series.state, &series.sent, &series.acked);
     let (sacked, lost) = (&series.sacked, &series.lost);

@@ -8,30 +8,27 @@ use std::ops::ControlFlow;
 
 use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Passed, Stream};
 use bentpipe_tcp::{Endpoint, Segment, Seq, State};
-use bentpipe_units::{Span, Time};
+use bentpipe_units::Time;
 
+use crate::apps::{App, Flow};
 use crate::events::EventQueue;
 use crate::observe::Observer;
 use crate::packets::Packets;
 use crate::routes::{Hop, Router, Routes};
-use crate::scenario::{AppSpec, DirectionSpec, Scenario};
+use crate::scenario::{DirectionSpec, Scenario};
 use crate::{Progress, RunError};
 
-/// One flow's connection: two ends, the application, what is measured of it.
-pub(crate) struct Flow {
-    /// How many bytes the application sends in all; `u64::MAX` while it has no end.
-    pub(crate) bytes: u64,
-    pub(crate) start: Time,
-    stop: Option<Time>,
+/// One end of a connection, as the event loop sees it.
+pub(crate) struct End {
+    pub(crate) tcp: Endpoint,
+    /// When its application read something last.
     pub(crate) last_delivery: Option<Time>,
-    over: bool,
-}
-
-/// One end of a flow's connection, as the event loop sees it.
-struct End {
-    tcp: Endpoint,
     /// Where its route starts in the route table.
     route: u32,
+    /// The flow that it belongs to.
+    flow: u32,
+    /// Whether what arrives makes the application write.
+    answers: bool,
     /// When its event is due: its timer's time, or earlier.
     armed: Time,
 }
@@ -52,7 +49,7 @@ struct Network {
 
 pub(crate) struct Engine {
     network: Network,
-    /// Two ends a flow: 2i sends, 2i + 1 receives.
+    /// Two ends a connection: 2i at the host that the flow's data comes from, 2i + 1 at the other.
     ends: Vec<End>,
     flows: Vec<Flow>,
     open_flows: usize,
@@ -167,7 +164,7 @@ impl Engine {
                 routes,
                 observer,
             },
-            ends: Vec::with_capacity(2 * scenario.flows.len()),
+            ends: Vec::with_capacity(2 * scenario.connections()),
             flows: Vec::with_capacity(scenario.flows.len()),
             open_flows: scenario.flows.len(),
             events: 0,
@@ -180,22 +177,25 @@ impl Engine {
         let mut router = Router::new(scenario);
         for spec in &scenario.flows {
             let mut iss = Stream::derive(seed, &format!("flow/{}/iss", spec.name));
+            let flow = Flow::new(spec, self.ends.len());
             let both_ways = [(spec.from, spec.to, &spec.sender), (spec.to, spec.from, &spec.receiver)];
-            for (from, to, tcp) in both_ways {
+            let both_ways = both_ways.map(|(from, to, tcp)| {
                 let path = router.path(from, to).unwrap_or_default();
-                let route = self.network.routes.add(&path);
-                let tcp = Endpoint::new(tcp.clone(), Seq(iss.next_u32()));
-                self.ends.push(End { tcp, route, armed: Time::NEVER });
-            }
-            let AppSpec::Ftp { bytes, duration } = spec.app;
-            let start = Time::ZERO + spec.start;
-            self.flows.push(Flow {
-                bytes: bytes.unwrap_or(u64::MAX),
-                start,
-                stop: duration.map(|duration| start + duration),
-                last_delivery: None,
-                over: false,
+                (self.network.routes.add(&path), tcp)
             });
+            for _ in 0..spec.app.connections() {
+                for (route, tcp) in both_ways {
+                    self.ends.push(End {
+                        tcp: Endpoint::new(tcp.clone(), Seq(iss.next_u32())),
+                        last_delivery: None,
+                        route,
+                        flow: self.flows.len() as u32,
+                        answers: matches!(flow.app, App::Http(_)),
+                        armed: Time::NEVER,
+                    });
+                }
+            }
+            self.flows.push(flow);
         }
         self.network.routes.mark_passing(self.network.links.len());
         for index in 0..self.flows.len() {
@@ -205,7 +205,7 @@ impl Engine {
 
     /// Targets of events: links first, then ends, then applications.
     fn app_target(&self, flow: usize) -> u32 {
-        (self.network.links.len() + 2 * self.flows.len() + flow) as u32
+        (self.network.links.len() + self.ends.len() + flow) as u32
     }
 
     /// Runs until every flow is over or the scenario's duration has passed; returns the time of the end.
@@ -252,23 +252,50 @@ impl Engine {
         if let Some(observer) = &mut network.observer {
             observer.arrived(network.now, to, segment);
         }
-        let tcp = &mut self.ends[to].tcp;
-        tcp.on_segment(network.now, segment);
-        if segment.len > 0 && tcp.read(u32::MAX) > 0 {
-            self.flows[to / 2].last_delivery = Some(network.now);
-        }
+        let end = &mut self.ends[to];
+        end.tcp.on_segment(network.now, segment);
+        let read = segment.len > 0 && end.tcp.read(u32::MAX) > 0;
         network.packets.remove(id);
+        if read {
+            end.last_delivery = Some(network.now);
+            if end.answers {
+                self.converse(to);
+            }
+        }
         self.serve(to);
+    }
+
+    /// An end has read what its application answers.
+    fn converse(&mut self, index: usize) {
+        let number = self.ends[index].flow as usize;
+        let flow = &mut self.flows[number];
+        let (first, ends) = (flow.ends.start, &mut self.ends[flow.ends.clone()]);
+        let App::Http(http) = &mut flow.app else { return };
+        if http.on_data(self.network.now, index - first, ends) {
+            if http.next_page != Time::NEVER {
+                self.network.queue.push(http.next_page, self.app_target(number));
+            }
+            self.serve_flow(number);
+        }
+    }
+
+    /// Serves every end that was opened.
+    fn serve_flow(&mut self, number: usize) {
+        for index in self.flows[number].ends.clone() {
+            if self.ends[index].tcp.state() != State::Closed {
+                self.serve(index);
+            }
+        }
     }
 
     /// Sends what an end has to send, and sees to its timer.
     fn serve(&mut self, index: usize) {
         let network = &mut self.network;
         let now = network.now;
-        let End { tcp, route, armed } = &mut self.ends[index];
-        let sends = index.is_multiple_of(2);
-        if !sends && tcp.state() == State::CloseWait {
-            tcp.close(false);
+        let End { tcp, route, armed, .. } = &mut self.ends[index];
+        if tcp.state() == State::CloseWait {
+            // The other end opened the connection, and has no use for more.
+            tcp.close(true);
         }
         while let Some(again) = tcp.poll_segment(now, &mut network.outgoing) {
             network.send(index, *route, again);
@@ -281,10 +308,19 @@ impl Engine {
         if let Some(observer) = &mut network.observer {
             observer.state(now, index, tcp);
         }
-        if sends && matches!(tcp.state(), State::Closed | State::TimeWait) {
-            let flow = &mut self.flows[index / 2];
-            self.open_flows -= usize::from(!flow.over);
+        if matches!(tcp.state(), State::Closed | State::TimeWait) {
+            self.closed(index);
+        }
+    }
+
+    /// An end is closed, or only waits for old segments to die out.
+    #[cold]
+    fn closed(&mut self, index: usize) {
+        let end = &self.ends[index];
+        let flow = &mut self.flows[end.flow as usize];
+        if !flow.over && flow.on_closed(index, &end.tcp) {
             flow.over = true;
+            self.open_flows -= 1;
         }
     }
 
@@ -306,35 +342,23 @@ impl Engine {
         }
     }
 
-    /// A flow's application starts, or has no more data.
+    /// A flow's application starts, goes on, or stops.
     fn application(&mut self, target: u32, index: usize) {
-        let flow = &self.flows[index];
-        let (sender, receiver) = (2 * index, 2 * index + 1);
-        if self.network.now == flow.start {
-            if let Some(stop) = flow.stop {
-                self.network.queue.push(stop, target);
-            }
-            self.ends[receiver].tcp.listen();
-            let tcp = &mut self.ends[sender].tcp;
-            tcp.connect();
-            tcp.write(flow.bytes);
-            if flow.bytes != u64::MAX {
-                tcp.close(false);
-            }
-        } else {
-            self.ends[sender].tcp.close(true);
+        let flow = &mut self.flows[index];
+        if self.network.now == flow.start && flow.stop != Time::NEVER {
+            self.network.queue.push(flow.stop, target);
         }
-        self.serve(sender);
+        flow.on_time(self.network.now, &mut self.ends[flow.ends.clone()]);
+        self.serve_flow(index);
     }
 
     pub(crate) fn links_mut(&mut self) -> &mut [Link] {
         &mut self.network.links
     }
 
-    /// The flows, each with its sending and its receiving end.
-    pub(crate) fn flows(&self) -> impl Iterator<Item = (&Flow, &Endpoint, &Endpoint)> {
-        let ends = self.ends.chunks_exact(2).map(|pair| (&pair[0].tcp, &pair[1].tcp));
-        self.flows.iter().zip(ends).map(|(flow, (sender, receiver))| (flow, sender, receiver))
+    /// The flows, each with the ends of its connections.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = (&Flow, &[End])> {
+        self.flows.iter().map(|flow| (flow, &self.ends[flow.ends.clone()]))
     }
 
     pub(crate) fn into_observer(self) -> Option<Box<Observer>> {
@@ -349,16 +373,6 @@ fn config(direction: &DirectionSpec) -> LinkConfig {
         efficiency: direction.efficiency,
         queue: direction.queue,
         loss: direction.loss.clone(),
-    }
-}
-
-impl Flow {
-    /// From the flow's start to its last byte, or to the end of the run when bytes are missing.
-    pub(crate) fn active(&self, end: Time, complete: bool) -> Span {
-        match (complete, self.last_delivery) {
-            (true, Some(last)) => last.since(self.start),
-            _ => end.since(self.start),
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The virtual clock: events, topology, applications, scenarios, measurements.
 
+mod apps;
 mod engine;
 mod events;
 mod observe;

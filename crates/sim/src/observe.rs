@@ -9,8 +9,8 @@ use bentpipe_units::Time;
 
 use crate::packets::Packet;
 use crate::pcap::Capture;
-use crate::scenario::Scenario;
-use crate::series::Series;
+use crate::scenario::{AppSpec, FlowSpec, Scenario};
+use crate::series::{FlowSeries, Series};
 
 pub(crate) struct Observer {
     series: Option<Series>,
@@ -21,7 +21,7 @@ pub(crate) struct Observer {
 
 struct CaptureState {
     capture: Capture,
-    /// Interface of each flow's sending host.
+    /// Interface of the host at the even end of each connection.
     interfaces: Vec<u32>,
     addresses: Vec<Addresses>,
     error: Option<io::Error>,
@@ -53,10 +53,10 @@ impl Observer {
             None => None,
         };
         let series = series.then(|| Series {
-            flows: vec![Default::default(); scenario.flows.len()],
+            flows: scenario.flows.iter().flat_map(connections).collect(),
             links: vec![Default::default(); 2 * scenario.links.len()],
         });
-        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * scenario.flows.len()] })
+        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * scenario.connections()] })
     }
 
     pub(crate) fn sent(&mut self, now: Time, end: usize, segment: &Segment, again: bool) {
@@ -144,7 +144,7 @@ impl Observer {
         columns.rto_s.push(rto);
     }
 
-    /// Records a segment at the host of end `at`, sent by end `from`, if that is the host that sends the data: a reader
+    /// Records a segment at the host of end `at`, sent by end `from`, if that is the host that the data comes from: a reader
     /// of the capture would take the same segment seen at the other host too for a retransmission.
     fn capture(&mut self, now: Time, at: usize, from: usize, segment: &Segment) {
         let Some(state) = self.capture.as_mut().filter(|_| at.is_multiple_of(2)) else { return };
@@ -180,19 +180,34 @@ impl Observer {
     }
 }
 
+/// A series for each connection of a flow: under the flow's name, with the connection's number where there are several.
+fn connections(flow: &FlowSpec) -> impl Iterator<Item = FlowSeries> {
+    let several = flow.app.connections() > 1;
+    (1..=flow.app.connections()).map(move |number| FlowSeries {
+        name: if several { format!("{}/{number}", flow.name) } else { flow.name.clone() },
+        ..FlowSeries::default()
+    })
+}
+
 impl CaptureState {
     fn new(scenario: &Scenario, mut capture: Capture) -> io::Result<CaptureState> {
         let mut interface_of = vec![None; scenario.nodes.len()];
         let mut interfaces = Vec::new();
         let mut addresses = Vec::new();
-        for (index, flow) in scenario.flows.iter().enumerate() {
-            let port = 49_152 + (index % 16_384) as u16;
+        let connections =
+            scenario.flows.iter().flat_map(|flow| (0..flow.app.connections()).map(move |_| flow));
+        for (index, flow) in connections.enumerate() {
+            let opener = 49_152 + (index % 16_384) as u16;
+            let (from_port, to_port) = match flow.app {
+                AppSpec::Ftp { .. } => (opener, 5001),
+                AppSpec::Http(_) => (80, opener),
+            };
             interfaces.push(match interface_of[flow.from] {
                 Some(interface) => interface,
                 None => *interface_of[flow.from].insert(capture.add_interface(&scenario.nodes[flow.from])?),
             });
             for (from, to, source_port, destination_port) in
-                [(flow.from, flow.to, port, 5001), (flow.to, flow.from, 5001, port)]
+                [(flow.from, flow.to, from_port, to_port), (flow.to, flow.from, to_port, from_port)]
             {
                 addresses.push(Addresses {
                     source: address(from),

@@ -1,11 +1,12 @@
 //! What a run gives: the numbers of the design's JSON contract, with units in their names.
 
-use bentpipe_tcp::{Endpoint, State};
-use bentpipe_units::Time;
+use bentpipe_tcp::{ReceiverStats, RttEstimator, SenderStats, State};
+use bentpipe_units::{Span, Time};
 use serde::Serialize;
 
-use crate::engine::{Engine, Flow};
-use crate::scenario::Scenario;
+use crate::apps::{App, Flow, Http};
+use crate::engine::{End, Engine};
+use crate::scenario::{FlowSpec, Scenario};
 use crate::series::Series;
 
 /// The outcome of a run.
@@ -21,7 +22,7 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// Two entries a link, in the scenario's order: `name` and `name/reverse`.
     pub links: Vec<LinkResult>,
-    /// Page response times of HTTP flows; there are none yet in a scenario of bulk transfers.
+    /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
     pub pages: Vec<PageResult>,
     /// Jain's index over the flows' goodputs: (Σx)² / (n Σx²); null when nothing was delivered.
     pub jain: Option<f64>,
@@ -32,7 +33,7 @@ pub struct RunResult {
     pub series: Option<Series>,
 }
 
-/// One flow.
+/// One flow; what is counted is the sum over its connections, in the direction of its data.
 #[derive(Debug, Serialize)]
 pub struct FlowResult {
     /// The flow's name.
@@ -82,8 +83,15 @@ pub struct LinkResult {
 /// One page of an HTTP flow.
 #[derive(Debug, Serialize)]
 pub struct PageResult {
-    /// From the moment the user asks to the last byte of the last object, in seconds.
-    pub response_s: f64,
+    /// The flow's name.
+    pub flow: String,
+    /// Its number, from 1.
+    pub page: u64,
+    /// When the user asked for it, in seconds.
+    pub start_s: f64,
+    /// From the moment the user asks, before the SYN for the first page, to the last byte of the last object, in seconds;
+    /// null when that did not come.
+    pub response_s: Option<f64>,
 }
 
 /// What a run cost.
@@ -108,10 +116,13 @@ impl RunResult {
         let flows: Vec<FlowResult> = engine
             .flows()
             .zip(&scenario.flows)
-            .map(|((flow, sender, receiver), spec)| {
-                flow_result(&spec.name, &spec.variant, flow, sender, receiver, end)
-            })
+            .map(|((flow, ends), spec)| flow_result(spec, flow, ends, end))
             .collect();
+        let pages = engine.flows().zip(&scenario.flows).flat_map(|((flow, _), spec)| match &flow.app {
+            App::Http(http) => page_results(&spec.name, http),
+            App::Bulk { .. } => Vec::new(),
+        });
+        let pages = pages.collect();
         let names =
             scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
         let links = names
@@ -126,48 +137,69 @@ impl RunResult {
             jain: jain(flows.iter().map(|flow| flow.goodput_bps)),
             flows,
             links,
-            pages: Vec::new(),
+            pages,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
             series: None,
         }
     }
 }
 
-fn flow_result(
-    name: &str,
-    variant: &str,
-    flow: &Flow,
-    sender: &Endpoint,
-    receiver: &Endpoint,
-    end: Time,
-) -> FlowResult {
-    let delivered = receiver.receiver().delivered();
-    let complete = match flow.bytes {
-        // By duration: finished when the FIN behind the last byte has arrived.
-        u64::MAX => receiver.receiver().finished(),
-        bytes => delivered == bytes,
+fn page_results(flow: &str, http: &Http) -> Vec<PageResult> {
+    let numbered = (1..).zip(&http.pages);
+    let result = numbered.map(|(page, asked)| PageResult {
+        flow: flow.to_owned(),
+        page,
+        start_s: asked.start.as_secs(),
+        response_s: asked.response.map(Span::as_secs),
+    });
+    result.collect()
+}
+
+fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time) -> FlowResult {
+    let senders = || ends.iter().step_by(2).map(|end| end.tcp.sender());
+    let receivers = || ends.iter().skip(1).step_by(2).map(|end| end.tcp.receiver());
+    let sent = |counter: fn(&SenderStats) -> u64| senders().map(|sender| counter(sender.stats())).sum();
+    let received = |counter: fn(&ReceiverStats) -> u64| -> u64 {
+        receivers().map(|receiver| counter(receiver.stats())).sum()
     };
-    let duration = flow.active(end, complete).as_secs();
+    let last_byte = ends.iter().skip(1).step_by(2).filter_map(|end| end.last_delivery).max();
+    let finish = last_byte.filter(|_| flow.complete(ends));
+    let duration = flow.active(end, finish).as_secs();
     let per_second = |bytes: u64| if duration > 0.0 { bytes as f64 * 8.0 / duration } else { 0.0 };
-    let stats = sender.sender().stats();
+    let bytes_delivered = receivers().map(|receiver| receiver.delivered()).sum();
+    let failed = ends.iter().step_by(match flow.app {
+        App::Bulk { .. } => 2,
+        App::Http(_) => 1,
+    });
+    let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());
     FlowResult {
-        name: name.to_owned(),
-        variant: variant.to_owned(),
-        bytes_delivered: delivered,
+        name: spec.name.clone(),
+        variant: spec.variant.clone(),
+        bytes_delivered,
         start_s: flow.start.as_secs(),
-        finish_s: flow.last_delivery.filter(|_| complete).map(Time::as_secs),
+        finish_s: finish.map(Time::as_secs),
         duration_s: duration,
-        goodput_bps: per_second(delivered),
-        throughput_bps: per_second(stats.data_bytes),
-        retransmitted_segments: stats.retransmitted_segments,
-        timeouts: stats.timeouts,
-        rtt_mean_s: sender.sender().rtt().mean_secs(),
-        data_segments_sent: stats.data_segments,
-        recoveries: u64::from(sender.sender().recovery_phases()),
-        beyond_window_bytes: receiver.receiver().stats().beyond_window_bytes,
-        duplicate_bytes: receiver.receiver().stats().duplicate_bytes,
-        error: sender.error().filter(|_| sender.state() == State::Closed).map(|error| error.to_string()),
+        goodput_bps: per_second(bytes_delivered),
+        throughput_bps: per_second(sent(|stats| stats.data_bytes)),
+        retransmitted_segments: sent(|stats| stats.retransmitted_segments),
+        timeouts: sent(|stats| stats.timeouts),
+        rtt_mean_s: mean_rtt(senders().map(|sender| sender.rtt())),
+        data_segments_sent: sent(|stats| stats.data_segments),
+        recoveries: senders().map(|sender| u64::from(sender.recovery_phases())).sum(),
+        beyond_window_bytes: received(|stats| stats.beyond_window_bytes),
+        duplicate_bytes: received(|stats| stats.duplicate_bytes),
+        error: error.map(|error| error.to_string()),
     }
+}
+
+/// The mean of all samples of several connections.
+fn mean_rtt<'a>(estimators: impl Iterator<Item = &'a RttEstimator>) -> Option<f64> {
+    let (mut samples, mut sum) = (0, 0.0);
+    for rtt in estimators {
+        samples += rtt.samples();
+        sum += rtt.sum().as_secs();
+    }
+    (samples > 0).then(|| sum / samples as f64)
 }
 
 /// Jain's fairness index (Chiu and Jain 1989): 1 for equal shares, 1/n when one has all.

@@ -3,15 +3,17 @@
 /// All series of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// One entry a flow, in the scenario's order.
+    /// One entry a connection, in the scenario's order of flows.
     pub flows: Vec<FlowSeries>,
     /// One entry a direction of a link: 2i is link i, 2i + 1 its reverse.
     pub links: Vec<LinkSeries>,
 }
 
-/// A flow's series. Sequence numbers are bytes since the first byte of data, and do not wrap.
+/// A connection's series, of the direction of the flow's data. Sequence numbers are bytes since the first byte of data, and do not wrap.
 #[derive(Clone, Debug, Default)]
 pub struct FlowSeries {
+    /// The flow's name; with `/1`, `/2` and so on behind it when the flow may open several connections.
+    pub name: String,
     /// The sender's state, a row whenever it changed.
     pub state: StateColumns,
     /// Segments with payload, a row when one was sent.

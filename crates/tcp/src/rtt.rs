@@ -112,6 +112,16 @@ impl RttEstimator {
         (self.samples > 0).then(|| self.sum.as_secs() / self.samples as f64)
     }
 
+    /// How many samples there were.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// The sum of all samples.
+    pub fn sum(&self) -> Span {
+        self.sum
+    }
+
     /// The timer's clock granularity.
     #[inline]
     pub fn granularity(&self) -> Span {

@@ -3,6 +3,7 @@
 //! A file is TOML; [`load`] reads it, puts what it extends beneath it and overrides over it, and checks everything
 //! that can be checked before a run. Every error is one line that names the file, the line and the key.
 
+mod app;
 mod de;
 mod error;
 mod model;
@@ -20,7 +21,7 @@ mod written;
 use std::path::Path;
 
 pub use error::ScenarioError;
-pub use model::{AppSpec, DirectionSpec, FlowSpec, LinkSpec, Scenario};
+pub use model::{AppSpec, DirectionSpec, FlowSpec, HttpSpec, LinkSpec, Scenario};
 pub use presets::presets;
 pub use schema::schema;
 pub use written::variants;

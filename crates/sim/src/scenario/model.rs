@@ -21,6 +21,13 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
 }
 
+impl Scenario {
+    /// How many connections all flows may open.
+    pub(crate) fn connections(&self) -> usize {
+        self.flows.iter().map(|flow| flow.app.connections()).sum()
+    }
+}
+
 /// A link between two nodes; each direction is set up by itself.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
@@ -51,16 +58,16 @@ pub struct DirectionSpec {
     pub loss: LossSpec,
 }
 
-/// One connection.
+/// One flow: a connection, or several that carry one application.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// Unique name.
     pub name: String,
-    /// Sending host: index in `Scenario::nodes`.
+    /// The host that the data comes from: index in `Scenario::nodes`.
     pub from: usize,
-    /// Receiving host: index in `Scenario::nodes`.
+    /// The host that the data goes to: index in `Scenario::nodes`.
     pub to: usize,
-    /// When the connection is opened.
+    /// When the application starts.
     pub start: Span,
     /// What it carries.
     pub app: AppSpec,
@@ -82,4 +89,39 @@ pub enum AppSpec {
         /// Stop offering data this long after the flow's start.
         duration: Option<Span>,
     },
+    /// Pages, one after the other, over persistent connections that the receiving host opens.
+    Http(HttpSpec),
+}
+
+impl AppSpec {
+    /// How many connections the application may open.
+    pub fn connections(&self) -> usize {
+        match self {
+            AppSpec::Ftp { .. } => 1,
+            AppSpec::Http(http) => http.connections as usize,
+        }
+    }
+}
+
+/// Pages over HTTP/1.1 (RFC 9112): a main object, then embedded objects, over connections that stay open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HttpSpec {
+    /// From one page's request to the next page's; a page that takes longer delays the next.
+    pub page_interval: Span,
+    /// Size of the main object in bytes, above zero.
+    pub main_object: u64,
+    /// Embedded objects of a page, at least one.
+    pub objects: u32,
+    /// Size of an embedded object in bytes, above zero.
+    pub object: u64,
+    /// Size of a request in bytes, above zero.
+    pub request: u64,
+    /// Connections for the embedded objects, at least one; the main object comes over the first.
+    pub connections: u32,
+    /// Whether a connection carries the requests of all its objects together, and not one after the other.
+    pub pipelining: bool,
+    /// Stop after this many pages.
+    pub pages: Option<u64>,
+    /// Stop this long after the flow's start, in the middle of a page too.
+    pub duration: Option<Span>,
 }

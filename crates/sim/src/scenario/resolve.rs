@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use bentpipe_tcp::{ControlKind, RecoveryKind};
-use bentpipe_units::{Bytes, Span};
+use bentpipe_units::Span;
 
+use super::app::{Fault, app};
 use super::de::read;
 use super::error::{ScenarioError, quoted};
-use super::model::{AppSpec, FlowSpec, Scenario};
+use super::model::{FlowSpec, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::Network;
 use super::schema::{FlowFile, ScenarioFile};
@@ -37,6 +38,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
         return Err(document.error(&["flows"], message));
     }
     let mut flows = Vec::new();
+    let mut connections = 0;
     let mut names = HashMap::new();
     for (name, flow) in &file.flows.0 {
         let fail = |keys: &[&str], message: String| {
@@ -52,6 +54,11 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             names::check(node, "a node's name", flow.count).map_err(|e| fail(&[key], e))?;
         }
         let app = app(flow, file.duration).map_err(|(keys, message)| fail(keys, message))?;
+        connections += copies * app.connections();
+        if connections > MAX_COPIES {
+            let message = format!("expected at most {MAX_COPIES} connections in all, found more");
+            return Err(fail(&["connections"], message));
+        }
         let (recovery, control) = variant(flow).map_err(|message| fail(&["variant"], message))?;
         let sender = config(document, name, End::Sender, recovery, control)?;
         let receiver = config(document, name, End::Receiver, recovery, control)?;
@@ -99,24 +106,6 @@ fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioErr
         return Err(document.error(&["title"], message));
     }
     Ok(title.clone())
-}
-
-/// The key below the flow's own, and what is wrong with it.
-type Fault = (&'static [&'static str], String);
-
-fn app(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
-    if flow.bytes.map(Bytes::get) == Some(0) {
-        return Err((&["bytes"], "expected a size above zero, found 0 B".to_owned()));
-    }
-    if flow.duration == Some(Span::ZERO) {
-        return Err((&["duration"], "expected a time above zero, found 0 s".to_owned()));
-    }
-    if run.is_none() && flow.bytes.is_none() && flow.duration.is_none() {
-        let message =
-            "expected bytes or duration, here or as the duration of the run, found nothing that ends it";
-        return Err((&[], message.to_owned()));
-    }
-    Ok(AppSpec::Ftp { bytes: flow.bytes.map(Bytes::get), duration: flow.duration })
 }
 
 fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, Fault> {

@@ -222,14 +222,32 @@ pub(crate) struct FlowFile {
     /// Make so many copies, numbered from 0.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) count: Option<u32>,
-    /// What it carries; default "ftp", a bulk transfer.
-    #[serde(rename = "app")]
-    pub(crate) _app: Option<Choice<AppName>>,
-    /// Stop after so many bytes.
+    /// What it carries: "ftp" (the default), a bulk transfer, or "http", pages.
+    pub(crate) app: Option<Choice<AppName>>,
+    /// ftp: stop after so many bytes.
     pub(crate) bytes: Option<Bytes>,
-    /// Stop offering data so long after the start.
+    /// Stop offering data, or asking for it, so long after the start.
     pub(crate) duration: Option<Span>,
-    /// When the connection is opened; default "0 s".
+    /// http: from one page's request to the next page's; default "30 s".
+    pub(crate) page_interval: Option<Span>,
+    /// http: size of a page's main object; default "10710 B".
+    pub(crate) main_object: Option<Bytes>,
+    /// http: embedded objects of a page; default 15.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) objects: Option<u32>,
+    /// http: size of an embedded object; default "7758 B".
+    pub(crate) object: Option<Bytes>,
+    /// http: size of a request; default "350 B".
+    pub(crate) request: Option<Bytes>,
+    /// http: persistent connections for the embedded objects; default 1.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) connections: Option<u32>,
+    /// http: whether a connection's requests go out together; default true.
+    pub(crate) pipelining: Option<bool>,
+    /// http: stop after so many pages.
+    #[schemars(range(min = 1))]
+    pub(crate) pages: Option<u64>,
+    /// When the application starts; default "0 s".
     #[serde(default)]
     pub(crate) start: Span,
     /// With `count`: how much later each copy starts than the one before; default "0 s".

@@ -12,6 +12,7 @@ use bentpipe_units::{Bytes, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
 
+use super::app::AppKind;
 use super::error::{expected_one_of, quoted};
 
 /// A table whose keys are names that the scenario makes up, in the order in which it names them.
@@ -148,7 +149,7 @@ names!(VariantName, (RecoveryKind, ControlKind), "a variant", variants());
 names!(RwndReadingName, RwndReading, "a reading", RWND_READINGS.to_vec());
 names!(AvoidanceReadingName, AvoidanceReading, "a reading", AVOIDANCE_READINGS.to_vec());
 names!(GrowthName, bool, "what opens the window", vec![("per-ack", false), ("bytes", true)]);
-names!(AppName, (), "an application", vec![("ftp", ())]);
+names!(AppName, AppKind, "an application", vec![("ftp", AppKind::Ftp), ("http", AppKind::Http)]);
 
 const RWND_READINGS: [(&str, RwndReading); 4] = [
     ("per-segment", RwndReading::PerSegment),

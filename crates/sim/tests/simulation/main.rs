@@ -2,6 +2,7 @@
 
 mod analytic;
 mod bookkeeping;
+mod http;
 
 use std::ops::ControlFlow;
 

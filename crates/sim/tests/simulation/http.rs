@@ -1,0 +1,175 @@
+//! Pages: what they take by hand, how connections share them, and how they end.
+
+use bentpipe_sim::RunResult;
+
+use crate::{one_flow, simulate};
+
+/// So fast that only round trips count: an object of 10,000 bytes takes 80 µs.
+const FAST: &str = "rate = \"1 Gbit/s\"\ndelay = \"250 ms\"";
+
+fn pages(link: &str, tcp: &str, flow: &str) -> RunResult {
+    simulate(
+        &one_flow(link, &format!("profile = \"ns2\"\n{tcp}"), &format!("app = \"http\"\n{flow}")),
+        1,
+        false,
+    )
+}
+
+fn responses(result: &RunResult) -> Vec<f64> {
+    result.pages.iter().map(|page| page.response_s.unwrap_or(f64::NAN)).collect()
+}
+
+fn assert_round_trips(result: &RunResult, page: usize, expected: f64) {
+    let round_trips = responses(result)[page] / 0.5;
+    assert!((round_trips - expected).abs() < 0.01, "{round_trips} round trips, expected {expected}");
+}
+
+#[test]
+fn a_page_takes_the_handshake_and_the_rounds_of_slow_start() {
+    // SYN and SYN-ACK; request and main object of one segment; request and embedded object of one segment.
+    let small = pages(FAST, "", "main_object = \"1460 B\"\nobjects = 1\nobject = \"1460 B\"\npages = 1");
+    assert_round_trips(&small, 0, 3.0);
+    assert_eq!(small.flows[0].bytes_delivered, 2920);
+    assert_eq!(small.flows[0].data_segments_sent, 2);
+    assert_eq!(small.flows[0].finish_s, small.pages[0].response_s);
+
+    // The main object's 6 segments go as 2 and 4 with an initial window of 2. Its six ACKs open the window to 8, so that 24
+    // segments go as 8 and 16.
+    let larger = pages(FAST, "", "main_object = \"8760 B\"\nobjects = 1\nobject = \"35040 B\"\npages = 1");
+    assert_round_trips(&larger, 0, 1.0 + 2.0 + 2.0);
+    let one_more = pages(FAST, "", "main_object = \"8760 B\"\nobjects = 1\nobject = \"35041 B\"\npages = 1");
+    assert_round_trips(&one_more, 0, 1.0 + 2.0 + 3.0);
+}
+
+#[test]
+fn the_request_is_sent_before_it_is_answered() {
+    // 80 kbit/s up: a request of 1460 bytes takes 73 ms longer than one of 730, and there are two after each other.
+    let text = "rate = \"1 Gbit/s\"\ndelay = \"250 ms\"\n[links.path.reverse]\nrate = \"80 kbit/s\"";
+    let run = |request| {
+        let flow = format!(
+            "request = \"{request} B\"\nmain_object = \"10 B\"\nobjects = 1\nobject = \"10 B\"\npages = 1"
+        );
+        responses(&pages(text, "", &flow))[0]
+    };
+    assert!((run(1460) - run(730) - 2.0 * 0.073).abs() < 1e-3, "{} s, {} s", run(1460), run(730));
+}
+
+#[test]
+fn later_pages_need_no_handshake_and_come_an_interval_after_each_other() {
+    let flow = "main_object = \"1460 B\"\nobjects = 1\nobject = \"1460 B\"\npage_interval = \"7 s\"";
+    let result = pages(FAST, "", &format!("{flow}\npages = 3\nstart = \"1 s\""));
+    assert_eq!(result.pages.iter().map(|page| page.start_s).collect::<Vec<_>>(), [1.0, 8.0, 15.0]);
+    assert_eq!(result.pages.iter().map(|page| page.page).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(result.pages.iter().all(|page| page.flow == "f"));
+    assert_round_trips(&result, 0, 3.0);
+    assert_round_trips(&result, 1, 2.0);
+    assert_round_trips(&result, 2, 2.0);
+    // The flow ends with its last byte; the run, when the client's FIN and the server's are answered.
+    assert!((result.flows[0].duration_s - 15.0).abs() < 0.01, "{} s", result.flows[0].duration_s);
+    assert!((result.duration_s - 16.5).abs() < 0.01, "{} s", result.duration_s);
+    assert_eq!(result.flows[0].error, None);
+}
+
+#[test]
+fn a_slow_page_delays_the_next() {
+    let flow =
+        "main_object = \"1460 B\"\nobjects = 1\nobject = \"1460 B\"\npage_interval = \"800 ms\"\npages = 3";
+    let result = pages(FAST, "", flow);
+    let starts: Vec<f64> = result.pages.iter().map(|page| page.start_s).collect();
+    assert_eq!(starts[1], responses(&result)[0]);
+    assert_eq!(starts[2], starts[1] + responses(&result)[1]);
+}
+
+#[test]
+fn several_connections_share_the_objects() {
+    // 8 objects of 4 segments, after a main object of 2: over one connection, whose window is 4 by then, 32 segments go as
+    // 4, 8, 16 and 4. Over four connections, of which three are new, 8 segments each: a handshake, then 2, 4 and 2.
+    let flow = |n: u32| {
+        format!(
+            "main_object = \"2920 B\"\nobjects = 8\nobject = \"5840 B\"\nconnections = {n}\npages = 2\npage_interval = \"20 s\""
+        )
+    };
+    let (one, four) = (pages(FAST, "", &flow(1)), pages(FAST, "", &flow(4)));
+    assert_round_trips(&one, 0, 2.0 + 4.0);
+    assert_round_trips(&four, 0, 2.0 + 1.0 + 3.0);
+    // The windows have stayed open: 36 of one connection, 10 at least of each of four.
+    assert_round_trips(&one, 1, 1.0 + 1.0);
+    assert_round_trips(&four, 1, 1.0 + 1.0);
+    for result in [&one, &four] {
+        assert_eq!(result.flows[0].bytes_delivered, 2 * (2920 + 8 * 5840));
+        assert_eq!(result.flows[0].data_segments_sent, 2 * (2 + 8 * 4));
+    }
+    // More connections than objects: those that nobody needs are not opened.
+    let many = pages(FAST, "", &flow(20));
+    assert_eq!(many.flows[0].bytes_delivered, 2 * (2920 + 8 * 5840));
+    assert!(many.flows[0].finish_s.is_some());
+}
+
+#[test]
+fn objects_one_after_the_other_take_a_round_trip_each() {
+    let flow = "main_object = \"1460 B\"\nobjects = 6\nobject = \"1460 B\"\npages = 1\npipelining = ";
+    let together = pages(FAST, "", &format!("{flow}true"));
+    let in_turn = pages(FAST, "", &format!("{flow}false"));
+    let by_three = pages(FAST, "", &format!("{flow}false\nconnections = 3"));
+    // Six segments after one ACK: 3 and 3.
+    assert_round_trips(&together, 0, 2.0 + 2.0);
+    assert_round_trips(&in_turn, 0, 2.0 + 6.0);
+    // The first connection is open: it has brought an object while the others open, and then each brings one a round trip.
+    assert_round_trips(&by_three, 0, 2.0 + 3.0);
+}
+
+#[test]
+fn a_duration_breaks_off_the_page_under_way() {
+    let flow = "duration = \"18 s\"\npage_interval = \"8 s\"\nobject = \"20 kB\"";
+    let result = pages("rate = \"2 Mbit/s\"\ndelay = \"250 ms\"", "", flow);
+    let responses: Vec<Option<f64>> = result.pages.iter().map(|page| page.response_s).collect();
+    assert!(matches!(responses[..], [Some(_), Some(_), None]), "{responses:?}");
+    // The user leaves at 18 s, the server learns of it 0.25 s later, and what it had sent is delivered.
+    assert!(result.duration_s > 18.5 && result.duration_s < 20.0, "{} s", result.duration_s);
+    let whole = 10_710 + 15 * 20_000;
+    let delivered = result.flows[0].bytes_delivered;
+    assert!(delivered > 2 * whole && delivered < 3 * whole, "{delivered} B");
+    assert_eq!(result.flows[0].error, None);
+}
+
+#[test]
+fn the_end_of_the_run_breaks_off_too() {
+    let text = one_flow(FAST, "profile = \"ns2\"", "app = \"http\"\npage_interval = \"4 s\"");
+    let result = simulate(&text.replace("[links", "duration = \"8.2 s\"\n[links"), 1, false);
+    assert_eq!(result.pages.len(), 3);
+    assert_eq!(result.pages[2].response_s, None);
+    assert_eq!((result.flows[0].finish_s, result.duration_s), (None, 8.2));
+}
+
+#[test]
+fn a_connection_that_fails_ends_the_flow() {
+    // From its tenth packet on, the client's direction is dead: no request and no ACK arrives.
+    let dead: Vec<String> = (10..4000).map(|number: u32| number.to_string()).collect();
+    let link = format!("{FAST}\nloss = {{ model = \"drop\", packets = [{}] }}", dead.join(", "));
+    let result = pages(&link, "max_retransmissions = 3", "pages = 5\nconnections = 2");
+    assert_eq!(result.pages.len(), 1);
+    assert_eq!(result.pages[0].response_s, None);
+    assert_eq!(result.flows[0].finish_s, None);
+    let error = result.flows[0].error.as_deref().unwrap_or_default();
+    assert!(error.contains("retransmission limit"), "{error:?}");
+}
+
+#[test]
+fn pages_over_a_lossy_link_are_the_same_each_time_and_whole() {
+    let link = "rate = \"2 Mbit/s\"\ndelay = \"250 ms\"\nloss = { model = \"packet\", probability = 0.01 }\nqueue = \"30 packets\"\n\
+        [links.path.reverse]\nloss = { model = \"packet\", probability = 0.01 }";
+    for variant in ["tahoe", "reno", "newreno", "sack"] {
+        let flow = format!("app = \"http\"\npages = 20\nconnections = 3\nvariant = \"{variant}\"");
+        let text = one_flow(link, "receive_window = \"200 kB\"", &flow);
+        let (first, second) = (simulate(&text, 4, false), simulate(&text, 4, true));
+        assert_eq!(responses(&first), responses(&second));
+        assert_eq!(first.pages.len(), 20);
+        assert!(first.flows[0].retransmitted_segments > 10);
+        assert_eq!(first.flows[0].bytes_delivered, 20 * (10_710 + 15 * 7758));
+        assert!(first.flows[0].finish_s.is_some());
+        let names: Vec<String> =
+            second.series.unwrap_or_default().flows.into_iter().map(|flow| flow.name).collect();
+        assert_eq!(names, ["f/1", "f/2", "f/3"]);
+        assert_ne!(responses(&first), responses(&simulate(&text, 5, false)));
+    }
+}
