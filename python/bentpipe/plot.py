@@ -103,7 +103,7 @@ def draw_runs(
 
 def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw what was sent, resent, acknowledged and selectively acknowledged, as the sender saw it."""
-    flows = _flows(subject.run)
+    flows = _flows(subject)
     for name, colour in zip(flows, CYCLE, strict=False):
         alone = len(flows) == 1
         sent, resent = subject.traces.get(name, "sent"), subject.traces.get(name, "resent")
@@ -127,12 +127,12 @@ def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> Non
     axes.set_ylabel("sequence number (kB)")
     if legend:
         axes.legend(loc="upper left", markerscale=2)
-    _note_rest(axes, subject.run)
+    _note_rest(axes, subject)
 
 
 def draw_window(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw cwnd, and for a single flow also ssthresh and flight size."""
-    flows = _flows(subject.run)
+    flows = _flows(subject)
     for name, colour in zip(flows, CYCLE, strict=False):
         alone = len(flows) == 1
         if alone:
@@ -149,7 +149,7 @@ def draw_window(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
 
 def draw_round_trip(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw RTT samples, and for a single flow the retransmission timeout."""
-    flows = _flows(subject.run)
+    flows = _flows(subject)
     for name, colour in zip(flows, CYCLE, strict=False):
         alone = len(flows) == 1
         if alone:
@@ -179,15 +179,20 @@ def _heading(subject: Subject, common: str | None) -> str:
     return variants if common else fill(f"{subject.title} – {variants}", 90)
 
 
-def _flows(run: Run) -> list[str]:
-    return [flow["name"] for flow in run["flows"][:MAXIMUM_FLOWS]]
+def _connections(subject: Subject) -> list[str]:
+    return [trace.subject for trace in subject.traces if trace.kind == "cwnd"]
 
 
-def _note_rest(axes: "Axes", run: Run) -> None:
-    flows = len(run["flows"])
+def _flows(subject: Subject) -> list[str]:
+    return _connections(subject)[:MAXIMUM_FLOWS]
+
+
+def _note_rest(axes: "Axes", subject: Subject) -> None:
+    flows = len(_connections(subject))
+    what = "flows" if flows == len(subject.run["flows"]) else "connections"
     if flows > MAXIMUM_FLOWS:
         axes.annotate(
-            f"{MAXIMUM_FLOWS} of {flows} flows drawn",
+            f"{MAXIMUM_FLOWS} of {flows} {what} drawn",
             (0.99, 0.02),
             xycoords="axes fraction",
             ha="right",

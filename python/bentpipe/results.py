@@ -4,7 +4,7 @@ A number is plain in a single run, and an `Estimate` where several replications 
 """
 
 import json
-from typing import Any, NotRequired, TypeAlias, TypedDict, cast
+from typing import NotRequired, TypeAlias, TypedDict, cast
 
 
 class Estimate(TypedDict):
@@ -20,7 +20,7 @@ Number: TypeAlias = float | Estimate | None
 
 
 class Flow(TypedDict):
-    """What one connection did."""
+    """What one flow did."""
 
     name: str
     variant: str
@@ -49,6 +49,15 @@ class Link(TypedDict):
     queueing_delay_mean_s: Number
 
 
+class Page(TypedDict):
+    """One page that the user of an HTTP flow asked for: the flow's name, the page's number from 1."""
+
+    flow: str
+    page: int
+    start_s: Number
+    response_s: Number
+
+
 class Engine(TypedDict):
     """What the simulator spent."""
 
@@ -66,7 +75,7 @@ class Run(TypedDict):
     duration_s: Number
     flows: list[Flow]
     links: list[Link]
-    pages: list[dict[str, Any]]
+    pages: list[Page]
     jain: Number
     engine: Engine
 

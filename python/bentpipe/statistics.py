@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from bentpipe.results import Estimate, Run, mean
+from bentpipe.results import Estimate, Page, Run, mean
 
 MINIMUM_RUNS = 10
 """Replications before `precise_enough` may say yes: fewer give intervals that mean little."""
@@ -41,11 +41,30 @@ def combine(runs: Sequence[Run]) -> Run:
 
     A number that is missing in some replications (the finish of a flow that did not) is estimated over the
     others, which its ``n`` shows; one that is missing in all stays ``None``. The seed stays the base seed.
+    Pages are combined by flow and number, over the replications that came so far.
     """
-    combined = _combine(runs)
+    combined = _combine([{**run, "pages": []} for run in runs])
+    combined["pages"] = _combine_pages(runs)
     combined["seed"] = runs[0]["seed"]
     head = {key: combined.pop(key) for key in ("scenario", "seed")}
     return cast(Run, {**head, "runs": len(runs), **combined})
+
+
+def _combine_pages(runs: Sequence[Run]) -> list[Page]:
+    groups: dict[str, dict[int, list[Page]]] = {}
+    for run in runs:
+        for page in run["pages"]:
+            groups.setdefault(page["flow"], {}).setdefault(page["page"], []).append(page)
+    return [
+        {
+            "flow": flow,
+            "page": number,
+            "start_s": _combine([page["start_s"] for page in pages]),
+            "response_s": _combine([page["response_s"] for page in pages]),
+        }
+        for flow, numbered in groups.items()
+        for number, pages in sorted(numbered.items())
+    ]
 
 
 def precise_enough(runs: Sequence[Run], precision: float) -> bool:

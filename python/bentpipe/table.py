@@ -1,5 +1,6 @@
 """Results as tables for people."""
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.table import Table
 
 from bentpipe.catalogue import Entry
 from bentpipe.reproduction import Reproduced, verdict_counts
-from bentpipe.results import Flow, Link, Run, mean
+from bentpipe.results import Flow, Link, Page, Run, mean
 from bentpipe.units import count, percent, quantity, seconds
 
 MAXIMUM_ROWS = 20
@@ -25,11 +26,13 @@ def console() -> Console:
 
 
 def print_run(run: Run, to: Console) -> None:
-    """Print the flows, the links and what the simulator spent."""
+    """Print the flows, their pages, the links and what the simulator spent."""
     runs = run.get("runs")
     replicated = f", {runs} replications, 95 % intervals" if runs else ""
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
     to.print(flow_table(run["flows"]))
+    if run["pages"]:
+        to.print(page_table(run["pages"]))
     to.print(link_table(run["links"]))
     engine = run["engine"]
     spent = f"Simulated {seconds(run['duration_s'])} in {seconds(engine['wall_s'])}: "
@@ -61,6 +64,24 @@ def flow_table(flows: list[Flow]) -> Table:
     for flow in flows:
         if flow.get("error"):
             table.caption = f"{flow['name']}: {flow['error']}"
+    return table
+
+
+def page_table(pages: list[Page]) -> Table:
+    """Make the table of how long the user of each flow waited for pages."""
+    flows: dict[str, list[Page]] = {}
+    for page in pages:
+        flows.setdefault(page["flow"], []).append(page)
+    table = _table("flow", "pages", "response, first page", "mean", "least", "most")
+    for name, asked in list(flows.items())[:MAXIMUM_ROWS]:
+        responses = [value for page in asked if (value := mean(page["response_s"])) is not None]
+        if responses:
+            centre = math.fsum(responses) / len(responses)
+            spread = [seconds(value) for value in (centre, min(responses), max(responses))]
+        else:
+            spread = ["–"] * 3
+        table.add_row(name, f"{len(responses)} of {len(asked)}", seconds(asked[0]["response_s"]), *spread)
+    _mention_rest(table, len(flows))
     return table
 
 

@@ -174,3 +174,28 @@ def test_every_listed_variant_and_preset_runs(bentpipe: Bentpipe, lossy: Path) -
         flowless = bentpipe("run", f"preset:{entry['name']}")
         assert flowless.returncode == 2
         assert "flow" in flowless.stderr
+
+
+def test_pages_have_response_times_in_json_and_table(bentpipe: Bentpipe) -> None:
+    shortened = ("run", SCENARIOS / "pages.toml", "--set", "duration=100 s")
+    run = json.loads(bentpipe(*shortened, "--json").stdout)
+    assert [(page["flow"], page["page"]) for page in run["pages"]] == [("pages", n) for n in (1, 2, 3, 4)]
+    assert [page["start_s"] for page in run["pages"]] == [0.0, 30.0, 60.0, 90.0]
+    # Two round trips of 0.58 s for the handshake and the main object's first byte, and then some.
+    assert all(1.16 < page["response_s"] < 10.0 for page in run["pages"])
+    assert run["flows"][0]["bytes_delivered"] == 4 * (10_710 + 15 * 7758)
+    lossy = ("--set", 'links.satellite.loss={ model = "packet", probability = 0.01 }')
+    combined = json.loads(bentpipe(*shortened, *lossy, "--runs", "3", "--json").stdout)
+    assert {page["response_s"]["n"] for page in combined["pages"]} <= {1, 2, 3}
+    assert combined["pages"][0]["response_s"]["ci95"] > 0
+    table = bentpipe(*shortened).stdout
+    assert "response, first page" in table
+    assert "4 of 4" in table
+
+
+def test_each_connection_of_a_flow_has_its_series(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    several = ("--set", "flows.pages.connections=2", "--set", "duration=10 s")
+    result = bentpipe("run", SCENARIOS / "pages.toml", *several, "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    table = pq.read_table(next((tmp_path / "out").rglob("*.parquet")))
+    assert {"pages/1", "pages/2"} <= set(table.column("subject").to_pylist())

@@ -3,7 +3,7 @@ from typing import cast
 
 import pytest
 
-from bentpipe.results import Run
+from bentpipe.results import Estimate, Run, mean
 from bentpipe.statistics import combine, estimate, precise_enough, replication_seed
 
 
@@ -66,6 +66,25 @@ def test_what_is_missing_in_some_replications_is_estimated_over_the_others() -> 
     assert flow["error"] == "gave up"
     assert combined["jain"] is None
     assert (combined["seed"], combined["runs"]) == (1, 3)
+
+
+def test_pages_are_combined_by_flow_and_number() -> None:
+    def with_pages(*responses: float | None) -> Run:
+        pages = [
+            {"flow": flow, "page": number, "start_s": 30.0 * (number - 1), "response_s": response}
+            for flow in ("a", "b")
+            for number, response in enumerate(responses, 1)
+        ]
+        return cast(Run, {**run(1.0, 1.0), "pages": pages})
+
+    combined = combine([with_pages(4.0, None), with_pages(6.0, 8.0, 9.0), with_pages(5.0)])
+    found = [
+        (page["flow"], page["page"], mean(page["response_s"]), cast(Estimate, page["response_s"])["n"])
+        for page in combined["pages"]
+    ]
+    assert found == [(flow, *rest) for flow in "ab" for rest in ((1, 5.0, 3), (2, 8.0, 1), (3, 9.0, 1))]
+    assert mean(combined["pages"][1]["start_s"]) == 30.0
+    assert combine([with_pages(None)])["pages"][0]["response_s"] is None
 
 
 def test_precision_needs_ten_runs_and_a_narrow_interval() -> None:

@@ -266,6 +266,7 @@ impl Engine {
     }
 
     /// An end has read what its application answers.
+    #[cold]
     fn converse(&mut self, index: usize) {
         let number = self.ends[index].flow as usize;
         let flow = &mut self.flows[number];
@@ -280,6 +281,7 @@ impl Engine {
     }
 
     /// Serves every end that was opened.
+    #[cold]
     fn serve_flow(&mut self, number: usize) {
         for index in self.flows[number].ends.clone() {
             if self.ends[index].tcp.state() != State::Closed {
@@ -343,6 +345,7 @@ impl Engine {
     }
 
     /// A flow's application starts, goes on, or stops.
+    #[cold]
     fn application(&mut self, target: u32, index: usize) {
         let flow = &mut self.flows[index];
         if self.network.now == flow.start && flow.stop != Time::NEVER {
