@@ -152,7 +152,7 @@ impl Link {
     }
 
     /// Takes a packet of `bytes` bytes, or drops it when it would have to wait and may not.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
         let starts = if self.free_at <= now {
             self.serving = self.ring.tail + 1;
