@@ -1,0 +1,129 @@
+"""The runs that the items share: the download, ideal, congested, with errors, and with both."""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from bentpipe.reproduction import Context, Settings
+from bentpipe.results import Estimate, Number, Run, mean
+from bentpipe.statistics import estimate
+from bentpipe.style import BLUE, GREEN, ORANGE, PURPLE
+
+VARIANTS = ("adalr-sack", "adalr-newreno", "sack", "newreno")
+STANDARD = {"adalr-sack": "sack", "adalr-newreno": "newreno"}
+"""Each scheme and the one that it extends."""
+
+LABELS = {
+    "adalr-sack": "TCP-ADaLR SACK",
+    "adalr-newreno": "TCP-ADaLR NewReno",
+    "sack": "TCP SACK",
+    "newreno": "TCP NewReno",
+}
+COLOURS = dict(zip(VARIANTS, (BLUE, GREEN, ORANGE, PURPLE), strict=True))
+
+DELAYED_ACK = {"enabled": "true", "disabled": "false"}
+"""The two columns of the tables: two segments and 0.2 s, or each segment at once."""
+
+Case = tuple[str, str]
+"""A variant, and delayed ACK ``enabled`` or ``disabled``."""
+
+CASES: tuple[Case, ...] = tuple(product(VARIANTS, DELAYED_ACK))
+
+BERS = ("1e-9", "1e-8", "1e-7", "1e-6", "1e-5")
+"""Bit error rates of figures 7 to 16: 1e-5 to 1e-8 are named in section 5, 1e-9 is almost none."""
+
+SEEDS = 20
+"""Replications of each run with errors."""
+
+CONGESTED_SEEDS = 8
+"""The same beside cross traffic, whose runs take long."""
+
+SATELLITE_BPS = 2.048e6
+"""Rate of the satellite's downlink, which utilization is a share of."""
+
+STARTS = (60.0, 60.37, 61.03, 62.11, 63.1, 64.57, 66.29, 67.73)
+"""When the download begins in the congested case, in s: without errors nothing else is random."""
+
+
+def settings_of(case: Case, flow: str = "download") -> dict[str, str]:
+    """Give the settings of one column of one row of the tables."""
+    variant, delayed = case
+    return {f"flows.{flow}.variant": variant, "tcp.delayed_ack": DELAYED_ACK[delayed]}
+
+
+def ideal(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, Run]:
+    """Run the download without losses."""
+    runs = context.runs("download.toml", [settings_of(case) for case in cases])
+    return dict(zip(cases, runs, strict=True))
+
+
+def congested(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, list[Run]]:
+    """Run the download through the congested gateway, from each of `STARTS`."""
+    keys = list(product(cases, STARTS))
+    settings = [
+        {**settings_of(case), "flows.cross.variant": case[0], "flows.download.start": f"{start} s"}
+        for case, start in keys
+    ]
+    runs = iter(context.runs("congestion.toml", settings))
+    return {case: [next(runs) for _ in STARTS] for case in cases}
+
+
+def with_errors(
+    context: Context, *, congestion: bool = False, cases: Sequence[Case] = CASES
+) -> dict[tuple[Case, str], Run]:
+    """Run the download with bit errors on the downlink, at each of `BERS`."""
+    keys = list(product(cases, BERS))
+    cross = ("flows.cross.variant",) if congestion else ()
+    settings: list[Settings] = [
+        {
+            **settings_of(case),
+            **dict.fromkeys(cross, case[0]),
+            "links.satellite.loss.model": "ber",
+            "links.satellite.loss.ber": ber,
+        }
+        for case, ber in keys
+    ]
+    scenario, seeds = ("congestion.toml", CONGESTED_SEEDS) if congestion else ("download.toml", SEEDS)
+    return dict(zip(keys, context.runs(scenario, settings, runs=seeds), strict=True))
+
+
+def download_s(run: Run) -> Number:
+    """Give the download response time in s."""
+    return run["flows"][0]["duration_s"]
+
+
+def link(run: Run, name: str = "satellite") -> Mapping[str, Any]:
+    """Give one direction of a link."""
+    return next(link for link in run["links"] if link["name"] == name)
+
+
+def rate_kbps(run: Run, what: str) -> float:
+    """Give ``goodput`` or ``throughput`` of the download in kbit/s."""
+    flow: Mapping[str, Any] = run["flows"][0]
+    return plain(flow[f"{what}_bps"]) / 1e3
+
+
+def plain(number: Number) -> float:
+    """Give the value of a number that is always there."""
+    return mean(number) or 0.0
+
+
+def over(runs: Iterable[Number]) -> Estimate:
+    """Combine the runs of one case: mean and 95 % interval."""
+    return estimate([plain(number) for number in runs])
+
+
+def shorter(ours: float, theirs: float) -> float:
+    """Say by how many per cent a time is shorter than another."""
+    return 100 * (1 - ours / theirs)
+
+
+def higher(ours: float, theirs: float) -> float:
+    """Say by how many per cent something is higher than another."""
+    return 100 * (ours / theirs - 1)
+
+
+def scenario_table(context: Context, name: str) -> dict[str, Any]:
+    """Read one of the paper's scenario files as it is written."""
+    return tomllib.loads((context.paper.folder / name).read_text(encoding="utf-8"))
