@@ -4,7 +4,7 @@ from functools import partial
 
 from bentpipe.reproduction import Item
 
-from . import beyond, congestion, errors, fairness, ideal, parameters, texts
+from . import beyond, congestion, errors, fairness, ideal, pages, parameters, texts
 
 _OVER_BER = {
     "figure-8": "Figure 8: download response time with bit errors",
@@ -43,8 +43,10 @@ ITEMS = (
         ideal.draw_table_1,
         texts.TABLE_1,
     ),
+    Item("table-2", "Table 2: HTTP parameters", pages.table_2),
     Item("table-3", "Table 3: FTP parameters", parameters.table_3),
     Item("table-4", "Table 4: TCP parameters, and the links of figure 1", parameters.table_4),
+    Item("table-5", "Table 5: page response time without losses", pages.table_5, about=texts.TABLE_5),
     Item("table-6", "Table 6: download response time without losses", ideal.table_6, about=texts.TABLE_6),
     Item(
         "figure-2",
