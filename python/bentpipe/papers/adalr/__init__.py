@@ -79,6 +79,7 @@ ITEMS = (
         )
         for name, (title, what) in _CONGESTED.items()
     ),
+    Item("figure-7", "Figure 7: page response time with bit errors", pages.figure_7, pages.draw_figure_7),
     *(_ERRORS[f"figure-{number}"] for number in (8, 9, 10, 11, 13, 14, 15, 16)),
     Item(
         "table-9",

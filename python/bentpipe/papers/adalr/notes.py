@@ -27,6 +27,10 @@ TABLE_5 = (
     "Each page over a connection of its own, timed from its establishment: both inferred. From the SYN on it "
     "takes 0.58 s more, the round trip of the handshake."
 )
+PAGES_ERRORS = (
+    "660 pages each, over connections of their own (table 5). Which BER were simulated is not stated; the "
+    "size of the gain at high BER is unexplained."
+)
 PAGE_GAIN = "The printed times have two digits, so that their gains are known to about 2 points."
 PAGE_SWAPPED = "The slides swap the percentages: the table gives 10.2 % with and 9.3 % without delayed ACK."
 SWAPPED = (

@@ -1,11 +1,27 @@
-"""Section 5.1: pages over a channel without losses, each over a connection of its own."""
+"""Sections 5.1 and 5.3: pages without losses and with bit errors, each over a connection of its own."""
 
-from bentpipe.reproduction import Context, Row
-from bentpipe.results import Run
+from itertools import product
+from pathlib import Path
+
+from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.results import Estimate, Run
 
 from . import notes
+from .errors import draw_over_ber
 from .ideal import name
-from .runs import CASES, DELAYED_ACK, VARIANTS, over, plain, scenario_table, settings_of, shorter
+from .runs import (
+    BERS,
+    CASES,
+    DELAYED_ACK,
+    SEEDS,
+    VARIANTS,
+    Case,
+    over,
+    plain,
+    scenario_table,
+    settings_of,
+    shorter,
+)
 
 SYN_BITS = 8 * 48
 HANDSHAKE_S = 2 * (0.040 + 0.250) + SYN_BITS * (2 / 10e6 + 1 / 1.6384e6 + 1 / 204.8e3)
@@ -49,3 +65,49 @@ def table_5(context: Context) -> list[Row]:
             context.claim(f"order, {delayed}", "page response time", values),
         ]
     return rows
+
+
+def with_errors(context: Context) -> dict[tuple[Case, str], Estimate]:
+    """Give the response time with bit errors on the downlink: pages are alike, so each is a sample."""
+    keys = list(product(CASES, BERS))
+    settings: list[Settings] = [
+        {**settings_of(case, "page"), "links.satellite.loss.model": "ber", "links.satellite.loss.ber": ber}
+        for case, ber in keys
+    ]
+    runs = context.runs("pages.toml", settings, runs=SEEDS)
+    times: dict[tuple[Case, str], Estimate] = {}
+    for key, run in zip(keys, runs, strict=True):
+        value = over(page["response_s"] for page in run["pages"] if page["response_s"] is not None)
+        times[key] = {**value, "mean": value["mean"] - HANDSHAKE_S}
+    return times
+
+
+def figure_7(context: Context) -> list[Row]:
+    """Give the rows of figure 7."""
+    times = with_errors(context)
+    rows = []
+    for row in context.paper.published:
+        if row.item != context.item:
+            continue
+        if row.case == "both outperform, enabled":
+            means = {v: over(times[(v, "enabled"), ber] for ber in BERS)["mean"] for v in VARIANTS}
+            rows.append(context.claim(row.case, row.metric, means, notes.PAGES_ERRORS))
+            continue
+        theirs, delayed = row.case.removeprefix("over ").split(", ")
+        gains = {
+            ber: shorter(
+                times[(f"adalr-{theirs}", delayed), ber]["mean"], times[(theirs, delayed), ber]["mean"]
+            )
+            for ber in BERS
+        }
+        choose = min if row.metric.endswith("least") else max
+        values = ", ".join(f"{ber}: {gain:.1f}" for ber, gain in gains.items())
+        note = f"% by BER: {values}. {notes.PAGES_ERRORS}"
+        rows.append(context.number(row.case, row.metric, choose(gains.values()), note))
+    return rows
+
+
+def draw_figure_7(context: Context, path: Path) -> None:
+    """Draw the response time over the bit error rate."""
+    times = with_errors(context)
+    draw_over_ber(path, lambda case, ber: times[case, ber], "page response time (s)", 1.0, log=True)
