@@ -65,3 +65,9 @@ def test_pictures_of_the_cheap_items(tmp_path: Path) -> None:
 def test_table_5_matches_once_the_handshake_is_not_counted() -> None:
     times = {name: row for name, row in rows_of("table-5").items() if name[1] == "page response time"}
     assert {row.verdict for row in times.values()} == {"match"}
+
+
+def test_pages_with_congestion_say_that_their_cross_traffic_is_inferred() -> None:
+    rows = rows_of("table-6b")
+    assert len(rows) == 20
+    assert all("cross traffic is inferred" in row.note for row in rows.values())

@@ -63,6 +63,13 @@ ITEMS = (
         texts.FIGURE_3,
     ),
     Item(
+        "table-6b",
+        "Table 6, the second: page response time with congestion",
+        pages.table_6b,
+        pages.draw_table_6b,
+        texts.TABLE_6B,
+    ),
+    Item(
         "table-7",
         "Table 7: download response time with congestion",
         congestion.table_7,
@@ -80,7 +87,15 @@ ITEMS = (
         for name, (title, what) in _CONGESTED.items()
     ),
     Item("figure-7", "Figure 7: page response time with bit errors", pages.figure_7, pages.draw_figure_7),
-    *(_ERRORS[f"figure-{number}"] for number in (8, 9, 10, 11, 13, 14, 15, 16)),
+    *(_ERRORS[f"figure-{number}"] for number in (8, 9, 10, 11)),
+    Item(
+        "figure-12",
+        "Figure 12: page response time with bit errors and congestion",
+        pages.figure_12,
+        pages.draw_figure_12,
+        texts.FIGURE_12,
+    ),
+    *(_ERRORS[f"figure-{number}"] for number in (13, 14, 15, 16)),
     Item(
         "table-9",
         "Table 9: average throughput of six flows of six round trips",

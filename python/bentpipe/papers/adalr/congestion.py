@@ -17,6 +17,7 @@ from .runs import (
     SATELLITE_BPS,
     VARIANTS,
     congested,
+    cross_flows,
     download_s,
     ideal,
     over,
@@ -122,15 +123,4 @@ def draw_table_7(context: Context, path: Path) -> None:
 
 
 def _with_flows(variant: str, delayed: str, flows: int) -> dict[str, str | float]:
-    extra: dict[str, str | float] = {}
-    for index in range(3, flows):
-        extra[f"links.access{index}"] = (
-            f'{{ from = "remote{index}", to = "gateway", rate = "10 Mbit/s", '
-            f'delay = "{30 + 10 * index} ms" }}'
-        )
-    return {
-        **extra,
-        **settings_of((variant, delayed)),
-        "flows.cross.count": flows,
-        "flows.cross.variant": variant,
-    }
+    return {**cross_flows(flows), **settings_of((variant, delayed)), "flows.cross.variant": variant}

@@ -69,6 +69,16 @@ def congested(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, lis
     return {case: [next(runs) for _ in STARTS] for case in cases}
 
 
+def cross_flows(flows: int) -> dict[str, str | float]:
+    """Give the settings of so many cross flows: beyond three each has its own round trip too."""
+    links: dict[str, str | float] = {
+        f"links.access{index}": f'{{ from = "remote{index}", to = "gateway", rate = "10 Mbit/s", '
+        f'delay = "{30 + 10 * index} ms" }}'
+        for index in range(3, flows)
+    }
+    return {**links, "flows.cross.count": flows}
+
+
 def with_errors(
     context: Context, *, congestion: bool = False, cases: Sequence[Case] = CASES
 ) -> dict[tuple[Case, str], Run]:
