@@ -62,8 +62,14 @@ class Staging:
         missing = [folder, *folder.parents]
         missing = missing[: next(i for i, path in enumerate(missing) if path.exists())]
         for path in reversed(missing):
-            path.mkdir()
-            self._made.append(path)
+            try:
+                path.mkdir()
+            except FileExistsError:
+                # Somebody else, another thread of this run for one, was quicker.
+                if not path.is_dir():
+                    raise
+            else:
+                self._made.append(path)
 
     def _commit(self) -> None:
         mode = 0o666 & ~_umask()

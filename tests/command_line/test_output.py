@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bentpipe.output import write_text
 from conftest import ENDLESS, PROGRAM, Bentpipe, files_in
 
 TOO_SMALL = 8 * 1024
@@ -101,3 +102,18 @@ def test_a_result_through_a_link_replaces_what_the_link_names(
     assert bentpipe("run", lossy, "--pcap", "link.pcapng").returncode == 0
     assert (tmp_path / "link.pcapng").is_symlink()
     assert (tmp_path / "real.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+
+
+def test_writers_that_make_the_same_folder_at_once_do_not_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "deep" / "er"
+    make = Path.mkdir
+
+    def make_after_another(path: Path) -> None:
+        make(path)
+        make(path)
+
+    monkeypatch.setattr(Path, "mkdir", make_after_another)
+    write_text(folder / "file.txt", "whole")
+    assert (folder / "file.txt").read_text() == "whole"
