@@ -64,7 +64,9 @@ def table_9(context: Context) -> list[Row]:
     metric = "throughput of all six over the link's rate, at most"
     return [
         *rows,
-        context.number("500 ms flow gains", "higher throughput", higher(ours[-1], theirs[-1])),
+        context.number(
+            "500 ms flow gains", "higher throughput", higher(ours[-1], theirs[-1]), notes.common_gain(runs)
+        ),
         context.number(
             "25 ms flow loses", "lower throughput", shorter(ours[0], theirs[0]), notes.common_gain(runs)
         ),
