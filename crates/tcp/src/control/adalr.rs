@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{Ack, Control, Loss, PartialAck, Response, SendView, Standard, Timeout, Window, halve};
+use super::{Ack, Control, Loss, PartialAck, Response, SendView, Standard, Timeout, Window};
 
 /// What the two documents leave open or what one may want to switch off; the default is the reading that reproduces the
 /// published download times.
@@ -181,8 +181,7 @@ impl Control for Adalr {
 
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         self.lossless = false;
-        halve(w, loss.flight);
-        Response::Reduced
+        Standard.on_loss(w, loss)
     }
 
     fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {
@@ -197,10 +196,7 @@ impl Control for Adalr {
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
         self.lossless = false;
-        if !timeout.repeated {
-            halve(w, timeout.flight);
-        }
-        w.cwnd = w.smss;
+        Standard.on_timeout(w, timeout);
     }
 
     fn timeout_slack(&self) -> Span {

@@ -241,7 +241,7 @@ pub trait Control: Send {
 }
 
 /// RFC 5681 equation 4, with cwnd following ssthresh.
-pub(crate) fn halve(w: &mut Window, flight: u32) {
+fn halve(w: &mut Window, flight: u32) {
     w.ssthresh = (f64::from(flight) / 2.0).max(2.0 * w.smss);
     w.cwnd = w.ssthresh;
 }
