@@ -3,13 +3,12 @@
 from pathlib import Path
 from statistics import mean
 
-from bentpipe.plot import Subject, draw_sequence
 from bentpipe.reproduction import Context, Row
-from bentpipe.style import drawing, save
 
 from . import notes
 from .recovery import position_of_first_retransmission, recovery, subjects
-from .runs import COLOURS, CURVE_WINDOWS, LABELS, SCHEMES, satellite, scheme_settings
+from .runs import CURVE_WINDOWS, satellite, scheme_settings
+from .sequences import draw_sequences
 
 LOST = range(401, 441)
 
@@ -64,19 +63,4 @@ def conclusions(context: Context) -> list[Row]:
 
 def draw(context: Context, path: Path) -> None:
     """Draw each scheme's transfer around the burst."""
-    span = (3.6, 9.0)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(13, 4.2), layout="constrained")
-        panels = figure.subplots(1, len(SCHEMES), sharey=True)
-        for axes, (scheme, subject) in zip(panels, subjects(context, "burst.toml").items(), strict=True):
-            part = Subject(subject.title, subject.run, subject.traces.between(*span))
-            draw_sequence(axes, part, legend=scheme == "sack")
-            axes.set_title(LABELS[scheme], color=COLOURS[scheme])
-            axes.set_xlim(*span)
-            axes.set_xlabel("time (s)")
-            if scheme != "tahoe":
-                axes.set_ylabel("")
-        panels[0].set_ylim(140, 420)
-        save(figure, path)
+    draw_sequences(subjects(context, "burst.toml"), path, (3.6, 9.0), (140, 420))

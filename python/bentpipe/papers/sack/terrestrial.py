@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from bentpipe.plot import Subject, draw_sequence
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Number
 from bentpipe.style import GREY, drawing, save
@@ -12,6 +11,7 @@ from bentpipe.style import GREY, drawing, save
 from . import notes
 from .recovery import recovery, subjects, window_after
 from .runs import COLOURS, LABELS, LONG_S, SCHEMES, START_S, TRAFFIC_S, Cases, Claim, terrestrial
+from .sequences import draw_sequences
 
 DURATIONS = (5, 10, 20, 43, 60)
 QUEUES = ((5, 28), (7, 28), (7, 20))
@@ -177,30 +177,12 @@ def schemes(context: Context) -> list[Row]:
 
 def draw_schemes(context: Context, path: Path) -> None:
     """Draw the transfers with three drops around the drops."""
-    _draw_sequences(subjects(context, "three-drops.toml"), path, (1.5, 4.5))
+    draw_sequences(subjects(context, "three-drops.toml"), path, (1.5, 4.5), (0, 150))
 
 
 def draw_one_drop(context: Context, path: Path) -> None:
     """Draw the transfers with one drop around the drop."""
-    _draw_sequences(subjects(context, "one-drop.toml"), path, (1.5, 4.5))
-
-
-def _draw_sequences(traces: Mapping[str, Subject], path: Path, span: tuple[float, float]) -> None:
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(13, 4.2), layout="constrained")
-        panels = figure.subplots(1, len(traces), sharey=True)
-        for axes, (scheme, subject) in zip(panels, traces.items(), strict=True):
-            part = Subject(subject.title, subject.run, subject.traces.between(*span))
-            draw_sequence(axes, part, legend=scheme == "sack")
-            axes.set_title(LABELS[scheme], color=COLOURS[scheme])
-            axes.set_xlim(*span)
-            axes.set_xlabel("time (s)")
-            if scheme != "tahoe":
-                axes.set_ylabel("")
-        panels[0].set_ylim(0, 150)
-        save(figure, path)
+    draw_sequences(subjects(context, "one-drop.toml"), path, (1.5, 4.5), (0, 150))
 
 
 def draw_three_drops(context: Context, path: Path) -> None:
