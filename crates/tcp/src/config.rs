@@ -2,7 +2,7 @@
 
 use bentpipe_units::Span;
 
-use crate::control::AdalrOptions;
+use crate::control::{AdalrOptions, AfcOptions};
 
 /// Which recovery decides what to retransmit, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +50,24 @@ pub enum ControlKind {
     Standard,
     /// TCP-ADaLR: windows that grow faster over a long RTT (Omueti and Trajković 2007).
     Adalr,
+    /// TCP-AFC: a window's first loss is taken for a random one (Kothari, Gambhava and Dasgupta).
+    Afc,
+    /// TCP-AFC around TCP-ADaLR: this decides whether a loss counts, that how the windows grow.
+    AdalrAfc,
 }
 
 impl ControlKind {
     /// Every control there is.
-    pub const ALL: [ControlKind; 2] = [ControlKind::Standard, ControlKind::Adalr];
+    pub const ALL: [ControlKind; 4] =
+        [ControlKind::Standard, ControlKind::Adalr, ControlKind::Afc, ControlKind::AdalrAfc];
 
     /// The name used in scenarios and results.
     pub const fn name(self) -> &'static str {
         match self {
             ControlKind::Standard => "standard",
             ControlKind::Adalr => "adalr",
+            ControlKind::Afc => "afc",
+            ControlKind::AdalrAfc => "adalr+afc",
         }
     }
 
@@ -71,6 +78,10 @@ impl ControlKind {
             ControlKind::Adalr => {
                 "TCP-ADaLR: cwnd and rwnd grow faster over a long RTT (Omueti and Trajković 2007)"
             }
+            ControlKind::Afc => {
+                "TCP-AFC: the first loss of a window costs no reduction, the second less (Kothari et al.)"
+            }
+            ControlKind::AdalrAfc => "windows grow as in TCP-ADaLR, losses cost what they cost in TCP-AFC",
         }
     }
 }
@@ -120,6 +131,8 @@ pub struct Config {
     pub control: ControlKind,
     /// Options of the control `adalr`.
     pub adalr: AdalrOptions,
+    /// Options of the control `afc`, also around another.
+    pub afc: AfcOptions,
     /// Largest payload of a segment that this end sends and takes, in bytes, options not counted.
     pub mss: u32,
     /// Receive buffer in bytes: the window that an empty receiver advertises.
@@ -200,6 +213,7 @@ impl Profile {
             recovery,
             control,
             adalr: AdalrOptions::default(),
+            afc: AfcOptions::default(),
             mss: 1460,
             receive_window: 65_535,
             window_scaling: true,

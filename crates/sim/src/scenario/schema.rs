@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::written::{
-    AppName, AvoidanceReadingName, Choice, ControlName, DelayedAckSetting, GrowthName, Named, ProfileName,
-    RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName, loss,
+    AppName, AvoidanceReadingName, Choice, ControlName, DelayedAckSetting, DelayedGrowthName, GrowthName,
+    Named, ProfileName, RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName, loss,
 };
 
 /// The JSON Schema of a scenario file, for editors and other languages.
@@ -175,6 +175,8 @@ pub(crate) struct TcpFile {
     pub(crate) time_wait: Option<Span>,
     /// Options of the control adalr.
     pub(crate) adalr: AdalrFile,
+    /// Options of the control afc, also around another.
+    pub(crate) afc: AfcFile,
 }
 
 /// Options of the control adalr: its mechanisms, each of which can be switched off alone, and its readings.
@@ -195,6 +197,18 @@ pub(crate) struct AdalrFile {
     pub(crate) avoidance_reading: Option<Choice<AvoidanceReadingName>>,
     /// The deviation gain that multiplies the scaling component, 0 to 10.
     pub(crate) rtt_dev_gain: Option<f64>,
+}
+
+/// Options of the control afc: its extensions, each of which can be switched off alone, and its reading.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AfcFile {
+    /// No reduction before a second loss in the same window.
+    pub(crate) delayed_recovery: Option<bool>,
+    /// Reduce less when the second loss is far from the first.
+    pub(crate) rate_adjustment: Option<bool>,
+    /// What the ACKs are worth that arrive while the reduction is delayed.
+    pub(crate) growth_while_delayed: Option<Choice<DelayedGrowthName>>,
 }
 
 /// The retransmission timer (RFC 6298).

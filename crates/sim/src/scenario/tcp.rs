@@ -1,12 +1,12 @@
 //! From the TCP settings as written to those of one end of one flow.
 
-use bentpipe_tcp::control::AdalrOptions;
+use bentpipe_tcp::control::{AdalrOptions, AfcOptions};
 use bentpipe_tcp::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Span};
 
 use super::de::read;
 use super::error::ScenarioError;
-use super::schema::{AdalrFile, TcpFile};
+use super::schema::{AdalrFile, AfcFile, TcpFile};
 use super::source::merge;
 use super::tree::Document;
 use super::written::{DelayedAckSetting, Segments, Ssthresh};
@@ -77,6 +77,7 @@ fn settings(file: &TcpFile, recovery: RecoveryKind, control: ControlKind) -> Res
         *setting = written.unwrap_or(*setting);
     }
     adalr(&file.adalr, &mut config.adalr)?;
+    afc(&file.afc, &mut config.afc);
     if let Some(threshold) = file.duplicate_threshold {
         config.duplicate_threshold = ranged(threshold, 1, 1000, &["duplicate_threshold"])?;
     }
@@ -156,6 +157,13 @@ fn adalr(file: &AdalrFile, options: &mut AdalrOptions) -> Result<(), Fault> {
         options.rtt_dev_gain = gain;
     }
     Ok(())
+}
+
+fn afc(file: &AfcFile, options: &mut AfcOptions) {
+    options.delayed_recovery = file.delayed_recovery.unwrap_or(options.delayed_recovery);
+    options.rate_adjustment = file.rate_adjustment.unwrap_or(options.rate_adjustment);
+    options.growth_while_delayed =
+        file.growth_while_delayed.as_ref().map_or(options.growth_while_delayed, |choice| choice.0);
 }
 
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {

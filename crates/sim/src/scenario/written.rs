@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use bentpipe_path::LossSpec;
-use bentpipe_tcp::control::{AvoidanceReading, RwndReading};
+use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -148,6 +148,7 @@ names!(ControlName, ControlKind, "a control", ControlKind::ALL.map(|kind| (kind.
 names!(VariantName, (RecoveryKind, ControlKind), "a variant", variants());
 names!(RwndReadingName, RwndReading, "a reading", RWND_READINGS.to_vec());
 names!(AvoidanceReadingName, AvoidanceReading, "a reading", AVOIDANCE_READINGS.to_vec());
+names!(DelayedGrowthName, DelayedGrowth, "a reading", DELAYED_GROWTHS.to_vec());
 names!(GrowthName, bool, "what opens the window", vec![("per-ack", false), ("bytes", true)]);
 names!(AppName, AppKind, "an application", vec![("ftp", AppKind::Ftp), ("http", AppKind::Http)]);
 
@@ -161,12 +162,17 @@ const RWND_READINGS: [(&str, RwndReading); 4] = [
 const AVOIDANCE_READINGS: [(&str, AvoidanceReading); 2] =
     [("paper", AvoidanceReading::Paper), ("slides", AvoidanceReading::Slides)];
 
+const DELAYED_GROWTHS: [(&str, DelayedGrowth); 2] =
+    [("held", DelayedGrowth::Held), ("credited", DelayedGrowth::Credited)];
+
 /// Every variant: a recovery and a control under the one name that the field has for them.
 pub fn variants() -> Vec<(&'static str, (RecoveryKind, ControlKind))> {
     let mut variants =
         RecoveryKind::ALL.map(|recovery| (recovery.name(), (recovery, ControlKind::Standard))).to_vec();
     variants.push(("adalr-sack", (RecoveryKind::Sack, ControlKind::Adalr)));
     variants.push(("adalr-newreno", (RecoveryKind::NewReno, ControlKind::Adalr)));
+    variants.push(("afc", (RecoveryKind::Sack, ControlKind::Afc)));
+    variants.push(("adalr+afc", (RecoveryKind::Sack, ControlKind::AdalrAfc)));
     variants
 }
 

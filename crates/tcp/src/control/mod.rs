@@ -5,14 +5,16 @@
 //! events, never after a scheme.
 
 mod adalr;
+mod afc;
 mod standard;
 
 pub use adalr::{Adalr, AdalrOptions, AvoidanceReading, RwndReading};
+pub use afc::{Afc, AfcOptions, DelayedGrowth};
 pub use standard::Standard;
 
 use bentpipe_units::{Span, Time};
 
-use crate::{Growth, Seq};
+use crate::{Config, ControlKind, Growth, Seq};
 
 /// The congestion window, in bytes. Fractions of a byte are kept so that slow growth is not rounded away.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,6 +121,8 @@ pub struct PartialAck {
 pub struct Exit {
     /// Flight size after the ACK that ended it.
     pub flight: u32,
+    /// Bytes cumulatively acknowledged from the phase's first loss to its end.
+    pub acked: u32,
     /// cwnd as the recovery's RFC has it.
     pub cwnd: f64,
 }
@@ -237,6 +241,16 @@ pub trait Control: Send {
     /// Segments that one pass through the retransmission buffer may resend after a timeout.
     fn resend_limit(&self) -> u32 {
         u32::MAX
+    }
+}
+
+/// The control that `config` names.
+pub fn new(config: &Config) -> Box<dyn Control> {
+    match config.control {
+        ControlKind::Standard => Box::new(Standard),
+        ControlKind::Adalr => Box::new(Adalr::new(config.adalr)),
+        ControlKind::Afc => Box::new(Afc::new(Standard, config.afc)),
+        ControlKind::AdalrAfc => Box::new(Afc::new(Adalr::new(config.adalr), config.afc)),
     }
 }
 

@@ -51,8 +51,9 @@ impl Recovery for NewReno {
                 true => cx.window.ssthresh.min(f64::from(flight).max(smss) + smss),
                 false => cx.window.cwnd,
             };
+            let acked = cx.una - phase.first_hole;
             self.phase = None;
-            cx.control.on_recovery_exit(cx.window, &Exit { flight, cwnd });
+            cx.control.on_recovery_exit(cx.window, &Exit { flight, acked, cwnd });
             return Progress::Recovering { restart_timer: true };
         }
         let loss = cx.loss_at(cx.una, phase.first_hole, phase.recover, flight);

@@ -36,7 +36,7 @@ impl Recovery for Reno {
         }
     }
 
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, _acked: u32) -> Progress {
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
         self.duplicates.count = 0;
         if !self.recovering {
             return Progress::Open;
@@ -44,7 +44,7 @@ impl Recovery for Reno {
         self.recovering = false;
         // Step 6: "set cwnd to ssthresh (the value set in step 2)".
         let cwnd = if self.inflates { cx.window.ssthresh } else { cx.window.cwnd };
-        cx.control.on_recovery_exit(cx.window, &Exit { flight: cx.flight(), cwnd });
+        cx.control.on_recovery_exit(cx.window, &Exit { flight: cx.flight(), acked, cwnd });
         Progress::Recovering { restart_timer: true }
     }
 

@@ -165,9 +165,9 @@ impl Recovery for Sack {
         phase.high_rxt = phase.high_rxt.max(cx.una);
         let flight = cx.max - cx.una;
         if cx.una >= phase.recovery_point {
+            let (acked, cwnd) = (cx.una - phase.first_hole, cx.window.cwnd);
             self.phase = None;
-            let cwnd = cx.window.cwnd;
-            cx.control.on_recovery_exit(cx.window, &Exit { flight, cwnd });
+            cx.control.on_recovery_exit(cx.window, &Exit { flight, acked, cwnd });
         } else {
             cx.control.on_partial_ack(cx.window, &PartialAck { acked, flight, inflated: false });
             self.tell_further_losses(cx);

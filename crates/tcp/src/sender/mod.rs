@@ -119,10 +119,6 @@ pub struct Sender {
 impl Sender {
     /// A sender whose first byte has sequence number `first`.
     pub fn new(config: &Config, first: Seq) -> Sender {
-        let control: Box<dyn Control> = match config.control {
-            crate::ControlKind::Standard => Box::new(control::Standard),
-            crate::ControlKind::Adalr => Box::new(control::Adalr::new(config.adalr)),
-        };
         let mut sender = Sender {
             una: first,
             nxt: first,
@@ -142,7 +138,7 @@ impl Sender {
             probe_now: false,
             timeouts_in_a_row: 0,
             last_sent: Time::ZERO,
-            control,
+            control: control::new(config),
             recovery: recovery::new(config),
             recovery_idle: true,
             restart_window: None,

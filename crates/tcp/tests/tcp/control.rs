@@ -73,6 +73,6 @@ fn a_partial_ack_deflates_by_what_it_covers_and_adds_a_segment_back() {
     assert_eq!(partial(3000.0, 9000, true), 1000.0);
     assert_eq!(partial(12_000.0, 3000, false), 12_000.0);
     let mut w = window(12_000.0, 6000.0, Growth::PerAck);
-    Standard.on_recovery_exit(&mut w, &Exit { flight: 0, cwnd: 2000.0 });
+    Standard.on_recovery_exit(&mut w, &Exit { flight: 0, acked: 1000, cwnd: 2000.0 });
     assert_eq!(w.cwnd, 2000.0);
 }

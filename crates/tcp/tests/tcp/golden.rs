@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use bentpipe_tcp::{Config, DelayedAck, RecoveryKind};
+use bentpipe_tcp::{Config, ControlKind, DelayedAck, RecoveryKind};
 use bentpipe_units::Span;
 
 use crate::adalr::{adalr, satellite};
@@ -65,5 +65,13 @@ fn adalr_over_a_satellite() {
         let name = recovery.name();
         compare(&format!("adalr-{name}-start"), &satellite(config.clone()).transfer(60_000));
         compare(&format!("adalr-{name}-recovery"), &satellite(config).dropping(&[9, 11]).transfer(40_000));
+    }
+}
+
+#[test]
+fn afc_with_one_loss_and_with_two() {
+    for (losses, lost) in [("one-loss", &[3][..]), ("near-losses", &[3, 4]), ("far-losses", &[1, 10])] {
+        let config = Config { initial_window: 10, control: ControlKind::Afc, ..config(RecoveryKind::Sack) };
+        compare(&format!("afc-{losses}"), &Net::alike(config).dropping(lost).transfer(24_000));
     }
 }

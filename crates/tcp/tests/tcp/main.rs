@@ -2,6 +2,7 @@
 
 mod acks;
 mod adalr;
+mod afc;
 mod closing;
 mod control;
 mod golden;

@@ -178,7 +178,7 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         (
             "flows.*.variant",
             "cubic",
-            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, adalr-sack, adalr-newreno), found \"cubic\"",
+            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, adalr-sack, adalr-newreno, afc, adalr+afc), found \"cubic\"",
         ),
         (
             "links.*.rate",

@@ -30,7 +30,8 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn new(peer_iss: Seq, timestamps: bool, sack: bool, own: &Config) -> Check {
-        let oversteps = own.control == ControlKind::Adalr && own.adalr.rwnd_increase;
+        let adalr = matches!(own.control, ControlKind::Adalr | ControlKind::AdalrAfc);
+        let oversteps = adalr && own.adalr.rwnd_increase;
         Check { first: peer_iss + 1, timestamps, sack, oversteps, ..Check::default() }
     }
 

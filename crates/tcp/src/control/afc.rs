@@ -1,0 +1,184 @@
+//! Adaptive flow control with delayed fast recovery (Kothari, Gambhava and Dasgupta): `afc`.
+
+use bentpipe_units::{Span, Time};
+
+use super::{Ack, Control, Exit, Loss, PartialAck, Response, SendView, Timeout, Window};
+
+/// The scheme's two extensions, and what its document leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AfcOptions {
+    /// Take the first loss of a window for a random one: no reduction before a second one is found.
+    pub delayed_recovery: bool,
+    /// Reduce less when the second loss is far from the first (equation 1).
+    pub rate_adjustment: bool,
+    /// What the ACKs are worth that arrive while the reduction is delayed.
+    pub growth_while_delayed: DelayedGrowth,
+}
+
+/// Readings of what cwnd does between the first loss of a window and the end of that window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedGrowth {
+    /// cwnd stays as it is, as in any other recovery.
+    Held,
+    /// When the window is through without a second loss, cwnd opens by what was acknowledged meanwhile.
+    Credited,
+}
+
+impl Default for AfcOptions {
+    fn default() -> AfcOptions {
+        AfcOptions {
+            delayed_recovery: true,
+            rate_adjustment: true,
+            growth_while_delayed: DelayedGrowth::Held,
+        }
+    }
+}
+
+/// What is known of the losses of the window under way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Losses {
+    None,
+    /// One, and no reduction: the document's SACK_OK is true. `window` is what the first loss met.
+    One {
+        window: f64,
+    },
+    /// One, and the window was reduced at once, because `delayed_recovery` is off.
+    Reduced {
+        window: f64,
+    },
+    /// Two or more: SACK_OK is false.
+    Several,
+}
+
+/// The control of TCP-AFC, around the control that it changes: RFC 5681, or another.
+///
+/// A loss that it takes for random is not told to the inner control.
+#[derive(Clone, Copy, Debug)]
+pub struct Afc<C> {
+    inner: C,
+    options: AfcOptions,
+    losses: Losses,
+}
+
+impl<C> Afc<C> {
+    /// `inner` with delayed fast recovery and rate adjustment, as far as they are switched on.
+    pub fn new(inner: C, options: AfcOptions) -> Afc<C> {
+        Afc { inner, options, losses: Losses::None }
+    }
+
+    /// The document's SACK_OK: a loss was found in the window under way, and no second one.
+    pub fn sack_ok(&self) -> bool {
+        matches!(self.losses, Losses::One { .. })
+    }
+
+    /// R_adj in bytes, for a second loss `distance` bytes from the first, in a window of `window` bytes.
+    ///
+    /// Equation 1: Cd⁴ / (2 cwnd³) if Cd > cwnd/2, else 0. Cd is not larger than cwnd here, so that it is at most cwnd/2.
+    fn rate_adjustment(&self, distance: u32, window: f64) -> f64 {
+        let distance = f64::from(distance).min(window);
+        if !self.options.rate_adjustment || distance <= window / 2.0 {
+            return 0.0;
+        }
+        distance.powi(4) / (2.0 * window.powi(3))
+    }
+}
+
+/// Adds R_adj to a window that was just halved.
+fn adjust(w: &mut Window, bytes: f64) {
+    w.ssthresh += bytes;
+    w.cwnd += bytes;
+}
+
+impl<C: Control> Control for Afc<C> {
+    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        // What conventional halving takes for the window is the flight size (RFC 5681 equation 4): so does this, and a
+        // window that the receiver or the application limits is not cut from what it never used.
+        let window = w.cwnd.min(f64::from(loss.flight));
+        if self.options.delayed_recovery {
+            self.losses = Losses::One { window };
+            return Response::Keep;
+        }
+        self.losses = Losses::Reduced { window };
+        self.inner.on_loss(w, loss)
+    }
+
+    fn on_further_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        let before = std::mem::replace(&mut self.losses, Losses::Several);
+        let distance = loss.hole - loss.first_hole;
+        match before {
+            Losses::One { window } => {
+                let response = self.inner.on_loss(w, &Loss { flight: window as u32, ..*loss });
+                if response == Response::Reduced {
+                    adjust(w, self.rate_adjustment(distance, window));
+                }
+                response
+            }
+            Losses::Reduced { window } => {
+                adjust(w, self.rate_adjustment(distance, window));
+                self.inner.on_further_loss(w, loss)
+            }
+            Losses::None | Losses::Several => self.inner.on_further_loss(w, loss),
+        }
+    }
+
+    fn on_recovery_exit(&mut self, w: &mut Window, exit: &Exit) {
+        self.inner.on_recovery_exit(w, exit);
+        if self.sack_ok() && self.options.growth_while_delayed == DelayedGrowth::Credited {
+            let acked = f64::from(exit.acked);
+            w.cwnd = match w.in_slow_start() {
+                true => (w.cwnd + acked).min(w.ssthresh),
+                false => w.cwnd + w.smss * (acked / w.cwnd).min(1.0),
+            };
+        }
+        self.losses = Losses::None;
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        self.losses = Losses::None;
+        self.inner.on_timeout(w, timeout);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        self.inner.on_ack(w, ack);
+    }
+
+    #[inline]
+    fn slow_start(&mut self, w: &mut Window, ack: &Ack) {
+        self.inner.slow_start(w, ack);
+    }
+
+    #[inline]
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack) {
+        self.inner.congestion_avoidance(w, ack);
+    }
+
+    fn on_rtt_sample(&mut self, now: Time, sample: Span) {
+        self.inner.on_rtt_sample(now, sample);
+    }
+
+    #[inline]
+    fn on_advertised_window(&mut self, rwnd: u32) {
+        self.inner.on_advertised_window(rwnd);
+    }
+
+    fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {
+        self.inner.on_partial_ack(w, ack);
+    }
+
+    #[inline]
+    fn receive_window(&mut self, w: &Window, view: &SendView) -> u32 {
+        self.inner.receive_window(w, view)
+    }
+
+    fn timeout_slack(&self) -> Span {
+        self.inner.timeout_slack()
+    }
+
+    fn resend_limit(&self) -> u32 {
+        self.inner.resend_limit()
+    }
+}
+
+#[cfg(test)]
+mod tests;

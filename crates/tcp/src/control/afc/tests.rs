@@ -1,0 +1,160 @@
+//! Section 2 of the document: the flag, equation 1, and what the two extensions do alone.
+
+use super::*;
+use crate::control::{Adalr, AdalrOptions, Standard};
+use crate::{Growth, Seq};
+
+const SMSS: f64 = 1000.0;
+const BOTH: AfcOptions =
+    AfcOptions { delayed_recovery: true, rate_adjustment: true, growth_while_delayed: DelayedGrowth::Held };
+
+fn window(segments: f64) -> Window {
+    Window { cwnd: segments * SMSS, ssthresh: f64::INFINITY, smss: SMSS, growth: Growth::Bytes { limit: 1 } }
+}
+
+/// A loss so many segments behind the first of a window of 20 segments, all of them in flight.
+fn loss(distance: u32) -> Loss {
+    let first_hole = Seq(u32::MAX - 3500);
+    let hole = first_hole + 1000 * distance;
+    Loss { now: Time::ZERO, hole, first_hole, recover: first_hole + 20_000, flight: 20_000 }
+}
+
+fn exit(acked: u32) -> Exit {
+    Exit { flight: 20_000, acked, cwnd: 20_000.0 }
+}
+
+/// cwnd and ssthresh in segments after a first loss in a window of 20 segments and a second so far behind it.
+fn cut(options: AfcOptions, distance: u32) -> (f64, f64) {
+    let mut control = Afc::new(Standard, options);
+    let mut w = window(20.0);
+    control.on_loss(&mut w, &loss(0));
+    control.on_further_loss(&mut w, &loss(distance));
+    (w.cwnd / SMSS, w.ssthresh / SMSS)
+}
+
+#[test]
+fn the_first_loss_of_a_window_costs_nothing_and_the_second_costs_it() {
+    let mut control = Afc::new(Standard, BOTH);
+    let mut w = window(20.0);
+    assert!(!control.sack_ok());
+    assert_eq!(control.on_loss(&mut w, &loss(0)), Response::Keep);
+    assert_eq!((w.cwnd, w.ssthresh), (20.0 * SMSS, f64::INFINITY));
+    assert!(control.sack_ok());
+    assert_eq!(control.on_further_loss(&mut w, &loss(3)), Response::Reduced);
+    assert_eq!((w.cwnd, w.ssthresh), (10.0 * SMSS, 10.0 * SMSS));
+    assert!(!control.sack_ok());
+    assert_eq!(control.on_further_loss(&mut w, &loss(19)), Response::Keep);
+    assert_eq!(w.cwnd, 10.0 * SMSS);
+}
+
+#[test]
+fn r_adj_is_zero_to_half_of_cwnd_then_jumps_to_a_thirty_second() {
+    assert_eq!(cut(BOTH, 1), (10.0, 10.0));
+    assert_eq!(cut(BOTH, 10), (10.0, 10.0));
+    // Cd⁴ / (2 · 20³): 11 gives 14641/16000.
+    assert_eq!(cut(BOTH, 11), (10.9150625, 10.9150625));
+    assert_eq!(cut(BOTH, 15), (13.1640625, 13.1640625));
+    assert_eq!(cut(BOTH, 20), (20.0, 20.0));
+    // Cd is not larger than cwnd.
+    assert_eq!(cut(BOTH, 25), (20.0, 20.0));
+}
+
+#[test]
+fn just_above_half_of_cwnd_r_adj_is_a_thirty_second_of_it() {
+    let control = Afc::new(Standard, BOTH);
+    assert_eq!(control.rate_adjustment(1_000_000, 2e6), 0.0);
+    let above = control.rate_adjustment(1_000_001, 2e6);
+    assert!((above / 2e6 - 1.0 / 32.0).abs() < 1e-6, "{above}");
+}
+
+#[test]
+fn each_extension_works_alone() {
+    let delayed = AfcOptions { rate_adjustment: false, ..BOTH };
+    assert_eq!(cut(delayed, 20), (10.0, 10.0));
+    let adjusted = AfcOptions { delayed_recovery: false, ..BOTH };
+    let mut control = Afc::new(Standard, adjusted);
+    let mut w = window(20.0);
+    assert_eq!(control.on_loss(&mut w, &loss(0)), Response::Reduced);
+    assert_eq!(w.cwnd, 10.0 * SMSS);
+    assert!(!control.sack_ok());
+    assert_eq!(control.on_further_loss(&mut w, &loss(20)), Response::Keep);
+    assert_eq!((w.cwnd, w.ssthresh), (20.0 * SMSS, 20.0 * SMSS));
+    // Once a window.
+    control.on_further_loss(&mut w, &loss(20));
+    assert_eq!(w.cwnd, 20.0 * SMSS);
+    let neither = AfcOptions { rate_adjustment: false, ..adjusted };
+    assert_eq!(cut(neither, 20), (10.0, 10.0));
+}
+
+#[test]
+fn a_window_limited_elsewhere_is_cut_from_what_was_in_flight() {
+    let mut control = Afc::new(Standard, BOTH);
+    let mut w = window(50.0);
+    control.on_loss(&mut w, &loss(0));
+    control.on_further_loss(&mut w, &loss(2));
+    assert_eq!(w.cwnd, 10.0 * SMSS);
+}
+
+#[test]
+fn a_small_window_is_cut_to_two_segments_at_the_least() {
+    let mut control = Afc::new(Standard, BOTH);
+    let mut w = window(3.0);
+    control.on_loss(&mut w, &Loss { flight: 3000, ..loss(0) });
+    control.on_further_loss(&mut w, &Loss { flight: 3000, ..loss(1) });
+    assert_eq!(w.cwnd, 2.0 * SMSS);
+}
+
+#[test]
+fn each_window_has_a_first_loss_of_its_own() {
+    let mut control = Afc::new(Standard, BOTH);
+    let mut w = window(20.0);
+    control.on_loss(&mut w, &loss(0));
+    control.on_recovery_exit(&mut w, &exit(20_000));
+    assert_eq!((w.cwnd, control.sack_ok()), (20.0 * SMSS, false));
+    assert_eq!(control.on_loss(&mut w, &loss(0)), Response::Keep);
+    let timeout = Timeout { now: Time::ZERO, flight: 20_000, repeated: false };
+    control.on_timeout(&mut w, &timeout);
+    assert_eq!((w.cwnd, w.ssthresh), (SMSS, 10.0 * SMSS));
+    assert!(!control.sack_ok());
+}
+
+#[test]
+fn growth_while_delayed_is_held_or_credited() {
+    let credited = AfcOptions { growth_while_delayed: DelayedGrowth::Credited, ..BOTH };
+    let through = |options, ssthresh: f64, second: bool| {
+        let mut control = Afc::new(Standard, options);
+        let mut w = Window { ssthresh, ..window(20.0) };
+        control.on_loss(&mut w, &loss(0));
+        if second {
+            control.on_further_loss(&mut w, &loss(1));
+        }
+        let cwnd = w.cwnd;
+        control.on_recovery_exit(&mut w, &Exit { cwnd, ..exit(20_000) });
+        w.cwnd / SMSS
+    };
+    assert_eq!(through(BOTH, f64::INFINITY, false), 20.0);
+    assert_eq!(through(credited, f64::INFINITY, false), 40.0);
+    assert_eq!(through(credited, 30.0 * SMSS, false), 30.0);
+    assert_eq!(through(credited, 10.0 * SMSS, false), 21.0);
+    assert_eq!(through(credited, f64::INFINITY, true), 10.0);
+}
+
+#[test]
+fn around_adalr_a_random_loss_leaves_its_lossless_branches_on() {
+    let widened = |told: bool| {
+        let mut control = Afc::new(Adalr::new(AdalrOptions::default()), BOTH);
+        control.on_rtt_sample(Time::ZERO, Span::from_millis(500));
+        control.on_advertised_window(40_000);
+        let mut w = window(20.0);
+        control.on_loss(&mut w, &loss(0));
+        if told {
+            control.on_further_loss(&mut w, &loss(1));
+        }
+        let view = SendView { flight: 10_000, rwnd: 40_000, in_recovery: false };
+        control.receive_window(&w, &view)
+    };
+    // 0.25 · ρ · SMSS with ρ = 30, and nothing after a loss that counts.
+    assert_eq!((widened(false), widened(true)), (47_500, 40_000));
+    let control = Afc::new(Adalr::new(AdalrOptions::default()), BOTH);
+    assert_eq!((control.timeout_slack(), control.resend_limit()), (Span::from_millis(200), 3));
+}
