@@ -14,6 +14,7 @@ from typing import Any
 
 from bentpipe import _core, papers, runner
 from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.grid import Grid
 from bentpipe.output import write_text
 from bentpipe.papers import Paper, Published
 from bentpipe.plot import Subject
@@ -67,7 +68,7 @@ class Item:
     """A table, figure or passage of a paper: how to compute its rows, and how to draw it if it can be.
 
     `about` is what a reader of the report should know first, a paragraph each: what the paper did, what had
-    to be inferred, what comes out and why.
+    to be inferred, what comes out and why. `measure` gives a table of numbers that the paper does not have.
     """
 
     name: str
@@ -75,15 +76,17 @@ class Item:
     compute: Callable[["Context"], list[Row]]
     draw: Callable[["Context", Path], None] | None = None
     about: tuple[str, ...] = ()
+    measure: Callable[["Context"], Grid] | None = None
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """An item with its rows; `picture` is the file beside the report, if there is one."""
+    """An item with its rows and its own table; `picture` is the file beside the report, if there is one."""
 
     paper: Paper
     item: Item
     rows: list[Row]
+    grid: Grid | None = None
     picture: str | None = None
 
 
@@ -265,6 +268,7 @@ def as_json(results: Iterable[Reproduced]) -> dict[str, Any]:
                 "item": result.item.name,
                 "title": result.item.title,
                 "rows": [asdict(row) for row in result.rows],
+                "grid": result.grid and result.grid.as_json(),
             }
             for result in results
         ]
@@ -308,7 +312,8 @@ def _reproduce(
         shared = Context(paper, "", cache, threads)
         for item in items:
             context = replace(shared, item=item.name)
-            results.append(Reproduced(paper, item, _answer(context, item)))
+            grid = item.measure(context) if item.measure else None
+            results.append(Reproduced(paper, item, _answer(context, item), grid))
             contexts.append(context)
     if report is None:
         return results

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from bentpipe.catalogue import Entry
+from bentpipe.grid import Grid
 from bentpipe.reproduction import Reproduced, verdict_counts
 from bentpipe.results import Flow, Link, Page, Run, mean
 from bentpipe.units import count, percent, quantity, seconds
@@ -129,14 +130,26 @@ def print_catalogue(entries: Sequence[Entry], to: Console) -> None:
     to.print(table)
 
 
+def grid_table(grid: Grid) -> Table:
+    """Make the table of an item's own measurements."""
+    table = Table(*grid.columns, box=None, header_style="bold", pad_edge=False, title=grid.title)
+    for row in grid.text():
+        table.add_row(*map(escape, row))
+    return table
+
+
 def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
     """Print each item's rows, published beside computed, why some disagree, and how many agree."""
     for result in results:
-        if not result.rows:
+        if not result.rows and result.grid is None:
             continue
         to.print(
             f"\n[bold]{result.paper.name}/{result.item.name}[/bold]  {result.item.title}", highlight=False
         )
+        if result.grid is not None:
+            to.print(grid_table(result.grid))
+        if not result.rows:
+            continue
         table = Table(
             "case", "metric", "published", "computed", box=None, header_style="bold", pad_edge=False
         )

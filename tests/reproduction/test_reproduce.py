@@ -8,6 +8,7 @@ import pytest
 
 from bentpipe import papers, runner
 from bentpipe.errors import BentpipeError
+from bentpipe.grid import Grid
 from bentpipe.reproduction import Cache, Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
 from conftest import LOSSY, Bentpipe
 
@@ -50,7 +51,15 @@ def picture(context: Context, path: Path) -> None:
     draw_runs([context.trace("link.toml", title="link")], path)
 
 
-ITEMS = (Item("table-1", "Goodput by window", table, picture), Item("text-rtt", "Round trip", rtt))
+def own(context: Context) -> Grid:
+    run = context.run("link.toml", runs=2)
+    return Grid("Ours", ("link", "goodput (bit/s)"), (("lossy", run["flows"][0]["goodput_bps"]),))
+
+
+ITEMS = (
+    Item("table-1", "Goodput by window", table, picture),
+    Item("text-rtt", "Round trip", rtt, measure=own),
+)
 
 
 @pytest.fixture
@@ -96,7 +105,10 @@ def test_the_json_has_the_promised_keys() -> None:
     assert (item["paper"], item["item"]) == ("toy", "text-rtt")
     keys = ["case", "metric", "unit", "published", "computed", "ci95", "deviation", "verdict", "note"]
     assert list(item["rows"][0]) == keys
-    json.dumps(found, allow_nan=False)
+    grid = json.loads(json.dumps(found, allow_nan=False))["items"][0]["grid"]
+    assert grid["columns"] == ["link", "goodput (bit/s)"]
+    ((name, goodput),) = grid["rows"]
+    assert (name, goodput["n"]) == ("lossy", 2)
 
 
 def test_finished_runs_are_not_run_again(
@@ -104,7 +116,7 @@ def test_finished_runs_are_not_run_again(
 ) -> None:
     cache = Cache(tmp_path / "cache")
     first = by_name(reproduce("toy", cache))
-    assert len(list((tmp_path / "cache").iterdir())) == 3
+    assert len(list((tmp_path / "cache").iterdir())) == 4
     executed: list[str] = []
     real = runner.execute
 
@@ -122,7 +134,7 @@ def test_finished_runs_are_not_run_again(
     # Another scenario file is another run.
     (paper / "link.toml").write_text(LOSSY.replace("0.01", "0.02"))
     assert by_name(reproduce("toy", cache)) != first
-    assert len(executed) == 4
+    assert len(executed) == 5
 
 
 class Page(HTMLParser):
