@@ -1,3 +1,5 @@
+use std::f64::consts::PI;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -47,6 +49,18 @@ impl Stream {
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
+
+    /// Standard normal: the cosine half of Box and Muller (1958).
+    fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
+        radius * libm::cos(2.0 * PI * self.uniform())
+    }
+
+    /// Log-normal with mean 1 and this coefficient of variation: exp(σZ − σ²/2) with σ² = ln(1 + variation²).
+    pub fn log_normal(&mut self, variation: f64) -> f64 {
+        let variance = libm::log1p(variation * variation);
+        libm::exp(libm::sqrt(variance) * self.normal() - variance / 2.0)
+    }
 }
 
 #[cfg(test)]
@@ -86,6 +100,23 @@ mod tests {
         seen.dedup();
         assert_eq!(seen.len(), 500);
         assert_eq!(Stream::derive(7, "x"), Stream::derive(7, "x"));
+    }
+
+    #[test]
+    fn log_normal_has_mean_one_and_the_variation_asked_for() {
+        let mut stream = Stream::derive(3, "frames");
+        let n = 200_000;
+        for variation in [0.0, 0.3, 1.0] {
+            let values: Vec<f64> = (0..n).map(|_| stream.log_normal(variation)).collect();
+            let mean = values.iter().sum::<f64>() / f64::from(n);
+            let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
+            // Five standard deviations of the mean.
+            assert!((mean - 1.0).abs() <= 5.0 * variation / f64::from(n).sqrt(), "{mean}");
+            assert!((variance.sqrt() - variation).abs() <= 0.03 * variation, "{variance}");
+            // The median of a log-normal is the exponential of its logarithm's mean.
+            let below = values.iter().filter(|x| **x < 1.0 / (1.0 + variation * variation).sqrt()).count();
+            assert!(variation == 0.0 || below.abs_diff(n as usize / 2) < 1200, "{below}");
+        }
     }
 
     #[test]

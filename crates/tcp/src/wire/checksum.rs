@@ -2,8 +2,6 @@
 
 use std::net::Ipv4Addr;
 
-use super::PROTOCOL_TCP;
-
 /// A one's complement sum of 16-bit words, not folded yet. 64 bits never overflow on a packet.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sum(u64);
@@ -22,10 +20,10 @@ impl Sum {
         Sum(sum)
     }
 
-    /// The pseudo-header of a TCP segment of `tcp_len` bytes, header included (RFC 9293 section 3.1).
-    pub(super) fn pseudo_header(source: Ipv4Addr, destination: Ipv4Addr, tcp_len: u16) -> Sum {
+    /// The pseudo-header of a TCP segment or UDP datagram of `len` bytes, header included (RFC 9293 section 3.1, RFC 768).
+    pub(super) fn pseudo_header(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, len: u16) -> Sum {
         let sum = Sum::default().bytes(&source.octets()).bytes(&destination.octets());
-        Sum(sum.0 + u64::from(PROTOCOL_TCP) + u64::from(tcp_len))
+        Sum(sum.0 + u64::from(protocol) + u64::from(len))
     }
 
     fn folded(self) -> u16 {

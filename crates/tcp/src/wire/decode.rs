@@ -132,7 +132,7 @@ pub fn decode(bytes: &[u8]) -> Result<Packet, DecodeError> {
 
     let tcp = whole.get(ip_len..).unwrap_or_default();
     let fixed: &[u8; TCP_HEADER as usize] = tcp.first_chunk().ok_or(DecodeError::TotalLength(total))?;
-    if !Sum::pseudo_header(source, destination, tcp.len() as u16).bytes(tcp).holds() {
+    if !Sum::pseudo_header(source, destination, PROTOCOL_TCP, tcp.len() as u16).bytes(tcp).holds() {
         return Err(DecodeError::TcpChecksum);
     }
     let words = fixed[12] >> 4;

@@ -78,7 +78,7 @@ pub fn encode(
 
     out.reserve(MAX_HEADERS as usize);
     let ip_at = out.len();
-    write_ip(addresses, total, out);
+    write_ip(addresses, PROTOCOL_TCP, total, out);
     let tcp_at = out.len();
     write_tcp(segment, addresses, (tcp_header / 4) as u8, out);
     match payload {
@@ -87,23 +87,29 @@ pub fn encode(
         Payload::Omitted => {}
     }
 
-    let ip_sum = Sum::default().bytes(&out[ip_at..tcp_at]);
-    out[ip_at + 10..ip_at + 12].copy_from_slice(&ip_sum.checksum().to_be_bytes());
+    sum_ip(&mut out[ip_at..tcp_at]);
     let tcp_len = total - IP_HEADER as u16;
-    let tcp_sum = Sum::pseudo_header(addresses.source, addresses.destination, tcp_len).bytes(&out[tcp_at..]);
+    let pseudo_header = Sum::pseudo_header(addresses.source, addresses.destination, PROTOCOL_TCP, tcp_len);
+    let tcp_sum = pseudo_header.bytes(&out[tcp_at..]);
     out[tcp_at + 16..tcp_at + 18].copy_from_slice(&tcp_sum.checksum().to_be_bytes());
     Ok(())
 }
 
 /// An IPv4 header, its checksum zero.
-fn write_ip(addresses: &Addresses, total: u16, out: &mut Vec<u8>) {
+pub(super) fn write_ip(addresses: &Addresses, protocol: u8, total: u16, out: &mut Vec<u8>) {
     out.extend([0x40 | (IP_HEADER / 4) as u8, 0]);
     out.extend(total.to_be_bytes());
     out.extend(addresses.ident.to_be_bytes());
     out.extend(DONT_FRAGMENT.to_be_bytes());
-    out.extend([addresses.ttl, PROTOCOL_TCP, 0, 0]);
+    out.extend([addresses.ttl, protocol, 0, 0]);
     out.extend(addresses.source.octets());
     out.extend(addresses.destination.octets());
+}
+
+/// Writes the checksum of an IPv4 header.
+pub(super) fn sum_ip(header: &mut [u8]) {
+    let sum = Sum::default().bytes(header);
+    header[10..12].copy_from_slice(&sum.checksum().to_be_bytes());
 }
 
 /// A TCP header of `words` words, its checksum and urgent pointer zero.

@@ -10,11 +10,13 @@ mod encode;
 mod options;
 #[cfg(test)]
 mod tests;
+mod udp;
 
 use std::net::Ipv4Addr;
 
 pub use decode::{DecodeError, Packet, decode};
 pub use encode::{EncodeError, Payload, encode};
+pub use udp::{MOST_DATAGRAM, UDP_HEADER, encode_datagram};
 
 /// Bytes that the options of a TCP header have room for: a data offset of 15 words less the fixed header.
 pub const OPTION_ROOM: u32 = 40;
@@ -25,16 +27,19 @@ pub const MAX_HEADERS: u32 = crate::IP_HEADER + crate::TCP_HEADER + OPTION_ROOM;
 /// IPv4's number for TCP.
 const PROTOCOL_TCP: u8 = 6;
 
-/// What the headers of a packet say beside the segment: who sends it to whom.
+/// IPv4's number for UDP.
+const PROTOCOL_UDP: u8 = 17;
+
+/// What the headers of a packet say beside the segment: who sends it to whom, over TCP or UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// IPv4 address of the sender.
     pub source: Ipv4Addr,
     /// IPv4 address of the receiver.
     pub destination: Ipv4Addr,
-    /// TCP port of the sender.
+    /// Port of the sender.
     pub source_port: u16,
-    /// TCP port of the receiver.
+    /// Port of the receiver.
     pub destination_port: u16,
     /// Time to live, in hops.
     pub ttl: u8,

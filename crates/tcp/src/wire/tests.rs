@@ -38,7 +38,7 @@ fn repaired(mut packet: Vec<u8>) -> Vec<u8> {
     packet[IP + 16..IP + 18].fill(0);
     let ends = [&packet[12..16], &packet[16..20]].map(|end| <[u8; 4]>::try_from(end).unwrap());
     let tcp_len = (packet.len() - IP) as u16;
-    let sum = Sum::pseudo_header(ends[0].into(), ends[1].into(), tcp_len).bytes(&packet[IP..]).checksum();
+    let sum = Sum::pseudo_header(ends[0].into(), ends[1].into(), 6, tcp_len).bytes(&packet[IP..]).checksum();
     packet[IP + 16..IP + 18].copy_from_slice(&sum.to_be_bytes());
     packet
 }
