@@ -4,6 +4,8 @@
 //! for the earlier of its ends' timers, moved only when it fires early. The queue therefore holds links and timers, never
 //! packets.
 
+mod datagrams;
+
 use std::ops::ControlFlow;
 
 use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Passed, Stream};
@@ -39,6 +41,10 @@ struct Network {
     /// When the run ends at the latest.
     end: Time,
     queue: EventQueue,
+    /// Ends of connections; a packet to a later one is a datagram.
+    ends: u32,
+    /// Target of the event that a datagram of the first UDP flow is lost; the others' follow.
+    losses: u32,
     links: Vec<Link>,
     packets: Packets,
     /// The segment on its way from an end to its first link.
@@ -52,6 +58,9 @@ pub(crate) struct Engine {
     /// Two ends a connection: 2i at the host that the flow's data comes from, 2i + 1 at the other.
     ends: Vec<End>,
     flows: Vec<Flow>,
+    /// Which of the flows are over UDP.
+    udp_flows: Vec<u32>,
+    /// Flows that the run waits for.
     open_flows: usize,
     pub(crate) events: u64,
 }
@@ -127,16 +136,23 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             observer.lost(at, self.packets.get_mut(id), by_queue);
         }
+        let to = self.packets.get_mut(id).to;
+        self.expect_loss(at, to);
         self.packets.remove(id);
     }
 
     #[inline]
     fn send(&mut self, from: usize, route: u32, again: bool) {
+        self.send_packet(from, route, self.outgoing.packet_len(), again);
+    }
+
+    /// Sends what is outgoing in a packet of so many bytes.
+    #[inline]
+    fn send_packet(&mut self, from: usize, route: u32, bytes: u32, again: bool) {
         let segment = &self.outgoing;
         if let Some(observer) = &mut self.observer {
             observer.sent(self.now, from, segment, again);
         }
-        let bytes = segment.packet_len();
         let id = self.packets.insert(segment, route, from as u32 ^ 1);
         self.offer(route, id, bytes);
     }
@@ -153,20 +169,27 @@ impl Engine {
         let queue = EventQueue::default();
         let (packets, routes) = (Packets::default(), Routes::default());
         let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
+        let udp_flows: Vec<u32> = scenario.udp_flows().map(|(flow, _)| flow as u32).collect();
+        // A stream without an end lasts as long as what has one.
+        let waited_for = scenario.flows.iter().filter(|flow| !flow.app.over_udp() || flow.app.ends()).count();
+        let ends = 2 * scenario.connections();
         let mut engine = Engine {
             network: Network {
                 now: Time::ZERO,
                 end,
                 queue,
+                ends: ends as u32,
+                losses: (links.len() + ends + scenario.flows.len()) as u32,
                 links,
                 packets,
                 outgoing: Segment::default(),
                 routes,
                 observer,
             },
-            ends: Vec::with_capacity(2 * scenario.connections()),
+            ends: Vec::with_capacity(ends),
             flows: Vec::with_capacity(scenario.flows.len()),
-            open_flows: scenario.flows.len(),
+            udp_flows,
+            open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() },
             events: 0,
         };
         engine.add_flows(scenario, seed);
@@ -177,7 +200,13 @@ impl Engine {
         let mut router = Router::new(scenario);
         for spec in &scenario.flows {
             let mut iss = Stream::derive(seed, &format!("flow/{}/iss", spec.name));
-            let flow = Flow::new(spec, self.ends.len());
+            let mut flow = Flow::new(spec, seed, self.ends.len());
+            if let App::Udp(udp) = &mut flow.app {
+                let path = router.path(spec.from, spec.to).unwrap_or_default();
+                udp.route = self.network.routes.add(&path);
+                self.flows.push(flow);
+                continue;
+            }
             let both_ways = [(spec.from, spec.to, &spec.sender), (spec.to, spec.from, &spec.receiver)];
             let both_ways = both_ways.map(|(from, to, tcp)| {
                 let path = router.path(from, to).unwrap_or_default();
@@ -203,7 +232,7 @@ impl Engine {
         }
     }
 
-    /// Targets of events: links first, then ends, then applications.
+    /// Targets of events: links first, then ends, then applications, then the losses of UDP flows.
     fn app_target(&self, flow: usize) -> u32 {
         (self.network.links.len() + self.ends.len() + flow) as u32
     }
@@ -249,10 +278,10 @@ impl Engine {
         let network = &mut self.network;
         let packet = network.packets.get_mut(id);
         let (to, segment) = (packet.to as usize, &packet.segment);
+        let Some(end) = self.ends.get_mut(to) else { return self.datagram_arrives(id) };
         if let Some(observer) = &mut network.observer {
             observer.arrived(network.now, to, segment);
         }
-        let end = &mut self.ends[to];
         end.tcp.on_segment(network.now, segment);
         let read = segment.len > 0 && end.tcp.read(u32::MAX) > 0;
         network.packets.remove(id);
@@ -347,7 +376,14 @@ impl Engine {
     /// A flow's application starts, goes on, or stops.
     #[cold]
     fn application(&mut self, target: u32, index: usize) {
+        if let Some(number) = index.checked_sub(self.flows.len()) {
+            return self.datagram_lost(number);
+        }
         let flow = &mut self.flows[index];
+        if let App::Udp(_) = flow.app {
+            let number = self.udp_flows.partition_point(|flow| (*flow as usize) < index);
+            return self.send_datagrams(target, number);
+        }
         if self.network.now == flow.start && flow.stop != Time::NEVER {
             self.network.queue.push(flow.stop, target);
         }
@@ -380,81 +416,4 @@ fn config(direction: &DirectionSpec) -> LinkConfig {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::*;
-    use crate::RunResult;
-    use crate::scenario::parse_str;
-
-    /// A run's JSON without what it cost.
-    fn outcome(text: &str, passing: bool) -> Value {
-        let scenario = parse_str("test", text, &[]).unwrap_or_else(|error| panic!("{error}"));
-        let mut engine = Engine::new(&scenario, 5, None);
-        if !passing {
-            assert!(engine.network.routes.pass_nothing(), "nothing passes in {text}");
-        }
-        let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
-        let result = RunResult::new(&scenario, 5, end, &mut engine, 0.0);
-        let mut json = serde_json::to_value(result).unwrap();
-        json["engine"] = Value::Null;
-        json
-    }
-
-    #[test]
-    fn passing_links_change_no_number() {
-        let chain = r#"
-            [links.terrestrial]
-            from = "server"
-            to = "gateway"
-            rate = "4 Mbit/s"
-            delay = "10 ms"
-            loss = { model = "packet", probability = 0.003 }
-            [links.satellite]
-            from = "gateway"
-            to = "client"
-            rate = "2 Mbit/s"
-            delay = "250 ms"
-            queue = "30 packets"
-            [flows.f]
-            from = "server"
-            to = "client"
-            bytes = "5 MB"
-            tcp = { receive_window = "400 kB" }
-        "#;
-        let dumbbell = r#"
-            duration = "20 s"
-            [links.left]
-            from = "s{i}"
-            to = "west"
-            count = 5
-            rate = "10 Mbit/s"
-            delay = "3 ms"
-            [links.middle]
-            from = "west"
-            to = "east"
-            rate = "8 Mbit/s"
-            delay = "20 ms"
-            queue = "40 packets"
-            [links.right]
-            from = "east"
-            to = "r{i}"
-            count = 5
-            rate = "3 Mbit/s"
-            delay = "7 ms"
-            queue = "20 packets"
-            loss = { model = "ber", ber = 1e-7 }
-            [flows.f]
-            from = "s{i}"
-            to = "r{i}"
-            count = 5
-            start_step = "100 ms"
-        "#;
-        for recovery in ["tahoe", "reno", "newreno", "sack"] {
-            for text in [chain, dumbbell] {
-                let text = format!("{text}\nrecovery = \"{recovery}\"\n");
-                assert_eq!(outcome(&text, true), outcome(&text, false), "{recovery}");
-            }
-        }
-    }
-}
+mod tests;

@@ -15,15 +15,17 @@ use crate::series::{FlowSeries, Series};
 pub(crate) struct Observer {
     series: Option<Series>,
     capture: Option<CaptureState>,
-    /// Per end: how its sequence numbers continue past 32 bits.
+    /// Per end, those of UDP flows behind all others: how its sequence numbers continue past 32 bits.
     unwrapped: Vec<Unwrapped>,
 }
 
 struct CaptureState {
     capture: Capture,
-    /// Interface of the host at the even end of each connection.
+    /// Interface of the host at the even end of each connection, then of each UDP flow.
     interfaces: Vec<u32>,
     addresses: Vec<Addresses>,
+    /// Ends of connections; what a later one sends is a datagram.
+    ends: usize,
     error: Option<io::Error>,
 }
 
@@ -53,10 +55,16 @@ impl Observer {
             None => None,
         };
         let series = series.then(|| Series {
-            flows: scenario.flows.iter().flat_map(connections).collect(),
+            flows: scenario
+                .flows
+                .iter()
+                .flat_map(connections)
+                .chain(scenario.udp_flows().map(|(_, flow)| series_of(flow.name.clone())))
+                .collect(),
             links: vec![Default::default(); 2 * scenario.links.len()],
         });
-        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * scenario.connections()] })
+        let lines = scenario.connections() + scenario.udp_flows().count();
+        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * lines] })
     }
 
     pub(crate) fn sent(&mut self, now: Time, end: usize, segment: &Segment, again: bool) {
@@ -150,11 +158,16 @@ impl Observer {
         let Some(state) = self.capture.as_mut().filter(|_| at.is_multiple_of(2)) else { return };
         let interface = state.interfaces[at / 2];
         let addresses = &state.addresses[from];
-        if state.error.is_none()
-            && let Err(error) = state.capture.record(interface, now.as_nanos(), addresses, segment, None)
-        {
-            state.error = Some(error);
+        if state.error.is_some() {
+            return;
         }
+        let now = now.as_nanos();
+        let recorded = if from < state.ends {
+            state.capture.record(interface, now, addresses, segment, None)
+        } else {
+            state.capture.record_datagram(interface, now, addresses, segment.len)
+        };
+        state.error = recorded.err();
     }
 
     /// The series, complete.
@@ -183,10 +196,13 @@ impl Observer {
 /// A series for each connection of a flow: under the flow's name, with the connection's number where there are several.
 fn connections(flow: &FlowSpec) -> impl Iterator<Item = FlowSeries> {
     let several = flow.app.connections() > 1;
-    (1..=flow.app.connections()).map(move |number| FlowSeries {
-        name: if several { format!("{}/{number}", flow.name) } else { flow.name.clone() },
-        ..FlowSeries::default()
+    (1..=flow.app.connections()).map(move |number| {
+        series_of(if several { format!("{}/{number}", flow.name) } else { flow.name.clone() })
     })
+}
+
+fn series_of(name: String) -> FlowSeries {
+    FlowSeries { name, ..FlowSeries::default() }
 }
 
 impl CaptureState {
@@ -196,10 +212,11 @@ impl CaptureState {
         let mut addresses = Vec::new();
         let connections =
             scenario.flows.iter().flat_map(|flow| (0..flow.app.connections()).map(move |_| flow));
-        for (index, flow) in connections.enumerate() {
+        let flows = connections.chain(scenario.udp_flows().map(|(_, flow)| flow));
+        for (index, flow) in flows.enumerate() {
             let opener = 49_152 + (index % 16_384) as u16;
             let (from_port, to_port) = match flow.app {
-                AppSpec::Ftp { .. } => (opener, 5001),
+                AppSpec::Ftp { .. } | AppSpec::Cbr(_) | AppSpec::Multimedia(_) => (opener, 5001),
                 AppSpec::Http(_) => (80, opener),
             };
             interfaces.push(match interface_of[flow.from] {
@@ -219,7 +236,8 @@ impl CaptureState {
                 });
             }
         }
-        Ok(CaptureState { capture, interfaces, addresses, error: None })
+        let ends = 2 * scenario.connections();
+        Ok(CaptureState { capture, interfaces, addresses, ends, error: None })
     }
 }
 

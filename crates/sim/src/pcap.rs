@@ -4,7 +4,7 @@
 //! is sent, and what reaches it, when it arrives.
 //!
 //! Only headers are captured; the original length of a packet counts its payload too. The simulator moves
-//! lengths and no bytes, so a TCP checksum is that of a payload of zeros, which a reader cannot verify from
+//! lengths and no bytes, so a checksum of TCP or UDP is that of a payload of zeros, which a reader cannot verify from
 //! the headers alone. Times are nanoseconds since the start of the simulation, shown as since 1970 where a
 //! reader wants a date.
 
@@ -109,19 +109,48 @@ impl Capture {
         segment: &Segment,
         comment: Option<&str>,
     ) -> io::Result<()> {
+        self.headers.clear();
+        wire::encode(segment, addresses, Payload::Omitted, &mut self.headers)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        self.record_headers(interface, time_ns, segment.packet_len(), comment)
+    }
+
+    /// Records a UDP datagram of `len` payload bytes on `interface` at `time_ns`, in nanoseconds since the start.
+    ///
+    /// # Errors
+    /// When `interface` was not added, the datagram does not fit in an IPv4 packet, or the file cannot be written.
+    pub fn record_datagram(
+        &mut self,
+        interface: u32,
+        time_ns: u64,
+        addresses: &Addresses,
+        len: u32,
+    ) -> io::Result<()> {
+        self.headers.clear();
+        wire::encode_datagram(len, addresses, &mut self.headers)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let packet_len = self.headers.len() as u32 + len;
+        self.record_headers(interface, time_ns, packet_len, None)
+    }
+
+    /// Writes the headers of a packet of `packet_len` bytes.
+    fn record_headers(
+        &mut self,
+        interface: u32,
+        time_ns: u64,
+        packet_len: u32,
+        comment: Option<&str>,
+    ) -> io::Result<()> {
         if interface >= self.interfaces {
             let found = format!("no interface {interface} in a capture of {}", self.interfaces);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, found));
         }
-        self.headers.clear();
-        wire::encode(segment, addresses, Payload::Omitted, &mut self.headers)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         self.block.start(ENHANCED_PACKET);
         self.block.u32(interface);
         self.block.u32((time_ns >> 32) as u32);
         self.block.u32(time_ns as u32);
         self.block.u32(self.headers.len() as u32);
-        self.block.u32(segment.packet_len());
+        self.block.u32(packet_len);
         self.block.padded(&self.headers);
         if let Some(comment) = comment {
             self.block.option(OPTION_COMMENT, comment.as_bytes())?;

@@ -4,7 +4,7 @@ use bentpipe_tcp::{ReceiverStats, RttEstimator, SenderStats, State};
 use bentpipe_units::{Span, Time};
 use serde::Serialize;
 
-use crate::apps::{App, Flow, Http};
+use crate::apps::{App, Flow, Http, Udp};
 use crate::engine::{End, Engine};
 use crate::scenario::{FlowSpec, Scenario};
 use crate::series::Series;
@@ -24,7 +24,8 @@ pub struct RunResult {
     pub links: Vec<LinkResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
     pub pages: Vec<PageResult>,
-    /// Jain's index over the flows' goodputs: (Σx)² / (n Σx²); null when nothing was delivered.
+    /// Jain's index over the goodputs of the TCP flows, or of all when there are none: (Σx)² / (n Σx²); null when nothing
+    /// was delivered. What does not react to loss takes no share of its own will.
     pub jain: Option<f64>,
     /// What the run cost.
     pub engine: EngineResult,
@@ -38,11 +39,11 @@ pub struct RunResult {
 pub struct FlowResult {
     /// The flow's name.
     pub name: String,
-    /// Recovery and control, such as `sack`.
+    /// Recovery and control, such as `sack`; `udp` for datagrams.
     pub variant: String,
-    /// Payload bytes delivered in order to the application.
+    /// Payload bytes delivered to the application, over TCP in order.
     pub bytes_delivered: u64,
-    /// When the connection was opened, in seconds.
+    /// When the connection was opened, or the first datagram sent, in seconds.
     pub start_s: f64,
     /// When the last byte was delivered, in seconds; null when the flow did not finish.
     pub finish_s: Option<f64>,
@@ -66,6 +67,10 @@ pub struct FlowResult {
     pub beyond_window_bytes: u64,
     /// Payload bytes that the receiver held already.
     pub duplicate_bytes: u64,
+    /// Datagrams sent; 0 over TCP.
+    pub datagrams_sent: u64,
+    /// Datagrams dropped by a queue or damaged by a link before the end of the run; 0 over TCP.
+    pub datagrams_lost: u64,
     /// Why the connection ended early; null when it did not.
     pub error: Option<String>,
 }
@@ -120,7 +125,7 @@ impl RunResult {
             .collect();
         let pages = engine.flows().zip(&scenario.flows).flat_map(|((flow, _), spec)| match &flow.app {
             App::Http(http) => page_results(&spec.name, http),
-            App::Bulk { .. } => Vec::new(),
+            App::Bulk { .. } | App::Udp(_) => Vec::new(),
         });
         let pages = pages.collect();
         let names =
@@ -134,7 +139,7 @@ impl RunResult {
             scenario: scenario.title.clone(),
             seed,
             duration_s: end.as_secs(),
-            jain: jain(flows.iter().map(|flow| flow.goodput_bps)),
+            jain: jain(negotiated(scenario, &flows)),
             flows,
             links,
             pages,
@@ -156,6 +161,9 @@ fn page_results(flow: &str, http: &Http) -> Vec<PageResult> {
 }
 
 fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time) -> FlowResult {
+    if let App::Udp(udp) = &flow.app {
+        return udp_result(spec, flow, udp, end);
+    }
     let senders = || ends.iter().step_by(2).map(|end| end.tcp.sender());
     let receivers = || ends.iter().skip(1).step_by(2).map(|end| end.tcp.receiver());
     let sent = |counter: fn(&SenderStats) -> u64| senders().map(|sender| counter(sender.stats())).sum();
@@ -165,11 +173,10 @@ fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time) -> FlowRes
     let last_byte = ends.iter().skip(1).step_by(2).filter_map(|end| end.last_delivery).max();
     let finish = last_byte.filter(|_| flow.complete(ends));
     let duration = flow.active(end, finish).as_secs();
-    let per_second = |bytes: u64| if duration > 0.0 { bytes as f64 * 8.0 / duration } else { 0.0 };
     let bytes_delivered = receivers().map(|receiver| receiver.delivered()).sum();
     let failed = ends.iter().step_by(match flow.app {
         App::Bulk { .. } => 2,
-        App::Http(_) => 1,
+        App::Http(_) | App::Udp(_) => 1,
     });
     let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());
     FlowResult {
@@ -179,8 +186,8 @@ fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time) -> FlowRes
         start_s: flow.start.as_secs(),
         finish_s: finish.map(Time::as_secs),
         duration_s: duration,
-        goodput_bps: per_second(bytes_delivered),
-        throughput_bps: per_second(sent(|stats| stats.data_bytes)),
+        goodput_bps: per_second(bytes_delivered, duration),
+        throughput_bps: per_second(sent(|stats| stats.data_bytes), duration),
         retransmitted_segments: sent(|stats| stats.retransmitted_segments),
         timeouts: sent(|stats| stats.timeouts),
         rtt_mean_s: mean_rtt(senders().map(|sender| sender.rtt())),
@@ -188,8 +195,47 @@ fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time) -> FlowRes
         recoveries: senders().map(|sender| u64::from(sender.recovery_phases())).sum(),
         beyond_window_bytes: received(|stats| stats.beyond_window_bytes),
         duplicate_bytes: received(|stats| stats.duplicate_bytes),
+        datagrams_sent: 0,
+        datagrams_lost: 0,
         error: error.map(|error| error.to_string()),
     }
+}
+
+fn udp_result(spec: &FlowSpec, flow: &Flow, udp: &Udp, end: Time) -> FlowResult {
+    let finish = udp.last_delivery.filter(|_| flow.complete(&[]));
+    let duration = flow.active(end, finish).as_secs();
+    FlowResult {
+        name: spec.name.clone(),
+        variant: spec.variant.clone(),
+        bytes_delivered: udp.delivered_bytes,
+        start_s: flow.start.as_secs(),
+        finish_s: finish.map(Time::as_secs),
+        duration_s: duration,
+        goodput_bps: per_second(udp.delivered_bytes, duration),
+        throughput_bps: per_second(udp.sent_bytes, duration),
+        retransmitted_segments: 0,
+        timeouts: 0,
+        rtt_mean_s: None,
+        data_segments_sent: 0,
+        recoveries: 0,
+        beyond_window_bytes: 0,
+        duplicate_bytes: 0,
+        datagrams_sent: udp.sent,
+        datagrams_lost: udp.lost,
+        error: None,
+    }
+}
+
+/// In bits a second.
+fn per_second(bytes: u64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 { bytes as f64 * 8.0 / duration_s } else { 0.0 }
+}
+
+/// Goodputs of those who share by negotiation, which TCP does; of all when nobody does.
+fn negotiated<'a>(scenario: &'a Scenario, flows: &'a [FlowResult]) -> impl Iterator<Item = f64> + 'a {
+    let nobody = scenario.flows.iter().all(|spec| spec.app.over_udp());
+    let pairs = scenario.flows.iter().zip(flows);
+    pairs.filter(move |(spec, _)| nobody || !spec.app.over_udp()).map(|(_, flow)| flow.goodput_bps)
 }
 
 /// The mean of all samples of several connections.

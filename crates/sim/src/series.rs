@@ -3,13 +3,14 @@
 /// All series of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// One entry a connection, in the scenario's order of flows.
+    /// One entry a connection, in the scenario's order of flows; then one a flow over UDP.
     pub flows: Vec<FlowSeries>,
     /// One entry a direction of a link: 2i is link i, 2i + 1 its reverse.
     pub links: Vec<LinkSeries>,
 }
 
 /// A connection's series, of the direction of the flow's data. Sequence numbers are bytes since the first byte of data, and do not wrap.
+/// A flow over UDP has only what was sent and lost, a row a datagram.
 #[derive(Clone, Debug, Default)]
 pub struct FlowSeries {
     /// The flow's name; with `/1`, `/2` and so on behind it when the flow may open several connections.

@@ -1,13 +1,16 @@
 //! What flows carry: who opens connections, who writes what, and when a flow is over.
 
 mod http;
+mod udp;
 
 use std::ops::Range;
 
+use bentpipe_path::Stream;
 use bentpipe_tcp::Endpoint;
 use bentpipe_units::{Span, Time};
 
 pub(crate) use http::Http;
+pub(crate) use udp::{HEADERS, Udp};
 
 use crate::engine::End;
 use crate::scenario::{AppSpec, FlowSpec};
@@ -28,19 +31,30 @@ pub(crate) enum App {
     Bulk { bytes: u64 },
     /// Pages. The receiving host opens the connections and closes them.
     Http(Box<Http>),
+    /// Datagrams, without a connection and so without ends.
+    Udp(Box<Udp>),
 }
 
 impl Flow {
     /// A flow whose ends will be those from number `first` on.
-    pub(crate) fn new(spec: &FlowSpec, first: usize) -> Flow {
+    pub(crate) fn new(spec: &FlowSpec, seed: u64, first: usize) -> Flow {
         let start = Time::ZERO + spec.start;
+        let stop = |duration: Option<Span>| duration.map_or(Time::NEVER, |duration| start + duration);
         let (app, duration) = match &spec.app {
             AppSpec::Ftp { bytes, duration } => (App::Bulk { bytes: bytes.unwrap_or(u64::MAX) }, *duration),
             AppSpec::Http(http) => (App::Http(Box::new(Http::new(http, start))), http.duration),
+            AppSpec::Cbr(cbr) => {
+                (App::Udp(Box::new(Udp::constant(cbr, start, stop(cbr.duration)))), cbr.duration)
+            }
+            AppSpec::Multimedia(media) => {
+                let stream = Stream::derive(seed, &format!("flow/{}/video", spec.name));
+                let udp = Udp::multimedia(media, start, stop(media.duration), stream);
+                (App::Udp(Box::new(udp)), media.duration)
+            }
         };
         Flow {
             start,
-            stop: duration.map_or(Time::NEVER, |duration| start + duration),
+            stop: stop(duration),
             app,
             ends: first..first + 2 * spec.app.connections(),
             over: false,
@@ -62,6 +76,7 @@ impl Flow {
                 }
             }
             App::Bulk { .. } => ends[0].tcp.close(true),
+            App::Udp(_) => {}
         }
     }
 
@@ -70,6 +85,7 @@ impl Flow {
         match &mut self.app {
             App::Bulk { .. } => end == self.ends.start,
             App::Http(http) => http.on_closed(end - self.ends.start, tcp.error().is_some()),
+            App::Udp(_) => false,
         }
     }
 
@@ -80,6 +96,7 @@ impl Flow {
             App::Bulk { bytes: u64::MAX } => ends[1].tcp.receiver().finished(),
             App::Bulk { bytes } => ends[1].tcp.receiver().delivered() == *bytes,
             App::Http(http) => http.complete(),
+            App::Udp(udp) => udp.over(),
         }
     }
 

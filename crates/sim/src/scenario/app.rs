@@ -1,8 +1,9 @@
 //! What a flow carries, from the keys of its application.
 
-use bentpipe_units::{Bytes, Span};
+use bentpipe_tcp::wire::MOST_DATAGRAM;
+use bentpipe_units::{Bytes, Rate, Span};
 
-use super::model::{AppSpec, HttpSpec};
+use super::model::{AppSpec, CbrSpec, HttpSpec, MultimediaSpec};
 use super::schema::FlowFile;
 
 /// An application, by name.
@@ -10,6 +11,38 @@ use super::schema::FlowFile;
 pub(crate) enum AppKind {
     Ftp,
     Http,
+    Cbr,
+    Multimedia,
+}
+
+use AppKind::{Cbr, Ftp, Http, Multimedia};
+
+impl AppKind {
+    pub(crate) const ALL: [AppKind; 4] = [Ftp, Http, Cbr, Multimedia];
+    pub(crate) const OVER_TCP: [AppKind; 2] = [Ftp, Http];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Ftp => "ftp",
+            Http => "http",
+            Cbr => "cbr",
+            Multimedia => "multimedia",
+        }
+    }
+
+    fn summary(self) -> &'static str {
+        match self {
+            Ftp => "a bulk transfer over TCP",
+            Http => "web pages over persistent TCP connections",
+            Cbr => "UDP datagrams at a constant rate; does not react to loss",
+            Multimedia => "audio and video over UDP, a burst of datagrams a frame; does not react to loss",
+        }
+    }
+}
+
+/// Name and summary of each application.
+pub fn apps() -> Vec<(&'static str, &'static str)> {
+    AppKind::ALL.map(|kind| (kind.name(), kind.summary())).to_vec()
 }
 
 /// The key below the flow's own, and what is wrong with it.
@@ -22,62 +55,78 @@ const LARGEST: u64 = 1 << 40;
 
 const MOST_OBJECTS: u64 = 10_000;
 const MOST_CONNECTIONS: u64 = 1000;
+const MOST_GOP: u64 = 10_000;
 
 pub(crate) fn app(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
-    let kind = flow.app.as_ref().map_or(AppKind::Ftp, |choice| choice.0);
-    belongs(flow, kind)?;
+    belongs(flow)?;
     if flow.duration == Some(Span::ZERO) {
         return Err((&["duration"], "expected a time above zero, found 0 s".to_owned()));
     }
-    match kind {
-        AppKind::Ftp => ftp(flow, run),
-        AppKind::Http => http(flow, run),
+    if flow.bytes.map(Bytes::get) == Some(0) {
+        return Err((&["bytes"], "expected a size above zero, found 0 B".to_owned()));
     }
+    let app = match kind(flow) {
+        Ftp => AppSpec::Ftp { bytes: flow.bytes.map(Bytes::get), duration: flow.duration },
+        Http => http(flow)?,
+        Cbr => cbr(flow)?,
+        Multimedia => multimedia(flow)?,
+    };
+    // What takes no notice of the others may last as long as they do.
+    if run.is_none() && !app.over_udp() && !app.ends() {
+        return Err((&[], nothing_ends(&app)));
+    }
+    Ok(app)
+}
+
+pub(crate) fn kind(flow: &FlowFile) -> AppKind {
+    flow.app.as_ref().map_or(Ftp, |choice| choice.0)
+}
+
+/// What is told of a run that would never end.
+pub(crate) fn nothing_ends(app: &AppSpec) -> String {
+    let keys = match app {
+        AppSpec::Ftp { .. } | AppSpec::Cbr(_) => "bytes or duration",
+        AppSpec::Http(_) => "pages or duration",
+        AppSpec::Multimedia(_) => "duration",
+    };
+    format!("expected {keys}, here or as the duration of the run, found nothing that ends it")
+}
+
+/// What is told of a key that only `kinds` have.
+pub(crate) fn expected_app(kinds: &[AppKind], found: AppKind) -> String {
+    let names: Vec<_> = kinds.iter().map(|kind| format!("{:?}", kind.name())).collect();
+    format!("expected app = {} beside this key, found {:?}", names.join(" or "), found.name())
 }
 
 /// Whether no key is one of another application's.
-fn belongs(flow: &FlowFile, kind: AppKind) -> Result<(), Fault> {
-    let ftp: [(Key, bool); 1] = [(&["bytes"], flow.bytes.is_some())];
-    let http: [(Key, bool); 8] = [
-        (&["page_interval"], flow.page_interval.is_some()),
-        (&["main_object"], flow.main_object.is_some()),
-        (&["objects"], flow.objects.is_some()),
-        (&["object"], flow.object.is_some()),
-        (&["request"], flow.request.is_some()),
-        (&["connections"], flow.connections.is_some()),
-        (&["pipelining"], flow.pipelining.is_some()),
-        (&["pages"], flow.pages.is_some()),
+fn belongs(flow: &FlowFile) -> Result<(), Fault> {
+    let keys: [(Key, bool, &[AppKind]); 17] = [
+        (&["bytes"], flow.bytes.is_some(), &[Ftp, Cbr]),
+        (&["page_interval"], flow.page_interval.is_some(), &[Http]),
+        (&["main_object"], flow.main_object.is_some(), &[Http]),
+        (&["objects"], flow.objects.is_some(), &[Http]),
+        (&["object"], flow.object.is_some(), &[Http]),
+        (&["request"], flow.request.is_some(), &[Http]),
+        (&["connections"], flow.connections.is_some(), &[Http]),
+        (&["pipelining"], flow.pipelining.is_some(), &[Http]),
+        (&["pages"], flow.pages.is_some(), &[Http]),
+        (&["rate"], flow.rate.is_some(), &[Cbr]),
+        (&["packet"], flow.packet.is_some(), &[Cbr, Multimedia]),
+        (&["audio"], flow.audio.is_some(), &[Multimedia]),
+        (&["video"], flow.video.is_some(), &[Multimedia]),
+        (&["frame_rate"], flow.frame_rate.is_some(), &[Multimedia]),
+        (&["gop"], flow.gop.is_some(), &[Multimedia]),
+        (&["key_frame_ratio"], flow.key_frame_ratio.is_some(), &[Multimedia]),
+        (&["frame_variation"], flow.frame_variation.is_some(), &[Multimedia]),
     ];
-    let (others, expected, found) = match kind {
-        AppKind::Ftp => (&http[..], "http", "ftp"),
-        AppKind::Http => (&ftp[..], "ftp", "http"),
-    };
-    match others.iter().find(|(_, written)| *written) {
-        Some((key, _)) => {
-            Err((*key, format!("expected app = {expected:?} beside this key, found {found:?}")))
-        }
+    let kind = kind(flow);
+    match keys.iter().find(|(_, written, kinds)| *written && !kinds.contains(&kind)) {
+        Some((key, _, kinds)) => Err((*key, expected_app(kinds, kind))),
         None => Ok(()),
     }
 }
 
-fn ftp(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
-    if flow.bytes.map(Bytes::get) == Some(0) {
-        return Err((&["bytes"], "expected a size above zero, found 0 B".to_owned()));
-    }
-    if run.is_none() && flow.bytes.is_none() && flow.duration.is_none() {
-        let message =
-            "expected bytes or duration, here or as the duration of the run, found nothing that ends it";
-        return Err((&[], message.to_owned()));
-    }
-    Ok(AppSpec::Ftp { bytes: flow.bytes.map(Bytes::get), duration: flow.duration })
-}
-
-fn http(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
-    if run.is_none() && flow.pages.is_none() && flow.duration.is_none() {
-        let message =
-            "expected pages or duration, here or as the duration of the run, found nothing that ends it";
-        return Err((&[], message.to_owned()));
-    }
+fn http(flow: &FlowFile) -> Result<AppSpec, Fault> {
     Ok(AppSpec::Http(HttpSpec {
         page_interval: flow.page_interval.unwrap_or(Span::from_millis(30_000)),
         main_object: size(flow.main_object, 10_710, &["main_object"])?,
@@ -94,6 +143,43 @@ fn http(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
     }))
 }
 
+fn cbr(flow: &FlowFile) -> Result<AppSpec, Fault> {
+    let Some(rate) = flow.rate else {
+        let message = "expected a value, since this key has no default, found none";
+        return Err((&["rate"], message.to_owned()));
+    };
+    Ok(AppSpec::Cbr(CbrSpec {
+        rate,
+        packet: packet(flow, 1000)?,
+        bytes: flow.bytes.map(Bytes::get),
+        duration: flow.duration,
+    }))
+}
+
+fn multimedia(flow: &FlowFile) -> Result<AppSpec, Fault> {
+    Ok(AppSpec::Multimedia(MultimediaSpec {
+        audio: flow.audio.unwrap_or(Rate::from_bps(64_000)),
+        video: flow.video.unwrap_or(Rate::from_bps(512_000)),
+        frame_rate: real(flow.frame_rate, 25.0, (1.0, 1000.0), &["frame_rate"])?,
+        gop: number(flow.gop.map(u64::from), 12, MOST_GOP, &["gop"])? as u32,
+        key_frame_ratio: real(flow.key_frame_ratio, 4.0, (1.0, 1000.0), &["key_frame_ratio"])?,
+        frame_variation: real(flow.frame_variation, 0.3, (0.0, 10.0), &["frame_variation"])?,
+        // Seven packets of an MPEG transport stream, which fit in an Ethernet frame.
+        packet: packet(flow, 7 * 188)?,
+        duration: flow.duration,
+    }))
+}
+
+/// Payload bytes of a datagram.
+fn packet(flow: &FlowFile, default: u32) -> Result<u32, Fault> {
+    match flow.packet.map_or(u64::from(default), Bytes::get) {
+        bytes if (1..=u64::from(MOST_DATAGRAM)).contains(&bytes) => Ok(bytes as u32),
+        bytes => {
+            Err((&["packet"], format!("expected a size from 1 B to {MOST_DATAGRAM} B, found {bytes} B")))
+        }
+    }
+}
+
 fn size(written: Option<Bytes>, default: u64, key: Key) -> Result<u64, Fault> {
     match written.map_or(default, Bytes::get) {
         0 => Err((key, "expected a size above zero, found 0 B".to_owned())),
@@ -108,5 +194,12 @@ fn number(written: Option<u64>, default: u64, most: u64, key: Key) -> Result<u64
     match written.unwrap_or(default) {
         n if (1..=most).contains(&n) => Ok(n),
         n => Err((key, format!("expected a whole number from 1 to {most}, found {n}"))),
+    }
+}
+
+fn real(written: Option<f64>, default: f64, (least, most): (f64, f64), key: Key) -> Result<f64, Fault> {
+    match written.unwrap_or(default) {
+        x if (least..=most).contains(&x) => Ok(x),
+        x => Err((key, format!("expected a number from {least} to {most}, found {x}"))),
     }
 }

@@ -20,8 +20,9 @@ mod written;
 
 use std::path::Path;
 
+pub use app::apps;
 pub use error::ScenarioError;
-pub use model::{AppSpec, DirectionSpec, FlowSpec, HttpSpec, LinkSpec, Scenario};
+pub use model::{AppSpec, CbrSpec, DirectionSpec, FlowSpec, HttpSpec, LinkSpec, MultimediaSpec, Scenario};
 pub use presets::presets;
 pub use schema::schema;
 pub use written::variants;

@@ -26,6 +26,11 @@ impl Scenario {
     pub(crate) fn connections(&self) -> usize {
         self.flows.iter().map(|flow| flow.app.connections()).sum()
     }
+
+    /// The flows over UDP, each with its number among all flows.
+    pub(crate) fn udp_flows(&self) -> impl Iterator<Item = (usize, &FlowSpec)> {
+        self.flows.iter().enumerate().filter(|(_, flow)| flow.app.over_udp())
+    }
 }
 
 /// A link between two nodes; each direction is set up by itself.
@@ -71,16 +76,16 @@ pub struct FlowSpec {
     pub start: Span,
     /// What it carries.
     pub app: AppSpec,
-    /// The sending host's TCP.
+    /// The sending host's TCP; of no meaning to a flow over UDP.
     pub sender: Config,
-    /// The receiving host's TCP.
+    /// The receiving host's TCP; of no meaning to a flow over UDP.
     pub receiver: Config,
-    /// The name under which results show recovery and control, such as `sack`.
+    /// The name under which results show recovery and control, such as `sack`; `udp` over UDP.
     pub variant: String,
 }
 
 /// What a flow carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AppSpec {
     /// Bulk transfer: so many bytes, or as many as go in so long a time, or until the run ends.
     Ftp {
@@ -91,14 +96,34 @@ pub enum AppSpec {
     },
     /// Pages, one after the other, over persistent connections that the receiving host opens.
     Http(HttpSpec),
+    /// UDP at a constant rate.
+    Cbr(CbrSpec),
+    /// Audio and video over UDP.
+    Multimedia(MultimediaSpec),
 }
 
 impl AppSpec {
-    /// How many connections the application may open.
+    /// Whether it sends datagrams, and takes no notice of what becomes of them.
+    pub fn over_udp(&self) -> bool {
+        matches!(self, AppSpec::Cbr(_) | AppSpec::Multimedia(_))
+    }
+
+    /// Whether it has an end of its own, before that of the run.
+    pub(crate) fn ends(&self) -> bool {
+        match self {
+            AppSpec::Ftp { bytes, duration } => bytes.is_some() || duration.is_some(),
+            AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
+            AppSpec::Cbr(cbr) => cbr.bytes.is_some() || cbr.duration.is_some(),
+            AppSpec::Multimedia(multimedia) => multimedia.duration.is_some(),
+        }
+    }
+
+    /// How many connections the application may open; none over UDP.
     pub fn connections(&self) -> usize {
         match self {
             AppSpec::Ftp { .. } => 1,
             AppSpec::Http(http) => http.connections as usize,
+            AppSpec::Cbr(_) | AppSpec::Multimedia(_) => 0,
         }
     }
 }
@@ -123,5 +148,39 @@ pub struct HttpSpec {
     /// Stop after this many pages.
     pub pages: Option<u64>,
     /// Stop this long after the flow's start, in the middle of a page too.
+    pub duration: Option<Span>,
+}
+
+/// Datagrams at a constant rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CbrSpec {
+    /// Payload sent, over time.
+    pub rate: Rate,
+    /// Payload of a datagram in bytes, above zero; the last may be shorter.
+    pub packet: u32,
+    /// Stop after this many bytes of payload.
+    pub bytes: Option<u64>,
+    /// Stop this long after the flow's start.
+    pub duration: Option<Span>,
+}
+
+/// Audio and video as frames, cut into datagrams that leave together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultimediaSpec {
+    /// Payload of the audio over time, in frames of one size.
+    pub audio: Rate,
+    /// Mean payload of the video over time.
+    pub video: Rate,
+    /// Video frames a second, above zero.
+    pub frame_rate: f64,
+    /// Frames from one key frame to the next, at least one.
+    pub gop: u32,
+    /// Mean size of a key frame over that of another frame, above zero.
+    pub key_frame_ratio: f64,
+    /// Coefficient of variation of the sizes about either mean.
+    pub frame_variation: f64,
+    /// Most payload bytes of a datagram, above zero.
+    pub packet: u32,
+    /// Stop this long after the flow's start.
     pub duration: Option<Span>,
 }

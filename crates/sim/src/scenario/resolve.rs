@@ -6,7 +6,7 @@ use std::path::Path;
 use bentpipe_tcp::{ControlKind, RecoveryKind};
 use bentpipe_units::Span;
 
-use super::app::{Fault, app};
+use super::app::{AppKind, Fault, app, expected_app, kind, nothing_ends};
 use super::de::read;
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, Scenario};
@@ -59,10 +59,17 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             let message = format!("expected at most {MAX_COPIES} connections in all, found more");
             return Err(fail(&["connections"], message));
         }
+        if app.over_udp() {
+            let written = |key| document.at(["flows", name, key]).is_some();
+            let about_tcp = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
+            if let Some(key) = about_tcp.into_iter().find(|key| written(key)) {
+                return Err(fail(&[key], expected_app(&AppKind::OVER_TCP, kind(flow))));
+            }
+        }
         let (recovery, control) = variant(flow).map_err(|message| fail(&["variant"], message))?;
         let sender = config(document, name, End::Sender, recovery, control)?;
         let receiver = config(document, name, End::Receiver, recovery, control)?;
-        let variant = variant_name(recovery, control);
+        let variant = if app.over_udp() { "udp".to_owned() } else { variant_name(recovery, control) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);
             if let Some(first) = names.insert(copy.clone(), name) {
@@ -91,6 +98,10 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
             flows.push(FlowSpec { name: copy, from, to, start, app, sender, receiver, variant });
         }
+    }
+    if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
+        let name = &file.flows.0[0].0;
+        return Err(document.error(&["flows", name], nothing_ends(&flows[0].app)));
     }
     let Network { nodes, links, .. } = network;
     Ok(Scenario { title, seed: file.seed.unwrap_or(1), duration: file.duration, nodes, links, flows })

@@ -236,9 +236,9 @@ pub(crate) struct FlowFile {
     /// Make so many copies, numbered from 0.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) count: Option<u32>,
-    /// What it carries: "ftp" (the default), a bulk transfer, or "http", pages.
+    /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, or over UDP "cbr" or "multimedia".
     pub(crate) app: Option<Choice<AppName>>,
-    /// ftp: stop after so many bytes.
+    /// ftp, cbr: stop after so many bytes.
     pub(crate) bytes: Option<Bytes>,
     /// Stop offering data, or asking for it, so long after the start.
     pub(crate) duration: Option<Span>,
@@ -261,6 +261,26 @@ pub(crate) struct FlowFile {
     /// http: stop after so many pages.
     #[schemars(range(min = 1))]
     pub(crate) pages: Option<u64>,
+    /// cbr: payload sent, over time.
+    pub(crate) rate: Option<Rate>,
+    /// cbr: payload of a datagram; default "1000 B". multimedia: the most that a datagram carries; default "1316 B".
+    pub(crate) packet: Option<Bytes>,
+    /// multimedia: rate of the audio; default "64 kbit/s".
+    pub(crate) audio: Option<Rate>,
+    /// multimedia: mean rate of the video; default "512 kbit/s".
+    pub(crate) video: Option<Rate>,
+    /// multimedia: video frames a second; default 25.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) frame_rate: Option<f64>,
+    /// multimedia: frames from one key frame to the next; default 12.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) gop: Option<u32>,
+    /// multimedia: mean size of a key frame over that of another; default 4.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) key_frame_ratio: Option<f64>,
+    /// multimedia: coefficient of variation of the sizes of frames; default 0.3.
+    #[schemars(range(min = 0, max = 10))]
+    pub(crate) frame_variation: Option<f64>,
     /// When the application starts; default "0 s".
     #[serde(default)]
     pub(crate) start: Span,

@@ -150,7 +150,7 @@ names!(RwndReadingName, RwndReading, "a reading", RWND_READINGS.to_vec());
 names!(AvoidanceReadingName, AvoidanceReading, "a reading", AVOIDANCE_READINGS.to_vec());
 names!(DelayedGrowthName, DelayedGrowth, "a reading", DELAYED_GROWTHS.to_vec());
 names!(GrowthName, bool, "what opens the window", vec![("per-ack", false), ("bytes", true)]);
-names!(AppName, AppKind, "an application", vec![("ftp", AppKind::Ftp), ("http", AppKind::Http)]);
+names!(AppName, AppKind, "an application", AppKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
 
 const RWND_READINGS: [(&str, RwndReading); 4] = [
     ("per-segment", RwndReading::PerSegment),

@@ -3,6 +3,7 @@
 mod analytic;
 mod bookkeeping;
 mod http;
+mod udp;
 
 use std::ops::ControlFlow;
 

@@ -94,6 +94,28 @@ fn something_must_end_the_run() {
 }
 
 #[test]
+fn a_stream_lasts_as_long_as_what_has_an_end() {
+    let app = |keys: &str| SMALL.replace("bytes = '1 MB'", keys);
+    for (keys, expected) in
+        [("app = 'cbr'\nrate = '1 Mbit/s'", "bytes or duration"), ("app = 'multimedia'", "duration")]
+    {
+        let stream = app(keys);
+        assert_eq!(
+            parse_str("s.toml", &stream, &[]).unwrap_err().to_string(),
+            format!(
+                "s.toml:7: flows.f: expected {expected}, here or as the duration of the run, found nothing that ends it"
+            )
+        );
+        for key in ["duration", "flows.f.duration"] {
+            assert!(set(&stream, &[(key, "1 s")]).is_ok());
+        }
+        let download = SMALL.split("[flows.f]").nth(1).unwrap();
+        let beside = format!("{stream}\n[flows.g]{download}");
+        assert_eq!(set(&beside, &[]).unwrap().flows[0].variant, "udp");
+    }
+}
+
+#[test]
 fn links_and_flows_are_needed() {
     for (text, expected) in [
         ("seed = 1", "s: links: expected at least one link, such as [links.satellite], found none"),

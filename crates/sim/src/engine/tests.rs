@@ -1,0 +1,162 @@
+use serde_json::Value;
+
+use super::*;
+use crate::RunResult;
+use crate::scenario::parse_str;
+
+/// A run's JSON without what it cost.
+fn outcome(text: &str, passing: bool) -> Value {
+    let scenario = parse_str("test", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let mut engine = Engine::new(&scenario, 5, None);
+    if !passing {
+        assert!(engine.network.routes.pass_nothing(), "nothing passes in {text}");
+    }
+    let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
+    let result = RunResult::new(&scenario, 5, end, &mut engine, 0.0);
+    let mut json = serde_json::to_value(result).unwrap();
+    json["engine"] = Value::Null;
+    json
+}
+
+#[test]
+fn passing_links_change_no_number() {
+    let chain = r#"
+        [links.terrestrial]
+        from = "server"
+        to = "gateway"
+        rate = "4 Mbit/s"
+        delay = "10 ms"
+        loss = { model = "packet", probability = 0.003 }
+        [links.satellite]
+        from = "gateway"
+        to = "client"
+        rate = "2 Mbit/s"
+        delay = "250 ms"
+        queue = "30 packets"
+        [flows.f]
+        from = "server"
+        to = "client"
+        bytes = "5 MB"
+        tcp = { receive_window = "400 kB" }
+    "#;
+    let dumbbell = r#"
+        duration = "20 s"
+        [links.left]
+        from = "s{i}"
+        to = "west"
+        count = 5
+        rate = "10 Mbit/s"
+        delay = "3 ms"
+        [links.middle]
+        from = "west"
+        to = "east"
+        rate = "8 Mbit/s"
+        delay = "20 ms"
+        queue = "40 packets"
+        [links.right]
+        from = "east"
+        to = "r{i}"
+        count = 5
+        rate = "3 Mbit/s"
+        delay = "7 ms"
+        queue = "20 packets"
+        loss = { model = "ber", ber = 1e-7 }
+        [flows.f]
+        from = "s{i}"
+        to = "r{i}"
+        count = 5
+        start_step = "100 ms"
+    "#;
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        for text in [chain, dumbbell] {
+            let text = format!("{text}\nrecovery = \"{recovery}\"\n");
+            assert_eq!(outcome(&text, true), outcome(&text, false), "{recovery}");
+        }
+    }
+}
+
+#[test]
+fn passing_links_change_no_number_of_datagrams() {
+    let chain = r#"
+        [links.first]
+        from = "server"
+        to = "gateway"
+        rate = "4 Mbit/s"
+        delay = "10 ms"
+        queue = "5 packets"
+        loss = { model = "packet", probability = 0.03 }
+        [links.second]
+        from = "gateway"
+        to = "satellite"
+        rate = "3 Mbit/s"
+        delay = "30 ms"
+        queue = "5 packets"
+        loss = { model = "packet", probability = 0.03 }
+        [links.third]
+        from = "satellite"
+        to = "client"
+        rate = "2 Mbit/s"
+        delay = "250 ms"
+        queue = "5 packets"
+        loss = { model = "packet", probability = 0.03 }
+        [flows.video]
+        from = "server"
+        to = "client"
+        app = "multimedia"
+        video = "2 Mbit/s"
+    "#;
+    let ended = |time: &str| format!("{chain}\nduration = \"{time}\"\n");
+    // What is lost on its way when the run ends is not counted, though a passing link has settled it.
+    let cut_off = |time: &str| format!("duration = \"{time}\"\n{chain}\n");
+    let beside = |app: &str| {
+        format!("{chain}\n[flows.other]\nfrom = \"gateway\"\nto = \"client\"\nstart = \"1 s\"\n{app}\n")
+    };
+    let mut texts: Vec<String> = (0..40).map(|i| ended(&format!("{} ms", 2000 + 7 * i))).collect();
+    texts.extend((0..40).map(|i| cut_off(&format!("{} ms", 2000 + 7 * i))));
+    texts.push(beside("bytes = \"400 kB\""));
+    texts.push(beside("app = \"cbr\"\nrate = \"300 kbit/s\"\nbytes = \"200 kB\""));
+    for text in texts {
+        let passed = outcome(&text, true);
+        assert!(passed["flows"][0]["datagrams_lost"].as_u64() > Some(20), "{text}");
+        assert_eq!(passed, outcome(&text, false), "{text}");
+    }
+}
+
+/// A link that two flows feed by different ways is no part of what may be settled in advance.
+#[test]
+fn a_link_of_two_flows_takes_their_packets_in_the_order_of_their_times() {
+    let text = r#"
+        duration = "20 s"
+        [links.near]
+        from = "a"
+        to = "middle"
+        rate = "1 Mbit/s"
+        delay = "1 ms"
+        [links.far]
+        from = "b"
+        to = "middle"
+        rate = "1 Mbit/s"
+        delay = "300 ms"
+        [links.shared]
+        from = "middle"
+        to = "c"
+        rate = "1 Mbit/s"
+        delay = "10 ms"
+        queue = "8 packets"
+        [flows.tcp]
+        from = "b"
+        to = "c"
+        [flows.stream]
+        from = "a"
+        to = "c"
+        app = "multimedia"
+    "#;
+    let scenario = parse_str("test", text, &[]).unwrap();
+    let mut engine = Engine::new(&scenario, 5, None);
+    // The stream's way: both of its links, and that is its end.
+    let App::Udp(stream) = &engine.flows[1].app else { panic!("no stream") };
+    let way = &engine.network.routes.hops[stream.route as usize..][..3];
+    assert!(!way[0].passes() && !way[1].passes() && way[2] == Hop::ARRIVED);
+    engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(outcome(text, true), outcome(text, false));
+}
