@@ -8,6 +8,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "applications",
     "controls",
     "load",
     "presets",
@@ -102,6 +103,9 @@ def recoveries() -> list[tuple[str, str]]:
 
 def controls() -> list[tuple[str, str]]:
     """Name and summary of each control."""
+
+def applications() -> list[tuple[str, str]]:
+    """Name and summary of each application that a flow may carry."""
 
 def schema() -> str:
     """Give the JSON Schema of a scenario file."""

@@ -21,6 +21,8 @@ def entries(what: str) -> list[Entry]:
             pairs = _core.recoveries()
         case "controls":
             pairs = _core.controls()
+        case "applications":
+            pairs = _core.applications()
         case "presets":
             pairs = _core.presets()
         case "profiles":

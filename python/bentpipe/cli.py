@@ -133,7 +133,17 @@ def run(
 @click.argument(
     "what",
     type=click.Choice(
-        ["variants", "recoveries", "controls", "queues", "gateways", "presets", "profiles", "papers"]
+        [
+            "variants",
+            "recoveries",
+            "controls",
+            "applications",
+            "queues",
+            "gateways",
+            "presets",
+            "profiles",
+            "papers",
+        ]
     ),
 )
 @_json

@@ -125,7 +125,7 @@ def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> Non
             lines.set_label("SACK block received" if alone or name == flows[-1] else "")
         _dots(axes, resent, RED, "segment resent" if alone or name == flows[-1] else "", size=6, marker="x")
     axes.set_ylabel("sequence number (kB)")
-    if legend:
+    if legend and flows:
         axes.legend(loc="upper left", markerscale=2)
     _note_rest(axes, subject)
 
@@ -134,6 +134,8 @@ def draw_window(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw cwnd, and for a single flow also ssthresh and flight size."""
     flows = _flows(subject)
     for name, colour in zip(flows, CYCLE, strict=False):
+        if not _has_window(subject, name):
+            continue
         alone = len(flows) == 1
         if alone:
             _steps(axes, subject.traces.get(name, "flight"), GREY, "flight size", scale=1e-3, width=0.8)
@@ -144,13 +146,15 @@ def draw_window(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     axes.set_ylabel("window (kB)")
     axes.set_ylim(bottom=0)
     if legend:
-        axes.legend(loc="upper right", ncols=3)
+        _legend(axes)
 
 
 def draw_round_trip(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw RTT samples, and for a single flow the retransmission timeout."""
     flows = _flows(subject)
     for name, colour in zip(flows, CYCLE, strict=False):
+        if not _has_window(subject, name):
+            continue
         alone = len(flows) == 1
         if alone:
             _steps(axes, subject.traces.get(name, "rto"), ORANGE, "RTO")
@@ -159,7 +163,7 @@ def draw_round_trip(axes: "Axes", subject: Subject, *, legend: bool = True) -> N
     axes.set_ylabel("RTT, RTO (s)")
     axes.set_ylim(bottom=0)
     if legend:
-        axes.legend(loc="upper right", ncols=3)
+        _legend(axes)
 
 
 def draw_queue(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
@@ -180,7 +184,19 @@ def _heading(subject: Subject, common: str | None) -> str:
 
 
 def _connections(subject: Subject) -> list[str]:
-    return [trace.subject for trace in subject.traces if trace.kind == "cwnd"]
+    # Of a flow over UDP there is only what it sent; a folder keeps no curves without a point.
+    drawn = (trace for trace in subject.traces if trace.kind in ("cwnd", "sent") and len(trace.time_s))
+    return list(dict.fromkeys(trace.subject for trace in drawn))
+
+
+def _has_window(subject: Subject, name: str) -> bool:
+    return len(subject.traces.get(name, "cwnd").time_s) > 0
+
+
+def _legend(axes: "Axes") -> None:
+    """Add a legend when there is anything to name."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper right", ncols=3)
 
 
 def _flows(subject: Subject) -> list[str]:

@@ -33,6 +33,8 @@ class Flow(TypedDict):
     retransmitted_segments: Number
     timeouts: Number
     rtt_mean_s: Number
+    datagrams_sent: Number
+    datagrams_lost: Number
     error: NotRequired[str | None]
 
 

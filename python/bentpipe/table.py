@@ -32,6 +32,8 @@ def print_run(run: Run, to: Console) -> None:
     replicated = f", {runs} replications, 95 % intervals" if runs else ""
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
     to.print(flow_table(run["flows"]))
+    if streams := [flow for flow in run["flows"] if _over_udp(flow)]:
+        to.print(datagram_table(streams))
     if run["pages"]:
         to.print(page_table(run["pages"]))
     to.print(link_table(run["links"]))
@@ -40,7 +42,8 @@ def print_run(run: Run, to: Console) -> None:
     spent += f"{count(engine['events'])} events"
     wall, segments = mean(engine["wall_s"]), mean(engine["data_segments"])
     speed = f", {quantity(segments / wall, 'segments/s')}" if wall and segments else ""
-    fairness = f"  Jain's fairness index {count(run['jain'])}." if len(run["flows"]) > 1 else ""
+    sharing = sum(not _over_udp(flow) for flow in run["flows"]) or len(run["flows"])
+    fairness = f"  Jain's fairness index {count(run['jain'])}." if sharing > 1 else ""
     to.print(f"{spent}{speed}.{fairness}", highlight=False)
 
 
@@ -50,6 +53,7 @@ def flow_table(flows: list[Flow]) -> Table:
         "flow", "variant", "delivered", "time", "goodput", "throughput", "resent segments", "timeouts", "RTT"
     )
     for flow in flows[:MAXIMUM_ROWS]:
+        resent = (flow["retransmitted_segments"], flow["timeouts"])
         table.add_row(
             flow["name"],
             flow["variant"],
@@ -57,14 +61,28 @@ def flow_table(flows: list[Flow]) -> Table:
             seconds(flow["duration_s"]) if mean(flow["finish_s"]) is not None else "unfinished",
             quantity(flow["goodput_bps"], "bit/s"),
             quantity(flow["throughput_bps"], "bit/s"),
-            count(flow["retransmitted_segments"]),
-            count(flow["timeouts"]),
+            *(("–", "–") if _over_udp(flow) else map(count, resent)),
             seconds(flow["rtt_mean_s"]),
         )
     _mention_rest(table, len(flows))
     for flow in flows:
         if flow.get("error"):
             table.caption = f"{flow['name']}: {flow['error']}"
+    return table
+
+
+def datagram_table(flows: list[Flow]) -> Table:
+    """Make the table of what became of the datagrams of each flow over UDP."""
+    table = _table("flow", "datagrams sent", "lost", "share lost")
+    for flow in flows[:MAXIMUM_ROWS]:
+        sent, lost = mean(flow["datagrams_sent"]), mean(flow["datagrams_lost"])
+        table.add_row(
+            flow["name"],
+            count(flow["datagrams_sent"]),
+            count(flow["datagrams_lost"]),
+            percent(lost / sent) if sent and lost is not None else "–",
+        )
+    _mention_rest(table, len(flows))
     return table
 
 
@@ -104,6 +122,10 @@ def link_table(links: list[Link]) -> Table:
         )
     _mention_rest(table, len(links))
     return table
+
+
+def _over_udp(flow: Flow) -> bool:
+    return flow["variant"] == "udp"
 
 
 def _table(first: str, *rest: str) -> Table:

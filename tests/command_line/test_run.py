@@ -149,7 +149,9 @@ def test_every_example_runs(bentpipe: Bentpipe, path: Path) -> None:
     assert all(flow["bytes_delivered"] > 0 for flow in json.loads(result.stdout)["flows"])
 
 
-@pytest.mark.parametrize("what", ["variants", "recoveries", "controls", "queues", "presets", "profiles"])
+@pytest.mark.parametrize(
+    "what", ["variants", "recoveries", "controls", "applications", "queues", "presets", "profiles"]
+)
 def test_list_names_things_that_are_there(bentpipe: Bentpipe, what: str) -> None:
     result = bentpipe("list", what, "--json")
     assert (result.returncode, result.stderr) == (0, "")
@@ -199,3 +201,27 @@ def test_each_connection_of_a_flow_has_its_series(bentpipe: Bentpipe, tmp_path: 
     assert result.returncode == 0, result.stderr
     table = pq.read_table(next((tmp_path / "out").rglob("*.parquet")))
     assert {"pages/1", "pages/2"} <= set(table.column("subject").to_pylist())
+
+
+def test_a_stream_over_udp_has_its_losses_in_json_table_and_series(
+    bentpipe: Bentpipe, tmp_path: Path
+) -> None:
+    lossy = ("--set", 'links.satellite.loss={ model = "packet", probability = 0.02 }')
+    shortened = ("run", SCENARIOS / "multimedia.toml", "--set", "duration=30 s", *lossy)
+    run = json.loads(bentpipe(*shortened, "--json", "--out", tmp_path / "out").stdout)
+    download, video = run["flows"]
+    assert (video["variant"], video["rtt_mean_s"], video["retransmitted_segments"]) == ("udp", None, 0)
+    assert (download["datagrams_sent"], download["datagrams_lost"]) == (0, 0)
+    assert run["jain"] == 1.0
+    assert 20 < video["datagrams_lost"] < video["datagrams_sent"] / 20
+    rows = pq.read_table(tmp_path / "out" / "series.parquet").to_pylist()
+    kinds = {row["kind"] for row in rows if row["subject"] == "video"}
+    assert {"sent", "damaged"} <= kinds <= {"sent", "damaged", "dropped"}
+    sent = [row["value"] for row in rows if (row["subject"], row["kind"]) == ("video", "sent")]
+    assert len(sent) == video["datagrams_sent"]
+    assert sent == sorted(sent)
+    table = bentpipe(*shortened).stdout
+    assert "datagrams sent" in table
+    assert "fairness" not in table
+    combined = json.loads(bentpipe(*shortened, "--runs", "3", "--json").stdout)
+    assert combined["flows"][1]["datagrams_lost"]["ci95"] > 0

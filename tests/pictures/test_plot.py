@@ -77,3 +77,20 @@ def test_a_broken_result_is_one_line(bentpipe: Bentpipe, lossy: Path, tmp_path: 
     assert broken in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "plot.png").exists()
+
+
+@pytest.mark.parametrize("flows", ["both", "stream"])
+def test_a_stream_over_udp_is_drawn_without_a_window(bentpipe: Bentpipe, tmp_path: Path, flows: str) -> None:
+    text = (SCENARIOS / "multimedia.toml").read_text().replace("300 s", "10 s")
+    before, download, stream = text.split("[flows.")
+    path = tmp_path / "streams.toml"
+    path.write_text("[flows.".join([before, stream] if flows == "stream" else [before, download, stream]))
+    assert bentpipe("run", path, "--out", "result").returncode == 0
+    for source, picture in ((path, "a.svg"), ("result", "b.svg")):
+        result = bentpipe("plot", source, "--out", picture)
+        assert (result.returncode, result.stderr) == (0, f"Wrote {picture}\n")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert drawn == (tmp_path / "b.svg").read_text()
+    assert ("<!-- video -->" in drawn) == (flows == "both")
+    assert "<!-- cwnd of video -->" not in drawn
+    assert ("<!-- cwnd of download -->" in drawn) == (flows == "both")

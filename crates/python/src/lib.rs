@@ -119,6 +119,11 @@ fn controls() -> Vec<(&'static str, &'static str)> {
 }
 
 #[pyfunction]
+fn applications() -> Vec<(&'static str, &'static str)> {
+    scenario::apps()
+}
+
+#[pyfunction]
 fn profiles() -> Vec<(&'static str, &'static str)> {
     Profile::ALL.into_iter().map(|profile| (profile.name(), profile.summary())).collect()
 }
@@ -164,7 +169,7 @@ fn geo_model(name: &str) -> PyResult<GeoModel> {
 mod _core {
     #[pymodule_export]
     use super::{
-        RunError, RunResult, Scenario, ScenarioError, controls, load, presets, profiles, recoveries, schema,
-        slant_range, slant_range_at_elevation, variants,
+        RunError, RunResult, Scenario, ScenarioError, applications, controls, load, presets, profiles,
+        recoveries, schema, slant_range, slant_range_at_elevation, variants,
     };
 }

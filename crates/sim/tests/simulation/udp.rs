@@ -106,7 +106,7 @@ fn a_frame_is_a_burst_and_a_key_frame_a_longer_one() {
         let Some((last, whole)) = sizes.split_last() else { continue };
         assert!(whole.iter().all(|bytes| *bytes == 1316) && *last <= 1316, "{sizes:?}");
         let size = sizes.iter().sum::<u64>() as f64;
-        if number as u64 % 12 == 0 { key.push(size) } else { other.push(size) }
+        if (number as u64).is_multiple_of(12) { key.push(size) } else { other.push(size) }
     }
     for (sizes, expected) in [(key, 8192.0), (other, 2048.0)] {
         let n = sizes.len() as f64;
