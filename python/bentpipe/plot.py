@@ -104,10 +104,14 @@ def draw_runs(
 def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw what was sent, resent, acknowledged and selectively acknowledged, as the sender saw it."""
     flows = _flows(subject)
+    last = next((name for name in reversed(flows) if _has_window(subject, name)), None)
     for name, colour in zip(flows, CYCLE, strict=False):
         alone = len(flows) == 1
         sent, resent = subject.traces.get(name, "sent"), subject.traces.get(name, "resent")
         acked = subject.traces.get(name, "acked")
+        if not _has_window(subject, name):
+            _dots(axes, sent, colour, "datagram sent" if alone else f"{name} (UDP)", size=2.2)
+            continue
         _dots(axes, sent, colour, "segment sent" if alone else name, size=2.2)
         axes.step(
             acked.time_s,
@@ -122,8 +126,8 @@ def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> Non
             lines = axes.vlines(
                 lower.time_s, lower.value / 1e3, upper.value / 1e3, color=GREEN, lw=1.6, alpha=0.55
             )
-            lines.set_label("SACK block received" if alone or name == flows[-1] else "")
-        _dots(axes, resent, RED, "segment resent" if alone or name == flows[-1] else "", size=6, marker="x")
+            lines.set_label("SACK block received" if name == last else "")
+        _dots(axes, resent, RED, "segment resent" if name == last else "", size=6, marker="x")
     axes.set_ylabel("sequence number (kB)")
     if legend and flows:
         axes.legend(loc="upper left", markerscale=2)

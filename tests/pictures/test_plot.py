@@ -91,6 +91,8 @@ def test_a_stream_over_udp_is_drawn_without_a_window(bentpipe: Bentpipe, tmp_pat
         assert (result.returncode, result.stderr) == (0, f"Wrote {picture}\n")
     drawn = (tmp_path / "a.svg").read_text()
     assert drawn == (tmp_path / "b.svg").read_text()
-    assert ("<!-- video -->" in drawn) == (flows == "both")
+    assert ("<!-- video (UDP) -->" in drawn) == (flows == "both")
+    assert ("<!-- datagram sent -->" in drawn) == (flows == "stream")
+    assert ("<!-- segment resent -->" in drawn) == (flows == "both")
     assert "<!-- cwnd of video -->" not in drawn
     assert ("<!-- cwnd of download -->" in drawn) == (flows == "both")
