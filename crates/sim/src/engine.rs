@@ -13,6 +13,7 @@ use bentpipe_tcp::{Endpoint, Segment, Seq, State};
 use bentpipe_units::Time;
 
 use crate::apps::{App, Flow};
+use crate::causes::{Causes, LossCauses};
 use crate::events::EventQueue;
 use crate::observe::Observer;
 use crate::packets::Packets;
@@ -51,6 +52,7 @@ struct Network {
     outgoing: Segment,
     routes: Routes,
     observer: Option<Box<Observer>>,
+    causes: Causes,
 }
 
 pub(crate) struct Engine {
@@ -136,7 +138,9 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             observer.lost(at, self.packets.get_mut(id), by_queue);
         }
-        let to = self.packets.get_mut(id).to;
+        let packet = self.packets.get_mut(id);
+        let to = packet.to;
+        self.causes.note(at, packet, by_queue);
         self.expect_loss(at, to);
         self.packets.remove(id);
     }
@@ -153,7 +157,7 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             observer.sent(self.now, from, segment, again);
         }
-        let id = self.packets.insert(segment, route, from as u32 ^ 1);
+        let id = self.packets.insert(segment, route, from as u32 ^ 1, self.now);
         self.offer(route, id, bytes);
     }
 }
@@ -185,6 +189,7 @@ impl Engine {
                 outgoing: Segment::default(),
                 routes,
                 observer,
+                causes: Causes::new(scenario.connections()),
             },
             ends: Vec::with_capacity(ends),
             flows: Vec::with_capacity(scenario.flows.len()),
@@ -242,6 +247,15 @@ impl Engine {
         &mut self,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Time, RunError> {
+        let end = self.handle_events(progress)?;
+        self.join_causes(end);
+        Ok(end)
+    }
+
+    fn handle_events(
+        &mut self,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Time, RunError> {
         let links = self.network.links.len() as u32;
         while self.open_flows > 0 {
             let Some((at, target)) = self.network.queue.first().filter(|(at, _)| *at <= self.network.end)
@@ -259,10 +273,22 @@ impl Engine {
                 self.timer(target, (target - links) as usize);
             }
             if self.events.is_multiple_of(EVENTS_BETWEEN_PROGRESS) {
+                self.join_causes(self.network.now);
                 self.tell(progress)?;
             }
         }
         Ok(self.network.now)
+    }
+
+    /// Finds out which of the losses so far cost a reduction of the window.
+    #[cold]
+    fn join_causes(&mut self, now: Time) {
+        self.network.causes.join(now, |connection| {
+            // What the receiving host reduces is in the other direction.
+            self.ends[2 * connection + 1].tcp.take_reductions();
+            let tcp = &mut self.ends[2 * connection].tcp;
+            (tcp.sender().una(), tcp.take_reductions())
+        });
     }
 
     fn tell(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), RunError> {
@@ -398,6 +424,11 @@ impl Engine {
     /// The flows, each with the ends of its connections.
     pub(crate) fn flows(&self) -> impl Iterator<Item = (&Flow, &[End])> {
         self.flows.iter().map(|flow| (flow, &self.ends[flow.ends.clone()]))
+    }
+
+    /// What the losses of a flow's connections cost.
+    pub(crate) fn loss_causes(&self, flow: &Flow) -> LossCauses {
+        self.network.causes.sum(flow.ends.start / 2..flow.ends.end / 2)
     }
 
     pub(crate) fn into_observer(self) -> Option<Box<Observer>> {

@@ -1,6 +1,7 @@
 //! The virtual clock: events, topology, applications, scenarios, measurements.
 
 mod apps;
+mod causes;
 mod engine;
 mod events;
 mod observe;
@@ -12,6 +13,7 @@ mod run;
 pub mod scenario;
 mod series;
 
+pub use causes::LossCauses;
 pub use result::{EngineResult, FlowResult, LinkResult, PageResult, RunResult};
 pub use run::{Progress, RunError, RunOptions, run};
 pub use series::{

@@ -2,6 +2,7 @@
 
 use bentpipe_path::PacketId;
 use bentpipe_tcp::Segment;
+use bentpipe_units::Time;
 
 /// A packet under way.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,8 @@ pub(crate) struct Packet {
     pub(crate) hop: u32,
     /// The endpoint that it goes to.
     pub(crate) to: u32,
+    /// When its host sent it.
+    pub(crate) sent: Time,
 }
 
 #[derive(Debug, Default)]
@@ -21,17 +24,18 @@ pub(crate) struct Packets {
 
 impl Packets {
     #[inline]
-    pub(crate) fn insert(&mut self, segment: &Segment, hop: u32, to: u32) -> PacketId {
+    pub(crate) fn insert(&mut self, segment: &Segment, hop: u32, to: u32, sent: Time) -> PacketId {
         match self.free.pop() {
             Some(id) => {
                 let packet = &mut self.slots[id as usize];
                 packet.segment = *segment;
                 packet.hop = hop;
                 packet.to = to;
+                packet.sent = sent;
                 id
             }
             None => {
-                self.slots.push(Packet { segment: *segment, hop, to });
+                self.slots.push(Packet { segment: *segment, hop, to, sent });
                 self.slots.len() as PacketId - 1
             }
         }

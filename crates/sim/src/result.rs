@@ -5,6 +5,7 @@ use bentpipe_units::{Span, Time};
 use serde::Serialize;
 
 use crate::apps::{App, Flow, Http, Udp};
+use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
 use crate::scenario::{FlowSpec, Scenario};
 use crate::series::Series;
@@ -71,6 +72,9 @@ pub struct FlowResult {
     pub datagrams_sent: u64,
     /// Datagrams dropped by a queue or damaged by a link before the end of the run; 0 over TCP.
     pub datagrams_lost: u64,
+    /// Lost data segments by cause, and what they cost.
+    #[serde(flatten)]
+    pub losses: LossCauses,
     /// Why the connection ended early; null when it did not.
     pub error: Option<String>,
 }
@@ -121,7 +125,7 @@ impl RunResult {
         let flows: Vec<FlowResult> = engine
             .flows()
             .zip(&scenario.flows)
-            .map(|((flow, ends), spec)| flow_result(spec, flow, ends, end))
+            .map(|((flow, ends), spec)| flow_result(spec, flow, ends, end, engine.loss_causes(flow)))
             .collect();
         let pages = engine.flows().zip(&scenario.flows).flat_map(|((flow, _), spec)| match &flow.app {
             App::Http(http) => page_results(&spec.name, http),
@@ -160,7 +164,7 @@ fn page_results(flow: &str, http: &Http) -> Vec<PageResult> {
     result.collect()
 }
 
-fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time) -> FlowResult {
+fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time, losses: LossCauses) -> FlowResult {
     if let App::Udp(udp) = &flow.app {
         return udp_result(spec, flow, udp, end);
     }
@@ -197,6 +201,7 @@ fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time) -> FlowRes
         duplicate_bytes: received(|stats| stats.duplicate_bytes),
         datagrams_sent: 0,
         datagrams_lost: 0,
+        losses,
         error: error.map(|error| error.to_string()),
     }
 }
@@ -222,6 +227,7 @@ fn udp_result(spec: &FlowSpec, flow: &Flow, udp: &Udp, end: Time) -> FlowResult 
         duplicate_bytes: 0,
         datagrams_sent: udp.sent,
         datagrams_lost: udp.lost,
+        losses: LossCauses::default(),
         error: None,
     }
 }

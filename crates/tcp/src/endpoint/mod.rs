@@ -7,6 +7,7 @@ mod output;
 use bentpipe_units::{Span, Time};
 
 use crate::receiver::window_scale_for;
+use crate::recovery::Reduction;
 use crate::sender::{Incoming, Outgoing};
 use crate::{
     Config, ConnectionError, Flags, Options, Receiver, RecoveryKind, Segment, Sender, Seq, Timestamps,
@@ -220,6 +221,11 @@ impl Endpoint {
     #[inline]
     pub fn sender(&self) -> &Sender {
         &self.sender
+    }
+
+    /// The sending half's reductions of the window since this was called last.
+    pub fn take_reductions(&mut self) -> Vec<Reduction> {
+        self.sender.take_reductions()
     }
 
     /// The receiving half.

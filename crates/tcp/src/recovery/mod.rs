@@ -15,11 +15,24 @@ pub use reno::Reno;
 pub use sack::Sack;
 pub use tahoe::Tahoe;
 
-use crate::control::{Control, Loss, Window};
+use crate::control::{Control, Loss, Response, Window};
 use crate::{Config, RecoveryKind, SackBlock, Seq};
 
 /// A run of bytes: `start` up to, not including, `end`.
 pub type Range = SackBlock;
+
+/// A reduction of the window in answer to a loss, or to the timer's expiry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// When it happened.
+    pub time: Time,
+    /// Oldest byte not acknowledged then (SND.UNA).
+    pub una: Seq,
+    /// The window of data that it answers for ends before this byte: [`Loss::recover`], or SND.MAX at a timeout.
+    pub below: Seq,
+    /// The byte after the newest one ever sent (SND.MAX).
+    pub max: Seq,
+}
 
 /// The sender as a recovery sees it.
 pub struct Context<'a> {
@@ -37,6 +50,8 @@ pub struct Context<'a> {
     pub control: &'a mut dyn Control,
     /// Set to send the segment that starts at this byte at once, whatever the window.
     pub retransmit_now: &'a mut Option<Seq>,
+    /// Where reductions of the window are written down.
+    pub reductions: &'a mut Vec<Reduction>,
 }
 
 impl Context<'_> {
@@ -48,6 +63,25 @@ impl Context<'_> {
 
     fn loss_at(&self, hole: Seq, first_hole: Seq, recover: Seq, flight: u32) -> Loss {
         Loss { now: self.now, hole, first_hole, recover, flight }
+    }
+
+    /// Tells the control of the first loss of a window.
+    fn tell_loss(&mut self, loss: &Loss) -> Response {
+        let response = self.control.on_loss(self.window, loss);
+        self.note(response, loss.recover)
+    }
+
+    /// Tells the control of a further loss in a window in which one was found already.
+    fn tell_further_loss(&mut self, loss: &Loss) -> Response {
+        let response = self.control.on_further_loss(self.window, loss);
+        self.note(response, loss.recover)
+    }
+
+    fn note(&mut self, response: Response, below: Seq) -> Response {
+        if response == Response::Reduced {
+            self.reductions.push(Reduction { time: self.now, una: self.una, below, max: self.max });
+        }
+        response
     }
 }
 
@@ -193,12 +227,12 @@ impl DuplicateAcks {
     }
 
     /// Tells the control of the loss at `una`, and notes how far the window reaches.
-    fn enter(&mut self, cx: &mut Context<'_>) -> crate::control::Response {
+    fn enter(&mut self, cx: &mut Context<'_>) -> Response {
         self.recover = Some(cx.max);
         self.phases += 1;
         // RFC 5681 section 3.2 step 2: data sent by limited transmit "MUST NOT be included in this calculation".
         let loss = cx.loss_at(cx.una, cx.una, cx.max, self.before_duplicates - cx.una);
-        cx.control.on_loss(cx.window, &loss)
+        cx.tell_loss(&loss)
     }
 
     fn timed_out(&mut self, max: Seq) {

@@ -57,7 +57,7 @@ impl Recovery for NewReno {
             return Progress::Recovering { restart_timer: true };
         }
         let loss = cx.loss_at(cx.una, phase.first_hole, phase.recover, flight);
-        if cx.control.on_further_loss(cx.window, &loss) == Response::Reduced {
+        if cx.tell_further_loss(&loss) == Response::Reduced {
             phase.inflates = true;
         }
         cx.control.on_partial_ack(cx.window, &PartialAck { acked, flight, inflated: phase.inflates });

@@ -66,7 +66,7 @@ impl Sack {
         self.phases += 1;
         self.recovery_point = Some(cx.max);
         let loss = cx.loss_at(cx.una, cx.una, cx.max, self.before_duplicates - cx.una);
-        cx.control.on_loss(cx.window, &loss);
+        cx.tell_loss(&loss);
         let first = self.board.missing_from(cx.una, cx.max);
         let end = (first.start + self.smss).min(first.end);
         self.phase = Some(Phase {
@@ -93,7 +93,7 @@ impl Sack {
             }
             phase.told = hole.end;
             let loss = cx.loss_at(hole.start, phase.first_hole, phase.recovery_point, cx.flight());
-            cx.control.on_further_loss(cx.window, &loss);
+            cx.tell_further_loss(&loss);
         }
     }
 }

@@ -5,7 +5,7 @@ mod transmit;
 use bentpipe_units::{Span, Time};
 
 use crate::control::{self, Ack, Control, Window};
-use crate::recovery::{self, Context, Progress, Recovery};
+use crate::recovery::{self, Context, Progress, Recovery, Reduction};
 use crate::rtt::RttEstimator;
 use crate::{Config, SackBlock, Seq};
 
@@ -114,6 +114,8 @@ pub struct Sender {
     growth_needs_limit: bool,
     max_retransmissions: u32,
     stats: SenderStats,
+    /// Reductions of the window that nobody has taken yet.
+    reductions: Vec<Reduction>,
 }
 
 impl Sender {
@@ -145,6 +147,7 @@ impl Sender {
             growth_needs_limit: config.grow_only_when_limited,
             max_retransmissions: config.max_retransmissions,
             stats: SenderStats::default(),
+            reductions: Vec::new(),
         };
         sender.open(config, config.initial_window);
         sender
@@ -261,6 +264,7 @@ impl Sender {
             window: &mut self.window,
             control: &mut *self.control,
             retransmit_now: &mut self.retransmit_now,
+            reductions: &mut self.reductions,
         };
         let outcome = call(&mut *self.recovery, &mut cx);
         self.recovery_idle = self.recovery.is_idle();
@@ -379,6 +383,7 @@ impl Sender {
         self.stats.timeouts += 1;
         let event = control::Timeout { now, flight: self.flight(), repeated: self.timeouts_in_a_row > 1 };
         self.control.on_timeout(&mut self.window, &event);
+        self.reductions.push(Reduction { time: now, una: self.una, below: self.max, max: self.max });
         self.nxt = self.una;
         self.retransmit_now = Some(self.una);
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
@@ -462,6 +467,11 @@ impl Sender {
     /// Recovery phases entered so far.
     pub fn recovery_phases(&self) -> u32 {
         self.recovery.phases()
+    }
+
+    /// The reductions of the window since this was called last, in the order in which they happened.
+    pub fn take_reductions(&mut self) -> Vec<Reduction> {
+        std::mem::take(&mut self.reductions)
     }
 
     /// Counters.

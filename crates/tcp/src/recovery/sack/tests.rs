@@ -190,6 +190,7 @@ impl Both {
         let (una, max) = (self.seq(self.model.una), self.seq(self.model.max));
         let mut nxt = max;
         let mut retransmit_now = None;
+        let mut reductions = Vec::new();
         let mut cx = Context {
             now: Time::ZERO,
             una,
@@ -198,6 +199,7 @@ impl Both {
             window: &mut window,
             control: &mut self.notes,
             retransmit_now: &mut retransmit_now,
+            reductions: &mut reductions,
         };
         call(&mut self.sack, &mut cx)
     }

@@ -1,0 +1,208 @@
+//! Which lost segments cost a reduction of the window, by the cause of the loss: what a control mistook.
+//!
+//! The network notes losses and the senders note reductions; both are rare, and are joined here from time to time. What a
+//! join gives does not depend on when it is made: a loss is known from the time at which it happens on, also where a link
+//! that passes its packets told it early.
+
+use bentpipe_tcp::recovery::Reduction;
+use bentpipe_tcp::{Flags, Seq};
+use bentpipe_units::Time;
+use serde::Serialize;
+
+use crate::packets::Packet;
+
+/// Lost data segments by cause, and what they cost.
+///
+/// A lost segment costs a reduction of the window when the sender reduces after it has sent it, before the cumulative ACK
+/// passes it, and for a window of data that it is in: its first byte is at or after SND.UNA, and before the `recover` of the
+/// loss that the reduction answers to (SND.MAX at a timeout). A retransmission that is lost is a loss of its own. A segment is
+/// counted when it has cost a reduction or the cumulative ACK has passed it; what is open at the end of a run is in no column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LossCauses {
+    /// Data segments that a link damaged.
+    #[serde(rename = "loss_cause_random")]
+    pub random: u64,
+    /// Those of them that cost a reduction.
+    #[serde(rename = "loss_cause_random_cut")]
+    pub random_cut: u64,
+    /// Data segments that a full queue dropped.
+    #[serde(rename = "loss_cause_congestion")]
+    pub congestion: u64,
+    /// Those of them that cost no reduction.
+    #[serde(rename = "loss_cause_congestion_kept")]
+    pub congestion_kept: u64,
+    /// Reductions of the window: in answer to a loss, or to an expiry of the retransmission timer.
+    #[serde(rename = "loss_cause_cuts")]
+    pub cuts: u64,
+    /// Those of them in whose window of data nothing was lost.
+    #[serde(rename = "loss_cause_needless_cuts")]
+    pub needless_cuts: u64,
+}
+
+impl LossCauses {
+    fn count(&mut self, lost: &Lost) {
+        match lost.cause {
+            Cause::Random => {
+                self.random += 1;
+                self.random_cut += u64::from(lost.cut);
+            }
+            Cause::Congestion => {
+                self.congestion += 1;
+                self.congestion_kept += u64::from(!lost.cut);
+            }
+            Cause::Uncounted => {}
+        }
+    }
+}
+
+impl std::ops::AddAssign for LossCauses {
+    fn add_assign(&mut self, other: LossCauses) {
+        self.random += other.random;
+        self.random_cut += other.random_cut;
+        self.congestion += other.congestion;
+        self.congestion_kept += other.congestion_kept;
+        self.cuts += other.cuts;
+        self.needless_cuts += other.needless_cuts;
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Random,
+    Congestion,
+    /// A FIN without data: no data segment, and a reason to reduce all the same.
+    Uncounted,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    seq: Seq,
+    sent: Time,
+    cause: Cause,
+    /// Whether it has cost a reduction.
+    cut: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    /// When it is lost.
+    at: Time,
+    connection: u32,
+    lost: Lost,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    reduction: Reduction,
+    needless: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Connection {
+    /// Losses that a reduction may still answer to.
+    open: Vec<Lost>,
+    /// Reductions that a loss may still be found for.
+    cuts: Vec<Cut>,
+    settled: LossCauses,
+}
+
+/// What was lost, and what it cost, by connection.
+#[derive(Debug, Default)]
+pub(crate) struct Causes {
+    /// Not yet joined.
+    noted: Vec<Noted>,
+    connections: Vec<Connection>,
+}
+
+impl Causes {
+    pub(crate) fn new(connections: usize) -> Causes {
+        Causes { noted: Vec::new(), connections: vec![Connection::default(); connections] }
+    }
+
+    /// A packet is lost at time `at`: a full queue drops it, or a link damages it.
+    pub(crate) fn note(&mut self, at: Time, packet: &Packet, by_queue: bool) {
+        let segment = &packet.segment;
+        // A flow's data goes from the even end of a connection to the odd one; behind the connections come UDP flows.
+        let over_tcp = (packet.to as usize) < 2 * self.connections.len();
+        if !over_tcp || packet.to.is_multiple_of(2) || (segment.len == 0 && !segment.flags.has(Flags::FIN)) {
+            return;
+        }
+        let cause = match by_queue {
+            _ if segment.len == 0 => Cause::Uncounted,
+            true => Cause::Congestion,
+            false => Cause::Random,
+        };
+        let lost = Lost { seq: segment.seq, sent: packet.sent, cause, cut: false };
+        self.noted.push(Noted { at, connection: packet.to / 2, lost });
+    }
+
+    /// Joins what has happened by `now`. `sender` gives, for a connection, SND.UNA and the reductions since the last join.
+    pub(crate) fn join(&mut self, now: Time, mut sender: impl FnMut(usize) -> (Seq, Vec<Reduction>)) {
+        let connections = &mut self.connections;
+        self.noted.retain(|noted| {
+            if noted.at <= now {
+                connections[noted.connection as usize].open.push(noted.lost);
+            }
+            noted.at > now
+        });
+        for (number, connection) in connections.iter_mut().enumerate() {
+            let (una, reductions) = sender(number);
+            connection.join(una, reductions);
+        }
+    }
+
+    /// What is known of some connections after the last join.
+    pub(crate) fn sum(&self, connections: std::ops::Range<usize>) -> LossCauses {
+        let mut sum = LossCauses::default();
+        for connection in &self.connections[connections] {
+            sum += connection.settled;
+            connection.open.iter().filter(|lost| lost.cut).for_each(|lost| sum.count(lost));
+            sum.needless_cuts += connection.cuts.iter().filter(|cut| cut.needless).count() as u64;
+        }
+        sum
+    }
+}
+
+impl Connection {
+    fn join(&mut self, una: Seq, reductions: Vec<Reduction>) {
+        if self.open.is_empty() && self.cuts.is_empty() && reductions.is_empty() {
+            return;
+        }
+        self.settled.cuts += reductions.len() as u64;
+        self.cuts.extend(reductions.into_iter().map(|reduction| Cut { reduction, needless: true }));
+        let mut losses = std::mem::take(&mut self.open);
+        losses.sort_by_key(|lost| lost.sent);
+        let mut losses = losses.into_iter().peekable();
+        let (open, settled) = (&mut self.open, &mut self.settled);
+        let mut settle_below = |open: &mut Vec<Lost>, una: Seq| {
+            open.retain(|lost| {
+                if lost.seq < una {
+                    settled.count(lost);
+                }
+                lost.seq >= una
+            });
+        };
+        for Cut { reduction, needless } in &mut self.cuts {
+            // What goes out at the time of a reduction goes out in answer to it.
+            while let Some(lost) = losses.next_if(|lost| lost.sent < reduction.time) {
+                open.push(lost);
+            }
+            settle_below(open, reduction.una);
+            for lost in open.iter_mut().filter(|lost| lost.seq < reduction.below) {
+                lost.cut = true;
+                *needless = false;
+            }
+        }
+        open.extend(losses);
+        settle_below(open, una);
+        // An ACK of data sent after a reduction: every packet sent before has arrived or is lost, for links keep the order.
+        self.cuts.retain(|cut| {
+            let closed = una > cut.reduction.max;
+            self.settled.needless_cuts += u64::from(closed && cut.needless);
+            !closed
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;
