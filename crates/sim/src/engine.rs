@@ -247,15 +247,6 @@ impl Engine {
         &mut self,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Time, RunError> {
-        let end = self.handle_events(progress)?;
-        self.join_causes(end);
-        Ok(end)
-    }
-
-    fn handle_events(
-        &mut self,
-        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Time, RunError> {
         let links = self.network.links.len() as u32;
         while self.open_flows > 0 {
             let Some((at, target)) = self.network.queue.first().filter(|(at, _)| *at <= self.network.end)
@@ -273,16 +264,14 @@ impl Engine {
                 self.timer(target, (target - links) as usize);
             }
             if self.events.is_multiple_of(EVENTS_BETWEEN_PROGRESS) {
-                self.join_causes(self.network.now);
                 self.tell(progress)?;
             }
         }
         Ok(self.network.now)
     }
 
-    /// Finds out which of the losses so far cost a reduction of the window.
-    #[cold]
-    fn join_causes(&mut self, now: Time) {
+    /// Finds out which of the losses until `now` cost a reduction of the window.
+    pub(crate) fn join_causes(&mut self, now: Time) {
         self.network.causes.join(now, |connection| {
             // What the receiving host reduces is in the other direction.
             self.ends[2 * connection + 1].tcp.take_reductions();
@@ -291,7 +280,9 @@ impl Engine {
         });
     }
 
-    fn tell(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), RunError> {
+    #[cold]
+    fn tell(&mut self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), RunError> {
+        self.join_causes(self.network.now);
         let end = (self.network.end != Time::NEVER).then(|| self.network.end.as_secs());
         let simulated_s = self.network.now.as_secs();
         match progress(&Progress { simulated_s, end_s: end, events: self.events }) {

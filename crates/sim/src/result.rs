@@ -122,6 +122,7 @@ impl RunResult {
         engine: &mut Engine,
         wall_s: f64,
     ) -> RunResult {
+        engine.join_causes(end);
         let flows: Vec<FlowResult> = engine
             .flows()
             .zip(&scenario.flows)

@@ -2,6 +2,7 @@
 
 mod analytic;
 mod bookkeeping;
+mod causes;
 mod http;
 mod udp;
 

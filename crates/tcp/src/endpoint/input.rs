@@ -5,6 +5,7 @@ use bentpipe_units::Time;
 use super::*;
 
 impl Endpoint {
+    #[inline(always)]
     pub(super) fn on_segment_synchronised(&mut self, now: Time, segment: &Segment) {
         // Header prediction (Jacobson 1990): in order, inside the window, nothing but ACK set.
         let expected = self.state == State::Established
@@ -36,6 +37,7 @@ impl Endpoint {
     }
 
     /// RFC 9293 section 3.10.7.4 up to the fifth check; whether there is an ACK field to look at.
+    #[inline(always)]
     pub(super) fn check(&mut self, now: Time, segment: &Segment) -> bool {
         let syn_alone = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         if self.state == State::SynReceived && syn_alone && segment.seq + 1 == self.receiver.nxt() {
@@ -124,6 +126,7 @@ impl Endpoint {
         }
     }
 
+    #[inline(always)]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) {
         if segment.ack < self.sender.una() {
             return;
@@ -152,6 +155,7 @@ impl Endpoint {
         self.sender.on_ack(now, &incoming);
     }
 
+    #[inline(always)]
     pub(super) fn take_data(&mut self, now: Time, segment: &Segment) {
         let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if receiving && segment.sequence_len() > 0 {

@@ -156,6 +156,7 @@ impl Endpoint {
     }
 
     /// A segment arrived.
+    #[inline(always)]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed => self.answer_with_reset(segment),

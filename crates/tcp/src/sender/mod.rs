@@ -205,6 +205,7 @@ impl Sender {
     }
 
     /// An acceptable ACK arrived: `una <= ack <= max`.
+    #[inline(never)]
     pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         let prior_flight = self.flight();
         let news = !incoming.sack.is_empty() && self.take_sack(incoming);
