@@ -35,6 +35,12 @@ class Flow(TypedDict):
     rtt_mean_s: Number
     datagrams_sent: Number
     datagrams_lost: Number
+    loss_cause_random: Number
+    loss_cause_random_cut: Number
+    loss_cause_congestion: Number
+    loss_cause_congestion_kept: Number
+    loss_cause_cuts: Number
+    loss_cause_needless_cuts: Number
     error: NotRequired[str | None]
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from bentpipe.catalogue import Entry
 from bentpipe.grid import Grid
 from bentpipe.reproduction import Reproduced, verdict_counts
-from bentpipe.results import Flow, Link, Page, Run, mean
+from bentpipe.results import Flow, Link, Number, Page, Run, mean
 from bentpipe.units import count, percent, quantity, seconds
 
 MAXIMUM_ROWS = 20
@@ -27,13 +27,15 @@ def console() -> Console:
 
 
 def print_run(run: Run, to: Console) -> None:
-    """Print the flows, their pages, the links and what the simulator spent."""
+    """Print the flows, what their losses cost, their pages, the links and what the simulator spent."""
     runs = run.get("runs")
     replicated = f", {runs} replications, 95 % intervals" if runs else ""
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
     to.print(flow_table(run["flows"]))
     if streams := [flow for flow in run["flows"] if _over_udp(flow)]:
         to.print(datagram_table(streams))
+    if any(_lost(flow) for flow in run["flows"]):
+        to.print(loss_cause_table(run["flows"]))
     if run["pages"]:
         to.print(page_table(run["pages"]))
     to.print(link_table(run["links"]))
@@ -84,6 +86,35 @@ def datagram_table(flows: list[Flow]) -> Table:
         )
     _mention_rest(table, len(flows))
     return table
+
+
+def loss_cause_table(flows: list[Flow]) -> Table:
+    """Make the table of which losses cost each flow a reduction of its window, by their cause."""
+    table = _table(
+        "losses by cause", "random", "reduced after", "congestion", "not reduced after", "needless reductions"
+    )
+    for flow in flows[:MAXIMUM_ROWS]:
+        table.add_row(
+            flow["name"],
+            f"{count(flow['loss_cause_random'])} segments",
+            _share(flow["loss_cause_random_cut"], flow["loss_cause_random"]),
+            f"{count(flow['loss_cause_congestion'])} segments",
+            _share(flow["loss_cause_congestion_kept"], flow["loss_cause_congestion"]),
+            f"{count(flow['loss_cause_needless_cuts'])} of {count(flow['loss_cause_cuts'])}",
+        )
+    _mention_rest(table, len(flows))
+    return table
+
+
+def _lost(flow: Flow) -> bool:
+    # A flow without TCP has no such columns.
+    return any(mean(flow.get(f"loss_cause_{cause}")) for cause in ("random", "congestion"))
+
+
+def _share(part: Number, whole: Number) -> str:
+    """Write a share in per cent: of all replications together, and so without an interval."""
+    of, all_of = mean(part), mean(whole)
+    return percent(of / all_of) if of is not None and all_of else "–"
 
 
 def page_table(pages: list[Page]) -> Table:

@@ -1,4 +1,5 @@
 import json
+from itertools import takewhile
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -18,6 +19,12 @@ FLOW_KEYS = {
     "retransmitted_segments",
     "timeouts",
     "rtt_mean_s",
+    "loss_cause_random",
+    "loss_cause_random_cut",
+    "loss_cause_congestion",
+    "loss_cause_congestion_kept",
+    "loss_cause_cuts",
+    "loss_cause_needless_cuts",
 }
 LINK_KEYS = {
     "name",
@@ -59,6 +66,37 @@ def test_the_table_shows_units(bentpipe: Bentpipe, lossy: Path) -> None:
     assert result.returncode == 0
     for unit in ("kbit/s", "MB", " s ", "packets", "%"):
         assert unit in result.stdout
+
+
+def test_losses_by_cause_are_shown_when_there_are_any(bentpipe: Bentpipe, lossy: Path) -> None:
+    (flow,) = json.loads(bentpipe("run", lossy, "--json").stdout)["flows"]
+    assert flow["loss_cause_random"] >= flow["loss_cause_random_cut"] > 0
+    assert flow["loss_cause_congestion"] == flow["loss_cause_congestion_kept"] == 0
+    (row,) = loss_cause_rows(bentpipe("run", lossy).stdout)
+    share = flow["loss_cause_random_cut"] / flow["loss_cause_random"]
+    assert row.startswith(f"download  {flow['loss_cause_random']} segments ")
+    assert f" {100 * share:.4g} %" in row
+    assert row.endswith(f" {flow['loss_cause_needless_cuts']} of {flow['loss_cause_cuts']}")
+    whole = bentpipe("run", lossy, "--set", 'links.satellite.loss={ model = "none" }').stdout
+    assert "download" in whole
+    assert "losses by cause" not in whole
+
+
+def loss_cause_rows(output: str) -> list[str]:
+    lines = [line.rstrip() for line in output.splitlines()]
+    first = next(number for number, line in enumerate(lines) if line.startswith("losses by cause")) + 1
+    return list(takewhile(lambda line: line.startswith("download"), lines[first:]))
+
+
+def test_replications_combine_the_losses_by_cause(bentpipe: Bentpipe, lossy: Path) -> None:
+    options = ("--runs", "4", "--set", 'links.satellite.queue="10 packets"')
+    (flow,) = json.loads(bentpipe("run", lossy, *options, "--json").stdout)["flows"]
+    for column in (key for key in flow if key.startswith("loss_cause_")):
+        assert set(flow[column]) == {"mean", "ci95", "n"}
+        assert flow[column]["n"] == 4
+    (row,) = loss_cause_rows(bentpipe("run", lossy, *options).stdout)
+    assert " ± " in row
+    assert " %" in row
 
 
 def test_the_same_seed_gives_the_same_bytes(bentpipe: Bentpipe, lossy: Path) -> None:
