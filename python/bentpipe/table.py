@@ -108,7 +108,7 @@ def loss_cause_table(flows: list[Flow]) -> Table:
 
 def _lost(flow: Flow) -> bool:
     # A flow without TCP has no such columns.
-    return any(mean(flow.get(f"loss_cause_{cause}")) for cause in ("random", "congestion"))
+    return any(mean(lost) for lost in (flow.get("loss_cause_random"), flow.get("loss_cause_congestion")))
 
 
 def _share(part: Number, whole: Number) -> str:

@@ -74,7 +74,7 @@ def test_losses_by_cause_are_shown_when_there_are_any(bentpipe: Bentpipe, lossy:
     assert flow["loss_cause_congestion"] == flow["loss_cause_congestion_kept"] == 0
     (row,) = loss_cause_rows(bentpipe("run", lossy).stdout)
     share = flow["loss_cause_random_cut"] / flow["loss_cause_random"]
-    assert row.startswith(f"download  {flow['loss_cause_random']} segments ")
+    assert f" {flow['loss_cause_random']} segments " in row
     assert f" {100 * share:.4g} %" in row
     assert row.endswith(f" {flow['loss_cause_needless_cuts']} of {flow['loss_cause_cuts']}")
     whole = bentpipe("run", lossy, "--set", 'links.satellite.loss={ model = "none" }').stdout
