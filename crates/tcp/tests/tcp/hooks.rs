@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bentpipe_tcp::control::{Ack, Control, Exit, Loss, PartialAck, Response, SendView, Timeout, Window};
+use bentpipe_tcp::recovery::Reduction;
 use bentpipe_tcp::{Config, Incoming, Outgoing, RecoveryKind, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 
@@ -437,4 +438,40 @@ fn an_ack_that_changes_the_window_is_no_duplicate() {
     assert_eq!(bench.sender.stats().duplicate_acks, 0);
     bench.ack(0, &[]);
     assert_eq!(bench.sender.stats().duplicate_acks, 1);
+}
+
+#[test]
+fn a_reduction_is_written_down_and_a_loss_that_is_only_repaired_is_not() {
+    let at = |segments: u32| FIRST + segments * 1000;
+    for recovery in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack] {
+        for delays_reduction in [false, true] {
+            let control = Custom { delays_reduction, ..Custom::default() };
+            let mut bench = Bench::new(&twelve(recovery), control);
+            for end in 2..=4 {
+                bench.ack(0, &[(1, end)]);
+            }
+            let reduced = Reduction { time: bench.now, una: at(0), below: at(12), max: at(12) };
+            let expected = if delays_reduction { vec![] } else { vec![reduced] };
+            assert_eq!(bench.sender.take_reductions(), expected, "{recovery:?}");
+            assert!(bench.sender.take_reductions().is_empty(), "taken once");
+            bench.expire();
+            let max = bench.sender.max();
+            let expired = Reduction { time: bench.now, una: at(0), below: max, max };
+            assert_eq!(bench.sender.take_reductions(), [expired], "{recovery:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reduction_for_a_further_loss_answers_for_the_window_of_the_first() {
+    let control = Custom { delays_reduction: true, ..Custom::default() };
+    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), control);
+    for _ in 0..3 {
+        bench.ack(0, &[]);
+    }
+    let sent = bench.ack(4, &[]);
+    assert!(sent.iter().any(|sent| sent.again));
+    let [reduced] = bench.sender.take_reductions()[..] else { panic!("one reduction") };
+    let below = FIRST + 12_000;
+    assert_eq!((reduced.time, reduced.una, reduced.below), (bench.now, FIRST + 4000, below));
 }
