@@ -38,7 +38,7 @@ def cell_text(cell: Cell) -> str:
     value, width = mean(cell), half_width(cell)
     if value is None:
         return "–"
-    interval = "" if width is None else f" ± {width:.2g}"
+    interval = "" if width is None else f" ± {_short(width) if width >= 100 else format(width, '.2g')}"
     return f"{_short(value)}{interval}"
 
 
