@@ -1,0 +1,153 @@
+"""The runs that the items share: schemes, channels, transfers, and what was measured of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from bentpipe.reproduction import Context, Settings
+from bentpipe.results import Estimate, Number, Run, half_width, mean
+from bentpipe.statistics import estimate
+from bentpipe.style import BLUE, ORANGE
+
+SCHEMES = ("tcp", "afc")
+VARIANTS = {"tcp": "sack", "afc": "afc"}
+"""The conventional TCP of a Linux that offers SACK, and TCP-AFC over it."""
+
+LABELS = {"tcp": "TCP", "afc": "TCP-AFC"}
+COLOURS = {"tcp": ORANGE, "afc": BLUE}
+
+SEEDS = 20
+"""Transfers of each case."""
+
+FEW = 10
+"""The same where many settings are tried."""
+
+PAYLOAD = 1448
+"""Bytes of data in a full packet, with timestamps."""
+
+PACKET = 1500
+FILE_BYTES = 20_000_000
+SEGMENTS = -(-FILE_BYTES // PAYLOAD)
+"""Segments of the largest file."""
+
+RATES_KBPS = (256, 512, 1024, 2048)
+BERS = ("1e-6", "1e-5")
+ALONE = "point-to-point.toml"
+"""Scenario of figure 1."""
+
+LOSS = "links.satellite.loss"
+
+
+def loss_ratio(context: Context, ber: str = "1e-5") -> float:
+    """Give the share of segments lost at one of the document's error rates, by its own counts.
+
+    90 and 93 losses, each of a transfer at 1e-5, are all that is known of the channel. At 1e-6 it is taken to
+    be a tenth of that.
+    """
+    counted = [
+        float(row.published)
+        for row in context.paper.published
+        if (row.item, row.metric) == ("text-numbers", "losses in 20 MB")
+    ]
+    return sum(counted) / len(counted) / SEGMENTS * float(ber) / 1e-5
+
+
+def counted_errors(context: Context, ber: str) -> Settings:
+    """Give the settings of the channel whose segment losses are as counted."""
+    return random_losses(loss_ratio(context, ber))
+
+
+def random_losses(probability: float) -> Settings:
+    """Give the settings of the channel that loses each packet with this probability."""
+    return {LOSS: f'{{ model = "packet", probability = {probability:.4g} }}'}
+
+
+def independent_errors(ber: str) -> Settings:
+    """Give the settings of the channel whose bits are wrong independently of each other."""
+    return {LOSS: f'{{ model = "ber", ber = {ber} }}'}
+
+
+def bursty_errors(context: Context, packets: float) -> Settings:
+    """Give the settings of the channel that loses as much at 1e-5 as was counted, in bursts of that mean."""
+    lost = loss_ratio(context)
+    bad_to_good = 1 / packets
+    good_to_bad = bad_to_good * lost / (1 - lost)
+    return {
+        LOSS: f'{{ model = "gilbert-elliott", good_to_bad = {good_to_bad:.4g}, '
+        f"bad_to_good = {bad_to_good:.4g} }}"
+    }
+
+
+def scheme(name: str) -> dict[str, str | float]:
+    """Give the settings of a scheme for the transfer that is measured."""
+    return {"flows.transfer.variant": VARIANTS[name]}
+
+
+def rate(kbps: float) -> dict[str, str | float]:
+    """Give the settings of the satellite link's rate."""
+    return {"links.satellite.rate": f"{kbps:g} kbit/s"}
+
+
+def transfers(
+    context: Context,
+    settings: Mapping[str, Settings],
+    scenario: str = ALONE,
+    *,
+    step_s: float = 0.0,
+    seeds: int = SEEDS,
+) -> dict[tuple[str, str], list[Run]]:
+    """Run each case for both schemes, `seeds` transfers each; both schemes take the same seeds.
+
+    With `step_s` each transfer begins so much later than the one before.
+    """
+    keys = list(product(settings, SCHEMES))
+    changes: list[Settings] = [
+        {
+            **settings[case],
+            **scheme(name),
+            "seed": seed,
+            "flows.transfer.start": f"{step_s * seed:g} s",
+        }
+        for case, name in keys
+        for seed in range(1, seeds + 1)
+    ]
+    runs = iter(context.runs(scenario, changes))
+    return {key: [next(runs) for _ in range(seeds)] for key in keys}
+
+
+def flow(run: Run, name: str = "transfer") -> Mapping[str, Any]:
+    """Give one flow."""
+    return next(flow for flow in run["flows"] if flow["name"] == name)
+
+
+def link(run: Run, name: str = "satellite") -> Mapping[str, Any]:
+    """Give one direction of a link."""
+    return next(link for link in run["links"] if link["name"] == name)
+
+
+def throughput(run: Run) -> float:
+    """Give what the document calls throughput: volume over time, in kB/s."""
+    return plain(flow(run)["goodput_bps"]) / 8e3
+
+
+def throughputs(runs: Sequence[Run]) -> Estimate:
+    """Give mean and interval of the throughput of several transfers, in kB/s."""
+    return over(map(throughput, runs))
+
+
+def plain(number: Number) -> float:
+    """Give the value of a number that is always there."""
+    return mean(number) or 0.0
+
+
+def over(values: Iterable[float]) -> Estimate:
+    """Give mean and 95 % interval of several runs."""
+    return estimate(list(values))
+
+
+def ratio(above: Number, below: Number) -> Estimate:
+    """Give the ratio of two means with the interval that theirs make."""
+    a, b = plain(above), plain(below)
+    relative = ((half_width(above) or 0.0) / a) ** 2 + ((half_width(below) or 0.0) / b) ** 2
+    count = above["n"] if isinstance(above, dict) else 1
+    return {"mean": a / b, "ci95": a / b * relative**0.5, "n": count}
