@@ -4,7 +4,7 @@ from functools import partial
 
 from bentpipe.reproduction import Item
 
-from . import bed, channels, dumps, equation, multimedia, numbers, series, shared, texts
+from . import bed, beyond, channels, dumps, equation, multimedia, numbers, series, shared, texts
 
 ITEMS = (
     Item(
@@ -119,5 +119,27 @@ ITEMS = (
         channels.draw_bursts,
         texts.BURSTS,
         channels.measure_bursts,
+    ),
+    Item(
+        "beyond-causes",
+        "Beyond the paper: how often each control mistakes the cause of a loss",
+        lambda _: [],
+        beyond.draw_mistaken,
+        texts.CAUSES,
+        beyond.mistaken,
+    ),
+    Item(
+        "beyond-neighbours",
+        "Beyond the paper: what the scheme costs the TCP beside it",
+        lambda _: [],
+        about=texts.NEIGHBOURS,
+        measure=beyond.neighbours,
+    ),
+    Item(
+        "beyond-composition",
+        "Beyond the paper: TCP-AFC around TCP-ADaLR",
+        lambda _: [],
+        about=texts.COMPOSITION,
+        measure=beyond.composition,
     ),
 )
