@@ -1,5 +1,6 @@
 """The reproduction of the afc document: complete, and with the verdicts that its page reports."""
 
+import json
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from bentpipe.papers import afc
 from bentpipe.papers.afc import equation, runs, stages
 from bentpipe.reproduction import Cache, Context, Row, reproduce
 from bentpipe.results import mean
+from conftest import ROOT, Bentpipe
 
 Results = dict[str, dict[tuple[str, str], Row]]
 
@@ -95,6 +97,13 @@ def test_in_bursts_the_counted_losses_leave_no_gain() -> None:
     transfers = stages.with_counted_losses(context("beyond-bursts"), burst=2)
     gain = runs.ratio(*(stages.mean_throughput(transfers[name], 20.0) for name in ("afc", "tcp")))
     assert mean(gain) == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["point-to-point", "shared-tcp", "shared-multimedia"])
+def test_the_scenario_files_run_by_themselves(bentpipe: Bentpipe, name: str) -> None:
+    result = bentpipe("run", ROOT / "papers" / "afc" / f"{name}.toml", "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["flows"][0]["bytes_delivered"] == 20_000_000
 
 
 def test_pictures_of_the_cheap_items(tmp_path: Path) -> None:

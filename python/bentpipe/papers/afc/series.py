@@ -96,7 +96,7 @@ def figure_5(context: Context) -> list[Row]:
             notes.COUNTED_CHANNEL,
         ),
         context.claim(
-            "share lost from BER 1e-6 to 1e-5", "share of the average throughput", lost, notes.SHARE_LOST
+            "share lost from BER 1e-6 to 1e-5", "share of the average throughput", lost, notes.COUNTED_CHANNEL
         ),
     ]
 
