@@ -53,6 +53,9 @@ type Key = &'static [&'static str];
 /// Larger than any object: sums of sizes keep their meaning.
 const LARGEST: u64 = 1 << 40;
 
+/// Mean of a video's frames in bytes: a frame leaves in one burst.
+const LARGEST_FRAME: f64 = 16_777_216.0;
+
 const MOST_OBJECTS: u64 = 10_000;
 const MOST_CONNECTIONS: u64 = 1000;
 const MOST_GOP: u64 = 10_000;
@@ -157,10 +160,17 @@ fn cbr(flow: &FlowFile) -> Result<AppSpec, Fault> {
 }
 
 fn multimedia(flow: &FlowFile) -> Result<AppSpec, Fault> {
+    let frame_rate = real(flow.frame_rate, 25.0, (1.0, 1000.0), &["frame_rate"])?;
+    if let Some(video) = flow.video
+        && video.as_bps() as f64 / 8.0 / frame_rate > LARGEST_FRAME
+    {
+        let message = format!("expected frames of at most 16 MiB at {frame_rate} a second, found {video}");
+        return Err((&["video"], message));
+    }
     Ok(AppSpec::Multimedia(MultimediaSpec {
         audio: flow.audio.unwrap_or(Rate::from_bps(64_000)),
         video: flow.video.unwrap_or(Rate::from_bps(512_000)),
-        frame_rate: real(flow.frame_rate, 25.0, (1.0, 1000.0), &["frame_rate"])?,
+        frame_rate,
         gop: number(flow.gop.map(u64::from), 12, MOST_GOP, &["gop"])? as u32,
         key_frame_ratio: real(flow.key_frame_ratio, 4.0, (1.0, 1000.0), &["key_frame_ratio"])?,
         frame_variation: real(flow.frame_variation, 0.3, (0.0, 10.0), &["frame_variation"])?,

@@ -10,6 +10,9 @@ const NAME: &str = "--set";
 /// The tables whose keys are names that a scenario makes up.
 const NAMED: [&str; 2] = ["links", "flows"];
 
+/// Keys of a flow that one over UDP has not: `flows.*` passes over it.
+const OF_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
+
 /// Puts each override over `document`, in order.
 pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), ScenarioError> {
     if overrides.is_empty() {
@@ -70,7 +73,12 @@ fn split(key: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// The paths that `path` stands for: `*` is each name that is there.
+fn over_udp(flow: &Node) -> bool {
+    let app = flow.table().and_then(|flow| flow.get("app"));
+    matches!(app.map(|app| &app.value), Some(Value::Text(name)) if matches!(name.as_str(), "cbr" | "multimedia"))
+}
+
+/// The paths that `path` stands for: `*` is each name that is there, and over which the key is meaningful.
 fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>, ScenarioError> {
     let fail = |message: String| ScenarioError::new(NAME, None, dotted(path), message);
     let mut paths = vec![Vec::new()];
@@ -80,11 +88,10 @@ fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>
             let node = start.iter().try_fold(root, |node, key: &String| node.table()?.get(key));
             let table = node.and_then(Node::table);
             if part == "*" {
-                longer.extend(table.into_iter().flat_map(Table::keys).map(|key| {
-                    let mut path = start.clone();
-                    path.push(key.clone());
-                    path
-                }));
+                let of_tcp =
+                    start == ["flows"] && path.get(2).is_some_and(|key| OF_TCP.contains(&key.as_str()));
+                let named = table.into_iter().flatten().filter(|(_, flow)| !(of_tcp && over_udp(flow)));
+                longer.extend(named.map(|(key, _)| [start.as_slice(), std::slice::from_ref(key)].concat()));
                 continue;
             }
             let made_up = depth == 1 && NAMED.contains(&path[0].as_str());

@@ -158,6 +158,18 @@ fn overrides_are_toml_or_else_bare_text() {
 }
 
 #[test]
+fn what_every_tcp_is_set_to_passes_over_udp() {
+    let stream = r#"{ from = "server0", to = "client", app = "cbr", rate = "100 kbit/s" }"#;
+    let all = [("flows.stream", stream), ("flows.*.variant", "afc"), ("flows.*.start", "2 s")];
+    let scenario = set(BASE, &all).unwrap();
+    let variants: Vec<_> = scenario.flows.iter().map(|flow| flow.variant.as_str()).collect();
+    assert_eq!(variants, ["afc", "afc", "afc", "afc", "udp"]);
+    assert!(scenario.flows.iter().all(|flow| flow.start >= Span::from_millis(2000)));
+    let named = set(BASE, &[("flows.stream", stream), ("flows.stream.variant", "afc")]);
+    assert!(named.unwrap_err().to_string().contains("flows.stream.variant"));
+}
+
+#[test]
 fn a_later_override_wins_and_a_model_replaces_the_whole_loss() {
     let packet = r#"{ model = "packet", probability = 0.01 }"#;
     let scenario = set(BASE, &[("links.satellite.loss", packet), ("seed", "1"), ("seed", "2")]).unwrap();
