@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, opens a socket or draws a random number that it was not given: a driver passes the
 //! time in, and asks each element when it wants to be called again.
 
+pub mod gateway;
 mod geo;
 mod invalid;
 mod link;
