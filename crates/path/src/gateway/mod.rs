@@ -1,10 +1,23 @@
 //! Gateways that lower the receiver's window in passing acknowledgments, so that the senders fit the link.
 
+mod bytes;
+mod ewa;
+mod flow;
+mod flows;
+mod share;
 mod spec;
+mod wintrac;
+mod xfwa;
 
 use bentpipe_units::{Rate, Time};
 use serde::Serialize;
 
+use ewa::Ewa;
+use flows::FlowTable;
+use wintrac::Wintrac;
+use xfwa::Xfwa;
+
+pub use flow::Direction;
 pub use spec::{EwaOptions, GatewaySpec, RttSource, UnknownScale, WintracOptions, XfwaOptions};
 
 /// One direction of a TCP connection: IPv4 addresses and ports as in the packet.
@@ -92,31 +105,143 @@ pub struct GatewayStats {
 /// reads no clock and draws no random number; the times passed in never go back.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    stats: GatewayStats,
+    flows: FlowTable,
+    scheme: Scheme,
+    unknown_scale: UnknownScale,
+    least: u64,
+    tally: GatewayStats,
+    /// Bytes of the windows written.
+    written: u128,
+}
+
+#[derive(Clone, Debug)]
+enum Scheme {
+    Xfwa(Xfwa),
+    Ewa(Ewa),
+    Wintrac(Wintrac),
 }
 
 impl Gateway {
     /// A gateway that has seen nothing; `spec` has passed [`GatewaySpec::validate`].
     pub fn new(spec: &GatewaySpec) -> Gateway {
-        let _ = spec;
-        Gateway { stats: GatewayStats::default() }
+        Gateway {
+            flows: FlowTable::new(spec.max_flows()),
+            scheme: match spec {
+                GatewaySpec::Xfwa(options) => Scheme::Xfwa(Xfwa::new(options)),
+                GatewaySpec::Ewa(options) => Scheme::Ewa(Ewa::new(options)),
+                GatewaySpec::Wintrac(options) => Scheme::Wintrac(Wintrac::new(options)),
+            },
+            unknown_scale: spec.unknown_scale(),
+            least: spec.least().get(),
+            tally: GatewayStats::default(),
+            written: 0,
+        }
     }
 
     /// A segment is about to enter the guarded link.
     pub fn forward(&mut self, now: Time, header: &Header, link: &LinkView) {
-        let _ = (now, header, link);
-        self.stats.segments_forward += 1;
+        self.tally.segments_forward += 1;
+        self.advance(now, link);
+        // Data makes a flow, and so does a SYN; an acknowledgment alone only tells of a flow that is known.
+        let active = header.payload > 0 || header.syn;
+        let Some(at) = self.flow_of(header.flow, header, active) else { return };
+        if active {
+            self.flows.activate(at, now);
+            self.tally.flows_max = self.tally.flows_max.max(self.flows.active_flows());
+        } else {
+            self.flows.seen(at);
+        }
+        self.learn(at, now, Direction::Forward, header);
+        let flow = self.flows.flow_mut(at);
+        flow.sent += u64::from(header.payload);
+        if flow.closed() {
+            self.flows.remove(at);
+        }
     }
 
     /// A segment that came the other way; answers the window field to write, never larger than the one there.
     pub fn backward(&mut self, now: Time, header: &Header, link: &LinkView) -> Option<u16> {
-        let _ = (now, header, link);
-        self.stats.segments_backward += 1;
-        None
+        self.tally.segments_backward += 1;
+        self.advance(now, link);
+        let at = self.flow_of(header.flow.reversed(), header, header.syn)?;
+        self.flows.seen(at);
+        self.learn(at, now, Direction::Backward, header);
+        let window = self.lowered(at, header, link);
+        if self.flows.flow(at).closed() {
+            self.flows.remove(at);
+        }
+        window
     }
 
     /// What happened up to now.
     pub fn stats(&self) -> GatewayStats {
-        self.stats
+        let lowered = self.tally.windows_lowered;
+        GatewayStats {
+            flows: self.flows.active_flows(),
+            evicted: self.flows.evicted(),
+            window_mean_bytes: if lowered == 0 { 0.0 } else { self.written as f64 / lowered as f64 },
+            ..self.tally
+        }
+    }
+
+    fn advance(&mut self, now: Time, link: &LinkView) {
+        match &mut self.scheme {
+            Scheme::Xfwa(xfwa) => xfwa.advance(now, link, &mut self.flows),
+            Scheme::Ewa(ewa) => ewa.advance(now, link, &mut self.flows),
+            Scheme::Wintrac(wintrac) => wintrac.advance(now, link, &mut self.flows),
+        }
+    }
+
+    /// The flow's place, new if `makes`; none for one that nothing is known of, or that this segment resets.
+    fn flow_of(&mut self, key: FlowKey, header: &Header, makes: bool) -> Option<u32> {
+        let known = self.flows.find(&key);
+        if header.rst {
+            if let Some(at) = known {
+                self.flows.remove(at);
+            }
+            return None;
+        }
+        known.or_else(|| makes.then(|| self.flows.insert(key)))
+    }
+
+    fn learn(&mut self, at: u32, now: Time, way: Direction, header: &Header) {
+        let flow = self.flows.flow_mut(at);
+        flow.learn(now, way, header);
+        if let Scheme::Xfwa(xfwa) = &self.scheme {
+            let rtt = xfwa.rtt(flow);
+            self.flows.set_rtt(at, rtt);
+        }
+    }
+
+    /// The field for the scheme's window, if that is lower than what the segment says.
+    fn lowered(&mut self, at: u32, header: &Header, link: &LinkView) -> Option<u16> {
+        if !header.ack && !header.syn {
+            return None;
+        }
+        let flow = self.flows.flow_mut(at);
+        // RFC 7323 section 2.2: the window of a SYN itself is not scaled.
+        let shift = match (header.syn, flow.shift(), self.unknown_scale) {
+            (true, ..) => 0,
+            (false, Some(shift), _) => shift,
+            (false, None, UnknownScale::Zero) => 0,
+            (false, None, UnknownScale::Leave) => return None,
+        };
+        flow.advertised = Some(u64::from(header.window) << shift);
+        let bytes = match &self.scheme {
+            Scheme::Xfwa(xfwa) => xfwa.window(self.flows.rtt(at))?,
+            Scheme::Ewa(ewa) => ewa.window(link),
+            Scheme::Wintrac(wintrac) => wintrac.window(),
+        };
+        // A millionth of a byte: shares that are whole numbers must not fall below them by rounding.
+        let share = ((bytes + 1e-6) as u64) >> shift;
+        // Rounded up, so that a large scale does not make a zero window of it.
+        let least = self.least.div_ceil(1 << shift);
+        let field = u16::try_from(share.max(least)).ok().filter(|field| *field < header.window)?;
+        self.tally.windows_lowered += 1;
+        self.written += u128::from(field) << shift;
+        Some(field)
     }
 }
+
+#[cfg(test)]
+mod tests;

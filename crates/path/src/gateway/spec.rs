@@ -38,7 +38,7 @@ pub enum UnknownScale {
     /// Leave the flow's windows alone.
     #[default]
     Leave,
-    /// Take it for zero: right for hosts that do not scale, far too large a cut never, too small a one often.
+    /// Take it for zero: right for hosts that do not scale, far too deep a cut for those that do.
     Zero,
 }
 
@@ -56,6 +56,8 @@ pub struct XfwaOptions {
     pub told: Option<Span>,
     /// Every round-trip time is taken times this; above 0 (1: as estimated).
     pub rtt_factor: f64,
+    /// A flow is active until so many mean round-trip times after its last data (1: the document's delta); above 0.
+    pub delta_factor: f64,
     /// What flows that are limited elsewhere cannot use goes to the others.
     pub redistribute: bool,
     /// Length of a packet where the queue is given in packets.
@@ -129,6 +131,7 @@ impl Default for XfwaOptions {
             isl_delay: None,
             told: None,
             rtt_factor: 1.0,
+            delta_factor: 1.0,
             redistribute: false,
             packet: PACKET,
             least: LEAST,
@@ -227,6 +230,7 @@ impl GatewaySpec {
                     RttSource::Handshake => {}
                 }
                 positive("rtt_factor", options.rtt_factor, 1e6)?;
+                positive("delta_factor", options.delta_factor, 1e6)?;
             }
             GatewaySpec::Ewa(options) => {
                 some_bytes("segment", options.segment)?;

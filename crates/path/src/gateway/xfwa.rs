@@ -1,0 +1,107 @@
+//! XFWA: every flow's window in proportion to its round-trip time (`xfwa`, equation 1).
+
+use bentpipe_units::{Span, Time};
+
+use super::flow::Flow;
+use super::flows::FlowTable;
+use super::share::{Claim, water_level};
+use super::{LinkView, RttSource, XfwaOptions};
+
+/// An hour: no estimate is longer, so that no sum overflows.
+const LONGEST_NANOS: f64 = 3.6e12;
+
+/// A flow may double its window in the interval that follows, as slow start does, so that it claims twice its use.
+const ROOM_TO_GROW: f64 = 2.0;
+
+/// feedback_i = RTT_i / Σ RTT_j × (Bw RTT_avg + Q), with everything but RTT_i from a snapshot taken every RTT_avg.
+#[derive(Clone, Debug)]
+pub(super) struct Xfwa {
+    options: XfwaOptions,
+    snapshot: Option<Snapshot>,
+    /// Of the redistribution; kept to be used again.
+    claims: Vec<Claim>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    /// Bytes of window a nanosecond of round-trip time: (Bw RTT_avg + Q) / Σ RTT_j, or what redistribution makes of it.
+    level: f64,
+    /// RTT_avg in nanoseconds.
+    mean_rtt: f64,
+    taken: Time,
+}
+
+impl Xfwa {
+    pub(super) fn new(options: &XfwaOptions) -> Xfwa {
+        Xfwa { options: options.clone(), snapshot: None, claims: Vec::new() }
+    }
+
+    /// The flow's round-trip time in nanoseconds.
+    pub(super) fn rtt(&self, flow: &Flow) -> Option<u64> {
+        let nanos = match self.options.rtt {
+            // `xfwa`, section III: RTT = 2 (H_b + H_f + 2) ISL_delay.
+            RttSource::Ttl => {
+                self.options.isl_delay.map(|delay| delay.as_nanos() as f64 * (2 * (flow.hops() + 2)) as f64)
+            }
+            RttSource::Handshake => flow.handshake_nanos().map(|nanos| nanos as f64),
+            RttSource::Told => self.options.told.map(|told| told.as_nanos() as f64),
+        };
+        nanos.map(|nanos| (nanos * self.options.rtt_factor).round().clamp(1.0, LONGEST_NANOS) as u64)
+    }
+
+    /// Lets flows expire, and takes a new snapshot if the last is RTT_avg old.
+    ///
+    /// While nobody is active the last snapshot holds: acknowledgments still under way answer to it.
+    pub(super) fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
+        let due = match self.snapshot {
+            Some(last) => now.since(last.taken).as_nanos() as f64 >= last.mean_rtt,
+            None => true,
+        };
+        if let Some(mean_rtt) = flows.mean_rtt().or(self.snapshot.map(|last| last.mean_rtt)) {
+            let delta = Span::from_nanos((mean_rtt * self.options.delta_factor).ceil() as u64);
+            flows.expire(now, delta);
+        }
+        if !due {
+            return;
+        }
+        match (flows.mean_rtt(), &mut self.snapshot) {
+            (Some(mean_rtt), _) => self.take_snapshot(now, mean_rtt, link, flows),
+            (None, Some(last)) => last.taken = now,
+            (None, None) => {}
+        }
+    }
+
+    fn take_snapshot(&mut self, now: Time, mean_rtt: f64, link: &LinkView, flows: &mut FlowTable) {
+        // Flows whose time is not known count with the mean.
+        let rtt_sum = mean_rtt * f64::from(flows.active_flows());
+        let pipe = link.rate.as_bps() as f64 / 8e9 * mean_rtt;
+        let capacity = pipe + link.buffer_bytes as f64;
+        let mut level = capacity / rtt_sum;
+        if self.options.redistribute {
+            // Together the windows exceed the pipe by the buffer, the rates cannot exceed the link: a rate claims as much
+            // window as an equal share of the link has by equation 1.
+            let elapsed = self.snapshot.map_or(0, |last| now.since(last.taken).as_nanos()) as f64;
+            let window_a_rate = capacity / pipe * ROOM_TO_GROW / elapsed;
+            self.claims.clear();
+            flows.each_active(|flow, rtt| {
+                let rtt = rtt.map_or(mean_rtt, |rtt| rtt as f64);
+                let used = if flow.fresh || elapsed == 0.0 {
+                    f64::INFINITY
+                } else {
+                    flow.sent as f64 * rtt * window_a_rate
+                };
+                let demand = flow.advertised.map_or(used, |bytes| used.min(bytes as f64));
+                self.claims.push(Claim { demand, rtt });
+                flow.begin_interval(false);
+            });
+            level = water_level(&mut self.claims, capacity);
+        }
+        self.snapshot = Some(Snapshot { level, mean_rtt, taken: now });
+    }
+
+    /// The window in bytes of a flow with this round-trip time; `None` before anything is known.
+    pub(super) fn window(&self, rtt: Option<u64>) -> Option<f64> {
+        let snapshot = self.snapshot?;
+        Some(snapshot.level * rtt.map_or(snapshot.mean_rtt, |rtt| rtt as f64))
+    }
+}
