@@ -1,0 +1,79 @@
+//! Settings as scenarios write them.
+
+use bentpipe_units::Bytes;
+
+use super::*;
+
+fn read(json: &str) -> Result<GatewaySpec, String> {
+    serde_json::from_str(json).map_err(|e| e.to_string())
+}
+
+#[test]
+fn every_scheme_reads_with_its_defaults() {
+    let xfwa = read(r#"{"scheme":"xfwa","rtt":"ttl","isl_delay":"20 ms","packet":"1000 B"}"#).unwrap();
+    assert_eq!(xfwa, GatewaySpec::Xfwa(XfwaOptions { packet: Bytes::new(1000), ..by_ttl() }));
+    assert_eq!(read(r#"{"scheme":"ewa"}"#), Ok(GatewaySpec::Ewa(EwaOptions::default())));
+    assert_eq!(read(r#"{"scheme":"wintrac"}"#), Ok(GatewaySpec::Wintrac(WintracOptions::default())));
+    for json in [
+        r#"{"scheme":"xfwa","rtt":"handshake"}"#,
+        r#"{"scheme":"ewa"}"#,
+        r#"{"scheme":"wintrac","target":0.25}"#,
+    ] {
+        let spec = read(json).unwrap();
+        assert_eq!(spec.validate(), Ok(()));
+        assert_eq!(read(&serde_json::to_string(&spec).unwrap()), Ok(spec));
+    }
+}
+
+#[test]
+fn unknown_schemes_and_keys_are_refused() {
+    for (json, part) in [
+        (r#"{"scheme":"xcp"}"#, "unknown variant `xcp`, expected one of `xfwa`, `ewa`, `wintrac`"),
+        (r#"{"scheme":"xfwa","alpha":1}"#, "unknown field `alpha`"),
+        (r#"{"scheme":"xfwa","rtt":"ping"}"#, "unknown variant `ping`"),
+        (r#"{"rtt":"ttl"}"#, "missing field `scheme`"),
+    ] {
+        let error = read(json).unwrap_err();
+        assert!(error.contains(part), "{json}: {error}");
+    }
+}
+
+#[test]
+fn impossible_values_name_their_key() {
+    for (json, message) in [
+        (
+            r#"{"scheme":"xfwa"}"#,
+            r#"isl_delay: expected a time such as "20 ms" (rtt = "ttl" needs it), found none"#,
+        ),
+        (
+            r#"{"scheme":"xfwa","rtt":"told"}"#,
+            r#"told: expected a time such as "20 ms" (rtt = "told" needs it), found none"#,
+        ),
+        (r#"{"scheme":"xfwa","rtt":"told","told":"0 s"}"#, "told: expected a time above 0 s, found 0 s"),
+        (
+            r#"{"scheme":"xfwa","rtt":"handshake","rtt_factor":0}"#,
+            "rtt_factor: expected a number above 0, at most 1000000, found 0",
+        ),
+        (
+            r#"{"scheme":"xfwa","rtt":"handshake","max_flows":0}"#,
+            "max_flows: expected a number of flows from 1 on, found 0",
+        ),
+        (r#"{"scheme":"ewa","least":"0 B"}"#, "least: expected a size above 0 B, found 0 B"),
+        (r#"{"scheme":"ewa","threshold":1.5}"#, "threshold: expected a share from 0 to 1, found 1.5"),
+        (r#"{"scheme":"ewa","decrease":2}"#, "decrease: expected a number above 0, at most 1, found 2"),
+        (r#"{"scheme":"wintrac","interval":"0 s"}"#, "interval: expected a time above 0 s, found 0 s"),
+    ] {
+        assert_eq!(read(json).unwrap().validate().unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn the_schema_knows_every_scheme() {
+    let schema = serde_json::to_value(schemars::schema_for!(GatewaySpec)).unwrap();
+    let variants = schema["oneOf"].as_array().unwrap();
+    let text: Vec<_> = variants.iter().map(ToString::to_string).collect();
+    for (variant, name) in text.iter().zip(GatewaySpec::SCHEMES) {
+        assert!(variant.contains(&format!("\"const\":\"{name}\"")), "{variant}");
+    }
+    assert_eq!(text.len(), GatewaySpec::SCHEMES.len());
+}

@@ -1,0 +1,231 @@
+//! XFWA: equation 1 and what it rests on.
+
+use super::*;
+
+/// `n` flows by TTL, of which the i-th passes 2i+1 satellites in all: H_b + H_f = 2i hops before this node.
+fn groups(gateway: &mut Gateway, now: Time, flows: u32, groups: u32) {
+    for n in 0..flows {
+        let hops = 2 * (n % groups + 1);
+        gateway.forward(now, &Header { ttl: 64 - (hops / 2) as u8, ..syn(n, None) }, &T1);
+        let back = Header { ttl: 255 - (hops - hops / 2) as u8, ..syn_ack(n, None) };
+        gateway.backward(now, &back, &T1);
+    }
+}
+
+/// Windows in bytes after a new snapshot.
+fn windows(gateway: &mut Gateway, now: Time, link: &LinkView, flows: u32, groups: u32) -> Vec<u16> {
+    (0..flows)
+        .map(|n| {
+            let hops = 2 * (n % groups + 1);
+            let header = Header { ttl: 255 - (hops - hops / 2) as u8, ..ack(n, 65_535) };
+            gateway.backward(now, &header, link).unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn rates_are_equal_and_the_windows_add_up_to_pipe_and_buffer() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(by_ttl()));
+    groups(&mut gateway, at(0), 16, 4);
+    let link = LinkView { rate: Rate::from_bps(10_000_000), buffer_bytes: 350_000, queued_bytes: 9000 };
+    // The first snapshot was taken at the first SYN, when one flow was known, of 120 ms (H_b unseen).
+    let windows = windows(&mut gateway, at(270), &link, 16, 4);
+    // RTT 160, 240, 320, 400 ms; RTT_avg 280 ms; Bw RTT_avg = 350,000 bytes.
+    let rtts = [0.16, 0.24, 0.32, 0.4];
+    let fair = 1.25e6 / 16.0 + 350_000.0 / (16.0 * 0.28);
+    for (n, window) in windows.iter().enumerate() {
+        let rate = f64::from(*window) / rtts[n % 4];
+        assert!(rate <= fair && rate > fair - 1.0 / rtts[n % 4], "{n}: {rate}, {fair}");
+    }
+    let sum: u64 = windows.iter().map(|window| u64::from(*window)).sum();
+    assert!((700_000 - 16..=700_000).contains(&sum), "{sum}: twice the product of rate and delay");
+}
+
+#[test]
+fn hops_are_counted_from_64_128_and_255() {
+    for (ttl, ttl_back, hops) in [(64, 64, 0), (63, 62, 3), (128, 126, 2), (255, 250, 5), (100, 1, 28 + 63)] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(by_ttl()));
+        gateway.forward(at(0), &Header { ttl, ..syn(1, None) }, &T1);
+        gateway.backward(at(0), &Header { ttl: ttl_back, ..syn_ack(1, None) }, &T1);
+        let place = gateway.flows.find(&key(1)).unwrap();
+        assert_eq!(gateway.flows.rtt(place), Some((hops + 2) * 40_000_000), "{ttl} {ttl_back}");
+    }
+}
+
+#[test]
+fn until_the_other_direction_is_seen_its_hops_count_nothing() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(by_ttl()));
+    gateway.forward(at(0), &Header { ttl: 62, ..syn(1, None) }, &T1);
+    let place = gateway.flows.find(&key(1)).unwrap();
+    assert_eq!(gateway.flows.rtt(place), Some(160_000_000));
+    gateway.backward(at(80), &Header { ttl: 63, ..syn_ack(1, None) }, &T1);
+    assert_eq!((gateway.flows.rtt(place), gateway.flows.mean_rtt()), (Some(200_000_000), Some(2e8)));
+}
+
+#[test]
+fn snapshots_are_taken_every_mean_round_trip_time() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+    open(&mut gateway, at(0), 1, [None; 2]);
+    open(&mut gateway, at(0), 2, [None; 2]);
+    let mut window = |ms| {
+        for n in [1, 2] {
+            gateway.forward(at(ms), &data(n), &T1);
+        }
+        gateway.backward(at(ms), &ack(1, 65_535), &T1)
+    };
+    // 30,000 bytes of pipe and as many of buffer, for the one flow that was known at the first snapshot.
+    assert_eq!((window(1), window(159)), (Some(60_000), Some(60_000)));
+    assert_eq!((window(160), window(319)), (Some(30_000), Some(30_000)));
+}
+
+#[test]
+fn flows_that_fall_silent_give_their_share_away() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(100)));
+    let link = LinkView { rate: Rate::from_bps(1_600_000), buffer_bytes: 0, queued_bytes: 0 };
+    for ms in 0..1000 {
+        for n in 0..(if ms < 500 { 4 } else { 2 }) {
+            gateway.forward(at(ms), &data(n), &link);
+        }
+        let expected = if ms >= 700 { 2 } else { 4 };
+        if (101..500).contains(&ms) || ms >= 700 {
+            assert_eq!(gateway.backward(at(ms), &syn_ack(0, None), &link), Some(20_000 / expected), "{ms} ms");
+        }
+    }
+    assert_eq!((gateway.stats().flows, gateway.stats().flows_max), (2, 4));
+}
+
+#[test]
+fn while_nobody_is_active_the_last_snapshot_holds() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+    open(&mut gateway, at(0), 1, [None; 2]);
+    assert_eq!(gateway.backward(at(10_000), &ack(1, 65_535), &T1), Some(60_000));
+    assert_eq!(gateway.stats().flows, 0);
+}
+
+#[test]
+fn a_wrong_estimate_scales_the_pipe_but_not_the_buffer() {
+    for (rtt_factor, window) in [(0.5, 45_000), (1.0, 60_000), (1.1, 63_000)] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { rtt_factor, ..told(160) }));
+        open(&mut gateway, at(0), 1, [None; 2]);
+        assert_eq!(gateway.backward(at(1), &ack(1, 65_535), &T1), Some(window));
+    }
+}
+
+#[test]
+fn delta_factor_keeps_flows_active_for_longer() {
+    for (delta_factor, active) in [(1.0, 0), (3.0, 1)] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { delta_factor, ..told(160) }));
+        gateway.forward(at(0), &data(1), &T1);
+        gateway.backward(at(400), &ack(2, 0), &T1);
+        assert_eq!(gateway.stats().flows, active);
+    }
+}
+
+/// The round-trip time that a handshake gives, in ms.
+fn measured(segments: &[(u64, bool, Header)]) -> Option<u64> {
+    let mut gateway =
+        gateway(GatewaySpec::Xfwa(XfwaOptions { rtt: RttSource::Handshake, ..XfwaOptions::default() }));
+    for (ms, forward, header) in segments {
+        if *forward {
+            gateway.forward(at(*ms), header, &T1);
+        } else {
+            gateway.backward(at(*ms), header, &T1);
+        }
+    }
+    let place = gateway.flows.find(&key(1)).unwrap();
+    gateway.flows.rtt(place).map(|nanos| nanos / 1_000_000)
+}
+
+#[test]
+fn a_handshake_gives_the_round_trip_time_whoever_opens() {
+    let completes = Header { payload: 0, ..data(1) };
+    let near = [(5, true, syn(1, None)), (125, false, syn_ack(1, None)), (165, true, completes)];
+    assert_eq!(measured(&near), Some(160));
+    assert_eq!(measured(&near[..2]), None);
+    let far = [
+        (5, false, Header { ack: false, ..syn_ack(1, None) }),
+        (45, true, Header { ack: true, ..syn(1, None) }),
+        (205, false, ack(1, 65_535)),
+    ];
+    assert_eq!(measured(&far), Some(200));
+}
+
+#[test]
+fn a_handshake_with_repetitions_gives_none() {
+    let completes = Header { payload: 0, ..data(1) };
+    let syns = [
+        (5, true, syn(1, None)),
+        (1005, true, syn(1, None)),
+        (1025, false, syn_ack(1, None)),
+        (1165, true, completes),
+    ];
+    assert_eq!(measured(&syns), None);
+    let answers = [
+        (5, true, syn(1, None)),
+        (125, false, syn_ack(1, None)),
+        (325, false, syn_ack(1, None)),
+        (365, true, completes),
+    ];
+    assert_eq!(measured(&answers), None);
+    let again = [
+        (365, true, Header { fin: true, ..completes }),
+        (400, true, syn(1, None)),
+        (520, false, syn_ack(1, None)),
+        (560, true, completes),
+    ];
+    assert_eq!(measured(&[&answers[..], &again].concat()), Some(160), "the next connection");
+}
+
+#[test]
+fn flows_without_a_round_trip_time_count_with_the_mean() {
+    let options =
+        XfwaOptions { rtt: RttSource::Handshake, unknown_scale: UnknownScale::Zero, ..Default::default() };
+    let mut gateway = gateway(GatewaySpec::Xfwa(options));
+    gateway.forward(at(0), &syn(1, None), &T1);
+    gateway.backward(at(120), &syn_ack(1, None), &T1);
+    gateway.forward(at(159), &data(2), &T1);
+    assert_eq!(gateway.backward(at(159), &ack(2, 65_535), &T1), None, "no round-trip time is known");
+    gateway.forward(at(160), &data(1), &T1);
+    assert_eq!(gateway.backward(at(160), &ack(1, 65_535), &T1), Some(30_000));
+    assert_eq!(gateway.backward(at(160), &ack(2, 65_535), &T1), Some(30_000));
+}
+
+#[test]
+fn redistribution_gives_what_a_small_receiver_cannot_use_to_the_others() {
+    for (redistribute, others) in [(false, 15_000), (true, 18_000)] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { redistribute, ..told(160) }));
+        (0..4).for_each(|n| open(&mut gateway, at(0), n, [None; 2]));
+        for ms in 1..1000 {
+            for n in 0..4 {
+                gateway.forward(at(ms), &data(n), &T1);
+                let own = if n == 0 { 6000 } else { 65_535 };
+                let window = gateway.backward(at(ms), &ack(n, own), &T1);
+                match (n, ms) {
+                    (0, _) => assert_eq!(window, None, "{ms} ms"),
+                    (_, 500..) => assert_eq!(window, Some(others), "{n}, {ms} ms"),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn redistribution_gives_what_a_slow_sender_leaves_to_the_others_and_lets_it_grow() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { redistribute: true, ..told(160) }));
+    (0..4).for_each(|n| open(&mut gateway, at(0), n, [None; 2]));
+    let mut last = [None; 4];
+    for ms in 1..=2000 {
+        for n in 0..4 {
+            // 1.5 Mbit/s: 187.5 bytes a millisecond, of which the first flow uses 3.75 (a 50th) and the others a third each.
+            let payload = if n == 0 { 375 } else { 6125 };
+            if ms % 100 == n {
+                gateway.forward(at(ms), &Header { payload, ..data(n as u32) }, &T1);
+            }
+            last[n as usize] = gateway.backward(at(ms), &ack(n as u32, 65_535), &T1).or(last[n as usize]);
+        }
+    }
+    let [slow, others @ ..] = last.map(Option::unwrap);
+    assert!(others.iter().all(|window| *window > 16_500 && *window <= 20_000), "{others:?}");
+    assert!(slow > 15_000, "{slow}: the slow one is not tied to what it uses");
+}
