@@ -7,8 +7,10 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|input: &str| {
     let mut parts = input.split('\0');
     let text = parts.next().unwrap_or_default();
-    let overrides: Vec<_> =
-        parts.filter_map(|part| part.split_once('=')).map(|(key, value)| (key.into(), value.into())).collect();
+    let overrides: Vec<_> = parts
+        .filter_map(|part| part.split_once('='))
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect();
     match parse_str("fuzz.toml", text, &overrides) {
         Ok(scenario) => {
             let nodes = scenario.nodes.len();

@@ -93,9 +93,9 @@ impl FlowTable {
         }
     }
 
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.index.len()
+    /// Flows remembered.
+    pub(super) fn len(&self) -> u32 {
+        self.index.len() as u32
     }
 
     /// Flows with recent data.

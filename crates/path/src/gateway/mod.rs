@@ -87,6 +87,8 @@ pub struct GatewayStats {
     pub flows: u32,
     /// Most flows that were ever active at once.
     pub flows_max: u32,
+    /// Flows in the table now, active or not; never more than `max_flows`.
+    pub flows_remembered: u32,
     /// Flows forgotten because the table was full.
     pub evicted: u64,
     /// Segments that entered the guarded link.
@@ -178,6 +180,7 @@ impl Gateway {
         let lowered = self.tally.windows_lowered;
         GatewayStats {
             flows: self.flows.active_flows(),
+            flows_remembered: self.flows.len(),
             evicted: self.flows.evicted(),
             window_mean_bytes: if lowered == 0 { 0.0 } else { self.written as f64 / lowered as f64 },
             ..self.tally

@@ -171,6 +171,7 @@ fn statistics_tell_what_was_done() {
     let expected = GatewayStats {
         flows: 1,
         flows_max: 1,
+        flows_remembered: 1,
         evicted: 0,
         segments_forward: 1,
         segments_backward: 3,

@@ -88,7 +88,11 @@ fn flows_that_fall_silent_give_their_share_away() {
         }
         let expected = if ms >= 700 { 2 } else { 4 };
         if (101..500).contains(&ms) || ms >= 700 {
-            assert_eq!(gateway.backward(at(ms), &syn_ack(0, None), &link), Some(20_000 / expected), "{ms} ms");
+            assert_eq!(
+                gateway.backward(at(ms), &syn_ack(0, None), &link),
+                Some(20_000 / expected),
+                "{ms} ms"
+            );
         }
     }
     assert_eq!((gateway.stats().flows, gateway.stats().flows_max), (2, 4));
