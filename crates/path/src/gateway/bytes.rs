@@ -89,10 +89,11 @@ fn window_scale(mut options: &[u8]) -> Option<Option<u8>> {
     }
 }
 
+/// `new` is below `old`.
 fn write_window(tcp: &mut [u8], old: u16, new: u16) {
     let sum = u32::from(!u16_at(tcp, 16)) + u32::from(!old) + u32::from(new);
+    // The window falls, so that the last two add up to less than 0xffff, and folding once takes every carry.
     let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = (folded & 0xffff) + (folded >> 16);
     tcp[14..16].copy_from_slice(&new.to_be_bytes());
     tcp[16..18].copy_from_slice(&(!(folded as u16)).to_be_bytes());
 }
