@@ -70,7 +70,7 @@ pub(super) struct FlowTable {
     known: u32,
     rtt_sum: u128,
     evicted: u64,
-    /// Slots read or written by the lists: what a packet costs.
+    /// Operations on the lists, and flows visited: what a packet costs.
     #[cfg(test)]
     pub(super) steps: u64,
 }
@@ -223,6 +223,7 @@ impl FlowTable {
         while let Some(slot) = self.slots.get_mut(at as usize) {
             visit(&mut slot.flow, slot.rtt);
             at = slot.newer;
+            self.step();
         }
     }
 
