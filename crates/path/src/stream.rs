@@ -56,6 +56,11 @@ impl Stream {
         radius * libm::cos(2.0 * PI * self.uniform())
     }
 
+    /// Pareto with mean 1 and this shape, above 1: scale (shape − 1)/shape, by inversion.
+    pub fn pareto(&mut self, shape: f64) -> f64 {
+        (shape - 1.0) / shape * libm::pow(1.0 - self.uniform(), -1.0 / shape)
+    }
+
     /// Log-normal with mean 1 and this coefficient of variation: exp(σZ − σ²/2) with σ² = ln(1 + variation²).
     pub fn log_normal(&mut self, variation: f64) -> f64 {
         let variance = libm::log1p(variation * variation);

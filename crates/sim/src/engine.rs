@@ -5,9 +5,12 @@
 //! packets.
 
 mod datagrams;
+mod gateways;
+mod handovers;
 
 use std::ops::ControlFlow;
 
+use bentpipe_path::gateway::Gateway;
 use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Passed, Stream};
 use bentpipe_tcp::{Endpoint, Segment, Seq, State};
 use bentpipe_units::Time;
@@ -20,6 +23,8 @@ use crate::packets::Packets;
 use crate::routes::{Hop, Router, Routes};
 use crate::scenario::{DirectionSpec, Scenario};
 use crate::{Progress, RunError};
+use gateways::Gateways;
+use handovers::Handovers;
 
 /// One end of a connection, as the event loop sees it.
 pub(crate) struct End {
@@ -51,6 +56,8 @@ struct Network {
     /// The segment on its way from an end to its first link.
     outgoing: Segment,
     routes: Routes,
+    gateways: Gateways,
+    handovers: Handovers,
     observer: Option<Box<Observer>>,
     causes: Causes,
 }
@@ -90,16 +97,24 @@ impl Network {
         if self.routes.hops[hop as usize] == Hop::ARRIVED {
             return Some(delivery.id);
         }
-        self.offer(hop, delivery.id, delivery.bytes);
-        None
+        self.offer(hop, delivery.id, delivery.bytes)
     }
 
-    /// Hands a packet to the link of a hop, and on from there while the links pass it.
+    /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when a stop was all that
+    /// lay before its host.
     #[inline]
-    fn offer(&mut self, mut hop: u32, id: PacketId, bytes: u32) {
+    fn offer(&mut self, mut hop: u32, id: PacketId, bytes: u32) -> Option<PacketId> {
         let mut at = self.now;
         let mut step = self.routes.hops[hop as usize];
         while step.passes() {
+            if let Some(stop) = step.stop() {
+                hop = self.stop(stop, hop, id)?;
+                step = self.routes.hops[hop as usize];
+                if step == Hop::ARRIVED {
+                    return Some(id);
+                }
+                continue;
+            }
             let link = &mut self.links[step.link() as usize];
             let passed = link.pass(at, bytes);
             if let Some(observer) = &mut self.observer
@@ -110,7 +125,10 @@ impl Network {
             match passed {
                 Passed::Arrives(time) if time <= self.end => at = time,
                 // Nothing happens to it within the run.
-                Passed::Arrives(_) => return self.packets.remove(id),
+                Passed::Arrives(_) => {
+                    self.packets.remove(id);
+                    return None;
+                }
                 Passed::Corrupted(time) => return self.lose(time, id, false),
                 Passed::Dropped => return self.lose(at, id, true),
             }
@@ -130,11 +148,12 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             observer.queue(at, number, link.queue_packets(at));
         }
+        None
     }
 
-    /// A full queue dropped a packet, or a link damaged it.
+    /// A full queue dropped a packet, or a link damaged it, or its flow has left the link. Nothing is left of it.
     #[cold]
-    fn lose(&mut self, at: Time, id: PacketId, by_queue: bool) {
+    fn lose(&mut self, at: Time, id: PacketId, by_queue: bool) -> Option<PacketId> {
         if let Some(observer) = &mut self.observer {
             observer.lost(at, self.packets.get_mut(id), by_queue);
         }
@@ -143,6 +162,7 @@ impl Network {
         self.causes.note(at, packet, by_queue);
         self.expect_loss(at, to);
         self.packets.remove(id);
+        None
     }
 
     #[inline]
@@ -171,7 +191,8 @@ impl Engine {
             links.push(Link::new(&config(&link.reverse), stream("/reverse")));
         }
         let queue = EventQueue::default();
-        let (packets, routes) = (Packets::default(), Routes::default());
+        let gateways = Gateways::new(scenario);
+        let routes = Routes::new(gateways.guarded());
         let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
         let udp_flows: Vec<u32> = scenario.udp_flows().map(|(flow, _)| flow as u32).collect();
         // A stream without an end lasts as long as what has one.
@@ -185,9 +206,11 @@ impl Engine {
                 ends: ends as u32,
                 losses: (links.len() + ends + scenario.flows.len()) as u32,
                 links,
-                packets,
+                packets: Packets::default(),
                 outgoing: Segment::default(),
                 routes,
+                gateways,
+                handovers: Handovers::default(),
                 observer,
                 causes: Causes::new(scenario.connections()),
             },
@@ -207,18 +230,14 @@ impl Engine {
             let mut iss = Stream::derive(seed, &format!("flow/{}/iss", spec.name));
             let mut flow = Flow::new(spec, seed, self.ends.len());
             if let App::Udp(udp) = &mut flow.app {
-                let path = router.path(spec.from, spec.to).unwrap_or_default();
+                let path = router.way(spec.from, spec.to, spec.via.iter().copied()).unwrap_or_default();
                 udp.route = self.network.routes.add(&path);
                 self.flows.push(flow);
                 continue;
             }
-            let both_ways = [(spec.from, spec.to, &spec.sender), (spec.to, spec.from, &spec.receiver)];
-            let both_ways = both_ways.map(|(from, to, tcp)| {
-                let path = router.path(from, to).unwrap_or_default();
-                (self.network.routes.add(&path), tcp)
-            });
+            let ways = self.network.both_ways(&mut router, spec, &spec.via);
             for _ in 0..spec.app.connections() {
-                for (route, tcp) in both_ways {
+                for (route, tcp) in ways.into_iter().zip([&spec.sender, &spec.receiver]) {
                     self.ends.push(End {
                         tcp: Endpoint::new(tcp.clone(), Seq(iss.next_u32())),
                         last_delivery: None,
@@ -231,13 +250,14 @@ impl Engine {
             }
             self.flows.push(flow);
         }
-        self.network.routes.mark_passing(self.network.links.len());
+        let held = self.add_handovers(scenario, &mut router);
+        self.network.routes.mark_passing(self.network.links.len(), &held);
         for index in 0..self.flows.len() {
             self.network.queue.push(self.flows[index].start, self.app_target(index));
         }
     }
 
-    /// Targets of events: links first, then ends, then applications, then the losses of UDP flows.
+    /// Targets of events: links first, then ends, then applications, then the losses of UDP flows, then handovers.
     fn app_target(&self, flow: usize) -> u32 {
         (self.network.links.len() + self.ends.len() + flow) as u32
     }
@@ -394,7 +414,10 @@ impl Engine {
     #[cold]
     fn application(&mut self, target: u32, index: usize) {
         if let Some(number) = index.checked_sub(self.flows.len()) {
-            return self.datagram_lost(number);
+            return match number.checked_sub(self.udp_flows.len()) {
+                None => self.datagram_lost(number),
+                Some(handover) => self.hand_over(handover),
+            };
         }
         let flow = &mut self.flows[index];
         if let App::Udp(_) = flow.app {
@@ -405,6 +428,10 @@ impl Engine {
             self.network.queue.push(flow.stop, target);
         }
         flow.on_time(self.network.now, &mut self.ends[flow.ends.clone()]);
+        let next = flow.next_time(self.network.now);
+        if next != Time::NEVER {
+            self.network.queue.push(next, target);
+        }
         self.serve_flow(index);
     }
 
@@ -420,6 +447,16 @@ impl Engine {
     /// What the losses of a flow's connections cost.
     pub(crate) fn loss_causes(&self, flow: &Flow) -> LossCauses {
         self.network.causes.sum(flow.ends.start / 2..flow.ends.end / 2)
+    }
+
+    /// The gateways, each with the direction of a link that it guards, in the order of those.
+    pub(crate) fn gateways(&self) -> impl Iterator<Item = (usize, &Gateway)> {
+        self.network.gateways.all()
+    }
+
+    /// Packets that each handover lost, in the scenario's order.
+    pub(crate) fn handover_losses(&self) -> impl Iterator<Item = u64> {
+        self.network.handovers.losses()
     }
 
     pub(crate) fn into_observer(self) -> Option<Box<Observer>> {

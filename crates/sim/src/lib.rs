@@ -1,5 +1,6 @@
 //! The virtual clock: events, topology, applications, scenarios, measurements.
 
+mod addresses;
 mod apps;
 mod causes;
 mod engine;
@@ -14,7 +15,9 @@ pub mod scenario;
 mod series;
 
 pub use causes::LossCauses;
-pub use result::{EngineResult, FlowResult, LinkResult, PageResult, RunResult};
+pub use result::{
+    EngineResult, FlowResult, GatewayResult, HandoverResult, LinkResult, PageResult, RunResult,
+};
 pub use run::{Progress, RunError, RunOptions, run};
 pub use series::{
     AckColumns, FlowSeries, LinkSeries, LostColumns, SackColumns, SentColumns, Series, StateColumns,

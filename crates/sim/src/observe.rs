@@ -7,9 +7,10 @@ use bentpipe_tcp::wire::Addresses;
 use bentpipe_tcp::{Endpoint, Flags, Segment, Seq};
 use bentpipe_units::Time;
 
+use crate::addresses::{TTL, keys, lines};
 use crate::packets::Packet;
 use crate::pcap::Capture;
-use crate::scenario::{AppSpec, FlowSpec, Scenario};
+use crate::scenario::{FlowSpec, Scenario};
 use crate::series::{FlowSeries, Series};
 
 pub(crate) struct Observer {
@@ -45,8 +46,6 @@ impl Unwrapped {
         bytes
     }
 }
-
-const TTL: u8 = 64;
 
 impl Observer {
     pub(crate) fn new(scenario: &Scenario, series: bool, capture: Option<Capture>) -> io::Result<Observer> {
@@ -209,40 +208,22 @@ impl CaptureState {
     fn new(scenario: &Scenario, mut capture: Capture) -> io::Result<CaptureState> {
         let mut interface_of = vec![None; scenario.nodes.len()];
         let mut interfaces = Vec::new();
-        let mut addresses = Vec::new();
-        let connections =
-            scenario.flows.iter().flat_map(|flow| (0..flow.app.connections()).map(move |_| flow));
-        let flows = connections.chain(scenario.udp_flows().map(|(_, flow)| flow));
-        for (index, flow) in flows.enumerate() {
-            let opener = 49_152 + (index % 16_384) as u16;
-            let (from_port, to_port) = match flow.app {
-                AppSpec::Ftp { .. } | AppSpec::Cbr(_) | AppSpec::Multimedia(_) => (opener, 5001),
-                AppSpec::Http(_) => (80, opener),
-            };
+        for flow in lines(scenario) {
             interfaces.push(match interface_of[flow.from] {
                 Some(interface) => interface,
                 None => *interface_of[flow.from].insert(capture.add_interface(&scenario.nodes[flow.from])?),
             });
-            for (from, to, source_port, destination_port) in
-                [(flow.from, flow.to, from_port, to_port), (flow.to, flow.from, to_port, from_port)]
-            {
-                addresses.push(Addresses {
-                    source: address(from),
-                    destination: address(to),
-                    source_port,
-                    destination_port,
-                    ttl: TTL,
-                    ident: 0,
-                });
-            }
         }
+        let addresses = keys(scenario).map(|key| Addresses {
+            source: Ipv4Addr::from(key.source),
+            destination: Ipv4Addr::from(key.destination),
+            source_port: key.source_port,
+            destination_port: key.destination_port,
+            ttl: TTL,
+            ident: 0,
+        });
+        let addresses = addresses.collect();
         let ends = 2 * scenario.connections();
         Ok(CaptureState { capture, interfaces, addresses, ends, error: None })
     }
-}
-
-/// 10.0.0.0/8, by the host's number.
-fn address(node: usize) -> Ipv4Addr {
-    let node = node as u32 + 1;
-    Ipv4Addr::from(0x0a00_0000 | (node & 0x00ff_ffff))
 }

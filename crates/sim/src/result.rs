@@ -1,5 +1,6 @@
 //! What a run gives: the numbers of the design's JSON contract, with units in their names.
 
+use bentpipe_path::gateway::GatewayStats;
 use bentpipe_tcp::{ReceiverStats, RttEstimator, SenderStats, State};
 use bentpipe_units::{Span, Time};
 use serde::Serialize;
@@ -23,6 +24,10 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// Two entries a link, in the scenario's order: `name` and `name/reverse`.
     pub links: Vec<LinkResult>,
+    /// One entry a gateway, in the order of the directions of links that they guard.
+    pub gateways: Vec<GatewayResult>,
+    /// One entry a handover, in the scenario's order.
+    pub handovers: Vec<HandoverResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
     pub pages: Vec<PageResult>,
     /// Jain's index over the goodputs of the TCP flows, or of all when there are none: (Σx)² / (n Σx²); null when nothing
@@ -89,6 +94,31 @@ pub struct LinkResult {
     pub stats: bentpipe_path::LinkStats,
 }
 
+/// One gateway.
+#[derive(Debug, Serialize)]
+pub struct GatewayResult {
+    /// The direction of a link that it guards: `name`, or `name/reverse`.
+    pub name: String,
+    /// What it does, such as `xfwa`.
+    pub scheme: &'static str,
+    /// Its measurements.
+    #[serde(flatten)]
+    pub stats: GatewayStats,
+}
+
+/// One handover.
+#[derive(Debug, Serialize)]
+pub struct HandoverResult {
+    /// Its name.
+    pub name: String,
+    /// When it happens, in seconds.
+    pub at_s: f64,
+    /// Flows that take another way.
+    pub flows: u64,
+    /// Packets lost because they came out of a link that their flow had left; that link counts them as delivered.
+    pub lost_packets: u64,
+}
+
 /// One page of an HTTP flow.
 #[derive(Debug, Serialize)]
 pub struct PageResult {
@@ -130,12 +160,29 @@ impl RunResult {
             .collect();
         let pages = engine.flows().zip(&scenario.flows).flat_map(|((flow, _), spec)| match &flow.app {
             App::Http(http) => page_results(&spec.name, http),
-            App::Bulk { .. } | App::Udp(_) => Vec::new(),
+            App::Bulk { .. } | App::OnOff(_) | App::Udp(_) => Vec::new(),
         });
         let pages = pages.collect();
         let names =
             scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
+        let names: Vec<String> = names.collect();
+        let directions: Vec<_> =
+            scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).collect();
+        let gateways = engine.gateways().filter_map(|(link, gateway)| {
+            let scheme = directions[link].gateway.as_ref()?.name();
+            Some(GatewayResult { name: names[link].clone(), scheme, stats: gateway.stats() })
+        });
+        let gateways = gateways.collect();
+        let handovers = scenario.handovers.iter().zip(engine.handover_losses());
+        let handovers = handovers.map(|(spec, lost_packets)| HandoverResult {
+            name: spec.name.clone(),
+            at_s: spec.at.as_secs(),
+            flows: spec.flows.len() as u64,
+            lost_packets,
+        });
+        let handovers = handovers.collect();
         let links = names
+            .into_iter()
             .zip(engine.links_mut())
             .map(|(name, link)| LinkResult { name, stats: link.stats(end) })
             .collect();
@@ -147,6 +194,8 @@ impl RunResult {
             jain: jain(negotiated(scenario, &flows)),
             flows,
             links,
+            gateways,
+            handovers,
             pages,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
             series: None,
@@ -180,7 +229,7 @@ fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time, losses: Lo
     let duration = flow.active(end, finish).as_secs();
     let bytes_delivered = receivers().map(|receiver| receiver.delivered()).sum();
     let failed = ends.iter().step_by(match flow.app {
-        App::Bulk { .. } => 2,
+        App::Bulk { .. } | App::OnOff(_) => 2,
         App::Http(_) | App::Udp(_) => 1,
     });
     let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());

@@ -1,16 +1,21 @@
-//! Static routes: the path of least delay from host to host, then of fewest hops, then of the lowest link numbers.
+//! Routes: the path of least delay from host to host, then of fewest hops, then of the lowest link numbers, over the links
+//! that a flow asks for.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use crate::addresses::TTL;
 use crate::scenario::Scenario;
 
-/// A step of a path.
+/// A step of a path: a link, or something that a packet meets between two links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hop(u32);
 
 /// Set when the link of a hop passes its packets on; see [`Routes::mark_passing`].
 const PASSES: u32 = 1 << 31;
+
+/// Set beside [`PASSES`] when a hop is no link but a [`Stop`], so that a run without stops need not ask.
+const STOP: u32 = 1 << 30;
 
 impl Hop {
     /// The end of a path: the host.
@@ -22,17 +27,45 @@ impl Hop {
         self.0 & !PASSES
     }
 
-    /// Whether what happens to a packet behind this link is settled when it is sent.
+    /// Whether what happens to a packet behind this hop is settled when it comes here: a link that passes, or a stop.
     #[inline]
     pub(crate) fn passes(self) -> bool {
         self.0 & PASSES != 0
     }
+
+    /// Of a hop that passes: the number of its stop, if it is one.
+    #[inline]
+    pub(crate) fn stop(self) -> Option<usize> {
+        (self.0 & STOP != 0).then_some((self.0 & !(PASSES | STOP)) as usize)
+    }
+
+    fn is_link(self) -> bool {
+        self != Hop::ARRIVED && self.0 & (PASSES | STOP) != PASSES | STOP
+    }
+}
+
+/// What a packet meets between two links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stop {
+    /// It is about to enter the link that this gateway guards.
+    Forward { gateway: u32, ttl: u8 },
+    /// It came out of the opposite direction of the link that this gateway guards.
+    Backward { gateway: u32, ttl: u8 },
+    /// It came out of a link that its flow has left.
+    Left { handover: u32 },
+    /// It came out of a link that its flow has kept, and goes on from this hop of the new way.
+    Turn { hop: u32 },
 }
 
 /// The paths of all flows, one after the other, each ended by [`Hop::ARRIVED`].
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     pub(crate) hops: Vec<Hop>,
+    pub(crate) stops: Vec<Stop>,
+    /// Numbers of the gateways' stops, which many paths share.
+    known: HashMap<Stop, Hop>,
+    /// The gateway of each guarded direction of a link.
+    gateways: HashMap<u32, u32>,
 }
 
 struct Edge {
@@ -46,6 +79,10 @@ type Tree = Vec<Option<(u32, usize)>>;
 
 pub(crate) struct Router {
     edges: Vec<Vec<Edge>>,
+    /// Per link, the nodes that it joins.
+    joins: Vec<(usize, usize)>,
+    /// Per direction of a link, its delay in nanoseconds.
+    delays: Vec<u64>,
     trees: HashMap<usize, Tree>,
 }
 
@@ -61,7 +98,45 @@ impl Router {
                 delay: link.reverse.delay.as_nanos(),
             });
         }
-        Router { edges, trees: HashMap::new() }
+        let joins = scenario.links.iter().map(|link| (link.from, link.to)).collect();
+        let directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        let delays = directions.map(|direction| direction.delay.as_nanos()).collect();
+        Router { edges, joins, delays, trees: HashMap::new() }
+    }
+
+    /// The links from node `from` to node `to` over the links `via`, in their order and each in the better direction.
+    pub(crate) fn way(
+        &mut self,
+        from: usize,
+        to: usize,
+        via: impl Iterator<Item = usize>,
+    ) -> Option<Vec<u32>> {
+        let mut ways = vec![(from, Vec::new())];
+        for link in via {
+            let (a, b) = self.joins[link];
+            let number = 2 * link as u32;
+            ways = [(a, number, b), (b, number + 1, a)]
+                .into_iter()
+                .filter_map(|(enter, number, leave)| {
+                    let mut way = self.best(&ways, enter)?;
+                    way.push(number);
+                    Some((leave, way))
+                })
+                .collect();
+        }
+        self.best(&ways, to)
+    }
+
+    /// The best of `ways`, each with the node that it has come to, continued to node `to`.
+    fn best(&mut self, ways: &[(usize, Vec<u32>)], to: usize) -> Option<Vec<u32>> {
+        let continued = ways.iter().filter_map(|(node, way)| {
+            let rest = if *node == to { Vec::new() } else { self.path(*node, to)? };
+            Some([way.as_slice(), &rest].concat())
+        });
+        let continued: Vec<_> = continued.collect();
+        let cost =
+            |way: &Vec<u32>| (way.iter().map(|link| self.delays[*link as usize]).sum::<u64>(), way.len());
+        continued.into_iter().min_by_key(cost)
     }
 
     /// The links from node `from` to node `to`, or none when there is no path.
@@ -113,28 +188,40 @@ impl Router {
 }
 
 impl Routes {
+    /// No paths yet; `guarded` are the directions of links that gateways guard, in the order of the gateways.
+    pub(crate) fn new(guarded: impl Iterator<Item = u32>) -> Routes {
+        Routes { gateways: guarded.zip(0..).collect(), ..Routes::default() }
+    }
+
     /// Marks the links that pass their packets on at once: those whose packets all go on to links that nobody else feeds,
-    /// neither another link nor a host. What such a packet meets next is settled when it is sent.
-    pub(crate) fn mark_passing(&mut self, links: usize) {
+    /// neither another link nor a host. What such a packet meets next is settled when it is sent. Before a stop every
+    /// packet comes at its time; the links of the paths that start at `held` may lose their packets to a handover.
+    pub(crate) fn mark_passing(&mut self, links: usize, held: &[u32]) {
         // For each link, the only hop before it; a link that several feed, or a host, is shared.
         let mut feeder: Vec<Option<Hop>> = vec![None; links];
         let mut shared = vec![false; links];
         let mut previous = Hop::ARRIVED;
         for hop in &self.hops {
-            if *hop != Hop::ARRIVED {
+            if hop.is_link() {
                 let link = hop.link() as usize;
                 let only = *feeder[link].get_or_insert(previous);
                 shared[link] |= only != previous || previous == Hop::ARRIVED;
+            } else if *hop != Hop::ARRIVED {
+                continue;
             }
             previous = *hop;
         }
         let mut passes = vec![true; links];
         for pair in self.hops.windows(2) {
-            if pair[0] != Hop::ARRIVED && (pair[1] == Hop::ARRIVED || shared[pair[1].link() as usize]) {
+            if pair[0].is_link() && (!pair[1].is_link() || shared[pair[1].link() as usize]) {
                 passes[pair[0].link() as usize] = false;
             }
         }
-        for hop in self.hops.iter_mut().filter(|hop| **hop != Hop::ARRIVED) {
+        for start in held {
+            let path = self.hops[*start as usize..].iter().take_while(|hop| **hop != Hop::ARRIVED);
+            path.filter(|hop| hop.is_link()).for_each(|hop| passes[hop.link() as usize] = false);
+        }
+        for hop in self.hops.iter_mut().filter(|hop| hop.is_link()) {
             if passes[hop.link() as usize] {
                 hop.0 |= PASSES;
             }
@@ -144,9 +231,69 @@ impl Routes {
     /// Adds a path; returns where it starts.
     pub(crate) fn add(&mut self, path: &[u32]) -> u32 {
         let start = self.hops.len() as u32;
-        self.hops.extend(path.iter().map(|link| Hop(*link)));
+        if self.gateways.is_empty() {
+            self.hops.extend(path.iter().map(|link| Hop(*link)));
+        } else {
+            let mut before = None;
+            for (place, link) in path.iter().enumerate() {
+                self.add_gateways(before, Some(*link), place);
+                self.hops.push(Hop(*link));
+                before = Some(*link);
+            }
+            self.add_gateways(before, None, path.len());
+        }
         self.hops.push(Hop::ARRIVED);
         start
+    }
+
+    /// The gateways at the node between two links of a path, `place` links behind the host that sends.
+    fn add_gateways(&mut self, before: Option<u32>, behind: Option<u32>, place: usize) {
+        // The routers before this node: neither the host nor the node itself.
+        let ttl = TTL.saturating_sub(place.saturating_sub(1).min(usize::from(TTL) - 1) as u8);
+        if let Some(gateway) = before.and_then(|link| self.gateways.get(&(link ^ 1)).copied()) {
+            self.add_stop(Stop::Backward { gateway, ttl });
+        }
+        if let Some(gateway) = behind.and_then(|link| self.gateways.get(&link).copied()) {
+            self.add_stop(Stop::Forward { gateway, ttl });
+        }
+    }
+
+    fn add_stop(&mut self, stop: Stop) {
+        let hop = match self.known.get(&stop) {
+            Some(hop) => *hop,
+            None => {
+                let hop = self.stop(stop);
+                self.known.insert(stop, hop);
+                hop
+            }
+        };
+        self.hops.push(hop);
+    }
+
+    fn stop(&mut self, stop: Stop) -> Hop {
+        self.stops.push(stop);
+        Hop(PASSES | STOP | (self.stops.len() - 1) as u32)
+    }
+
+    /// Turns the path at `old` into that at `new` for the packets that are on it: behind each link that both have, on to the
+    /// new one; behind each other link, out of the network.
+    pub(crate) fn turn(&mut self, old: u32, new: u32, handover: u32) {
+        let left = self.stop(Stop::Left { handover });
+        let new: Vec<(u32, u32)> = self.links(new).collect();
+        let old: Vec<(u32, u32)> = self.links(old).collect();
+        for (hop, link) in old {
+            let kept = new.iter().find(|(_, other)| *other == link);
+            self.hops[hop as usize + 1] = match kept {
+                Some((hop, _)) => self.stop(Stop::Turn { hop: hop + 1 }),
+                None => left,
+            };
+        }
+    }
+
+    /// The places of a path's links, and their numbers.
+    fn links(&self, start: u32) -> impl Iterator<Item = (u32, u32)> {
+        let path = (start..).zip(&self.hops[start as usize..]).take_while(|(_, hop)| **hop != Hop::ARRIVED);
+        path.filter(|(_, hop)| hop.is_link()).map(|(place, hop)| (place, hop.link()))
     }
 }
 
@@ -154,8 +301,9 @@ impl Routes {
 impl Routes {
     /// Makes every arrival an event; tells whether any was not.
     pub(crate) fn pass_nothing(&mut self) -> bool {
-        let passing = self.hops.iter().any(|hop| hop.passes());
-        self.hops.iter_mut().for_each(|hop| hop.0 &= !PASSES);
+        let links = || self.hops.iter().filter(|hop| hop.is_link());
+        let passing = links().any(|hop| hop.passes());
+        self.hops.iter_mut().filter(|hop| hop.is_link()).for_each(|hop| hop.0 &= !PASSES);
         passing
     }
 }

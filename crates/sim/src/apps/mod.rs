@@ -1,6 +1,7 @@
 //! What flows carry: who opens connections, who writes what, and when a flow is over.
 
 mod http;
+mod onoff;
 mod udp;
 
 use std::ops::Range;
@@ -10,6 +11,7 @@ use bentpipe_tcp::Endpoint;
 use bentpipe_units::{Span, Time};
 
 pub(crate) use http::Http;
+pub(crate) use onoff::OnOff;
 pub(crate) use udp::{HEADERS, Udp};
 
 use crate::engine::End;
@@ -31,6 +33,8 @@ pub(crate) enum App {
     Bulk { bytes: u64 },
     /// Pages. The receiving host opens the connections and closes them.
     Http(Box<Http>),
+    /// Bytes at times of its own. The sending host opens the connection and closes it.
+    OnOff(Box<OnOff>),
     /// Datagrams, without a connection and so without ends.
     Udp(Box<Udp>),
 }
@@ -43,6 +47,10 @@ impl Flow {
         let (app, duration) = match &spec.app {
             AppSpec::Ftp { bytes, duration } => (App::Bulk { bytes: bytes.unwrap_or(u64::MAX) }, *duration),
             AppSpec::Http(http) => (App::Http(Box::new(Http::new(http, start))), http.duration),
+            AppSpec::OnOff(onoff) => {
+                let stream = Stream::derive(seed, &format!("flow/{}/onoff", spec.name));
+                (App::OnOff(Box::new(OnOff::new(onoff, start, stream))), onoff.duration)
+            }
             AppSpec::Cbr(cbr) => {
                 (App::Udp(Box::new(Udp::constant(cbr, start, stop(cbr.duration)))), cbr.duration)
             }
@@ -76,14 +84,31 @@ impl Flow {
                 }
             }
             App::Bulk { .. } => ends[0].tcp.close(true),
+            // What was written by then is still delivered.
+            App::OnOff(_) if now >= self.stop => ends[0].tcp.close(false),
+            App::OnOff(onoff) => {
+                if now == self.start {
+                    ends[1].tcp.listen();
+                    ends[0].tcp.connect();
+                }
+                ends[0].tcp.write(onoff.poll(now));
+            }
             App::Udp(_) => {}
+        }
+    }
+
+    /// When the application wants to be called again after `now`, which its stop does not count for.
+    pub(crate) fn next_time(&self, now: Time) -> Time {
+        match &self.app {
+            App::OnOff(onoff) if now < self.stop => onoff.next_time(),
+            _ => Time::NEVER,
         }
     }
 
     /// An end of the flow is closed, or only waits for old segments to die out: whether the flow is over.
     pub(crate) fn on_closed(&mut self, end: usize, tcp: &Endpoint) -> bool {
         match &mut self.app {
-            App::Bulk { .. } => end == self.ends.start,
+            App::Bulk { .. } | App::OnOff(_) => end == self.ends.start,
             App::Http(http) => http.on_closed(end - self.ends.start, tcp.error().is_some()),
             App::Udp(_) => false,
         }
@@ -93,7 +118,7 @@ impl Flow {
     pub(crate) fn complete(&self, ends: &[End]) -> bool {
         match &self.app {
             // By duration: finished when the FIN behind the last byte has arrived.
-            App::Bulk { bytes: u64::MAX } => ends[1].tcp.receiver().finished(),
+            App::Bulk { bytes: u64::MAX } | App::OnOff(_) => ends[1].tcp.receiver().finished(),
             App::Bulk { bytes } => ends[1].tcp.receiver().delivered() == *bytes,
             App::Http(http) => http.complete(),
             App::Udp(udp) => udp.over(),

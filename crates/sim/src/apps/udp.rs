@@ -143,7 +143,7 @@ impl Constant {
 }
 
 /// How long the rate takes for so many bytes: always from the start, so that roundings do not add up.
-fn elapsed(bytes: u64, rate: Rate) -> Span {
+pub(super) fn elapsed(bytes: u64, rate: Rate) -> Span {
     let nanos = u128::from(bytes) * 8_000_000_000 / u128::from(rate.as_bps());
     Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }

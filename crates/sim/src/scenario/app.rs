@@ -3,7 +3,7 @@
 use bentpipe_tcp::wire::MOST_DATAGRAM;
 use bentpipe_units::{Bytes, Rate, Span};
 
-use super::model::{AppSpec, CbrSpec, HttpSpec, MultimediaSpec};
+use super::model::{AppSpec, CbrSpec, HttpSpec, MultimediaSpec, OnOffSpec};
 use super::schema::FlowFile;
 
 /// An application, by name.
@@ -11,20 +11,22 @@ use super::schema::FlowFile;
 pub(crate) enum AppKind {
     Ftp,
     Http,
+    OnOff,
     Cbr,
     Multimedia,
 }
 
-use AppKind::{Cbr, Ftp, Http, Multimedia};
+use AppKind::{Cbr, Ftp, Http, Multimedia, OnOff};
 
 impl AppKind {
-    pub(crate) const ALL: [AppKind; 4] = [Ftp, Http, Cbr, Multimedia];
-    pub(crate) const OVER_TCP: [AppKind; 2] = [Ftp, Http];
+    pub(crate) const ALL: [AppKind; 5] = [Ftp, Http, OnOff, Cbr, Multimedia];
+    pub(crate) const OVER_TCP: [AppKind; 3] = [Ftp, Http, OnOff];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Ftp => "ftp",
             Http => "http",
+            OnOff => "onoff",
             Cbr => "cbr",
             Multimedia => "multimedia",
         }
@@ -34,6 +36,7 @@ impl AppKind {
         match self {
             Ftp => "a bulk transfer over TCP",
             Http => "web pages over persistent TCP connections",
+            OnOff => "writes over TCP at a constant rate during Pareto-distributed on periods",
             Cbr => "UDP datagrams at a constant rate; does not react to loss",
             Multimedia => "audio and video over UDP, a burst of datagrams a frame; does not react to loss",
         }
@@ -71,6 +74,7 @@ pub(crate) fn app(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> 
     let app = match kind(flow) {
         Ftp => AppSpec::Ftp { bytes: flow.bytes.map(Bytes::get), duration: flow.duration },
         Http => http(flow)?,
+        OnOff => onoff(flow)?,
         Cbr => cbr(flow)?,
         Multimedia => multimedia(flow)?,
     };
@@ -90,7 +94,7 @@ pub(crate) fn nothing_ends(app: &AppSpec) -> String {
     let keys = match app {
         AppSpec::Ftp { .. } | AppSpec::Cbr(_) => "bytes or duration",
         AppSpec::Http(_) => "pages or duration",
-        AppSpec::Multimedia(_) => "duration",
+        AppSpec::OnOff(_) | AppSpec::Multimedia(_) => "duration",
     };
     format!("expected {keys}, here or as the duration of the run, found nothing that ends it")
 }
@@ -103,7 +107,7 @@ pub(crate) fn expected_app(kinds: &[AppKind], found: AppKind) -> String {
 
 /// Whether no key is one of another application's.
 fn belongs(flow: &FlowFile) -> Result<(), Fault> {
-    let keys: [(Key, bool, &[AppKind]); 17] = [
+    let keys: [(Key, bool, &[AppKind]); 20] = [
         (&["bytes"], flow.bytes.is_some(), &[Ftp, Cbr]),
         (&["page_interval"], flow.page_interval.is_some(), &[Http]),
         (&["main_object"], flow.main_object.is_some(), &[Http]),
@@ -113,8 +117,11 @@ fn belongs(flow: &FlowFile) -> Result<(), Fault> {
         (&["connections"], flow.connections.is_some(), &[Http]),
         (&["pipelining"], flow.pipelining.is_some(), &[Http]),
         (&["pages"], flow.pages.is_some(), &[Http]),
-        (&["rate"], flow.rate.is_some(), &[Cbr]),
-        (&["packet"], flow.packet.is_some(), &[Cbr, Multimedia]),
+        (&["mean_on"], flow.mean_on.is_some(), &[OnOff]),
+        (&["mean_off"], flow.mean_off.is_some(), &[OnOff]),
+        (&["shape"], flow.shape.is_some(), &[OnOff]),
+        (&["rate"], flow.rate.is_some(), &[OnOff, Cbr]),
+        (&["packet"], flow.packet.is_some(), &[OnOff, Cbr, Multimedia]),
         (&["audio"], flow.audio.is_some(), &[Multimedia]),
         (&["video"], flow.video.is_some(), &[Multimedia]),
         (&["frame_rate"], flow.frame_rate.is_some(), &[Multimedia]),
@@ -146,13 +153,34 @@ fn http(flow: &FlowFile) -> Result<AppSpec, Fault> {
     }))
 }
 
+fn onoff(flow: &FlowFile) -> Result<AppSpec, Fault> {
+    let mean = Span::from_millis(160);
+    let mean_on = flow.mean_on.unwrap_or(mean);
+    if mean_on == Span::ZERO {
+        return Err((&["mean_on"], "expected a time above zero, found 0 s".to_owned()));
+    }
+    let shape = flow.shape.unwrap_or(1.5);
+    if !(shape > 1.0 && shape <= 1000.0) {
+        return Err((&["shape"], format!("expected a number above 1, at most 1000, found {shape}")));
+    }
+    Ok(AppSpec::OnOff(OnOffSpec {
+        rate: rate(flow)?,
+        packet: packet(flow, 1000)?,
+        mean_on,
+        mean_off: flow.mean_off.unwrap_or(mean),
+        shape,
+        duration: flow.duration,
+    }))
+}
+
+fn rate(flow: &FlowFile) -> Result<Rate, Fault> {
+    let missing = "expected a value, since this key has no default, found none";
+    flow.rate.ok_or_else(|| (&["rate"] as Key, missing.to_owned()))
+}
+
 fn cbr(flow: &FlowFile) -> Result<AppSpec, Fault> {
-    let Some(rate) = flow.rate else {
-        let message = "expected a value, since this key has no default, found none";
-        return Err((&["rate"], message.to_owned()));
-    };
     Ok(AppSpec::Cbr(CbrSpec {
-        rate,
+        rate: rate(flow)?,
         packet: packet(flow, 1000)?,
         bytes: flow.bytes.map(Bytes::get),
         duration: flow.duration,

@@ -16,13 +16,17 @@ mod schema;
 mod source;
 mod tcp;
 mod tree;
+mod ways;
 mod written;
 
 use std::path::Path;
 
 pub use app::apps;
 pub use error::ScenarioError;
-pub use model::{AppSpec, CbrSpec, DirectionSpec, FlowSpec, HttpSpec, LinkSpec, MultimediaSpec, Scenario};
+pub use model::{
+    AppSpec, CbrSpec, DirectionSpec, FlowSpec, HandoverSpec, HttpSpec, InFlight, LinkSpec, MultimediaSpec,
+    OnOffSpec, Scenario,
+};
 pub use presets::presets;
 pub use schema::schema;
 pub use written::variants;

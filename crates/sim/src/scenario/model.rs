@@ -1,5 +1,6 @@
 //! A scenario as the simulator takes it: every name resolved, every default filled in, every value checked.
 
+use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
@@ -19,6 +20,8 @@ pub struct Scenario {
     pub links: Vec<LinkSpec>,
     /// Flows, in order of mention.
     pub flows: Vec<FlowSpec>,
+    /// Handovers, in order of mention.
+    pub handovers: Vec<HandoverSpec>,
 }
 
 impl Scenario {
@@ -61,6 +64,8 @@ pub struct DirectionSpec {
     pub queue: QueueSpec,
     /// What the link loses.
     pub loss: LossSpec,
+    /// What lowers the windows of the connections that it carries.
+    pub gateway: Option<GatewaySpec>,
 }
 
 /// One flow: a connection, or several that carry one application.
@@ -72,6 +77,8 @@ pub struct FlowSpec {
     pub from: usize,
     /// The host that the data goes to: index in `Scenario::nodes`.
     pub to: usize,
+    /// Links that its route takes, in this order: indices in `Scenario::links`.
+    pub via: Vec<usize>,
     /// When the application starts.
     pub start: Span,
     /// What it carries.
@@ -82,6 +89,31 @@ pub struct FlowSpec {
     pub receiver: Config,
     /// The name under which results show recovery and control, such as `sack`; `udp` over UDP.
     pub variant: String,
+}
+
+/// Flows take another way.
+#[derive(Clone, Debug)]
+pub struct HandoverSpec {
+    /// Unique name.
+    pub name: String,
+    /// When: what is sent from then on takes the new way. Above zero.
+    pub at: Span,
+    /// Indices in `Scenario::flows`, in their order.
+    pub flows: Vec<usize>,
+    /// Links of the new way, as in `FlowSpec::via`.
+    pub via: Vec<usize>,
+    /// What becomes of packets under way.
+    pub in_flight: InFlight,
+}
+
+/// What a handover does to packets under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InFlight {
+    /// They arrive over the old way.
+    #[default]
+    Deliver,
+    /// Those on links that their flow leaves are lost; the others go on over the new way.
+    Lose,
 }
 
 /// What a flow carries.
@@ -96,6 +128,8 @@ pub enum AppSpec {
     },
     /// Pages, one after the other, over persistent connections that the receiving host opens.
     Http(HttpSpec),
+    /// Bytes at a constant rate during on periods, over one connection.
+    OnOff(OnOffSpec),
     /// UDP at a constant rate.
     Cbr(CbrSpec),
     /// Audio and video over UDP.
@@ -113,6 +147,7 @@ impl AppSpec {
         match self {
             AppSpec::Ftp { bytes, duration } => bytes.is_some() || duration.is_some(),
             AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
+            AppSpec::OnOff(onoff) => onoff.duration.is_some(),
             AppSpec::Cbr(cbr) => cbr.bytes.is_some() || cbr.duration.is_some(),
             AppSpec::Multimedia(multimedia) => multimedia.duration.is_some(),
         }
@@ -121,7 +156,7 @@ impl AppSpec {
     /// How many connections the application may open; none over UDP.
     pub fn connections(&self) -> usize {
         match self {
-            AppSpec::Ftp { .. } => 1,
+            AppSpec::Ftp { .. } | AppSpec::OnOff(_) => 1,
             AppSpec::Http(http) => http.connections as usize,
             AppSpec::Cbr(_) | AppSpec::Multimedia(_) => 0,
         }
@@ -148,6 +183,23 @@ pub struct HttpSpec {
     /// Stop after this many pages.
     pub pages: Option<u64>,
     /// Stop this long after the flow's start, in the middle of a page too.
+    pub duration: Option<Span>,
+}
+
+/// Writes at a constant rate during on periods, and nothing during off periods: each of a Pareto-distributed length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnOffSpec {
+    /// Bytes written over time, during an on period.
+    pub rate: Rate,
+    /// Bytes of a write, above zero.
+    pub packet: u32,
+    /// Mean length of an on period, above zero.
+    pub mean_on: Span,
+    /// Mean length of an off period.
+    pub mean_off: Span,
+    /// Shape of both distributions, above 1.
+    pub shape: f64,
+    /// Stop this long after the flow's start.
     pub duration: Option<Span>,
 }
 

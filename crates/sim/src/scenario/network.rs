@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bentpipe_path::LossSpec;
+use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_units::Rate;
 
 use super::error::{ScenarioError, expected_one_of, quoted};
@@ -18,10 +18,12 @@ const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
 const MAX_DROPS: usize = 10_000_000;
 
 /// Nodes, links, and which of them hang together.
+#[derive(Default)]
 pub(crate) struct Network {
     pub(crate) nodes: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
     index: HashMap<String, usize>,
+    link_index: HashMap<String, usize>,
     /// A node of the same connected part, closer to the one that stands for it.
     parent: Vec<usize>,
 }
@@ -29,8 +31,7 @@ pub(crate) struct Network {
 impl Network {
     /// Every link of `file`, checked.
     pub(crate) fn build(document: &Document, file: &ScenarioFile) -> Result<Network, ScenarioError> {
-        let mut network =
-            Network { nodes: Vec::new(), links: Vec::new(), index: HashMap::new(), parent: Vec::new() };
+        let mut network = Network::default();
         if file.links.0.is_empty() {
             let message = "expected at least one link, such as [links.satellite], found none";
             return Err(document.error(&["links"], message));
@@ -72,6 +73,7 @@ impl Network {
                 let (from, to) = (network.node(from), network.node(to));
                 network.join(from, to);
                 let (forward, reverse) = (forward.clone(), reverse.clone());
+                network.link_index.insert(copy.clone(), network.links.len());
                 network.links.push(LinkSpec { name: copy, from, to, forward, reverse });
             }
         }
@@ -83,6 +85,14 @@ impl Network {
         self.index.get(name).copied().ok_or_else(|| {
             let nodes: Vec<_> = self.nodes.iter().map(String::as_str).collect();
             expected_one_of("a node that a link names", name, &nodes)
+        })
+    }
+
+    /// The number of the link called `name`, or what is there instead.
+    pub(crate) fn find_link(&self, name: &str) -> Result<usize, String> {
+        self.link_index.get(name).copied().ok_or_else(|| {
+            let links: Vec<_> = self.links.iter().map(|link| link.name.as_str()).collect();
+            expected_one_of("a link", name, &links)
         })
     }
 
@@ -125,6 +135,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         efficiency,
         queue: link.queue.unwrap_or_default(),
         loss: link.loss.clone().unwrap_or_default(),
+        gateway: link.gateway.clone(),
     };
     check(&forward, copies, &[])?;
     let reverse = DirectionSpec {
@@ -133,6 +144,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         efficiency: link.reverse.efficiency.unwrap_or(efficiency),
         queue: link.reverse.queue.unwrap_or(forward.queue),
         loss: link.reverse.loss.clone().unwrap_or_default(),
+        gateway: link.reverse.gateway.clone(),
     };
     check(&reverse, copies, &["reverse"])?;
     Ok([forward, reverse])
@@ -147,6 +159,13 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
     if !(direction.efficiency > 0.0 && direction.efficiency <= 1.0) {
         let message = format!("expected a share above 0 and at most 1, found {}", direction.efficiency);
         return Err(fault(&["efficiency"], message));
+    }
+    if let Some(gateway) = &direction.gateway {
+        gateway.validate().map_err(|wrong| fault(&["gateway", wrong.key], wrong.message))?;
+        if direction.queue == QueueSpec::Unlimited {
+            let message = "expected a queue with a limit, which a gateway goes by, found \"unlimited\"";
+            return Err(fault(&["gateway"], message.to_owned()));
+        }
     }
     direction.loss.validate().map_err(|wrong| fault(&["loss", wrong.key], wrong.message))?;
     match &direction.loss {

@@ -15,10 +15,11 @@ use super::network::Network;
 use super::schema::{FlowFile, ScenarioFile};
 use super::tcp::{End, config};
 use super::tree::Document;
+use super::ways;
 use super::written::variants;
 
 /// Later than this, sums of times would lose their meaning (about 104 days).
-const LATEST: Span = Span::from_nanos(1 << 53);
+pub(super) const LATEST: Span = Span::from_nanos(1 << 53);
 
 const MAX_TITLE: usize = 200;
 
@@ -94,17 +95,20 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
                     format!("expected links that lead from {from} to {to}, found none"),
                 ));
             }
+            let via = ways::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
             let start = start(flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
             let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
-            flows.push(FlowSpec { name: copy, from, to, start, app, sender, receiver, variant });
+            flows.push(FlowSpec { name: copy, from, to, via, start, app, sender, receiver, variant });
         }
     }
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
         let name = &file.flows.0[0].0;
         return Err(document.error(&["flows", name], nothing_ends(&flows[0].app)));
     }
+    let handovers = ways::handovers(document, &file, &mut network, &flows)?;
     let Network { nodes, links, .. } = network;
-    Ok(Scenario { title, seed: file.seed.unwrap_or(1), duration: file.duration, nodes, links, flows })
+    let seed = file.seed.unwrap_or(1);
+    Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers })
 }
 
 fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {

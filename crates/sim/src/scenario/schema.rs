@@ -3,6 +3,7 @@
 //! A field that begins with an underscore is checked here and read elsewhere: TCP settings stand in layers, which are
 //! laid over each other as text.
 
+use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -11,16 +12,17 @@ use serde_json::Value;
 
 use super::written::{
     AppName, AvoidanceReadingName, Choice, ControlName, DelayedAckSetting, DelayedGrowthName, GrowthName,
-    Named, ProfileName, RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName, loss,
+    InFlightName, Named, ProfileName, RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName,
+    gateway, loss,
 };
 
 /// The JSON Schema of a scenario file, for editors and other languages.
 ///
-/// A file that extends another may leave out what the other says, so no key of a link or a flow is required.
+/// A file that extends another may leave out what the other says, so no key of a link, a flow or a handover is required.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(ScenarioFile).to_value();
     drop_null(&mut schema);
-    for table in ["LinkFile", "FlowFile"] {
+    for table in ["LinkFile", "FlowFile", "HandoverFile"] {
         schema["$defs"][table].as_object_mut().and_then(|table| table.remove("required"));
     }
     schema
@@ -80,6 +82,8 @@ pub(crate) struct ScenarioFile {
     pub(crate) _tcp: TcpFile,
     /// The flows by name.
     pub(crate) flows: Named<FlowFile>,
+    /// The handovers by name.
+    pub(crate) handovers: Named<HandoverFile>,
 }
 
 /// A link between two nodes, in both directions.
@@ -105,12 +109,15 @@ pub(crate) struct LinkFile {
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
+    /// What lowers the windows of the connections that send over the link; default nothing.
+    #[serde(default, deserialize_with = "gateway")]
+    pub(crate) gateway: Option<GatewaySpec>,
     /// The direction from `to` to `from`, where it differs.
     #[serde(default)]
     pub(crate) reverse: ReverseFile,
 }
 
-/// The reverse direction of a link; what is not set is as forward, except that nothing is lost.
+/// The reverse direction of a link; what is not set is as forward, except that nothing is lost and no gateway guards it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReverseFile {
@@ -126,6 +133,9 @@ pub(crate) struct ReverseFile {
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
+    /// What lowers the windows of the connections that send this way; default nothing.
+    #[serde(default, deserialize_with = "gateway")]
+    pub(crate) gateway: Option<GatewaySpec>,
 }
 
 /// Settings of a TCP; what is not set comes from the profile.
@@ -236,7 +246,10 @@ pub(crate) struct FlowFile {
     /// Make so many copies, numbered from 0.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) count: Option<u32>,
-    /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, or over UDP "cbr" or "multimedia".
+    /// Links that its way takes, in this order; {i} is the copy's number. Default the way of least delay.
+    #[serde(default)]
+    pub(crate) via: Vec<String>,
+    /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, "onoff", or over UDP "cbr" or "multimedia".
     pub(crate) app: Option<Choice<AppName>>,
     /// ftp, cbr: stop after so many bytes.
     pub(crate) bytes: Option<Bytes>,
@@ -261,9 +274,16 @@ pub(crate) struct FlowFile {
     /// http: stop after so many pages.
     #[schemars(range(min = 1))]
     pub(crate) pages: Option<u64>,
-    /// cbr: payload sent, over time.
+    /// onoff: mean length of an on period; default "160 ms".
+    pub(crate) mean_on: Option<Span>,
+    /// onoff: mean length of an off period; default "160 ms".
+    pub(crate) mean_off: Option<Span>,
+    /// onoff: shape of the Pareto distributions of both, above 1; default 1.5.
+    #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 1000))]
+    pub(crate) shape: Option<f64>,
+    /// cbr: payload sent, over time. onoff: bytes written, over the time of on periods.
     pub(crate) rate: Option<Rate>,
-    /// cbr: payload of a datagram; default "1000 B". multimedia: the most that a datagram carries; default "1316 B".
+    /// cbr: payload of a datagram; onoff: bytes of a write; default "1000 B". multimedia: the most that a datagram carries; default "1316 B".
     pub(crate) packet: Option<Bytes>,
     /// multimedia: rate of the audio; default "64 kbit/s".
     pub(crate) audio: Option<Rate>,
@@ -299,4 +319,19 @@ pub(crate) struct FlowFile {
     /// Settings of the receiving host alone, over those of both ends.
     #[serde(default, rename = "receiver_tcp")]
     pub(crate) _receiver_tcp: TcpFile,
+}
+
+/// Flows that take another way from a time on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HandoverFile {
+    /// When.
+    pub(crate) at: Span,
+    /// Names of flows, or patterns in which * stands for any letters.
+    pub(crate) flows: Vec<String>,
+    /// Links that the new way takes, in this order; none is the way of least delay.
+    #[serde(default)]
+    pub(crate) via: Vec<String>,
+    /// What becomes of packets under way: "deliver" (the default) or "lose".
+    pub(crate) in_flight: Option<Choice<InFlightName>>,
 }

@@ -195,7 +195,9 @@ fn is_pipe(_: &fs::Metadata) -> bool {
 pub(crate) fn merge(lower: &mut Node, upper: Node) {
     let upper_origin = upper.origin;
     let (below, above) = match (&mut lower.value, upper.value) {
-        (Value::Table(below), Value::Table(above)) if !names(&above, "model") => (below, above),
+        (Value::Table(below), Value::Table(above)) if !names(&above, "model") && !names(&above, "scheme") => {
+            (below, above)
+        }
         (_, value) => {
             *lower = Node { value, origin: upper_origin };
             return;

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use bentpipe_path::LossSpec;
+use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Span};
@@ -14,6 +15,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor, value::Map
 
 use super::app::AppKind;
 use super::error::{expected_one_of, quoted};
+use super::model::InFlight;
 
 /// A table whose keys are names that the scenario makes up, in the order in which it names them.
 #[derive(Debug)]
@@ -58,19 +60,32 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
     }
 }
 
-/// A loss model as a table only; serde would also take one from an array.
-pub(crate) fn loss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LossSpec>, D::Error> {
-    struct Table;
-    impl<'de> Visitor<'de> for Table {
-        type Value = LossSpec;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a table such as { model = \"packet\", probability = 1e-3 }")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LossSpec, A::Error> {
-            LossSpec::deserialize(MapAccessDeserializer::new(map))
-        }
+/// A kind of value that is a table only; serde would also take one from an array.
+struct Table<T> {
+    example: &'static str,
+    of: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Table<T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a table such as {}", self.example)
     }
-    deserializer.deserialize_map(Table).map(Some)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+/// A loss model.
+pub(crate) fn loss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LossSpec>, D::Error> {
+    let table = Table { example: "{ model = \"packet\", probability = 1e-3 }", of: PhantomData };
+    deserializer.deserialize_map(table).map(Some)
+}
+
+/// A gateway.
+pub(crate) fn gateway<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<GatewaySpec>, D::Error> {
+    let table = Table { example: "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }", of: PhantomData };
+    deserializer.deserialize_map(table).map(Some)
 }
 
 /// A kind of value that is chosen by name.
@@ -150,6 +165,7 @@ names!(RwndReadingName, RwndReading, "a reading", RWND_READINGS.to_vec());
 names!(AvoidanceReadingName, AvoidanceReading, "a reading", AVOIDANCE_READINGS.to_vec());
 names!(DelayedGrowthName, DelayedGrowth, "a reading", DELAYED_GROWTHS.to_vec());
 names!(GrowthName, bool, "what opens the window", vec![("per-ack", false), ("bytes", true)]);
+names!(InFlightName, InFlight, "what becomes of packets under way", IN_FLIGHT.to_vec());
 names!(AppName, AppKind, "an application", AppKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
 
 const RWND_READINGS: [(&str, RwndReading); 4] = [
@@ -161,6 +177,8 @@ const RWND_READINGS: [(&str, RwndReading); 4] = [
 
 const AVOIDANCE_READINGS: [(&str, AvoidanceReading); 2] =
     [("paper", AvoidanceReading::Paper), ("slides", AvoidanceReading::Slides)];
+
+const IN_FLIGHT: [(&str, InFlight); 2] = [("deliver", InFlight::Deliver), ("lose", InFlight::Lose)];
 
 const DELAYED_GROWTHS: [(&str, DelayedGrowth); 2] =
     [("held", DelayedGrowth::Held), ("credited", DelayedGrowth::Credited)];

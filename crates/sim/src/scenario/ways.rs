@@ -1,0 +1,140 @@
+//! The links that flows ask for, from the start and after handovers.
+
+use bentpipe_units::Span;
+
+use super::error::{ScenarioError, expected_one_of, listed, quoted};
+use super::model::{FlowSpec, HandoverSpec};
+use super::names;
+use super::network::Network;
+use super::resolve::LATEST;
+use super::schema::{HandoverFile, ScenarioFile};
+use super::tree::Document;
+
+/// Longer ways help nobody, and the ways of many flows must fit in memory.
+const MOST_VIA: usize = 100;
+
+/// Moves of flows over all handovers.
+const MOST_MOVES: usize = 1_000_000;
+
+/// The links called `names` in copy number `copy` of a flow from node `from`, in their order.
+pub(super) fn via(
+    network: &mut Network,
+    names: &[String],
+    copy: usize,
+    from: usize,
+) -> Result<Vec<usize>, String> {
+    if names.len() > MOST_VIA {
+        return Err(format!("expected at most {MOST_VIA} links, found {}", names.len()));
+    }
+    let mut via = Vec::with_capacity(names.len());
+    for name in names {
+        let link = network.find_link(&names::copy(name, copy))?;
+        if !network.connected(from, network.links[link].from) {
+            let (host, link) = (quoted(&network.nodes[from]), quoted(&network.links[link].name));
+            return Err(format!("expected links that lead from {host} there, found none to link {link}"));
+        }
+        via.push(link);
+    }
+    Ok(via)
+}
+
+/// The handovers of `file`, in order of mention.
+pub(super) fn handovers(
+    document: &Document,
+    file: &ScenarioFile,
+    network: &mut Network,
+    flows: &[FlowSpec],
+) -> Result<Vec<HandoverSpec>, ScenarioError> {
+    let mut handovers = Vec::new();
+    let mut moves = 0;
+    for (name, handover) in &file.handovers.0 {
+        let fail = |keys: &[&str], message: String| {
+            let path: Vec<&str> = ["handovers", name].iter().chain(keys).copied().collect();
+            document.error(&path, message)
+        };
+        names::check(name, "a handover's name", None).map_err(|e| fail(&[], e))?;
+        time(handover, file.duration).map_err(|e| fail(&["at"], e))?;
+        let moved = matching(&handover.flows, flows).map_err(|e| fail(&["flows"], e))?;
+        moves += moved.len();
+        if moves > MOST_MOVES {
+            let message = format!("expected at most {MOST_MOVES} flows over all handovers, found more");
+            return Err(fail(&["flows"], message));
+        }
+        let mut links = Vec::new();
+        for flow in &moved {
+            links = via(network, &handover.via, 0, flows[*flow].from).map_err(|e| fail(&["via"], e))?;
+        }
+        let in_flight = handover.in_flight.as_ref().map(|choice| choice.0).unwrap_or_default();
+        let (name, at) = (name.clone(), handover.at);
+        handovers.push(HandoverSpec { name, at, flows: moved, via: links, in_flight });
+    }
+    Ok(handovers)
+}
+
+fn time(handover: &HandoverFile, run: Option<Span>) -> Result<(), String> {
+    match (handover.at, run) {
+        (Span::ZERO, _) => Err("expected a time above zero, found 0 s".to_owned()),
+        (at, Some(end)) if at >= end => {
+            Err(format!("expected a time before the end of the run ({end}), found {at}"))
+        }
+        (at, _) if at > LATEST => Err(format!("expected a time within 100 days, found {at}")),
+        _ => Ok(()),
+    }
+}
+
+/// The flows that any of `patterns` names, in their order.
+fn matching(patterns: &[String], flows: &[FlowSpec]) -> Result<Vec<usize>, String> {
+    if patterns.is_empty() {
+        return Err("expected at least one flow, such as \"f*\", found none".to_owned());
+    }
+    let mut found = vec![false; flows.len()];
+    for pattern in patterns {
+        let mut none = true;
+        for (flow, found) in flows.iter().zip(&mut found) {
+            if matches(pattern, &flow.name) {
+                *found = true;
+                none = false;
+            }
+        }
+        if none && pattern.contains('*') {
+            let names = listed(flows.iter().map(|flow| flow.name.as_str()));
+            return Err(format!("expected a pattern of flows ({names}), found {}", quoted(pattern)));
+        }
+        if none {
+            let names: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
+            return Err(expected_one_of("a flow, or a pattern of flows", pattern, &names));
+        }
+    }
+    Ok((0..flows.len()).filter(|flow| found[*flow]).collect())
+}
+
+/// Whether `name` is `pattern`, in which each * stands for any letters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        let Some(place) = rest.find(part) else { return false };
+        rest = &rest[place + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        let all = ["f0", "f1", "web12", "web2"];
+        let of = |pattern| all.into_iter().filter(|name| matches(pattern, name)).collect::<Vec<_>>();
+        assert_eq!(of("f*"), ["f0", "f1"]);
+        assert_eq!(of("*2"), ["web12", "web2"]);
+        assert_eq!(of("w*b*2"), ["web12", "web2"]);
+        assert_eq!(of("f1"), ["f1"]);
+        assert_eq!(of("f"), [""; 0]);
+        assert_eq!(of("*"), all);
+        assert_eq!(of("web2*2"), [""; 0]);
+    }
+}
