@@ -111,6 +111,10 @@ impl Router {
         to: usize,
         via: impl Iterator<Item = usize>,
     ) -> Option<Vec<u32>> {
+        let mut via = via.peekable();
+        if via.peek().is_none() {
+            return self.path(from, to);
+        }
         let mut ways = vec![(from, Vec::new())];
         for link in via {
             let (a, b) = self.joins[link];

@@ -69,6 +69,8 @@ impl Guard {
 
 impl Network {
     /// A packet has come to a stop at `hop`; returns where it goes on, unless it is lost.
+    #[cold]
+    #[inline(never)]
     pub(super) fn stop(&mut self, number: usize, hop: u32, id: PacketId) -> Option<u32> {
         match self.routes.stops[number] {
             Stop::Forward { gateway, ttl } => self.show(gateway, ttl, id, true),

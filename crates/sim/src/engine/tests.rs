@@ -168,3 +168,109 @@ fn a_link_of_two_flows_takes_their_packets_in_the_order_of_their_times() {
     engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome(text, true), outcome(text, false));
 }
+
+/// Gateways and handovers see packets at their times, whether the links around them pass or not.
+#[test]
+fn passing_links_change_no_number_beside_gateways_and_handovers() {
+    let gateway = r#"gateway = { scheme = "xfwa", isl_delay = "20 ms" }"#;
+    let text = |in_flight: &str| {
+        format!(
+            r#"
+            duration = "12 s"
+            [links.aside]
+            from = "s9"
+            to = "middle"
+            rate = "3 Mbit/s"
+            delay = "5 ms"
+            [links.beyond]
+            from = "middle"
+            to = "r9"
+            rate = "2 Mbit/s"
+            delay = "5 ms"
+            queue = "10 packets"
+            [flows.aside]
+            from = "s9"
+            to = "r9"
+            [links.up]
+            from = "s{{i}}"
+            to = "one"
+            count = 4
+            rate = "10 Mbit/s"
+            delay = "5 ms"
+            [links.north]
+            from = "one"
+            to = "two"
+            rate = "2 Mbit/s"
+            delay = "30 ms"
+            queue = "20 packets"
+            {gateway}
+            [links.south]
+            from = "one"
+            to = "three"
+            rate = "2 Mbit/s"
+            delay = "20 ms"
+            queue = "20 packets"
+            loss = {{ model = "packet", probability = 0.01 }}
+            [links.east]
+            from = "two"
+            to = "last"
+            rate = "3 Mbit/s"
+            delay = "20 ms"
+            queue = "10 packets"
+            [links.west]
+            from = "three"
+            to = "last"
+            rate = "1 Mbit/s"
+            delay = "20 ms"
+            queue = "10 packets"
+            [links.west.reverse]
+            {gateway}
+            [links.down]
+            from = "last"
+            to = "r{{i}}"
+            count = 4
+            rate = "5 Mbit/s"
+            delay = "3 ms"
+            [flows.f]
+            from = "s{{i}}"
+            to = "r{{i}}"
+            count = 3
+            start_step = "100 ms"
+            variant = "newreno"
+            via = ["north"]
+            [flows.web]
+            from = "s3"
+            to = "r3"
+            app = "onoff"
+            rate = "1 Mbit/s"
+            [flows.udp]
+            from = "s3"
+            to = "r3"
+            app = "cbr"
+            rate = "300 kbit/s"
+            [handovers.first]
+            at = "3 s"
+            flows = ["f0", "udp"]
+            via = ["south"]
+            in_flight = "{in_flight}"
+            [handovers.second]
+            at = "3.05 s"
+            flows = ["f*", "udp"]
+            via = ["north"]
+            in_flight = "{in_flight}"
+            [handovers.third]
+            at = "6 s"
+            flows = ["f*", "web", "udp"]
+            via = ["west"]
+        "#
+        )
+    };
+    for in_flight in ["deliver", "lose"] {
+        let text = text(in_flight);
+        let passed = outcome(&text, true);
+        assert_eq!(passed, outcome(&text, false), "{in_flight}");
+        let lost = passed["handovers"][0]["lost_packets"].as_u64();
+        assert_eq!(lost > Some(0), in_flight == "lose", "{lost:?}");
+        assert!(passed["gateways"][0]["windows_lowered"].as_u64() > Some(0));
+    }
+}

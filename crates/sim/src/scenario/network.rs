@@ -19,24 +19,24 @@ const MAX_DROPS: usize = 10_000_000;
 
 /// Nodes, links, and which of them hang together.
 #[derive(Default)]
-pub(crate) struct Network {
+pub(crate) struct Network<'a> {
     pub(crate) nodes: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
     index: HashMap<String, usize>,
-    link_index: HashMap<String, usize>,
+    /// Each link's number, and the table that it comes from.
+    link_index: HashMap<String, (usize, &'a str)>,
     /// A node of the same connected part, closer to the one that stands for it.
     parent: Vec<usize>,
 }
 
-impl Network {
+impl<'a> Network<'a> {
     /// Every link of `file`, checked.
-    pub(crate) fn build(document: &Document, file: &ScenarioFile) -> Result<Network, ScenarioError> {
+    pub(crate) fn build(document: &Document, file: &'a ScenarioFile) -> Result<Network<'a>, ScenarioError> {
         let mut network = Network::default();
         if file.links.0.is_empty() {
             let message = "expected at least one link, such as [links.satellite], found none";
             return Err(document.error(&["links"], message));
         }
-        let mut names = HashMap::new();
         for (name, link) in &file.links.0 {
             let fail = |keys: &[&str], message: String| {
                 let path: Vec<&str> = ["links", name].iter().chain(keys).copied().collect();
@@ -58,7 +58,8 @@ impl Network {
                 directions(link, copies).map_err(|(keys, message)| fail(&keys, message))?;
             for i in 0..copies {
                 let copy = names::copy_of_named(name, link.count, i);
-                if let Some(first) = names.insert(copy.clone(), name) {
+                let number = (network.links.len(), name.as_str());
+                if let Some((_, first)) = network.link_index.insert(copy.clone(), number) {
                     let copy = quoted(&copy);
                     let message =
                         format!("expected a name that no other link has, found {copy} in {first:?} too");
@@ -73,7 +74,6 @@ impl Network {
                 let (from, to) = (network.node(from), network.node(to));
                 network.join(from, to);
                 let (forward, reverse) = (forward.clone(), reverse.clone());
-                network.link_index.insert(copy.clone(), network.links.len());
                 network.links.push(LinkSpec { name: copy, from, to, forward, reverse });
             }
         }
@@ -90,7 +90,7 @@ impl Network {
 
     /// The number of the link called `name`, or what is there instead.
     pub(crate) fn find_link(&self, name: &str) -> Result<usize, String> {
-        self.link_index.get(name).copied().ok_or_else(|| {
+        self.link_index.get(name).map(|(number, _)| *number).ok_or_else(|| {
             let links: Vec<_> = self.links.iter().map(|link| link.name.as_str()).collect();
             expected_one_of("a link", name, &links)
         })

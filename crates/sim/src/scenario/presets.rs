@@ -9,8 +9,14 @@ macro_rules! preset {
 }
 
 /// Every preset's name and text.
-pub(crate) const PRESETS: [(&str, &str); 4] =
-    [preset!("geo"), preset!("sack-geo"), preset!("sack-terrestrial"), preset!("adalr-geo")];
+pub(crate) const PRESETS: [(&str, &str); 6] = [
+    preset!("geo"),
+    preset!("sack-geo"),
+    preset!("sack-terrestrial"),
+    preset!("adalr-geo"),
+    preset!("leo-t1"),
+    preset!("leo-groups"),
+];
 
 /// Every preset's name and title.
 pub fn presets() -> Vec<(&'static str, String)> {

@@ -18,7 +18,7 @@ const MOST_MOVES: usize = 1_000_000;
 
 /// The links called `names` in copy number `copy` of a flow from node `from`, in their order.
 pub(super) fn via(
-    network: &mut Network,
+    network: &mut Network<'_>,
     names: &[String],
     copy: usize,
     from: usize,
@@ -42,7 +42,7 @@ pub(super) fn via(
 pub(super) fn handovers(
     document: &Document,
     file: &ScenarioFile,
-    network: &mut Network,
+    network: &mut Network<'_>,
     flows: &[FlowSpec],
 ) -> Result<Vec<HandoverSpec>, ScenarioError> {
     let mut handovers = Vec::new();

@@ -3,6 +3,7 @@
 mod analytic;
 mod bookkeeping;
 mod causes;
+mod gateways;
 mod http;
 mod udp;
 

@@ -22,7 +22,7 @@ fn preset(name: &str, from: &str, to: &str) -> Scenario {
 fn every_preset_has_a_title_and_says_that_it_lacks_flows() {
     let presets = presets();
     let names: Vec<_> = presets.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["geo", "sack-geo", "sack-terrestrial", "adalr-geo"]);
+    assert_eq!(names, ["geo", "sack-geo", "sack-terrestrial", "adalr-geo", "leo-t1", "leo-groups"]);
     for (name, title) in presets {
         assert!(title.len() > 20, "{name}: {title:?}");
         let file = format!("preset:{name}");
@@ -58,6 +58,10 @@ fn the_presets_are_the_networks_of_their_papers() {
     assert_eq!(terrestrial.links[0].forward.delay, Span::from_nanos(100_000));
     assert_eq!(terrestrial.flows[0].sender.mss, 960);
     assert_eq!(terrestrial.flows[0].sender.rto.granularity, Span::from_millis(100));
+    let leo = preset("leo-t1", "source", "destination");
+    let one_way: f64 = leo.links.iter().map(|link| link.forward.delay.as_secs()).sum();
+    assert!((2.0 * one_way - 0.16).abs() < 1e-9, "{one_way}");
+    assert_eq!(leo.links[1].forward.queue, QueueSpec::Packets((1.5e6 * 0.16 / 8.0 / 1000.0) as u32));
     let adalr = preset("adalr-geo", "server", "client");
     let serving = adalr.links[1].forward.rate.scaled(adalr.links[1].forward.efficiency).time_to_send(1500);
     assert!((serving.as_secs() - 0.00733).abs() < 0.00001, "{serving}");
