@@ -16,5 +16,5 @@ pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PE
 pub use invalid::InvalidValue;
 pub use link::{Delivery, Link, LinkConfig, LinkStats, Offered, PacketId, Passed};
 pub use loss::{Loss, LossSpec, packet_error_rate};
-pub use queue::QueueSpec;
+pub use queue::{ActiveSpec, Packets, QueueSpec, RedOptions, RemOptions};
 pub use stream::Stream;

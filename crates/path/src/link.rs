@@ -1,14 +1,17 @@
-//! One direction of a link: a drop-tail queue, a sender of fixed rate, a propagation delay.
+//! One direction of a link: a queue, a sender of fixed rate, a propagation delay.
 
 use bentpipe_units::{Rate, Span, Time};
 use serde::Serialize;
 
+use crate::queue::{ActiveQueue, Arrival, Verdict};
 use crate::ring::{Ring, Slot};
 use crate::{Loss, LossSpec, QueueSpec, Stream};
 
 /// What the ring notes of a packet that passes.
 const WHOLE: PacketId = 0;
 const DAMAGED: PacketId = 1;
+/// A length that no packet has.
+const NO_LENGTH: u32 = u32::MAX;
 
 /// How a driver knows a packet: an index into its own store.
 pub type PacketId = u32;
@@ -33,7 +36,9 @@ pub struct LinkConfig {
 pub enum Offered {
     /// Taken: it will come out of [`Link::deliver`].
     Queued,
-    /// The queue was full; the packet is the caller's again.
+    /// Taken, and marked: it will come out of [`Link::deliver`], and the caller sets the ECN codepoint CE on it.
+    Marked,
+    /// The queue was full, or is managed so that it dropped the packet early; the packet is the caller's again.
     Dropped,
 }
 
@@ -42,9 +47,11 @@ pub enum Offered {
 pub enum Passed {
     /// It arrives at this time.
     Arrives(Time),
+    /// It arrives at this time, marked: the caller sets the ECN codepoint CE on it.
+    Marked(Time),
     /// It arrives at this time, damaged.
     Corrupted(Time),
-    /// The queue was full.
+    /// The queue was full, or is managed so that it dropped the packet early.
     Dropped,
 }
 
@@ -77,6 +84,7 @@ pub struct Link {
     max_waiting_bytes: u64,
     max_waiting_packets: u32,
     /// The last packet length, and the time that it takes to send: most packets have the length of the one before.
+    /// [`NO_LENGTH`] before an active queue, so that the one comparison leads to the decision on a packet too.
     last_bytes: u32,
     last_service: Span,
     /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, nobody fetches them.
@@ -86,6 +94,7 @@ pub struct Link {
     tally: Tally,
     stream: Stream,
     rate: Rate,
+    active: Option<Box<ActiveQueue>>,
 }
 
 /// What cannot be told from the ring's numbers.
@@ -110,8 +119,12 @@ pub struct LinkStats {
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Packets that found the queue full.
+    /// Packets that found the queue full, or were dropped early.
     pub dropped_packets: u64,
+    /// Those of them that an active queue dropped while there was room.
+    pub early_dropped_packets: u64,
+    /// Packets that an active queue took and marked.
+    pub marked_packets: u64,
     /// Packets that arrived damaged.
     pub corrupted_packets: u64,
     /// Time average of the number of packets waiting, the one being sent not counted.
@@ -124,14 +137,15 @@ pub struct LinkStats {
 }
 
 impl Link {
-    /// An idle link; `stream` is for its losses alone.
+    /// An idle link. `stream` is for its losses, which are the same whatever the queue: an active one draws from a stream
+    /// that is derived from it.
     pub fn new(config: &LinkConfig, mut stream: Stream) -> Link {
-        let (max_waiting_packets, max_waiting_bytes) = match config.queue {
-            QueueSpec::Unlimited => (u32::MAX, u64::MAX),
-            QueueSpec::Packets(packets) => (packets, u64::MAX),
-            QueueSpec::Bytes(bytes) => (u32::MAX, bytes),
-        };
+        let (max_waiting_packets, max_waiting_bytes) = config.queue.room();
         let rate = config.rate.scaled(config.efficiency);
+        let active = match &config.queue {
+            QueueSpec::Active(spec) => Some(Box::new(ActiveQueue::new(spec, rate, stream.part("queue")))),
+            _ => None,
+        };
         Link {
             ring: Ring::new(),
             next: Time::NEVER,
@@ -140,7 +154,7 @@ impl Link {
             waiting_bytes: 0,
             max_waiting_bytes,
             max_waiting_packets,
-            last_bytes: 0,
+            last_bytes: if active.is_some() { NO_LENGTH } else { 0 },
             last_service: rate.time_to_send(0),
             passes: false,
             delay: config.delay,
@@ -148,12 +162,38 @@ impl Link {
             tally: Tally::default(),
             stream,
             rate,
+            active,
         }
     }
 
-    /// Takes a packet of `bytes` bytes, or drops it when it would have to wait and may not.
+    /// Takes a packet of `bytes` bytes that is not ECN-capable, or drops it when it would have to wait and may not.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
+        self.offer_marking(now, id, bytes, || false)
+    }
+
+    /// As [`Link::offer`], for a packet that an active queue may mark when it is `capable`; others do not ask.
+    #[inline(always)]
+    pub fn offer_marking(
+        &mut self,
+        now: Time,
+        id: PacketId,
+        bytes: u32,
+        capable: impl FnOnce() -> bool,
+    ) -> Offered {
+        let mut taken = Offered::Queued;
+        if bytes != self.last_bytes {
+            if self.active.is_none() {
+                self.last_bytes = bytes;
+            } else {
+                match self.decide(now, bytes, capable()) {
+                    Verdict::Take => {}
+                    Verdict::Mark => taken = Offered::Marked,
+                    Verdict::Drop => return Offered::Dropped,
+                }
+            }
+            self.last_service = self.rate.time_to_send(u64::from(bytes));
+        }
         let starts = if self.free_at <= now {
             self.serving = self.ring.tail + 1;
             self.waiting_bytes = 0;
@@ -171,10 +211,6 @@ impl Link {
             self.tally.waits += u128::from(self.free_at.since(now).as_nanos());
             self.free_at
         };
-        if bytes != self.last_bytes {
-            self.last_bytes = bytes;
-            self.last_service = self.rate.time_to_send(u64::from(bytes));
-        }
         self.tally.busy += self.last_service;
         self.free_at = starts + self.last_service;
         let arrives = self.free_at + self.delay;
@@ -182,18 +218,41 @@ impl Link {
             self.next = arrives;
         }
         self.ring.push(Slot { id, bytes, offered: now, starts, arrives });
-        Offered::Queued
+        taken
     }
 
-    /// Takes a packet of `bytes` bytes and tells at once what becomes of it.
+    /// An active queue decides on a packet that arrives; one that it takes finds room.
+    #[inline(never)]
+    fn decide(&mut self, now: Time, bytes: u32, capable: bool) -> Verdict {
+        self.settle(now);
+        let waiting = (self.ring.tail - self.serving) as u32;
+        let Some(active) = &mut self.active else { return Verdict::Take };
+        // Where the last packet took no time, which holds before the first too, any idle time is endless.
+        let service = self.last_service.as_nanos().max(1) as f64;
+        let idle = (self.free_at <= now).then(|| now.since(self.free_at).as_nanos() as f64);
+        let idle_packets = idle.map(|idle| idle / service);
+        let arrival = Arrival { now, bytes, capable, waiting, idle_packets };
+        let verdict = active.decide(&arrival, &self.ring);
+        self.tally.dropped += u64::from(verdict == Verdict::Drop);
+        verdict
+    }
+
+    /// Takes a packet of `bytes` bytes that is not ECN-capable and tells at once what becomes of it.
     ///
     /// For a link whose packets all go to elements that nobody else feeds: what happens to them there is settled by now, so
     /// their arrival needs no event. A link is used either by this or by [`Link::offer`] and [`Link::deliver`].
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u32) -> Passed {
+        self.pass_marking(now, bytes, || false)
+    }
+
+    /// As [`Link::pass`], for a packet that an active queue may mark when it is `capable`; others do not ask.
+    #[inline]
+    pub fn pass_marking(&mut self, now: Time, bytes: u32, capable: impl FnOnce() -> bool) -> Passed {
         self.passes = true;
         self.forget_arrived(now);
-        if self.offer(now, WHOLE, bytes) == Offered::Dropped {
+        let offered = self.offer_marking(now, WHOLE, bytes, capable);
+        if offered == Offered::Dropped {
             return Passed::Dropped;
         }
         let corrupted = self.loss.lost(bytes, &mut self.stream);
@@ -202,7 +261,10 @@ impl Link {
             slot.id = DAMAGED;
             return Passed::Corrupted(slot.arrives);
         }
-        Passed::Arrives(slot.arrives)
+        match offered {
+            Offered::Marked => Passed::Marked(slot.arrives),
+            _ => Passed::Arrives(slot.arrives),
+        }
     }
 
     /// Counts the passed packets that have arrived by `now`.
@@ -292,6 +354,8 @@ impl Link {
             delivered_packets: self.ring.head - tally.corrupted,
             delivered_bytes: tally.delivered_bytes,
             dropped_packets: tally.dropped,
+            early_dropped_packets: self.active.as_ref().map_or(0, |active| active.early_dropped),
+            marked_packets: self.active.as_ref().map_or(0, |active| active.marked),
             corrupted_packets: tally.corrupted,
             queue_mean_packets: share_of(waits_to_end, elapsed),
             queue_max_packets: tally.max_waiting,

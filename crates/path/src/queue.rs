@@ -1,17 +1,31 @@
-//! How much may wait before a link.
+//! What waits before a link, how much of it, and what becomes of the rest.
+
+mod active;
+mod options;
+mod packets;
+mod red;
+mod rem;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use bentpipe_units::Bytes;
+use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The room of a drop-tail queue, written `"25 packets"`, `"64 KiB"` or `"unlimited"`.
+use crate::InvalidValue;
+
+pub(crate) use active::{ActiveQueue, Arrival, Verdict};
+pub use options::{ActiveSpec, RedOptions, RemOptions};
+pub use packets::Packets;
+
+/// A drop-tail queue, written `"25 packets"`, `"64 KiB"` or `"unlimited"`, or a queue that is managed actively, written as
+/// a table whose `scheme` chooses.
 ///
 /// Only waiting packets count, not the one that is being sent: with `"0 packets"` a packet that finds the link busy
 /// is dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum QueueSpec {
     /// Everything may wait.
     #[default]
@@ -20,9 +34,32 @@ pub enum QueueSpec {
     Packets(u32),
     /// At most so many bytes wait.
     Bytes(u64),
+    /// Packets are dropped or marked before the queue is full.
+    Active(ActiveSpec),
 }
 
 const EXPECTED: &str = "a queue such as \"100 packets\", \"64 KiB\" or \"unlimited\"";
+const TABLE: &str = "{ scheme = \"red\", limit = \"50 packets\", min = \"5 packets\", max = \"15 packets\" }";
+
+impl QueueSpec {
+    /// The most that may wait, in packets and in bytes.
+    pub fn room(&self) -> (u32, u64) {
+        match self {
+            QueueSpec::Unlimited => (u32::MAX, u64::MAX),
+            QueueSpec::Packets(packets) => (*packets, u64::MAX),
+            QueueSpec::Bytes(bytes) => (u32::MAX, *bytes),
+            QueueSpec::Active(spec) => (spec.limit().0, u64::MAX),
+        }
+    }
+
+    /// Whether every value is possible; the first that is not, otherwise.
+    pub fn validate(&self) -> Result<(), InvalidValue> {
+        match self {
+            QueueSpec::Active(spec) => spec.validate(),
+            _ => Ok(()),
+        }
+    }
+}
 
 impl FromStr for QueueSpec {
     type Err = String;
@@ -33,17 +70,13 @@ impl FromStr for QueueSpec {
         if trimmed == "unlimited" {
             return Ok(QueueSpec::Unlimited);
         }
-        let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"));
-        let Some(number) = number.map(str::trim_end) else {
-            return trimmed.parse::<Bytes>().map(|bytes| QueueSpec::Bytes(bytes.get())).map_err(|_| wrong());
-        };
-        if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit() || b == b'_') {
-            return Err(wrong());
+        match packets::number(trimmed) {
+            None => trimmed.parse::<Bytes>().map(|bytes| QueueSpec::Bytes(bytes.get())).map_err(|_| wrong()),
+            Some(Err(packets::NotANumber)) => Err(wrong()),
+            Some(Ok(number)) => number.parse().map(QueueSpec::Packets).map_err(|_| {
+                format!("expected a queue of at most {} packets, or \"unlimited\", found {text:?}", u32::MAX)
+            }),
         }
-        let number = number.replace('_', "");
-        number.parse().map(QueueSpec::Packets).map_err(|_| {
-            format!("expected a queue of at most {} packets, or \"unlimited\", found {text:?}", u32::MAX)
-        })
     }
 }
 
@@ -51,32 +84,38 @@ impl fmt::Display for QueueSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             QueueSpec::Unlimited => f.write_str("unlimited"),
-            QueueSpec::Packets(1) => f.write_str("1 packet"),
-            QueueSpec::Packets(n) => write!(f, "{n} packets"),
+            QueueSpec::Packets(n) => Packets(*n).fmt(f),
             QueueSpec::Bytes(n) => Bytes::new(*n).fmt(f),
+            QueueSpec::Active(spec) => write!(f, "{}, {}", spec.scheme(), spec.limit()),
         }
     }
 }
 
 impl Serialize for QueueSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self {
+            QueueSpec::Active(spec) => spec.serialize(serializer),
+            _ => serializer.collect_str(self),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for QueueSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<QueueSpec, D::Error> {
-        struct Text;
-        impl serde::de::Visitor<'_> for Text {
+        struct TextOrTable;
+        impl<'de> serde::de::Visitor<'de> for TextOrTable {
             type Value = QueueSpec;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
+                write!(f, "{EXPECTED}, or a table such as {TABLE}")
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<QueueSpec, E> {
                 text.parse().map_err(E::custom)
             }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<QueueSpec, A::Error> {
+                ActiveSpec::deserialize(MapAccessDeserializer::new(map)).map(QueueSpec::Active)
+            }
         }
-        deserializer.deserialize_str(Text)
+        deserializer.deserialize_any(TextOrTable)
     }
 }
 
@@ -85,11 +124,17 @@ impl schemars::JsonSchema for QueueSpec {
         "Queue".into()
     }
 
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let table = generator.subschema_for::<ActiveSpec>();
         schemars::json_schema!({
-            "type": "string",
-            "description": EXPECTED,
-            "pattern": "^(unlimited|[0-9_]+ *packets?|[0-9.eE+_-]+ *([kMG]|[KMG]i)?B)$"
+            "oneOf": [
+                {
+                    "type": "string",
+                    "description": EXPECTED,
+                    "pattern": "^(unlimited|[0-9_]+ *packets?|[0-9.eE+_-]+ *([kMG]|[KMG]i)?B)$"
+                },
+                table
+            ]
         })
     }
 }
@@ -128,9 +173,18 @@ mod tests {
     }
 
     #[test]
-    fn serde_takes_text_only() {
+    fn serde_takes_text_or_a_table() {
         assert_eq!(serde_json::from_str::<QueueSpec>("\"9 packets\"").unwrap(), QueueSpec::Packets(9));
         let error = serde_json::from_str::<QueueSpec>("9").unwrap_err().to_string();
         assert!(error.contains(EXPECTED), "{error}");
+        for json in [
+            r#"{"scheme":"red","limit":"50 packets","min":"5 packets","max":"15 packets"}"#,
+            r#"{"scheme":"rem","limit":"50 packets","phi":1.01,"interval":"10 ms","ecn":true}"#,
+        ] {
+            let spec: QueueSpec = serde_json::from_str(json).unwrap();
+            assert_eq!(spec.room(), (50, u64::MAX));
+            let written = serde_json::to_string(&spec).unwrap();
+            assert_eq!(serde_json::from_str::<QueueSpec>(&written).unwrap(), spec, "{written}");
+        }
     }
 }

@@ -32,6 +32,12 @@ impl Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(state))
     }
 
+    /// A stream for a part of the component, which draws nothing from this one.
+    pub(crate) fn part(&self, name: &str) -> Stream {
+        let state = splitmix64(self.clone().next_u64() ^ fnv1a(name.as_bytes()));
+        Stream(Xoshiro256PlusPlus::seed_from_u64(state))
+    }
+
     /// 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

@@ -69,7 +69,7 @@ prop_compose! {
     ) -> Segment {
         let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
         let options = Options { mss, window_scale: scale, timestamps, ..Options::default() };
-        Segment { seq: Seq(seq), ack: Seq(ack), len, window, flags, options }
+        Segment { seq: Seq(seq), ack: Seq(ack), len, window, flags, options, ..Segment::default() }
     }
 }
 
@@ -203,6 +203,7 @@ fn plain(way: Direction, flags: Flags, len: u32) -> Sent {
             window_scale: flags.has(Flags::SYN).then_some(7),
             ..Options::default()
         },
+        ..Segment::default()
     };
     Sent { flow: 1, way, segment, ttl: 64, damage: Vec::new(), cut: None, padding: 0 }
 }

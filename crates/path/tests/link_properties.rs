@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use bentpipe_path::{Delivery, Link, LinkConfig, LinkStats, LossSpec, Offered, Passed, QueueSpec, Stream};
+use bentpipe_path::{
+    ActiveSpec, Delivery, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, Passed, QueueSpec,
+    RedOptions, RemOptions, Stream,
+};
 use bentpipe_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
@@ -97,11 +100,9 @@ proptest! {
             let waiting: Vec<_> = taken.iter().filter(|p| p.starts > at).collect();
             let waiting_bytes: u64 = waiting.iter().map(|p| u64::from(p.bytes)).sum();
             let free = taken.last().map_or(Time::ZERO, |p| p.leaves);
-            let fits = free <= at || match config.queue {
-                QueueSpec::Unlimited => true,
-                QueueSpec::Packets(limit) => waiting.len() < limit as usize,
-                QueueSpec::Bytes(limit) => waiting_bytes + u64::from(*bytes) <= limit,
-            };
+            let (most_packets, most_bytes) = config.queue.room();
+            let room = waiting.len() < most_packets as usize && waiting_bytes + u64::from(*bytes) <= most_bytes;
+            let fits = free <= at || room;
             let waiting = waiting.len();
             prop_assert_eq!(driver.link.queue_packets(at) as usize, waiting);
             prop_assert_eq!(driver.link.queue_bytes(at), waiting_bytes);
@@ -122,11 +123,7 @@ proptest! {
             prop_assert_eq!(gone + driver.link.in_flight_packets() as u64, u64::from(id) + 1);
             prop_assert_eq!(stats.dropped_packets, dropped);
             prop_assert_eq!(stats.queue_max_packets as usize, most_waiting);
-            match config.queue {
-                QueueSpec::Unlimited => {}
-                QueueSpec::Packets(limit) => prop_assert!(driver.link.queue_packets(at) <= limit),
-                QueueSpec::Bytes(limit) => prop_assert!(driver.link.queue_bytes(at) <= limit),
-            }
+            prop_assert!(driver.link.queue_packets(at) <= most_packets && driver.link.queue_bytes(at) <= most_bytes);
         }
         driver.run_until(Time::NEVER);
         prop_assert_eq!(driver.link.in_flight_packets(), 0);
@@ -204,6 +201,27 @@ proptest! {
     }
 }
 
+fn managed_queues() -> impl Strategy<Value = QueueSpec> {
+    let red = (1_u32..5, 1_u32..10, 0.01..1.0, 0.01..1.0, any::<bool>(), any::<bool>()).prop_map(
+        |(min, more, max_p, weight, gentle, ecn)| {
+            let (limit, min, max) = (Packets(20), Packets(min), Packets(min + more));
+            ActiveSpec::Red(RedOptions { limit, min, max, max_p, weight, gentle, ecn })
+        },
+    );
+    let rem = (0_u32..10, 0.001..1.0, 1.001..2.0, 1_u64..40, any::<bool>()).prop_map(
+        |(target, gamma, phi, interval, ecn)| {
+            let interval = Span::from_millis(interval);
+            let (limit, target) = (Packets(20), Packets(target));
+            ActiveSpec::Rem(RemOptions { limit, gamma, alpha: 0.1, phi, target, interval, ecn })
+        },
+    );
+    prop_oneof![
+        (0u32..20).prop_map(QueueSpec::Packets),
+        red.prop_map(QueueSpec::Active),
+        rem.prop_map(QueueSpec::Active)
+    ]
+}
+
 /// A packet for a link: when it comes and how long it is.
 fn packets() -> impl Strategy<Value = Vec<(u64, u32)>> {
     proptest::collection::vec((0u64..3_000_000, 40u32..1500), 1..200)
@@ -212,12 +230,12 @@ fn packets() -> impl Strategy<Value = Vec<(u64, u32)>> {
 proptest! {
     /// To pass a packet is to offer it and to fetch it when it has arrived: the same times, the same losses, the same numbers.
     #[test]
-    fn passing_is_offering_and_delivering(gaps in packets(), limit in 0u32..20, seed: u64) {
+    fn passing_is_offering_and_delivering(gaps in packets(), queue in managed_queues(), seed: u64) {
         let config = LinkConfig {
             rate: Rate::from_bps(8_000_000),
             delay: Span::from_millis(5),
             efficiency: 1.0,
-            queue: QueueSpec::Packets(limit),
+            queue,
             loss: LossSpec::Packet { probability: 0.1 },
         };
         let mut passing = Link::new(&config, Stream::derive(seed, "link"));
@@ -225,20 +243,30 @@ proptest! {
         let mut told = Vec::new();
         let mut delivered = Vec::new();
         let mut now = Time::ZERO;
+        let (mut marked, mut was_marked) = (0, 0);
         for (gap, bytes) in gaps {
+            let asked = now + Span::from_nanos(gap / 3);
             now += Span::from_nanos(gap);
+            // Who asks how long the queue is changes nothing.
+            plain.queue_packets(asked);
             while plain.next_time() <= now {
                 let at = plain.next_time();
                 let delivery = plain.deliver(at).expect("its time has come");
                 delivered.push((at, delivery.corrupted));
             }
-            match passing.pass(now, bytes) {
+            match passing.pass_marking(now, bytes, || bytes % 2 == 0) {
                 Passed::Arrives(at) => told.push((at, false)),
+                Passed::Marked(at) => {
+                    marked += 1;
+                    told.push((at, false));
+                }
                 Passed::Corrupted(at) => told.push((at, true)),
                 Passed::Dropped => {}
             }
-            plain.offer(now, 7, bytes);
+            was_marked += u64::from(plain.offer_marking(now, 7, bytes, || bytes % 2 == 0) == Offered::Marked);
         }
+        // A packet that is damaged too is not told to be marked.
+        prop_assert!(marked <= was_marked && was_marked == plain.stats(now).marked_packets);
         // Stop while packets are under way, then let them arrive.
         prop_assert_eq!(passing.stats(now), plain.stats(now));
         while plain.next_time() != Time::NEVER {

@@ -31,10 +31,10 @@ pub struct LossCauses {
     /// Those of them that cost no reduction.
     #[serde(rename = "loss_cause_congestion_kept")]
     pub congestion_kept: u64,
-    /// Reductions of the window: in answer to a loss, or to an expiry of the retransmission timer.
+    /// Reductions of the window: in answer to a loss, to a mark, or to an expiry of the retransmission timer.
     #[serde(rename = "loss_cause_cuts")]
     pub cuts: u64,
-    /// Those of them in whose window of data nothing was lost.
+    /// Those of them that answer to no mark, and in whose window of data nothing was lost.
     #[serde(rename = "loss_cause_needless_cuts")]
     pub needless_cuts: u64,
 }
@@ -169,7 +169,8 @@ impl Connection {
             return;
         }
         self.settled.cuts += reductions.len() as u64;
-        self.cuts.extend(reductions.into_iter().map(|reduction| Cut { reduction, needless: true }));
+        self.cuts
+            .extend(reductions.into_iter().map(|reduction| Cut { reduction, needless: !reduction.marked }));
         let mut losses = std::mem::take(&mut self.open);
         losses.sort_by_key(|lost| lost.sent);
         let mut losses = losses.into_iter().peekable();

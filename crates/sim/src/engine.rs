@@ -116,7 +116,7 @@ impl Network {
                 continue;
             }
             let link = &mut self.links[step.link() as usize];
-            let passed = link.pass(at, bytes);
+            let passed = link.pass_marking(at, bytes, || self.packets.may_be_marked(id));
             if let Some(observer) = &mut self.observer
                 && passed != Passed::Dropped
             {
@@ -125,7 +125,11 @@ impl Network {
             match passed {
                 Passed::Arrives(time) if time <= self.end => at = time,
                 // Nothing happens to it within the run.
-                Passed::Arrives(_) => {
+                Passed::Marked(time) if time <= self.end => {
+                    self.packets.mark(id);
+                    at = time;
+                }
+                Passed::Arrives(_) | Passed::Marked(_) => {
                     self.packets.remove(id);
                     return None;
                 }
@@ -138,8 +142,10 @@ impl Network {
         let number = step.link();
         let link = &mut self.links[number as usize];
         let idle = link.next_time() == Time::NEVER;
-        if link.offer(at, id, bytes) == Offered::Dropped {
-            return self.lose(at, id, true);
+        match link.offer_marking(at, id, bytes, || self.packets.may_be_marked(id)) {
+            Offered::Queued => {}
+            Offered::Marked => self.packets.mark(id),
+            Offered::Dropped => return self.lose(at, id, true),
         }
         self.packets.get_mut(id).hop = hop;
         if idle {

@@ -1,7 +1,7 @@
 //! Packets under way, known by index: nothing is allocated once the store has grown to the most that are in flight.
 
 use bentpipe_path::PacketId;
-use bentpipe_tcp::Segment;
+use bentpipe_tcp::{Ecn, Segment};
 use bentpipe_units::Time;
 
 /// A packet under way.
@@ -44,6 +44,18 @@ impl Packets {
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.slots[id as usize]
+    }
+
+    /// Whether a queue may mark a packet instead of dropping it.
+    #[inline]
+    pub(crate) fn may_be_marked(&self, id: PacketId) -> bool {
+        self.slots[id as usize].segment.ecn.capable()
+    }
+
+    /// A queue has marked a packet.
+    #[cold]
+    pub(crate) fn mark(&mut self, id: PacketId) {
+        self.slots[id as usize].segment.ecn = Ecn::Ce;
     }
 
     #[inline]

@@ -67,6 +67,8 @@ pub struct FlowResult {
     pub rtt_mean_s: Option<f64>,
     /// Segments with payload that the sender sent.
     pub data_segments_sent: u64,
+    /// Reductions of the window in answer to a mark (ECN).
+    pub ecn_reductions: u64,
     /// Recovery phases entered.
     pub recoveries: u64,
     /// Payload bytes that the receiver dropped because they lay beyond its window.
@@ -246,6 +248,7 @@ fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time, losses: Lo
         timeouts: sent(|stats| stats.timeouts),
         rtt_mean_s: mean_rtt(senders().map(|sender| sender.rtt())),
         data_segments_sent: sent(|stats| stats.data_segments),
+        ecn_reductions: sent(|stats| stats.mark_reductions),
         recoveries: senders().map(|sender| u64::from(sender.recovery_phases())).sum(),
         beyond_window_bytes: received(|stats| stats.beyond_window_bytes),
         duplicate_bytes: received(|stats| stats.duplicate_bytes),
@@ -272,6 +275,7 @@ fn udp_result(spec: &FlowSpec, flow: &Flow, udp: &Udp, end: Time) -> FlowResult 
         timeouts: 0,
         rtt_mean_s: None,
         data_segments_sent: 0,
+        ecn_reductions: 0,
         recoveries: 0,
         beyond_window_bytes: 0,
         duplicate_bytes: 0,

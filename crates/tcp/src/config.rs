@@ -143,6 +143,8 @@ pub struct Config {
     pub timestamps: bool,
     /// Offer selective acknowledgments (RFC 2018).
     pub sack: bool,
+    /// Offer explicit congestion notification (RFC 3168).
+    pub ecn: bool,
     /// Initial window in segments.
     pub initial_window: u32,
     /// Initial ssthresh in bytes; `None` is "arbitrarily high" (RFC 5681 section 3.1).
@@ -219,6 +221,7 @@ impl Profile {
             window_scaling: true,
             timestamps: false,
             sack: recovery == RecoveryKind::Sack,
+            ecn: false,
             // RFC 5681 section 3.1: three segments when 1095 < SMSS <= 2190.
             initial_window: 3,
             initial_ssthresh: None,

@@ -17,6 +17,6 @@ pub use endpoint::{Endpoint, State, Transmit};
 pub use receiver::{Receiver, ReceiverStats};
 pub use rtt::RttEstimator;
 pub use runs::Runs;
-pub use segment::{Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};
+pub use segment::{Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};
 pub use sender::{ConnectionError, Incoming, Outgoing, Sender, SenderStats};
 pub use seq::Seq;

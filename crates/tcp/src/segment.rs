@@ -48,6 +48,29 @@ impl BitOrAssign for Flags {
     }
 }
 
+/// The ECN field of an IPv4 header (RFC 3168 section 5), as it stands in the last bits of its second byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0,
+    /// ECN-capable, ECT(1).
+    Ect1 = 1,
+    /// ECN-capable, ECT(0).
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// Whether a queue may set [`Ecn::Ce`] instead of dropping the packet.
+    #[inline]
+    pub fn capable(self) -> bool {
+        self != Ecn::NotEct
+    }
+}
+
 /// RFC 7323 timestamps: the sender's clock and the echo of the peer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
@@ -166,6 +189,8 @@ pub struct Segment {
     pub window: u16,
     /// Control bits.
     pub flags: Flags,
+    /// The ECN field of the packet that carries the segment.
+    pub ecn: Ecn,
     /// Options.
     pub options: Options,
 }
@@ -176,13 +201,14 @@ pub const IP_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 
 impl Segment {
-    /// Makes this a pure ACK without options. The room of the SACK blocks is left as it is: most segments have none.
+    /// Makes this a pure ACK with these flags, without options. The room of the SACK blocks is left as it is: most segments have none.
     #[inline]
-    pub(crate) fn set_ack(&mut self, ack: Seq, window: u16) {
+    pub(crate) fn set_ack(&mut self, ack: Seq, window: u16, flags: Flags) {
         self.ack = ack;
         self.len = 0;
         self.window = window;
-        self.flags = Flags::ACK;
+        self.flags = flags;
+        self.ecn = Ecn::NotEct;
         self.options.mss = None;
         self.options.window_scale = None;
         self.options.sack_permitted = false;

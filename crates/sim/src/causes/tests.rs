@@ -23,7 +23,7 @@ fn packet(segment: u32, sent: u64) -> Packet {
 
 /// A reduction at a time with SND.UNA, `recover` and SND.MAX at these segments.
 fn reduction(time: u64, una: u32, below: u32, max: u32) -> Reduction {
-    Reduction { time: at(time), una: seq(una), below: seq(below), max: seq(max) }
+    Reduction { time: at(time), una: seq(una), below: seq(below), max: seq(max), marked: false }
 }
 
 fn one() -> Causes {

@@ -53,11 +53,13 @@ impl Gateways {
 }
 
 fn buffer_bytes(queue: &QueueSpec, gateway: &GatewaySpec) -> u64 {
-    match queue {
-        QueueSpec::Unlimited => u64::MAX,
-        QueueSpec::Packets(packets) => u64::from(*packets).saturating_mul(gateway.packet().get()),
-        QueueSpec::Bytes(bytes) => *bytes,
-    }
+    let packets = match queue {
+        QueueSpec::Unlimited => return u64::MAX,
+        QueueSpec::Bytes(bytes) => return *bytes,
+        QueueSpec::Packets(packets) => *packets,
+        QueueSpec::Active(active) => active.limit().0,
+    };
+    u64::from(packets).saturating_mul(gateway.packet().get())
 }
 
 impl Guard {

@@ -160,6 +160,7 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
         let message = format!("expected a share above 0 and at most 1, found {}", direction.efficiency);
         return Err(fault(&["efficiency"], message));
     }
+    direction.queue.validate().map_err(|wrong| fault(&["queue", wrong.key], wrong.message))?;
     if let Some(gateway) = &direction.gateway {
         gateway.validate().map_err(|wrong| fault(&["gateway", wrong.key], wrong.message))?;
         if direction.queue == QueueSpec::Unlimited {

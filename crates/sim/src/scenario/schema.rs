@@ -104,7 +104,7 @@ pub(crate) struct LinkFile {
     /// Share of the rate that carries packets, above 0; default 1.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub(crate) efficiency: Option<f64>,
-    /// What may wait before the link, drop-tail; default "unlimited".
+    /// What may wait before the link, drop-tail, or a table with a `scheme`; default "unlimited".
     pub(crate) queue: Option<QueueSpec>,
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
@@ -128,7 +128,7 @@ pub(crate) struct ReverseFile {
     /// Share of the rate that carries packets, above 0.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub(crate) efficiency: Option<f64>,
-    /// What may wait before the link, drop-tail.
+    /// What may wait before the link, drop-tail, or a table with a `scheme`.
     pub(crate) queue: Option<QueueSpec>,
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
@@ -154,6 +154,8 @@ pub(crate) struct TcpFile {
     pub(crate) timestamps: Option<bool>,
     /// Offer selective acknowledgments (RFC 2018); default with the recovery sack.
     pub(crate) sack: Option<bool>,
+    /// Offer explicit congestion notification (RFC 3168); default false.
+    pub(crate) ecn: Option<bool>,
     /// Initial window: segments, or bytes rounded down to whole segments.
     pub(crate) initial_window: Option<Segments>,
     /// Initial slow-start threshold: bytes, segments or "unlimited".

@@ -195,7 +195,7 @@ fn is_pipe(_: &fs::Metadata) -> bool {
 pub(crate) fn merge(lower: &mut Node, upper: Node) {
     let upper_origin = upper.origin;
     let (below, above) = match (&mut lower.value, upper.value) {
-        (Value::Table(below), Value::Table(above)) if !names(&above, "model") && !names(&above, "scheme") => {
+        (Value::Table(below), Value::Table(above)) if !WHOLE.iter().any(|key| names(&above, key)) => {
             (below, above)
         }
         (_, value) => {
@@ -221,6 +221,9 @@ pub(crate) fn merge(lower: &mut Node, upper: Node) {
         }
     }
 }
+
+/// A table that names one of these is chosen as a whole: it takes nothing from what it replaces.
+const WHOLE: [&str; 2] = ["model", "scheme"];
 
 const SUPERSEDED: [(&str, &[&str]); 4] = [
     ("variant", &["recovery", "control"]),

@@ -68,6 +68,7 @@ fn settings(file: &TcpFile, recovery: RecoveryKind, control: ControlKind) -> Res
     let switches = [
         (&mut config.timestamps, file.timestamps),
         (&mut config.sack, file.sack),
+        (&mut config.ecn, file.ecn),
         (&mut config.limited_transmit, file.limited_transmit),
         (&mut config.recover_guard, file.recover_guard),
         (&mut config.restart_after_idle, file.restart_after_idle),

@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{Ack, Control, Exit, Loss, PartialAck, Response, SendView, Timeout, Window};
+use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, SendView, Timeout, Window};
 
 /// The scheme's two extensions, and what its document leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +160,10 @@ impl<C: Control> Control for Afc<C> {
     #[inline]
     fn on_advertised_window(&mut self, rwnd: u32) {
         self.inner.on_advertised_window(rwnd);
+    }
+
+    fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
+        self.inner.on_congestion_mark(w, mark);
     }
 
     fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {

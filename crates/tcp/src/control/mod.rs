@@ -77,7 +77,7 @@ pub struct Ack {
     pub rtt_sample: Option<Span>,
     /// Smallest RTT sample of the connection.
     pub rtt_min: Option<Span>,
-    /// Whether the sender had filled cwnd, so that growth is warranted.
+    /// Whether the sender had filled cwnd, and the ACK told of no mark, so that growth is warranted.
     pub cwnd_limited: bool,
 }
 
@@ -93,6 +93,15 @@ pub struct Loss {
     /// First byte not yet sent when the first hole of this window was found: what is lost beyond belongs to the next.
     pub recover: Seq,
     /// Bytes sent and not cumulatively acknowledged.
+    pub flight: u32,
+}
+
+/// News that a packet was marked on its way (RFC 3168), in a window of data for which the window was not reduced yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// When it came.
+    pub now: Time,
+    /// Bytes sent and not cumulatively acknowledged, before the ACK that told it.
     pub flight: u32,
 }
 
@@ -194,6 +203,16 @@ pub trait Control: Send {
     /// A further loss in a window in which one was found already.
     fn on_further_loss(&mut self, _w: &mut Window, _loss: &Loss) -> Response {
         Response::Keep
+    }
+
+    /// A packet was marked on its way. A control always reduces, and the network is told that it has.
+    ///
+    /// RFC 3168 section 6.1.2: "The indication of congestion should be treated just as a congestion loss in non-ECN-Capable
+    /// TCP. That is, the TCP source halves the congestion window "cwnd" and reduces the slow start threshold "ssthresh"."
+    fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
+        let cwnd = w.cwnd;
+        halve(w, mark.flight);
+        w.cwnd = w.cwnd.min(cwnd);
     }
 
     /// A partial ACK.

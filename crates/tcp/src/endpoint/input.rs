@@ -10,6 +10,7 @@ impl Endpoint {
         // Header prediction (Jacobson 1990): in order, inside the window, nothing but ACK set.
         let expected = self.state == State::Established
             && segment.flags == Flags::ACK
+            && segment.ecn == Ecn::NotEct
             && segment.seq == self.receiver.nxt()
             && segment.len <= self.receiver.window()
             && !self.timestamps;
@@ -19,6 +20,9 @@ impl Endpoint {
         if segment.ack > self.sender.max() {
             self.receiver.ack_soon();
             return;
+        }
+        if !expected && self.ecn {
+            self.note_mark(segment);
         }
         if !(expected && self.acknowledges_nothing(segment)) {
             self.take_ack(now, segment);
@@ -151,6 +155,7 @@ impl Endpoint {
             sack: if self.sack { segment.options.sack.as_slice() } else { &[] },
             carries_data: segment.sequence_len() > 0,
             timestamp_rtt,
+            mark_echo: self.ecn && segment.flags.has(Flags::ECE),
         };
         self.sender.on_ack(now, &incoming);
     }

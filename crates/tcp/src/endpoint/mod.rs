@@ -1,5 +1,6 @@
 //! One end of a connection: the state machine of RFC 9293 around a [`Sender`] and a [`Receiver`].
 
+mod ecn;
 mod input;
 mod opening;
 mod output;
@@ -10,7 +11,7 @@ use crate::receiver::window_scale_for;
 use crate::recovery::Reduction;
 use crate::sender::{Incoming, Outgoing};
 use crate::{
-    Config, ConnectionError, Flags, Options, Receiver, RecoveryKind, Segment, Sender, Seq, Timestamps,
+    Config, ConnectionError, Ecn, Flags, Options, Receiver, RecoveryKind, Segment, Sender, Seq, Timestamps,
 };
 
 /// The states of RFC 9293 section 3.3.2.
@@ -65,6 +66,9 @@ pub struct Endpoint {
     scaling: bool,
     sack: bool,
     timestamps: bool,
+    ecn: bool,
+    /// ACK, with ECE while a mark is to be echoed: the flags of every segment but SYN and RST.
+    ack_flags: Flags,
     ts_recent: u32,
     last_ack_sent: Seq,
     /// SND.WL1 and SND.WL2.
@@ -107,6 +111,8 @@ impl Endpoint {
             scaling: false,
             sack: false,
             timestamps: false,
+            ecn: false,
+            ack_flags: Flags::ACK,
             ts_recent: 0,
             last_ack_sent: Seq::default(),
             window_from: (Seq::default(), Seq::default()),

@@ -65,6 +65,8 @@ impl Endpoint {
         self.peer_scale = if scaled { options.window_scale.unwrap_or(0).min(14) } else { 0 };
         self.sack = self.config.sack && options.sack_permitted;
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
+        self.ack_flags = Flags::ACK;
+        self.ecn = self.config.ecn && ecn::is_setup(segment.flags);
         if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
             self.ts_recent = timestamps.value;
         }
@@ -122,7 +124,8 @@ impl Endpoint {
             seq: self.iss,
             ack: if answer { self.receiver.nxt() } else { Seq::default() },
             window: self.receiver.syn_window(),
-            flags: if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
+            flags: self.syn_flags(answer),
+            ecn: Ecn::NotEct,
             options,
             len: 0,
         };

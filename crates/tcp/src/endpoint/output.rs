@@ -60,6 +60,9 @@ impl Endpoint {
         if data.fin {
             segment.flags |= Flags::FIN;
         }
+        if self.ecn {
+            self.set_capable(data, segment);
+        }
     }
 
     pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
@@ -75,7 +78,7 @@ impl Endpoint {
     pub(super) fn header(&mut self, now: Time, segment: &mut Segment) {
         let window = self.receiver.acknowledge();
         self.last_ack_sent = self.receiver.nxt();
-        segment.set_ack(self.receiver.nxt(), window);
+        segment.set_ack(self.receiver.nxt(), window, self.ack_flags);
         if self.timestamps {
             segment.options.timestamps = self.timestamp_option(now, true);
         }

@@ -21,17 +21,70 @@ use crate::{Config, RecoveryKind, SackBlock, Seq};
 /// A run of bytes: `start` up to, not including, `end`.
 pub type Range = SackBlock;
 
-/// A reduction of the window in answer to a loss, or to the timer's expiry.
+/// A reduction of the window in answer to a loss, to a mark, or to the timer's expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
     /// When it happened.
     pub time: Time,
     /// Oldest byte not acknowledged then (SND.UNA).
     pub una: Seq,
-    /// The window of data that it answers for ends before this byte: [`Loss::recover`], or SND.MAX at a timeout.
+    /// The window of data that it answers for ends before this byte: [`Loss::recover`], or SND.MAX at a mark or a timeout.
     pub below: Seq,
     /// The byte after the newest one ever sent (SND.MAX).
     pub max: Seq,
+    /// Whether it answers to a mark.
+    pub marked: bool,
+}
+
+/// The reductions of a sender: those that nobody has taken yet, and what the next one depends on.
+#[derive(Debug, Default)]
+pub struct Reductions {
+    untaken: Vec<Reduction>,
+    last: Option<Reduction>,
+    /// The receiver was not told of the last one.
+    to_announce: bool,
+}
+
+impl Reductions {
+    /// Writes a reduction down.
+    pub fn push(&mut self, reduction: Reduction) {
+        self.untaken.push(reduction);
+        self.last = Some(reduction);
+        self.to_announce = true;
+    }
+
+    /// Those since this was called last, in the order in which they happened.
+    pub fn take(&mut self) -> Vec<Reduction> {
+        std::mem::take(&mut self.untaken)
+    }
+
+    /// Whether the receiver is to be told of a reduction; once for all so far.
+    ///
+    /// RFC 3168 section 6.1.2: "When an ECN-Capable TCP sender reduces its congestion window for any reason [...], the TCP
+    /// sender sets the CWR flag in the TCP header of the first new data packet sent after the window reduction."
+    pub fn announce(&mut self) -> bool {
+        std::mem::take(&mut self.to_announce)
+    }
+
+    /// Whether the last reduction answers for what an ACK up to `una` tells.
+    pub fn cover_ack(&self, una: Seq) -> bool {
+        self.last.is_some_and(|last| una <= last.max)
+    }
+
+    /// Forgets the last reduction once data that was sent after it is acknowledged: sequence numbers come again.
+    pub fn acknowledged(&mut self, una: Seq) {
+        if !self.cover_ack(una) {
+            self.last = None;
+        }
+    }
+
+    /// Whether a reduction in answer to a mark was for the window of data with a hole at `hole`.
+    ///
+    /// RFC 3168 section 6.1.2: "the congestion window should be reduced only once in response to a series of dropped and/or
+    /// CE packets from a single window of data".
+    fn marked_window_with(&self, hole: Seq) -> bool {
+        self.last.is_some_and(|last| last.marked && hole < last.max)
+    }
 }
 
 /// The sender as a recovery sees it.
@@ -51,7 +104,7 @@ pub struct Context<'a> {
     /// Set to send the segment that starts at this byte at once, whatever the window.
     pub retransmit_now: &'a mut Option<Seq>,
     /// Where reductions of the window are written down.
-    pub reductions: &'a mut Vec<Reduction>,
+    pub reductions: &'a mut Reductions,
 }
 
 impl Context<'_> {
@@ -67,19 +120,26 @@ impl Context<'_> {
 
     /// Tells the control of the first loss of a window.
     fn tell_loss(&mut self, loss: &Loss) -> Response {
+        if self.reductions.marked_window_with(loss.hole) {
+            return Response::Keep;
+        }
         let response = self.control.on_loss(self.window, loss);
         self.note(response, loss.recover)
     }
 
     /// Tells the control of a further loss in a window in which one was found already.
     fn tell_further_loss(&mut self, loss: &Loss) -> Response {
+        if self.reductions.marked_window_with(loss.hole) {
+            return Response::Keep;
+        }
         let response = self.control.on_further_loss(self.window, loss);
         self.note(response, loss.recover)
     }
 
     fn note(&mut self, response: Response, below: Seq) -> Response {
         if response == Response::Reduced {
-            self.reductions.push(Reduction { time: self.now, una: self.una, below, max: self.max });
+            let (time, una, max) = (self.now, self.una, self.max);
+            self.reductions.push(Reduction { time, una, below, max, marked: false });
         }
         response
     }

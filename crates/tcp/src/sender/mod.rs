@@ -1,11 +1,12 @@
 //! The sending half of a connection: what is outstanding, the retransmission timer, and the order in which data goes out.
 
+mod marks;
 mod transmit;
 
 use bentpipe_units::{Span, Time};
 
 use crate::control::{self, Ack, Control, Window};
-use crate::recovery::{self, Context, Progress, Recovery, Reduction};
+use crate::recovery::{self, Context, Progress, Recovery, Reduction, Reductions};
 use crate::rtt::RttEstimator;
 use crate::{Config, SackBlock, Seq};
 
@@ -35,6 +36,8 @@ pub struct Incoming<'a> {
     pub carries_data: bool,
     /// RTT by the timestamp echo, if there was one.
     pub timestamp_rtt: Option<Span>,
+    /// Whether the receiver tells that a packet was marked on its way (ECN echo).
+    pub mark_echo: bool,
 }
 
 /// Why a connection ended before its data was delivered.
@@ -73,6 +76,8 @@ pub struct SenderStats {
     pub window_probes: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
+    /// Reductions of the window in answer to a mark.
+    pub mark_reductions: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +119,7 @@ pub struct Sender {
     growth_needs_limit: bool,
     max_retransmissions: u32,
     stats: SenderStats,
-    /// Reductions of the window that nobody has taken yet.
-    reductions: Vec<Reduction>,
+    reductions: Reductions,
 }
 
 impl Sender {
@@ -147,7 +151,7 @@ impl Sender {
             growth_needs_limit: config.grow_only_when_limited,
             max_retransmissions: config.max_retransmissions,
             stats: SenderStats::default(),
-            reductions: Vec::new(),
+            reductions: Reductions::default(),
         };
         sender.open(config, config.initial_window);
         sender
@@ -231,6 +235,10 @@ impl Sender {
             self.stats.duplicate_acks += 1;
             self.with_recovery(now, |recovery, cx| recovery.on_duplicate_ack(cx));
         }
+        // RFC 3168 section 6.1.2: "TCP should not react to congestion indications more than once every window of data".
+        if incoming.mark_echo && !self.reductions.cover_ack(self.una) {
+            self.on_mark(now, prior_flight);
+        }
         if self.probing && self.window_opened() {
             self.leave_persist();
             self.nxt = self.una;
@@ -285,8 +293,10 @@ impl Sender {
         self.nxt = self.nxt.max(self.una);
         self.timeouts_in_a_row = 0;
         self.retransmit_now = None;
-        let cwnd_limited =
-            !self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd;
+        // RFC 3168 section 6.1.2: "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an
+        // ECN-Echo ACK packet."
+        let cwnd_limited = !incoming.mark_echo
+            && (!self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd);
         let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight);
         let progress = match self.recovery_idle {
             true => Progress::Open,
@@ -384,7 +394,8 @@ impl Sender {
         self.stats.timeouts += 1;
         let event = control::Timeout { now, flight: self.flight(), repeated: self.timeouts_in_a_row > 1 };
         self.control.on_timeout(&mut self.window, &event);
-        self.reductions.push(Reduction { time: now, una: self.una, below: self.max, max: self.max });
+        let (una, max) = (self.una, self.max);
+        self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
         self.nxt = self.una;
         self.retransmit_now = Some(self.una);
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
@@ -398,6 +409,12 @@ impl Sender {
             Fin::Sent(seq) => Some(seq),
             _ => None,
         }
+    }
+
+    /// Whether the receiver's window is closed, so that what goes out probes it.
+    #[inline]
+    pub(crate) fn probing(&self) -> bool {
+        self.probing
     }
 
     /// Bytes sent and not cumulatively acknowledged.
@@ -472,7 +489,7 @@ impl Sender {
 
     /// The reductions of the window since this was called last, in the order in which they happened.
     pub fn take_reductions(&mut self) -> Vec<Reduction> {
-        std::mem::take(&mut self.reductions)
+        self.reductions.take()
     }
 
     /// Counters.

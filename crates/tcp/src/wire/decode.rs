@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::checksum::Sum;
 use super::{Addresses, PROTOCOL_TCP, options};
-use crate::{Flags, IP_HEADER, Segment, Seq, TCP_HEADER};
+use crate::{Ecn, Flags, IP_HEADER, Segment, Seq, TCP_HEADER};
 
 /// More-fragments flag and fragment offset.
 const FRAGMENT: u16 = 0x3fff;
@@ -146,6 +146,7 @@ pub fn decode(bytes: &[u8]) -> Result<Packet, DecodeError> {
         len: (tcp.len() - tcp_header) as u32,
         window: word(fixed, 14),
         flags: Flags(fixed[13]),
+        ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ip[1] & 0x03)],
         options: options::read(&tcp[TCP_HEADER as usize..tcp_header])?,
     };
     let addresses = Addresses {

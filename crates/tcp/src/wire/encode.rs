@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::checksum::Sum;
 use super::{Addresses, MAX_HEADERS, OPTION_ROOM, PROTOCOL_TCP, options};
-use crate::{IP_HEADER, Segment, TCP_HEADER};
+use crate::{Ecn, IP_HEADER, Segment, TCP_HEADER};
 
 /// The flag that forbids fragmentation, as Linux sets it on TCP by default.
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -78,7 +78,7 @@ pub fn encode(
 
     out.reserve(MAX_HEADERS as usize);
     let ip_at = out.len();
-    write_ip(addresses, PROTOCOL_TCP, total, out);
+    write_ip(addresses, PROTOCOL_TCP, segment.ecn, total, out);
     let tcp_at = out.len();
     write_tcp(segment, addresses, (tcp_header / 4) as u8, out);
     match payload {
@@ -96,8 +96,8 @@ pub fn encode(
 }
 
 /// An IPv4 header, its checksum zero.
-pub(super) fn write_ip(addresses: &Addresses, protocol: u8, total: u16, out: &mut Vec<u8>) {
-    out.extend([0x40 | (IP_HEADER / 4) as u8, 0]);
+pub(super) fn write_ip(addresses: &Addresses, protocol: u8, ecn: Ecn, total: u16, out: &mut Vec<u8>) {
+    out.extend([0x40 | (IP_HEADER / 4) as u8, ecn as u8]);
     out.extend(total.to_be_bytes());
     out.extend(addresses.ident.to_be_bytes());
     out.extend(DONT_FRAGMENT.to_be_bytes());

@@ -7,7 +7,7 @@ use proptest::sample::Index;
 
 use super::checksum::Sum;
 use super::*;
-use crate::{Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, Seq, TCP_HEADER, Timestamps};
+use crate::{Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, Seq, TCP_HEADER, Timestamps};
 
 const IP: usize = IP_HEADER as usize;
 const TCP: usize = TCP_HEADER as usize;
@@ -138,6 +138,7 @@ fn golden_fin_with_an_odd_payload() {
         len: 3,
         window: 502,
         flags: Flags::FIN | Flags::ACK,
+        ecn: Ecn::NotEct,
         options: Options::default(),
     };
     let packet = encoded(&segment, &addresses, Payload::Bytes(b"bye"));
@@ -297,6 +298,19 @@ fn any_seq() -> impl Strategy<Value = Seq> {
     prop_oneof![any::<u32>(), (0u32..4000).prop_map(|ahead| ahead.wrapping_sub(2000))].prop_map(Seq)
 }
 
+#[test]
+fn the_ecn_field_stands_in_the_last_bits_of_the_second_byte() {
+    for (ecn, byte) in [(Ecn::NotEct, 0), (Ecn::Ect1, 1), (Ecn::Ect0, 2), (Ecn::Ce, 3)] {
+        let segment = Segment { ecn, flags: Flags::ACK | Flags::ECE | Flags::CWR, ..Segment::default() };
+        let mut packet = encoded(&segment, &addresses(), Payload::Zeros);
+        assert_eq!((packet[1], packet[IP + 13]), (byte, 0xd0));
+        assert_eq!(decode(&packet).unwrap().segment, segment);
+        // The six bits before it are the differentiated services', and of no meaning here.
+        packet[1] |= 0xb8;
+        assert_eq!(decode(&repaired(packet)).unwrap().segment, segment);
+    }
+}
+
 /// Options that a header has room for.
 fn any_options() -> impl Strategy<Value = Options> {
     let stamps = prop::option::of(any::<(u32, u32)>());
@@ -320,10 +334,11 @@ fn any_options() -> impl Strategy<Value = Options> {
 
 fn any_segment() -> impl Strategy<Value = (Segment, Vec<u8>)> {
     let payload = prop::collection::vec(any::<u8>(), 0..80);
-    (any_seq(), any_seq(), any::<u16>(), any::<u8>(), any_options(), payload).prop_map(
-        |(seq, ack, window, flags, options, payload)| {
+    let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]);
+    (any_seq(), any_seq(), any::<u16>(), any::<u8>(), ecn, any_options(), payload).prop_map(
+        |(seq, ack, window, flags, ecn, options, payload)| {
             let len = payload.len() as u32;
-            (Segment { seq, ack, len, window, flags: Flags(flags), options }, payload)
+            (Segment { seq, ack, len, window, flags: Flags(flags), ecn, options }, payload)
         },
     )
 }

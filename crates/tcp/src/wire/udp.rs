@@ -3,7 +3,7 @@
 use super::checksum::Sum;
 use super::encode::{sum_ip, write_ip};
 use super::{Addresses, EncodeError, PROTOCOL_UDP};
-use crate::IP_HEADER;
+use crate::{Ecn, IP_HEADER};
 
 /// Bytes of a UDP header.
 pub const UDP_HEADER: u32 = 8;
@@ -22,7 +22,7 @@ pub fn encode_datagram(len: u32, addresses: &Addresses, out: &mut Vec<u8>) -> Re
     }
     let udp_len = (UDP_HEADER + len) as u16;
     let ip_at = out.len();
-    write_ip(addresses, PROTOCOL_UDP, IP_HEADER as u16 + udp_len, out);
+    write_ip(addresses, PROTOCOL_UDP, Ecn::NotEct, IP_HEADER as u16 + udp_len, out);
     let udp_at = out.len();
     sum_ip(&mut out[ip_at..udp_at]);
     for field in [addresses.source_port, addresses.destination_port, udp_len, 0] {

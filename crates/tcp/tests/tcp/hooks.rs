@@ -180,8 +180,14 @@ impl Bench {
         let sack: Vec<SackBlock> =
             blocks.iter().map(|&(start, end)| SackBlock { start: at(start), end: at(end) }).collect();
         let window = Some(self.window);
-        let incoming =
-            Incoming { ack: at(acked), window, sack: &sack, carries_data: false, timestamp_rtt: None };
+        let incoming = Incoming {
+            ack: at(acked),
+            window,
+            sack: &sack,
+            carries_data: false,
+            timestamp_rtt: None,
+            mark_echo: false,
+        };
         self.sender.on_ack(self.now, &incoming);
         self.poll()
     }
@@ -450,13 +456,14 @@ fn a_reduction_is_written_down_and_a_loss_that_is_only_repaired_is_not() {
             for end in 2..=4 {
                 bench.ack(0, &[(1, end)]);
             }
-            let reduced = Reduction { time: bench.now, una: at(0), below: at(12), max: at(12) };
+            let reduced =
+                Reduction { time: bench.now, una: at(0), below: at(12), max: at(12), marked: false };
             let expected = if delays_reduction { vec![] } else { vec![reduced] };
             assert_eq!(bench.sender.take_reductions(), expected, "{recovery:?}");
             assert!(bench.sender.take_reductions().is_empty(), "taken once");
             bench.expire();
             let max = bench.sender.max();
-            let expired = Reduction { time: bench.now, una: at(0), below: max, max };
+            let expired = Reduction { time: bench.now, una: at(0), below: max, max, marked: false };
             assert_eq!(bench.sender.take_reductions(), [expired], "{recovery:?}");
         }
     }

@@ -190,7 +190,7 @@ impl Both {
         let (una, max) = (self.seq(self.model.una), self.seq(self.model.max));
         let mut nxt = max;
         let mut retransmit_now = None;
-        let mut reductions = Vec::new();
+        let mut reductions = crate::recovery::Reductions::default();
         let mut cx = Context {
             now: Time::ZERO,
             una,

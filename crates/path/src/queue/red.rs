@@ -1,0 +1,173 @@
+//! Random early detection (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance").
+
+use super::RedOptions;
+use super::active::{Arrival, Decision};
+use crate::Stream;
+
+#[derive(Clone, Debug)]
+pub(super) struct Red {
+    options: RedOptions,
+    /// The average queue, in packets.
+    average: f64,
+    /// Packets since the last one that was dropped or marked; none while the average is below `min`.
+    since: Option<u64>,
+}
+
+impl Red {
+    pub(super) fn new(options: &RedOptions) -> Red {
+        Red { options: *options, average: 0.0, since: None }
+    }
+
+    /// The average over the queue that a packet finds. Each packet that could have been sent while the link was idle counts
+    /// as one that found the queue empty.
+    fn observe(&mut self, waiting: u32, idle_packets: Option<f64>) {
+        let weight = self.options.weight;
+        self.average = match idle_packets {
+            None => (1.0 - weight) * self.average + weight * f64::from(waiting),
+            Some(packets) => self.average * libm::pow(1.0 - weight, packets),
+        };
+    }
+
+    /// p_b, the probability by the average queue alone; none where every packet is dropped.
+    fn base_probability(&self) -> Option<f64> {
+        let (min, max) = (f64::from(self.options.min.0), f64::from(self.options.max.0));
+        let max_p = self.options.max_p;
+        if self.average < min {
+            Some(0.0)
+        } else if self.average < max {
+            Some(max_p * (self.average - min) / (max - min))
+        } else if self.options.gentle && self.average < 2.0 * max {
+            Some(max_p + (1.0 - max_p) * (self.average - max) / max)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn decide(&mut self, arrival: &Arrival, stream: &mut Stream) -> Decision {
+        self.observe(arrival.waiting, arrival.idle_packets);
+        if self.average < f64::from(self.options.min.0) {
+            self.since = None;
+            return Decision::Take;
+        }
+        let Some(base) = self.base_probability() else {
+            // RFC 3168 section 7: where every packet would be told, it is dropped and not marked.
+            self.since = Some(0);
+            return Decision::Drop;
+        };
+        let since = self.since.map_or(0, |since| since + 1);
+        if stream.uniform() < spread(base, since) {
+            self.since = Some(0);
+            return Decision::Tell;
+        }
+        self.since = Some(since);
+        Decision::Take
+    }
+
+    /// The queue was full: a drop like any other.
+    pub(super) fn on_full(&mut self) {
+        self.since = Some(0);
+    }
+}
+
+/// p_a = p_b / (1 - count p_b): the gaps between drops are uniform over 1 to 1/p_b packets.
+fn spread(base: f64, since: u64) -> f64 {
+    let rest = 1.0 - since as f64 * base;
+    if base < rest { base / rest } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use bentpipe_units::Time;
+
+    use super::super::Packets;
+    use super::*;
+
+    fn red(gentle: bool, weight: f64) -> Red {
+        Red::new(&RedOptions {
+            limit: Packets(50),
+            min: Packets(5),
+            max: Packets(15),
+            max_p: 0.1,
+            weight,
+            gentle,
+            ecn: false,
+        })
+    }
+
+    fn arrival(waiting: u32) -> Arrival {
+        Arrival { now: Time::ZERO, bytes: 1000, capable: false, waiting, idle_packets: None }
+    }
+
+    #[test]
+    fn the_average_is_weighted_and_falls_while_the_link_is_idle() {
+        let mut red = red(true, 0.25);
+        red.observe(8, None);
+        assert_eq!(red.average, 2.0);
+        red.observe(4, None);
+        assert_eq!(red.average, 2.5);
+        red.observe(0, None);
+        assert_eq!(red.average, 1.875);
+        // Two packets could have been sent: 1.875 x 0.75 x 0.75.
+        red.observe(0, Some(2.0));
+        assert_eq!(red.average, 1.0546875);
+        red.observe(0, Some(0.0));
+        assert_eq!(red.average, 1.0546875);
+        // Half a packet: the root of one step.
+        red.observe(0, Some(0.5));
+        assert!((red.average - 1.0546875 * 0.75_f64.sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_probability_is_piecewise_linear_in_the_average() {
+        let at = |average, gentle| Red { average, ..red(gentle, 0.002) }.base_probability();
+        for (average, gentle, expected) in [
+            (4.99, true, Some(0.0)),
+            (5.0, true, Some(0.0)),
+            (10.0, true, Some(0.05)),
+            (15.0, true, Some(0.1)),
+            (22.5, true, Some(0.55)),
+            (30.0, true, None),
+            (10.0, false, Some(0.05)),
+            (15.0, false, None),
+        ] {
+            assert_eq!(at(average, gentle), expected, "{average} {gentle}");
+        }
+    }
+
+    #[test]
+    fn the_count_makes_the_gaps_uniform() {
+        assert_eq!([0, 1, 2, 3, 4].map(|since| spread(0.25, since)), [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
+        // With an average of 10 packets p_b is 1/20: gaps of 1 to 20 packets, 10.5 in the mean.
+        let mut red = Red { average: 10.0, ..red(true, 1.0) };
+        let mut stream = Stream::derive(1, "red");
+        let (mut gap, mut gaps) = (0, Vec::new());
+        for _ in 0..200_000 {
+            gap += 1;
+            if red.decide(&arrival(10), &mut stream) == Decision::Tell {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        assert!(gaps.iter().all(|gap| (1..=21).contains(gap)));
+        let mean = 200_000.0 / gaps.len() as f64;
+        // After a drop the count starts at 0 and is raised before the next decision: p_a of the first is 1/19, and the gaps
+        // are uniform over 1 to 19. Standard deviation 5.5, over 20,000 gaps.
+        assert!((mean - 10.0).abs() < 0.2, "{mean}");
+        for length in 1..=19 {
+            let share = gaps.iter().filter(|gap| **gap == length).count() as f64 / gaps.len() as f64;
+            assert!((share - 1.0 / 19.0).abs() < 0.01, "{length}: {share}");
+        }
+    }
+
+    #[test]
+    fn below_min_nothing_is_dropped_and_above_max_everything_unless_gentle() {
+        let mut stream = Stream::derive(1, "red");
+        let mut low = Red { average: 4.0, ..red(true, 1.0) };
+        assert!((0..1000).all(|_| low.decide(&arrival(4), &mut stream) == Decision::Take));
+        let mut high = Red { average: 15.0, ..red(false, 1.0) };
+        assert!((0..1000).all(|_| high.decide(&arrival(15), &mut stream) == Decision::Drop));
+        let mut gentle = Red { average: 15.0, ..red(true, 1.0) };
+        let decisions: Vec<_> = (0..1000).map(|_| gentle.decide(&arrival(15), &mut stream)).collect();
+        assert!(decisions.contains(&Decision::Take) && decisions.contains(&Decision::Tell));
+    }
+}

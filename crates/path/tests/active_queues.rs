@@ -1,0 +1,118 @@
+//! Queues that are managed actively, under load.
+
+use bentpipe_path::{
+    ActiveSpec, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, QueueSpec, RedOptions, RemOptions,
+    Stream,
+};
+use bentpipe_units::{Rate, Span, Time};
+
+/// 1000-byte packets take 1 ms.
+fn link(queue: QueueSpec, loss: LossSpec) -> Link {
+    let (rate, delay) = (Rate::from_bps(8_000_000), Span::from_millis(10));
+    Link::new(&LinkConfig { rate, delay, efficiency: 1.0, queue, loss }, Stream::derive(1, "link"))
+}
+
+fn red(ecn: bool) -> RedOptions {
+    RedOptions {
+        limit: Packets(50),
+        min: Packets(5),
+        max: Packets(15),
+        max_p: 0.1,
+        weight: 0.002,
+        gentle: true,
+        ecn,
+    }
+}
+
+fn rem(ecn: bool) -> RemOptions {
+    RemOptions {
+        limit: Packets(100),
+        gamma: 0.005,
+        alpha: 0.1,
+        phi: 1.001,
+        target: Packets(20),
+        interval: Span::from_millis(2),
+        ecn,
+    }
+}
+
+/// Offers packets at random, `load` times what the link carries, and counts from a third of the way on.
+fn loaded(link: &mut Link, load: f64, packets: u32, capable: bool) -> LinkStats {
+    let mut arrivals = Stream::derive(2, "arrivals");
+    let (mut now, mut waiting) = (Time::ZERO, 0.0);
+    for id in 0..packets {
+        now += Span::from_nanos((-(1.0 - arrivals.uniform()).ln() * 1e6 / load) as u64);
+        while link.next_time() <= now {
+            link.deliver(link.next_time());
+        }
+        if id >= packets / 3 {
+            waiting += f64::from(link.queue_packets(now));
+        }
+        link.offer_marking(now, id, 1000, || capable);
+    }
+    LinkStats { queue_mean_packets: waiting / f64::from(packets - packets / 3), ..link.stats(now) }
+}
+
+#[test]
+fn red_keeps_the_mean_queue_between_min_and_max() {
+    for load in [1.03, 1.1, 1.15] {
+        let spec = QueueSpec::Active(ActiveSpec::Red(red(false)));
+        let stats = loaded(&mut link(spec, LossSpec::None), load, 150_000, true);
+        assert!((5.0..15.0).contains(&stats.queue_mean_packets), "load {load}: {stats:?}");
+        assert_eq!((stats.dropped_packets, stats.marked_packets), (stats.early_dropped_packets, 0));
+        // What is too much is dropped; where the average lags behind the queue, a little more.
+        assert!(stats.utilization > 0.95, "load {load}: {stats:?}");
+        let dropped = stats.dropped_packets as f64 / 150_000.0;
+        assert!((dropped - (1.0 - stats.utilization / load)).abs() < 0.01, "load {load}: {stats:?}");
+    }
+}
+
+#[test]
+fn rem_drives_the_queue_to_its_target_and_the_rate_to_capacity() {
+    for load in [1.05, 1.2] {
+        let spec = QueueSpec::Active(ActiveSpec::Rem(rem(false)));
+        let stats = loaded(&mut link(spec, LossSpec::None), load, 300_000, true);
+        assert!((stats.queue_mean_packets - 20.0).abs() < 2.0, "load {load}: {stats:?}");
+        assert!(stats.utilization > 0.97, "load {load}: {stats:?}");
+        let dropped = stats.dropped_packets as f64 / 300_000.0;
+        assert!((dropped - (1.0 - stats.utilization / load)).abs() < 0.01, "load {load}: {stats:?}");
+    }
+}
+
+#[test]
+fn capable_packets_are_marked_and_others_dropped() {
+    let red =
+        |ecn, limit| QueueSpec::Active(ActiveSpec::Red(RedOptions { limit: Packets(limit), ..red(ecn) }));
+    // Below capacity, where marks alone keep nothing away: bursts raise the average over min now and then.
+    let run = |queue, capable| loaded(&mut link(queue, LossSpec::None), 0.9, 100_000, capable);
+    let (dropping, marking, incapable) =
+        (run(red(false, 200), true), run(red(true, 200), true), run(red(true, 200), false));
+    assert!(dropping.early_dropped_packets > 100 && dropping.marked_packets == 0, "{dropping:?}");
+    assert!(marking.dropped_packets == 0 && marking.marked_packets > 100, "{marking:?}");
+    assert_eq!(incapable, dropping);
+    // A full queue drops what it would have marked, and an average above twice max drops too.
+    let full = loaded(&mut link(red(true, 16), LossSpec::None), 1.5, 20_000, true);
+    assert!(full.dropped_packets > full.early_dropped_packets && full.marked_packets > 0, "{full:?}");
+    let flooded = loaded(&mut link(red(true, 200), LossSpec::None), 1.5, 20_000, true);
+    assert!(flooded.early_dropped_packets > 1000 && flooded.marked_packets > 0, "{flooded:?}");
+}
+
+#[test]
+fn losses_are_the_same_with_any_queue() {
+    let lost = |queue| {
+        let mut link = link(queue, LossSpec::Packet { probability: 0.2 });
+        let mut lost = Vec::new();
+        for id in 0..2000_u32 {
+            let now = Time::ZERO + Span::from_nanos(u64::from(id) * 1_000_000);
+            while link.next_time() <= now {
+                lost.extend(link.deliver(link.next_time()).map(|delivery| delivery.corrupted));
+            }
+            assert_ne!(link.offer(now, id, 1000), Offered::Dropped);
+        }
+        lost
+    };
+    let plain = lost(QueueSpec::Unlimited);
+    assert!(plain.contains(&true));
+    assert_eq!(lost(QueueSpec::Active(ActiveSpec::Red(red(false)))), plain);
+    assert_eq!(lost(QueueSpec::Active(ActiveSpec::Rem(rem(true)))), plain);
+}
