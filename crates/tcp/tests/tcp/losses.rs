@@ -176,7 +176,7 @@ fn no_recovery_starts_for_data_sent_before_a_timeout() {
 fn sack_takes_no_acks_without_news_for_losses() {
     // RFC 6675 section 2. A segment that comes four times draws three ACKs that repeat the last one.
     let copies = |p: &crate::harness::Passing| match p.data_number {
-        2 => Fate(vec![Default::default(); 5]),
+        2 => Fate::copies(vec![Default::default(); 5]),
         _ => Fate::pass(),
     };
     for (recovery, phases) in [(RecoveryKind::NewReno, 1), (RecoveryKind::Sack, 0)] {

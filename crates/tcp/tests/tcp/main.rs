@@ -5,6 +5,7 @@ mod adalr;
 mod afc;
 mod closing;
 mod control;
+mod ecn;
 mod golden;
 mod handshake;
 mod harness;

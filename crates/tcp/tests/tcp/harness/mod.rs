@@ -8,7 +8,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{Config, ControlKind, Endpoint, Profile, RecoveryKind, Segment, Seq, State};
+use bentpipe_tcp::{Config, ControlKind, Ecn, Endpoint, Profile, RecoveryKind, Segment, Seq, State};
 use bentpipe_units::{Span, Time};
 
 use check::Check;
@@ -39,28 +39,37 @@ pub(crate) struct Passing {
     pub(crate) again: bool,
 }
 
-/// What the network does with a segment: a copy arrives after the path's delay and each of these.
+/// What the network does with a segment: a copy arrives after the path's delay and each of these, marked or not.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Fate(pub(crate) Vec<Span>);
+pub(crate) struct Fate {
+    pub(crate) late: Vec<Span>,
+    marked: bool,
+}
 
 impl Fate {
     pub(crate) fn pass() -> Fate {
-        Fate(vec![Span::ZERO])
+        Fate::copies(vec![Span::ZERO])
     }
     pub(crate) fn drop() -> Fate {
-        Fate(Vec::new())
+        Fate::copies(Vec::new())
     }
     pub(crate) fn late(ms: u64) -> Fate {
-        Fate(vec![Span::from_millis(ms)])
+        Fate::copies(vec![Span::from_millis(ms)])
     }
     pub(crate) fn twice(ms: u64) -> Fate {
-        Fate(vec![Span::ZERO, Span::from_millis(ms)])
+        Fate::copies(vec![Span::ZERO, Span::from_millis(ms)])
+    }
+    pub(crate) fn copies(late: Vec<Span>) -> Fate {
+        Fate { late, marked: false }
+    }
+    pub(crate) fn marked(self) -> Fate {
+        Fate { marked: true, ..self }
     }
 }
 
 impl std::fmt::Debug for Fate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let copies: Vec<f64> = self.0.iter().map(|late| late.as_secs() * 1e3).collect();
+        let copies: Vec<f64> = self.late.iter().map(|late| late.as_secs() * 1e3).collect();
         write!(f, "copies late by {copies:?} ms")
     }
 }
@@ -248,12 +257,14 @@ impl Net {
             let data_number = if segment.len > 0 { *data_number } else { 0 };
             let passing = Passing { from: end, number: *number, data_number, segment, again: transmit.again };
             let fate = (self.network)(&passing);
-            for late in &fate.0 {
-                self.wire.insert((self.now + self.delay + *late, self.entered), (1 - end, segment));
+            let ecn = if fate.marked { Ecn::Ce } else { segment.ecn };
+            let arriving = Segment { ecn, ..segment };
+            for late in &fate.late {
+                self.wire.insert((self.now + self.delay + *late, self.entered), (1 - end, arriving));
                 self.entered += 1;
             }
             let cwnd = self.ends[end].sender().window().cwnd;
-            self.sent.push(Sent { at: self.now, passing, copies: fate.0.len(), cwnd });
+            self.sent.push(Sent { at: self.now, passing, copies: fate.late.len(), cwnd });
             let mut check = std::mem::take(&mut self.checks[end]);
             check.sent(&self.ends[end], &transmit, || self.trace());
             self.checks[end] = check;

@@ -1,0 +1,247 @@
+//! Explicit congestion notification (RFC 3168): what both ends agree on, which packets may be marked, the echo of a mark and
+//! what it costs.
+
+use std::collections::BTreeSet;
+
+use bentpipe_tcp::{Config, ControlKind, Ecn, Flags, RecoveryKind, Segment, Seq, State};
+use proptest::prelude::*;
+
+use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, Sent, config};
+
+fn ecn(recovery: RecoveryKind) -> Config {
+    Config { ecn: true, initial_window: 10, initial_ssthresh: Some(10_000), ..config(recovery) }
+}
+
+/// Marks the client's data segments of these numbers, and drops the others given, each counted from 1 as it is sent.
+fn marking(net: Net, marked: &[usize], lost: &[usize]) -> Net {
+    let (marked, lost) = (marked.to_vec(), lost.to_vec());
+    net.through(move |passing| match passing.data_number {
+        _ if passing.from != CLIENT => Fate::pass(),
+        number if lost.contains(&number) => Fate::drop(),
+        number if marked.contains(&number) => Fate::pass().marked(),
+        _ => Fate::pass(),
+    })
+}
+
+fn has(sent: &Sent, flags: Flags) -> bool {
+    sent.passing.segment.flags.has(flags)
+}
+
+/// Numbers, from 1, of the client's data segments with CWR.
+fn announced(net: &Net) -> Vec<usize> {
+    let data = net.data_by(CLIENT);
+    data.iter().filter(|sent| has(sent, Flags::CWR)).map(|sent| sent.passing.data_number).collect()
+}
+
+/// What the ACKs with ECE acknowledge, in segments of 1000 bytes.
+fn echoed(net: &Net) -> Vec<i64> {
+    let acks = net.acks_by(SERVER);
+    acks.iter()
+        .filter(|sent| has(sent, Flags::ECE))
+        .map(|sent| net.relative(CLIENT, sent.passing.segment.ack) / 1000)
+        .collect()
+}
+
+fn cuts(net: &Net) -> u64 {
+    net.ends[CLIENT].sender().stats().mark_reductions
+}
+
+#[test]
+fn ends_mark_only_when_both_offer() {
+    for (client, server) in [(false, false), (false, true), (true, false), (true, true)] {
+        let [client_config, server_config] =
+            [client, server].map(|on| Config { ecn: on, ..config(RecoveryKind::Sack) });
+        let mut net = Net::new([client_config, server_config], [7, 9], 10);
+        net.open();
+        net.write(SERVER, 5000);
+        net.write(CLIENT, 20_000);
+        net.close(CLIENT);
+        net.run();
+        let syn = |end| {
+            let segment = net.sent_by(end).next().unwrap().passing.segment;
+            assert_eq!(segment.ecn, Ecn::NotEct);
+            segment.flags
+        };
+        let (offer, answer) = (Flags::SYN | Flags::ECE | Flags::CWR, Flags::SYN | Flags::ACK | Flags::ECE);
+        assert_eq!(syn(CLIENT), if client { offer } else { Flags::SYN });
+        assert_eq!(syn(SERVER), if client && server { answer } else { Flags::SYN | Flags::ACK });
+        for sent in &net.sent {
+            let segment = &sent.passing.segment;
+            let capable = client && server && segment.len > 0;
+            assert_eq!(segment.ecn, if capable { Ecn::Ect0 } else { Ecn::NotEct }, "{}", net.trace());
+        }
+        assert_eq!(net.read, [5000, 20_000]);
+    }
+}
+
+#[test]
+fn flags_sent_back_as_they_came_offer_nothing() {
+    // A host that does not know the two bits may answer a SYN with both.
+    let mut net = Net::alike(ecn(RecoveryKind::Sack));
+    net.open();
+    let syn = net.sent[0].passing.segment;
+    net.arrive(
+        CLIENT,
+        &Segment {
+            seq: Seq(5_000_000),
+            ack: syn.seq + 1,
+            window: 60_000,
+            flags: Flags::SYN | Flags::ACK | Flags::ECE | Flags::CWR,
+            ..Segment::default()
+        },
+    );
+    assert_eq!(net.ends[CLIENT].state(), State::Established);
+    net.write(CLIENT, 1000);
+    assert_eq!(net.data_by(CLIENT)[0].passing.segment.ecn, Ecn::NotEct);
+}
+
+#[test]
+fn a_lost_syn_is_offered_again() {
+    let net = Net::alike(ecn(RecoveryKind::Sack)).through(|passing| match (passing.from, passing.number) {
+        (CLIENT, 1) => Fate::drop(),
+        _ => Fate::pass(),
+    });
+    let net = net.transfer(5000);
+    assert!(net.data_by(CLIENT).iter().all(|sent| sent.passing.segment.ecn == Ecn::Ect0), "{}", net.trace());
+}
+
+#[test]
+fn a_mark_is_echoed_until_the_sender_says_that_it_has_reduced() {
+    for recovery in RecoveryKind::ALL {
+        let net = marking(Net::alike(ecn(recovery)), &[3], &[]).transfer(60_000);
+        // The first two ACKs let segments 11 and 12 out, the third tells of the mark; the next segment waits for half a window.
+        assert_eq!(cuts(&net), 1, "{recovery:?}\n{}", net.trace());
+        let [first] = announced(&net)[..] else { panic!("one CWR\n{}", net.trace()) };
+        assert_eq!(first, 13, "{recovery:?}\n{}", net.trace());
+        assert_eq!(echoed(&net), (3..13).collect::<Vec<i64>>(), "{recovery:?}\n{}", net.trace());
+        let sender = net.ends[CLIENT].sender();
+        let stats = sender.stats();
+        assert_eq!((stats.retransmitted_segments, stats.timeouts, sender.recovery_phases()), (0, 0, 0));
+        // Ten were out before the ACK that told it.
+        assert_eq!(sender.window().ssthresh, 5000.0, "{recovery:?}");
+        let after = net.data_by(CLIENT).iter().find(|sent| has(sent, Flags::CWR)).map(|sent| sent.cwnd);
+        assert!(after.is_some_and(|cwnd| (5000.0..6000.0).contains(&cwnd)), "{recovery:?} {after:?}");
+    }
+}
+
+#[test]
+fn marks_of_one_window_cost_one_reduction_and_of_two_two() {
+    let marks =
+        |marked: &[usize]| cuts(&marking(Net::alike(ecn(RecoveryKind::Sack)), marked, &[]).transfer(90_000));
+    assert_eq!(marks(&[3, 4, 7, 10]), 1);
+    // Segment 13 carries CWR: what is sent from it on belongs to the next window.
+    assert_eq!(marks(&[3, 12]), 1);
+    assert_eq!(marks(&[3, 13]), 2);
+    assert_eq!(marks(&[3, 20, 40]), 3);
+    assert_eq!(marks(&(1..=8).collect::<Vec<_>>()), 1);
+}
+
+#[test]
+fn a_loss_in_a_marked_window_costs_no_second_reduction_and_a_mark_in_a_lossy_one_neither() {
+    for recovery in RecoveryKind::ALL {
+        let reduced = |marked: &[usize], lost: &[usize]| {
+            let mut net = marking(Net::alike(ecn(recovery)), marked, lost).transfer(60_000);
+            assert_eq!(net.ends[CLIENT].sender().stats().timeouts, 0, "{recovery:?}\n{}", net.trace());
+            net.ends[CLIENT].take_reductions().iter().map(|cut| cut.marked).collect::<Vec<_>>()
+        };
+        assert_eq!(reduced(&[2], &[5]), [true], "{recovery:?}");
+        assert_eq!(reduced(&[8], &[2]), [false], "{recovery:?}");
+        assert_eq!(reduced(&[], &[2]), [false], "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_lost_cwr_is_said_again_after_the_reduction_that_its_loss_costs() {
+    for recovery in RecoveryKind::ALL {
+        let net = marking(Net::alike(ecn(recovery)), &[3], &[13]).transfer(60_000);
+        let cwr = announced(&net);
+        assert!(cwr.len() == 2 && cwr[0] == 13, "{recovery:?} {cwr:?}\n{}", net.trace());
+        // The echo went on until the second.
+        let acks = net.acks_by(SERVER);
+        let first = acks.iter().position(|sent| has(sent, Flags::ECE)).unwrap();
+        let last = acks.iter().rposition(|sent| has(sent, Flags::ECE)).unwrap();
+        assert!(acks[first..=last].iter().all(|sent| has(sent, Flags::ECE)), "{recovery:?}\n{}", net.trace());
+        assert!(last + 1 < acks.len() && cuts(&net) == 1, "{recovery:?}\n{}", net.trace());
+    }
+}
+
+#[test]
+fn what_is_sent_again_and_what_probes_a_closed_window_may_not_be_marked() {
+    let net = marking(Net::alike(ecn(RecoveryKind::Sack)), &[], &[4, 5, 9]).transfer(60_000);
+    let again: Vec<_> = net.data_by(CLIENT).into_iter().filter(|sent| sent.passing.again).collect();
+    assert_eq!(again.len(), 3);
+    assert!(again.iter().all(|sent| sent.passing.segment.ecn == Ecn::NotEct && !has(sent, Flags::CWR)));
+
+    let mut net = Net::alike(Config { receive_window: 4000, ..ecn(RecoveryKind::Sack) });
+    net.readers[SERVER] = Reader::Never;
+    net.open();
+    net.write(CLIENT, 20_000);
+    net.run_to(20_000);
+    assert!(net.ends[CLIENT].sender().stats().window_probes > 1);
+    for sent in net.data_by(CLIENT) {
+        let segment = sent.passing.segment;
+        assert_eq!(segment.ecn, if segment.len == 1 { Ecn::NotEct } else { Ecn::Ect0 }, "{}", net.trace());
+    }
+}
+
+#[test]
+fn an_ack_with_an_echo_opens_nothing_and_a_small_window_is_not_opened_by_one() {
+    let net = marking(Net::alike(Config { initial_ssthresh: None, ..ecn(RecoveryKind::NewReno) }), &[1], &[]);
+    let net = net.transfer(60_000);
+    let cwnds: Vec<f64> = net.data_by(CLIENT).iter().map(|sent| sent.cwnd).collect();
+    assert!(cwnds[..10].iter().all(|cwnd| *cwnd == 10_000.0) && cwnds[10] == 5000.0, "{}", net.trace());
+    // One segment in flight: ssthresh falls to two segments, cwnd stays at one.
+    let config = Config { initial_window: 1, ..ecn(RecoveryKind::NewReno) };
+    let net = marking(Net::alike(config), &[1], &[]).transfer(5000);
+    assert_eq!(net.data_by(CLIENT)[1].cwnd, 1000.0, "{}", net.trace());
+}
+
+#[test]
+fn controls_that_wrap_another_leave_the_mark_to_it() {
+    for control in ControlKind::ALL {
+        let config = Config { control, ..ecn(RecoveryKind::Sack) };
+        let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
+        assert_eq!((cuts(&net), net.ends[CLIENT].sender().window().ssthresh), (1, 5000.0), "{control:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is marked, lost, late or doubled: `transfer` asserts every byte once.
+    #[test]
+    fn every_byte_arrives_once_whatever_is_marked(
+        marks in prop::collection::btree_set(1_usize..90, 0..40),
+        fates in prop::collection::vec((0_u8..30, 0_u64..120), 1..120),
+        recovery in prop::sample::select(&RecoveryKind::ALL[..]),
+        control in prop::sample::select(&ControlKind::ALL[..]),
+        window in 1_u32..12,
+        delayed in 1_u32..3,
+        offers in any::<[bool; 2]>(),
+    ) {
+        let mut config = Config { control, initial_window: window, ..ecn(recovery) };
+        config.delayed_ack.segments = delayed;
+        config.time_wait = bentpipe_units::Span::from_millis(300_000);
+        let configs = offers.map(|on| Config { ecn: on, ..config.clone() });
+        let both = offers == [true; 2];
+        let mut capable = BTreeSet::new();
+        let net = Net::new(configs, [1000, u32::MAX - 30_000], 50).through(move |passing| {
+            let fate = match fates.get(passing.number) {
+                Some((0 | 1, _)) => Fate::drop(),
+                Some((2, ms)) => Fate::late(*ms),
+                Some((3, ms)) => Fate::twice(*ms),
+                _ => Fate::pass(),
+            };
+            let segment = &passing.segment;
+            let may_be = segment.ecn.capable();
+            assert!(!may_be || (both && segment.len > 0 && !passing.again && capable.insert(segment.seq.0)));
+            if may_be && marks.contains(&passing.number) { fate.marked() } else { fate }
+        });
+        let mut net = net.transfer(60_000);
+        let cuts: Vec<_> = net.ends[CLIENT].take_reductions();
+        // A mark reduces only when data that was sent after the last reduction has been acknowledged.
+        for pair in cuts.windows(2).filter(|pair| pair[1].marked) {
+            prop_assert!(pair[1].una > pair[0].max, "{:?}\n{}", pair, net.trace());
+        }
+    }
+}
