@@ -29,7 +29,9 @@ def entries(what: str) -> list[Entry]:
             pairs = _core.profiles()
         case "queues":
             pairs = [
-                ("drop-tail", "first in, first out; drops what arrives when it is full, in packets or bytes")
+                ("drop-tail", "first in, first out; drops what arrives when it is full, in packets or bytes"),
+                ("red", "random early detection: drops or marks by the average queue (Floyd and Jacobson 1993)"),
+                ("rem", "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)"),
             ]
         case "gateways":
             pairs = []

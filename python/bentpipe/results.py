@@ -33,6 +33,7 @@ class Flow(TypedDict):
     retransmitted_segments: Number
     timeouts: Number
     rtt_mean_s: Number
+    ecn_reductions: Number
     datagrams_sent: Number
     datagrams_lost: Number
     loss_cause_random: Number
@@ -51,6 +52,8 @@ class Link(TypedDict):
     utilization: Number
     delivered_packets: Number
     dropped_packets: Number
+    early_dropped_packets: Number
+    marked_packets: Number
     corrupted_packets: Number
     queue_mean_packets: Number
     queue_max_packets: Number

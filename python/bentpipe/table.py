@@ -137,15 +137,17 @@ def page_table(pages: list[Page]) -> Table:
 
 def link_table(links: list[Link]) -> Table:
     """Make the table of what each direction of a link carried."""
-    table = _table(
-        "link", "busy", "delivered", "dropped", "corrupted", "queue, mean", "queue, most", "queueing delay"
-    )
+    marks = any(mean(link["marked_packets"]) for link in links)
+    queue = ("queue, mean", "queue, most", "queueing delay")
+    marked = ("marked",) if marks else ()
+    table = _table("link", "busy", "delivered", "dropped", *marked, "corrupted", *queue)
     for link in links[:MAXIMUM_ROWS]:
         table.add_row(
             link["name"],
             percent(link["utilization"]),
             f"{count(link['delivered_packets'])} packets",
             f"{count(link['dropped_packets'])} packets",
+            *([f"{count(link['marked_packets'])} packets"] if marks else []),
             f"{count(link['corrupted_packets'])} packets",
             f"{count(link['queue_mean_packets'])} packets",
             f"{count(link['queue_max_packets'])} packets",

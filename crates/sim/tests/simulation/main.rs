@@ -5,6 +5,7 @@ mod bookkeeping;
 mod causes;
 mod gateways;
 mod http;
+mod queues;
 mod udp;
 
 use std::ops::ControlFlow;

@@ -1,0 +1,93 @@
+//! Active queues and ECN in whole runs.
+
+use bentpipe_sim::{FlowResult, RunResult, scenario};
+
+use crate::{one_flow, simulate};
+
+/// A 4 Mbit/s link whose bandwidth-delay product is 21 full packets, for a window that fills it three times.
+fn run(queue: &str, ecn: bool, flow: &str) -> RunResult {
+    let link = format!("rate = \"4 Mbit/s\"\ndelay = \"30 ms\"\nqueue = {queue}");
+    simulate(&one_flow(&link, &format!("receive_window = \"90 kB\"\necn = {ecn}"), flow), 1, false)
+}
+
+fn red(ecn: bool) -> String {
+    format!(
+        "{{ scheme = \"red\", limit = \"100 packets\", min = \"5 packets\", max = \"15 packets\", ecn = {ecn} }}"
+    )
+}
+
+fn only(result: &RunResult) -> &FlowResult {
+    &result.flows[0]
+}
+
+#[test]
+fn with_ecn_nothing_is_lost_where_red_loses_without() {
+    for variant in ["tahoe", "reno", "newreno", "sack", "adalr-sack", "adalr+afc"] {
+        let flow = format!("variant = \"{variant}\"\nbytes = \"12 MB\"");
+        let dropping = run(&red(true), false, &flow);
+        let queue = &dropping.links[0].stats;
+        assert!(queue.early_dropped_packets > 5 && queue.marked_packets == 0, "{variant} {queue:?}");
+        assert!(
+            only(&dropping).retransmitted_segments > 5 && only(&dropping).ecn_reductions == 0,
+            "{variant}"
+        );
+
+        let marking = run(&red(true), true, &flow);
+        let queue = &marking.links[0].stats;
+        assert!(queue.dropped_packets == 0 && queue.marked_packets > 5, "{variant} {queue:?}");
+        let flow = only(&marking);
+        assert_eq!((flow.retransmitted_segments, flow.timeouts, flow.recoveries), (0, 0, 0), "{variant}");
+        assert!(flow.ecn_reductions > 5 && flow.ecn_reductions <= queue.marked_packets, "{variant}");
+        assert_eq!((flow.losses.cuts, flow.losses.needless_cuts), (flow.ecn_reductions, 0), "{variant}");
+        assert_eq!(flow.bytes_delivered, 12_000_000);
+    }
+}
+
+#[test]
+fn a_queue_that_may_not_mark_drops_and_one_end_alone_has_no_ecn() {
+    let flow = "bytes = \"5 MB\"";
+    assert_eq!(only(&run(&red(false), true, flow)).ecn_reductions, 0);
+    let alone = run(&red(true), true, "bytes = \"5 MB\"\nreceiver_tcp = { ecn = false }");
+    let neither = run(&red(true), false, flow);
+    let numbers = |result: &RunResult| {
+        let flow = only(result);
+        (flow.finish_s, flow.retransmitted_segments, flow.ecn_reductions, result.links[0].stats)
+    };
+    assert_eq!(numbers(&alone), numbers(&neither));
+}
+
+#[test]
+fn rem_holds_the_queue_at_its_target_and_the_link_full() {
+    let rem =
+        "{ scheme = \"rem\", limit = \"200 packets\", target = \"20 packets\", gamma = 0.005, ecn = true }";
+    // Twenty flows that stay.
+    let text = format!(
+        "title = \"test\"\nduration = \"200 s\"\n[links.path]\nfrom = \"a\"\nto = \"b\"\nrate = \"20 Mbit/s\"\n\
+         delay = \"20 ms\"\nqueue = {rem}\n[tcp]\necn = true\nreceive_window = \"500 kB\"\n\
+         [flows.f]\ncount = 20\nfrom = \"a\"\nto = \"b\"\n"
+    );
+    let result = simulate(&text, 1, false);
+    let queue = &result.links[0].stats;
+    assert!((queue.queue_mean_packets - 20.0).abs() < 4.0, "{queue:?}");
+    assert!(queue.utilization > 0.97, "{queue:?}");
+    assert!(queue.marked_packets > 1000 && queue.dropped_packets * 100 < queue.marked_packets, "{queue:?}");
+}
+
+#[test]
+fn a_scheme_replaces_the_whole_queue_below_it() {
+    let base = one_flow(
+        &format!("rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = {}", red(true)),
+        "",
+        "bytes = \"1 MB\"",
+    );
+    let set = |value: &str| {
+        let overrides = [("links.path.queue".to_owned(), value.to_owned())];
+        scenario::parse_str("test.toml", &base, &overrides)
+            .map(|scenario| scenario.links[0].forward.queue.room().0)
+    };
+    assert_eq!(set("{ scheme = \"rem\", limit = \"70 packets\" }"), Ok(70));
+    assert_eq!(set("{ limit = \"80 packets\" }"), Ok(80));
+    assert_eq!(set("9 packets"), Ok(9));
+    let error = set("{ scheme = \"red\", limit = \"70 packets\" }").unwrap_err().to_string();
+    assert!(error.contains("links.path.queue.min"), "{error}");
+}
