@@ -1,7 +1,10 @@
 //! One direction of a link: a queue, a sender of fixed rate, a propagation delay.
 
+mod stats;
+
 use bentpipe_units::{Rate, Span, Time};
-use serde::Serialize;
+
+pub use stats::LinkStats;
 
 use crate::queue::{ActiveQueue, Arrival, Verdict};
 use crate::ring::{Ring, Slot};
@@ -110,32 +113,6 @@ struct Tally {
     corrupted: u64,
 }
 
-/// What a link did from the start of a run to its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct LinkStats {
-    /// Share of the time spent sending, 0 to 1.
-    pub utilization: f64,
-    /// Packets that arrived whole.
-    pub delivered_packets: u64,
-    /// Their bytes.
-    pub delivered_bytes: u64,
-    /// Packets that found the queue full, or were dropped early.
-    pub dropped_packets: u64,
-    /// Those of them that an active queue dropped while there was room.
-    pub early_dropped_packets: u64,
-    /// Packets that an active queue took and marked.
-    pub marked_packets: u64,
-    /// Packets that arrived damaged.
-    pub corrupted_packets: u64,
-    /// Time average of the number of packets waiting, the one being sent not counted.
-    pub queue_mean_packets: f64,
-    /// Most packets that ever waited at once.
-    pub queue_max_packets: u32,
-    /// Mean wait before service of the packets taken, in seconds; service and propagation are not in it. A packet still
-    /// waiting at the end counts with the wait that it was going to have.
-    pub queueing_delay_mean_s: f64,
-}
-
 impl Link {
     /// An idle link. `stream` is for its losses, which are the same whatever the queue: an active one draws from a stream
     /// that is derived from it.
@@ -181,19 +158,19 @@ impl Link {
         bytes: u32,
         capable: impl FnOnce() -> bool,
     ) -> Offered {
-        let mut taken = Offered::Queued;
         if bytes != self.last_bytes {
-            if self.active.is_none() {
-                self.last_bytes = bytes;
-            } else {
-                match self.decide(now, bytes, capable()) {
-                    Verdict::Take => {}
-                    Verdict::Mark => taken = Offered::Marked,
-                    Verdict::Drop => return Offered::Dropped,
-                }
+            if self.active.is_some() {
+                return self.offer_to_active(now, id, bytes, capable());
             }
+            self.last_bytes = bytes;
             self.last_service = self.rate.time_to_send(u64::from(bytes));
         }
+        self.take(now, id, bytes)
+    }
+
+    /// Takes a packet whose sending time is known, or drops it when it would have to wait and may not.
+    #[inline(always)]
+    fn take(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
         let starts = if self.free_at <= now {
             self.serving = self.ring.tail + 1;
             self.waiting_bytes = 0;
@@ -218,23 +195,29 @@ impl Link {
             self.next = arrives;
         }
         self.ring.push(Slot { id, bytes, offered: now, starts, arrives });
-        taken
+        Offered::Queued
     }
 
     /// An active queue decides on a packet that arrives; one that it takes finds room.
+    #[cold]
     #[inline(never)]
-    fn decide(&mut self, now: Time, bytes: u32, capable: bool) -> Verdict {
+    fn offer_to_active(&mut self, now: Time, id: PacketId, bytes: u32, capable: bool) -> Offered {
         self.settle(now);
         let waiting = (self.ring.tail - self.serving) as u32;
-        let Some(active) = &mut self.active else { return Verdict::Take };
+        let Some(active) = &mut self.active else { return Offered::Dropped };
         // Where the last packet took no time, which holds before the first too, any idle time is endless.
         let service = self.last_service.as_nanos().max(1) as f64;
         let idle = (self.free_at <= now).then(|| now.since(self.free_at).as_nanos() as f64);
         let idle_packets = idle.map(|idle| idle / service);
         let arrival = Arrival { now, bytes, capable, waiting, idle_packets };
         let verdict = active.decide(&arrival, &self.ring);
-        self.tally.dropped += u64::from(verdict == Verdict::Drop);
-        verdict
+        if verdict == Verdict::Drop {
+            self.tally.dropped += 1;
+            return Offered::Dropped;
+        }
+        self.last_service = self.rate.time_to_send(u64::from(bytes));
+        self.take(now, id, bytes);
+        if verdict == Verdict::Mark { Offered::Marked } else { Offered::Queued }
     }
 
     /// Takes a packet of `bytes` bytes that is not ECN-capable and tells at once what becomes of it.
@@ -251,19 +234,31 @@ impl Link {
     pub fn pass_marking(&mut self, now: Time, bytes: u32, capable: impl FnOnce() -> bool) -> Passed {
         self.passes = true;
         self.forget_arrived(now);
-        let offered = self.offer_marking(now, WHOLE, bytes, capable);
-        if offered == Offered::Dropped {
-            return Passed::Dropped;
+        match self.offer_marking(now, WHOLE, bytes, capable) {
+            Offered::Queued => self.passed(bytes),
+            Offered::Marked => self.passed_marked(bytes),
+            Offered::Dropped => Passed::Dropped,
         }
+    }
+
+    /// What becomes of the packet that was just taken.
+    #[inline(always)]
+    fn passed(&mut self, bytes: u32) -> Passed {
         let corrupted = self.loss.lost(bytes, &mut self.stream);
         let slot = self.ring.last_mut();
         if corrupted {
             slot.id = DAMAGED;
             return Passed::Corrupted(slot.arrives);
         }
-        match offered {
-            Offered::Marked => Passed::Marked(slot.arrives),
-            _ => Passed::Arrives(slot.arrives),
+        Passed::Arrives(slot.arrives)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn passed_marked(&mut self, bytes: u32) -> Passed {
+        match self.passed(bytes) {
+            Passed::Arrives(at) => Passed::Marked(at),
+            other => other,
         }
     }
 

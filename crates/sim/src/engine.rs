@@ -125,6 +125,8 @@ impl Network {
             match passed {
                 Passed::Arrives(time) if time <= self.end => at = time,
                 // Nothing happens to it within the run.
+                Passed::Corrupted(time) => return self.lose(time, id, false),
+                Passed::Dropped => return self.lose(at, id, true),
                 Passed::Marked(time) if time <= self.end => {
                     self.packets.mark(id);
                     at = time;
@@ -133,8 +135,6 @@ impl Network {
                     self.packets.remove(id);
                     return None;
                 }
-                Passed::Corrupted(time) => return self.lose(time, id, false),
-                Passed::Dropped => return self.lose(at, id, true),
             }
             hop += 1;
             step = self.routes.hops[hop as usize];

@@ -47,13 +47,15 @@ impl Packets {
     }
 
     /// Whether a queue may mark a packet instead of dropping it.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn may_be_marked(&self, id: PacketId) -> bool {
         self.slots[id as usize].segment.ecn.capable()
     }
 
     /// A queue has marked a packet.
     #[cold]
+    #[inline(never)]
     pub(crate) fn mark(&mut self, id: PacketId) {
         self.slots[id as usize].segment.ecn = Ecn::Ce;
     }

@@ -201,13 +201,13 @@ pub const IP_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 
 impl Segment {
-    /// Makes this a pure ACK with these flags, without options. The room of the SACK blocks is left as it is: most segments have none.
+    /// Makes this a pure ACK without options. The room of the SACK blocks is left as it is: most segments have none.
     #[inline]
-    pub(crate) fn set_ack(&mut self, ack: Seq, window: u16, flags: Flags) {
+    pub(crate) fn set_ack(&mut self, ack: Seq, window: u16) {
         self.ack = ack;
         self.len = 0;
         self.window = window;
-        self.flags = flags;
+        self.flags = Flags::ACK;
         self.ecn = Ecn::NotEct;
         self.options.mss = None;
         self.options.window_scale = None;

@@ -77,7 +77,7 @@ pub struct Ack {
     pub rtt_sample: Option<Span>,
     /// Smallest RTT sample of the connection.
     pub rtt_min: Option<Span>,
-    /// Whether the sender had filled cwnd, and the ACK told of no mark, so that growth is warranted.
+    /// Whether the sender had filled cwnd, so that growth is warranted.
     pub cwnd_limited: bool,
 }
 

@@ -22,13 +22,15 @@ impl Endpoint {
         }
     }
 
-    /// Lets the network mark a segment of new data, and tells the receiver of a reduction.
+    /// Lets the network mark a segment of new data, tells the receiver of a reduction, and echoes a mark.
     ///
     /// RFC 3168 section 6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the IP
     /// header for retransmitted data packets"; section 6.1.6 says the same, and of CWR too, of window probes, section 6.1.4 of
     /// "pure acknowledgement packets", as which a FIN without data goes here.
-    pub(super) fn set_capable(&mut self, data: Outgoing, segment: &mut Segment) {
-        if data.len == 0 || data.again || self.sender.probing() {
+    #[inline(never)]
+    pub(super) fn set_capable(&mut self, new_data: bool, segment: &mut Segment) {
+        self.echo_mark(segment);
+        if !new_data || self.sender.probing() {
             return;
         }
         segment.ecn = Ecn::Ect0;
@@ -37,20 +39,34 @@ impl Endpoint {
         }
     }
 
-    /// Notes what a segment tells the receiver of the data: CWR ends the echo, CE begins it.
+    /// Echoes a mark.
     ///
     /// RFC 3168 section 6.1.3: "that TCP receiver continues to set the ECN-Echo flag in all the ACK packets it sends (whether
-    /// they acknowledge CE data packets or non-CE data packets) until it receives a CWR packet". Section 6.1.5: the ECN field
-    /// of packets "outside of the receiver's current window" is ignored; they do not come here.
-    pub(super) fn note_mark(&mut self, segment: &Segment) {
-        if segment.len == 0 {
-            return;
+    /// they acknowledge CE data packets or non-CE data packets) until it receives a CWR packet".
+    #[inline(never)]
+    pub(super) fn echo_mark(&self, segment: &mut Segment) {
+        if self.echo {
+            segment.flags |= Flags::ECE;
         }
-        if segment.flags.has(Flags::CWR) {
-            self.ack_flags = Flags::ACK;
+    }
+
+    /// Takes a segment and what it tells of marks: to the sender by ECE, to the receiver by CE and CWR.
+    ///
+    /// RFC 3168 section 6.1.5: the ECN field of packets "outside of the receiver's current window" is ignored; they do not come
+    /// here.
+    #[inline(never)]
+    pub(super) fn accept_with_ecn(&mut self, now: Time, segment: &Segment) {
+        if segment.len > 0 {
+            self.echo &= !segment.flags.has(Flags::CWR);
+            self.echo |= segment.ecn == Ecn::Ce;
         }
-        if segment.ecn == Ecn::Ce {
-            self.ack_flags = Flags::ACK | Flags::ECE;
+        let acceptable = self.sender.una() <= segment.ack && segment.ack <= self.sender.max();
+        if acceptable && segment.flags.has(Flags::ECE) {
+            let before = self.sender.before_echo();
+            self.accept(now, segment, false);
+            self.sender.on_mark_echo(now, before);
+        } else {
+            self.accept(now, segment, false);
         }
     }
 }

@@ -14,15 +14,23 @@ impl Endpoint {
             && segment.seq == self.receiver.nxt()
             && segment.len <= self.receiver.window()
             && !self.timestamps;
-        if !expected && !self.check(now, segment) {
-            return;
+        if !expected {
+            if !self.check(now, segment) {
+                return;
+            }
+            if self.ecn {
+                return self.accept_with_ecn(now, segment);
+            }
         }
+        self.accept(now, segment, expected);
+    }
+
+    /// What a segment that passed the checks acknowledges and brings.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, now: Time, segment: &Segment, expected: bool) {
         if segment.ack > self.sender.max() {
             self.receiver.ack_soon();
             return;
-        }
-        if !expected && self.ecn {
-            self.note_mark(segment);
         }
         if !(expected && self.acknowledges_nothing(segment)) {
             self.take_ack(now, segment);
@@ -155,7 +163,6 @@ impl Endpoint {
             sack: if self.sack { segment.options.sack.as_slice() } else { &[] },
             carries_data: segment.sequence_len() > 0,
             timestamp_rtt,
-            mark_echo: self.ecn && segment.flags.has(Flags::ECE),
         };
         self.sender.on_ack(now, &incoming);
     }

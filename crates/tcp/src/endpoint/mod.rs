@@ -67,8 +67,8 @@ pub struct Endpoint {
     sack: bool,
     timestamps: bool,
     ecn: bool,
-    /// ACK, with ECE while a mark is to be echoed: the flags of every segment but SYN and RST.
-    ack_flags: Flags,
+    /// Whether a mark is to be echoed.
+    echo: bool,
     ts_recent: u32,
     last_ack_sent: Seq,
     /// SND.WL1 and SND.WL2.
@@ -112,7 +112,7 @@ impl Endpoint {
             sack: false,
             timestamps: false,
             ecn: false,
-            ack_flags: Flags::ACK,
+            echo: false,
             ts_recent: 0,
             last_ack_sent: Seq::default(),
             window_from: (Seq::default(), Seq::default()),

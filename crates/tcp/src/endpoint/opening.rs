@@ -65,7 +65,7 @@ impl Endpoint {
         self.peer_scale = if scaled { options.window_scale.unwrap_or(0).min(14) } else { 0 };
         self.sack = self.config.sack && options.sack_permitted;
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
-        self.ack_flags = Flags::ACK;
+        self.echo = false;
         self.ecn = self.config.ecn && ecn::is_setup(segment.flags);
         if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
             self.ts_recent = timestamps.value;

@@ -61,12 +61,15 @@ impl Endpoint {
             segment.flags |= Flags::FIN;
         }
         if self.ecn {
-            self.set_capable(data, segment);
+            self.set_capable(data.len > 0 && !data.again, segment);
         }
     }
 
     pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
         self.header(now, segment);
+        if self.ecn {
+            self.echo_mark(segment);
+        }
         // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window, or a probe's byte beyond.
         segment.seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
         if self.sack && self.receiver.has_hole() {
@@ -78,7 +81,7 @@ impl Endpoint {
     pub(super) fn header(&mut self, now: Time, segment: &mut Segment) {
         let window = self.receiver.acknowledge();
         self.last_ack_sent = self.receiver.nxt();
-        segment.set_ack(self.receiver.nxt(), window, self.ack_flags);
+        segment.set_ack(self.receiver.nxt(), window);
         if self.timestamps {
             segment.options.timestamps = self.timestamp_option(now, true);
         }

@@ -36,8 +36,6 @@ pub struct Incoming<'a> {
     pub carries_data: bool,
     /// RTT by the timestamp echo, if there was one.
     pub timestamp_rtt: Option<Span>,
-    /// Whether the receiver tells that a packet was marked on its way (ECN echo).
-    pub mark_echo: bool,
 }
 
 /// Why a connection ended before its data was delivered.
@@ -235,10 +233,6 @@ impl Sender {
             self.stats.duplicate_acks += 1;
             self.with_recovery(now, |recovery, cx| recovery.on_duplicate_ack(cx));
         }
-        // RFC 3168 section 6.1.2: "TCP should not react to congestion indications more than once every window of data".
-        if incoming.mark_echo && !self.reductions.cover_ack(self.una) {
-            self.on_mark(now, prior_flight);
-        }
         if self.probing && self.window_opened() {
             self.leave_persist();
             self.nxt = self.una;
@@ -293,10 +287,8 @@ impl Sender {
         self.nxt = self.nxt.max(self.una);
         self.timeouts_in_a_row = 0;
         self.retransmit_now = None;
-        // RFC 3168 section 6.1.2: "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an
-        // ECN-Echo ACK packet."
-        let cwnd_limited = !incoming.mark_echo
-            && (!self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd);
+        let cwnd_limited =
+            !self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd;
         let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight);
         let progress = match self.recovery_idle {
             true => Progress::Open,

@@ -180,14 +180,8 @@ impl Bench {
         let sack: Vec<SackBlock> =
             blocks.iter().map(|&(start, end)| SackBlock { start: at(start), end: at(end) }).collect();
         let window = Some(self.window);
-        let incoming = Incoming {
-            ack: at(acked),
-            window,
-            sack: &sack,
-            carries_data: false,
-            timestamp_rtt: None,
-            mark_echo: false,
-        };
+        let incoming =
+            Incoming { ack: at(acked), window, sack: &sack, carries_data: false, timestamp_rtt: None };
         self.sender.on_ack(self.now, &incoming);
         self.poll()
     }

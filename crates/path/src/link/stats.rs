@@ -1,0 +1,27 @@
+use serde::Serialize;
+
+/// What a link did from the start of a run to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct LinkStats {
+    /// Share of the time spent sending, 0 to 1.
+    pub utilization: f64,
+    /// Packets that arrived whole.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Packets that found the queue full, or were dropped early.
+    pub dropped_packets: u64,
+    /// Those of them that an active queue dropped while there was room.
+    pub early_dropped_packets: u64,
+    /// Packets that an active queue took and marked.
+    pub marked_packets: u64,
+    /// Packets that arrived damaged.
+    pub corrupted_packets: u64,
+    /// Time average of the number of packets waiting, the one being sent not counted.
+    pub queue_mean_packets: f64,
+    /// Most packets that ever waited at once.
+    pub queue_max_packets: u32,
+    /// Mean wait before service of the packets taken, in seconds; service and propagation are not in it. A packet still
+    /// waiting at the end counts with the wait that it was going to have.
+    pub queueing_delay_mean_s: f64,
+}
