@@ -34,7 +34,11 @@ def entries(what: str) -> list[Entry]:
                 ("rem", "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)"),
             ]
         case "gateways":
-            pairs = []
+            pairs = [
+                ("xfwa", "windows in proportion to the round-trip times that together fill pipe and buffer"),
+                ("ewa", "one window for all, from the logarithm of the free buffer"),
+                ("wintrac", "one window for all, tracked towards a queue length"),
+            ]
         case "papers":
             pairs = [(paper.name, f"{paper.title} ({paper.citation})") for paper in papers.all_papers()]
         case _:

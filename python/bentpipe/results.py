@@ -60,6 +60,29 @@ class Link(TypedDict):
     queueing_delay_mean_s: Number
 
 
+class Gateway(TypedDict):
+    """What a gateway saw and did; its name is that of the direction of a link that it guards."""
+
+    name: str
+    scheme: str
+    flows: Number
+    flows_max: Number
+    evicted: Number
+    segments_forward: Number
+    segments_backward: Number
+    windows_lowered: Number
+    window_mean_bytes: Number
+
+
+class Handover(TypedDict):
+    """What a handover moved, and lost."""
+
+    name: str
+    at_s: Number
+    flows: Number
+    lost_packets: Number
+
+
 class Page(TypedDict):
     """One page that the user of an HTTP flow asked for: the flow's name, the page's number from 1."""
 
@@ -86,6 +109,8 @@ class Run(TypedDict):
     duration_s: Number
     flows: list[Flow]
     links: list[Link]
+    gateways: list[Gateway]
+    handovers: list[Handover]
     pages: list[Page]
     jain: Number
     engine: Engine

@@ -10,7 +10,7 @@ from rich.table import Table
 from bentpipe.catalogue import Entry
 from bentpipe.grid import Grid
 from bentpipe.reproduction import Reproduced, verdict_counts
-from bentpipe.results import Flow, Link, Number, Page, Run, mean
+from bentpipe.results import Flow, Gateway, Handover, Link, Number, Page, Run, mean
 from bentpipe.units import count, percent, quantity, seconds
 
 MAXIMUM_ROWS = 20
@@ -27,7 +27,7 @@ def console() -> Console:
 
 
 def print_run(run: Run, to: Console) -> None:
-    """Print the flows, what their losses cost, their pages, the links and what the simulator spent."""
+    """Print the flows, what their losses cost, their pages, the links with what stands at them, and what the simulator spent."""
     runs = run.get("runs")
     replicated = f", {runs} replications, 95 % intervals" if runs else ""
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
@@ -39,6 +39,10 @@ def print_run(run: Run, to: Console) -> None:
     if run["pages"]:
         to.print(page_table(run["pages"]))
     to.print(link_table(run["links"]))
+    if run["gateways"]:
+        to.print(gateway_table(run["gateways"]))
+    if run["handovers"]:
+        to.print(handover_table(run["handovers"]))
     engine = run["engine"]
     spent = f"Simulated {seconds(run['duration_s'])} in {seconds(engine['wall_s'])}: "
     spent += f"{count(engine['events'])} events"
@@ -154,6 +158,36 @@ def link_table(links: list[Link]) -> Table:
             seconds(link["queueing_delay_mean_s"]),
         )
     _mention_rest(table, len(links))
+    return table
+
+
+def gateway_table(gateways: list[Gateway]) -> Table:
+    """Make the table of what each gateway made of the windows that passed it."""
+    table = _table(
+        "gateway before", "scheme", "segments", "acknowledgments", "lowered", "mean window", "flows, most"
+    )
+    for gateway in gateways[:MAXIMUM_ROWS]:
+        lowered = mean(gateway["windows_lowered"])
+        table.add_row(
+            gateway["name"],
+            gateway["scheme"],
+            count(gateway["segments_forward"]),
+            count(gateway["segments_backward"]),
+            count(gateway["windows_lowered"]),
+            f"{count(gateway['window_mean_bytes'])} B" if lowered else "–",
+            count(gateway["flows_max"]),
+        )
+    _mention_rest(table, len(gateways))
+    return table
+
+
+def handover_table(handovers: list[Handover]) -> Table:
+    """Make the table of what each handover moved and lost."""
+    table = _table("handover", "at", "flows", "lost")
+    for handover in handovers[:MAXIMUM_ROWS]:
+        lost = f"{count(handover['lost_packets'])} packets"
+        table.add_row(handover["name"], seconds(handover["at_s"]), count(handover["flows"]), lost)
+    _mention_rest(table, len(handovers))
     return table
 
 

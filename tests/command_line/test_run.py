@@ -45,7 +45,7 @@ def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe,
     result = bentpipe("run", lossy, "--json")
     assert (result.returncode, result.stderr) == (0, "")
     run = json.loads(result.stdout)
-    assert {"scenario", "seed", "duration_s", "flows", "links", "pages", "jain", "engine"} <= set(run)
+    assert {"scenario", "seed", "duration_s", "flows", "links", "gateways", "handovers", "pages", "jain", "engine"} <= set(run)
     assert set(run["engine"]) == {"events", "data_segments", "wall_s"}
     (flow,) = run["flows"]
     assert set(flow) >= FLOW_KEYS
@@ -206,7 +206,8 @@ def test_list_names_things_that_are_there(bentpipe: Bentpipe, what: str) -> None
 def test_the_papers_are_those_with_a_folder(bentpipe: Bentpipe) -> None:
     names = [entry["name"] for entry in json.loads(bentpipe("list", "papers", "--json").stdout)]
     assert names == sorted(path.parent.name for path in (SCENARIOS.parent / "papers").glob("*/paper.toml"))
-    assert json.loads(bentpipe("list", "gateways", "--json").stdout) == []
+    gateways = json.loads(bentpipe("list", "gateways", "--json").stdout)
+    assert [gateway["name"] for gateway in gateways] == ["xfwa", "ewa", "wintrac"]
 
 
 def test_every_listed_variant_and_preset_runs(bentpipe: Bentpipe, lossy: Path) -> None:

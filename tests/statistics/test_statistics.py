@@ -50,6 +50,8 @@ def run(finish: float | None, goodput: float, error: str | None = None) -> Run:
         "duration_s": 9.0,
         "flows": [flow],
         "links": [],
+        "gateways": [],
+        "handovers": [],
         "pages": [],
         "jain": None,
     }
