@@ -124,13 +124,13 @@ impl Network {
             }
             match passed {
                 Passed::Arrives(time) if time <= self.end => at = time,
-                // Nothing happens to it within the run.
                 Passed::Corrupted(time) => return self.lose(time, id, false),
                 Passed::Dropped => return self.lose(at, id, true),
                 Passed::Marked(time) if time <= self.end => {
                     self.packets.mark(id);
                     at = time;
                 }
+                // Nothing happens to it within the run.
                 Passed::Arrives(_) | Passed::Marked(_) => {
                     self.packets.remove(id);
                     return None;
