@@ -67,6 +67,7 @@ class Gateway(TypedDict):
     scheme: str
     flows: Number
     flows_max: Number
+    flows_remembered: Number
     evicted: Number
     segments_forward: Number
     segments_backward: Number

@@ -45,7 +45,18 @@ def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe,
     result = bentpipe("run", lossy, "--json")
     assert (result.returncode, result.stderr) == (0, "")
     run = json.loads(result.stdout)
-    assert {"scenario", "seed", "duration_s", "flows", "links", "gateways", "handovers", "pages", "jain", "engine"} <= set(run)
+    assert {
+        "scenario",
+        "seed",
+        "duration_s",
+        "flows",
+        "links",
+        "gateways",
+        "handovers",
+        "pages",
+        "jain",
+        "engine",
+    } <= set(run)
     assert set(run["engine"]) == {"events", "data_segments", "wall_s"}
     (flow,) = run["flows"]
     assert set(flow) >= FLOW_KEYS
