@@ -27,7 +27,7 @@ def console() -> Console:
 
 
 def print_run(run: Run, to: Console) -> None:
-    """Print the flows, what their losses cost, their pages, the links, gateways and handovers, and the cost."""
+    """Print the flows, what their losses cost, their pages, links, gateways and handovers, and the cost."""
     runs = run.get("runs")
     replicated = f", {runs} replications, 95 % intervals" if runs else ""
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
