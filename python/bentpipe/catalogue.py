@@ -30,7 +30,7 @@ def entries(what: str) -> list[Entry]:
         case "queues":
             pairs = [
                 ("drop-tail", "first in, first out; drops what arrives when it is full, in packets or bytes"),
-                ("red", "random early detection: drops or marks by the average queue (Floyd and Jacobson 1993)"),
+                ("red", "random early detection: drops or marks by the average queue (Floyd, Jacobson 1993)"),
                 ("rem", "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)"),
             ]
         case "gateways":

@@ -5,6 +5,7 @@ mod stats;
 use bentpipe_units::{Rate, Span, Time};
 
 pub use stats::LinkStats;
+use stats::Tally;
 
 use crate::queue::{ActiveQueue, Arrival, Verdict};
 use crate::ring::{Ring, Slot};
@@ -100,19 +101,6 @@ pub struct Link {
     active: Option<Box<ActiveQueue>>,
 }
 
-/// What cannot be told from the ring's numbers.
-#[derive(Clone, Debug, Default)]
-struct Tally {
-    delivered_bytes: u64,
-    max_waiting: u32,
-    /// Time spent sending the packets taken, to the end of the last one.
-    busy: Span,
-    /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
-    waits: u128,
-    dropped: u64,
-    corrupted: u64,
-}
-
 impl Link {
     /// An idle link. `stream` is for its losses, which are the same whatever the queue: an active one draws from a stream
     /// that is derived from it.
@@ -158,13 +146,25 @@ impl Link {
         bytes: u32,
         capable: impl FnOnce() -> bool,
     ) -> Offered {
-        if bytes != self.last_bytes {
-            if self.active.is_some() {
-                return self.offer_to_active(now, id, bytes, capable());
-            }
-            self.last_bytes = bytes;
-            self.last_service = self.rate.time_to_send(u64::from(bytes));
+        match bytes == self.last_bytes {
+            true => self.take(now, id, bytes),
+            false => self.offer_of_other_length(now, id, bytes, capable),
         }
+    }
+
+    #[inline(never)]
+    fn offer_of_other_length(
+        &mut self,
+        now: Time,
+        id: PacketId,
+        bytes: u32,
+        capable: impl FnOnce() -> bool,
+    ) -> Offered {
+        if self.active.is_some() {
+            return self.offer_to_active(now, id, bytes, capable());
+        }
+        self.last_bytes = bytes;
+        self.last_service = self.rate.time_to_send(u64::from(bytes));
         self.take(now, id, bytes)
     }
 

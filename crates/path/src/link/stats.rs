@@ -1,3 +1,4 @@
+use bentpipe_units::Span;
 use serde::Serialize;
 
 /// What a link did from the start of a run to its end.
@@ -24,4 +25,17 @@ pub struct LinkStats {
     /// Mean wait before service of the packets taken, in seconds; service and propagation are not in it. A packet still
     /// waiting at the end counts with the wait that it was going to have.
     pub queueing_delay_mean_s: f64,
+}
+
+/// What cannot be told from the ring's numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) delivered_bytes: u64,
+    pub(super) max_waiting: u32,
+    /// Time spent sending the packets taken, to the end of the last one.
+    pub(super) busy: Span,
+    /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
+    pub(super) waits: u128,
+    pub(super) dropped: u64,
+    pub(super) corrupted: u64,
 }
