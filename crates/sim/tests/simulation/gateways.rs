@@ -20,7 +20,7 @@ const GATEWAYS: [&str; 5] = [
 /// Flows over the LEO chain, whose middle link is guarded.
 fn chain(gateway: &str, queue: &str, flows: &str) -> String {
     format!(
-        "extends = \"preset:leo-t1\"\ntitle = \"chain\"\n[links.isl1]\nqueue = {queue}\ngateway = {gateway}\n{flows}\n"
+        "extends = \"preset:leo-t1\"\ntcp.ecn = true\ntitle = \"chain\"\n[links.isl1]\nqueue = {queue}\ngateway = {gateway}\n{flows}\n"
     )
 }
 
@@ -52,7 +52,13 @@ fn every_variant_delivers_every_byte_through_every_gateway_and_queue() {
     assert!(lowered.iter().all(|windows| *windows > 0), "{lowered:?}");
 }
 
-const QUEUES: [&str; 2] = [r#""30 packets""#, r#""20 kB""#];
+const QUEUES: [&str; 5] = [
+    r#""30 packets""#,
+    r#""20 kB""#,
+    r#"{ scheme = "red", limit = "30 packets", min = "5 packets", max = "15 packets" }"#,
+    r#"{ scheme = "red", limit = "30 packets", min = "5 packets", max = "15 packets", ecn = true }"#,
+    r#"{ scheme = "rem", limit = "30 packets", ecn = true }"#,
+];
 
 /// One flow has the whole pipe: 1.5 Mbit/s times 160 ms, and a buffer of 30 packets of 1000 bytes. That the round-trip time is
 /// right says that the TTLs of both directions are.
