@@ -1,0 +1,72 @@
+"""What the bottleneck did moment by moment, found again from the packets that its queue took."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bentpipe.plot import Subject
+
+from .runs import PACKET
+
+Series = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """When each packet was taken by the queue and when it began to be sent; all count as full ones."""
+
+    taken_s: Series
+    begun_s: Series
+    service_s: float
+
+    @classmethod
+    def of(cls, subject: Subject, name: str, rate_bps: float) -> "Bottleneck":
+        """Find it from a run with its series."""
+        trace = subject.traces.get(name, "queue")
+        service_s = 8 * PACKET / rate_bps
+        return cls(trace.time_s, _begun(trace.time_s, trace.value, service_s), service_s)
+
+    def busy_until(self, times_s: Series) -> Series:
+        """Give the seconds that the link had been sending by each time."""
+        counts = np.searchsorted(self.begun_s, times_s, side="right")
+        last = self.begun_s[np.maximum(counts - 1, 0)]
+        current = np.where(counts > 0, np.minimum(times_s - last, self.service_s), 0.0)
+        busy: Series = np.maximum(counts - 1, 0) * self.service_s + current
+        return busy
+
+    def utilization(self, edges_s: Series) -> Series:
+        """Give the share of each interval between two edges in which the link was sending."""
+        share: Series = np.diff(self.busy_until(edges_s)) / np.diff(edges_s)
+        return np.minimum(share, 1.0)
+
+    def queue(self, times_s: Series) -> Series:
+        """Give the packets that wait at each time, the one being sent not counted."""
+        taken = np.searchsorted(self.taken_s, times_s, side="right")
+        begun = np.searchsorted(self.begun_s, times_s, side="right")
+        return (taken - begun).astype(np.float64)
+
+    def longest_idle(self, start_s: float, end_s: float) -> float:
+        """Give the longest time without a packet between two times, in s."""
+        ends = self.begun_s + self.service_s
+        gaps = self.begun_s[1:] - ends[:-1]
+        inside = gaps[(ends[:-1] >= start_s) & (self.begun_s[1:] <= end_s)]
+        return float(inside.max()) if len(inside) else 0.0
+
+
+def _begun(taken_s: Series, waiting: Series, service_s: float) -> Series:
+    """Find when each packet began to be sent, from how many waited when each was taken.
+
+    Full packets make the times; packets of a handshake are shorter, which the numbers waiting put right.
+    """
+    begun = np.empty(len(taken_s))
+    free = 0.0
+    for place, moment in enumerate(taken_s):
+        begun[place] = free = max(moment, free)
+        first = place - int(waiting[place])
+        if first >= 0 and (late := begun[first] - moment) > 0:
+            begun[first : place + 1] -= late
+            begun[:first] = np.minimum(begun[:first], moment)
+            free -= late
+        free += service_s
+    return begun

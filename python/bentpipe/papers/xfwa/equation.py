@@ -1,0 +1,291 @@
+"""Sections III and IV: the network of figure 1, and equation 1 in runs."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bentpipe.plot import Subject
+from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.results import Estimate, Run
+from bentpipe.style import BLUE, GREY, drawing, save
+
+from . import notes
+from .groups import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
+from .runs import (
+    GROUPS,
+    HOP_S,
+    PACKET,
+    PAYLOAD,
+    PERSISTENT,
+    SCHEMES,
+    STAGED,
+    WEB,
+    flows,
+    link,
+    on_links,
+    over,
+    plain,
+    rate,
+    scheme,
+    seeded,
+    xfwa,
+)
+from .staged import CHANGES_S, both
+
+EIGHT = LinkType(10, 8, 5)
+"""Where the windows are looked at: with so few flows a window has 55 packets and more."""
+
+PIPE_KB = EIGHT.mbps * 1e3 / 8 * MEAN_ROUND_TRIP_S
+SETTLED_S = (12.0, 19.0)
+_GATEWAY = 'rtt = "ttl", isl_delay = "20 ms"'
+
+
+def _lone(number: int) -> Settings:
+    """Silence the flows of the other groups, and all of this one but one."""
+    return {
+        **{
+            f"{kind}{other}.count": 1
+            for kind in ("links.up", "links.down", "flows.group")
+            for other in NUMBERS
+        },
+        **{f"flows.group{other}.start": "19.9 s" for other in NUMBERS if other != number},
+    }
+
+
+def flight(subject: Subject, name: str, start_s: float, end_s: float) -> float:
+    """Give the mean of what a flow has under way, in kB."""
+    trace = subject.traces.get(name, "flight")
+    times = np.arange(start_s, end_s, 0.002)
+    places = np.searchsorted(trace.time_s, times, side="right")
+    return float(np.concatenate([[0.0], trace.value])[places].mean()) / 1e3
+
+
+def windows(context: Context, settings: Settings) -> list[dict[str, float]]:
+    """Give the settled windows of the flows of figure 1b, in kB, in runs that begin at other moments."""
+    found = []
+    for seed in range(1, EIGHT.seeds + 1):
+        subject = context.trace(GROUPS, {**EIGHT.begun(seed), **settings}, title="windows")
+        names = [flow["name"] for flow in flows(subject.run, "group")]
+        found.append({name: flight(subject, name, *SETTLED_S) for name in names})
+    return found
+
+
+def _gateway_on(name: str) -> Settings:
+    gateway = xfwa(GROUPS)
+    return {key: value for key, value in gateway.items() if key == f"links.{name}.gateway"}
+
+
+def _sums(found: Sequence[Mapping[str, float]]) -> Estimate:
+    return over(sum(one.values()) for one in found)
+
+
+def equation_1(context: Context) -> list[Row]:
+    """Give the rows of equation 1."""
+    found = windows(context, xfwa(GROUPS))
+    by_group = {
+        WORDS[number]: over(
+            value / ROUND_TRIPS_S[number]
+            for one in found
+            for name, value in one.items()
+            if name.startswith(f"group{number}")
+        )
+        for number in NUMBERS
+    }
+    total = _sums(found)
+    return [
+        context.claim("proportional to the round trip", "window of a flow over its round trip", by_group),
+        context.claim("equal rates, by arithmetic", "feedback over round trip", _identity(), notes.IDENTITY),
+        context.claim(
+            "sum of the windows",
+            "sum of the windows of all flows",
+            {"sum": total, "Bw RTT_avg + Q_size": 2 * PIPE_KB},
+        ),
+        context.claim(
+            "bandwidth-delay product",
+            "sum of the windows of all flows",
+            {"sum": total, "Bw RTT_avg": PIPE_KB},
+            notes.TWICE,
+        ),
+        _adapts(context),
+        _only_lowered(context),
+        _two_gateways(context),
+        _hosts(context),
+    ]
+
+
+def _identity() -> dict[str, float]:
+    """Give equation 1 over the round trip, for two flows of each group at the rate of T1, in kbit/s."""
+    about = TYPES["T1"]
+    pipe = about.mbps * 1e6 * MEAN_ROUND_TRIP_S
+    trips = [ROUND_TRIPS_S[number] for number in NUMBERS for _ in range(about.flows // len(NUMBERS))]
+    rates = {
+        WORDS[number]: ROUND_TRIPS_S[number] / sum(trips) * 2 * pipe / ROUND_TRIPS_S[number] / 1e3
+        for number in NUMBERS
+    }
+    expected = (about.mbps * 1e6 / about.flows + pipe / (about.flows * MEAN_ROUND_TRIP_S)) / 1e3
+    return {**rates, "Bw/N + Q/(N RTT_avg)": expected}
+
+
+def _adapts(context: Context) -> Row:
+    counts = dict(zip((0.0, 10.0, 5.0), ("4 flows", "6 flows", "8 flows"), strict=True))
+    runs = both(context)["xfwa"]
+    found = {
+        words: over(flight(one.subject, "connection1", begin + 2.0, begin + 5.0) for one in runs)
+        for begin, words in counts.items()
+    }
+    return context.claim("number of flows", "window of a flow", found)
+
+
+def _only_lowered(context: Context) -> Row:
+    small = {"flows.group1.receiver_tcp": '{ receive_window = "4 segments" }'}
+    values = {
+        words: over(one["group1.0"] for one in windows(context, {**small, **gateway}))
+        for words, gateway in (("with XFWA", xfwa(GROUPS)), ("without", {}))
+    }
+    return context.claim("only lowered", "window of a flow whose receiver offers 4 packets", values)
+
+
+def _two_gateways(context: Context) -> Row:
+    slow = {"links.isl2.rate": f"{EIGHT.mbps / 2:g} Mbit/s", "links.isl2.queue": f"{500 * PIPE_KB:.0f} B"}
+    values = {
+        "both": {**slow, **_gateway_on("isl1"), **_gateway_on("isl2")},
+        "tighter alone": {**slow, **_gateway_on("isl2")},
+        "other alone": _gateway_on("isl1"),
+    }
+    return context.claim(
+        "two gateways",
+        "sum of the windows of all flows",
+        {words: _sums(windows(context, settings)) for words, settings in values.items()},
+        notes.TWO_GATEWAYS,
+    )
+
+
+def _hosts(context: Context) -> Row:
+    runs = seeded(
+        context, GROUPS, {"xfwa": [{**EIGHT.begun(seed), **xfwa(GROUPS)} for seed in range(1, EIGHT.seeds + 1)]}
+    )
+    goodput = over(
+        EIGHT.mbps * plain(link(run, "isl1")["utilization"]) for run in runs["xfwa"]
+    )
+    return context.claim(
+        "what the gateway asks of hosts",
+        "throughput with hosts as they are",
+        {"xfwa": goodput, "capacity": EIGHT.mbps},
+        notes.HOSTS,
+    )
+
+
+def figure_1(context: Context) -> list[Row]:
+    """Give the rows of figure 1: what the network is, measured in it."""
+    staged = both(context)
+    run = staged["tcp"][0].subject.run
+    isl = link(run, "isl1")
+    sends = {change: _sending(run, change + 1.0) for change in CHANGES_S}
+    largest = max(plain(link(one.subject.run, "isl1")["queue_max_packets"]) for one in staged["tcp"])
+    pipe = plain(isl["delivered_bytes"]) / _busy_s(run, isl) * 8 * HOP_S
+    web = context.run(WEB)
+    on_off = flows(web, "web")[0]
+    return [
+        *(
+            context.number(kind, "rate of an inter-satellite link", _isl_mbps(context, about))
+            for kind, about in TYPES.items()
+        ),
+        context.number("up-link", "rate", _measured_mbps(run, "up0")),
+        context.number("down-link", "rate", _measured_mbps(run, "down0")),
+        context.number("three satellites", "round trip", 1e3 * _idle(context, 1)),
+        *(context.number(WORDS[number], "round trip", 1e3 * _idle(context, number)) for number in NUMBERS),
+        *(
+            context.number(
+                WORDS[number],
+                "round trip that the gateway finds by TTLs",
+                1e3 * _found(context, number),
+                notes.FOUND,
+            )
+            for number in NUMBERS
+        ),
+        context.number("data packet", "size", _packet(run)),
+        context.number("every run", "duration", plain(run["duration_s"])),
+        context.claim(
+            "buffer",
+            "most that waits at the bottleneck",
+            {"buffer": largest * PACKET / 1e3, "pipe": pipe / 1e3},
+            notes.SHORT,
+        ),
+        *(context.number(f"after {change:g} s", "flows that send", sends[change]) for change in CHANGES_S),
+        context.number(
+            "from 5 to 15 s", "long flows beside the on/off flows", float(len(flows(web, "long")))
+        ),
+        context.number("on/off flows", "duration", _lasts(on_off), notes.LASTS),
+    ]
+
+
+def _lasts(flow: Mapping[str, float]) -> float:
+    return plain(flow["finish_s"]) - plain(flow["start_s"]) if flow["finish_s"] is not None else 0.0
+
+
+def _busy_s(run: Run, one: Mapping[str, float]) -> float:
+    return plain(one["utilization"]) * plain(run["duration_s"])
+
+
+def _measured_mbps(run: Run, name: str) -> float:
+    one = link(run, name)
+    return 8 * plain(one["delivered_bytes"]) / _busy_s(run, one) / 1e6
+
+
+def _isl_mbps(context: Context, about: LinkType) -> float:
+    return _measured_mbps(context.run(GROUPS, about.begun(1)), "isl1")
+
+
+def _packet(run: Run) -> float:
+    flow = flows(run, "connection")[0]
+    return plain(flow["bytes_delivered"]) / round(plain(flow["bytes_delivered"]) / PAYLOAD) + PACKET - PAYLOAD
+
+
+def _sending(run: Run, moment_s: float) -> float:
+    return float(
+        sum(
+            plain(flow["start_s"]) <= moment_s and (flow["finish_s"] is None or plain(flow["finish_s"]) > moment_s)
+            for flow in flows(run, "connection")
+        )
+    )
+
+
+def _idle(context: Context, number: int) -> float:
+    """Give the round trip of one byte through links that are fast, in s."""
+    settings = {**rate(GROUPS, 1000, MEAN_ROUND_TRIP_S), **_lone(number)}
+    settings |= {f"flows.group{other}.bytes": "1 B" for other in NUMBERS}
+    return plain(flows(context.run(GROUPS, settings), f"group{number}")[0]["rtt_mean_s"])
+
+
+def _found(context: Context, number: int) -> float:
+    """Give the round trip that equation 1 was given, from the window of a flow that is alone, in s."""
+    settings = {**rate(GROUPS, 5, MEAN_ROUND_TRIP_S), **_lone(number), **_gateway_on("isl1")}
+    subject = context.trace(GROUPS, settings, title="alone")
+    buffer_kb = 5e3 / 8 * MEAN_ROUND_TRIP_S
+    return (flight(subject, flows(subject.run, f"group{number}")[0]["name"], *SETTLED_S) - buffer_kb) / (5e3 / 8)
+
+
+def draw(context: Context, path: Path) -> None:
+    """Draw the windows over the round trip, measured and by equation 1."""
+    found = windows(context, xfwa(GROUPS))
+    trips = [1e3 * ROUND_TRIPS_S[number] for number in NUMBERS]
+    each = [ROUND_TRIPS_S[number] / (2 * sum(ROUND_TRIPS_S.values())) * 2 * PIPE_KB for number in NUMBERS]
+    with drawing():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.5, 4), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(trips, each, color=GREY, label="equation 1")
+        for number, trip in zip(NUMBERS, trips, strict=True):
+            values = [
+                value for one in found for name, value in one.items() if name.startswith(f"group{number}")
+            ]
+            axes.plot([trip] * len(values), values, "o", ms=4, color=BLUE, label="flows" if number == 1 else None)
+        axes.set_xlabel("round trip without queues (ms)")
+        axes.set_ylabel("under way (kB)")
+        axes.set_title(f"{EIGHT.flows} flows, {EIGHT.mbps:g} Mbit/s, one bandwidth-delay product of buffer")
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        axes.legend()
+        save(figure, path)

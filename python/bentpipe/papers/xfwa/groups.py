@@ -1,0 +1,269 @@
+"""Figures 4 and 5: four groups of flows with different round trips through one bottleneck."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from bentpipe.grid import Grid
+from bentpipe.plot import Subject
+from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.results import Estimate, Run
+from bentpipe.style import CYCLE, drawing, save
+
+from . import notes
+from .bottleneck import Series
+from .runs import (
+    COLOURS,
+    GROUPS,
+    HOP_S,
+    LABELS,
+    PAYLOAD,
+    SCHEMES,
+    SEEDS,
+    SPREAD_S,
+    flows,
+    jain,
+    moments,
+    over,
+    plain,
+    rate,
+    scheme,
+    seeded,
+    segments,
+    width,
+)
+
+NUMBERS = (1, 2, 3, 4)
+WORDS = {number: f"group {number}" for number in NUMBERS}
+ROUND_TRIPS_S = {number: (2 * number + 2) * 2 * HOP_S for number in NUMBERS}
+MEAN_ROUND_TRIP_S = sum(ROUND_TRIPS_S.values()) / len(NUMBERS)
+
+
+@dataclass(frozen=True)
+class LinkType:
+    """One rate of the inter-satellite links, and how many flows share it (inferred)."""
+
+    mbps: float
+    flows: int
+    seeds: int = SEEDS
+
+    def settings(self) -> Settings:
+        """Give rate, buffers and flows."""
+        each = self.flows // len(NUMBERS)
+        return {
+            **rate(GROUPS, self.mbps, MEAN_ROUND_TRIP_S),
+            **{
+                f"{kind}{number}.count": each
+                for kind, number in product(("links.up", "links.down", "flows.group"), NUMBERS)
+            },
+        }
+
+    def begun(self, seed: int) -> Settings:
+        """Give the settings of one run: when the flows begin."""
+        random = Random(-seed)
+        last = max(self.flows // len(NUMBERS) - 1, 1)
+        steps = {
+            f"flows.group{number}.start_step": f"{random.uniform(0.2, 1.0) * SPREAD_S / last:.6f} s"
+            for number in NUMBERS
+        }
+        return {**self.settings(), **moments([f"group{number}" for number in NUMBERS], seed), **steps}
+
+
+TYPES = {
+    "T1": LinkType(1.5, 8),
+    "T2": LinkType(10, 52),
+    "T3": LinkType(45, 240, 3),
+    "OC3": LinkType(155, 824, 3),
+}
+"""A fair share of about 187.5 kbit/s for each flow on all of them."""
+
+FEWER = {
+    "T1": LinkType(1.5, 4),
+    "T2": LinkType(10, 8),
+    "T3": LinkType(45, 20),
+    "OC3": LinkType(155, 40, 3),
+}
+"""Another choice: fewer flows the faster the link, so that each has more."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """One run with its series."""
+
+    subject: Subject
+
+    def acked(self, number: int, times_s: Series) -> Series:
+        """Give the segments of a group acknowledged at each time, a row a flow."""
+        reached = []
+        for flow in flows(self.subject.run, f"group{number}"):
+            trace = self.subject.traces.get(flow["name"], "acked")
+            places = np.searchsorted(trace.time_s, times_s, side="right")
+            reached.append(np.concatenate([[0.0], trace.value])[places] / PAYLOAD)
+        return np.array(reached)
+
+    def slope(self, number: int, start_s: float, end_s: float) -> float:
+        """Give the mean progress of the flows of a group in segments/s."""
+        reached = self.acked(number, np.array([start_s, end_s]))
+        return float((reached[:, 1] - reached[:, 0]).mean()) / (end_s - start_s)
+
+
+def traced(context: Context, name: str, seeds: int = SEEDS) -> list[Grouped]:
+    """Run the groups at the rate of T1, with their series."""
+    return [
+        Grouped(context.trace(GROUPS, {**scheme(name, GROUPS), **TYPES["T1"].begun(seed)}, title=name))
+        for seed in range(1, seeds + 1)
+    ]
+
+
+def figure_4(context: Context) -> list[Row]:
+    """Give the rows of figure 4: progress at the rate of T1."""
+    runs = {name: traced(context, name) for name in SCHEMES}
+    metric = "progress of a flow from 5 to 20 s"
+    slopes = {
+        name: {WORDS[number]: over(one.slope(number, 5.0, 20.0) for one in some) for number in NUMBERS}
+        for name, some in runs.items()
+    }
+    apart = {name: over(map(_apart, some)) for name, some in runs.items()}
+    return [
+        context.claim("xfwa", metric, slopes["xfwa"], notes.WHOLE_SEGMENTS),
+        context.claim("tcp", metric, slopes["tcp"]),
+        context.claim(
+            "parallel throughout",
+            "largest over least progress of the groups in any 5 s",
+            apart,
+            notes.ANY_5_S,
+        ),
+    ]
+
+
+def _apart(one: Grouped) -> float:
+    worst = 1.0
+    for start in np.arange(1.0, 15.5, 0.5):
+        slopes = [one.slope(number, start, start + 5.0) for number in NUMBERS]
+        worst = max(worst, max(slopes) / max(min(slopes), 0.2))
+    return worst
+
+
+def by_type(context: Context, types: Mapping[str, LinkType]) -> dict[tuple[str, str], list[Run]]:
+    """Run the groups at every rate by both schemes."""
+    keys = list(product(types, SCHEMES))
+    cases = {
+        f"{kind} {name}": [
+            {**scheme(name, GROUPS), **types[kind].begun(seed)} for seed in range(1, types[kind].seeds + 1)
+        ]
+        for kind, name in keys
+    }
+    runs = seeded(context, GROUPS, cases)
+    return {(kind, name): runs[f"{kind} {name}"] for kind, name in keys}
+
+
+def _sent(run: Run, number: int) -> float:
+    group = [segments(flow) for flow in flows(run, f"group{number}")]
+    return sum(group) / len(group)
+
+
+def _means(runs: Sequence[Run]) -> dict[str, Estimate]:
+    return {WORDS[number]: over(_sent(run, number) for run in runs) for number in NUMBERS}
+
+
+def _fairness(runs: Sequence[Run]) -> Estimate:
+    return over(jain([segments(flow) for flow in flows(run, "group")]) for run in runs)
+
+
+def figure_5(context: Context) -> list[Row]:
+    """Give the rows of figure 5: packets sent at every rate."""
+    runs = by_type(context, TYPES)
+    rows = []
+    for kind, about in TYPES.items():
+        for name in ("xfwa", "tcp"):
+            rows.append(
+                context.claim(
+                    f"{kind}, {name}",
+                    "packets sent by a flow",
+                    _means(runs[kind, name]),
+                    notes.flows_of_type(about.flows, about.mbps),
+                )
+            )
+        fairness = {name: _fairness(runs[kind, name]) for name in SCHEMES}
+        rows.append(context.claim(kind, "Jain's index of packets sent", fairness))
+    return rows
+
+
+def measure_figure_5(context: Context) -> Grid:
+    """Tabulate the packets sent with two choices of the number of flows."""
+    rows = []
+    for types in (TYPES, FEWER):
+        for (kind, name), runs in by_type(context, types).items():
+            busy = over(
+                100 * plain(next(link for link in run["links"] if link["name"] == BOTTLENECK)["utilization"])
+                for run in runs
+            )
+            rows.append(
+                (kind, f"{types[kind].flows}", LABELS[name], *_means(runs).values(), _fairness(runs), busy)
+            )
+    return Grid(
+        "Packets that a flow got through in 20 s, with two choices of the number of flows; mean and 95 % interval",
+        ("link", "flows", "scheme", *(f"{word} (packets)" for word in WORDS.values()), "Jain's index", "link busy (%)"),
+        tuple(rows),
+    )
+
+
+def draw_figure_4(context: Context, path: Path) -> None:
+    """Draw the segment numbers of the flows of each group."""
+    with drawing():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(11, 4.4), layout="constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        times = np.arange(0.0, 20.0, 0.05)
+        for axes, name in zip(panels, SCHEMES, strict=True):
+            (one,) = traced(context, name, seeds=1)
+            for number, colour in zip(NUMBERS, CYCLE, strict=False):
+                for place, reached in enumerate(one.acked(number, times)):
+                    words = f"{WORDS[number]}, {1e3 * ROUND_TRIPS_S[number]:.0f} ms" if place == 0 else None
+                    axes.plot(times, reached, color=colour, label=words)
+            axes.set_title(LABELS[name])
+            axes.set_xlabel("time (s)")
+        panels[0].set_ylabel("segments acknowledged")
+        panels[0].set_ylim(bottom=0)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        save(figure, path)
+
+
+def draw_figure_5(context: Context, path: Path) -> None:
+    """Draw the packets of each flow, and the mean of each group, at every rate."""
+    runs = by_type(context, TYPES)
+    with drawing():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(12, 4), layout="constrained")
+        panels = figure.subplots(1, len(TYPES))
+        for axes, (kind, about) in zip(panels, TYPES.items(), strict=True):
+            for offset, name in ((-0.15, "tcp"), (0.15, "xfwa")):
+                some = runs[kind, name]
+                for number in NUMBERS:
+                    each = [segments(flow) for flow in flows(some[0], f"group{number}")]
+                    places = np.linspace(-0.1, 0.1, len(each)) + number + offset
+                    axes.plot(places, each, ".", ms=2, color=COLOURS[name], alpha=0.5)
+                means = list(_means(some).values())
+                axes.errorbar(
+                    [number + offset for number in NUMBERS],
+                    [plain(value) for value in means],
+                    [width(value) for value in means],
+                    fmt="o",
+                    ms=5,
+                    capsize=3,
+                    color=COLOURS[name],
+                    label=LABELS[name],
+                )
+            axes.set_title(f"{kind}: {about.mbps:g} Mbit/s, {about.flows} flows")
+            axes.set_xticks(NUMBERS)
+            axes.set_xlabel("group")
+            axes.set_ylim(bottom=0)
+        panels[0].set_ylabel("packets in 20 s; dots: flows of one run")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        save(figure, path)

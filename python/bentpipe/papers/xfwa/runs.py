@@ -1,0 +1,123 @@
+"""The runs that the items share: schemes, moments of the beginning, and what is measured of a run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from bentpipe.reproduction import Context, Settings
+from bentpipe.results import Estimate, Number, Run, half_width, mean
+from bentpipe.statistics import estimate
+from bentpipe.style import BLUE, ORANGE
+
+SCHEMES = ("tcp", "xfwa")
+LABELS = {"tcp": "standard TCP", "xfwa": "XFWA"}
+COLOURS = {"tcp": ORANGE, "xfwa": BLUE}
+
+SEEDS = 10
+"""Runs of each case: nothing else is random but when each flow begins, within `SPREAD_S`, and on/off periods."""
+
+SPREAD_S = 0.1
+
+PAYLOAD = 960
+"""Bytes of data in a packet."""
+
+PACKET = 1000
+HOP_S = 0.02
+"""Delay of each link."""
+
+STAGED, GROUPS, PERSISTENT, WEB = (f"{name}.toml" for name in ("staged", "groups", "persistent", "web"))
+BOTTLENECK = "isl1"
+"""The link that every flow passes first of two, in each scenario."""
+
+_BRANCHES = [f"{way}{group}-{place}" for group in (2, 3, 4) for way in ("in", "out") for place in range(1, group)]
+
+
+def isls(scenario: str) -> list[str]:
+    """Name the inter-satellite links of a scenario."""
+    return ["isl1", "isl2", *(_BRANCHES if scenario == GROUPS else [])]
+
+
+def xfwa(scenario: str, options: str = 'rtt = "ttl", isl_delay = "20 ms"') -> Settings:
+    """Put XFWA on every inter-satellite link, in the direction of the data."""
+    return on_links(scenario, "gateway", f'{{ scheme = "xfwa", least = "{PAYLOAD} B", {options} }}')
+
+
+def on_links(scenario: str, key: str, value: str) -> Settings:
+    """Give each inter-satellite link the same setting."""
+    return {f"links.{link}.{key}": value for link in isls(scenario)}
+
+
+def scheme(name: str, scenario: str) -> Settings:
+    """Give the settings of one of `SCHEMES`."""
+    return xfwa(scenario) if name == "xfwa" else {}
+
+
+def rate(scenario: str, mbps: float, round_trip_s: float, pipes: float = 1.0) -> Settings:
+    """Give each inter-satellite link a rate, and a buffer of so many bandwidth-delay products."""
+    buffer = round(mbps * 1e6 * round_trip_s * pipes / 8)
+    return {
+        **on_links(scenario, "rate", f"{mbps:g} Mbit/s"),
+        **on_links(scenario, "queue", f"{buffer} B"),
+    }
+
+
+def moments(names: Sequence[str], seed: int, start_s: Mapping[str, float] | None = None) -> Settings:
+    """Let each of these flows begin within `SPREAD_S` of its time; copies of one follow at random steps."""
+    random = Random(seed)
+    base = start_s or {}
+    return {
+        "seed": seed,
+        **{
+            f"flows.{name}.start": f"{base.get(name, 0.0) + random.uniform(0.0, SPREAD_S):.6f} s"
+            for name in names
+        },
+    }
+
+
+def seeded(context: Context, scenario: str, cases: Mapping[str, Sequence[Settings]]) -> dict[str, list[Run]]:
+    """Run each case with each of its settings."""
+    runs = iter(context.runs(scenario, [one for some in cases.values() for one in some]))
+    return {case: [next(runs) for _ in some] for case, some in cases.items()}
+
+
+def link(run: Run, name: str) -> Mapping[str, Any]:
+    """Give one direction of a link."""
+    return next(link for link in run["links"] if link["name"] == name)
+
+
+def flows(run: Run, prefix: str) -> list[Mapping[str, Any]]:
+    """Give the flows whose names begin so."""
+    return [flow for flow in run["flows"] if flow["name"].startswith(prefix)]
+
+
+def segments(flow: Mapping[str, Any]) -> float:
+    """Give the segments that arrived in order."""
+    return plain(flow["bytes_delivered"]) / PAYLOAD
+
+
+def drop_rate(run: Run, name: str) -> float:
+    """Give the share, in %, of the packets that came to a link and found no room."""
+    one = link(run, name)
+    dropped, delivered = plain(one["dropped_packets"]), plain(one["delivered_packets"])
+    return 100 * dropped / (dropped + delivered)
+
+
+def jain(values: Sequence[float]) -> float:
+    """Give Jain's index: 1 when all are equal, 1/n when one has everything."""
+    squares = sum(value * value for value in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares > 0 else 1.0
+
+
+def plain(number: Number) -> float:
+    """Give the value of a number that is always there."""
+    return mean(number) or 0.0
+
+
+def over(values: Iterable[float]) -> Estimate:
+    """Give mean and 95 % interval of several runs."""
+    return estimate(list(values))
+
+
+def width(number: Number) -> float:
+    """Give the half-width of the interval, 0 without one."""
+    return half_width(number) or 0.0

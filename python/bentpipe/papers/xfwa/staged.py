@@ -1,0 +1,307 @@
+"""Figures 2 and 3: flows that come and go through 1.5 Mbit/s, by standard TCP and with XFWA."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from bentpipe.plot import Subject
+from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.results import Estimate
+from bentpipe.style import CYCLE, GREY, drawing, save
+
+from . import notes
+from .bottleneck import Bottleneck, Series
+from .runs import (
+    BOTTLENECK,
+    COLOURS,
+    HOP_S,
+    LABELS,
+    PAYLOAD,
+    SCHEMES,
+    SEEDS,
+    STAGED,
+    flows,
+    jain,
+    link,
+    moments,
+    over,
+    plain,
+    scheme,
+)
+
+NAMES = [f"connection{number}" for number in range(1, 9)]
+LATE_S = 5.0
+STARTS_S = dict.fromkeys(NAMES[4:], LATE_S)
+RATE_BPS = 1.5e6
+BUFFER = 30
+"""Packets."""
+
+ROUND_TRIP_S = 8 * HOP_S
+END_S = 20.0
+CHANGES_S = (0.0, 5.0, 10.0, 15.0)
+WORDS = {change: f"{change:g} to {change + 5:g} s" for change in CHANGES_S}
+SETTLED_S = 2.0
+"""How long after a change the queue is looked at as a settled one."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """One run with its series."""
+
+    subject: Subject
+
+    @cached_property
+    def bottleneck(self) -> Bottleneck:
+        """Find what the bottleneck did."""
+        return Bottleneck.of(self.subject, BOTTLENECK, RATE_BPS)
+
+    def acked(self, name: str, times_s: Series) -> Series:
+        """Give the segments acknowledged of a flow at each time."""
+        trace = self.subject.traces.get(name, "acked")
+        places = np.searchsorted(trace.time_s, times_s, side="right")
+        reached: Series = np.concatenate([[0.0], trace.value])[places] / PAYLOAD
+        return reached
+
+    def sending(self, moment_s: float) -> list[str]:
+        """Name the flows that send at a time."""
+        return [
+            name
+            for name in NAMES
+            if STARTS_S.get(name, 0.0) <= moment_s < _end(name)
+        ]
+
+    def slope(self, name: str, start_s: float, end_s: float) -> float:
+        """Give the progress of a flow in segments/s."""
+        first, last = self.acked(name, np.array([start_s, end_s]))
+        return float(last - first) / (end_s - start_s)
+
+    def fairness(self, width_s: float = 1.0) -> Series:
+        """Give Jain's index over what the flows that send had acknowledged in each interval."""
+        edges = np.arange(0.0, END_S + width_s / 2, width_s)
+        progress = {name: np.diff(self.acked(name, edges)) for name in NAMES}
+        return np.array(
+            [
+                jain([float(progress[name][place]) for name in self.sending(edge)])
+                for place, edge in enumerate(edges[:-1])
+            ]
+        )
+
+    def dropped_s(self) -> list[tuple[float, str]]:
+        """Give time and flow of each drop, in order."""
+        drops = ((name, self.subject.traces.get(name, "dropped").time_s) for name in NAMES)
+        return sorted((float(moment), name) for name, times in drops for moment in times)
+
+
+def _end(name: str) -> float:
+    number = NAMES.index(name) + 1
+    return 10.0 if number in (3, 4) else 15.0 if number in (5, 6) else END_S
+
+
+def staged(context: Context, settings: Settings, seeds: int = SEEDS) -> list[Staged]:
+    """Run the staged flows so often, each time beginning at other moments."""
+    return [
+        Staged(context.trace(STAGED, {**settings, **moments(NAMES, seed, STARTS_S)}, title="staged"))
+        for seed in range(1, seeds + 1)
+    ]
+
+
+def both(context: Context) -> dict[str, list[Staged]]:
+    """Run them by both schemes."""
+    return {name: staged(context, scheme(name, STAGED)) for name in SCHEMES}
+
+
+def _over(runs: Mapping[str, Sequence[Staged]], measure: Callable[[Staged], float]) -> dict[str, Estimate]:
+    return {name: over(map(measure, some)) for name, some in runs.items()}
+
+
+def figure_2(context: Context) -> list[Row]:
+    """Give the rows of figure 2: how the segment numbers grow."""
+    runs = both(context)
+    slopes = {
+        change: over(one.slope(name, change, change + 5) for one in runs["xfwa"] for name in NAMES[:2])
+        for change in CHANGES_S
+    }
+    pairs = {
+        "four more flows at 5 s": (0.0, 5.0),
+        "two flows less at 10 s": (10.0, 5.0),
+        "two flows less at 15 s": (15.0, 10.0),
+    }
+    rows = [
+        context.claim(
+            case,
+            "progress of a staying flow with XFWA",
+            {WORDS[change]: slopes[change] for change in pair},
+        )
+        for case, pair in pairs.items()
+    ]
+    for name in ("xfwa", "tcp"):
+        for words, group, moment in (("1 to 4", NAMES[:4], 10.0), ("5 to 8", NAMES[4:], 15.0)):
+            ends = [[float(one.acked(flow, np.array([moment]))[0]) for flow in group] for one in runs[name]]
+            values = {"most": over(map(max, ends)), "least": over(map(min, ends))}
+            rows.append(
+                context.claim(
+                    f"{name}, connections {words}",
+                    f"segments after {moment:g} s",
+                    values,
+                    notes.alike(runs[name]) if name == "xfwa" else "",
+                )
+            )
+    fairness = _over(runs, lambda one: float(one.fairness().mean()))
+    return [*rows, context.claim("deviation", "Jain's index over 1 s, mean", fairness)]
+
+
+EDGES_S: Series = np.arange(1.0, END_S + 0.05, 0.1)
+"""Intervals of figure 3, without the first second, in which the first flows begin."""
+
+_GRID_S: Series = np.arange(1.0, END_S, 0.005)
+
+
+def settled(change: float) -> Series:
+    """Give the times at which the queue after a change counts as settled."""
+    return np.arange(change + SETTLED_S, change + 5.0, 0.005)
+
+
+def figure_3(context: Context) -> list[Row]:
+    """Give the rows of figure 3: throughput and queue of the bottleneck."""
+    return [*_throughput(context), *_queue(context)]
+
+
+def _throughput(context: Context) -> list[Row]:
+    runs = both(context)
+    mbps = RATE_BPS / 1e6
+    means = _over(runs, lambda one: float(one.bottleneck.utilization(EDGES_S).mean()) * mbps)
+    least = _over(runs, lambda one: float(one.bottleneck.utilization(EDGES_S).min()) * mbps)
+    spread = _over(runs, lambda one: float(one.bottleneck.utilization(EDGES_S).std()) * mbps)
+    together = over(_together(runs["tcp"]))
+    return [
+        context.claim("throughput", "standard deviation in 100 ms", spread),
+        context.claim("utilization", "mean throughput", {**means, "capacity": mbps}),
+        context.claim(
+            "always near the capacity",
+            "least throughput in 100 ms with XFWA",
+            {"least": least["xfwa"], "capacity": mbps},
+            notes.ALWAYS,
+        ),
+        context.claim("limited oscillations", "least throughput in 100 ms", least),
+        context.claim(
+            "synchronized drops of TCP",
+            "flows that lose within one round trip of a first loss",
+            {"flows": together, "one": 1.0},
+        ),
+    ]
+
+
+def _together(runs: Iterable[Staged]) -> list[float]:
+    """Give, for each loss after a pause, the flows that lose within a round trip."""
+    counts = []
+    for one in runs:
+        begin, names = -1.0, set[str]()
+        for moment, name in one.dropped_s():
+            if moment > begin + ROUND_TRIP_S:
+                if names:
+                    counts.append(float(len(names)))
+                begin, names = moment, set()
+            names.add(name)
+        if names:
+            counts.append(float(len(names)))
+    return counts
+
+
+def _queue(context: Context) -> list[Row]:
+    runs = both(context)
+    isl = BOTTLENECK
+    about = {name: [link(one.subject.run, isl) for one in some] for name, some in runs.items()}
+    largest = over(plain(one["queue_max_packets"]) for one in about["tcp"])
+    drops = {name: over(plain(one["dropped_packets"]) for one in some) for name, some in about.items()}
+    means = _over(runs, lambda one: float(one.bottleneck.queue(_GRID_S).mean()))
+    spread = _over(runs, lambda one: float(one.bottleneck.queue(_GRID_S).std()))
+    idle = _over(runs, lambda one: 100 * (1 - float(one.bottleneck.utilization(EDGES_S).mean())))
+    longest = _over(runs, lambda one: 1e3 * one.bottleneck.longest_idle(1.0, END_S))
+    timeouts = _over(
+        runs, lambda one: sum(plain(flow["timeouts"]) for flow in flows(one.subject.run, "connection"))
+    )
+    steady = {
+        WORDS[change]: over(float(one.bottleneck.queue(settled(change)).mean()) for one in runs["xfwa"])
+        for change in CHANGES_S
+    }
+    least = over(
+        min(float(one.bottleneck.queue(settled(change)).min()) for change in CHANGES_S)
+        for one in runs["xfwa"]
+    )
+    dropped = [[moment for moment, _ in one.dropped_s()] for one in runs["tcp"]]
+    overshoot = {
+        "after the change": over(_count(times, LATE_S, LATE_S + 1.0) for times in dropped),
+        "before": over(_count(times, LATE_S - 2.0, LATE_S) / 2.0 for times in dropped),
+    }
+    return [
+        context.claim("overflow of TCP", "largest queue", {"tcp": largest, "buffer": BUFFER}, notes.SHORT),
+        context.claim("queue", "standard deviation of the queue", spread),
+        context.claim("overshoot of TCP at 5 s", "packets dropped in a second", overshoot),
+        context.claim("timeouts", "timeouts", timeouts),
+        context.claim("underflow", "share of the time that the link idles", idle),
+        context.claim("brief underflow", "longest time that the link idles", longest),
+        context.claim(
+            "constant queue", "mean queue with XFWA, from 2 s after each change", steady, notes.CONSTANT
+        ),
+        context.claim(
+            "never below a certain number",
+            "least queue with XFWA, from 2 s after each change",
+            {"least": least, "empty": 0.0},
+        ),
+        context.claim("no persistent queue", "mean queue", means, notes.PERSISTENT),
+        context.claim("drops", "packets dropped", drops),
+    ]
+
+
+def _count(times: Iterable[float], start_s: float, end_s: float) -> float:
+    return float(sum(start_s <= moment < end_s for moment in times))
+
+
+def draw_figure_2(context: Context, path: Path) -> None:
+    """Draw the segment numbers of the eight flows, by standard TCP and with XFWA."""
+    with drawing():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(11, 4.4), layout="constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        times = np.arange(0.0, END_S, 0.05)
+        for axes, name in zip(panels, SCHEMES, strict=True):
+            (one,) = staged(context, scheme(name, STAGED), seeds=1)
+            for flow, colour in zip(NAMES, CYCLE, strict=True):
+                reached = one.acked(flow, times)
+                shown = (times >= STARTS_S.get(flow, 0.0)) & (times <= _end(flow) + 0.2)
+                axes.plot(times[shown], reached[shown], color=colour, label=flow.replace("n", "n ", 3)[-1])
+            axes.set_title(LABELS[name])
+            axes.set_xlabel("time (s)")
+        panels[0].set_ylabel("segments acknowledged")
+        panels[0].set_ylim(bottom=0)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, title="connection", loc="outside lower center", ncols=8)
+        save(figure, path)
+
+
+def draw_figure_3(context: Context, path: Path) -> None:
+    """Draw throughput in 100 ms and queue of the bottleneck."""
+    with drawing():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(11, 5.4), layout="constrained")
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        edges = np.arange(0.0, END_S + 0.05, 0.1)
+        times = np.arange(0.0, END_S, 0.02)
+        for name in SCHEMES:
+            (one,) = staged(context, scheme(name, STAGED), seeds=1)
+            rate = one.bottleneck.utilization(edges) * RATE_BPS / 1e6
+            upper.step(edges[:-1], rate, where="post", color=COLOURS[name], label=LABELS[name])
+            lower.plot(times, one.bottleneck.queue(times), color=COLOURS[name], lw=1.0)
+        upper.axhline(RATE_BPS / 1e6, color=GREY, lw=0.8, ls="--")
+        lower.axhline(BUFFER, color=GREY, lw=0.8, ls="--")
+        upper.set_ylabel("throughput in 100 ms (Mbit/s)")
+        lower.set_ylabel("queue (packets)")
+        lower.set_xlabel("time (s)")
+        lower.set_xlim(0, END_S)
+        figure.legend(*upper.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        save(figure, path)
