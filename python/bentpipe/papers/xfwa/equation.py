@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
@@ -12,6 +10,7 @@ from bentpipe.style import BLUE, GREY, drawing, save
 
 from . import notes
 from .groups import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
+from .over_time import flight
 from .runs import (
     GROUPS,
     HOP_S,
@@ -51,14 +50,6 @@ def _lone(number: int) -> Settings:
         },
         **{f"flows.group{other}.start": "19.9 s" for other in NUMBERS if other != number},
     }
-
-
-def flight(subject: Subject, name: str, start_s: float, end_s: float) -> float:
-    """Give the mean of what a flow has under way, in kB."""
-    trace = subject.traces.get(name, "flight")
-    times = np.arange(start_s, end_s, 0.002)
-    places = np.searchsorted(trace.time_s, times, side="right")
-    return float(np.concatenate([[0.0], trace.value])[places].mean()) / 1e3
 
 
 def windows(context: Context, settings: Settings) -> list[dict[str, float]]:

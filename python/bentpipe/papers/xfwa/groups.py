@@ -15,13 +15,13 @@ from bentpipe.results import Estimate, Run
 from bentpipe.style import CYCLE, drawing, save
 
 from . import notes
-from .bottleneck import Series
+from .over_time import Series, acked
 from .runs import (
+    BOTTLENECK,
     COLOURS,
     GROUPS,
     HOP_S,
     LABELS,
-    PAYLOAD,
     SCHEMES,
     SEEDS,
     SPREAD_S,
@@ -98,12 +98,8 @@ class Grouped:
 
     def acked(self, number: int, times_s: Series) -> Series:
         """Give the segments of a group acknowledged at each time, a row a flow."""
-        reached = []
-        for flow in flows(self.subject.run, f"group{number}"):
-            trace = self.subject.traces.get(flow["name"], "acked")
-            places = np.searchsorted(trace.time_s, times_s, side="right")
-            reached.append(np.concatenate([[0.0], trace.value])[places] / PAYLOAD)
-        return np.array(reached)
+        names = [flow["name"] for flow in flows(self.subject.run, f"group{number}")]
+        return np.array([acked(self.subject, name, times_s) for name in names])
 
     def slope(self, number: int, start_s: float, end_s: float) -> float:
         """Give the mean progress of the flows of a group in segments/s."""

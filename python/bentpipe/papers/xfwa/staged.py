@@ -13,13 +13,12 @@ from bentpipe.results import Estimate
 from bentpipe.style import CYCLE, GREY, drawing, save
 
 from . import notes
-from .bottleneck import Bottleneck, Series
+from .over_time import Bottleneck, Series, acked
 from .runs import (
     BOTTLENECK,
     COLOURS,
     HOP_S,
     LABELS,
-    PAYLOAD,
     SCHEMES,
     SEEDS,
     STAGED,
@@ -60,10 +59,7 @@ class Staged:
 
     def acked(self, name: str, times_s: Series) -> Series:
         """Give the segments acknowledged of a flow at each time."""
-        trace = self.subject.traces.get(name, "acked")
-        places = np.searchsorted(trace.time_s, times_s, side="right")
-        reached: Series = np.concatenate([[0.0], trace.value])[places] / PAYLOAD
-        return reached
+        return acked(self.subject, name, times_s)
 
     def sending(self, moment_s: float) -> list[str]:
         """Name the flows that send at a time."""
@@ -100,10 +96,15 @@ def _end(name: str) -> float:
     return 10.0 if number in (3, 4) else 15.0 if number in (5, 6) else END_S
 
 
+def staged_settings(seed: int) -> Settings:
+    """Give the settings of one run: when the flows begin."""
+    return moments(NAMES, seed, STARTS_S)
+
+
 def staged(context: Context, settings: Settings, seeds: int = SEEDS) -> list[Staged]:
     """Run the staged flows so often, each time beginning at other moments."""
     return [
-        Staged(context.trace(STAGED, {**settings, **moments(NAMES, seed, STARTS_S)}, title="staged"))
+        Staged(context.trace(STAGED, {**settings, **staged_settings(seed)}, title="staged"))
         for seed in range(1, seeds + 1)
     ]
 

@@ -35,20 +35,23 @@ RATES_KBPS = (100, 500, 2000)
 """What an application offers while it is on; the second is that of the scenario."""
 
 
-def _settings(count: int, name: str, seed: int, kbps: float | None = None) -> Settings:
-    begun = {**moments(["long"], seed), "flows.long.start_step": f"{0.003 + 0.0007 * seed:g} s"}
-    if count == 0:
-        return {**scheme(name, PERSISTENT), **begun}
-    rate = {} if kbps is None else {"flows.web.rate": f"{kbps:g} kbit/s"}
+def web_settings(count: int, seed: int) -> Settings:
+    """Give the settings of one run: how many on/off flows, and when the long ones begin."""
     counts = {f"{key}.count": count for key in ("links.webup", "links.webdown", "flows.web")}
-    return {**scheme(name, WEB), **begun, **counts, **rate}
+    begun = {**moments(["long"], seed), "flows.long.start_step": f"{0.003 + 0.0007 * seed:g} s"}
+    return {**begun, **counts} if count > 0 else begun
+
+
+def _settings(count: int, name: str, seed: int, kbps: float | None) -> Settings:
+    rate = {} if kbps is None or count == 0 else {"flows.web.rate": f"{kbps:g} kbit/s"}
+    return {**scheme(name, WEB if count > 0 else PERSISTENT), **web_settings(count, seed), **rate}
 
 
 def by_count(context: Context, kbps: float | None = None) -> dict[tuple[int, str], list[Run]]:
     """Run each number of on/off flows by both schemes."""
     keys = list(product(COUNTS, SCHEMES))
     seeds = range(1, SEEDS + 1)
-    alone = {f"0 {name}": [_settings(0, name, seed) for seed in seeds] for name in SCHEMES}
+    alone = {f"0 {name}": [_settings(0, name, seed, None) for seed in seeds] for name in SCHEMES}
     beside = {
         f"{count} {name}": [_settings(count, name, seed, kbps) for seed in seeds]
         for count, name in keys

@@ -1,4 +1,4 @@
-"""What the bottleneck did moment by moment, found again from the packets that its queue took."""
+"""What flows and the bottleneck did, moment by moment."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,29 @@ from numpy.typing import NDArray
 
 from bentpipe.plot import Subject
 
-from .runs import PACKET
+from .runs import PACKET, PAYLOAD
 
 Series = NDArray[np.float64]
 
 
+def acked(subject: Subject, name: str, times_s: Series) -> Series:
+    """Give the segments of a flow that were acknowledged by each time."""
+    trace = subject.traces.get(name, "acked")
+    places = np.searchsorted(trace.time_s, times_s, side="right")
+    reached: Series = np.concatenate([[0.0], trace.value])[places] / PAYLOAD
+    return reached
+
+
+def flight(subject: Subject, name: str, start_s: float, end_s: float) -> float:
+    """Give the mean of what a flow has under way, in kB."""
+    trace = subject.traces.get(name, "flight")
+    places = np.searchsorted(trace.time_s, np.arange(start_s, end_s, 0.002), side="right")
+    return float(np.concatenate([[0.0], trace.value])[places].mean()) / 1e3
+
+
 @dataclass(frozen=True)
 class Bottleneck:
-    """When each packet was taken by the queue and when it began to be sent; all count as full ones."""
+    """A link that sends full packets, found again from what its queue took: when each was taken and begun."""
 
     taken_s: Series
     begun_s: Series
