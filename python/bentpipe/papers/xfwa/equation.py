@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
@@ -12,6 +13,10 @@ from . import notes
 from .groups import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
 from .over_time import flight
 from .runs import (
+    BOTTLENECK,
+    BUFFER_S,
+    Measured,
+    claims,
     GROUPS,
     HOP_S,
     PACKET,
@@ -30,14 +35,18 @@ from .runs import (
     seeded,
     xfwa,
 )
-from .staged import CHANGES_S, both
+from .staged import CHANGES_S, Staged, full_queue, three
 
 EIGHT = LinkType(10, 8, 5)
 """Where the windows are looked at: with so few flows a window has 55 packets and more."""
 
 PIPE_KB = EIGHT.mbps * 1e3 / 8 * MEAN_ROUND_TRIP_S
-SETTLED_S = (12.0, 19.0)
-_GATEWAY = 'rtt = "ttl", isl_delay = "20 ms"'
+BUFFER_KB = EIGHT.mbps * 1e3 / 8 * BUFFER_S
+LONG_S = 60
+"""How long these flows run, and with a gentle beginning: every congestion window is then above the one written."""
+
+_LONG: Settings = {"duration": f"{LONG_S} s", "tcp.initial_ssthresh": "16 segments"}
+SETTLED_S = (50.0, 59.0)
 
 
 def _lone(number: int) -> Settings:
@@ -56,14 +65,14 @@ def windows(context: Context, settings: Settings) -> list[dict[str, float]]:
     """Give the settled windows of the flows of figure 1b, in kB, in runs that begin at other moments."""
     found = []
     for seed in range(1, EIGHT.seeds + 1):
-        subject = context.trace(GROUPS, {**EIGHT.begun(seed), **settings}, title="windows")
+        subject = context.trace(GROUPS, {**EIGHT.begun(seed), **settings, **_LONG}, title="windows")
         names = [flow["name"] for flow in flows(subject.run, "group")]
         found.append({name: flight(subject, name, *SETTLED_S) for name in names})
     return found
 
 
-def _gateway_on(name: str) -> Settings:
-    gateway = xfwa(GROUPS)
+def _gateway_on(name: str, ours: str = "xfwa") -> Settings:
+    gateway = scheme(ours, GROUPS)
     return {key: value for key, value in gateway.items() if key == f"links.{name}.gateway"}
 
 
@@ -73,7 +82,22 @@ def _sums(found: Sequence[Mapping[str, float]]) -> Estimate:
 
 def equation_1(context: Context) -> list[Row]:
     """Give the rows of equation 1."""
-    found = windows(context, xfwa(GROUPS))
+    runs = three(context)
+    return claims(
+        context,
+        lambda ours: [
+            *_shares(context, ours),
+            _adapts(runs[ours]),
+            _only_lowered(context, ours),
+            _two_gateways(context, ours),
+            _hosts(context, ours),
+        ],
+        notes.EQUATION_1,
+    )
+
+
+def _shares(context: Context, ours: str) -> list[Measured]:
+    found = windows(context, scheme(ours, GROUPS))
     by_group = {
         WORDS[number]: over(
             value / ROUND_TRIPS_S[number]
@@ -83,99 +107,78 @@ def equation_1(context: Context) -> list[Row]:
         )
         for number in NUMBERS
     }
+    metric = "sum of the windows of all flows"
     total = _sums(found)
     return [
-        context.claim("proportional to the round trip", "window of a flow over its round trip", by_group),
-        context.claim("equal rates, by arithmetic", "feedback over round trip", _identity(), notes.IDENTITY),
-        context.claim(
-            "sum of the windows",
-            "sum of the windows of all flows",
-            {"sum": total, "Bw RTT_avg + Q_size": 2 * PIPE_KB},
-        ),
-        context.claim(
-            "bandwidth-delay product",
-            "sum of the windows of all flows",
-            {"sum": total, "Bw RTT_avg": PIPE_KB},
-            notes.TWICE,
-        ),
-        _adapts(context),
-        _only_lowered(context),
-        _two_gateways(context),
-        _hosts(context),
+        ("proportional to the round trip", "window of a flow over its round trip", by_group),
+        ("equal rates, by arithmetic", "feedback over round trip", _identity()),
+        ("sum of the windows", metric, {"sum": total, "Bw RTT_avg + Q_size": PIPE_KB + BUFFER_KB}),
+        ("bandwidth-delay product", metric, {"sum": total, "Bw RTT_avg": PIPE_KB}),
     ]
 
 
 def _identity() -> dict[str, float]:
     """Give equation 1 over the round trip, for two flows of each group at the rate of T1, in kbit/s."""
     about = TYPES["T1"]
-    pipe = about.mbps * 1e6 * MEAN_ROUND_TRIP_S
+    pipe, buffer = (about.mbps * 1e6 * seconds for seconds in (MEAN_ROUND_TRIP_S, BUFFER_S))
     trips = [ROUND_TRIPS_S[number] for number in NUMBERS for _ in range(about.flows // len(NUMBERS))]
     rates = {
-        WORDS[number]: ROUND_TRIPS_S[number] / sum(trips) * 2 * pipe / ROUND_TRIPS_S[number] / 1e3
+        WORDS[number]: ROUND_TRIPS_S[number] / sum(trips) * (pipe + buffer) / ROUND_TRIPS_S[number] / 1e3
         for number in NUMBERS
     }
-    expected = (about.mbps * 1e6 / about.flows + pipe / (about.flows * MEAN_ROUND_TRIP_S)) / 1e3
+    expected = (about.mbps * 1e6 / about.flows + buffer / (about.flows * MEAN_ROUND_TRIP_S)) / 1e3
     return {**rates, "Bw/N + Q/(N RTT_avg)": expected}
 
 
-def _adapts(context: Context) -> Row:
-    counts = dict(zip((0.0, 10.0, 5.0), ("4 flows", "6 flows", "8 flows"), strict=True))
-    runs = both(context)["xfwa"]
+def _adapts(runs: Sequence[Staged]) -> Measured:
+    counts = {0.0: "4 flows", 10.0: "6 flows", 5.0: "8 flows"}
     found = {
         words: over(flight(one.subject, "connection1", begin + 2.0, begin + 5.0) for one in runs)
         for begin, words in counts.items()
     }
-    return context.claim("number of flows", "window of a flow", found)
+    return "number of flows", "window of a flow", found
 
 
-def _only_lowered(context: Context) -> Row:
+def _only_lowered(context: Context, ours: str) -> Measured:
     small = {"flows.group1.receiver_tcp": '{ receive_window = "4 segments" }'}
     values = {
-        words: over(one["group1.0"] for one in windows(context, {**small, **gateway}))
-        for words, gateway in (("with XFWA", xfwa(GROUPS)), ("without", {}))
+        words: over(one["group10"] for one in windows(context, {**small, **gateway}))
+        for words, gateway in (("with XFWA", scheme(ours, GROUPS)), ("without", {}))
     }
-    return context.claim("only lowered", "window of a flow whose receiver offers 4 packets", values)
+    return "only lowered", "window of a flow whose receiver offers 4 packets", values
 
 
-def _two_gateways(context: Context) -> Row:
-    slow = {"links.isl2.rate": f"{EIGHT.mbps / 2:g} Mbit/s", "links.isl2.queue": f"{500 * PIPE_KB:.0f} B"}
+def _two_gateways(context: Context, ours: str) -> Measured:
+    slow = {"links.isl2.rate": f"{EIGHT.mbps / 2:g} Mbit/s", "links.isl2.queue": f"{500 * BUFFER_KB:.0f} B"}
+    first, second = (_gateway_on(name, ours) for name in ("isl1", "isl2"))
     values = {
-        "both": {**slow, **_gateway_on("isl1"), **_gateway_on("isl2")},
-        "tighter alone": {**slow, **_gateway_on("isl2")},
-        "other alone": _gateway_on("isl1"),
+        "both": {**slow, **first, **second},
+        "tighter alone": {**slow, **second},
+        "other alone": first,
     }
-    return context.claim(
+    return (
         "two gateways",
         "sum of the windows of all flows",
         {words: _sums(windows(context, settings)) for words, settings in values.items()},
-        notes.TWO_GATEWAYS,
     )
 
 
-def _hosts(context: Context) -> Row:
-    runs = seeded(
-        context, GROUPS, {"xfwa": [{**EIGHT.begun(seed), **xfwa(GROUPS)} for seed in range(1, EIGHT.seeds + 1)]}
-    )
-    goodput = over(
-        EIGHT.mbps * plain(link(run, "isl1")["utilization"]) for run in runs["xfwa"]
-    )
-    return context.claim(
-        "what the gateway asks of hosts",
-        "throughput with hosts as they are",
-        {"xfwa": goodput, "capacity": EIGHT.mbps},
-        notes.HOSTS,
-    )
+def _hosts(context: Context, ours: str) -> Measured:
+    settings = [{**EIGHT.begun(seed), **scheme(ours, GROUPS)} for seed in range(1, EIGHT.seeds + 1)]
+    busy = over(plain(link(run, BOTTLENECK)["utilization"]) for run in context.runs(GROUPS, settings))
+    values = {"xfwa": {**busy, "mean": EIGHT.mbps * busy["mean"]}, "capacity": EIGHT.mbps}
+    return "what the gateway asks of hosts", "throughput with hosts as they are", values
 
 
 def figure_1(context: Context) -> list[Row]:
     """Give the rows of figure 1: what the network is, measured in it."""
-    staged = both(context)
+    staged = three(context)
     run = staged["tcp"][0].subject.run
-    isl = link(run, "isl1")
-    sends = {change: _sending(run, change + 1.0) for change in CHANGES_S}
-    largest = max(plain(link(one.subject.run, "isl1")["queue_max_packets"]) for one in staged["tcp"])
-    pipe = plain(isl["delivered_bytes"]) / _busy_s(run, isl) * 8 * HOP_S
-    web = context.run(WEB)
+    isl = link(run, BOTTLENECK)
+    sends = {change: _sending(run, change + 2.5) for change in CHANGES_S}
+    full = over(map(full_queue, staged["tcp"]))
+    pipe = plain(isl["delivered_bytes"]) / _busy_s(run, isl) * BUFFER_S
+    web = context.run(WEB, {"flows.long.count": 1})
     on_off = flows(web, "web")[0]
     return [
         *(
@@ -200,14 +203,14 @@ def figure_1(context: Context) -> list[Row]:
         context.claim(
             "buffer",
             "most that waits at the bottleneck",
-            {"buffer": largest * PACKET / 1e3, "pipe": pipe / 1e3},
-            notes.SHORT,
+            {"buffer": {**full, "mean": full["mean"] * PACKET / 1e3}, "pipe": pipe / 1e3},
+            notes.WHOLE_PACKETS,
         ),
         *(context.number(f"after {change:g} s", "flows that send", sends[change]) for change in CHANGES_S),
         context.number(
-            "from 5 to 15 s", "long flows beside the on/off flows", float(len(flows(web, "long")))
+            "from 5 to 15 s", "long flows beside the on/off flows", float(len(flows(context.run(WEB), "long")))
         ),
-        context.number("on/off flows", "duration", _lasts(on_off), notes.LASTS),
+        context.number("on/off flows", "duration", _lasts(on_off)),
     ]
 
 
@@ -225,7 +228,7 @@ def _measured_mbps(run: Run, name: str) -> float:
 
 
 def _isl_mbps(context: Context, about: LinkType) -> float:
-    return _measured_mbps(context.run(GROUPS, about.begun(1)), "isl1")
+    return _measured_mbps(context.run(GROUPS, about.begun(1)), BOTTLENECK)
 
 
 def _packet(run: Run) -> float:
@@ -244,24 +247,23 @@ def _sending(run: Run, moment_s: float) -> float:
 
 def _idle(context: Context, number: int) -> float:
     """Give the round trip of one byte through links that are fast, in s."""
-    settings = {**rate(GROUPS, 1000, MEAN_ROUND_TRIP_S), **_lone(number)}
+    settings = {**rate(GROUPS, 1000), **_lone(number)}
     settings |= {f"flows.group{other}.bytes": "1 B" for other in NUMBERS}
     return plain(flows(context.run(GROUPS, settings), f"group{number}")[0]["rtt_mean_s"])
 
 
 def _found(context: Context, number: int) -> float:
     """Give the round trip that equation 1 was given, from the window of a flow that is alone, in s."""
-    settings = {**rate(GROUPS, 5, MEAN_ROUND_TRIP_S), **_lone(number), **_gateway_on("isl1")}
-    subject = context.trace(GROUPS, settings, title="alone")
-    buffer_kb = 5e3 / 8 * MEAN_ROUND_TRIP_S
-    return (flight(subject, flows(subject.run, f"group{number}")[0]["name"], *SETTLED_S) - buffer_kb) / (5e3 / 8)
+    settings = {**rate(GROUPS, 5), **_lone(number), **_gateway_on(BOTTLENECK)}
+    (gateway,) = cast(Any, context.run(GROUPS, settings))["gateways"]
+    return 8 * plain(gateway["window_mean_bytes"]) / 5e6 - BUFFER_S
 
 
 def draw(context: Context, path: Path) -> None:
     """Draw the windows over the round trip, measured and by equation 1."""
     found = windows(context, xfwa(GROUPS))
     trips = [1e3 * ROUND_TRIPS_S[number] for number in NUMBERS]
-    each = [ROUND_TRIPS_S[number] / (2 * sum(ROUND_TRIPS_S.values())) * 2 * PIPE_KB for number in NUMBERS]
+    each = [ROUND_TRIPS_S[number] / (2 * sum(ROUND_TRIPS_S.values())) * (PIPE_KB + BUFFER_KB) for number in NUMBERS]
     with drawing():
         from matplotlib.figure import Figure
 
@@ -275,7 +277,7 @@ def draw(context: Context, path: Path) -> None:
             axes.plot([trip] * len(values), values, "o", ms=4, color=BLUE, label="flows" if number == 1 else None)
         axes.set_xlabel("round trip without queues (ms)")
         axes.set_ylabel("under way (kB)")
-        axes.set_title(f"{EIGHT.flows} flows, {EIGHT.mbps:g} Mbit/s, one bandwidth-delay product of buffer")
+        axes.set_title(f"{EIGHT.flows} flows, {EIGHT.mbps:g} Mbit/s")
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.legend()

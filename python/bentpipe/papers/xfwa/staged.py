@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,8 @@ from .runs import (
     SCHEMES,
     SEEDS,
     STAGED,
+    Measured,
+    claims,
     flows,
     jain,
     link,
@@ -35,8 +37,8 @@ NAMES = [f"connection{number}" for number in range(1, 9)]
 LATE_S = 5.0
 STARTS_S = dict.fromkeys(NAMES[4:], LATE_S)
 RATE_BPS = 1.5e6
-BUFFER = 30
-"""Packets."""
+BUFFER = 11
+"""Packets that the buffer holds."""
 
 ROUND_TRIP_S = 8 * HOP_S
 END_S = 20.0
@@ -109,20 +111,27 @@ def staged(context: Context, settings: Settings, seeds: int = SEEDS) -> list[Sta
     ]
 
 
-def both(context: Context) -> dict[str, list[Staged]]:
-    """Run them by both schemes."""
-    return {name: staged(context, scheme(name, STAGED)) for name in SCHEMES}
+def three(context: Context) -> dict[str, list[Staged]]:
+    """Run them by standard TCP, with XFWA, and with XFWA with a longer delta."""
+    return {name: staged(context, scheme(name, STAGED)) for name in (*SCHEMES, "patient")}
 
 
-def _over(runs: Mapping[str, Sequence[Staged]], measure: Callable[[Staged], float]) -> dict[str, Estimate]:
-    return {name: over(map(measure, some)) for name, some in runs.items()}
+Runs = Mapping[str, Sequence[Staged]]
+
+
+def _beside(runs: Runs, ours: str, measure: Callable[[Staged], float]) -> dict[str, Estimate]:
+    return {"tcp": over(map(measure, runs["tcp"])), "xfwa": over(map(measure, runs[ours]))}
 
 
 def figure_2(context: Context) -> list[Row]:
     """Give the rows of figure 2: how the segment numbers grow."""
-    runs = both(context)
+    runs = three(context)
+    return claims(context, lambda ours: _progress(runs, ours))
+
+
+def _progress(runs: Runs, ours: str) -> list[Measured]:
     slopes = {
-        change: over(one.slope(name, change, change + 5) for one in runs["xfwa"] for name in NAMES[:2])
+        change: over(one.slope(name, change, change + 5) for one in runs[ours] for name in NAMES[:2])
         for change in CHANGES_S
     }
     pairs = {
@@ -130,28 +139,17 @@ def figure_2(context: Context) -> list[Row]:
         "two flows less at 10 s": (10.0, 5.0),
         "two flows less at 15 s": (15.0, 10.0),
     }
-    rows = [
-        context.claim(
-            case,
-            "progress of a staying flow with XFWA",
-            {WORDS[change]: slopes[change] for change in pair},
-        )
+    found: list[Measured] = [
+        (case, "progress of a staying flow with XFWA", {WORDS[change]: slopes[change] for change in pair})
         for case, pair in pairs.items()
     ]
-    for name in ("xfwa", "tcp"):
+    for name, some in (("xfwa", runs[ours]), ("tcp", runs["tcp"])):
         for words, group, moment in (("1 to 4", NAMES[:4], 10.0), ("5 to 8", NAMES[4:], 15.0)):
-            ends = [[float(one.acked(flow, np.array([moment]))[0]) for flow in group] for one in runs[name]]
+            ends = [[float(one.acked(flow, np.array([moment]))[0]) for flow in group] for one in some]
             values = {"most": over(map(max, ends)), "least": over(map(min, ends))}
-            rows.append(
-                context.claim(
-                    f"{name}, connections {words}",
-                    f"segments after {moment:g} s",
-                    values,
-                    notes.alike(runs[name]) if name == "xfwa" else "",
-                )
-            )
-    fairness = _over(runs, lambda one: float(one.fairness().mean()))
-    return [*rows, context.claim("deviation", "Jain's index over 1 s, mean", fairness)]
+            found.append((f"{name}, connections {words}", f"segments after {moment:g} s", values))
+    fairness = _beside(runs, ours, lambda one: float(one.fairness().mean()))
+    return [*found, ("deviation", "Jain's index over 1 s, mean", fairness)]
 
 
 EDGES_S: Series = np.arange(1.0, END_S + 0.05, 0.1)
@@ -167,32 +165,110 @@ def settled(change: float) -> Series:
 
 def figure_3(context: Context) -> list[Row]:
     """Give the rows of figure 3: throughput and queue of the bottleneck."""
-    return [*_throughput(context), *_queue(context)]
+    runs = three(context)
+    return claims(
+        context,
+        lambda ours: [*_throughput(runs, ours), *_queue(runs, ours), *_losses(runs, ours)],
+        notes.FIGURE_3,
+    )
 
 
-def _throughput(context: Context) -> list[Row]:
-    runs = both(context)
+def _throughput(runs: Runs, ours: str) -> list[Measured]:
     mbps = RATE_BPS / 1e6
-    means = _over(runs, lambda one: float(one.bottleneck.utilization(EDGES_S).mean()) * mbps)
-    least = _over(runs, lambda one: float(one.bottleneck.utilization(EDGES_S).min()) * mbps)
-    spread = _over(runs, lambda one: float(one.bottleneck.utilization(EDGES_S).std()) * mbps)
-    together = over(_together(runs["tcp"]))
+    shares = {
+        what: _beside(runs, ours, partial(_of_utilization, what=what)) for what in ("mean", "min", "std")
+    }
     return [
-        context.claim("throughput", "standard deviation in 100 ms", spread),
-        context.claim("utilization", "mean throughput", {**means, "capacity": mbps}),
-        context.claim(
+        ("throughput", "standard deviation in 100 ms", shares["std"]),
+        ("utilization", "mean throughput", {**shares["mean"], "capacity": mbps}),
+        (
             "always near the capacity",
             "least throughput in 100 ms with XFWA",
-            {"least": least["xfwa"], "capacity": mbps},
-            notes.ALWAYS,
+            {"least": shares["min"]["xfwa"], "capacity": mbps},
         ),
-        context.claim("limited oscillations", "least throughput in 100 ms", least),
-        context.claim(
-            "synchronized drops of TCP",
-            "flows that lose within one round trip of a first loss",
-            {"flows": together, "one": 1.0},
+        ("limited oscillations", "least throughput in 100 ms", shares["min"]),
+    ]
+
+
+def _of_utilization(one: Staged, what: str) -> float:
+    return float(getattr(np, what)(one.bottleneck.utilization(EDGES_S))) * RATE_BPS / 1e6
+
+
+def _queue(runs: Runs, ours: str) -> list[Measured]:
+    steady = {
+        WORDS[change]: over(float(one.bottleneck.queue(settled(change)).mean()) for one in runs[ours])
+        for change in CHANGES_S
+    }
+    least = over(
+        min(float(one.bottleneck.queue(settled(change)).min()) for change in CHANGES_S) for one in runs[ours]
+    )
+    return [
+        (
+            "queue",
+            "standard deviation of the queue",
+            _beside(runs, ours, lambda one: float(one.bottleneck.queue(_GRID_S).std())),
+        ),
+        ("constant queue", "mean queue with XFWA, from 2 s after each change", steady),
+        (
+            "never below a certain number",
+            "least queue with XFWA, from 2 s after each change",
+            {"least": least, "empty": 0.0},
+        ),
+        (
+            "no persistent queue",
+            "mean queue",
+            _beside(runs, ours, lambda one: float(one.bottleneck.queue(_GRID_S).mean())),
+        ),
+        (
+            "underflow",
+            "share of the time that the link idles",
+            _beside(runs, ours, lambda one: 100 * (1 - float(one.bottleneck.utilization(EDGES_S).mean()))),
+        ),
+        (
+            "brief underflow",
+            "longest time that the link idles",
+            _beside(runs, ours, lambda one: 1e3 * one.bottleneck.longest_idle(1.0, END_S)),
         ),
     ]
+
+
+def _losses(runs: Runs, ours: str) -> list[Measured]:
+    dropped = [[moment for moment, _ in one.dropped_s()] for one in runs["tcp"]]
+    overshoot = {
+        "after the change": over(_count(times, LATE_S, LATE_S + 1.0) for times in dropped),
+        "before": over(_count(times, LATE_S - 2.0, LATE_S) / 2.0 for times in dropped),
+    }
+    return [
+        (
+            "synchronized drops of TCP",
+            "flows that lose within one round trip of a first loss",
+            {"flows": over(_together(runs["tcp"])), "one": 1.0},
+        ),
+        (
+            "overflow of TCP",
+            "queue at which packets are dropped, median",
+            {"tcp": over(map(full_queue, runs["tcp"])), "buffer": float(BUFFER)},
+        ),
+        ("overshoot of TCP at 5 s", "packets dropped in a second", overshoot),
+        (
+            "timeouts",
+            "timeouts",
+            _beside(
+                runs, ours, lambda one: sum(plain(flow["timeouts"]) for flow in flows(one.subject.run, "conn"))
+            ),
+        ),
+        (
+            "drops",
+            "packets dropped",
+            _beside(runs, ours, lambda one: plain(link(one.subject.run, BOTTLENECK)["dropped_packets"])),
+        ),
+    ]
+
+
+def full_queue(one: Staged) -> float:
+    """Give the median of the queue when a packet was dropped."""
+    times = np.array([moment for moment, _ in one.dropped_s() if moment > 1.0])
+    return float(np.median(one.bottleneck.queue(times)))
 
 
 def _together(runs: Iterable[Staged]) -> list[float]:
@@ -209,52 +285,6 @@ def _together(runs: Iterable[Staged]) -> list[float]:
         if names:
             counts.append(float(len(names)))
     return counts
-
-
-def _queue(context: Context) -> list[Row]:
-    runs = both(context)
-    isl = BOTTLENECK
-    about = {name: [link(one.subject.run, isl) for one in some] for name, some in runs.items()}
-    largest = over(plain(one["queue_max_packets"]) for one in about["tcp"])
-    drops = {name: over(plain(one["dropped_packets"]) for one in some) for name, some in about.items()}
-    means = _over(runs, lambda one: float(one.bottleneck.queue(_GRID_S).mean()))
-    spread = _over(runs, lambda one: float(one.bottleneck.queue(_GRID_S).std()))
-    idle = _over(runs, lambda one: 100 * (1 - float(one.bottleneck.utilization(EDGES_S).mean())))
-    longest = _over(runs, lambda one: 1e3 * one.bottleneck.longest_idle(1.0, END_S))
-    timeouts = _over(
-        runs, lambda one: sum(plain(flow["timeouts"]) for flow in flows(one.subject.run, "connection"))
-    )
-    steady = {
-        WORDS[change]: over(float(one.bottleneck.queue(settled(change)).mean()) for one in runs["xfwa"])
-        for change in CHANGES_S
-    }
-    least = over(
-        min(float(one.bottleneck.queue(settled(change)).min()) for change in CHANGES_S)
-        for one in runs["xfwa"]
-    )
-    dropped = [[moment for moment, _ in one.dropped_s()] for one in runs["tcp"]]
-    overshoot = {
-        "after the change": over(_count(times, LATE_S, LATE_S + 1.0) for times in dropped),
-        "before": over(_count(times, LATE_S - 2.0, LATE_S) / 2.0 for times in dropped),
-    }
-    return [
-        context.claim("overflow of TCP", "largest queue", {"tcp": largest, "buffer": BUFFER}, notes.SHORT),
-        context.claim("queue", "standard deviation of the queue", spread),
-        context.claim("overshoot of TCP at 5 s", "packets dropped in a second", overshoot),
-        context.claim("timeouts", "timeouts", timeouts),
-        context.claim("underflow", "share of the time that the link idles", idle),
-        context.claim("brief underflow", "longest time that the link idles", longest),
-        context.claim(
-            "constant queue", "mean queue with XFWA, from 2 s after each change", steady, notes.CONSTANT
-        ),
-        context.claim(
-            "never below a certain number",
-            "least queue with XFWA, from 2 s after each change",
-            {"least": least, "empty": 0.0},
-        ),
-        context.claim("no persistent queue", "mean queue", means, notes.PERSISTENT),
-        context.claim("drops", "packets dropped", drops),
-    ]
 
 
 def _count(times: Iterable[float], start_s: float, end_s: float) -> float:

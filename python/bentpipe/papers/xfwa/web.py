@@ -9,8 +9,9 @@ from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import drawing, save
 
-from . import notes
 from .runs import (
+    Measured,
+    claims,
     COLOURS,
     LABELS,
     PERSISTENT,
@@ -49,9 +50,9 @@ def _settings(count: int, name: str, seed: int, kbps: float | None) -> Settings:
 
 def by_count(context: Context, kbps: float | None = None) -> dict[tuple[int, str], list[Run]]:
     """Run each number of on/off flows by both schemes."""
-    keys = list(product(COUNTS, SCHEMES))
+    keys = list(product(COUNTS, (*SCHEMES, "patient")))
     seeds = range(1, SEEDS + 1)
-    alone = {f"0 {name}": [_settings(0, name, seed, None) for seed in seeds] for name in SCHEMES}
+    alone = {f"0 {name}": [_settings(0, name, seed, None) for seed in seeds] for name in (*SCHEMES, "patient")}
     beside = {
         f"{count} {name}": [_settings(count, name, seed, kbps) for seed in seeds]
         for count, name in keys
@@ -74,14 +75,15 @@ def drops(runs: Iterable[Run]) -> Estimate:
 def figure_6(context: Context) -> list[Row]:
     """Give the rows of figure 6."""
     runs = by_count(context)
-    rows = []
-    for count in COUNTS:
-        for metric, measure in (("utilization", utilization), ("drop rate", drops)):
-            values = {name: measure(runs[count, name]) for name in SCHEMES}
-            rows.append(
-                context.claim(f"{count} on/off flows", metric, values, notes.web(count, metric, values))
-            )
-    return rows
+
+    def measured(ours: str) -> list[Measured]:
+        return [
+            (f"{count} on/off flows", metric, {"tcp": value(runs[count, "tcp"]), "xfwa": value(runs[count, ours])})
+            for count in COUNTS
+            for metric, value in (("utilization", utilization), ("drop rate", drops))
+        ]
+
+    return claims(context, measured)
 
 
 def _goodput(run: Run, prefix: str) -> float:
