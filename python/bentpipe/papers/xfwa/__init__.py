@@ -2,7 +2,7 @@
 
 from bentpipe.reproduction import Item
 
-from . import equation, groups, staged, texts, web
+from . import beyond, convergence, equation, groups, handover, schemes, staged, texts, web
 
 ITEMS = (
     Item(
@@ -55,5 +55,65 @@ ITEMS = (
         web.draw,
         texts.FIGURE_6,
         web.measure,
+    ),
+    Item(
+        "beyond-convergence",
+        "Beyond the paper: how soon the flows are equal after each change",
+        lambda _: [],
+        convergence.draw,
+        texts.CONVERGENCE,
+        convergence.measure,
+    ),
+    Item(
+        "beyond-queue",
+        "Beyond the paper: the queue that equation 1 builds",
+        lambda _: [],
+        beyond.draw_queue,
+        texts.QUEUE,
+        beyond.queue,
+    ),
+    Item(
+        "beyond-estimates",
+        "Beyond the paper: wrong estimates of the round trip",
+        lambda _: [],
+        about=texts.ESTIMATES,
+        measure=beyond.estimates,
+    ),
+    Item(
+        "beyond-unresponsive",
+        "Beyond the paper: beside datagrams that take no notice",
+        lambda _: [],
+        about=texts.UNRESPONSIVE,
+        measure=beyond.unresponsive,
+    ),
+    Item(
+        "beyond-limited",
+        "Beyond the paper: flows that cannot use their share",
+        lambda _: [],
+        about=texts.LIMITED,
+        measure=beyond.limited,
+    ),
+    Item(
+        "beyond-liar",
+        "Beyond the paper: a flow that oversteps its window",
+        lambda _: [],
+        about=texts.LIAR,
+        measure=beyond.liar,
+    ),
+    Item(
+        "beyond-schemes",
+        "Beyond the paper: XFWA beside EWA, WINTRAC, RED, REM and ECN",
+        lambda _: [],
+        schemes.draw,
+        texts.SCHEMES,
+        schemes.measure,
+    ),
+    Item(
+        "beyond-handover",
+        "Beyond the paper: a handover",
+        lambda _: [],
+        handover.draw,
+        texts.HANDOVER,
+        handover.measure,
     ),
 )

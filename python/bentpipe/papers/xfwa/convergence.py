@@ -21,7 +21,9 @@ WINDOW_S = 1.0
 STEP_S = 0.1
 
 
-def fairness(acked: Callable[[str, Series], Series], sending: Callable[[float], list[str]]) -> tuple[Series, Series]:
+def fairness(
+    acked: Callable[[str, Series], Series], sending: Callable[[float], list[str]]
+) -> tuple[Series, Series]:
     """Give times, and Jain's index over what was acknowledged in the `WINDOW_S` before each."""
     times = np.arange(WINDOW_S, END_S + STEP_S / 2, STEP_S)
     index = []
@@ -59,9 +61,7 @@ def measure(context: Context) -> Grid:
         found = _indices(staged(context, on_network(name, STAGED, BUFFER)))
         for change in CHANGES_S:
             end = change + 5.0
-            last = over(
-                float(index[(times > end - 2.0) & (times <= end)].mean()) for times, index in found
-            )
+            last = over(float(index[(times > end - 2.0) & (times <= end)].mean()) for times, index in found)
             soon = [settles(times, index, change, end) for times, index in found]
             rows.append((SCHEMES[name], WORDS[change], last, time_cell(soon)))
     return Grid(

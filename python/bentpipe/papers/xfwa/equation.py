@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import BLUE, GREY, drawing, save
@@ -15,38 +14,39 @@ from .over_time import flight
 from .runs import (
     BOTTLENECK,
     BUFFER_S,
-    Measured,
-    claims,
     GROUPS,
-    HOP_S,
     PACKET,
     PAYLOAD,
-    PERSISTENT,
-    SCHEMES,
-    STAGED,
     WEB,
+    Measured,
+    buffers,
+    claims,
     flows,
     link,
-    on_links,
     over,
     plain,
     rate,
     scheme,
-    seeded,
     xfwa,
 )
 from .staged import CHANGES_S, Staged, full_queue, three
 
-EIGHT = LinkType(10, 8, 5)
+EIGHT = LinkType(10, 8, 3)
 """Where the windows are looked at: with so few flows a window has 55 packets and more."""
 
 PIPE_KB = EIGHT.mbps * 1e3 / 8 * MEAN_ROUND_TRIP_S
-BUFFER_KB = EIGHT.mbps * 1e3 / 8 * BUFFER_S
-LONG_S = 60
+BUFFER_KB = PIPE_KB
+"""Room for every window, so that no loss stands between the window written and the one that is used."""
+
+LONG_S = 90
 """How long these flows run, and with a gentle beginning: every congestion window is then above the one written."""
 
-_LONG: Settings = {"duration": f"{LONG_S} s", "tcp.initial_ssthresh": "16 segments"}
-SETTLED_S = (50.0, 59.0)
+_LONG: Settings = {
+    "duration": f"{LONG_S} s",
+    "tcp.initial_ssthresh": "40 segments",
+    **buffers(GROUPS, EIGHT.mbps, MEAN_ROUND_TRIP_S),
+}
+SETTLED_S = (80.0, 89.0)
 
 
 def _lone(number: int) -> Settings:
@@ -65,7 +65,7 @@ def windows(context: Context, settings: Settings) -> list[dict[str, float]]:
     """Give the settled windows of the flows of figure 1b, in kB, in runs that begin at other moments."""
     found = []
     for seed in range(1, EIGHT.seeds + 1):
-        subject = context.trace(GROUPS, {**EIGHT.begun(seed), **settings, **_LONG}, title="windows")
+        subject = context.trace(GROUPS, {**EIGHT.begun(seed), **_LONG, **settings}, title="windows")
         names = [flow["name"] for flow in flows(subject.run, "group")]
         found.append({name: flight(subject, name, *SETTLED_S) for name in names})
     return found
@@ -208,7 +208,9 @@ def figure_1(context: Context) -> list[Row]:
         ),
         *(context.number(f"after {change:g} s", "flows that send", sends[change]) for change in CHANGES_S),
         context.number(
-            "from 5 to 15 s", "long flows beside the on/off flows", float(len(flows(context.run(WEB), "long")))
+            "from 5 to 15 s",
+            "long flows beside the on/off flows",
+            float(len(flows(context.run(WEB), "long"))),
         ),
         context.number("on/off flows", "duration", _lasts(on_off)),
     ]
@@ -239,7 +241,8 @@ def _packet(run: Run) -> float:
 def _sending(run: Run, moment_s: float) -> float:
     return float(
         sum(
-            plain(flow["start_s"]) <= moment_s and (flow["finish_s"] is None or plain(flow["finish_s"]) > moment_s)
+            plain(flow["start_s"]) <= moment_s
+            and (flow["finish_s"] is None or plain(flow["finish_s"]) > moment_s)
             for flow in flows(run, "connection")
         )
     )
@@ -263,7 +266,10 @@ def draw(context: Context, path: Path) -> None:
     """Draw the windows over the round trip, measured and by equation 1."""
     found = windows(context, xfwa(GROUPS))
     trips = [1e3 * ROUND_TRIPS_S[number] for number in NUMBERS]
-    each = [ROUND_TRIPS_S[number] / (2 * sum(ROUND_TRIPS_S.values())) * (PIPE_KB + BUFFER_KB) for number in NUMBERS]
+    each = [
+        ROUND_TRIPS_S[number] / (2 * sum(ROUND_TRIPS_S.values())) * (PIPE_KB + BUFFER_KB)
+        for number in NUMBERS
+    ]
     with drawing():
         from matplotlib.figure import Figure
 
@@ -274,7 +280,9 @@ def draw(context: Context, path: Path) -> None:
             values = [
                 value for one in found for name, value in one.items() if name.startswith(f"group{number}")
             ]
-            axes.plot([trip] * len(values), values, "o", ms=4, color=BLUE, label="flows" if number == 1 else None)
+            axes.plot(
+                [trip] * len(values), values, "o", ms=4, color=BLUE, label="flows" if number == 1 else None
+            )
         axes.set_xlabel("round trip without queues (ms)")
         axes.set_ylabel("under way (kB)")
         axes.set_title(f"{EIGHT.flows} flows, {EIGHT.mbps:g} Mbit/s")

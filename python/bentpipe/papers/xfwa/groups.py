@@ -18,8 +18,6 @@ from . import notes
 from .over_time import Series, acked
 from .runs import (
     BOTTLENECK,
-    Measured,
-    claims,
     COLOURS,
     GROUPS,
     HOP_S,
@@ -27,6 +25,8 @@ from .runs import (
     SCHEMES,
     SEEDS,
     SPREAD_S,
+    Measured,
+    claims,
     flows,
     jain,
     moments,
@@ -127,7 +127,10 @@ def figure_4(context: Context) -> list[Row]:
             name: (
                 name,
                 "progress of a flow from 5 to 20 s",
-                {WORDS[number]: over(one.slope(number, 5.0, 20.0) for one in some[name]) for number in NUMBERS},
+                {
+                    WORDS[number]: over(one.slope(number, 5.0, 20.0) for one in some[name])
+                    for number in NUMBERS
+                },
             )
             for name in SCHEMES
         }
@@ -207,7 +210,14 @@ def measure_figure_5(context: Context) -> Grid:
             )
     return Grid(
         "Packets that a flow got through in 20 s, with two choices of the number of flows; mean and 95 % interval",
-        ("link", "flows", "scheme", *(f"{word} (packets)" for word in WORDS.values()), "Jain's index", "link busy (%)"),
+        (
+            "link",
+            "flows",
+            "scheme",
+            *(f"{word} (packets)" for word in WORDS.values()),
+            "Jain's index",
+            "link busy (%)",
+        ),
         tuple(rows),
     )
 

@@ -37,7 +37,9 @@ STAGED, GROUPS, PERSISTENT, WEB = (f"{name}.toml" for name in ("staged", "groups
 BOTTLENECK = "isl1"
 """The link that every flow passes first of two, in each scenario."""
 
-_BRANCHES = [f"{way}{group}-{place}" for group in (2, 3, 4) for way in ("in", "out") for place in range(1, group)]
+_BRANCHES = [
+    f"{way}{group}-{place}" for group in (2, 3, 4) for way in ("in", "out") for place in range(1, group)
+]
 
 
 def isls(scenario: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Beyond the document: XFWA beside what else acts on a bottleneck, on the networks of figures 1a, 1b and 6."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,9 +55,7 @@ def on_network(name: str, scenario: str, buffer: int) -> Settings:
         case "xfwa" | "patient":
             return scheme(name, scenario)
         case "ewa":
-            return on_links(
-                scenario, "gateway", f'{{ scheme = "ewa", segment = "{PAYLOAD} B", {least} }}'
-            )
+            return on_links(scenario, "gateway", f'{{ scheme = "ewa", segment = "{PAYLOAD} B", {least} }}')
         case "wintrac":
             return on_links(scenario, "gateway", f'{{ scheme = "wintrac", {least} }}')
         case "red":
@@ -86,9 +84,7 @@ def networks() -> dict[str, Network]:
     seeds = range(1, SEEDS + 1)
     return {
         "flows come and go": Network(STAGED, BUFFER, [staged_settings(seed) for seed in seeds], "connection"),
-        "four round trips, T2": Network(
-            GROUPS, 75, [TYPES["T2"].begun(seed) for seed in seeds], "group"
-        ),
+        "four round trips, T2": Network(GROUPS, 75, [TYPES["T2"].begun(seed) for seed in seeds], "group"),
         "30 on/off flows": Network(WEB, 75, [web_settings(30, seed) for seed in seeds], "long"),
     }
 
@@ -158,7 +154,13 @@ def draw(context: Context, path: Path) -> None:
                 values = measures(runs[words, name], network.flows)
                 wait, fair = values["wait in the queue (ms)"], values["Jain's index"]
                 axes.errorbar(
-                    plain(wait), plain(fair), width(fair), width(wait), fmt="o", color=colour, capsize=2,
+                    plain(wait),
+                    plain(fair),
+                    width(fair),
+                    width(wait),
+                    fmt="o",
+                    color=colour,
+                    capsize=2,
                     label=f"{SCHEMES[name]}",
                 )
             axes.set_title(words)

@@ -65,11 +65,7 @@ class Staged:
 
     def sending(self, moment_s: float) -> list[str]:
         """Name the flows that send at a time."""
-        return [
-            name
-            for name in NAMES
-            if STARTS_S.get(name, 0.0) <= moment_s < _end(name)
-        ]
+        return [name for name in NAMES if STARTS_S.get(name, 0.0) <= moment_s < _end(name)]
 
     def slope(self, name: str, start_s: float, end_s: float) -> float:
         """Give the progress of a flow in segments/s."""
@@ -254,7 +250,9 @@ def _losses(runs: Runs, ours: str) -> list[Measured]:
             "timeouts",
             "timeouts",
             _beside(
-                runs, ours, lambda one: sum(plain(flow["timeouts"]) for flow in flows(one.subject.run, "conn"))
+                runs,
+                ours,
+                lambda one: sum(plain(flow["timeouts"]) for flow in flows(one.subject.run, "conn")),
             ),
         ),
         (

@@ -10,14 +10,14 @@ from bentpipe.results import Estimate, Run
 from bentpipe.style import drawing, save
 
 from .runs import (
-    Measured,
-    claims,
     COLOURS,
     LABELS,
     PERSISTENT,
     SCHEMES,
     SEEDS,
     WEB,
+    Measured,
+    claims,
     drop_rate,
     flows,
     link,
@@ -52,7 +52,9 @@ def by_count(context: Context, kbps: float | None = None) -> dict[tuple[int, str
     """Run each number of on/off flows by both schemes."""
     keys = list(product(COUNTS, (*SCHEMES, "patient")))
     seeds = range(1, SEEDS + 1)
-    alone = {f"0 {name}": [_settings(0, name, seed, None) for seed in seeds] for name in (*SCHEMES, "patient")}
+    alone = {
+        f"0 {name}": [_settings(0, name, seed, None) for seed in seeds] for name in (*SCHEMES, "patient")
+    }
     beside = {
         f"{count} {name}": [_settings(count, name, seed, kbps) for seed in seeds]
         for count, name in keys
@@ -78,7 +80,11 @@ def figure_6(context: Context) -> list[Row]:
 
     def measured(ours: str) -> list[Measured]:
         return [
-            (f"{count} on/off flows", metric, {"tcp": value(runs[count, "tcp"]), "xfwa": value(runs[count, ours])})
+            (
+                f"{count} on/off flows",
+                metric,
+                {"tcp": value(runs[count, "tcp"]), "xfwa": value(runs[count, ours])},
+            )
             for count in COUNTS
             for metric, value in (("utilization", utilization), ("drop rate", drops))
         ]
