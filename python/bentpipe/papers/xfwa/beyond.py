@@ -18,6 +18,7 @@ from .runs import (
     PERSISTENT,
     SEEDS,
     STAGED,
+    THREE,
     TTL,
     buffers,
     drop_rate,
@@ -36,8 +37,6 @@ from .staged import staged_settings
 from .web import web_settings
 
 Measure = Callable[[Run], float]
-
-THREE = ("tcp", "xfwa", "patient")
 
 
 def busy(run: Run) -> float:
@@ -166,10 +165,11 @@ _ESTIMATES = {
 
 def estimates(context: Context) -> Grid:
     """Tabulate what wrong estimates do, with four different round trips."""
-    cases = {("standard TCP",): [TYPES["T2"].begun(seed) for seed in range(1, SEEDS + 1)]} | {
-        (words,): [{**TYPES["T2"].begun(seed), **xfwa(GROUPS, options)} for seed in range(1, SEEDS + 1)]
-        for words, options in _ESTIMATES.items()
-    }
+    seeds = range(1, SEEDS + 1)
+    cases: dict[tuple[str, ...], list[Settings]] = {}
+    cases["standard TCP",] = [TYPES["T2"].begun(seed) for seed in seeds]
+    for words, options in _ESTIMATES.items():
+        cases[words,] = [{**TYPES["T2"].begun(seed), **xfwa(GROUPS, options)} for seed in seeds]
     return table(
         context,
         GROUPS,
@@ -275,7 +275,7 @@ def liar(context: Context) -> Grid:
     return table(
         context,
         PERSISTENT,
-        "Nine flows of NewReno, and a tenth that is one of them or sends beyond the window offered to it (ADaLR)",
+        "Nine flows of NewReno, and a tenth like them or one that sends beyond the window offered to it",
         ("tenth flow", "scheme"),
         cases,
         {

@@ -35,7 +35,7 @@ def fairness(
 
 
 def settles(times: Series, index: Series, change: float, end: float) -> float | None:
-    """Give the time in s after a change from which the index stays at `FAIR` until `end`; none if it does not."""
+    """Give the time in s after a change from which the index stays at `FAIR` until `end`, if it does."""
     inside = (times >= change + WINDOW_S) & (times <= end)
     below = times[inside][index[inside] < FAIR]
     if len(below) == 0:
@@ -66,7 +66,8 @@ def measure(context: Context) -> Grid:
             rows.append((SCHEMES[name], WORDS[change], last, time_cell(soon)))
     return Grid(
         f"Jain's index over the last second, mean of the last 2 s of each stage; time from which it stays at "
-        f"{FAIR} (at least {WINDOW_S:g} s), or in how many runs it does. Mean and 95 % interval of {SEEDS} runs",
+        f"{FAIR} (at least {WINDOW_S:g} s), or in how many runs it does. "
+        f"Mean and 95 % interval of {SEEDS} runs",
         ("scheme", "stage", "Jain's index", "equal after (s)"),
         tuple(rows),
     )

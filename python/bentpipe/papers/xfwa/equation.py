@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bentpipe.reproduction import Context, Row, Settings
-from bentpipe.results import Estimate, Run
+from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import BLUE, GREY, drawing, save
 
 from . import notes
@@ -39,7 +39,7 @@ BUFFER_KB = PIPE_KB
 """Room for every window, so that no loss stands between the window written and the one that is used."""
 
 LONG_S = 90
-"""How long these flows run, and with a gentle beginning: every congestion window is then above the one written."""
+"""So long, and with a gentle beginning, for every congestion window to grow beyond the one written."""
 
 _LONG: Settings = {
     "duration": f"{LONG_S} s",
@@ -165,8 +165,10 @@ def _two_gateways(context: Context, ours: str) -> Measured:
 
 def _hosts(context: Context, ours: str) -> Measured:
     settings = [{**EIGHT.begun(seed), **scheme(ours, GROUPS)} for seed in range(1, EIGHT.seeds + 1)]
-    busy = over(plain(link(run, BOTTLENECK)["utilization"]) for run in context.runs(GROUPS, settings))
-    values = {"xfwa": {**busy, "mean": EIGHT.mbps * busy["mean"]}, "capacity": EIGHT.mbps}
+    rates = over(
+        EIGHT.mbps * plain(link(run, BOTTLENECK)["utilization"]) for run in context.runs(GROUPS, settings)
+    )
+    values: dict[str, Number] = {"xfwa": rates, "capacity": EIGHT.mbps}
     return "what the gateway asks of hosts", "throughput with hosts as they are", values
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from random import Random
 
 import numpy as np
 
-from bentpipe.grid import Grid
+from bentpipe.grid import Cell, Grid
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
@@ -25,6 +24,7 @@ from .runs import (
     SCHEMES,
     SEEDS,
     SPREAD_S,
+    THREE,
     Measured,
     claims,
     flows,
@@ -66,7 +66,7 @@ class LinkType:
 
     def begun(self, seed: int) -> Settings:
         """Give the settings of one run: when the flows begin."""
-        random = Random(-seed)
+        random = np.random.default_rng((seed, 1))
         last = max(self.flows // len(NUMBERS) - 1, 1)
         steps = {
             f"flows.group{number}.start_step": f"{random.uniform(0.2, 1.0) * SPREAD_S / last:.6f} s"
@@ -119,7 +119,7 @@ def traced(context: Context, name: str, seeds: int = SEEDS) -> list[Grouped]:
 
 def figure_4(context: Context) -> list[Row]:
     """Give the rows of figure 4: progress at the rate of T1."""
-    runs = {name: traced(context, name) for name in (*SCHEMES, "patient")}
+    runs = {name: traced(context, name) for name in THREE}
 
     def measure(ours: str) -> list[Measured]:
         some = {"tcp": runs["tcp"], "xfwa": runs[ours]}
@@ -151,7 +151,7 @@ def _apart(one: Grouped) -> float:
 
 def by_type(context: Context, types: Mapping[str, LinkType]) -> dict[tuple[str, str], list[Run]]:
     """Run the groups at every rate by both schemes, and with XFWA with a longer delta."""
-    keys = list(product(types, (*SCHEMES, "patient")))
+    keys = list(product(types, THREE))
     cases = {
         f"{kind} {name}": [
             {**scheme(name, GROUPS), **types[kind].begun(seed)} for seed in range(1, types[kind].seeds + 1)
@@ -198,7 +198,7 @@ def figure_5(context: Context) -> list[Row]:
 
 def measure_figure_5(context: Context) -> Grid:
     """Tabulate the packets sent with two choices of the number of flows."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for types in (TYPES, EQUAL_SHARES):
         for (kind, name), runs in by_type(context, types).items():
             busy = over(
@@ -209,7 +209,8 @@ def measure_figure_5(context: Context) -> Grid:
                 (kind, f"{types[kind].flows}", LABELS[name], *_means(runs).values(), _fairness(runs), busy)
             )
     return Grid(
-        "Packets that a flow got through in 20 s, with two choices of the number of flows; mean and 95 % interval",
+        "Packets that a flow got through in 20 s, with two choices of the number of flows; mean and 95 % "
+        "interval",
         (
             "link",
             "flows",
@@ -227,10 +228,10 @@ def draw_figure_4(context: Context, path: Path) -> None:
     with drawing():
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(11, 4.4), layout="constrained")
-        panels = figure.subplots(1, 2, sharey=True)
+        figure = Figure(figsize=(13, 4.4), layout="constrained")
+        panels = figure.subplots(1, len(THREE), sharey=True)
         times = np.arange(0.0, 20.0, 0.05)
-        for axes, name in zip(panels, SCHEMES, strict=True):
+        for axes, name in zip(panels, THREE, strict=True):
             (one,) = traced(context, name, seeds=1)
             for number, colour in zip(NUMBERS, CYCLE, strict=False):
                 for place, reached in enumerate(one.acked(number, times)):
@@ -253,11 +254,11 @@ def draw_figure_5(context: Context, path: Path) -> None:
         figure = Figure(figsize=(12, 4), layout="constrained")
         panels = figure.subplots(1, len(TYPES))
         for axes, (kind, about) in zip(panels, TYPES.items(), strict=True):
-            for offset, name in ((-0.15, "tcp"), (0.15, "xfwa")):
+            for offset, name in zip((-0.25, 0.0, 0.25), THREE, strict=True):
                 some = runs[kind, name]
                 for number in NUMBERS:
                     each = [segments(flow) for flow in flows(some[0], f"group{number}")]
-                    places = np.linspace(-0.1, 0.1, len(each)) + number + offset
+                    places = np.linspace(-0.08, 0.08, len(each)) + number + offset
                     axes.plot(places, each, ".", ms=2, color=COLOURS[name], alpha=0.5)
                 means = list(_means(some).values())
                 axes.errorbar(
@@ -275,5 +276,5 @@ def draw_figure_5(context: Context, path: Path) -> None:
             axes.set_xlabel("group")
             axes.set_ylim(bottom=0)
         panels[0].set_ylabel("packets in 20 s; dots: flows of one run")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
         save(figure, path)

@@ -4,7 +4,9 @@ FOUND = "From the windows written for a flow that is alone: window / Bw - Q_size
 WHOLE_PACKETS = "11,250 bytes hold 11 packets. The pipe is that of the bottleneck link, three hops of 20 ms."
 
 EQUATION_1 = {
-    "proportional to the round trip": "What flows have under way from 80 to 89 s, eight flows at 10 Mbit/s with room for all.",
+    "proportional to the round trip": (
+        "What flows have under way from 80 to 89 s, eight flows at 10 Mbit/s with room for all."
+    ),
     "equal rates, by arithmetic": (
         "Arithmetic, not simulated: feedback_i / RTT_i = Bw/N + Q/(N RTT_avg). Windows in this proportion "
         "make equal rates as long as the queue adds little to the round trips."
@@ -38,3 +40,11 @@ FIGURE_4 = {
 def flows_of_type(flows: int, mbps: float) -> str:
     """Say how many flows there are."""
     return f"{flows} flows, a fair share of {1e3 * mbps / flows:,.0f} kbit/s: inferred."
+
+
+def wider(values: str) -> str:
+    """Say what faster up-links make of it."""
+    return (
+        "One TCP flow keeps the link: its packets come at the pace of the up-link, which is the pace at which "
+        f"they leave, and never find the buffer full. With up-links of 20 Mbit/s: {values}."
+    )

@@ -1,8 +1,9 @@
 """The runs that the items share: schemes, moments of the beginning, and what is measured of a run."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from random import Random
 from typing import Any
+
+import numpy as np
 
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run, half_width, mean
@@ -11,11 +12,12 @@ from bentpipe.style import BLUE, GREEN, ORANGE
 from bentpipe.verdicts import describe
 
 SCHEMES = ("tcp", "xfwa")
+THREE = (*SCHEMES, "patient")
 LABELS = {"tcp": "standard TCP", "xfwa": "XFWA", "patient": "XFWA, delta 2 RTT_avg"}
 COLOURS = {"tcp": ORANGE, "xfwa": BLUE, "patient": GREEN}
 
 SEEDS = 10
-"""Runs of each case: nothing else is random but when each flow begins, within `SPREAD_S`, and on/off periods."""
+"""Runs of each case: when each flow begins is random, within `SPREAD_S`, and on/off periods are."""
 
 SPREAD_S = 0.1
 
@@ -74,7 +76,7 @@ def buffers(scenario: str, mbps: float, buffer_s: float) -> Settings:
 
 def moments(names: Sequence[str], seed: int, start_s: Mapping[str, float] | None = None) -> Settings:
     """Let each of these flows begin within `SPREAD_S` of its time; copies of one follow at random steps."""
-    random = Random(seed)
+    random = np.random.default_rng(seed)
     base = start_s or {}
     return {
         "seed": seed,

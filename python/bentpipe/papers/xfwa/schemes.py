@@ -1,10 +1,10 @@
-"""Beyond the document: XFWA beside what else acts on a bottleneck, on the networks of figures 1a, 1b and 6."""
+"""Beyond the document: XFWA beside what else acts on a bottleneck, on three of its networks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bentpipe.grid import Grid
+from bentpipe.grid import Cell, Grid
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import CYCLE, drawing, save
@@ -128,7 +128,7 @@ def measures(runs: Sequence[Run], prefix: str) -> dict[str, Estimate]:
 
 def measure(context: Context) -> Grid:
     """Tabulate every scheme on every network."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     columns: tuple[str, ...] = ()
     for (words, name), runs in all_runs(context).items():
         values = measures(runs, networks()[words].flows)

@@ -19,9 +19,9 @@ from .runs import (
     COLOURS,
     HOP_S,
     LABELS,
-    SCHEMES,
     SEEDS,
     STAGED,
+    THREE,
     Measured,
     claims,
     flows,
@@ -109,7 +109,7 @@ def staged(context: Context, settings: Settings, seeds: int = SEEDS) -> list[Sta
 
 def three(context: Context) -> dict[str, list[Staged]]:
     """Run them by standard TCP, with XFWA, and with XFWA with a longer delta."""
-    return {name: staged(context, scheme(name, STAGED)) for name in (*SCHEMES, "patient")}
+    return {name: staged(context, scheme(name, STAGED)) for name in THREE}
 
 
 Runs = Mapping[str, Sequence[Staged]]
@@ -294,15 +294,15 @@ def draw_figure_2(context: Context, path: Path) -> None:
     with drawing():
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(11, 4.4), layout="constrained")
-        panels = figure.subplots(1, 2, sharey=True)
+        figure = Figure(figsize=(13, 4.4), layout="constrained")
+        panels = figure.subplots(1, len(THREE), sharey=True)
         times = np.arange(0.0, END_S, 0.05)
-        for axes, name in zip(panels, SCHEMES, strict=True):
+        for axes, name in zip(panels, THREE, strict=True):
             (one,) = staged(context, scheme(name, STAGED), seeds=1)
             for flow, colour in zip(NAMES, CYCLE, strict=True):
                 reached = one.acked(flow, times)
                 shown = (times >= STARTS_S.get(flow, 0.0)) & (times <= _end(flow) + 0.2)
-                axes.plot(times[shown], reached[shown], color=colour, label=flow.replace("n", "n ", 3)[-1])
+                axes.plot(times[shown], reached[shown], color=colour, label=flow[-1])
             axes.set_title(LABELS[name])
             axes.set_xlabel("time (s)")
         panels[0].set_ylabel("segments acknowledged")
@@ -321,7 +321,7 @@ def draw_figure_3(context: Context, path: Path) -> None:
         upper, lower = figure.subplots(2, 1, sharex=True)
         edges = np.arange(0.0, END_S + 0.05, 0.1)
         times = np.arange(0.0, END_S, 0.02)
-        for name in SCHEMES:
+        for name in THREE:
             (one,) = staged(context, scheme(name, STAGED), seeds=1)
             rate = one.bottleneck.utilization(edges) * RATE_BPS / 1e6
             upper.step(edges[:-1], rate, where="post", color=COLOURS[name], label=LABELS[name])
@@ -332,5 +332,5 @@ def draw_figure_3(context: Context, path: Path) -> None:
         lower.set_ylabel("queue (packets)")
         lower.set_xlabel("time (s)")
         lower.set_xlim(0, END_S)
-        figure.legend(*upper.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        figure.legend(*upper.get_legend_handles_labels(), loc="outside upper center", ncols=3)
         save(figure, path)

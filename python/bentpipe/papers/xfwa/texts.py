@@ -46,10 +46,12 @@ FIGURE_5 = (
     "dropped and keeps the link.",
 )
 FIGURE_6 = (
-    "Ten long flows fill 10 Mbit/s by themselves, so that there is nothing to gain in utilization; what "
-    "XFWA saves are drops. The applications' rate while on is not in the text; the table tries three.",
-    "Against the published order standard TCP keeps the link 1 to 2 points busier: on/off flows hold windows "
-    "that they do not use.",
+    "XFWA drops less, as published. It does not use the link better in the network as stated, where one flow "
+    "of standard TCP keeps the link all the time: the up-links are exactly as fast as the bottleneck, so that "
+    "its packets never find the buffer full. With up-links of 20 Mbit/s, which breaks that, the published "
+    "order comes out at every number of on/off flows.",
+    "The applications' rate while on is not in the text. At 100 kbit/s on/off flows hold windows that they do "
+    "not use, and XFWA leaves a seventh to a quarter of the link empty.",
 )
 CONVERGENCE = (
     "Jain's index over the last second, after each change. An AQM or a window by the free buffer is fair "

@@ -1,25 +1,27 @@
 """Figure 6: ten long flows beside on/off flows."""
 
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from bentpipe.grid import Grid
+from bentpipe.grid import Cell, Grid
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import drawing, save
 
+from . import notes
 from .runs import (
     COLOURS,
     LABELS,
     PERSISTENT,
-    SCHEMES,
     SEEDS,
+    THREE,
     WEB,
     Measured,
+    buffers,
     claims,
     drop_rate,
     flows,
+    jain,
     link,
     moments,
     over,
@@ -32,8 +34,19 @@ from .runs import (
 COUNTS = (0, 10, 20, 30, 40, 50)
 ISL = "isl1"
 
-RATES_KBPS = (100, 500, 2000)
-"""What an application offers while it is on; the second is that of the scenario."""
+FEW = 5
+"""Runs of each case where something else is tried."""
+
+WIDER: Settings = {"links.up.rate": "20 Mbit/s"}
+"""Up-links that are faster than the bottleneck."""
+
+TRIED: Mapping[str, Settings] = {
+    "as in the scenario": {},
+    "up-links of 20 Mbit/s": WIDER,
+    "100 kbit/s while on": {"flows.web.rate": "100 kbit/s"},
+    "2 Mbit/s while on": {"flows.web.rate": "2 Mbit/s"},
+    "buffer of 160 ms": buffers(WEB, 10, 0.16),
+}
 
 
 def web_settings(count: int, seed: int) -> Settings:
@@ -43,25 +56,24 @@ def web_settings(count: int, seed: int) -> Settings:
     return {**begun, **counts} if count > 0 else begun
 
 
-def _settings(count: int, name: str, seed: int, kbps: float | None) -> Settings:
-    rate = {} if kbps is None or count == 0 else {"flows.web.rate": f"{kbps:g} kbit/s"}
-    return {**scheme(name, WEB if count > 0 else PERSISTENT), **web_settings(count, seed), **rate}
+def _settings(count: int, name: str, seed: int, changes: Settings) -> Settings:
+    kept = {key: value for key, value in changes.items() if count > 0 or "web" not in key}
+    return {**web_settings(count, seed), **kept, **scheme(name, WEB)}
 
 
-def by_count(context: Context, kbps: float | None = None) -> dict[tuple[int, str], list[Run]]:
-    """Run each number of on/off flows by both schemes."""
-    keys = list(product(COUNTS, (*SCHEMES, "patient")))
-    seeds = range(1, SEEDS + 1)
-    alone = {
-        f"0 {name}": [_settings(0, name, seed, None) for seed in seeds] for name in (*SCHEMES, "patient")
-    }
-    beside = {
-        f"{count} {name}": [_settings(count, name, seed, kbps) for seed in seeds]
-        for count, name in keys
-        if count > 0
-    }
-    runs = {**seeded(context, PERSISTENT, alone), **seeded(context, WEB, beside)}
-    return {(count, name): runs[f"{count} {name}"] for count, name in keys}
+def by_count(
+    context: Context, changes: Settings | None = None, counts: Sequence[int] = COUNTS, seeds: int = SEEDS
+) -> dict[tuple[int, str], list[Run]]:
+    """Run each number of on/off flows by both schemes, and with XFWA with a longer delta."""
+    found = {}
+    for count in counts:
+        cases = {
+            name: [_settings(count, name, seed, changes or {}) for seed in range(1, seeds + 1)]
+            for name in THREE
+        }
+        for name, runs in seeded(context, WEB if count > 0 else PERSISTENT, cases).items():
+            found[count, name] = runs
+    return found
 
 
 def utilization(runs: Iterable[Run]) -> Estimate:
@@ -77,6 +89,7 @@ def drops(runs: Iterable[Run]) -> Estimate:
 def figure_6(context: Context) -> list[Row]:
     """Give the rows of figure 6."""
     runs = by_count(context)
+    wider = by_count(context, WIDER, seeds=FEW)
 
     def measured(ours: str) -> list[Measured]:
         return [
@@ -89,7 +102,16 @@ def figure_6(context: Context) -> list[Row]:
             for metric, value in (("utilization", utilization), ("drop rate", drops))
         ]
 
-    return claims(context, measured)
+    words = {f"{count} on/off flows": notes.wider(_words(wider, count)) for count in COUNTS}
+    return claims(context, measured, words)
+
+
+def _words(runs: Mapping[tuple[int, str], list[Run]], count: int) -> str:
+    return "; ".join(
+        f"{LABELS[name]} {utilization(runs[count, name])['mean']:.1f} % busy, "
+        f"{drops(runs[count, name])['mean']:.2f} % dropped"
+        for name in THREE
+    )
 
 
 def _goodput(run: Run, prefix: str) -> float:
@@ -97,32 +119,33 @@ def _goodput(run: Run, prefix: str) -> float:
 
 
 def measure(context: Context) -> Grid:
-    """Tabulate utilization, drops and goodput by what an application offers while it is on."""
-    rows = []
-    for kbps in RATES_KBPS:
-        for (count, name), runs in by_count(context, kbps).items():
-            if count in (COUNTS[1], COUNTS[-1]):
-                rows.append(
-                    (
-                        f"{kbps}",
-                        f"{count}",
-                        LABELS[name],
-                        utilization(runs),
-                        drops(runs),
-                        over(_goodput(run, "long") for run in runs),
-                        over(_goodput(run, "web") for run in runs),
-                        over(1e3 * plain(link(run, ISL)["queueing_delay_mean_s"]) for run in runs),
-                    )
+    """Tabulate what else was tried: up-links, buffer, and what an application offers while it is on."""
+    rows: list[tuple[Cell, ...]] = []
+    for words, changes in TRIED.items():
+        for (count, name), runs in by_count(context, changes, (COUNTS[1], COUNTS[-1]), FEW).items():
+            rows.append(
+                (
+                    words,
+                    f"{count}",
+                    LABELS[name],
+                    utilization(runs),
+                    drops(runs),
+                    over(_goodput(run, "long") for run in runs),
+                    over(jain([plain(flow["goodput_bps"]) for flow in flows(run, "long")]) for run in runs),
+                    over(_goodput(run, "web") for run in runs),
+                    over(1e3 * plain(link(run, ISL)["queueing_delay_mean_s"]) for run in runs),
                 )
+            )
     return Grid(
-        f"Ten long flows beside on/off flows; mean and 95 % interval of {SEEDS} runs",
+        f"Ten long flows beside on/off flows; mean and 95 % interval of {FEW} runs",
         (
-            "rate while on (kbit/s)",
+            "tried",
             "on/off flows",
             "scheme",
             "link busy (%)",
             "dropped (%)",
             "long flows together (Mbit/s)",
+            "Jain's index of the long flows",
             "on/off flows together (Mbit/s)",
             "wait in the queue (ms)",
         ),
@@ -141,7 +164,7 @@ def draw(context: Context, path: Path) -> None:
         for axes, (label, measured) in zip(
             panels, {"link busy (%)": utilization, "dropped (%)": drops}.items(), strict=True
         ):
-            for name in SCHEMES:
+            for name in THREE:
                 values = [measured(runs[count, name]) for count in COUNTS]
                 axes.errorbar(
                     COUNTS,
