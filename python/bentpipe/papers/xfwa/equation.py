@@ -35,7 +35,8 @@ EIGHT = LinkType(10, 8, 3)
 """Where the windows are looked at: with so few flows a window has 55 packets and more."""
 
 PIPE_KB = EIGHT.mbps * 1e3 / 8 * MEAN_ROUND_TRIP_S
-BUFFER_KB = PIPE_KB
+ROOM_S = MEAN_ROUND_TRIP_S / 2
+BUFFER_KB = EIGHT.mbps * 1e3 / 8 * ROOM_S
 """Room for every window, so that no loss stands between the window written and the one that is used."""
 
 LONG_S = 90
@@ -44,7 +45,7 @@ LONG_S = 90
 _LONG: Settings = {
     "duration": f"{LONG_S} s",
     "tcp.initial_ssthresh": "40 segments",
-    **buffers(GROUPS, EIGHT.mbps, MEAN_ROUND_TRIP_S),
+    **buffers(GROUPS, EIGHT.mbps, ROOM_S),
 }
 SETTLED_S = (80.0, 89.0)
 
@@ -164,7 +165,7 @@ def _two_gateways(context: Context, ours: str) -> Measured:
 
 
 def _hosts(context: Context, ours: str) -> Measured:
-    settings = [{**EIGHT.begun(seed), **scheme(ours, GROUPS)} for seed in range(1, EIGHT.seeds + 1)]
+    settings = [{**EIGHT.begun(seed), **_LONG, **scheme(ours, GROUPS)} for seed in range(1, EIGHT.seeds + 1)]
     rates = over(
         EIGHT.mbps * plain(link(run, BOTTLENECK)["utilization"]) for run in context.runs(GROUPS, settings)
     )

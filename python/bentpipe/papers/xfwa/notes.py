@@ -12,14 +12,14 @@ EQUATION_1 = {
         "make equal rates as long as the queue adds little to the round trips."
     ),
     "bandwidth-delay product": (
-        "Equation 1 hands out the buffer on top: here as much again, for the buffers of this item hold "
-        "280 ms; with the 60 ms of the others it would be 21 % more."
+        "Equation 1 hands out the buffer on top: here half as much again, for the buffers of this item "
+        "hold 140 ms; with the 60 ms of the others it would be 21 % more."
     ),
     "two gateways": (
         "isl2 at half the rate of isl1 and with half its buffer; with the gateway of isl1 alone, isl2 is as "
         "fast as isl1."
     ),
-    "what the gateway asks of hosts": "The hosts are a plain NewReno, as without XFWA. From 0 s on.",
+    "what the gateway asks of hosts": "The hosts are a plain NewReno, as without XFWA. Over 90 s, from the first SYN on.",
 }
 
 FIGURE_3 = {
@@ -45,6 +45,6 @@ def flows_of_type(flows: int, mbps: float) -> str:
 def wider(values: str) -> str:
     """Say what faster up-links make of it."""
     return (
-        "One TCP flow keeps the link: its packets come at the pace of the up-link, which is the pace at which "
+        "One TCP flow keeps the link: its packets come at the pace of the up-link, which is that at which "
         f"they leave, and never find the buffer full. With up-links of 20 Mbit/s: {values}."
     )

@@ -25,10 +25,8 @@ FIGURE_1 = (
     "writes.",
 )
 EQUATION_1 = (
-    "Eight flows of four groups at 10 Mbit/s, with buffers that have room for every window, so that the "
-    "window under way is the window written.",
-    "With delta as stated flows are forgotten now and then and the rest is given more; with 2 RTT_avg the "
-    "windows are equation 1's within whole segments.",
+    "Eight flows of four groups at 10 Mbit/s, with buffers of 140 ms that have room for every window, so "
+    "that what is under way is the window written: equation 1 to within whole segments.",
 )
 FIGURE_2 = (
     "One run of each scheme is drawn. The slopes change with the number of flows as published. Alike the "
@@ -46,12 +44,12 @@ FIGURE_5 = (
     "dropped and keeps the link.",
 )
 FIGURE_6 = (
-    "XFWA drops less, as published. It does not use the link better in the network as stated, where one flow "
-    "of standard TCP keeps the link all the time: the up-links are exactly as fast as the bottleneck, so that "
-    "its packets never find the buffer full. With up-links of 20 Mbit/s, which breaks that, the published "
-    "order comes out at every number of on/off flows.",
-    "The applications' rate while on is not in the text. At 100 kbit/s on/off flows hold windows that they do "
-    "not use, and XFWA leaves a seventh to a quarter of the link empty.",
+    "XFWA drops less, as published. It does not use the link better in the network as stated, where one "
+    "flow of standard TCP keeps the link all the time: the up-links are exactly as fast as the bottleneck, "
+    "so that its packets never find the buffer full. With up-links of 20 Mbit/s, which breaks that, the "
+    "published order comes out at every number of on/off flows.",
+    "The applications' rate while on is not in the text. At 100 kbit/s on/off flows hold windows that they "
+    "do not use, and XFWA leaves a seventh to a quarter of the link empty.",
 )
 CONVERGENCE = (
     "Jain's index over the last second, after each change. An AQM or a window by the free buffer is fair "

@@ -1,0 +1,157 @@
+"""The reproduction of the xfwa document: complete, and with the verdicts that its page reports."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bentpipe import papers
+from bentpipe.papers import xfwa
+from bentpipe.papers.xfwa import beyond, convergence, groups, handover, over_time, runs, staged
+from bentpipe.reproduction import Cache, Context, Row, reproduce
+from bentpipe.results import mean
+from conftest import ROOT, Bentpipe
+
+Results = dict[str, dict[tuple[str, str], Row]]
+
+PAPER = papers.read(papers.folder() / "xfwa")
+CHEAP = ("figure-1", "equation-1", "figure-2", "figure-3", "figure-4")
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    everything = [result for item in CHEAP for result in reproduce(f"xfwa/{item}", Cache(None))]
+    return {result.item.name: {(row.case, row.metric): row for row in result.rows} for result in everything}
+
+
+def context(item: str) -> Context:
+    return Context(PAPER, item, Cache(None), 2)
+
+
+def test_published_rows_are_unlike_and_say_where_they_stand() -> None:
+    names = Counter((row.item, row.case, row.metric) for row in PAPER.published)
+    assert names.most_common(1)[0][1] == 1
+    assert all(row.where and row.comment for row in PAPER.published)
+
+
+def test_every_published_row_has_an_item() -> None:
+    assert {row.item for row in PAPER.published} <= {item.name for item in xfwa.ITEMS}
+
+
+@pytest.mark.parametrize("number", ["1.5", "10", "45", "155", "160", "240", "320", "400", "1000", "20"])
+def test_parameters_of_the_text_are_there(number: str) -> None:
+    assert any(row.published == number for row in PAPER.published if row.item == "figure-1")
+
+
+def test_every_row_that_does_not_match_says_why(results: Results) -> None:
+    for item, rows in results.items():
+        for name, row in rows.items():
+            assert row.verdict == "match" or row.note, (item, name)
+
+
+def test_the_network_is_that_of_figure_1(results: Results) -> None:
+    assert {row.verdict for row in results["figure-1"].values()} == {"match"}
+
+
+def test_slopes_follow_the_number_of_flows(results: Results) -> None:
+    slopes = [row for (case, _), row in results["figure-2"].items() if "flows" in case and " at " in case]
+    assert [row.verdict for row in slopes] == ["match"] * 3
+
+
+def test_standard_tcp_is_unfair_to_long_round_trips(results: Results) -> None:
+    assert results["figure-4"]["tcp", "progress of a flow from 5 to 20 s"].verdict == "match"
+
+
+def test_xfwa_drops_less_and_times_out_less(results: Results) -> None:
+    rows = results["figure-3"]
+    assert rows["drops", "packets dropped"].verdict == "match"
+    assert rows["timeouts", "timeouts"].verdict == "match"
+
+
+def test_flows_that_are_not_forgotten_are_alike_and_fill_the_link() -> None:
+    literal, patient = (
+        staged.staged(context("figure-3"), runs.scheme(name, runs.STAGED), seeds=3)
+        for name in ("xfwa", "patient")
+    )
+
+    def busy(some: list[staged.Staged]) -> float:
+        return float(np.mean([one.bottleneck.utilization(staged.EDGES_S).mean() for one in some]))
+
+    assert busy(patient) > 0.98 > busy(literal)
+
+
+def test_windows_are_those_of_equation_1(results: Results) -> None:
+    rows = results["equation-1"]
+    assert rows["proportional to the round trip", "window of a flow over its round trip"].verdict == "match"
+    assert rows["sum of the windows", "sum of the windows of all flows"].verdict == "match"
+
+
+def test_the_sum_of_the_windows_is_more_than_the_pipe(results: Results) -> None:
+    row = results["equation-1"]["bandwidth-delay product", "sum of the windows of all flows"]
+    assert row.verdict == "differs"
+
+
+def test_the_standing_queue_grows_with_the_buffer() -> None:
+    found = beyond.queue(context("beyond-queue"))
+    wait = {(row[0], row[1]): mean(row[3]) for row in found.rows if not isinstance(row[3], str)}
+    name = runs.LABELS["patient"]
+    assert (wait["20", name] or 0.0) < 5.0
+    assert (wait["160", name] or 0.0) == pytest.approx(133, abs=5)
+    assert (wait["160", name] or 0.0) > (wait["160", runs.LABELS["tcp"]] or 0.0)
+
+
+def test_redistribution_gives_what_limited_flows_leave() -> None:
+    found = {row[0]: mean(row[4]) for row in beyond.limited(context("x")).rows if not isinstance(row[4], str)}
+    assert (found["XFWA"] or 0.0) < 80
+    assert (found["XFWA, redistributing"] or 0.0) > 90
+
+
+def test_a_moved_flow_of_unknown_scale_is_left_alone() -> None:
+    known, unknown = (
+        np.mean([one.dropped() for one in handover.handovers(context("x"), case, seeds=2)])
+        for case in ("XFWA, delta 2 RTT_avg", "XFWA, delta 2 RTT_avg, scale of moved flows unknown")
+    )
+    assert unknown > 2 * known
+
+
+def test_jains_index() -> None:
+    assert runs.jain([3.0, 3.0, 3.0]) == pytest.approx(1.0)
+    assert runs.jain([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
+
+
+def test_the_index_settles_when_it_stays_high() -> None:
+    times = np.arange(1.0, 10.05, 0.1)
+    index = np.where(times < 7.0, 0.5, 1.0)
+    assert convergence.settles(times, index, 5.0, 10.0) == pytest.approx(2.0, abs=0.11)
+    assert convergence.settles(times, np.full_like(index, 0.5), 5.0, 10.0) is None
+
+
+def test_the_bottleneck_is_found_again_from_its_queue() -> None:
+    (one,) = staged.staged(context("x"), {}, seeds=1)
+    about = runs.link(one.subject.run, runs.BOTTLENECK)
+    found = one.bottleneck.utilization(np.array([0.0, staged.END_S]))[0]
+    assert found == pytest.approx(runs.plain(about["utilization"]), abs=0.01)
+    assert isinstance(one.bottleneck, over_time.Bottleneck)
+
+
+def test_every_type_of_link_has_four_equal_groups() -> None:
+    for about in (*groups.TYPES.values(), *groups.EQUAL_SHARES.values()):
+        assert about.flows % 4 == 0
+
+
+@pytest.mark.parametrize("name", ["staged", "groups", "persistent", "web", "handover"])
+def test_the_scenario_files_run_by_themselves(bentpipe: Bentpipe, name: str) -> None:
+    result = bentpipe("run", ROOT / "papers" / "xfwa" / f"{name}.toml", "--json")
+    assert result.returncode == 0, result.stderr
+    run = json.loads(result.stdout)
+    assert run["duration_s"] == 20.0
+    assert all(flow["error"] is None for flow in run["flows"])
+
+
+def test_pictures_of_the_cheap_items(tmp_path: Path) -> None:
+    for item in ("figure-2", "figure-3"):
+        (result,) = reproduce(f"xfwa/{item}", Cache(None), report=tmp_path / item)
+        assert result.picture
+        assert (tmp_path / item / result.picture).stat().st_size > 10_000
