@@ -17,10 +17,12 @@ from . import notes
 from .over_time import Series, acked
 from .runs import (
     BOTTLENECK,
+    BUFFER_S,
     COLOURS,
     GROUPS,
     HOP_S,
     LABELS,
+    PAYLOAD,
     SCHEMES,
     SEEDS,
     SPREAD_S,
@@ -52,6 +54,11 @@ class LinkType:
     mbps: float
     flows: int
     seeds: int = SEEDS
+
+    def window(self, number: int) -> float:
+        """Give the window of a flow of a group in packets, by equation 1."""
+        level = self.mbps * 1e6 / 8 / self.flows * (1 + BUFFER_S / MEAN_ROUND_TRIP_S)
+        return level * ROUND_TRIPS_S[number] / PAYLOAD
 
     def settings(self) -> Settings:
         """Give rate, buffers and flows."""
@@ -189,7 +196,7 @@ def figure_5(context: Context) -> list[Row]:
         return found
 
     words = {
-        f"{kind}, {name}": notes.flows_of_type(about.flows, about.mbps)
+        f"{kind}, {name}": notes.flows_of_type(about.flows, about.mbps, about.window(4))
         for kind, about in TYPES.items()
         for name in SCHEMES
     }

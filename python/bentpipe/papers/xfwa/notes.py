@@ -19,7 +19,7 @@ EQUATION_1 = {
         "isl2 at half the rate of isl1 and with half its buffer; with the gateway of isl1 alone, isl2 is as "
         "fast as isl1."
     ),
-    "what the gateway asks of hosts": "The hosts are a plain NewReno, as without XFWA. Over 90 s, from the first SYN on.",
+    "what the gateway asks of hosts": "A plain NewReno, as without XFWA. Over 90 s, from the first SYN on.",
 }
 
 FIGURE_3 = {
@@ -37,9 +37,13 @@ FIGURE_4 = {
 }
 
 
-def flows_of_type(flows: int, mbps: float) -> str:
-    """Say how many flows there are."""
-    return f"{flows} flows, a fair share of {1e3 * mbps / flows:,.0f} kbit/s: inferred."
+def flows_of_type(flows: int, mbps: float, window: float) -> str:
+    """Say how many flows there are, and how large the windows of group 4."""
+    return (
+        f"{flows} flows, a fair share of {1e3 * mbps / flows:,.0f} kbit/s: inferred. The windows of group 4 are "
+        f"{window:.0f} packets; one that a loss has halved takes {0.2 * window:.0f} s to be there again. What "
+        "fewer or more flows make of it stands in the table above."
+    )
 
 
 def wider(values: str) -> str:

@@ -77,7 +77,7 @@ LIMITED = (
 LIAR = (
     "A sender that does not stop at the window takes part of what the others were given. ADaLR does so only "
     "from a round trip of 250 ms on; with its scaling held at that value and the accumulating reading it "
-    "gets a third more than an honest flow. Nothing in the scheme notices.",
+    "gets a quarter more than the others. Nothing in the scheme notices.",
 )
 SCHEMES = (
     "EWA, WINTRAC, RED, REM and RED with ECN on the same networks and buffers, with the options of their "
