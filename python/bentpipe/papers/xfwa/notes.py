@@ -40,9 +40,9 @@ FIGURE_4 = {
 def flows_of_type(flows: int, mbps: float, window: float) -> str:
     """Say how many flows there are, and how large the windows of group 4."""
     return (
-        f"{flows} flows, a fair share of {1e3 * mbps / flows:,.0f} kbit/s: inferred. The windows of group 4 are "
-        f"{window:.0f} packets; one that a loss has halved takes {0.2 * window:.0f} s to be there again. What "
-        "fewer or more flows make of it stands in the table above."
+        f"{flows} flows, a fair share of {1e3 * mbps / flows:,.0f} kbit/s: inferred. A window of group 4 is "
+        f"{window:.0f} packets; halved by a loss it takes {0.2 * window:.0f} s to be there again. Other "
+        "numbers of flows: table above."
     )
 
 
