@@ -39,6 +39,7 @@ ITEMS = (
         groups.figure_4,
         groups.draw_figure_4,
         texts.FIGURE_4,
+        groups.measure_figure_4,
     ),
     Item(
         "figure-5",

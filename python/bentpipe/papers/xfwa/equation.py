@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
 
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
@@ -261,7 +260,7 @@ def _idle(context: Context, number: int) -> float:
 def _found(context: Context, number: int) -> float:
     """Give the round trip that equation 1 was given, from the window of a flow that is alone, in s."""
     settings = {**rate(GROUPS, 5), **_lone(number), **_gateway_on(BOTTLENECK)}
-    (gateway,) = cast(Any, context.run(GROUPS, settings))["gateways"]
+    (gateway,) = context.run(GROUPS, settings)["gateways"]
     return 8 * plain(gateway["window_mean_bytes"]) / 5e6 - BUFFER_S
 
 

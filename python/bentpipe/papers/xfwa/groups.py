@@ -28,9 +28,11 @@ from .runs import (
     SPREAD_S,
     THREE,
     Measured,
+    buffers,
     claims,
     flows,
     jain,
+    link,
     moments,
     over,
     plain,
@@ -154,6 +156,35 @@ def _apart(one: Grouped) -> float:
         slopes = [one.slope(number, start, start + 5.0) for number in NUMBERS]
         worst = max(worst, max(slopes) / max(min(slopes), 0.2))
     return worst
+
+
+BUFFERS_MS = (60, 140, 280)
+
+
+def measure_figure_4(context: Context) -> Grid:
+    """Tabulate the packets sent at the rate of T1 by the buffer, which decides how long the queue is."""
+    about = TYPES["T1"]
+    rows: list[tuple[Cell, ...]] = []
+    for milliseconds in BUFFERS_MS:
+        room = buffers(GROUPS, about.mbps, milliseconds / 1e3)
+        cases = {
+            name: [{**about.begun(seed), **room, **scheme(name, GROUPS)} for seed in range(1, SEEDS + 1)]
+            for name in THREE
+        }
+        for name, runs in seeded(context, GROUPS, cases).items():
+            wait = over(1e3 * plain(link(run, BOTTLENECK)["queueing_delay_mean_s"]) for run in runs)
+            rows.append((f"{milliseconds}", LABELS[name], *_means(runs).values(), _fairness(runs), wait))
+    return Grid(
+        "Packets that a flow got through in 20 s at 1.5 Mbit/s, by the buffer; mean and 95 % interval",
+        (
+            "buffer (ms)",
+            "scheme",
+            *(f"{word} (packets)" for word in WORDS.values()),
+            "Jain's index",
+            "wait in the queue (ms)",
+        ),
+        tuple(rows),
+    )
 
 
 def by_type(context: Context, types: Mapping[str, LinkType]) -> dict[tuple[str, str], list[Run]]:

@@ -37,7 +37,11 @@ FIGURE_3 = (
     "One run of each scheme is drawn. Dashed: the rate, the buffer. With delta of 2 RTT_avg the link is "
     "busy for 99 % of the time.",
 )
-FIGURE_4 = ("One run of each scheme is drawn: two flows of each group at 1.5 Mbit/s.",)
+FIGURE_4 = (
+    "One run of each scheme is drawn: two flows of each group at 1.5 Mbit/s. Windows in proportion to round "
+    "trips make equal rates as long as nothing waits: with a buffer of 280 ms, and no flow forgotten, the "
+    "long round trips get more (table).",
+)
 FIGURE_5 = (
     "Large dots: means of a group over the runs; small ones: the flows of one run. At 10 Mbit/s the up-links "
     "are as fast as the bottleneck, and a flow of standard TCP whose packets come at that pace is never "
