@@ -92,6 +92,7 @@ def mistaken(context: Context) -> Grid:
 def draw_mistaken(context: Context, path: Path) -> None:
     """Draw the shares: of random losses over the bit error rate, of congestion losses over the buffer."""
     runs = _mistaken_runs(context)
+    sizes = [int(buffer.split()[0]) for buffer in BUFFERS]
     with drawing():
         from matplotlib.figure import Figure
 
@@ -117,7 +118,7 @@ def draw_mistaken(context: Context, path: Path) -> None:
                 for buffer in BUFFERS
             ]
             right.errorbar(
-                [int(buffer.split()[0]) for buffer in BUFFERS],
+                sizes,
                 [plain(value) for value in kept],
                 [(value and value["ci95"]) or 0.0 for value in kept],
                 color=colour,
@@ -130,6 +131,7 @@ def draw_mistaken(context: Context, path: Path) -> None:
         left.set_ylabel("bit errors that cost a reduction (%)")
         left.set_title(f"Random losses, buffer of {BUFFERS[1]}")
         right.set_xscale("log", base=2)
+        right.set_xticks(sizes, [str(size) for size in sizes])
         right.set_xlabel("buffer (packets)")
         right.set_ylabel("drops without a reduction (%)")
         right.set_title("Congestion losses, no bit errors")
