@@ -154,30 +154,36 @@ def measure(context: Context) -> Grid:
 
 
 def draw(context: Context, path: Path) -> None:
-    """Draw utilization and drop rate over the number of on/off flows."""
-    runs = by_count(context)
+    """Draw utilization and drop rate over the number of on/off flows, as stated and with faster up-links."""
+    rows = {
+        "up-links of 10 Mbit/s, as stated": by_count(context),
+        "up-links of 20 Mbit/s": by_count(context, WIDER, seeds=FEW),
+    }
     with drawing():
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(10, 4), layout="constrained")
-        panels = figure.subplots(1, 2)
-        for axes, (label, measured) in zip(
-            panels, {"link busy (%)": utilization, "dropped (%)": drops}.items(), strict=True
-        ):
-            for name in THREE:
-                values = [measured(runs[count, name]) for count in COUNTS]
-                axes.errorbar(
-                    COUNTS,
-                    [plain(value) for value in values],
-                    [width(value) for value in values],
-                    marker="o",
-                    ms=4,
-                    capsize=2,
-                    color=COLOURS[name],
-                    label=LABELS[name],
-                )
+        figure = Figure(figsize=(10, 7), layout="constrained")
+        grid = figure.subplots(len(rows), 2, sharex=True)
+        for panels, (title, runs) in zip(grid, rows.items(), strict=True):
+            panels[0].set_title(title)
+            for axes, (label, measured) in zip(
+                panels, {"link busy (%)": utilization, "dropped (%)": drops}.items(), strict=True
+            ):
+                for name in THREE:
+                    values = [measured(runs[count, name]) for count in COUNTS]
+                    axes.errorbar(
+                        COUNTS,
+                        [plain(value) for value in values],
+                        [width(value) for value in values],
+                        marker="o",
+                        ms=4,
+                        capsize=2,
+                        color=COLOURS[name],
+                        label=LABELS[name],
+                    )
+                axes.set_ylabel(label)
+            panels[1].set_ylim(bottom=0)
+        for axes in grid[-1]:
             axes.set_xlabel("on/off flows")
-            axes.set_ylabel(label)
-        panels[1].set_ylim(bottom=0)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
         save(figure, path)
