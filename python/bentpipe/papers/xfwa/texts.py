@@ -51,7 +51,7 @@ FIGURE_6 = (
     "XFWA drops less, as published. It does not use the link better in the network as stated, where one "
     "flow of standard TCP keeps the link all the time: the up-links are exactly as fast as the bottleneck, "
     "so that its packets never find the buffer full. With up-links of 20 Mbit/s, which breaks that, the "
-    "published order comes out at every number of on/off flows.",
+    "published order comes out: beyond the intervals from 30 flows on, with delta of 2 RTT_avg always.",
     "The applications' rate while on is not in the text. At 100 kbit/s on/off flows hold windows that they "
     "do not use, and XFWA leaves a seventh to a quarter of the link empty.",
 )
