@@ -11,7 +11,6 @@ from bentpipe.style import drawing, save
 from .groups import TYPES
 from .runs import (
     BOTTLENECK,
-    COLOURS,
     GROUPS,
     LABELS,
     PATIENT,
@@ -21,6 +20,7 @@ from .runs import (
     THREE,
     TTL,
     buffers,
+    curve,
     drop_rate,
     flows,
     jain,
@@ -29,7 +29,6 @@ from .runs import (
     plain,
     scheme,
     seeded,
-    width,
     xfwa,
 )
 from .schemes import fairness
@@ -134,16 +133,7 @@ def draw_queue(context: Context, path: Path) -> None:
                     over(map(QUEUE[label], runs[f"{milliseconds}\n{LABELS[name]}"]))
                     for milliseconds in BUFFERS_MS
                 ]
-                axes.errorbar(
-                    BUFFERS_MS,
-                    [plain(value) for value in values],
-                    [width(value) for value in values],
-                    marker="o",
-                    ms=4,
-                    capsize=2,
-                    color=COLOURS[name],
-                    label=LABELS[name],
-                )
+                curve(axes, BUFFERS_MS, values, name)
             axes.set_xlabel("buffer (ms at the rate of the link)")
             axes.set_ylabel(label)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

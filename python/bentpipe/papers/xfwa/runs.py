@@ -153,3 +153,17 @@ def over(values: Iterable[float]) -> Estimate:
 def width(number: Number) -> float:
     """Give the half-width of the interval, 0 without one."""
     return half_width(number) or 0.0
+
+
+def curve(axes: Any, places: Sequence[float], values: Sequence[Number], name: str) -> None:
+    """Draw means with their intervals over `places`, in a scheme's colour and under its name."""
+    axes.errorbar(
+        places,
+        [plain(value) for value in values],
+        [width(value) for value in values],
+        marker="o",
+        ms=4,
+        capsize=2,
+        color=COLOURS[name],
+        label=LABELS[name],
+    )

@@ -10,7 +10,6 @@ from bentpipe.style import drawing, save
 
 from . import notes
 from .runs import (
-    COLOURS,
     LABELS,
     PERSISTENT,
     SEEDS,
@@ -19,6 +18,7 @@ from .runs import (
     Measured,
     buffers,
     claims,
+    curve,
     drop_rate,
     flows,
     jain,
@@ -28,7 +28,6 @@ from .runs import (
     plain,
     scheme,
     seeded,
-    width,
 )
 
 COUNTS = (0, 10, 20, 30, 40, 50)
@@ -171,16 +170,7 @@ def draw(context: Context, path: Path) -> None:
             ):
                 for name in THREE:
                     values = [measured(runs[count, name]) for count in COUNTS]
-                    axes.errorbar(
-                        COUNTS,
-                        [plain(value) for value in values],
-                        [width(value) for value in values],
-                        marker="o",
-                        ms=4,
-                        capsize=2,
-                        color=COLOURS[name],
-                        label=LABELS[name],
-                    )
+                    curve(axes, COUNTS, values, name)
                 axes.set_ylabel(label)
             panels[1].set_ylim(bottom=0)
         for axes in grid[-1]:
