@@ -135,6 +135,14 @@ impl Receiver {
         readable
     }
 
+    /// Payload `seq .. seq + len` arrived, and no byte of it lies in the window: it is counted.
+    pub fn refuse(&mut self, seq: Seq, len: u32) {
+        let below = if seq < self.nxt { len.min(self.nxt - seq) } else { 0 };
+        self.stats.data_segments += u64::from(len > 0);
+        self.stats.duplicate_bytes += u64::from(below);
+        self.stats.beyond_window_bytes += u64::from(len - below);
+    }
+
     fn in_order(&mut self, now: Time, end: Seq) -> u32 {
         let before = self.nxt;
         self.nxt = end;

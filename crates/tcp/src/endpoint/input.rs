@@ -62,9 +62,8 @@ impl Endpoint {
         if !in_order || !self.acceptable(segment) {
             if !segment.flags.has(Flags::RST) {
                 self.receiver.ack_soon();
-                if in_order && segment.len > 0 {
-                    // All of it is held already, or lies beyond the window: the receiver counts it.
-                    self.receiver.on_data(now, segment.seq, segment.len, false);
+                if in_order {
+                    self.receiver.refuse(segment.seq, segment.len);
                 }
                 if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
                     // The peer has not seen our ACK: "Acknowledge it, and restart the 2 MSL timeout."
@@ -118,7 +117,9 @@ impl Endpoint {
             // "If the RCV.WND is zero, no segments will be acceptable, but special allowance should be made to accept
             // valid ACKs": the receiver drops the payload.
             (_, 0) => segment.seq == nxt,
-            _ => inside(segment.seq) || inside(segment.end() - 1),
+            // The test looks at the first byte and at the last. A segment around the whole window has bytes inside it too,
+            // and a peer that resends across a window that it was told later has no other way to send them.
+            _ => segment.seq < nxt + window && segment.end() > nxt,
         }
     }
 

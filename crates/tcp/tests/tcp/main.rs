@@ -10,6 +10,7 @@ mod golden;
 mod handshake;
 mod harness;
 mod hooks;
+mod hostile;
 mod losses;
 mod timers;
 mod transfers;

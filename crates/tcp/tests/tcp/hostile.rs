@@ -1,0 +1,53 @@
+//! Peers that lie, guess and flood: what an endpoint makes of segments that no honest peer sends.
+//!
+//! The text of an RFC stands beside the test that holds it.
+
+mod window;
+
+use bentpipe_tcp::{Config, Endpoint, Flags, RecoveryKind, Segment, State};
+
+use crate::harness::{CLIENT, Net, SERVER, config};
+
+fn sack() -> Config {
+    config(RecoveryKind::Sack)
+}
+
+/// A connection with nothing under way; neither end closes because the other does.
+fn open(config: Config) -> Net {
+    let mut net = Net::alike(config);
+    net.closes_after_peer = [false; 2];
+    net.open();
+    net.run();
+    assert_eq!(net.states(), [State::Established; 2]);
+    net
+}
+
+/// What the client would send next, empty.
+fn next(net: &Net) -> Segment {
+    Segment {
+        seq: net.ends[SERVER].receiver().nxt(),
+        ack: net.ends[CLIENT].receiver().nxt(),
+        window: 65_535,
+        flags: Flags::ACK,
+        ..Segment::default()
+    }
+}
+
+/// Hands `segment` to an end at the time of the net, past the checks that hold for honest peers, and returns what it answers.
+fn answers(net: &mut Net, to: usize, segment: &Segment) -> Vec<Segment> {
+    net.ends[to].on_segment(net.now, segment);
+    everything(net, to)
+}
+
+/// What an end has to send.
+fn everything(net: &mut Net, end: usize) -> Vec<Segment> {
+    let now = net.now;
+    std::iter::from_fn(|| net.ends[end].poll_transmit(now))
+        .map(|transmit| transmit.segment)
+        .take(1000)
+        .collect()
+}
+
+fn delivered(end: &Endpoint) -> u64 {
+    end.receiver().delivered()
+}
