@@ -60,8 +60,7 @@ impl Endpoint {
             self.echo &= !segment.flags.has(Flags::CWR);
             self.echo |= segment.ecn == Ecn::Ce;
         }
-        let acceptable = self.sender.una() <= segment.ack && segment.ack <= self.sender.max();
-        if acceptable && segment.flags.has(Flags::ECE) {
+        if self.sender.una() <= segment.ack && segment.flags.has(Flags::ECE) {
             let before = self.sender.before_echo();
             self.accept(now, segment, false);
             self.sender.on_mark_echo(now, before);

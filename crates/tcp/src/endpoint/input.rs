@@ -13,6 +13,7 @@ impl Endpoint {
             && segment.ecn == Ecn::NotEct
             && segment.seq == self.receiver.nxt()
             && segment.len <= self.receiver.window()
+            && self.may_acknowledge(segment.ack)
             && !self.timestamps;
         if !expected {
             if !self.check(now, segment) {
@@ -28,10 +29,6 @@ impl Endpoint {
     /// What a segment that passed the checks acknowledges and brings.
     #[inline(always)]
     pub(super) fn accept(&mut self, now: Time, segment: &Segment, expected: bool) {
-        if segment.ack > self.sender.max() {
-            self.receiver.ack_soon();
-            return;
-        }
         if !(expected && self.acknowledges_nothing(segment)) {
             self.take_ack(now, segment);
         }
@@ -72,7 +69,6 @@ impl Endpoint {
             }
             return false;
         }
-        self.note_timestamp(segment);
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the exact next sequence number resets; a near miss is challenged.
             if segment.seq != self.receiver.nxt() {
@@ -102,7 +98,22 @@ impl Endpoint {
             self.establish(now, segment);
             self.window_from = (segment.seq, segment.ack);
         }
+        if !self.may_acknowledge(segment.ack) {
+            self.receiver.ack_soon();
+            return false;
+        }
+        // TS.Recent is the key to everything that the peer sends later: not for whoever guesses a sequence number.
+        self.note_timestamp(segment);
         true
+    }
+
+    /// Whether an ACK field tells of what was sent, and lately.
+    ///
+    /// RFC 5961 section 5.2: "The ACK value is considered acceptable only if it is in the range of ((SND.UNA - MAX.SND.WND) <=
+    /// SEG.ACK <= SND.NXT)", where SND.NXT is the byte after the newest one ever sent.
+    #[inline(always)]
+    fn may_acknowledge(&self, ack: Seq) -> bool {
+        self.sender.max() - ack <= self.sender.flight() + self.sender.largest_peer_window()
     }
 
     /// RFC 9293 section 3.10.7.4, first check.

@@ -463,6 +463,12 @@ impl Sender {
         self.rwnd
     }
 
+    /// The largest window that the peer ever advertised (MAX.SND.WND), in bytes.
+    #[inline]
+    pub fn largest_peer_window(&self) -> u32 {
+        self.largest_rwnd
+    }
+
     /// The round-trip estimator.
     #[inline]
     pub fn rtt(&self) -> &RttEstimator {

@@ -2,6 +2,7 @@
 //!
 //! The text of an RFC stands beside the test that holds it.
 
+mod blind;
 mod window;
 
 use bentpipe_tcp::{Config, Endpoint, Flags, RecoveryKind, Segment, State};

@@ -56,7 +56,10 @@ impl Check {
             end.state(),
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
         );
-        if !synchronised || !takes_data || segment.len == 0 {
+        let sender = end.sender();
+        // RFC 5961 section 5.2: what has overtaken more than a window of ACKs is discarded.
+        let too_old = segment.ack < sender.una() - sender.largest_peer_window();
+        if !synchronised || !takes_data || too_old || segment.len == 0 {
             return;
         }
         let (nxt, edge) = (end.receiver().nxt(), end.receiver().nxt() + end.receiver().window());
