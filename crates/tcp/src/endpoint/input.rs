@@ -58,7 +58,10 @@ impl Endpoint {
         let in_order = self.timestamps_in_order(segment);
         if !in_order || !self.acceptable(segment) {
             if !segment.flags.has(Flags::RST) {
-                self.receiver.ack_soon();
+                match segment.flags.has(Flags::SYN) {
+                    true => self.challenge(now),
+                    false => self.receiver.ack_soon(),
+                }
                 if in_order {
                     self.receiver.refuse(segment.seq, segment.len);
                 }
@@ -72,7 +75,7 @@ impl Endpoint {
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the exact next sequence number resets; a near miss is challenged.
             if segment.seq != self.receiver.nxt() {
-                self.receiver.ack_soon();
+                self.challenge(now);
             } else if self.state == State::SynReceived && self.passive {
                 self.listen_again();
             } else if self.state == State::TimeWait {
@@ -84,7 +87,7 @@ impl Endpoint {
             return false;
         }
         if segment.flags.has(Flags::SYN) {
-            self.receiver.ack_soon();
+            self.challenge(now);
             return false;
         }
         if !segment.flags.has(Flags::ACK) {
@@ -99,12 +102,19 @@ impl Endpoint {
             self.window_from = (segment.seq, segment.ack);
         }
         if !self.may_acknowledge(segment.ack) {
-            self.receiver.ack_soon();
+            self.challenge(now);
             return false;
         }
         // TS.Recent is the key to everything that the peer sends later: not for whoever guesses a sequence number.
         self.note_timestamp(segment);
         true
+    }
+
+    /// Owes the peer an ACK that a segment it did not send, or does not remember, gave cause for, unless many went out lately.
+    fn challenge(&mut self, now: Time) {
+        if self.challenges.allow(now) {
+            self.receiver.ack_soon();
+        }
     }
 
     /// Whether an ACK field tells of what was sent, and lately.

@@ -1,11 +1,13 @@
 //! One end of a connection: the state machine of RFC 9293 around a [`Sender`] and a [`Receiver`].
 
+mod challenges;
 mod ecn;
 mod input;
 mod opening;
 mod output;
 
 use bentpipe_units::{Span, Time};
+use challenges::Challenges;
 
 use crate::receiver::window_scale_for;
 use crate::recovery::Reduction;
@@ -75,6 +77,7 @@ pub struct Endpoint {
     window_from: (Seq, Seq),
     reset: Option<Segment>,
     time_wait_until: Time,
+    challenges: Challenges,
     error: Option<ConnectionError>,
 }
 
@@ -118,6 +121,7 @@ impl Endpoint {
             window_from: (Seq::default(), Seq::default()),
             reset: None,
             time_wait_until: Time::NEVER,
+            challenges: Challenges::new(),
             error: None,
         }
     }

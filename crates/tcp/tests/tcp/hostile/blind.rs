@@ -54,3 +54,76 @@ fn a_timestamp_counts_only_with_an_acceptable_ack() {
     net.run();
     assert_eq!(net.read[SERVER], 5000);
 }
+
+/// What every challenge looks like.
+fn is_challenge(net: &Net, answer: &[Segment]) -> bool {
+    let [one] = answer else { return false };
+    (one.flags, one.ack, one.len) == (Flags::ACK, net.ends[SERVER].receiver().nxt(), 0)
+}
+
+#[test]
+fn a_blind_reset_must_hit_the_next_sequence_number() {
+    // RFC 5961 section 3.2: "If the RST bit is set and the sequence number is outside the current receive window, silently drop
+    // the segment." "If the RST bit is set and the sequence number exactly matches the next expected sequence number (RCV.NXT),
+    // then TCP MUST reset the connection." "If the RST bit is set and the sequence number does not exactly match the next
+    // expected sequence value, yet is within the current receive window, TCP MUST send an acknowledgment (challenge ACK)".
+    for flags in [Flags::RST, Flags::RST | Flags::ACK, Flags::RST | Flags::SYN, Flags::RST | Flags::FIN] {
+        let mut net = open(sack());
+        let window = net.ends[SERVER].receiver().window();
+        let exact = Segment { flags, ..next(&net) };
+        for away in [window, window + 1, 1 << 30, 1 << 31, u32::MAX - 1, 3 << 30] {
+            let answer = answers(&mut net, SERVER, &Segment { seq: exact.seq + away, ..exact });
+            assert_eq!((answer, net.ends[SERVER].state()), (vec![], State::Established), "{away} ahead");
+        }
+        for away in [1, 2, window / 2, window - 1] {
+            let answer = answers(&mut net, SERVER, &Segment { seq: exact.seq + away, ..exact });
+            assert!(is_challenge(&net, &answer), "{away} ahead: {answer:?}");
+            assert_eq!(net.ends[SERVER].state(), State::Established);
+        }
+        assert_eq!(answers(&mut net, SERVER, &exact), []);
+        assert_eq!(net.ends[SERVER].error(), Some(bentpipe_tcp::ConnectionError::Reset));
+    }
+}
+
+#[test]
+fn a_blind_syn_is_challenged_wherever_it_lies() {
+    // RFC 5961 section 4.2: "If the SYN bit is set, irrespective of the sequence number, TCP MUST send an ACK (also referred to
+    // as challenge ACK) to the remote peer". "After sending the acknowledgment, TCP MUST drop the unacceptable segment and stop
+    // processing further."
+    for flags in [Flags::SYN, Flags::SYN | Flags::ACK, Flags::SYN | Flags::FIN | Flags::PSH | Flags::URG] {
+        let mut net = open(sack());
+        for away in [0, 1, 65_534, 65_535, 1 << 31, u32::MAX] {
+            let syn = Segment { seq: next(&net).seq + away, flags, len: 20, ..next(&net) };
+            let answer = answers(&mut net, SERVER, &syn);
+            assert!(is_challenge(&net, &answer), "{away} ahead: {answer:?}");
+            assert_eq!((net.ends[SERVER].state(), delivered(&net.ends[SERVER])), (State::Established, 0));
+        }
+    }
+}
+
+#[test]
+fn challenges_are_throttled_and_resets_are_not() {
+    // RFC 5961 section 7: "in any 5 second window, no more than 10 challenge ACKs should be sent".
+    let attacks: [fn(&Segment) -> Segment; 4] = [
+        |next| Segment { seq: next.seq + 1, flags: Flags::RST, ..*next },
+        |next| Segment { flags: Flags::SYN, ..*next },
+        |next| Segment { seq: next.seq - 9, flags: Flags::SYN | Flags::ACK, ..*next },
+        |next| Segment { ack: next.ack + 1, len: 1, ..*next },
+    ];
+    for attack in attacks {
+        let mut net = open(sack());
+        let next = next(&net);
+        let mut times = Vec::new();
+        for ms in (0..20_000).step_by(100) {
+            net.run_to(10_000 + ms);
+            times.extend(answers(&mut net, SERVER, &attack(&next)).iter().map(|_| ms));
+        }
+        assert_eq!(times.len(), 40, "{times:?}");
+        assert!(times.windows(11).all(|run| run[10] - run[0] >= 5000), "{times:?}");
+        // Data is acknowledged all the same, and the right reset resets.
+        answers(&mut net, SERVER, &attack(&next));
+        assert_eq!(answers(&mut net, SERVER, &Segment { len: 1000, ..next }).len(), 1);
+        answers(&mut net, SERVER, &Segment { seq: next.seq + 1000, flags: Flags::RST, ..next });
+        assert_eq!(net.ends[SERVER].state(), State::Closed);
+    }
+}
