@@ -55,6 +55,9 @@ impl Endpoint {
             self.syn.lost = true;
             return false;
         }
+        if self.lacks_timestamps(segment) {
+            return false;
+        }
         let in_order = self.timestamps_in_order(segment);
         if !in_order || !self.acceptable(segment) {
             if !segment.flags.has(Flags::RST) {
@@ -148,6 +151,11 @@ impl Endpoint {
     pub(super) fn timestamps_in_order(&self, segment: &Segment) -> bool {
         let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps) else { return true };
         Seq(timestamps.value) >= Seq(self.ts_recent) || segment.flags.has(Flags::RST)
+    }
+
+    /// RFC 7323 section 3.2: "If a non-<RST> segment is received without a TSopt, a TCP SHOULD silently drop the segment."
+    fn lacks_timestamps(&self, segment: &Segment) -> bool {
+        self.timestamps && segment.options.timestamps.is_none() && !segment.flags.has(Flags::RST)
     }
 
     /// RFC 7323 section 5.3 (R3): TS.Recent, by segments that passed (R1) and (R2).

@@ -3,6 +3,8 @@
 //! The text of an RFC stands beside the test that holds it.
 
 mod blind;
+mod lies;
+mod order;
 mod window;
 
 use bentpipe_tcp::{Config, Endpoint, Flags, RecoveryKind, Segment, State};
