@@ -68,7 +68,8 @@ impl Endpoint {
                 if in_order {
                     self.receiver.refuse(segment.seq, segment.len);
                 }
-                if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+                let fin_again = segment.flags.has(Flags::FIN) && segment.end() == self.receiver.nxt();
+                if self.state == State::TimeWait && in_order && fin_again {
                     // The peer has not seen our ACK: "Acknowledge it, and restart the 2 MSL timeout."
                     self.time_wait_until = now + self.config.time_wait;
                 }

@@ -15,3 +15,22 @@ fn what_lacks_a_timestamp_is_dropped_once_both_have_them() {
     answers(&mut net, SERVER, &Segment { flags: Flags::RST, len: 0, ..data });
     assert_eq!(net.ends[SERVER].error(), Some(ConnectionError::Reset));
 }
+
+#[test]
+fn only_the_fin_itself_starts_time_wait_anew() {
+    // RFC 9293 section 3.10.7.4, eighth check, TIME-WAIT: "Remain in the TIME-WAIT state. Restart the 2 MSL time-wait timeout."
+    // for "a retransmission of the remote FIN", and nothing else keeps the connection.
+    let mut net = open(sack());
+    net.close(SERVER);
+    net.close(CLIENT);
+    net.run_to(400);
+    assert_eq!(net.states(), [State::TimeWait; 2]);
+    let fin = Segment { seq: next(&net).seq - 1, flags: Flags::ACK | Flags::FIN, ..next(&net) };
+    let end = net.ends[SERVER].next_timeout();
+    for wrong in [fin.seq - 1, fin.seq + 5, fin.seq + 100_000, fin.seq + (1 << 31)] {
+        answers(&mut net, SERVER, &Segment { seq: wrong, ..fin });
+        assert_eq!(net.ends[SERVER].next_timeout(), end, "{wrong:?}");
+    }
+    assert_eq!(answers(&mut net, SERVER, &fin).len(), 1);
+    assert!(net.ends[SERVER].next_timeout() > end);
+}
