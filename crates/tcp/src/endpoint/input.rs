@@ -91,7 +91,11 @@ impl Endpoint {
             return false;
         }
         if segment.flags.has(Flags::SYN) {
-            self.challenge(now);
+            // RFC 9293 section 3.10.7.4, fourth check: after a passive open, another SYN takes the first one back.
+            match self.state == State::SynReceived && self.passive {
+                true => self.listen_again(),
+                false => self.challenge(now),
+            }
             return false;
         }
         if !segment.flags.has(Flags::ACK) {

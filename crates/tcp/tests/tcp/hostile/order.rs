@@ -34,3 +34,26 @@ fn only_the_fin_itself_starts_time_wait_anew() {
     assert_eq!(answers(&mut net, SERVER, &fin).len(), 1);
     assert!(net.ends[SERVER].next_timeout() > end);
 }
+
+/// A server that has a SYN with sequence number 500 and has answered it.
+fn half_open() -> (Net, Segment) {
+    let mut net = Net::alike(sack());
+    net.ends[SERVER].listen();
+    let syn = Segment { seq: Seq(500), window: 9000, flags: Flags::SYN, ..Segment::default() };
+    let answer = answers(&mut net, SERVER, &syn);
+    assert_eq!((answer.len(), answer[0].ack, net.ends[SERVER].state()), (1, Seq(501), State::SynReceived));
+    let ack = Segment { seq: Seq(501), ack: answer[0].seq + 1, flags: Flags::ACK, ..syn };
+    (net, ack)
+}
+
+#[test]
+fn another_syn_in_the_window_takes_a_half_open_connection_back() {
+    // RFC 9293 section 3.10.7.4, fourth check, SYN-RECEIVED: "If the connection was initiated with a passive OPEN, then return
+    // this connection to the LISTEN state and return."
+    let (mut net, ack) = half_open();
+    let other = Segment { seq: ack.seq + 7, flags: Flags::SYN, ack: Seq(0), ..ack };
+    assert_eq!(answers(&mut net, SERVER, &other), []);
+    assert_eq!(net.ends[SERVER].state(), State::Listen);
+    let answer = answers(&mut net, SERVER, &other);
+    assert_eq!((answer[0].flags, answer[0].ack), (Flags::SYN | Flags::ACK, other.seq + 1));
+}
