@@ -144,6 +144,7 @@ impl Endpoint {
         self.syn = Syn::default();
         self.config.mss = u32::from(self.offered_mss);
         self.receiver = Receiver::new(&self.config);
+        self.sender.forget_peer_window();
     }
 
     /// The application hands over `bytes` more; `u64::MAX` means that it never stops.

@@ -200,6 +200,12 @@ impl Sender {
         self.control.on_advertised_window(bytes);
     }
 
+    /// There is no peer any more.
+    pub(crate) fn forget_peer_window(&mut self) {
+        self.rwnd = 0;
+        self.largest_rwnd = 0;
+    }
+
     #[inline]
     fn note_window(&mut self, bytes: u32) {
         self.rwnd = bytes;

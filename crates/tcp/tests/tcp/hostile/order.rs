@@ -57,3 +57,17 @@ fn another_syn_in_the_window_takes_a_half_open_connection_back() {
     let answer = answers(&mut net, SERVER, &other);
     assert_eq!((answer[0].flags, answer[0].ack), (Flags::SYN | Flags::ACK, other.seq + 1));
 }
+
+#[test]
+fn the_window_of_a_syn_that_was_taken_back_is_forgotten() {
+    // What a peer once offered is half of what decides when a small window is worth sending into (RFC 9293 section
+    // 3.8.6.2.1), and how old an ACK may be (RFC 5961 section 5.2): it must be this peer's.
+    let (mut net, ack) = half_open();
+    answers(&mut net, SERVER, &Segment { flags: Flags::RST, ..ack });
+    assert_eq!(net.ends[SERVER].state(), State::Listen);
+    let syn = Segment { seq: Seq(90), window: 400, flags: Flags::SYN, ..Segment::default() };
+    let answer = answers(&mut net, SERVER, &syn);
+    answers(&mut net, SERVER, &Segment { seq: Seq(91), ack: answer[0].seq + 1, flags: Flags::ACK, ..syn });
+    net.ends[SERVER].write(5000);
+    assert_eq!(everything(&mut net, SERVER).iter().map(|sent| sent.len).collect::<Vec<_>>(), [400]);
+}
