@@ -127,12 +127,26 @@ impl Receiver {
         if fin {
             self.ack_now = true;
         }
-        if self.fin == Some(self.nxt) && !self.fin_reached {
+        if let Some(fin) = self.fin
+            && fin <= self.nxt
+            && !self.fin_reached
+        {
+            self.reach_fin(fin);
+        }
+        readable
+    }
+
+    /// Everything up to a FIN arrived, or more.
+    #[cold]
+    fn reach_fin(&mut self, fin: Seq) {
+        self.fin = None;
+        if fin == self.nxt {
             self.fin_reached = true;
             self.nxt += 1;
             self.edge = self.edge.max(self.nxt);
+            // What a peer sent behind its own FIN is nothing.
+            self.held.clear();
         }
-        readable
     }
 
     /// Payload `seq .. seq + len` arrived, and no byte of it lies in the window: it is counted.

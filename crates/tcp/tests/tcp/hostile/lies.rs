@@ -4,3 +4,30 @@ use bentpipe_tcp::{Flags, Options, SackBlock, Segment, State, Timestamps};
 use bentpipe_units::Time;
 
 use super::*;
+
+#[test]
+fn a_fin_that_data_went_past_is_forgotten() {
+    // Else the next one with its sequence number, 4 GB later, would end the connection in the midst of its data.
+    let mut net = open(sack());
+    net.readers[SERVER] = crate::harness::Reader::AtOnce;
+    let first = next(&net);
+    answers(&mut net, SERVER, &Segment { seq: first.seq + 500, flags: Flags::ACK | Flags::FIN, ..first });
+    let mut sent = 0_u64;
+    while sent <= (1 << 32) + 500 {
+        let len = if sent < 1 << 32 { 1 << 15 } else { 250 };
+        answers(&mut net, SERVER, &Segment { len, ..next(&net) });
+        net.ends[SERVER].read(u32::MAX);
+        sent += u64::from(len);
+        assert_eq!((delivered(&net.ends[SERVER]), net.ends[SERVER].state()), (sent, State::Established));
+    }
+}
+
+#[test]
+fn what_a_peer_sent_behind_its_fin_is_not_held() {
+    let mut net = open(sack());
+    let first = next(&net);
+    answers(&mut net, SERVER, &Segment { seq: first.seq + 500, len: 100, ..first });
+    answers(&mut net, SERVER, &Segment { len: 10, flags: Flags::ACK | Flags::FIN, ..first });
+    assert_eq!((net.ends[SERVER].state(), delivered(&net.ends[SERVER])), (State::CloseWait, 10));
+    assert!(!net.ends[SERVER].receiver().has_hole());
+}
