@@ -187,9 +187,7 @@ impl Endpoint {
             self.window_from = (segment.seq.max(wl1), segment.ack);
         }
         let timestamp_rtt = match (self.timestamps, segment.options.timestamps) {
-            (true, Some(t)) if t.echo != 0 => {
-                Some(Span::from_millis(u64::from(timestamp_clock(now).wrapping_sub(t.echo))))
-            }
+            (true, Some(timestamps)) => self.echoed_rtt(now, timestamps.echo),
             _ => None,
         };
         let incoming = Incoming {
@@ -200,6 +198,14 @@ impl Endpoint {
             timestamp_rtt,
         };
         self.sender.on_ack(now, &incoming);
+    }
+
+    /// The time since this end sent the timestamp that came back; none when it never sent it.
+    fn echoed_rtt(&self, now: Time, echo: u32) -> Option<Span> {
+        let rtt = Span::from_millis(u64::from(timestamp_clock(now).wrapping_sub(echo)));
+        // The clock's tick is what both of its readings may be off by.
+        let open = now.since(self.syn.sent?) + Span::from_millis(1);
+        (echo != 0 && rtt <= open).then_some(rtt)
     }
 
     #[inline(always)]

@@ -31,3 +31,24 @@ fn what_a_peer_sent_behind_its_fin_is_not_held() {
     assert_eq!((net.ends[SERVER].state(), delivered(&net.ends[SERVER])), (State::CloseWait, 10));
     assert!(!net.ends[SERVER].receiver().has_hole());
 }
+
+#[test]
+fn an_echo_of_a_timestamp_that_was_never_sent_is_no_sample() {
+    let mut net = open(Config { timestamps: true, ..sack() });
+    net.write(SERVER, 1000);
+    let rtt = *net.ends[SERVER].sender().rtt();
+    let clock = 1 + (net.now.as_nanos() / 1_000_000) as u32;
+    for (bytes, echo) in
+        [(1, clock + 1), (2, clock + 40_000), (3, 0), (4, clock.wrapping_sub(300)), (5, 1 << 31)]
+    {
+        let mut ack = Segment { ack: next(&net).ack + bytes, ..next(&net) };
+        ack.options.timestamps = Some(Timestamps { value: clock, echo });
+        answers(&mut net, SERVER, &ack);
+        assert_eq!(net.ends[SERVER].sender().una(), ack.ack);
+        assert_eq!(net.ends[SERVER].sender().rtt().samples(), rtt.samples(), "{echo} at {clock}");
+    }
+    let mut ack = Segment { ack: next(&net).ack + 6, ..next(&net) };
+    ack.options.timestamps = Some(Timestamps { value: clock, echo: clock - 20 });
+    answers(&mut net, SERVER, &ack);
+    assert_eq!(net.ends[SERVER].sender().rtt().latest(), Some(bentpipe_units::Span::from_millis(20)));
+}
