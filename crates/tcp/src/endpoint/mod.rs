@@ -200,6 +200,9 @@ impl Endpoint {
 
     /// The time that `next_timeout` named has come.
     pub fn on_timeout(&mut self, now: Time) {
+        if self.state == State::Closed {
+            return;
+        }
         if now >= self.time_wait_until {
             self.state = State::Closed;
             self.time_wait_until = Time::NEVER;

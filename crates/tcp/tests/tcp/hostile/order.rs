@@ -71,3 +71,15 @@ fn the_window_of_a_syn_that_was_taken_back_is_forgotten() {
     net.ends[SERVER].write(5000);
     assert_eq!(everything(&mut net, SERVER).iter().map(|sent| sent.len).collect::<Vec<_>>(), [400]);
 }
+
+#[test]
+fn a_connection_that_was_reset_does_not_time_out_as_well() {
+    let mut net = open(Config { max_retransmissions: 0, ..sack() });
+    net.ends[SERVER].write(1000);
+    assert_eq!(everything(&mut net, SERVER).len(), 1);
+    let reset = Segment { flags: Flags::RST, ..next(&net) };
+    answers(&mut net, SERVER, &reset);
+    // A driver may wake it for a timer that it had set before.
+    net.ends[SERVER].on_timeout(net.now + bentpipe_units::Span::from_millis(60_000));
+    assert_eq!(net.ends[SERVER].error(), Some(ConnectionError::Reset));
+}
