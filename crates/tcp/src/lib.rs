@@ -16,7 +16,7 @@ pub use config::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind,
 pub use endpoint::{Endpoint, State, Transmit};
 pub use receiver::{Receiver, ReceiverStats};
 pub use rtt::RttEstimator;
-pub use runs::Runs;
+pub use runs::{MOST_SMALL_RUNS, Runs};
 pub use segment::{Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};
 pub use sender::{ConnectionError, Incoming, Outgoing, Sender, SenderStats};
 pub use seq::Seq;

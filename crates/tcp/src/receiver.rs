@@ -186,6 +186,9 @@ impl Receiver {
     fn out_of_order(&mut self, block: SackBlock) {
         self.stats.out_of_order_segments += 1;
         self.ack_now = true;
+        if !self.held.admits(block, self.capacity, self.mss) {
+            return;
+        }
         let mut fresh = 0;
         self.held.insert(block, |part| fresh += part.end - part.start);
         self.stats.duplicate_bytes += u64::from((block.end - block.start) - fresh);
@@ -281,6 +284,11 @@ impl Receiver {
     #[inline]
     pub fn has_hole(&self) -> bool {
         !self.held.is_empty()
+    }
+
+    /// Runs of data held past a hole.
+    pub fn held_runs(&self) -> usize {
+        self.held.count()
     }
 
     /// Owes an acknowledgment from now on.

@@ -3,6 +3,10 @@ use std::collections::VecDeque;
 use crate::recovery::Range;
 use crate::{SackBlock, Seq};
 
+/// Runs of bytes shorter than a segment that are held, whatever the window: a peer that sends or reports every other byte would
+/// have one for every two bytes.
+pub const MOST_SMALL_RUNS: usize = 1024;
+
 /// Bytes held beyond a cumulative point, as disjoint runs in order: the sender's scoreboard (RFC 6675 section 3) and the
 /// receiver's reassembly queue.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +26,22 @@ impl Runs {
     #[inline]
     pub fn held(&self) -> u32 {
         self.held
+    }
+
+    /// Disjoint runs held.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether `block` may be added to what is held of `span` bytes, which travel in segments of `smss` bytes: it touches what
+    /// is held, or another run does not lift their number above [`MOST_SMALL_RUNS`] and one for each whole segment.
+    ///
+    /// RFC 2018 section 8 lets a receiver drop what it holds, and what a sender was not told costs it a retransmission.
+    pub fn admits(&self, block: SackBlock, span: u32, smss: u32) -> bool {
+        self.runs.len() < MOST_SMALL_RUNS
+            || self.runs.len() < MOST_SMALL_RUNS + (span / smss.max(1)) as usize
+            || self.runs.get(self.first_reaching(block.start)).is_some_and(|run| run.start <= block.end)
     }
 
     /// The byte after the highest one held.

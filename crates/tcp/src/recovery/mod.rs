@@ -240,6 +240,11 @@ pub trait Recovery: Send {
         Range { start: seq, end: max }
     }
 
+    /// Runs of bytes on a scoreboard.
+    fn scoreboard_runs(&self) -> usize {
+        0
+    }
+
     /// Recovery phases entered so far.
     fn phases(&self) -> u32;
 }

@@ -108,6 +108,9 @@ impl Recovery for Sack {
             if block.start < una || block.end > max || block.start >= block.end {
                 continue;
             }
+            if !self.board.admits(*block, max - una, self.smss) {
+                continue;
+            }
             self.board.insert(*block, |fresh| {
                 news = true;
                 if let Some(high) = high_rxt
@@ -241,6 +244,10 @@ impl Recovery for Sack {
 
     fn missing_from(&self, seq: Seq, max: Seq) -> Range {
         self.board.missing_from(seq, max)
+    }
+
+    fn scoreboard_runs(&self) -> usize {
+        self.board.count()
     }
 
     fn phases(&self) -> u32 {

@@ -486,6 +486,11 @@ impl Sender {
         self.recovery.in_recovery()
     }
 
+    /// Runs of bytes that the peer reported to hold.
+    pub fn scoreboard_runs(&self) -> usize {
+        self.recovery.scoreboard_runs()
+    }
+
     /// Recovery phases entered so far.
     pub fn recovery_phases(&self) -> u32 {
         self.recovery.phases()

@@ -1,6 +1,6 @@
 //! A peer that lies: about what it has, what it saw, and what it wants.
 
-use bentpipe_tcp::{Flags, Options, SackBlock, Segment, State, Timestamps};
+use bentpipe_tcp::{Flags, MOST_SMALL_RUNS, Options, SackBlock, Segment, State, Timestamps};
 use bentpipe_units::Time;
 
 use super::*;
@@ -51,4 +51,44 @@ fn an_echo_of_a_timestamp_that_was_never_sent_is_no_sample() {
     ack.options.timestamps = Some(Timestamps { value: clock, echo: clock - 20 });
     answers(&mut net, SERVER, &ack);
     assert_eq!(net.ends[SERVER].sender().rtt().latest(), Some(bentpipe_units::Span::from_millis(20)));
+}
+
+#[test]
+fn every_other_byte_is_held_up_to_a_bound() {
+    let mut net = open(Config { receive_window: 1 << 20, ..sack() });
+    let first = next(&net);
+    for pair in 1..100_000 {
+        answers(&mut net, SERVER, &Segment { seq: first.seq + 2 * pair, len: 1, ..first });
+    }
+    let receiver = net.ends[SERVER].receiver();
+    assert!(receiver.has_hole());
+    let most = MOST_SMALL_RUNS + (1 << 20) / 1000;
+    assert!(receiver.held_runs() <= most, "{} runs", receiver.held_runs());
+    // The data itself still arrives.
+    net.write(CLIENT, 300_000);
+    net.run();
+    assert_eq!(net.read[SERVER], 300_000);
+}
+
+#[test]
+fn a_report_of_every_other_byte_fills_the_scoreboard_up_to_a_bound() {
+    let config = Config { receive_window: 1 << 20, initial_window: 200, ..sack() };
+    let mut net = open(config);
+    net.ends[SERVER].write(200_000);
+    assert_eq!(everything(&mut net, SERVER).len(), 200);
+    let mut reply = next(&net);
+    let una = reply.ack;
+    reply.window = u16::MAX;
+    for pair in (1..99_000).step_by(4) {
+        reply.options.sack.clear();
+        for block in pair..pair + 4 {
+            let start = una + 2 * block;
+            reply.options.sack.push(SackBlock { start, end: start + 1 });
+        }
+        answers(&mut net, SERVER, &reply);
+    }
+    let sender = net.ends[SERVER].sender();
+    assert!(sender.scoreboard_runs() >= 1024);
+    let most = MOST_SMALL_RUNS + (sender.flight() / 1000) as usize;
+    assert!(sender.scoreboard_runs() <= most, "{} runs", sender.scoreboard_runs());
 }
