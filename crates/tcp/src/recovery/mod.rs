@@ -46,8 +46,14 @@ pub struct Reductions {
 }
 
 impl Reductions {
+    /// Of those that nobody takes, the older half is forgotten when there are this many.
+    pub const MOST_UNTAKEN: usize = 1 << 14;
+
     /// Writes a reduction down.
     pub fn push(&mut self, reduction: Reduction) {
+        if self.untaken.len() == Reductions::MOST_UNTAKEN {
+            self.untaken.drain(..Reductions::MOST_UNTAKEN / 2);
+        }
         self.untaken.push(reduction);
         self.last = Some(reduction);
         self.to_announce = true;

@@ -1,6 +1,7 @@
 //! A peer that lies: about what it has, what it saw, and what it wants.
 
-use bentpipe_tcp::{Flags, MOST_SMALL_RUNS, Options, SackBlock, Segment, State, Timestamps};
+use bentpipe_tcp::recovery::{Reduction, Reductions};
+use bentpipe_tcp::{Flags, MOST_SMALL_RUNS, Options, SackBlock, Segment, Seq, State, Timestamps};
 use bentpipe_units::Time;
 
 use super::*;
@@ -91,4 +92,22 @@ fn a_report_of_every_other_byte_fills_the_scoreboard_up_to_a_bound() {
     assert!(sender.scoreboard_runs() >= 1024);
     let most = MOST_SMALL_RUNS + (sender.flight() / 1000) as usize;
     assert!(sender.scoreboard_runs() <= most, "{} runs", sender.scoreboard_runs());
+}
+
+#[test]
+fn reductions_that_nobody_takes_do_not_pile_up() {
+    let mut reductions = Reductions::default();
+    let reduction = |nanos| Reduction {
+        time: Time::from_nanos(nanos),
+        una: Seq(0),
+        below: Seq(1),
+        max: Seq(1),
+        marked: false,
+    };
+    for nanos in 0..100_000 {
+        reductions.push(reduction(nanos));
+    }
+    let left = reductions.take();
+    assert!(left.len() <= Reductions::MOST_UNTAKEN, "{}", left.len());
+    assert_eq!(left.last(), Some(&reduction(99_999)));
 }
