@@ -64,6 +64,8 @@ impl Default for AdalrOptions {
 const BREAKPOINT: f64 = 15.0;
 /// Upper bound of ρ, and what a sample of 1 s gives.
 const LARGEST: f64 = 60.0;
+/// The largest window that can be advertised (RFC 7323 section 2.3): sequence numbers cannot tell more apart.
+const LARGEST_WINDOW: f64 = 65_535.0 * 16_384.0;
 /// Added to "now" when the timer is scheduled after a timeout (section 4.3).
 const SLACK: Span = Span::from_millis(200);
 /// Segments that one pass through the retransmission buffer resends (slides).
@@ -173,7 +175,7 @@ impl Control for Adalr {
         }
         let once_more = self.options.rwnd_reading != RwndReading::PerAck || !self.adjusted_since_ack;
         if once_more && f64::from(view.flight) <= self.adjusted {
-            self.adjusted += self.increment(w, view);
+            self.adjusted = (self.adjusted + self.increment(w, view)).min(LARGEST_WINDOW);
             self.adjusted_since_ack = true;
         }
         self.adjusted as u32

@@ -2,6 +2,7 @@
 //!
 //! The text of an RFC stands beside the test that holds it.
 
+mod arbitrary;
 mod blind;
 mod lies;
 mod order;

@@ -1,6 +1,6 @@
 //! RFC 9293 section 3.10.7: what is looked at first, in which state.
 
-use bentpipe_tcp::{ConnectionError, Flags, Segment, Seq, State, Timestamps};
+use bentpipe_tcp::{ConnectionError, Flags, Segment, Seq, State};
 
 use super::*;
 
