@@ -138,6 +138,7 @@ impl Receiver {
 
     /// Everything up to a FIN arrived, or more.
     #[cold]
+    #[inline(never)]
     fn reach_fin(&mut self, fin: Seq) {
         self.fin = None;
         if fin == self.nxt {
@@ -150,6 +151,8 @@ impl Receiver {
     }
 
     /// Payload `seq .. seq + len` arrived, and no byte of it lies in the window: it is counted.
+    #[cold]
+    #[inline(never)]
     pub fn refuse(&mut self, seq: Seq, len: u32) {
         let below = if seq < self.nxt { len.min(self.nxt - seq) } else { 0 };
         self.stats.data_segments += u64::from(len > 0);

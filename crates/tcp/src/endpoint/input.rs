@@ -13,7 +13,7 @@ impl Endpoint {
             && segment.ecn == Ecn::NotEct
             && segment.seq == self.receiver.nxt()
             && segment.len <= self.receiver.window()
-            && self.may_acknowledge(segment.ack)
+            && segment.ack - self.sender.una() <= self.sender.flight()
             && !self.timestamps;
         if !expected {
             if !self.check(now, segment) {
@@ -119,6 +119,8 @@ impl Endpoint {
     }
 
     /// Owes the peer an ACK that a segment it did not send, or does not remember, gave cause for, unless many went out lately.
+    #[cold]
+    #[inline(never)]
     fn challenge(&mut self, now: Time) {
         if self.challenges.allow(now) {
             self.receiver.ack_soon();
@@ -129,7 +131,6 @@ impl Endpoint {
     ///
     /// RFC 5961 section 5.2: "The ACK value is considered acceptable only if it is in the range of ((SND.UNA - MAX.SND.WND) <=
     /// SEG.ACK <= SND.NXT)", where SND.NXT is the byte after the newest one ever sent.
-    #[inline(always)]
     fn may_acknowledge(&self, ack: Seq) -> bool {
         self.sender.max() - ack <= self.sender.flight() + self.sender.largest_peer_window()
     }
@@ -201,6 +202,7 @@ impl Endpoint {
     }
 
     /// The time since this end sent the timestamp that came back; none when it never sent it.
+    #[inline(never)]
     fn echoed_rtt(&self, now: Time, echo: u32) -> Option<Span> {
         let rtt = Span::from_millis(u64::from(timestamp_clock(now).wrapping_sub(echo)));
         // The clock's tick is what both of its readings may be off by.

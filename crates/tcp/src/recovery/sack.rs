@@ -105,7 +105,9 @@ impl Recovery for Sack {
         let mut news = false;
         for block in blocks {
             // A block below the cumulative ACK is a duplicate report (RFC 2883); one beyond SND.MAX is a lie.
-            if block.start < una || block.end > max || block.start >= block.end {
+            // Counted from the ACK: half the sequence space away a block can lie behind it and before SND.MAX at once.
+            let (start, end) = (block.start - una, block.end - una);
+            if start >= end || end > max - una {
                 continue;
             }
             if !self.board.admits(*block, max - una, self.smss) {

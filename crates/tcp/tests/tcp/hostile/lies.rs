@@ -114,3 +114,103 @@ fn reductions_that_nobody_takes_do_not_pile_up() {
     assert!(left.len() <= Reductions::MOST_UNTAKEN, "{}", left.len());
     assert_eq!(left.last(), Some(&reduction(99_999)));
 }
+
+/// A server that has sent its first window of 10 segments, and an ACK that acknowledges none of it.
+fn sending() -> (Net, Segment) {
+    let mut net = open(Config { initial_window: 10, ..sack() });
+    net.ends[SERVER].write(1_000_000);
+    assert_eq!(everything(&mut net, SERVER).len(), 10);
+    let reply = next(&net);
+    (net, reply)
+}
+
+#[test]
+fn blocks_outside_what_was_sent_are_no_report() {
+    let (mut net, mut reply) = sending();
+    let (una, max) = (reply.ack, reply.ack + 10_000);
+    for (start, end) in [
+        (una - 500, una),
+        (una - 500, una + 500),
+        (max - 10, max + 10),
+        (max, max + 1000),
+        (una + 700, una + 700),
+        (una + 900, una + 700),
+        (una + (1 << 31), una + 5000),
+        (una + ((1 << 31) - 1), una + ((1 << 31) + 3000)),
+    ] {
+        reply.options.sack.clear();
+        reply.options.sack.push(SackBlock { start, end });
+        assert_eq!(answers(&mut net, SERVER, &reply), []);
+        assert_eq!(net.ends[SERVER].sender().scoreboard_runs(), 0, "{start:?} to {end:?}");
+    }
+}
+
+#[test]
+fn a_peer_that_reports_everything_and_acknowledges_nothing_gets_it_again() {
+    // RFC 2018 section 8: "The data sender MUST retransmit the segment at the left edge of the window after a retransmit
+    // timeout, whether or not the SACKed bit is on for that segment."
+    let (mut net, mut reply) = sending();
+    let una = reply.ack;
+    for _ in 0..10 {
+        reply.options.sack.clear();
+        reply.options.sack.push(SackBlock { start: una, end: net.ends[SERVER].sender().max() });
+        answers(&mut net, SERVER, &reply);
+    }
+    net.now = net.ends[SERVER].next_timeout();
+    let now = net.now;
+    net.ends[SERVER].on_timeout(now);
+    let again = everything(&mut net, SERVER);
+    assert_eq!((again[0].seq, again[0].len), (una, 1000));
+}
+
+#[test]
+fn a_peer_that_acknowledges_nothing_costs_a_bounded_number_of_segments() {
+    let (mut net, _) = sending();
+    let mut segments = 0;
+    while net.ends[SERVER].state() != State::Closed {
+        net.now = net.ends[SERVER].next_timeout();
+        let now = net.now;
+        net.ends[SERVER].on_timeout(now);
+        segments += everything(&mut net, SERVER).len();
+    }
+    assert_eq!((segments, net.ends[SERVER].error()), (15, Some(bentpipe_tcp::ConnectionError::TimedOut)));
+}
+
+#[test]
+fn split_and_optimistic_acks_open_the_window_by_no_more_than_was_sent() {
+    // RFC 5681 section 3.1: growth by bytes "provides robustness against misbehaving receivers that may attempt to induce a
+    // sender to artificially inflate cwnd using a mechanism known as 'ACK Division'".
+    let (mut net, mut reply) = sending();
+    let cwnd = net.ends[SERVER].sender().window().cwnd;
+    for _ in 0..1000 {
+        reply.ack += 1;
+        answers(&mut net, SERVER, &reply);
+    }
+    let grown = net.ends[SERVER].sender().window().cwnd - cwnd;
+    assert!(grown <= 1000.0, "{grown} bytes for 1000 bytes acknowledged");
+    // What was never sent is not acknowledged by whoever says so.
+    let sender = net.ends[SERVER].sender();
+    let (una, max, cwnd) = (sender.una(), sender.max(), sender.window().cwnd);
+    answers(&mut net, SERVER, &Segment { ack: max + 1, ..reply });
+    let sender = net.ends[SERVER].sender();
+    assert_eq!((sender.una(), sender.window().cwnd), (una, cwnd));
+}
+
+#[test]
+fn a_window_that_shrinks_stops_new_data_and_not_the_repair_of_old() {
+    // RFC 9293 section 3.8.6: "the sending TCP peer SHOULD NOT send new data", "but SHOULD retransmit normally the old
+    // unacknowledged data between SND.UNA and SND.UNA+SND.WND".
+    for window in [0, 1, 500, 2500] {
+        let (mut net, reply) = sending();
+        let max = net.ends[SERVER].sender().max();
+        assert_eq!(answers(&mut net, SERVER, &Segment { window, ..reply }), []);
+        net.now = net.ends[SERVER].next_timeout();
+        let now = net.now;
+        net.ends[SERVER].on_timeout(now);
+        let again = everything(&mut net, SERVER);
+        assert_eq!((again[0].seq, net.ends[SERVER].sender().max()), (reply.ack, max), "{window}");
+        let open = Segment { ack: max, window: 30_000, ..reply };
+        assert!(answers(&mut net, SERVER, &open).iter().all(|sent| sent.seq >= max));
+        assert!(net.ends[SERVER].sender().max() > max);
+    }
+}

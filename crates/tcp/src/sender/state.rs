@@ -1,0 +1,113 @@
+//! What a sender tells of itself.
+
+use super::{Fin, Sender, SenderStats};
+use crate::Seq;
+use crate::control::Window;
+use crate::recovery::Reduction;
+use crate::rtt::RttEstimator;
+
+impl Sender {
+    pub(super) fn fin_seq(&self) -> Option<Seq> {
+        match self.fin {
+            Fin::Sent(seq) => Some(seq),
+            _ => None,
+        }
+    }
+
+    /// Whether the receiver's window is closed, so that what goes out probes it.
+    #[inline]
+    pub(crate) fn probing(&self) -> bool {
+        self.probing
+    }
+
+    /// Bytes sent and not cumulatively acknowledged.
+    #[inline]
+    pub fn flight(&self) -> u32 {
+        self.max - self.una
+    }
+
+    /// SND.UNA.
+    #[inline]
+    pub fn una(&self) -> Seq {
+        self.una
+    }
+
+    /// SND.NXT.
+    #[inline]
+    pub fn nxt(&self) -> Seq {
+        self.nxt
+    }
+
+    /// The byte after the newest one ever sent.
+    #[inline]
+    pub fn max(&self) -> Seq {
+        self.max
+    }
+
+    /// Whether everything handed over, FIN included, was sent and acknowledged.
+    #[inline]
+    pub fn all_acknowledged(&self) -> bool {
+        self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued
+    }
+
+    /// Whether FIN was sent and acknowledged.
+    #[inline]
+    pub fn fin_acknowledged(&self) -> bool {
+        self.fin_seq().is_some_and(|fin| self.una > fin)
+    }
+
+    /// Whether FIN was sent.
+    #[inline]
+    pub fn fin_sent(&self) -> bool {
+        self.fin_seq().is_some()
+    }
+
+    /// The congestion window.
+    #[inline]
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The window that the peer advertised last, in bytes.
+    #[inline]
+    pub fn peer_window(&self) -> u32 {
+        self.rwnd
+    }
+
+    /// The largest window that the peer ever advertised (MAX.SND.WND), in bytes.
+    #[inline]
+    pub fn largest_peer_window(&self) -> u32 {
+        self.largest_rwnd
+    }
+
+    /// The round-trip estimator.
+    #[inline]
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Whether a recovery phase is under way.
+    pub fn in_recovery(&self) -> bool {
+        self.recovery.in_recovery()
+    }
+
+    /// Runs of bytes that the peer reported to hold.
+    pub fn scoreboard_runs(&self) -> usize {
+        self.recovery.scoreboard_runs()
+    }
+
+    /// Recovery phases entered so far.
+    pub fn recovery_phases(&self) -> u32 {
+        self.recovery.phases()
+    }
+
+    /// The reductions of the window since this was called last, in the order in which they happened.
+    pub fn take_reductions(&mut self) -> Vec<Reduction> {
+        self.reductions.take()
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+}
