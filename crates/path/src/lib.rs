@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, opens a socket or draws a random number that it was not given: a driver passes the
 //! time in, and asks each element when it wants to be called again.
 
+mod disorder;
 pub mod gateway;
 mod geo;
 mod invalid;
@@ -12,6 +13,7 @@ mod queue;
 mod ring;
 mod stream;
 
+pub use disorder::{Disorder, DisorderSpec};
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
 pub use invalid::InvalidValue;
 pub use link::{Delivery, Link, LinkConfig, LinkStats, Offered, PacketId, Passed};

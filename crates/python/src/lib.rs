@@ -1,6 +1,7 @@
 //! The Python module `bentpipe._core`: scenarios in, results out, nothing computed here.
 
 mod curves;
+mod live;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -167,6 +168,8 @@ fn geo_model(name: &str) -> PyResult<GeoModel> {
 /// The Rust side of bentpipe.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::live::{LiveFailed, LiveMissing, interop, kernel_release};
     #[pymodule_export]
     use super::{
         RunError, RunResult, Scenario, ScenarioError, applications, controls, load, presets, profiles,

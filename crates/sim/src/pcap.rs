@@ -133,6 +133,18 @@ impl Capture {
         self.record_headers(interface, time_ns, packet_len, None)
     }
 
+    /// Records the headers of `packet`, an IPv4 packet with a TCP segment as it goes over a real wire.
+    ///
+    /// # Errors
+    /// When `interface` was not added, `packet` is no such packet, or the file cannot be written.
+    pub fn record_packet(&mut self, interface: u32, time_ns: u64, packet: &[u8]) -> io::Result<()> {
+        let decoded =
+            wire::decode(packet).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        self.headers.clear();
+        self.headers.extend_from_slice(&packet[..decoded.payload.start]);
+        self.record_headers(interface, time_ns, packet.len() as u32, None)
+    }
+
     /// Writes the headers of a packet of `packet_len` bytes.
     fn record_headers(
         &mut self,

@@ -8,6 +8,7 @@ use crate::Stream;
 use bits::BitErrors;
 pub use bits::packet_error_rate;
 pub use spec::LossSpec;
+pub(crate) use spec::probability;
 
 /// Decides packet by packet, in the order in which they are sent, which are lost.
 ///

@@ -68,7 +68,7 @@ fn no_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
     NoKeys::deserialize(deserializer).map(|NoKeys {}| ())
 }
 
-fn probability(key: &'static str, value: f64) -> Result<(), InvalidValue> {
+pub(crate) fn probability(key: &'static str, value: f64) -> Result<(), InvalidValue> {
     if (0.0..=1.0).contains(&value) {
         return Ok(());
     }

@@ -1,0 +1,35 @@
+use std::fmt;
+use std::io;
+
+/// Why a live run gave no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiveError {
+    /// A setting that cannot be used.
+    Setting(String),
+    /// Something that this machine or this user lacks.
+    Missing(String),
+    /// The run began and failed.
+    Failed(String),
+    /// The caller asked to stop.
+    Stopped,
+}
+
+impl LiveError {
+    /// A failure of the system, with what was being done.
+    pub(crate) fn while_doing(what: &str, error: &io::Error) -> LiveError {
+        LiveError::Failed(format!("{what}: {error}"))
+    }
+}
+
+impl fmt::Display for LiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LiveError::Setting(text) | LiveError::Missing(text) | LiveError::Failed(text) => {
+                f.write_str(text)
+            }
+            LiveError::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for LiveError {}

@@ -1,0 +1,28 @@
+//! The wall clock: our TCP and our path against the TCP of the Linux kernel, over a TUN device. Empty on other systems.
+//!
+//! [`interop`] makes a network namespace with a TUN device in it, starts an ordinary socket program there, and lets the
+//! endpoint of `bentpipe-tcp` talk to it through two links of `bentpipe-path`. The state machines are those of the
+//! simulator; only the driver differs.
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod driver;
+mod end;
+mod error;
+mod interop;
+mod kernel;
+mod lane;
+mod namespace;
+mod payload;
+mod program;
+mod reader;
+mod row;
+mod settings;
+mod sys;
+
+pub use error::LiveError;
+pub use interop::{Options, interop, kernel_release};
+pub use lane::LaneStats;
+pub use program::SocketInfo;
+pub use row::Row;
+pub use settings::{ClosesFirst, Direction, Reading, Settings, Way};

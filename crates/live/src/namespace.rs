@@ -1,0 +1,126 @@
+//! A network namespace of the calling thread's own, with a TUN device in it.
+//!
+//! The namespace has no name: it lives as long as this thread, the program started from it and the TUN device's file do.
+//! Whatever ends the process, a signal or a crash, the kernel takes it all away.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::Command;
+
+use crate::{LiveError, Settings, sys};
+
+/// The device of our end in the namespace.
+const DEVICE: &str = "bentpipe0";
+
+/// A namespace and its TUN device.
+pub(crate) struct Namespace {
+    tun: File,
+}
+
+impl Namespace {
+    /// Moves this thread into a new namespace, in which the kernel has `address` and reaches the other of a /30 network
+    /// through the TUN device.
+    pub(crate) fn enter(address: &str, settings: &Settings) -> Result<Namespace, LiveError> {
+        sys::enter_new_network().map_err(|error| no_namespace(&error))?;
+        // Before the device comes up, so that the kernel announces nothing for IPv6.
+        if std::path::Path::new("/proc/sys/net/ipv6").exists() {
+            write_setting("ipv6/conf/default/disable_ipv6", "1")?;
+        }
+        let tun = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open("/dev/net/tun")
+            .map_err(|error| no_tun(&error))?;
+        sys::attach_tun(&tun, DEVICE).map_err(|error| no_tun(&error))?;
+        ip(&["link", "set", "lo", "up"])?;
+        ip(&["address", "add", &format!("{address}/30"), "dev", DEVICE])?;
+        let mtu = settings.mtu().to_string();
+        ip(&["link", "set", DEVICE, "mtu", &mtu, "txqueuelen", "10000", "up"])?;
+        for (name, value) in &settings.sysctl {
+            write_setting(&format!("ipv4/{name}"), value)?;
+        }
+        Ok(Namespace { tun })
+    }
+
+    /// Reads the next packet from the kernel; none when there is none yet.
+    pub(crate) fn read(&self, packet: &mut [u8]) -> Result<Option<usize>, LiveError> {
+        match (&self.tun).read(packet) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+            Err(error) => Err(LiveError::while_doing("reading from the TUN device", &error)),
+        }
+    }
+
+    /// Hands a packet to the kernel.
+    pub(crate) fn write(&self, packet: &[u8]) -> Result<(), LiveError> {
+        match (&self.tun).write_all(packet) {
+            // The kernel has no room for it: a packet lost, as on any network.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN)) => Ok(()),
+            written => written.map_err(|error| LiveError::while_doing("writing to the TUN device", &error)),
+        }
+    }
+
+    /// For poll(2).
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.tun.as_fd()
+    }
+}
+
+fn no_namespace(error: &io::Error) -> LiveError {
+    LiveError::Missing(match error.raw_os_error() {
+        Some(libc::EPERM) => {
+            "a network namespace needs root (CAP_SYS_ADMIN): run this with sudo, or a container with it"
+                .to_owned()
+        }
+        Some(libc::EINVAL | libc::ENOSYS) => {
+            "this kernel has no network namespaces (CONFIG_NET_NS)".to_owned()
+        }
+        _ => format!("no network namespace: {error}"),
+    })
+}
+
+fn no_tun(error: &io::Error) -> LiveError {
+    LiveError::Missing(match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => {
+            "/dev/net/tun is missing: load the module (modprobe tun), or give the container the device"
+                .to_owned()
+        }
+        Some(libc::EPERM | libc::EACCES) => {
+            "a TUN device needs root (CAP_NET_ADMIN) and access to /dev/net/tun".to_owned()
+        }
+        _ => format!("no TUN device: {error}"),
+    })
+}
+
+/// Runs ip(8) from this thread, so in its namespace.
+fn ip(arguments: &[&str]) -> Result<(), LiveError> {
+    let output = Command::new("ip").args(arguments).output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => LiveError::Missing("the program ip is missing: install iproute2".to_owned()),
+        _ => LiveError::while_doing("starting ip", &error),
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let first = said.lines().next().unwrap_or_default();
+    Err(LiveError::Failed(format!("ip {}: {first}", arguments.join(" "))))
+}
+
+/// Writes a kernel setting; /proc/sys/net is that of the thread which opens the file.
+fn write_setting(name: &str, value: &str) -> Result<(), LiveError> {
+    let path = format!("/proc/sys/net/{name}");
+    let written =
+        OpenOptions::new().write(true).open(&path).and_then(|mut file| file.write_all(value.as_bytes()));
+    written.map_err(|error| {
+        let name = format!("net/{name}").replace('/', ".");
+        match error.kind() {
+            ErrorKind::NotFound => {
+                LiveError::Setting(format!("sysctl: this kernel has no {name} in a namespace"))
+            }
+            _ => LiveError::Setting(format!("sysctl: {name}={value}: {error}")),
+        }
+    })
+}

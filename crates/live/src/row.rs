@@ -1,0 +1,49 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::lane::LaneStats;
+use crate::program::SocketInfo;
+
+/// What one run against the kernel measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Whether each end received the bytes that the other sent, all of them and no others.
+    pub sha256_equal: bool,
+    /// Packets from the kernel whose IPv4 or TCP checksum did not hold.
+    pub checksum_errors: u64,
+    /// Segments that our end sent again.
+    pub retransmitted_segments: u64,
+    /// Expiries of our end's retransmission timer.
+    pub timeouts: u64,
+    /// Zero-window probes of our end.
+    pub window_probes: u64,
+    /// Segments with payload that our end sent, retransmissions included.
+    pub data_segments: u64,
+    /// From the first SYN until the receiver's program had the last byte, in seconds.
+    pub duration_s: f64,
+    /// Data, without what was sent back, over the duration, in bit/s.
+    pub goodput_bps: f64,
+    /// Mean round-trip time that our end measured, in seconds.
+    pub rtt_mean_s: Option<f64>,
+    /// Our end's state when everything was over.
+    pub state: String,
+    /// Whether the driver ran before other programs (SCHED_FIFO).
+    pub realtime: bool,
+    /// What the path did on the way of the data.
+    pub forward: LaneStats,
+    /// What the path did on the way of the acknowledgments.
+    pub backward: LaneStats,
+    /// Segments that the kernel sent again, as it counts them.
+    pub kernel_retransmitted_segments: u64,
+    /// Segments that came to the kernel with a wrong checksum.
+    pub kernel_checksum_errors: u64,
+    /// Expiries of the kernel's retransmission timer.
+    pub kernel_timeouts: u64,
+    /// Resets that the kernel sent, and connections that it reset.
+    pub kernel_resets: u64,
+    /// What TCP_INFO said before the socket was closed.
+    pub kernel_info: SocketInfo,
+    /// The kernel's counters of TCP that are not zero, by their names of nstat.
+    pub kernel_counters: BTreeMap<String, u64>,
+}

@@ -1,0 +1,275 @@
+//! What one run against the kernel is set up with.
+
+use std::collections::BTreeMap;
+
+use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec};
+use bentpipe_tcp::{Config, ControlKind, Profile, RecoveryKind};
+use bentpipe_units::{Bytes, Rate, Span};
+use serde::{Deserialize, Serialize};
+
+use crate::LiveError;
+
+/// Which way the data goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From our end to the kernel.
+    #[default]
+    Send,
+    /// From the kernel to our end.
+    Receive,
+}
+
+/// Which end says first that it has no more data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClosesFirst {
+    /// The one that sends the data, behind its last byte.
+    #[default]
+    Sender,
+    /// The one that receives it, as soon as the connection is open.
+    Receiver,
+}
+
+/// One direction of the path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// What may wait.
+    #[serde(default)]
+    pub queue: QueueSpec,
+    /// Which packets are lost.
+    #[serde(default)]
+    pub loss: LossSpec,
+    /// Which packets are held up or come twice.
+    #[serde(default)]
+    pub disorder: DisorderSpec,
+}
+
+impl Way {
+    pub(crate) fn link(&self) -> LinkConfig {
+        LinkConfig {
+            rate: self.rate,
+            delay: self.delay,
+            efficiency: 1.0,
+            queue: self.queue,
+            loss: self.loss.clone(),
+        }
+    }
+
+    fn validate(&self) -> Result<(), LiveError> {
+        let checked = self.queue.validate().and(self.loss.validate()).and(self.disorder.validate());
+        checked.map_err(|error| LiveError::Setting(error.to_string()))
+    }
+}
+
+/// How the receiving program or our receiving end reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reading {
+    /// Bytes a second, or as fast as they come.
+    pub bytes_per_s: Option<u64>,
+    /// Stop reading once so many bytes were read.
+    pub pause_after: Option<Bytes>,
+    /// For so long.
+    pub pause: Span,
+}
+
+/// One run: our end, the kernel's end, the path between them, and what goes over it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// What our end resends, when: the name of a recovery.
+    pub recovery: String,
+    /// How large our end's window is: the name of a control.
+    pub control: String,
+    /// Which way the data goes.
+    #[serde(default)]
+    pub direction: Direction,
+    /// How much data.
+    pub bytes: Bytes,
+    /// How much the receiver of the data sends back after the sender has closed its half.
+    #[serde(default)]
+    pub answer: Bytes,
+    /// Which end closes first.
+    #[serde(default)]
+    pub closes_first: ClosesFirst,
+    /// How the receiver of the data reads.
+    #[serde(default)]
+    pub reading: Reading,
+    /// The way of the data.
+    pub forward: Way,
+    /// The way of the acknowledgments.
+    pub backward: Way,
+    /// Largest payload that our end takes, in bytes.
+    #[serde(default = "default_mss")]
+    pub mss: u32,
+    /// Largest payload that the kernel takes, in bytes; the MTU of the TUN device is 40 bytes more.
+    #[serde(default = "default_mss")]
+    pub kernel_mss: u32,
+    /// Our end's receive buffer.
+    #[serde(default = "default_window")]
+    pub window: Bytes,
+    /// The receive buffer of the kernel's socket; it sizes it itself otherwise.
+    #[serde(default)]
+    pub kernel_buffer: Option<Bytes>,
+    /// Whether our end offers window scaling.
+    #[serde(default = "yes")]
+    pub scaling: bool,
+    /// Whether our end offers timestamps.
+    #[serde(default)]
+    pub timestamps: bool,
+    /// Whether our end offers SACK; as the recovery has it otherwise.
+    #[serde(default)]
+    pub sack: Option<bool>,
+    /// First sequence number of our end; drawn otherwise.
+    #[serde(default)]
+    pub sequence: Option<u32>,
+    /// First sequence number of the kernel where it opens the connection; it draws its own otherwise.
+    #[serde(default)]
+    pub kernel_sequence: Option<u32>,
+    /// Settings of the kernel for IPv4, by the name that they have under `net.ipv4`.
+    #[serde(default)]
+    pub sysctl: BTreeMap<String, String>,
+    /// For the payload, the losses and our first sequence number.
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
+fn default_mss() -> u32 {
+    1460
+}
+
+fn default_window() -> Bytes {
+    Bytes::new(1 << 20)
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Headers without options; a TUN device's MTU counts them.
+const HEADERS: u32 = bentpipe_tcp::IP_HEADER + bentpipe_tcp::TCP_HEADER;
+
+impl Settings {
+    /// Reads settings as JSON.
+    ///
+    /// # Errors
+    /// When a key is unknown or missing, or a value impossible; the message names it.
+    pub fn from_json(text: &str) -> Result<Settings, LiveError> {
+        let settings: Settings =
+            serde_json::from_str(text).map_err(|error| LiveError::Setting(error.to_string()))?;
+        settings.validate()?;
+        Ok(settings)
+    }
+
+    fn validate(&self) -> Result<(), LiveError> {
+        self.recovery_kind()?;
+        self.control_kind()?;
+        self.forward.validate()?;
+        self.backward.validate()?;
+        let refuse = |text: String| Err(LiveError::Setting(text));
+        for mss in [self.mss, self.kernel_mss] {
+            if !(88..=65_495).contains(&mss) {
+                return refuse(format!("mss: expected 88 to 65495 bytes, found {mss}"));
+            }
+        }
+        if !(1..=1 << 30).contains(&self.window.get()) {
+            return refuse(format!("window: expected 1 B to 1 GiB, found {}", self.window));
+        }
+        if self.closes_first == ClosesFirst::Receiver && self.answer.get() > 0 {
+            return refuse("answer: a receiver that closes first cannot send anything back".to_owned());
+        }
+        if let Some(name) = self.sysctl.keys().find(|name| !is_setting_name(name)) {
+            return refuse(format!(
+                "sysctl: expected a name under net.ipv4 such as tcp_sack, found {name:?}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn recovery_kind(&self) -> Result<RecoveryKind, LiveError> {
+        let all = RecoveryKind::ALL;
+        named(&all, RecoveryKind::name, "recovery", &self.recovery)
+    }
+
+    fn control_kind(&self) -> Result<ControlKind, LiveError> {
+        let all = ControlKind::ALL;
+        named(&all, ControlKind::name, "control", &self.control)
+    }
+
+    /// What our end is set up with.
+    pub(crate) fn config(&self) -> Result<Config, LiveError> {
+        let base = Profile::Rfc.config(self.recovery_kind()?, self.control_kind()?);
+        Ok(Config {
+            mss: self.mss,
+            receive_window: self.window.get() as u32,
+            window_scaling: self.scaling,
+            timestamps: self.timestamps,
+            sack: self.sack.unwrap_or(base.sack),
+            ..base
+        })
+    }
+
+    pub(crate) fn mtu(&self) -> u32 {
+        self.kernel_mss + HEADERS
+    }
+}
+
+fn is_setting_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, key: &str, wanted: &str) -> Result<T, LiveError> {
+    all.iter().copied().find(|kind| name(*kind) == wanted).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|kind| name(*kind)).collect();
+        LiveError::Setting(format!("{key}: expected one of {}, found {wanted:?}", names.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: &str = r#"{"recovery": "sack", "control": "standard", "bytes": "1 MB",
+        "forward": {"rate": "10 Mbit/s", "delay": "20 ms"}, "backward": {"rate": "1 Mbit/s", "delay": "20 ms"}}"#;
+
+    fn with(from: &str, to: &str) -> Result<Settings, LiveError> {
+        let text = PLAIN.replacen(from, to, 1);
+        assert_ne!(text, PLAIN);
+        Settings::from_json(&text)
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let settings = Settings::from_json(PLAIN).unwrap();
+        assert_eq!((settings.mss, settings.mtu()), (1460, 1500));
+        assert!(settings.config().unwrap().sack);
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let said = |from: &str, to: &str| with(from, to).unwrap_err().to_string();
+        assert_eq!(
+            said("\"sack\"", "\"cubic\""),
+            "recovery: expected one of tahoe, reno, newreno, sack, found \"cubic\""
+        );
+        assert_eq!(
+            said("\"bytes\":", "\"mss\": 40, \"bytes\":"),
+            "mss: expected 88 to 65495 bytes, found 40"
+        );
+        assert_eq!(
+            said("\"bytes\":", "\"sysctl\": {\"../x\": \"1\"}, \"bytes\":"),
+            "sysctl: expected a name under net.ipv4 such as tcp_sack, found \"../x\""
+        );
+        assert!(said("\"bytes\":", "\"byte\":").starts_with("unknown field `byte`"));
+    }
+}

@@ -1,0 +1,111 @@
+//! Runs against the kernel's TCP: settings in as JSON, a row out as JSON.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    bentpipe,
+    LiveMissing,
+    PyRuntimeError,
+    "Something that a live run needs and this machine or user lacks."
+);
+pyo3::create_exception!(bentpipe, LiveFailed, PyRuntimeError, "A live run that began and failed.");
+
+/// The release of the running kernel, as `uname -r` gives it.
+#[pyfunction]
+pub(crate) fn kernel_release() -> PyResult<String> {
+    linux::kernel_release()
+}
+
+/// Runs one transfer between our TCP and the kernel's without holding the interpreter lock; `progress` hears of the bytes
+/// that have gone over, and may end the run by raising.
+#[pyfunction]
+#[pyo3(signature = (settings, program, *, pcap = None, progress = None))]
+pub(crate) fn interop(
+    py: Python<'_>,
+    settings: &str,
+    program: Vec<String>,
+    pcap: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    linux::interop(py, settings, program, pcap, progress)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::ops::ControlFlow;
+
+    use bentpipe_live::{LiveError, Options, Settings};
+
+    use super::*;
+
+    fn raise(error: LiveError) -> PyErr {
+        let text = error.to_string();
+        match error {
+            LiveError::Setting(_) => PyValueError::new_err(text),
+            LiveError::Missing(_) => LiveMissing::new_err(text),
+            LiveError::Failed(_) | LiveError::Stopped => LiveFailed::new_err(text),
+        }
+    }
+
+    pub(super) fn kernel_release() -> PyResult<String> {
+        bentpipe_live::kernel_release().map_err(raise)
+    }
+
+    pub(super) fn interop(
+        py: Python<'_>,
+        settings: &str,
+        program: Vec<String>,
+        pcap: Option<PathBuf>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let settings = Settings::from_json(settings).map_err(raise)?;
+        let options = Options { program, pcap };
+        let mut raised = None;
+        let row = py.detach(|| {
+            bentpipe_live::interop(&settings, &options, &mut |bytes| {
+                let told = Python::attach(|py| {
+                    py.check_signals()?;
+                    progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (bytes,)).map(drop))
+                });
+                match told {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        raised.get_or_insert(error);
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+        });
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        let row = row.map_err(raise)?;
+        serde_json::to_string(&row).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod linux {
+    use super::*;
+
+    fn missing<T>() -> PyResult<T> {
+        Err(LiveMissing::new_err("a live run needs Linux: its TCP is the other end"))
+    }
+
+    pub(super) fn kernel_release() -> PyResult<String> {
+        missing()
+    }
+
+    pub(super) fn interop(
+        _py: Python<'_>,
+        _settings: &str,
+        _program: Vec<String>,
+        _pcap: Option<PathBuf>,
+        _progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        missing()
+    }
+}
