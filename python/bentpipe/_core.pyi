@@ -4,12 +4,16 @@ from collections.abc import Callable
 from typing import TypeAlias, final
 
 __all__ = [
+    "LiveFailed",
+    "LiveMissing",
     "RunError",
     "RunResult",
     "Scenario",
     "ScenarioError",
     "applications",
     "controls",
+    "interop",
+    "kernel_release",
     "load",
     "presets",
     "profiles",
@@ -28,6 +32,12 @@ What it raises ends the run and is raised from `Scenario.run`.
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run; the text is one line with file, line, key and what was expected."""
+
+class LiveFailed(RuntimeError):
+    """A live run that began and failed; the text is one line."""
+
+class LiveMissing(RuntimeError):
+    """Something that a live run needs and this machine or user lacks; the text is one line."""
 
 class RunError(RuntimeError):
     """A run that failed; the text is one line."""
@@ -125,3 +135,38 @@ def slant_range(
 
 def slant_range_at_elevation(model: str, elevation_deg: float) -> tuple[float, float]:
     """Give distance in km and delay in s, one way, to a geostationary satellite at that elevation."""
+
+def kernel_release() -> str:
+    """Give the release of the running kernel, as ``uname -r`` does."""
+
+def interop(
+    settings: str,
+    program: list[str],
+    *,
+    pcap: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> str:
+    """Run one transfer between our TCP and the kernel's, without holding the interpreter lock.
+
+    Gives a row as JSON.
+
+    Parameters
+    ----------
+    settings
+        JSON, as `bentpipe.live.interop` makes it.
+    program
+        The socket program at the kernel's end, with its arguments; its task comes behind them.
+    pcap
+        Write the packets at the data's sender to this pcapng file.
+    progress
+        Called now and then with the bytes that have gone over; what it raises ends the run.
+
+    Raises
+    ------
+    ValueError
+        A setting cannot be used.
+    LiveMissing
+        The machine or the user lacks something.
+    LiveFailed
+        The connection or the program failed.
+    """

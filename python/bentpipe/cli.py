@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.live.command import live
 
 
 class _Setting(click.ParamType[tuple[str, str]]):
@@ -216,6 +217,9 @@ def reproduce(
         click.echo(f"Wrote {report / 'index.html'}", err=True)
 
 
+cli.add_command(live)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit status."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -229,7 +233,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _invoke(arguments: Sequence[str] | None) -> int:
     try:
-        cli.main(args=arguments, prog_name="bentpipe", standalone_mode=False)
+        # Without standalone mode an exit status that a command asks for comes back as a value.
+        status = cli.main(args=arguments, prog_name="bentpipe", standalone_mode=False)
     except click.ClickException as error:
         return _complain(error.format_message(), error.exit_code)
     except BentpipeError as error:
@@ -243,7 +248,7 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         return _complain(str(interrupted), interrupted.exit_status)
     except OSError as error:
         return _closed(error)
-    return 0
+    return status if isinstance(status, int) else 0
 
 
 def _complain(message: str, status: int) -> int:

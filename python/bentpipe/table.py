@@ -1,7 +1,8 @@
 """Results as tables for people."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -200,6 +201,45 @@ def _table(first: str, *rest: str) -> Table:
     for name in rest:
         table.add_column(name, justify="left" if name == "variant" else "right", no_wrap=True)
     return table
+
+
+def print_interop(result: Mapping[str, Any], to: Console) -> None:
+    """Print the transfers between our TCP and the kernel's."""
+    to.print(f"[bold]our TCP and that of Linux {escape(result['kernel_release'])}[/bold]", highlight=False)
+    table = _table(
+        "recovery",
+        "control",
+        "direction",
+        "loss",
+        "delay",
+        "bytes",
+        "time",
+        "goodput",
+        "resent, ours",
+        "kernel's",
+    )
+    for name in ("timeouts", "wrong checksums", "hashes"):
+        table.add_column(name, justify="right")
+    for row in result["rows"]:
+        which = (row["recovery"], row["control"], row["direction"])
+        loss = row["loss"] if isinstance(row["loss"], str) else percent(row["loss"])
+        if "error" in row:
+            table.add_row(*which, loss, *("–",) * 8, "broke")
+            continue
+        table.add_row(
+            *which,
+            loss,
+            seconds(row["delay_s"]),
+            quantity(row["bytes"], "B"),
+            seconds(row["duration_s"]),
+            quantity(row["goodput_bps"], "bit/s"),
+            count(row["retransmitted_segments"]),
+            count(row["kernel_retransmitted_segments"]),
+            f"{count(row['timeouts'])} + {count(row['kernel_timeouts'])}",
+            f"{count(row['checksum_errors'])} + {count(row['kernel_checksum_errors'])}",
+            "equal" if row["sha256_equal"] else "differ",
+        )
+    to.print(table)
 
 
 def _mention_rest(table: Table, rows: int) -> None:

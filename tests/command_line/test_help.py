@@ -5,7 +5,7 @@ import pytest
 
 from conftest import Bentpipe
 
-COMMANDS = ["run", "list", "plot", "reproduce"]
+COMMANDS = ["run", "list", "plot", "reproduce", "live"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -268,6 +268,8 @@ impl<'a> Driver<'a> {
         let hash = self.end.into_hash();
         let duration_s = finished.as_secs();
         Ok(Row {
+            delay_s: settings.forward.delay.as_secs(),
+            bytes: settings.bytes.get(),
             sha256_equal: delivered == from_kernel
                 && hash == report.sent_sha256
                 && report.received_bytes == to_kernel

@@ -8,6 +8,10 @@ use crate::program::SocketInfo;
 /// What one run against the kernel measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
+    /// One-way propagation delay of the data's way, in seconds.
+    pub delay_s: f64,
+    /// Bytes of data.
+    pub bytes: u64,
     /// Whether each end received the bytes that the other sent, all of them and no others.
     pub sha256_equal: bool,
     /// Packets from the kernel whose IPv4 or TCP checksum did not hold.

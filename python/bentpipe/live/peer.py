@@ -1,7 +1,8 @@
 """The socket program at the kernel's end: an ordinary TCP client or server that knows nothing of bentpipe.
 
-It is started in the namespace with its task, one JSON object, as its argument. It says ``ready``, moves the bytes, and
-reports hashes and TCP_INFO as one JSON object. When its standard input closes, whoever started it is gone, and it ends.
+It is started in the namespace with its task, one JSON object, as its argument. It says ``ready``, moves the
+bytes, and reports hashes and TCP_INFO as one JSON object. When its standard input closes, whoever started it
+is gone, and it ends.
 """
 
 import hashlib

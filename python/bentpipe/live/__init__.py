@@ -1,0 +1,1 @@
+"""Live runs: our TCP against the TCP of this machine's kernel."""

@@ -1,0 +1,182 @@
+"""``bentpipe live``: the commands that need the wall clock and root."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bentpipe.errors import InputError
+
+
+_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+class _List(click.ParamType[tuple[str, ...]]):
+    """One value, or several with commas between them; ``all`` where there is a set of names."""
+
+    name = "list"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        parts = tuple(part.strip() for part in str(value).split(","))
+        if not all(parts):
+            self.fail(f"{value!r} has an empty entry", param, ctx)
+        return parts
+
+
+def _several(name: str, default: str, text: str) -> _Decorator:
+    return click.option(
+        f"--{name}", type=_List(), multiple=True, default=(default,), show_default=default, help=text
+    )
+
+
+def _optional(name: str, text: str) -> _Decorator:
+    return click.option(name, help=text)
+
+
+@click.group()
+def live() -> None:
+    """Run our TCP on a real wire, against the kernel's; needs Linux and root."""
+
+
+@live.command()
+@_several("recovery", "sack", "Our end's recovery, or all.")
+@_several("control", "standard", "Our end's control, or all.")
+@_several("direction", "send", "Which way the data goes, from our end: send, receive.")
+@_several("loss", "0", "Losses on the way of the data: 0.01, 1%, bursts:0.005:0.3 (begin, end), drop:3+5.")
+@_several("delay", "250 ms", "Propagation delay, one way.")
+@_several("rate", "10 Mbit/s", "Rate of the path.")
+@_several("bytes", "1 MB", "How much data.")
+@_optional("--reverse-rate", "Rate on the way of the acknowledgments, when it differs.")
+@click.option(
+    "--reverse-loss", default="0", show_default=True, help="Losses on the way of the acknowledgments."
+)
+@click.option("--queue", default="unlimited", show_default=True, help="What may wait: 100 packets, 64 KiB.")
+@click.option(
+    "--reorder", type=click.FloatRange(0, 1), default=0.0, help="Share of packets held up, both ways."
+)
+@click.option("--reorder-delay", default="5 ms", show_default=True, help="How long they are held up.")
+@click.option(
+    "--duplicate", type=click.FloatRange(0, 1), default=0.0, help="Share of packets that come twice."
+)
+@click.option(
+    "--answer", default="0 B", show_default=True, help="Sent back through the half-closed connection."
+)
+@click.option(
+    "--closes-first",
+    type=click.Choice(["sender", "receiver"]),
+    default="sender",
+    show_default=True,
+    help="Which end closes its half first.",
+)
+@click.option("--read-rate", type=click.IntRange(1), help="Bytes a second that the receiver reads.")
+@_optional("--pause-after", "The receiver stops reading once it has read so much.")
+@click.option("--pause", default="10 s", show_default=True, help="For so long.")
+@click.option("--mss", type=click.IntRange(1), default=1460, show_default=True, help="Of our end, in bytes.")
+@click.option("--kernel-mss", type=click.IntRange(1), help="Of the kernel; as ours by default.")
+@click.option("--window", default="1 MiB", show_default=True, help="Our end's receive buffer.")
+@_optional("--kernel-buffer", "Receive buffer of the kernel's socket; it sizes it itself by default.")
+@click.option("--scaling/--no-scaling", default=True, help="Whether our end offers window scaling.")
+@click.option("--timestamps/--no-timestamps", default=False, help="Whether our end offers timestamps.")
+@click.option(
+    "--sack/--no-sack", default=None, help="Whether our end offers SACK; as its recovery by default."
+)
+@click.option("--sequence", type=click.IntRange(0, 2**32 - 1), help="First sequence number, of both ends.")
+@click.option("--sysctl", multiple=True, help="A kernel setting such as tcp_sack=0; repeatable.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**53 - 1), default=1, show_default=True, help="Of the losses."
+)
+@click.option("--threads", type=click.IntRange(1), help="How many transfers at a time; 8 by default.")
+@click.option("--pcap", type=click.Path(path_type=Path), help="Write the packets at the data's sender here.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+def interop(**options: Any) -> None:
+    """Move data between our TCP and an ordinary program on the kernel's, and compare what arrived.
+
+    Lists (with commas, or the option again) give a row for each combination. The exit status is 1 when any
+    hash differs or a connection breaks, and 2 when the machine or the user lacks something.
+    """
+    from bentpipe import table
+    from bentpipe.live.interop import interop as run
+    from bentpipe.live.interop import matrix
+    from bentpipe.output import Staging
+    from bentpipe.results import dump
+
+    transfers = matrix(_choices(options), _common(options), _way(options))
+    pcap = options["pcap"]
+    if pcap is not None and len(transfers) > 1:
+        raise InputError(f"--pcap is for one transfer, and these options give {len(transfers)}")
+    with Staging() as staging:
+        result = run(
+            transfers, threads=options["threads"], pcap=staging.file(pcap) if pcap is not None else None
+        )
+    if options["as_json"]:
+        click.echo(dump(result), nl=False)
+    else:
+        table.print_interop(result, table.console())
+    for row in result["rows"]:
+        if "error" in row:
+            click.echo(
+                f"bentpipe: {row['recovery']} {row['control']} {row['direction']}: {row['error']}", err=True
+            )
+    if not all(row["sha256_equal"] for row in result["rows"]):
+        raise click.exceptions.Exit(1)
+
+
+def _choices(options: dict[str, Any]) -> Mapping[str, Sequence[str]]:
+    from bentpipe import _core
+
+    choices = {
+        name: [entry for entries in options[name] for entry in entries]
+        for name in ("recovery", "control", "direction", "loss", "delay", "rate", "bytes")
+    }
+    for name, known in (("recovery", _core.recoveries), ("control", _core.controls)):
+        if choices[name] == ["all"]:
+            choices[name] = [entry for entry, _ in known()]
+    wrong = [text for text in choices["direction"] if text not in ("send", "receive")]
+    if wrong:
+        raise InputError(f"--direction: expected send or receive, found {wrong[0]!r}")
+    return choices
+
+
+def _common(options: dict[str, Any]) -> dict[str, Any]:
+    # Whatever this machine prefers, so that rows of two machines can be compared.
+    sysctl = {"tcp_congestion_control": "reno"}
+    for setting in options["sysctl"]:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise InputError(f"--sysctl: expected name=value such as tcp_sack=0, found {setting!r}")
+        sysctl[name.strip().removeprefix("net.ipv4.")] = value.strip()
+    reading: dict[str, Any] = {"bytes_per_s": options["read_rate"]}
+    if options["pause_after"] is not None:
+        reading |= {"pause_after": options["pause_after"], "pause": options["pause"]}
+    return {
+        "answer": options["answer"],
+        "closes_first": options["closes_first"],
+        "reading": reading,
+        "mss": options["mss"],
+        "kernel_mss": options["kernel_mss"] or options["mss"],
+        "window": options["window"],
+        "kernel_buffer": options["kernel_buffer"],
+        "scaling": options["scaling"],
+        "timestamps": options["timestamps"],
+        "sack": options["sack"],
+        "sequence": options["sequence"],
+        "kernel_sequence": options["sequence"],
+        "sysctl": sysctl,
+        "seed": options["seed"],
+    }
+
+
+def _way(options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "queue": options["queue"],
+        "disorder": {
+            "reorder": options["reorder"],
+            "reorder_delay": options["reorder_delay"],
+            "duplicate": options["duplicate"],
+        },
+        "reverse_rate": options["reverse_rate"],
+        "reverse_loss": options["reverse_loss"],
+    }

@@ -1,0 +1,183 @@
+"""A matrix of transfers between our TCP and the kernel's, several at a time."""
+
+import json
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from bentpipe import _core
+from bentpipe._core import LiveFailed, LiveMissing
+from bentpipe.errors import InputError, Interrupted
+from bentpipe.progress import Reporter
+
+PEER = Path(__file__).with_name("peer.py")
+"""The socket program at the kernel's end."""
+
+AT_A_TIME = 8
+"""Transfers under way at once unless the caller says otherwise; most of the time they wait."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One transfer: what its row says of it, and the settings as the Rust side reads them."""
+
+    loss: str
+    settings: Mapping[str, Any]
+
+    def named(self) -> Row:
+        """Give the columns that say which transfer this is."""
+        return {
+            "recovery": self.settings["recovery"],
+            "control": self.settings["control"],
+            "direction": self.settings["direction"],
+            "loss": _loss_column(self.loss),
+        }
+
+
+def loss_model(text: str) -> dict[str, Any]:
+    """Read a loss as people write it: ``0.01``, ``1%``, ``bursts:0.005:0.3`` or ``drop:3+5``.
+
+    Raises
+    ------
+    InputError
+        It is none of these.
+    """
+    kind, _, rest = text.partition(":")
+    try:
+        if kind == "drop":
+            return {
+                "model": "drop",
+                "packets": [int(number) for number in rest.split("+")],
+                "at_least": "100 B",
+            }
+        if kind == "bursts":
+            begin, end = map(float, rest.split(":"))
+            return {"model": "gilbert-elliott", "good_to_bad": begin, "bad_to_good": end}
+        return {"model": "packet", "probability": _share(text)}
+    except ValueError:
+        raise InputError(
+            f"--loss: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found {text!r}"
+        ) from None
+
+
+def _share(text: str) -> float:
+    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+
+
+def _loss_column(text: str) -> float | str:
+    try:
+        return _share(text)
+    except ValueError:
+        return text
+
+
+def matrix(
+    choices: Mapping[str, Sequence[str]], common: Mapping[str, Any], way: Mapping[str, Any]
+) -> list[Transfer]:
+    """Give every combination of the `choices`, with what they have in `common`.
+
+    `choices` has ``recovery``, ``control``, ``direction``, ``loss``, ``delay``, ``rate`` and ``bytes``; `way`
+    has what both directions of the path share, ``reverse_rate`` and ``reverse_loss``.
+    """
+    both = {key: value for key, value in way.items() if not key.startswith("reverse_")}
+    transfers = []
+    for recovery, control, direction, loss, delay, rate, count in product(
+        *(choices[key] for key in ("recovery", "control", "direction", "loss", "delay", "rate", "bytes"))
+    ):
+        settings = {
+            **common,
+            "recovery": recovery,
+            "control": control,
+            "direction": direction,
+            "bytes": count,
+            "forward": {**both, "rate": rate, "delay": delay, "loss": loss_model(loss)},
+            "backward": {
+                **both,
+                "rate": way.get("reverse_rate") or rate,
+                "delay": delay,
+                "loss": loss_model(way["reverse_loss"]),
+            },
+        }
+        transfers.append(Transfer(loss, settings))
+    return transfers
+
+
+class _Stopped(Exception):
+    """Leaves a transfer of which nobody wants the result."""
+
+
+def interop(
+    transfers: Sequence[Transfer],
+    *,
+    threads: int | None = None,
+    pcap: Path | None = None,
+    title: str | None = "live interop",
+) -> dict[str, Any]:
+    """Run `transfers` and give the kernel's release and a row for each, in their order.
+
+    A connection that breaks is a row with an ``error``. `pcap` is for a single transfer.
+
+    Raises
+    ------
+    InputError
+        A setting cannot be used, or the machine or the user lacks something.
+    Interrupted
+        Ctrl-C; every transfer has ended and its namespace is gone.
+    """
+    stop = threading.Event()
+    moved = [0] * len(transfers)
+
+    def one(number: int) -> Row:
+        if stop.is_set():
+            raise _Stopped
+
+        def progress(count: int) -> None:
+            moved[number] = count
+            if stop.is_set():
+                raise _Stopped
+
+        return _run(transfers[number], str(pcap) if pcap else None, progress)
+
+    pool = ThreadPoolExecutor(min(threads or AT_A_TIME, max(1, len(transfers))))
+    try:
+        with Reporter(title) as reporter:
+            futures = [pool.submit(one, number) for number in range(len(transfers))]
+            while (outcome := wait(futures, timeout=0.2, return_when="FIRST_EXCEPTION")).not_done:
+                if any(future.exception() for future in outcome.done):
+                    break
+                share = len(outcome.done) / len(futures)
+                reporter.update(
+                    share, f"{sum(moved) / 1e6:,.1f} MB in {len(outcome.done)} transfers and more"
+                )
+        rows = [_result(future) for future in futures]
+        return {"kernel_release": _core.kernel_release(), "rows": rows}
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; nothing was written") from None
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _result(future: Future[Row]) -> Row:
+    try:
+        return future.result()
+    except LiveMissing as error:
+        raise InputError(f"live interop: {error}") from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _run(transfer: Transfer, pcap: str | None, progress: Any) -> Row:
+    program = [sys.executable, "-I", str(PEER)]
+    try:
+        measured = _core.interop(json.dumps(transfer.settings), program, pcap=pcap, progress=progress)
+    except LiveFailed as error:
+        return {**transfer.named(), "sha256_equal": False, "error": str(error)}
+    return {**transfer.named(), **json.loads(measured)}
