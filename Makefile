@@ -11,12 +11,13 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python test-speed bench bench-peers docs fmt lock clean
+.PHONY: help setup demo test live-test test-rust test-python test-speed bench bench-peers docs fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
 	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
+	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; about an hour)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make docs         the Rust API and the scenario schema, in target/doc"
@@ -88,6 +89,10 @@ test-speed: setup
 	@echo "== Speed: instructions a data segment against the committed baseline"
 	@if command -v valgrind >/dev/null; then $(BIN)/python bench/run.py --check-instructions; \
 		else echo "left out: valgrind is not installed"; fi
+
+# Most of it is waiting: large transfers through 5 % loss over a satellite's delay.
+live-test: setup
+	$(BIN)/python tests/live/whole_matrix.py
 
 fmt: setup
 	cargo fmt --all

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,17 @@ def bentpipe(tmp_path: Path) -> Bentpipe:
         return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **settings)
 
     return call
+
+
+@pytest.fixture(scope="module")
+def nothing_left_behind() -> Iterator[None]:
+    """Compare links, namespaces and socket programs before and after the tests of a module."""
+    from machine import traces_of_a_run
+
+    before = traces_of_a_run()
+    yield
+    after = traces_of_a_run()
+    assert {what: after[what] - before[what] for what in after} == {what: set() for what in after}
 
 
 @pytest.fixture

@@ -265,6 +265,7 @@ impl<'a> Driver<'a> {
         let delivered = endpoint.receiver().delivered();
         let rtt_mean_s = endpoint.sender().rtt().mean_secs();
         let state = format!("{:?}", endpoint.state());
+        let resets = self.end.resets();
         let hash = self.end.into_hash();
         let duration_s = finished.as_secs();
         Ok(Row {
@@ -276,6 +277,7 @@ impl<'a> Driver<'a> {
                 && report.received_sha256 == payload::hash_of(settings.seed, to_kernel),
             checksum_errors: self.checksum_errors,
             retransmitted_segments: sent.retransmitted_segments,
+            resets,
             timeouts: sent.timeouts,
             window_probes: sent.window_probes,
             data_segments: sent.data_segments,
@@ -289,7 +291,7 @@ impl<'a> Driver<'a> {
             kernel_retransmitted_segments: counter("TcpRetransSegs"),
             kernel_checksum_errors: counter("TcpInCsumErrors"),
             kernel_timeouts: counter("TcpExtTCPTimeouts"),
-            kernel_resets: counter("TcpOutRsts") + counter("TcpEstabResets"),
+            kernel_resets: counter("TcpEstabResets"),
             kernel_info: report.info,
             kernel_counters: counters,
         })

@@ -1,7 +1,7 @@
 //! Our end of the connection, with an application that moves real bytes.
 
 use bentpipe_tcp::wire::{self, Addresses, Packet, Payload};
-use bentpipe_tcp::{ConnectionError, Endpoint, Segment, Seq, State};
+use bentpipe_tcp::{ConnectionError, Endpoint, Flags, Segment, Seq, State};
 use bentpipe_units::Time;
 
 use crate::payload::{self, Place, Reassembly};
@@ -23,6 +23,7 @@ pub(crate) struct End {
     reassembly: Reassembly,
     reader: Reader,
     last_delivery: Time,
+    resets: u64,
     payload: Vec<u8>,
 }
 
@@ -57,6 +58,7 @@ impl End {
             reassembly: Reassembly::new(window),
             reader: Reader::new(reading),
             last_delivery: Time::ZERO,
+            resets: 0,
             payload: Vec::new(),
         })
     }
@@ -64,6 +66,7 @@ impl End {
     /// A packet arrived, with its payload.
     pub(crate) fn on_packet(&mut self, now: Time, packet: &Packet, payload: &[u8]) {
         let segment = &packet.segment;
+        self.note_reset(segment);
         let before = *self.endpoint.receiver().stats();
         let (nxt, window) = (self.endpoint.receiver().nxt(), self.endpoint.receiver().window());
         self.endpoint.on_segment(now, segment);
@@ -113,6 +116,7 @@ impl End {
         if self.endpoint.poll_segment(now, &mut segment).is_none() {
             return Ok(None);
         }
+        self.note_reset(&segment);
         self.payload.resize(segment.len as usize, 0);
         if segment.len > 0 {
             payload::fill(self.seed, self.outgoing.of(segment.seq), &mut self.payload);
@@ -122,6 +126,15 @@ impl End {
             .map_err(|error| LiveError::Failed(format!("a segment does not fit in a packet: {error}")))?;
         self.addresses.ident = self.addresses.ident.wrapping_add(1);
         Ok(Some(packet))
+    }
+
+    fn note_reset(&mut self, segment: &Segment) {
+        self.resets += u64::from(segment.flags.has(Flags::RST) && !self.is_over());
+    }
+
+    /// Resets that arrived or were sent while the connection was open.
+    pub(crate) fn resets(&self) -> u64 {
+        self.resets
     }
 
     /// When [`End::on_time`] wants to be called.

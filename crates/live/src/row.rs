@@ -18,6 +18,9 @@ pub struct Row {
     pub checksum_errors: u64,
     /// Segments that our end sent again.
     pub retransmitted_segments: u64,
+    /// Resets that reached or left our end while its connection was open. What the kernel answers to a duplicate of the last
+    /// ACK, when its socket is gone, is none of these.
+    pub resets: u64,
     /// Expiries of our end's retransmission timer.
     pub timeouts: u64,
     /// Zero-window probes of our end.
@@ -44,7 +47,7 @@ pub struct Row {
     pub kernel_checksum_errors: u64,
     /// Expiries of the kernel's retransmission timer.
     pub kernel_timeouts: u64,
-    /// Resets that the kernel sent, and connections that it reset.
+    /// Connections that the kernel counts as reset.
     pub kernel_resets: u64,
     /// What TCP_INFO said before the socket was closed.
     pub kernel_info: SocketInfo,

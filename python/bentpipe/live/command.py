@@ -8,7 +8,6 @@ import click
 
 from bentpipe.errors import InputError
 
-
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 

@@ -1,0 +1,111 @@
+"""Transfers between our TCP and the kernel's: what the quick tests and the whole matrix have in common."""
+
+from itertools import product
+from typing import Any
+
+from bentpipe.live.interop import Transfer
+
+RECOVERIES = ("tahoe", "reno", "newreno", "sack")
+CONTROLS = ("standard", "adalr", "afc", "adalr+afc")
+DIRECTIONS = ("send", "receive")
+NEAR_THE_WRAP = 2**32 - 100_000
+
+Settings = dict[str, Any]
+
+
+def packet_loss(share: float) -> Settings:
+    """Independent losses."""
+    return {"loss": {"model": "packet", "probability": share}}
+
+
+BURSTS: Settings = {"loss": {"model": "gilbert-elliott", "good_to_bad": 0.005, "bad_to_good": 0.3}}
+LATE: Settings = {"disorder": {"reorder": 0.05, "reorder_delay": "5 ms"}}
+TWICE: Settings = {"disorder": {"duplicate": 0.05}}
+
+SITUATIONS: dict[str, Settings] = {
+    "plain": {},
+    "lost data": {"forward": packet_loss(0.02)},
+    "lost acknowledgments": {"backward": packet_loss(0.1)},
+    "lost both ways": {"forward": packet_loss(0.02), "backward": packet_loss(0.02)},
+    "bursts": {"forward": BURSTS},
+    "reordered": {"forward": LATE, "backward": LATE},
+    "duplicated": {"forward": TWICE, "backward": TWICE},
+    "a short queue": {"forward": {"queue": "20 packets"}},
+    "timestamps": {"timestamps": True, "forward": packet_loss(0.01)},
+    "timestamps, not the kernel": {"timestamps": True, "sysctl": {"tcp_timestamps": "0"}},
+    "timestamps and duplicates": {
+        "timestamps": True,
+        "forward": TWICE | packet_loss(0.01),
+        "backward": TWICE,
+    },
+    "no scaling": {"scaling": False},
+    "scaling, not the kernel": {"sysctl": {"tcp_window_scaling": "0"}},
+    "small window of the kernel": {"kernel_buffer": "16 KiB", "forward": packet_loss(0.01)},
+    "small window of ours": {"window": "16 KiB", "forward": packet_loss(0.01)},
+    "no sack": {"sack": False, "forward": packet_loss(0.02)},
+    "sack, not the kernel": {"sysctl": {"tcp_sack": "0"}, "forward": packet_loss(0.02)},
+    "mss 536": {"mss": 536, "kernel_mss": 536, "forward": packet_loss(0.01)},
+    "mss 8960": {"mss": 8960, "kernel_mss": 8960, "forward": packet_loss(0.02)},
+    "mss 1460, the kernel's 536": {"kernel_mss": 536},
+    "mss 536, the kernel's 8960": {"mss": 536, "kernel_mss": 8960},
+    "across the wrap": {
+        "sequence": NEAR_THE_WRAP,
+        "kernel_sequence": NEAR_THE_WRAP,
+        "forward": packet_loss(0.02),
+    },
+    "half closed": {"answer": "200 kB", "forward": packet_loss(0.01), "backward": packet_loss(0.01)},
+    "receiver closes first": {"closes_first": "receiver", "forward": packet_loss(0.01)},
+    "no data at all": {"bytes": "0 B"},
+    "one byte": {"bytes": "1 B", "answer": "1 B"},
+    "slow reader": {"window": "64 KiB", "kernel_buffer": "64 KiB", "reading": {"bytes_per_s": 300_000}},
+    "zero window": {
+        "window": "64 KiB",
+        "kernel_buffer": "64 KiB",
+        "reading": {"pause_after": "300 kB", "pause": "3 s"},
+    },
+}
+
+
+def transfer(settings: Settings, **also: Any) -> Transfer:
+    """Make a transfer of 20 Mbit/s and 20 ms where `settings` say nothing else."""
+    way = {"rate": "20 Mbit/s", "delay": "20 ms"}
+    whole = {
+        "recovery": "sack",
+        "control": "standard",
+        "direction": "send",
+        "bytes": "1 MB",
+        **settings,
+        **also,
+    }
+    whole["sysctl"] = {"tcp_congestion_control": "reno", **whole.get("sysctl", {})}
+    whole["forward"] = way | whole.get("forward", {})
+    whole["backward"] = way | whole.get("backward", {})
+    return Transfer("0", whole)
+
+
+def every_variant(**settings: Any) -> dict[str, Transfer]:
+    """Every recovery with every control, both ways."""
+    return {
+        f"{recovery} {control} {direction}": transfer(
+            settings, recovery=recovery, control=control, direction=direction
+        )
+        for recovery, control, direction in product(RECOVERIES, CONTROLS, DIRECTIONS)
+    }
+
+
+def every_situation(**also: Any) -> dict[str, Transfer]:
+    """Every situation, both ways; `also` where it says nothing of it itself."""
+    return {
+        f"{name}, {direction}": transfer({**also, **settings}, direction=direction)
+        for name, settings in SITUATIONS.items()
+        for direction in DIRECTIONS
+    }
+
+
+def faults(row: dict[str, Any]) -> list[str]:
+    """Name what went wrong in a row; nothing, if the two TCPs understood each other."""
+    if "error" in row:
+        return [str(row["error"])]
+    columns = ("checksum_errors", "kernel_checksum_errors", "resets", "kernel_resets")
+    wrong = [f"{column} is {row[column]}" for column in columns if row[column]]
+    return wrong if row["sha256_equal"] else [*wrong, "hashes differ"]

@@ -1,0 +1,172 @@
+"""``bentpipe live interop`` as a person calls it."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from machine import needs_the_machine
+
+from conftest import PROGRAM, Bentpipe
+
+pytestmark = needs_the_machine
+
+COLUMNS = (
+    "recovery control direction loss delay_s bytes sha256_equal checksum_errors retransmitted_segments "
+    "timeouts duration_s goodput_bps kernel_retransmitted_segments kernel_checksum_errors kernel_timeouts"
+)
+ENDLESS = ("live", "interop", "--bytes", "1 GB", "--rate", "1 Mbit/s")
+
+
+def test_a_matrix_has_a_row_for_each_combination(bentpipe: Bentpipe) -> None:
+    chosen = ("--recovery", "reno,sack", "--direction", "send,receive", "--loss", "0", "--loss", "drop:5+6")
+    result = bentpipe("live", "interop", *chosen, "--delay", "10 ms", "--bytes", "100 kB", "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    report = json.loads(result.stdout)
+    assert report["kernel_release"] == os.uname().release
+    which = [(row["recovery"], row["direction"], row["loss"]) for row in report["rows"]]
+    assert len(set(which)) == 8
+    for row in report["rows"]:
+        assert all(column in row for column in COLUMNS.split())
+        assert row["forward"]["lost"] == (0 if row["loss"] == 0 else 2)
+        assert (row["delay_s"], row["bytes"], row["sha256_equal"]) == (0.01, 100_000, True)
+
+
+def test_the_table_has_units(bentpipe: Bentpipe) -> None:
+    result = bentpipe("live", "interop", "--delay", "10 ms", "--bytes", "100 kB", "--loss", "bursts:0.01:0.5")
+    assert result.returncode == 0
+    line = result.stdout.splitlines()[-1]
+    for part in ("sack", "send", "bursts:0.01:0.5", "10 ms", "100 kB", "bit/s", "equal"):
+        assert part in line
+
+
+def test_a_capture_has_the_handshake_the_data_and_both_fins(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    result = bentpipe("live", "interop", "--delay", "10 ms", "--bytes", "100 kB", "--pcap", "wire.pcapng")
+    assert result.returncode == 0
+    fields = ("tcp.flags", "tcp.len", "ip.src")
+    command = ["tshark", "-r", str(tmp_path / "wire.pcapng"), "-T", "fields"]
+    for field in fields:
+        command += ["-e", field]
+    try:
+        shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except FileNotFoundError:
+        pytest.skip("tshark is not installed")
+    rows = [line.split("\t") for line in shown.splitlines()]
+    flags = [int(row[0], 16) for row in rows]
+    syn, fin, reset = (sum(bool(flag & bit) for flag in flags) for bit in (2, 1, 4))
+    assert (syn, fin, reset) == (2, 2, 0)
+    assert sum(int(row[1]) for row in rows if row[2] == "10.0.0.1") == 100_000
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            ("--loss", "much"),
+            "--loss: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found 'much'",
+        ),
+        (("--recovery", "cubic"), 'recovery: expected one of tahoe, reno, newreno, sack, found "cubic"'),
+        (("--direction", "up"), "--direction: expected send or receive, found 'up'"),
+        (("--sysctl", "tcp_sack"), "--sysctl: expected name=value such as tcp_sack=0, found 'tcp_sack'"),
+        (("--sysctl", "tcp_none=1"), "sysctl: this kernel has no net.ipv4.tcp_none in a namespace"),
+        (("--recovery", "all", "--pcap", "a"), "--pcap is for one transfer, and these options give 4"),
+        (
+            ("--closes-first", "receiver", "--answer", "1 B"),
+            "answer: a receiver that closes first cannot send anything back",
+        ),
+    ],
+)
+def test_a_wrong_option_is_one_line(
+    bentpipe: Bentpipe, tmp_path: Path, options: tuple[str, ...], expected: str
+) -> None:
+    result = bentpipe("live", "interop", *options)
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"bentpipe: {expected}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("without", "expected"),
+    [
+        (("setpriv", "--bounding-set=-sys_admin"), "a network namespace needs root"),
+        (("setpriv", "--bounding-set=-net_admin"), "a TUN device needs root"),
+        (
+            ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/net && exec "$@"', "sh"),
+            "/dev/net/tun is missing",
+        ),
+        (("env", "PATH=/nowhere"), "the program ip is missing"),
+    ],
+)
+def test_what_the_machine_lacks_is_one_line(without: tuple[str, ...], expected: str) -> None:
+    command = [*without, str(PROGRAM), "live", "interop"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"bentpipe: live interop: {expected}")
+    assert result.stderr.count("\n") == 1
+
+
+@contextmanager
+def under_way(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Start a run that does not end by itself, and give it with the number of its socket program."""
+    with subprocess.Popen(
+        [str(PROGRAM), *ENDLESS, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process, socket_program(process.pid)
+        finally:
+            process.kill()
+
+
+def socket_program(parent: int) -> int:
+    def children() -> list[int]:
+        threads = Path(f"/proc/{parent}/task").iterdir()
+        found = [child for thread in threads for child in (thread / "children").read_text().split()]
+        return [int(child) for child in found if b"peer.py" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+    until(lambda: bool(children()))
+    # So that the connection is open.
+    time.sleep(1.0)
+    return children()[0]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not come to this in ten seconds")
+
+
+def gone(process: int) -> bool:
+    return not Path(f"/proc/{process}/cmdline").exists() or not Path(f"/proc/{process}/cmdline").read_bytes()
+
+
+@pytest.mark.parametrize("direction", ["send", "receive"])
+def test_a_killed_program_is_a_clear_error(direction: str) -> None:
+    with under_way("--direction", direction) as (process, program):
+        os.kill(program, signal.SIGKILL)
+        _, complaint = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "the socket program at the kernel's end was killed by signal 9" in complaint
+    assert "of 1000000000 bytes were" in complaint
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_so_and_takes_its_program_with_it(number: signal.Signals) -> None:
+    with under_way() as (process, program):
+        process.send_signal(number)
+        _, complaint = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert complaint.splitlines()[-1] == "bentpipe: interrupted; nothing was written"
+        assert gone(program)
+
+
+def test_a_crash_leaves_nothing_either() -> None:
+    with under_way() as (process, program):
+        process.kill()
+        process.wait()
+        until(lambda: gone(program))
