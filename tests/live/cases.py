@@ -27,6 +27,7 @@ SITUATIONS: dict[str, Settings] = {
     "lost data": {"forward": packet_loss(0.02)},
     "lost acknowledgments": {"backward": packet_loss(0.1)},
     "lost both ways": {"forward": packet_loss(0.02), "backward": packet_loss(0.02)},
+    "every segment acknowledged": {"quickack": True, "forward": packet_loss(0.01)},
     "bursts": {"forward": BURSTS},
     "reordered": {"forward": LATE, "backward": LATE},
     "duplicated": {"forward": TWICE, "backward": TWICE},

@@ -14,13 +14,16 @@ use crate::{LiveError, Settings, sys};
 /// The device of our end in the namespace.
 const DEVICE: &str = "bentpipe0";
 
+/// The network of both ends.
+const NETWORK: &str = "10.0.0.0/30";
+
 /// A namespace and its TUN device.
 pub(crate) struct Namespace {
     tun: File,
 }
 
 impl Namespace {
-    /// Moves this thread into a new namespace, in which the kernel has `address` and reaches the other of a /30 network
+    /// Moves this thread into a new namespace, in which the kernel has `address` and reaches the rest of [`NETWORK`]
     /// through the TUN device.
     pub(crate) fn enter(address: &str, settings: &Settings) -> Result<Namespace, LiveError> {
         sys::enter_new_network().map_err(|error| no_namespace(&error))?;
@@ -39,6 +42,10 @@ impl Namespace {
         ip(&["address", "add", &format!("{address}/30"), "dev", DEVICE])?;
         let mtu = settings.mtu().to_string();
         ip(&["link", "set", DEVICE, "mtu", &mtu, "txqueuelen", "10000", "up"])?;
+        if settings.quickack {
+            let route = ["route", "change", NETWORK, "dev", DEVICE, "src", address, "quickack", "1"];
+            ip(&route)?;
+        }
         for (name, value) in &settings.sysctl {
             write_setting(&format!("ipv4/{name}"), value)?;
         }

@@ -141,7 +141,7 @@ mod tests {
     fn segments_out_of_order_and_twice_are_hashed_in_order() {
         let (seed, total) = (3, 5000u64);
         let mut reassembly = Reassembly::new(1000);
-        let mut segment = |reassembly: &mut Reassembly, start: u64, length: usize| {
+        let segment = |reassembly: &mut Reassembly, start: u64, length: usize| {
             let mut bytes = vec![0; length];
             fill(seed, start, &mut bytes);
             let ahead = start as i64 - reassembly.delivered as i64;

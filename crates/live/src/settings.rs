@@ -132,6 +132,9 @@ pub struct Settings {
     /// First sequence number of the kernel where it opens the connection; it draws its own otherwise.
     #[serde(default)]
     pub kernel_sequence: Option<u32>,
+    /// Whether the kernel acknowledges every segment at once; by itself it does so for the first ones only.
+    #[serde(default)]
+    pub quickack: bool,
     /// Settings of the kernel for IPv4, by the name that they have under `net.ipv4`.
     #[serde(default)]
     pub sysctl: BTreeMap<String, String>,

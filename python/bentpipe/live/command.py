@@ -83,6 +83,7 @@ def live() -> None:
     "--sack/--no-sack", default=None, help="Whether our end offers SACK; as its recovery by default."
 )
 @click.option("--sequence", type=click.IntRange(0, 2**32 - 1), help="First sequence number, of both ends.")
+@click.option("--quickack", is_flag=True, help="The kernel acknowledges every segment at once.")
 @click.option("--sysctl", multiple=True, help="A kernel setting such as tcp_sack=0; repeatable.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**53 - 1), default=1, show_default=True, help="Of the losses."
@@ -163,6 +164,7 @@ def _common(options: dict[str, Any]) -> dict[str, Any]:
         "sack": options["sack"],
         "sequence": options["sequence"],
         "kernel_sequence": options["sequence"],
+        "quickack": options["quickack"],
         "sysctl": sysctl,
         "seed": options["seed"],
     }
