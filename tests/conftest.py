@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,17 @@ def bentpipe(tmp_path: Path) -> Bentpipe:
 
 @pytest.fixture(scope="module")
 def nothing_left_behind() -> Iterator[None]:
-    """Compare links, namespaces and socket programs before and after the tests of a module."""
+    """Compare links, namespaces and processes before and after the tests of a module."""
     from machine import traces_of_a_run
 
-    before = traces_of_a_run()
+    # What these tests start inherits this, and keeps it when it loses its parent. A namespace without a name lives
+    # no longer than its processes.
+    name, mark = "BENTPIPE_TESTS", f"module-{os.getpid()}-{time.monotonic_ns()}"
+    os.environ[name] = mark
+    before = traces_of_a_run(mark)
     yield
-    after = traces_of_a_run()
+    after = traces_of_a_run(mark)
+    del os.environ[name]
     assert {what: after[what] - before[what] for what in after} == {what: set() for what in after}
 
 

@@ -22,27 +22,22 @@ needs_the_machine = [
 ]
 
 
-def traces_of_a_run() -> dict[str, set[str]]:
-    """List the links, namespaces and socket programs that there are."""
+def traces_of_a_run(mark: str) -> dict[str, set[str]]:
+    """List the links and named namespaces that there are, and the processes with `mark` in their environment."""
 
     def said(*command: str) -> set[str]:
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return set(output.splitlines())
 
-    processes = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
-    programs: set[str] = set()
-    networks: set[str] = set()
-    for process in processes:
+    def marked(process: Path) -> bool:
         try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            networks.add(str((process / "ns/net").readlink()))
+            return mark.encode() in (process / "environ").read_bytes()
         except OSError:
-            continue
-        if any(word.endswith(b"live/peer.py") for word in words):
-            programs.add(process.name)
+            return False
+
+    processes = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
     return {
         "links": said("ip", "-o", "-br", "link"),
-        "named namespaces": said("ip", "netns", "list"),
-        "namespaces of processes": networks,
-        "socket programs": programs,
+        "namespaces": said("ip", "netns", "list"),
+        "processes": {process.name for process in processes if marked(process)},
     }

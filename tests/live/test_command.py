@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -61,6 +62,54 @@ def test_a_capture_has_the_handshake_the_data_and_both_fins(bentpipe: Bentpipe, 
     syn, fin, reset = (sum(bool(flag & bit) for flag in flags) for bit in (2, 1, 4))
     assert (syn, fin, reset) == (2, 2, 0)
     assert sum(int(row[1]) for row in rows if row[2] == "10.0.0.1") == 100_000
+
+
+SIMULATED = """\
+duration = "60 s"
+[links.path]
+from = "server"
+to = "client"
+rate = "4 Mbit/s"
+delay = "50 ms"
+loss = { model = "drop", packets = [20, 21, 60], at_least = "100 B" }
+[links.path.reverse]
+rate = "1 Mbit/s"
+[tcp]
+receive_window = "1 MiB"
+delayed_ack = false
+[flows.transfer]
+from = "server"
+to = "client"
+bytes = "200 kB"
+variant = "sack"
+"""
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_the_wire_shows_the_simulated_conversation(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    (tmp_path / "wire.toml").write_text(SIMULATED)
+    assert bentpipe("run", "wire.toml", "--pcap", "simulated.pcapng").returncode == 0
+    path = ("--rate", "4 Mbit/s", "--reverse-rate", "1 Mbit/s", "--delay", "50 ms", "--loss", "drop:20+21+60")
+    ends = ("--bytes", "200 kB", "--kernel-buffer", "2 MiB", "--quickack")
+    assert bentpipe("live", "interop", *path, *ends, "--pcap", "wire.pcapng").returncode == 0
+    (sent, answered), (simulated, simulated_answers) = (
+        conversation(tmp_path / name) for name in ("wire.pcapng", "simulated.pcapng")
+    )
+    assert sent == simulated
+    # Linux acknowledges the FIN before its own program has closed, and then sends its FIN by itself.
+    assert [row for row in simulated_answers if row not in answered] == []
+    assert len(answered) <= len(simulated_answers) + 1
+
+
+def conversation(capture: Path) -> tuple[list[str], list[str]]:
+    """Give what the opener of the connection sent, and what came back; no times or window fields."""
+    fields = ("ip.src", "tcp.seq", "tcp.ack", "tcp.len", "tcp.flags", "tcp.options.sack_le")
+    command = ["tshark", "-r", str(capture), "-T", "fields"]
+    for field in fields:
+        command += ["-e", field]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    opener = [line for line in lines if line.startswith("10.0.0.1")]
+    return opener, [line for line in lines if not line.startswith("10.0.0.1")]
 
 
 @pytest.mark.parametrize(
