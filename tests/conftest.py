@@ -60,8 +60,8 @@ def nothing_left_behind() -> Iterator[None]:
     """Compare links, namespaces and processes before and after the tests of a module."""
     from machine import traces_of_a_run
 
-    # What these tests start inherits this, and keeps it when it loses its parent. A namespace without a name lives
-    # no longer than its processes.
+    # What these tests start inherits this, and keeps it when it loses its parent. A namespace without a name
+    # lives no longer than its processes.
     name, mark = "BENTPIPE_TESTS", f"module-{os.getpid()}-{time.monotonic_ns()}"
     os.environ[name] = mark
     before = traces_of_a_run(mark)

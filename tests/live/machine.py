@@ -23,7 +23,7 @@ needs_the_machine = [
 
 
 def traces_of_a_run(mark: str) -> dict[str, set[str]]:
-    """List the links and named namespaces that there are, and the processes with `mark` in their environment."""
+    """List the links and named namespaces, and the processes with `mark` in their environment."""
 
     def said(*command: str) -> set[str]:
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
