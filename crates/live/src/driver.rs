@@ -65,7 +65,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Driver<'a>, LiveError> {
         let sends = settings.direction == Direction::Send;
         let (ours, theirs) = if sends { (OPENER, LISTENER) } else { (LISTENER, OPENER) };
-        let namespace = Namespace::enter(&theirs.0.to_string(), settings)?;
+        let namespace = Namespace::enter(&theirs.0.to_string(), &ours.0.to_string(), settings)?;
         let mut capture = match &options.pcap {
             Some(path) => Some(Capture::create(path).map_err(|error| LiveError::Failed(error.to_string()))?),
             None => None,
@@ -264,6 +264,7 @@ impl<'a> Driver<'a> {
         let sent = *endpoint.sender().stats();
         let delivered = endpoint.receiver().delivered();
         let rtt_mean_s = endpoint.sender().rtt().mean_secs();
+        let window = *endpoint.sender().window();
         let state = format!("{:?}", endpoint.state());
         let resets = self.end.resets();
         let hash = self.end.into_hash();
@@ -284,6 +285,8 @@ impl<'a> Driver<'a> {
             duration_s,
             goodput_bps: if duration_s > 0.0 { settings.bytes.get() as f64 * 8.0 / duration_s } else { 0.0 },
             rtt_mean_s,
+            cwnd_segments: window.cwnd / window.smss,
+            ssthresh_segments: window.ssthresh.is_finite().then(|| window.ssthresh / window.smss),
             state,
             realtime: self.realtime,
             forward,

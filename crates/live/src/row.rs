@@ -33,6 +33,10 @@ pub struct Row {
     pub goodput_bps: f64,
     /// Mean round-trip time that our end measured, in seconds.
     pub rtt_mean_s: Option<f64>,
+    /// Our end's congestion window when everything was over, in segments.
+    pub cwnd_segments: f64,
+    /// Its slow start threshold in segments; none before the first loss.
+    pub ssthresh_segments: Option<f64>,
     /// Our end's state when everything was over.
     pub state: String,
     /// Whether the driver ran before other programs (SCHED_FIFO).

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec};
-use bentpipe_tcp::{Config, ControlKind, Profile, RecoveryKind};
+use bentpipe_tcp::{Config, ControlKind, DelayedAck, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 use serde::{Deserialize, Serialize};
 
@@ -135,6 +135,15 @@ pub struct Settings {
     /// Whether the kernel acknowledges every segment at once; by itself it does so for the first ones only.
     #[serde(default)]
     pub quickack: bool,
+    /// Initial window of our end in segments; that of the RFC otherwise.
+    #[serde(default)]
+    pub initial_window: Option<u32>,
+    /// Whether our end acknowledges each segment at once instead of every second.
+    #[serde(default)]
+    pub acknowledge_each: bool,
+    /// Attributes of the kernel's route to our end, by the name that `ip route` has for them, such as `initcwnd`.
+    #[serde(default)]
+    pub route: BTreeMap<String, String>,
     /// Settings of the kernel for IPv4, by the name that they have under `net.ipv4`.
     #[serde(default)]
     pub sysctl: BTreeMap<String, String>,
@@ -191,6 +200,13 @@ impl Settings {
         if self.closes_first == ClosesFirst::Receiver && self.answer.get() > 0 {
             return refuse("answer: a receiver that closes first cannot send anything back".to_owned());
         }
+        if self.initial_window == Some(0) {
+            return refuse("initial_window: expected at least 1 segment, found 0".to_owned());
+        }
+        let mut words = self.route.iter().flat_map(|(name, value)| [name, value]);
+        if let Some(word) = words.find(|word| !is_setting_name(word)) {
+            return refuse(format!("route: expected names and values such as initcwnd 10, found {word:?}"));
+        }
         if let Some(name) = self.sysctl.keys().find(|name| !is_setting_name(name)) {
             return refuse(format!(
                 "sysctl: expected a name under net.ipv4 such as tcp_sack, found {name:?}"
@@ -212,8 +228,15 @@ impl Settings {
     /// What our end is set up with.
     pub(crate) fn config(&self) -> Result<Config, LiveError> {
         let base = Profile::Rfc.config(self.recovery_kind()?, self.control_kind()?);
+        let delayed_ack = if self.acknowledge_each {
+            DelayedAck { segments: 1, timeout: Span::ZERO }
+        } else {
+            base.delayed_ack
+        };
         Ok(Config {
             mss: self.mss,
+            initial_window: self.initial_window.unwrap_or(base.initial_window),
+            delayed_ack,
             receive_window: self.window.get() as u32,
             window_scaling: self.scaling,
             timestamps: self.timestamps,
@@ -272,6 +295,10 @@ mod tests {
         assert_eq!(
             said("\"bytes\":", "\"sysctl\": {\"../x\": \"1\"}, \"bytes\":"),
             "sysctl: expected a name under net.ipv4 such as tcp_sack, found \"../x\""
+        );
+        assert_eq!(
+            said("\"bytes\":", "\"route\": {\"dev\": \"lo up\"}, \"bytes\":"),
+            "route: expected names and values such as initcwnd 10, found \"lo up\""
         );
         assert!(said("\"bytes\":", "\"byte\":").starts_with("unknown field `byte`"));
     }
