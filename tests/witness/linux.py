@@ -5,14 +5,24 @@ import tempfile
 from pathlib import Path
 
 from compare import runs
+from linux_goodput import CASES, Goodput, measure
 from linux_reasons import DIFFERENCES, REASONS, SENDS_ELSEWHERE
 from linux_transfers import PATTERNS, RECOVERIES, Transfer, run_pairs
 
 from bentpipe import _core
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "witness-linux.md"
-BEGIN = "<!-- written by tests/witness/linux.py: begin -->\n"
-END = "<!-- written by tests/witness/linux.py: end -->\n"
+
+
+def _marks(what: str) -> tuple[str, str]:
+    begin, end = (
+        f"<!-- {what}, written by tests/witness/linux.py: {side} -->\n" for side in ("begin", "end")
+    )
+    return begin, end
+
+
+MARKS = _marks("patterns")
+GOODPUT_MARKS = _marks("goodput")
 
 
 def windows(transfer: Transfer) -> str:
@@ -66,14 +76,44 @@ def page_part(found: dict[tuple[str, str], dict[str, Transfer]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def goodput_part(found: dict[str, Goodput]) -> str:
+    """Give the table of goodputs."""
+    lines = [
+        "",
+        "| limited by | receive window | data | simulator | our sender to Linux | Linux to our receiver "
+        "| most apart |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for case in CASES:
+        one = found[case.name]
+        rates = (one.simulated, one.sending, one.receiving)
+        apart = max(rates) / min(rates) - 1
+        said = [
+            f"the {case.name}",
+            f"{case.window_bytes:,} B",
+            f"{case.total_bytes / 1000:,.0f} kB",
+            *(f"{rate / 1000:.1f} kbit/s" for rate in rates),
+            f"{apart:.2%}".replace("%", " %"),
+        ]
+        lines.append(f"| {' | '.join(said)} |")
+    return "\n".join(lines) + "\n"
+
+
+def put(part: str, begin: str, end: str) -> None:
+    """Write `part` between the two marks of the page."""
+    before, rest = PAGE.read_text().split(begin)
+    PAGE.write_text(before + begin + part + end + rest.split(end)[1])
+
+
 def main() -> None:
     """Write the page; one line and status 1 when a difference has no reason or a reason no difference."""
     with tempfile.TemporaryDirectory() as folder:
         pairs = [(recovery, pattern) for recovery in RECOVERIES for pattern in PATTERNS]
         found = run_pairs(pairs, Path(folder))
+        goodputs = measure(Path(folder))
     elsewhere = {pair for pair, ways in found.items() if ways["send"].sends != ways["receive"].sends}
-    before, rest = PAGE.read_text().split(BEGIN)
-    PAGE.write_text(before + BEGIN + page_part(found) + END + rest.split(END)[1])
+    put(page_part(found), *MARKS)
+    put(goodput_part(goodputs), *GOODPUT_MARKS)
     if elsewhere != SENDS_ELSEWHERE:
         named = ", ".join(" ".join(pair) for pair in sorted(elsewhere ^ SENDS_ELSEWHERE))
         sys.exit(f"not as tests/witness/linux_reasons.py has it: {named}")

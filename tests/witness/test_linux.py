@@ -4,6 +4,7 @@ from pathlib import Path
 
 import linux
 import pytest
+from linux_goodput import measure
 from linux_reasons import DIFFERENCES, REASONS, SENDS_ELSEWHERE
 from linux_transfers import BY_NAME, PATTERNS, RECOVERIES, run_pairs
 
@@ -30,6 +31,16 @@ def test_the_kernel_and_we_resend_the_same_in_the_same_order(tmp_path: Path) -> 
         assert (ours.resent, theirs.resent) == (resent, resent), pair
         assert ours.timeouts == theirs.timeouts == int(pair[1].startswith("l")), pair
         assert (ours.sends == theirs.sends) == (pair not in SENDS_ELSEWHERE), pair
+
+
+def test_goodput_without_loss_is_that_of_the_simulator(tmp_path: Path) -> None:
+    try:
+        found = measure(tmp_path)
+    except _core.LiveMissing as error:
+        pytest.skip(str(error))
+    for name, goodput in found.items():
+        for measured in (goodput.sending, goodput.receiving):
+            assert measured == pytest.approx(goodput.simulated, rel=0.02), name
 
 
 def test_the_page_has_every_pair_with_its_reasons() -> None:

@@ -1,0 +1,126 @@
+"""Goodput over a GEO satellite without loss: simulated, and on the wire against the kernel, both ways."""
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bentpipe import _core
+from bentpipe.live.interop import PEER
+
+INITIAL_WINDOW = 10
+MSS_BYTES = 1460
+DELAY = "250 ms"
+RATE, REVERSE_RATE = "2.048 Mbit/s", "256 kbit/s"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What limits the transfer, the window that the receiver offers, and how much goes over."""
+
+    name: str
+    window_bytes: int
+    total_bytes: int
+
+
+CASES = (Case("link", 524_288, 1_500_000), Case("window", 65_535, 600_000))
+
+SCENARIO = """\
+title = "limited by the {name}"
+seed = 1
+
+[links.path]
+from = "s"
+to = "d"
+rate = "{rate}"
+delay = "{delay}"
+
+[links.path.reverse]
+rate = "{reverse_rate}"
+
+[tcp]
+mss = "{mss} B"
+receive_window = "{window} B"
+initial_window = "{initial_window} segments"
+delayed_ack = {{ segments = 1, timeout = "0 s" }}
+
+[flows.flow]
+from = "s"
+to = "d"
+bytes = "{total} B"
+variant = "sack"
+"""
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """Goodput from the first SYN to the last byte, in bit/s."""
+
+    simulated: float
+    sending: float
+    receiving: float
+
+
+def simulate(case: Case, folder: Path) -> float:
+    """Give the goodput in the simulator; `folder` takes the scenario."""
+    path = folder / f"{case.name}.toml"
+    text = SCENARIO.format(
+        name=case.name,
+        rate=RATE,
+        reverse_rate=REVERSE_RATE,
+        delay=DELAY,
+        mss=MSS_BYTES,
+        window=case.window_bytes,
+        initial_window=INITIAL_WINDOW,
+        total=case.total_bytes,
+    )
+    path.write_text(text)
+    return float(json.loads(_core.load(str(path), []).run().json())["flows"][0]["goodput_bps"])
+
+
+def on_the_wire(case: Case, direction: str) -> float:
+    """Give the goodput from our end to the kernel (``send``) or the other way (``receive``).
+
+    Raises
+    ------
+    LiveMissing
+        The machine or the user lacks something.
+    LiveFailed
+        The connection broke.
+    """
+    settings: dict[str, Any] = {
+        "recovery": "sack",
+        "control": "standard",
+        "direction": direction,
+        "bytes": f"{case.total_bytes} B",
+        "forward": {"rate": RATE, "delay": DELAY},
+        "backward": {"rate": REVERSE_RATE, "delay": DELAY},
+        "mss": MSS_BYTES,
+        "kernel_mss": MSS_BYTES,
+        "window": f"{case.window_bytes} B",
+        "initial_window": INITIAL_WINDOW,
+        "acknowledge_each": True,
+        "route": {"initcwnd": str(INITIAL_WINDOW), "quickack": "1", "window": str(case.window_bytes)},
+        "sysctl": {
+            "tcp_congestion_control": "reno",
+            "tcp_no_metrics_save": "1",
+            "tcp_timestamps": "0",
+            # Buffers that do not limit: the route's window does.
+            "tcp_rmem": "4096 2097152 8388608",
+            "tcp_wmem": "4096 4194304 8388608",
+        },
+    }
+    row = json.loads(_core.interop(json.dumps(settings), [sys.executable, "-I", str(PEER)]))
+    if not row["sha256_equal"]:
+        raise AssertionError(f"{case.name}, {direction}: bytes differ")
+    return float(row["goodput_bps"])
+
+
+def measure(folder: Path) -> dict[str, Goodput]:
+    """Give the goodput of every case by its name; all of those on the wire at once."""
+    jobs = [(case, direction) for case in CASES for direction in ("send", "receive")]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        made = iter(pool.map(lambda job: on_the_wire(*job), jobs))
+        return {case.name: Goodput(simulate(case, folder), next(made), next(made)) for case in CASES}
