@@ -6,9 +6,10 @@ REASONS = {
     "is below the halved cwnd and RFC 6582 nothing until the inflated window is open, and then a "
     "segment for each ACK; so new data stands elsewhere between the retransmissions, and NewReno's "
     "window has let one or two segments fewer out when the partial ACK comes.",
-    "K": "Linux finds a lost retransmission with SACK by time (RACK, RFC 8985), and since Linux 6.17, "
-    "which took its RFC 6675 code out, tcp_recovery=0 does not change that. RFC 6675 section 5.1 "
-    "leaves a lost retransmission to the timer.",
+    "K": "Linux finds a lost retransmission with SACK by time (RACK, RFC 8985; it counts a "
+    "TCPLostRetransmit), and since Linux 6.17, which took its RFC 6675 code out, tcp_recovery=0 does "
+    "not change that. RFC 6675 section 5.1 leaves a lost retransmission to the timer, and its expiry "
+    "sets the windows anew.",
     "J": "RFC 6675 rule 4 of NextSeg sends the highest outstanding segment once more when nothing else may "
     "go (the rescue retransmission); Linux has none.",
     "H": "Linux counts in whole segments, so half of 23 is 11; here it is 11.5 (RFC 5681 counts bytes).",
@@ -30,7 +31,7 @@ DIFFERENCES = {
     ("sack", "three"): "PH",
     ("sack", "five"): "H",
     ("sack", "burst"): "H",
-    ("sack", "lost-retransmission"): "KJRA",
+    ("sack", "lost-retransmission"): "KJ",
     ("sack", "last-segment"): "F",
     ("sack", "last-two"): "F",
     ("sack", "ack-run"): "AG",
