@@ -35,7 +35,7 @@ DIFFERENCES = {
     ("sack", "last-segment"): "F",
     ("sack", "last-two"): "F",
     ("sack", "ack-run"): "AG",
-    ("sack", "last-acks"): "G",
+    ("sack", "last-acks"): "FA",
     ("newreno", "one"): "H",
     ("newreno", "three"): "PHE",
     ("newreno", "five"): "PHE",
@@ -44,7 +44,7 @@ DIFFERENCES = {
     ("newreno", "last-segment"): "F",
     ("newreno", "last-two"): "F",
     ("newreno", "ack-run"): "AG",
-    ("newreno", "last-acks"): "G",
+    ("newreno", "last-acks"): "FA",
 }
 
 SENDS_ELSEWHERE = {

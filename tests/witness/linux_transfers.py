@@ -16,7 +16,7 @@ SEGMENTS = 64
 SEGMENT_BYTES = 1000
 INITIAL_WINDOW = 10
 RECOVERIES = ("sack", "newreno")
-AT_A_TIME = 6
+AT_A_TIME = 12
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,8 @@ def settings(recovery: str, direction: str, pattern: Pattern) -> dict[str, Any]:
         "backward": way(pattern.ack_drops, "0 B"),
         "mss": SEGMENT_BYTES,
         "kernel_mss": SEGMENT_BYTES,
+        # A program that reads while data arrives makes the kernel acknowledge several segments at a time.
+        "reading": {"pause_after": "1 B", "pause": "2.5 s"},
         "initial_window": INITIAL_WINDOW,
         "acknowledge_each": True,
         "route": {"initcwnd": str(INITIAL_WINDOW), "quickack": "1", "rto_min": "1s"},
@@ -94,7 +96,8 @@ def settings(recovery: str, direction: str, pattern: Pattern) -> dict[str, Any]:
             "tcp_recovery": "0",
             "tcp_sack": str(int(recovery == "sack")),
             "tcp_timestamps": "0",
-            # Room for all of the data: the program never lets the kernel's sender wait.
+            # Room for all of the data: neither program ever lets TCP wait.
+            "tcp_rmem": "4096 1048576 4194304",
             "tcp_wmem": "4096 1048576 4194304",
         },
     }
