@@ -17,7 +17,7 @@ help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
 	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
-	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; about an hour)"
+	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; half an hour)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make docs         the Rust API and the scenario schema, in target/doc"

@@ -6,7 +6,7 @@ from cases import DIRECTIONS, every_situation, every_variant, faults, packet_los
 
 from bentpipe.live.interop import interop
 
-AT_A_TIME = 64
+AT_A_TIME = 96
 
 
 def main() -> None:

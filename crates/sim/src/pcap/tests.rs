@@ -284,3 +284,32 @@ fn wireshark_reads_it() {
     let receiver = tshark(&path, "frame.interface_id == 1 && tcp.options.sack", &fields).unwrap();
     assert!(receiver.starts_with("5000.000000123\terdnaher Käfer\t"), "{receiver}");
 }
+
+#[test]
+fn a_packet_from_a_wire_is_recorded_by_its_own_headers() {
+    let folder = Folder::new();
+    let path = folder.0.join("wire.pcapng");
+    let addresses = Addresses {
+        source: Ipv4Addr::new(10, 0, 0, 1),
+        destination: Ipv4Addr::new(10, 0, 0, 2),
+        source_port: 49_152,
+        destination_port: 5001,
+        ttl: 64,
+        ident: 7,
+    };
+    let segment = Segment { len: 5, flags: Flags::ACK | Flags::PSH, ..Segment::default() };
+    let mut packet = Vec::new();
+    wire::encode(&segment, &addresses, Payload::Bytes(b"hello"), &mut packet).unwrap();
+
+    let mut capture = Capture::create(&path).unwrap();
+    capture.add_interface("host").unwrap();
+    capture.record_packet(0, 9, &packet).unwrap();
+    packet[44] ^= 1;
+    assert_eq!(capture.record_packet(0, 9, &packet).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    capture.finish().unwrap();
+
+    let (_, records) = read(&fs::read(&path).unwrap());
+    assert_eq!(records.len(), 1);
+    assert_eq!((records[0].time, records[0].original), (9, 45));
+    assert_eq!(records[0].data, packet[..40]);
+}
