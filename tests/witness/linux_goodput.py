@@ -102,7 +102,8 @@ def on_the_wire(case: Case, direction: str) -> float:
         "window": f"{case.window_bytes} B",
         "initial_window": INITIAL_WINDOW,
         "acknowledge_each": True,
-        "route": {"initcwnd": str(INITIAL_WINDOW), "quickack": "1", "window": str(case.window_bytes)},
+        "quickack": True,
+        "route": {"initcwnd": str(INITIAL_WINDOW), "window": str(case.window_bytes)},
         "sysctl": {
             "tcp_congestion_control": "reno",
             "tcp_no_metrics_save": "1",

@@ -87,7 +87,8 @@ def settings(recovery: str, direction: str, pattern: Pattern) -> dict[str, Any]:
         "reading": {"pause_after": "1 B", "pause": "2.5 s"},
         "initial_window": INITIAL_WINDOW,
         "acknowledge_each": True,
-        "route": {"initcwnd": str(INITIAL_WINDOW), "quickack": "1", "rto_min": "1s"},
+        "quickack": True,
+        "route": {"initcwnd": str(INITIAL_WINDOW), "rto_min": "1s"},
         "sysctl": {
             "tcp_congestion_control": "reno",
             "tcp_early_retrans": "0",

@@ -65,7 +65,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Driver<'a>, LiveError> {
         let sends = settings.direction == Direction::Send;
         let (ours, theirs) = if sends { (OPENER, LISTENER) } else { (LISTENER, OPENER) };
-        let namespace = Namespace::enter(&theirs.0.to_string(), &ours.0.to_string(), settings)?;
+        let namespace = Namespace::enter(&theirs.0.to_string(), settings)?;
         let mut capture = match &options.pcap {
             Some(path) => Some(Capture::create(path).map_err(|error| LiveError::Failed(error.to_string()))?),
             None => None,

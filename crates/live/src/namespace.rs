@@ -14,15 +14,18 @@ use crate::{LiveError, Settings, sys};
 /// The device of our end in the namespace.
 const DEVICE: &str = "bentpipe0";
 
+/// The network of both ends.
+const NETWORK: &str = "10.0.0.0/30";
+
 /// A namespace and its TUN device.
 pub(crate) struct Namespace {
     tun: File,
 }
 
 impl Namespace {
-    /// Moves this thread into a new namespace, in which the kernel has `address` and reaches `other`, of the same /30
-    /// network, through the TUN device.
-    pub(crate) fn enter(address: &str, other: &str, settings: &Settings) -> Result<Namespace, LiveError> {
+    /// Moves this thread into a new namespace, in which the kernel has `address` and reaches the rest of [`NETWORK`]
+    /// through the TUN device.
+    pub(crate) fn enter(address: &str, settings: &Settings) -> Result<Namespace, LiveError> {
         sys::enter_new_network().map_err(|error| no_namespace(&error))?;
         // Before the device comes up, so that the kernel announces nothing for IPv6.
         if std::path::Path::new("/proc/sys/net/ipv6").exists() {
@@ -39,13 +42,13 @@ impl Namespace {
         ip(&["address", "add", &format!("{address}/30"), "dev", DEVICE])?;
         let mtu = settings.mtu().to_string();
         ip(&["link", "set", DEVICE, "mtu", &mtu, "txqueuelen", "10000", "up"])?;
-        let quickack = settings.quickack.then_some(("quickack", "1"));
-        let attributes = settings.route.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let attributes: Vec<&str> =
-            attributes.chain(quickack).flat_map(|(name, value)| [name, value]).collect();
-        if !attributes.is_empty() {
-            let other = format!("{other}/32");
-            ip(&[&["route", "add", other.as_str(), "dev", DEVICE], &attributes[..]].concat())?;
+        if settings.quickack || !settings.route.is_empty() {
+            let mut words = vec!["route", "change", NETWORK, "dev", DEVICE, "src", address];
+            if settings.quickack {
+                words.extend(["quickack", "1"]);
+            }
+            words.extend(settings.route.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
+            ip(&words)?;
         }
         for (name, value) in &settings.sysctl {
             write_setting(&format!("ipv4/{name}"), value)?;
