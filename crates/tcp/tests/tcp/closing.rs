@@ -9,27 +9,6 @@ fn reno() -> Config {
     config(RecoveryKind::Reno)
 }
 
-/// A connection with nothing under way.
-fn open(config: Config) -> Net {
-    let mut net = Net::alike(config);
-    net.closes_after_peer = [false; 2];
-    net.open();
-    net.run();
-    assert_eq!(net.states(), [State::Established; 2]);
-    net
-}
-
-/// The next segment that the client would send, empty.
-fn from_client(net: &Net) -> Segment {
-    Segment {
-        seq: net.ends[SERVER].receiver().nxt(),
-        ack: net.ends[CLIENT].receiver().nxt(),
-        window: 65_535,
-        flags: Flags::ACK,
-        ..Segment::default()
-    }
-}
-
 /// Hands `segment` to the server and returns what it answers.
 fn answers(net: &mut Net, segment: &Segment) -> Vec<Segment> {
     let before = net.sent.len();
@@ -39,7 +18,7 @@ fn answers(net: &mut Net, segment: &Segment) -> Vec<Segment> {
 
 #[test]
 fn one_end_after_the_other() {
-    let mut net = open(reno());
+    let mut net = Net::established(reno());
     net.close(CLIENT);
     assert_eq!(net.states(), [State::FinWait1, State::Established]);
     net.run();
@@ -63,7 +42,7 @@ fn one_end_after_the_other() {
 
 #[test]
 fn both_ends_at_once() {
-    let mut net = open(reno());
+    let mut net = Net::established(reno());
     net.close(CLIENT);
     net.close(SERVER);
     let start = net.now;
@@ -77,7 +56,7 @@ fn both_ends_at_once() {
 
 #[test]
 fn fin_and_ack_of_fin_in_one_segment() {
-    let mut net = open(reno());
+    let mut net = Net::established(reno());
     net.closes_after_peer = [true; 2];
     net.close(CLIENT);
     let sent = net.sent.len();
@@ -117,7 +96,7 @@ fn a_lost_last_ack_is_repeated_and_the_wait_starts_anew() {
 
 #[test]
 fn a_reset_in_time_wait_is_no_error() {
-    let mut net = open(reno());
+    let mut net = Net::established(reno());
     net.closes_after_peer = [true; 2];
     net.close(CLIENT);
     net.run_to((net.now.as_secs() * 1000.0) as u64 + 200);
@@ -146,8 +125,8 @@ fn closing_with_discard_drops_what_was_never_sent() {
 #[test]
 fn only_the_expected_sequence_number_resets() {
     // RFC 5961 section 3.2.
-    let mut net = open(reno());
-    let reset = Segment { flags: Flags::RST, ..from_client(&net) };
+    let mut net = Net::established(reno());
+    let reset = Segment { flags: Flags::RST, ..net.next_from_client() };
     for wrong in [reset.seq + 65_535, reset.seq + 100_000, reset.seq - 1] {
         assert_eq!(answers(&mut net, &Segment { seq: wrong, ..reset }), [], "outside the window: silence");
         assert_eq!(net.states()[SERVER], State::Established);
@@ -163,8 +142,8 @@ fn only_the_expected_sequence_number_resets() {
 #[test]
 fn a_syn_in_a_connection_is_challenged() {
     // RFC 5961 section 4.2, wherever it lies.
-    let mut net = open(reno());
-    let syn = Segment { flags: Flags::SYN, ..from_client(&net) };
+    let mut net = Net::established(reno());
+    let syn = Segment { flags: Flags::SYN, ..net.next_from_client() };
     for seq in [syn.seq, syn.seq + 10, syn.seq - 1, syn.seq + 200_000] {
         let challenge = answers(&mut net, &Segment { seq, ..syn });
         assert_eq!(
@@ -177,8 +156,8 @@ fn a_syn_in_a_connection_is_challenged() {
 
 #[test]
 fn an_ack_of_what_was_never_sent_is_answered_and_ignored() {
-    let mut net = open(reno());
-    let ahead = from_client(&net);
+    let mut net = Net::established(reno());
+    let ahead = net.next_from_client();
     net.ends[SERVER].on_segment(net.now, &Segment { ack: ahead.ack + 1, len: 10, ..ahead });
     let answer = net.ends[SERVER].poll_transmit(net.now).map(|transmit| transmit.segment);
     assert_eq!(answer.map(|segment| (segment.flags, segment.ack)), Some((Flags::ACK, ahead.seq)));
@@ -188,9 +167,9 @@ fn an_ack_of_what_was_never_sent_is_answered_and_ignored() {
 #[test]
 fn an_older_timestamp_is_rejected() {
     // RFC 7323 section 5.3: PAWS answers with an ACK and takes nothing.
-    let mut net = open(Config { timestamps: true, ..reno() });
+    let mut net = Net::established(Config { timestamps: true, ..reno() });
     let stamped = |net: &Net, value| {
-        let mut segment = Segment { len: 100, ..from_client(net) };
+        let mut segment = Segment { len: 100, ..net.next_from_client() };
         segment.options.timestamps = Some(Timestamps { value, echo: 1 });
         segment
     };
@@ -216,9 +195,9 @@ fn an_older_timestamp_is_rejected() {
 
 #[test]
 fn what_lies_beyond_the_window_is_dropped_and_counted() {
-    let mut net = open(Config { receive_window: 3000, ..reno() });
+    let mut net = Net::established(Config { receive_window: 3000, ..reno() });
     net.readers[SERVER] = Reader::Never;
-    let first = from_client(&net);
+    let first = net.next_from_client();
     // Half in, half out; then wholly out.
     let answer = answers(&mut net, &Segment { seq: first.seq + 2500, len: 1000, ..first });
     assert_eq!(answer[0].ack, first.seq);
@@ -238,8 +217,8 @@ fn what_lies_beyond_the_window_is_dropped_and_counted() {
 
 #[test]
 fn a_segment_across_two_holes_joins_what_was_held() {
-    let mut net = open(config(RecoveryKind::Sack));
-    let first = from_client(&net);
+    let mut net = Net::established(config(RecoveryKind::Sack));
+    let first = net.next_from_client();
     for (start, len) in [(100, 100), (300, 100), (600, 100)] {
         net.arrive(SERVER, &Segment { seq: first.seq + start, len, ..first });
     }
@@ -254,8 +233,8 @@ fn a_segment_across_two_holes_joins_what_was_held() {
 #[test]
 fn an_older_segment_does_not_change_the_window() {
     // RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2.
-    let mut net = open(reno());
-    let first = from_client(&net);
+    let mut net = Net::established(reno());
+    let first = net.next_from_client();
     net.arrive(SERVER, &Segment { seq: first.seq + 1000, len: 1000, window: 9000, ..first });
     assert_eq!(net.ends[SERVER].sender().peer_window(), 9000);
     net.arrive(SERVER, &Segment { len: 1000, window: 4000, ..first });
@@ -266,14 +245,14 @@ fn an_older_segment_does_not_change_the_window() {
 
 #[test]
 fn an_end_with_a_full_window_out_can_still_acknowledge() {
-    let mut net = open(reno());
+    let mut net = Net::established(reno());
     net.write(SERVER, 1000);
     let edge = net.ends[SERVER].receiver().nxt() + net.ends[SERVER].receiver().window();
     let ack = net.ends[SERVER].sender().max();
-    net.arrive(SERVER, &Segment { seq: edge, ack, ..from_client(&net) });
+    net.arrive(SERVER, &Segment { seq: edge, ack, ..net.next_from_client() });
     assert_eq!(net.ends[SERVER].sender().flight(), 0);
     net.write(SERVER, 1000);
-    net.arrive(SERVER, &Segment { seq: edge + 1, ack: ack + 1000, ..from_client(&net) });
+    net.arrive(SERVER, &Segment { seq: edge + 1, ack: ack + 1000, ..net.next_from_client() });
     assert_eq!(net.ends[SERVER].sender().flight(), 1000);
 }
 
@@ -281,9 +260,9 @@ fn an_end_with_a_full_window_out_can_still_acknowledge() {
 fn news_of_a_hole_goes_out_before_data() {
     // One segment brings data past a hole and an ACK that lets data out: were the data to carry the ACK, the client would
     // count no duplicate.
-    let mut net = open(Config { initial_window: 2, ..config(RecoveryKind::Sack) });
+    let mut net = Net::established(Config { initial_window: 2, ..config(RecoveryKind::Sack) });
     net.write(SERVER, 10_000);
-    let first = from_client(&net);
+    let first = net.next_from_client();
     let ahead = Segment { seq: first.seq + 1000, ack: first.ack + 1000, len: 1000, ..first };
     let answers = answers(&mut net, &ahead);
     assert_eq!((answers[0].len, answers[0].ack), (0, first.seq));

@@ -8,33 +8,12 @@ mod lies;
 mod order;
 mod window;
 
-use bentpipe_tcp::{Config, Endpoint, Flags, RecoveryKind, Segment, State};
+use bentpipe_tcp::{Config, Endpoint, RecoveryKind, Segment};
 
 use crate::harness::{CLIENT, Net, SERVER, config};
 
 fn sack() -> Config {
     config(RecoveryKind::Sack)
-}
-
-/// A connection with nothing under way; neither end closes because the other does.
-fn open(config: Config) -> Net {
-    let mut net = Net::alike(config);
-    net.closes_after_peer = [false; 2];
-    net.open();
-    net.run();
-    assert_eq!(net.states(), [State::Established; 2]);
-    net
-}
-
-/// What the client would send next, empty.
-fn next(net: &Net) -> Segment {
-    Segment {
-        seq: net.ends[SERVER].receiver().nxt(),
-        ack: net.ends[CLIENT].receiver().nxt(),
-        window: 65_535,
-        flags: Flags::ACK,
-        ..Segment::default()
-    }
 }
 
 /// Hands `segment` to an end at the time of the net, past the checks that hold for honest peers, and returns what it answers.

@@ -8,7 +8,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{Config, ControlKind, Ecn, Endpoint, Profile, RecoveryKind, Segment, Seq, State};
+use bentpipe_tcp::{Config, ControlKind, Ecn, Endpoint, Flags, Profile, RecoveryKind, Segment, Seq, State};
 use bentpipe_units::{Span, Time};
 
 use check::Check;
@@ -148,6 +148,27 @@ impl Net {
     /// Both ends alike, 50 ms apart.
     pub(crate) fn alike(config: Config) -> Net {
         Net::new([config.clone(), config], [1000, 5_000_000], 50)
+    }
+
+    /// A connection with nothing under way; neither end closes because the other does.
+    pub(crate) fn established(config: Config) -> Net {
+        let mut net = Net::alike(config);
+        net.closes_after_peer = [false; 2];
+        net.open();
+        net.run();
+        assert_eq!(net.states(), [State::Established; 2]);
+        net
+    }
+
+    /// What the client would send next, empty.
+    pub(crate) fn next_from_client(&self) -> Segment {
+        Segment {
+            seq: self.ends[SERVER].receiver().nxt(),
+            ack: self.ends[CLIENT].receiver().nxt(),
+            window: 65_535,
+            flags: Flags::ACK,
+            ..Segment::default()
+        }
     }
 
     /// Lets `network` decide what becomes of each segment.

@@ -6,7 +6,7 @@ use super::*;
 
 /// A server that has sent, and had acknowledged, more than the client's largest window.
 fn server_far_ahead(config: Config) -> Net {
-    let mut net = open(Config { receive_window: 8000, ..config });
+    let mut net = Net::established(Config { receive_window: 8000, ..config });
     net.write(SERVER, 30_000);
     net.run();
     assert_eq!(net.read[CLIENT], 30_000);
@@ -19,7 +19,7 @@ fn blind_data_needs_an_ack_of_the_last_window() {
     // SEG.ACK <= SND.NXT). All incoming segments whose ACK value doesn't satisfy the above condition MUST be discarded and an
     // ACK sent back."
     let mut net = server_far_ahead(sack());
-    let good = Segment { len: 100, ..next(&net) };
+    let good = Segment { len: 100, ..net.next_from_client() };
     for ack in [good.ack + 1, good.ack + 70_000, good.ack - 8001, good.ack - 20_000, good.ack + (1 << 31)] {
         let answer = answers(&mut net, SERVER, &Segment { ack, ..good });
         assert_eq!(answer.iter().map(|a| (a.flags, a.ack)).collect::<Vec<_>>(), [(Flags::ACK, good.seq)]);
@@ -32,7 +32,7 @@ fn blind_data_needs_an_ack_of_the_last_window() {
 #[test]
 fn a_blind_fin_and_a_blind_mark_need_one_too() {
     let mut net = server_far_ahead(Config { ecn: true, ..sack() });
-    let good = next(&net);
+    let good = net.next_from_client();
     let fin = Segment { ack: good.ack - 8001, flags: Flags::ACK | Flags::FIN, ..good };
     answers(&mut net, SERVER, &fin);
     assert_eq!(net.ends[SERVER].state(), State::Established);
@@ -46,7 +46,7 @@ fn a_timestamp_counts_only_with_an_acceptable_ack() {
     // RFC 7323 section 5.3 has TS.Recent follow the sequence number alone: a guess in the window with a clock far ahead
     // would make every later segment of the peer an old one.
     let mut net = server_far_ahead(Config { timestamps: true, ..sack() });
-    let mut blind = Segment { ack: next(&net).ack + 5, len: 10, ..next(&net) };
+    let mut blind = Segment { ack: net.next_from_client().ack + 5, len: 10, ..net.next_from_client() };
     blind.options.timestamps = Some(Timestamps { value: u32::MAX / 2, echo: 1 });
     answers(&mut net, SERVER, &blind);
     answers(&mut net, SERVER, &Segment { flags: Flags::RST, seq: blind.seq + 1, ..blind });
@@ -68,9 +68,9 @@ fn a_blind_reset_must_hit_the_next_sequence_number() {
     // then TCP MUST reset the connection." "If the RST bit is set and the sequence number does not exactly match the next
     // expected sequence value, yet is within the current receive window, TCP MUST send an acknowledgment (challenge ACK)".
     for flags in [Flags::RST, Flags::RST | Flags::ACK, Flags::RST | Flags::SYN, Flags::RST | Flags::FIN] {
-        let mut net = open(sack());
+        let mut net = Net::established(sack());
         let window = net.ends[SERVER].receiver().window();
-        let exact = Segment { flags, ..next(&net) };
+        let exact = Segment { flags, ..net.next_from_client() };
         for away in [window, window + 1, 1 << 30, 1 << 31, u32::MAX - 1, 3 << 30] {
             let answer = answers(&mut net, SERVER, &Segment { seq: exact.seq + away, ..exact });
             assert_eq!((answer, net.ends[SERVER].state()), (vec![], State::Established), "{away} ahead");
@@ -91,9 +91,10 @@ fn a_blind_syn_is_challenged_wherever_it_lies() {
     // as challenge ACK) to the remote peer". "After sending the acknowledgment, TCP MUST drop the unacceptable segment and stop
     // processing further."
     for flags in [Flags::SYN, Flags::SYN | Flags::ACK, Flags::SYN | Flags::FIN | Flags::PSH | Flags::URG] {
-        let mut net = open(sack());
+        let mut net = Net::established(sack());
         for away in [0, 1, 65_534, 65_535, 1 << 31, u32::MAX] {
-            let syn = Segment { seq: next(&net).seq + away, flags, len: 20, ..next(&net) };
+            let syn =
+                Segment { seq: net.next_from_client().seq + away, flags, len: 20, ..net.next_from_client() };
             let answer = answers(&mut net, SERVER, &syn);
             assert!(is_challenge(&net, &answer), "{away} ahead: {answer:?}");
             assert_eq!((net.ends[SERVER].state(), delivered(&net.ends[SERVER])), (State::Established, 0));
@@ -111,8 +112,8 @@ fn challenges_are_throttled_and_resets_are_not() {
         |next| Segment { ack: next.ack + 1, len: 1, ..*next },
     ];
     for attack in attacks {
-        let mut net = open(sack());
-        let next = next(&net);
+        let mut net = Net::established(sack());
+        let next = net.next_from_client();
         let mut times = Vec::new();
         for ms in (0..20_000).step_by(100) {
             net.run_to(10_000 + ms);

@@ -9,13 +9,13 @@ use super::*;
 #[test]
 fn a_fin_that_data_went_past_is_forgotten() {
     // Else the next one with its sequence number, 4 GB later, would end the connection in the midst of its data.
-    let mut net = open(sack());
-    let first = next(&net);
+    let mut net = Net::established(sack());
+    let first = net.next_from_client();
     answers(&mut net, SERVER, &Segment { seq: first.seq + 500, flags: Flags::ACK | Flags::FIN, ..first });
     let mut sent = 0_u64;
     while sent <= (1 << 32) + 500 {
         let len = if sent < 1 << 32 { 1 << 14 } else { 250 };
-        let data = Segment { len, ..next(&net) };
+        let data = Segment { len, ..net.next_from_client() };
         answers(&mut net, SERVER, &data);
         net.ends[SERVER].read(u32::MAX);
         sent += u64::from(len);
@@ -25,8 +25,8 @@ fn a_fin_that_data_went_past_is_forgotten() {
 
 #[test]
 fn what_a_peer_sent_behind_its_fin_is_not_held() {
-    let mut net = open(sack());
-    let first = next(&net);
+    let mut net = Net::established(sack());
+    let first = net.next_from_client();
     answers(&mut net, SERVER, &Segment { seq: first.seq + 500, len: 100, ..first });
     answers(&mut net, SERVER, &Segment { len: 10, flags: Flags::ACK | Flags::FIN, ..first });
     assert_eq!((net.ends[SERVER].state(), delivered(&net.ends[SERVER])), (State::CloseWait, 10));
@@ -35,20 +35,20 @@ fn what_a_peer_sent_behind_its_fin_is_not_held() {
 
 #[test]
 fn an_echo_of_a_timestamp_that_was_never_sent_is_no_sample() {
-    let mut net = open(Config { timestamps: true, ..sack() });
+    let mut net = Net::established(Config { timestamps: true, ..sack() });
     net.write(SERVER, 1000);
     let rtt = *net.ends[SERVER].sender().rtt();
     let clock = 1 + (net.now.as_nanos() / 1_000_000) as u32;
     for (bytes, echo) in
         [(1, clock + 1), (2, clock + 40_000), (3, 0), (4, clock.wrapping_sub(300)), (5, 1 << 31)]
     {
-        let mut ack = Segment { ack: next(&net).ack + bytes, ..next(&net) };
+        let mut ack = Segment { ack: net.next_from_client().ack + bytes, ..net.next_from_client() };
         ack.options.timestamps = Some(Timestamps { value: clock, echo });
         answers(&mut net, SERVER, &ack);
         assert_eq!(net.ends[SERVER].sender().una(), ack.ack);
         assert_eq!(net.ends[SERVER].sender().rtt().samples(), rtt.samples(), "{echo} at {clock}");
     }
-    let mut ack = Segment { ack: next(&net).ack + 6, ..next(&net) };
+    let mut ack = Segment { ack: net.next_from_client().ack + 6, ..net.next_from_client() };
     ack.options.timestamps = Some(Timestamps { value: clock, echo: clock - 20 });
     answers(&mut net, SERVER, &ack);
     assert_eq!(net.ends[SERVER].sender().rtt().latest(), Some(bentpipe_units::Span::from_millis(20)));
@@ -56,8 +56,8 @@ fn an_echo_of_a_timestamp_that_was_never_sent_is_no_sample() {
 
 #[test]
 fn every_other_byte_is_held_up_to_a_bound() {
-    let mut net = open(Config { receive_window: 1 << 20, ..sack() });
-    let first = next(&net);
+    let mut net = Net::established(Config { receive_window: 1 << 20, ..sack() });
+    let first = net.next_from_client();
     for pair in 1..100_000 {
         answers(&mut net, SERVER, &Segment { seq: first.seq + 2 * pair, len: 1, ..first });
     }
@@ -67,7 +67,7 @@ fn every_other_byte_is_held_up_to_a_bound() {
     assert!(receiver.held_runs() <= most, "{} runs", receiver.held_runs());
     // The data itself still arrives.
     while delivered(&net.ends[SERVER]) < 300_000 {
-        let data = Segment { len: 1000, ..next(&net) };
+        let data = Segment { len: 1000, ..net.next_from_client() };
         answers(&mut net, SERVER, &data);
         assert!(net.ends[SERVER].receiver().nxt() > data.seq);
         net.ends[SERVER].read(u32::MAX);
@@ -77,10 +77,10 @@ fn every_other_byte_is_held_up_to_a_bound() {
 #[test]
 fn a_report_of_every_other_byte_fills_the_scoreboard_up_to_a_bound() {
     let config = Config { receive_window: 1 << 20, initial_window: 200, ..sack() };
-    let mut net = open(config);
+    let mut net = Net::established(config);
     net.ends[SERVER].write(200_000);
     assert_eq!(everything(&mut net, SERVER).len(), 200);
-    let mut reply = next(&net);
+    let mut reply = net.next_from_client();
     let una = reply.ack;
     reply.window = u16::MAX;
     for pair in (1..99_000).step_by(4) {
@@ -117,10 +117,10 @@ fn reductions_that_nobody_takes_do_not_pile_up() {
 
 /// A server that has sent its first window of 10 segments, and an ACK that acknowledges none of it.
 fn sending() -> (Net, Segment) {
-    let mut net = open(Config { initial_window: 10, ..sack() });
+    let mut net = Net::established(Config { initial_window: 10, ..sack() });
     net.ends[SERVER].write(1_000_000);
     assert_eq!(everything(&mut net, SERVER).len(), 10);
-    let reply = next(&net);
+    let reply = net.next_from_client();
     (net, reply)
 }
 

@@ -8,8 +8,8 @@ use super::*;
 fn what_lacks_a_timestamp_is_dropped_once_both_have_them() {
     // RFC 7323 section 3.2: "If a non-<RST> segment is received without a TSopt, a TCP SHOULD silently drop the segment. A TCP
     // MUST NOT abort a TCP connection because any segment lacks an expected TSopt."
-    let mut net = open(Config { timestamps: true, ..sack() });
-    let data = Segment { len: 100, ..next(&net) };
+    let mut net = Net::established(Config { timestamps: true, ..sack() });
+    let data = Segment { len: 100, ..net.next_from_client() };
     assert_eq!(answers(&mut net, SERVER, &data), []);
     assert_eq!((delivered(&net.ends[SERVER]), net.ends[SERVER].state()), (0, State::Established));
     answers(&mut net, SERVER, &Segment { flags: Flags::RST, len: 0, ..data });
@@ -20,12 +20,16 @@ fn what_lacks_a_timestamp_is_dropped_once_both_have_them() {
 fn only_the_fin_itself_starts_time_wait_anew() {
     // RFC 9293 section 3.10.7.4, eighth check, TIME-WAIT: "Remain in the TIME-WAIT state. Restart the 2 MSL time-wait timeout."
     // for "a retransmission of the remote FIN", and nothing else keeps the connection.
-    let mut net = open(sack());
+    let mut net = Net::established(sack());
     net.close(SERVER);
     net.close(CLIENT);
     net.run_to(400);
     assert_eq!(net.states(), [State::TimeWait; 2]);
-    let fin = Segment { seq: next(&net).seq - 1, flags: Flags::ACK | Flags::FIN, ..next(&net) };
+    let fin = Segment {
+        seq: net.next_from_client().seq - 1,
+        flags: Flags::ACK | Flags::FIN,
+        ..net.next_from_client()
+    };
     let end = net.ends[SERVER].next_timeout();
     for wrong in [fin.seq - 1, fin.seq + 5, fin.seq + 100_000, fin.seq + (1 << 31)] {
         answers(&mut net, SERVER, &Segment { seq: wrong, ..fin });
@@ -74,10 +78,10 @@ fn the_window_of_a_syn_that_was_taken_back_is_forgotten() {
 
 #[test]
 fn a_connection_that_was_reset_does_not_time_out_as_well() {
-    let mut net = open(Config { max_retransmissions: 0, ..sack() });
+    let mut net = Net::established(Config { max_retransmissions: 0, ..sack() });
     net.ends[SERVER].write(1000);
     assert_eq!(everything(&mut net, SERVER).len(), 1);
-    let reset = Segment { flags: Flags::RST, ..next(&net) };
+    let reset = Segment { flags: Flags::RST, ..net.next_from_client() };
     answers(&mut net, SERVER, &reset);
     // A driver may wake it for a timer that it had set before.
     net.ends[SERVER].on_timeout(net.now + bentpipe_units::Span::from_millis(60_000));
@@ -109,8 +113,8 @@ fn data_on_a_syn_is_not_taken_before_the_peer_is_known() {
 fn a_peer_that_crashed_finds_the_old_connection_and_ends_it() {
     // RFC 9293 section 3.5.1, figure 9: the half-open connection answers the new SYN with an ACK, that is reset, and the SYN
     // that comes again finds the way free.
-    let mut net = open(sack());
-    let mut reborn = Endpoint::new(sack(), next(&net).seq + 100_000);
+    let mut net = Net::established(sack());
+    let mut reborn = Endpoint::new(sack(), net.next_from_client().seq + 100_000);
     reborn.connect();
     let syn = reborn.poll_transmit(net.now).map(|sent| sent.segment).unwrap_or_default();
     let challenge = answers(&mut net, SERVER, &syn);
@@ -133,7 +137,7 @@ fn the_checks_come_in_the_order_of_the_rfc_in_every_state_after_the_handshake() 
         (State::TimeWait, true, true),
     ] {
         let reach = || {
-            let mut net = open(sack());
+            let mut net = Net::established(sack());
             if ours {
                 net.close(SERVER);
                 net.run_to(300);
@@ -148,7 +152,7 @@ fn the_checks_come_in_the_order_of_the_rfc_in_every_state_after_the_handshake() 
         let mut net = reach();
         let nxt = net.ends[SERVER].receiver().nxt();
         let all = Flags(0xff);
-        let base = Segment { seq: nxt, flags: all, len: 10, ..next(&net) };
+        let base = Segment { seq: nxt, flags: all, len: 10, ..net.next_from_client() };
         // Outside the window a reset is nothing, and all else is answered.
         assert_eq!(answers(&mut net, SERVER, &Segment { seq: nxt + 70_000, ..base }), [], "{state:?}");
         let flags = Flags(all.0 & !Flags::RST.0);
@@ -168,8 +172,8 @@ fn the_checks_come_in_the_order_of_the_rfc_in_every_state_after_the_handshake() 
 
 #[test]
 fn urgent_data_is_data_and_an_empty_urgent_segment_is_nothing() {
-    let mut net = open(sack());
-    let urgent = Segment { flags: Flags::ACK | Flags::URG | Flags::PSH, ..next(&net) };
+    let mut net = Net::established(sack());
+    let urgent = Segment { flags: Flags::ACK | Flags::URG | Flags::PSH, ..net.next_from_client() };
     assert_eq!(answers(&mut net, SERVER, &urgent), []);
     assert_eq!(answers(&mut net, SERVER, &Segment { len: 700, ..urgent }).len(), 1);
     assert_eq!((delivered(&net.ends[SERVER]), net.ends[SERVER].state()), (700, State::Established));
