@@ -72,10 +72,15 @@ pub(crate) struct Engine {
     /// Flows that the run waits for.
     open_flows: usize,
     pub(crate) events: u64,
+    /// Number of the event from which on losses and reductions may be joined again.
+    next_join: u64,
 }
 
 /// How often progress is told and an interruption is noticed.
 const EVENTS_BETWEEN_PROGRESS: u64 = 1 << 16;
+
+/// A join of losses and reductions looks at every connection: it is made once in so many events a connection.
+const EVENTS_A_CONNECTION: u64 = 16;
 
 impl Network {
     /// The packet at the head of a link has arrived; returns it when it has reached its host.
@@ -225,6 +230,7 @@ impl Engine {
             udp_flows,
             open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() },
             events: 0,
+            next_join: 0,
         };
         engine.add_flows(scenario, seed);
         engine
@@ -308,7 +314,10 @@ impl Engine {
 
     #[cold]
     fn tell(&mut self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), RunError> {
-        self.join_causes(self.network.now);
+        if self.events >= self.next_join {
+            self.join_causes(self.network.now);
+            self.next_join = self.events + EVENTS_A_CONNECTION * self.ends.len() as u64 / 2;
+        }
         let end = (self.network.end != Time::NEVER).then(|| self.network.end.as_secs());
         let simulated_s = self.network.now.as_secs();
         match progress(&Progress { simulated_s, end_s: end, events: self.events }) {
