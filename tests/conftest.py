@@ -55,6 +55,12 @@ def bentpipe(tmp_path: Path) -> Bentpipe:
     return call
 
 
+@pytest.fixture(scope="session")
+def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder where the tests of papers keep finished runs: what one has run, no other runs again."""
+    return tmp_path_factory.mktemp("finished-runs")
+
+
 @pytest.fixture(scope="module")
 def nothing_left_behind() -> Iterator[None]:
     """Compare links, namespaces and processes before and after the tests of a module."""

@@ -20,8 +20,8 @@ PAPER = papers.read(papers.folder() / "afc")
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
-    everything = reproduce("afc", Cache(None))
+def results(finished_runs: Path) -> Results:
+    everything = reproduce("afc", Cache(finished_runs))
     return {result.item.name: {(row.case, row.metric): row for row in result.rows} for result in everything}
 
 
@@ -106,8 +106,8 @@ def test_the_scenario_files_run_by_themselves(bentpipe: Bentpipe, name: str) -> 
     assert json.loads(result.stdout)["flows"][0]["bytes_delivered"] == 20_000_000
 
 
-def test_pictures_of_the_cheap_items(tmp_path: Path) -> None:
+def test_pictures_of_the_cheap_items(tmp_path: Path, finished_runs: Path) -> None:
     for item in ("equation-1", "table-2"):
-        (result,) = reproduce(f"afc/{item}", Cache(None), report=tmp_path / item)
+        (result,) = reproduce(f"afc/{item}", Cache(finished_runs), report=tmp_path / item)
         assert result.picture
         assert (tmp_path / item / result.picture).stat().st_size > 10_000

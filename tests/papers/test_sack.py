@@ -25,8 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def results(folder: Path) -> list[Reproduced]:
-    return reproduce("sack", Cache(None), report=folder)
+def results(folder: Path, finished_runs: Path) -> list[Reproduced]:
+    return reproduce("sack", Cache(finished_runs), report=folder)
 
 
 @pytest.fixture(scope="module")

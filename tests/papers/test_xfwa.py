@@ -21,8 +21,8 @@ CHEAP = ("figure-1", "equation-1", "figure-2", "figure-3", "figure-4")
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
-    everything = [result for item in CHEAP for result in reproduce(f"xfwa/{item}", Cache(None))]
+def results(finished_runs: Path) -> Results:
+    everything = [result for item in CHEAP for result in reproduce(f"xfwa/{item}", Cache(finished_runs))]
     return {result.item.name: {(row.case, row.metric): row for row in result.rows} for result in everything}
 
 
@@ -150,8 +150,8 @@ def test_the_scenario_files_run_by_themselves(bentpipe: Bentpipe, name: str) -> 
     assert all(flow["error"] is None for flow in run["flows"])
 
 
-def test_pictures_of_the_cheap_items(tmp_path: Path) -> None:
+def test_pictures_of_the_cheap_items(tmp_path: Path, finished_runs: Path) -> None:
     for item in ("figure-2", "figure-3"):
-        (result,) = reproduce(f"xfwa/{item}", Cache(None), report=tmp_path / item)
+        (result,) = reproduce(f"xfwa/{item}", Cache(finished_runs), report=tmp_path / item)
         assert result.picture
         assert (tmp_path / item / result.picture).stat().st_size > 10_000

@@ -196,9 +196,11 @@ def test_a_broken_published_file_is_an_error(paper: Path, row: str) -> None:
 
 @pytest.mark.parametrize("name", [paper.name for paper in papers.all_papers()])
 def test_every_paper_is_reproduced_and_explains_what_differs(
-    bentpipe: Bentpipe, tmp_path: Path, name: str
+    bentpipe: Bentpipe, tmp_path: Path, finished_runs: Path, name: str
 ) -> None:
-    result = bentpipe("reproduce", name, "--json", "--report", "report", timeout=600)
+    result = bentpipe(
+        "reproduce", name, "--json", "--report", "report", "--cache", finished_runs, timeout=600
+    )
     assert result.returncode == 0, result.stderr
     items = json.loads(result.stdout)["items"]
     assert sum(len(item["rows"]) for item in items) == len(papers.read(papers.folder() / name).published)
