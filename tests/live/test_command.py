@@ -173,13 +173,26 @@ def under_way(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
 def socket_program(parent: int) -> int:
     def children() -> list[int]:
         threads = Path(f"/proc/{parent}/task").iterdir()
-        found = [child for thread in threads for child in (thread / "children").read_text().split()]
-        return [int(child) for child in found if b"peer.py" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        found = [int(child) for thread in threads for child in contents(thread / "children").split()]
+        return [child for child in found if b"peer.py" in command_line(child)]
 
     until(lambda: bool(children()))
     # So that the connection is open.
     time.sleep(1.0)
     return children()[0]
+
+
+def contents(file: Path) -> bytes:
+    """Read a file under /proc; nothing when its process or thread has ended."""
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def command_line(process: int) -> bytes:
+    """Give a process's command line; nothing when it has ended."""
+    return contents(Path(f"/proc/{process}/cmdline"))
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -191,7 +204,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def gone(process: int) -> bool:
-    return not Path(f"/proc/{process}/cmdline").exists() or not Path(f"/proc/{process}/cmdline").read_bytes()
+    return not command_line(process)
 
 
 @pytest.mark.parametrize("direction", ["send", "receive"])
