@@ -13,6 +13,7 @@ __all__ = [
     "applications",
     "controls",
     "interop",
+    "kernel_controls",
     "kernel_release",
     "load",
     "presets",
@@ -135,6 +136,9 @@ def slant_range(
 
 def slant_range_at_elevation(model: str, elevation_deg: float) -> tuple[float, float]:
     """Give distance in km and delay in s, one way, to a geostationary satellite at that elevation."""
+
+def kernel_controls() -> list[str]:
+    """Give the congestion controls that the running kernel has, such as ``reno``."""
 
 def kernel_release() -> str:
     """Give the release of the running kernel, as ``uname -r`` does."""

@@ -204,8 +204,9 @@ def _table(first: str, *rest: str) -> Table:
 
 
 def print_interop(result: Mapping[str, Any], to: Console) -> None:
-    """Print the transfers between our TCP and the kernel's."""
-    to.print(f"[bold]our TCP and that of Linux {escape(result['kernel_release'])}[/bold]", highlight=False)
+    """Print the transfers between our TCP, or a second kernel's, and the kernel's."""
+    title = f"against the TCP of Linux {escape(result['kernel_release'])}"
+    to.print(f"[bold]{title}[/bold]", highlight=False)
     table = _table(
         "recovery",
         "control",
@@ -215,7 +216,7 @@ def print_interop(result: Mapping[str, Any], to: Console) -> None:
         "bytes",
         "time",
         "goodput",
-        "resent, ours",
+        "resent, own end",
         "kernel's",
     )
     for name in ("timeouts", "wrong checksums", "hashes"):

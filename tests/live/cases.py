@@ -3,6 +3,7 @@
 from itertools import product
 from typing import Any
 
+from bentpipe import _core
 from bentpipe.live.interop import Transfer
 
 RECOVERIES = ("tahoe", "reno", "newreno", "sack")
@@ -101,6 +102,38 @@ def every_situation(**also: Any) -> dict[str, Transfer]:
         for name, settings in SITUATIONS.items()
         for direction in DIRECTIONS
     }
+
+
+def between_kernels(**also: Any) -> dict[str, Transfer]:
+    """A kernel at both ends of our path: every control that this one has, and most situations."""
+    lossy = {"forward": packet_loss(0.01), **also}
+    controls = {
+        f"linux {control}": transfer(lossy, recovery="linux", control=control)
+        for control in _core.kernel_controls()
+    }
+    names = (
+        "plain",
+        "lost both ways",
+        "reordered",
+        "duplicated",
+        "timestamps",
+        "no scaling",
+        "no sack",
+        "mss 536, the kernel's 8960",
+        "across the wrap",
+        "half closed",
+        "receiver closes first",
+        "no data at all",
+        "zero window",
+    )
+    situations = {
+        f"linux, {name}, {direction}": transfer(
+            {**also, **SITUATIONS[name]}, recovery="linux", control="reno", direction=direction
+        )
+        for name in names
+        for direction in DIRECTIONS
+    }
+    return controls | situations
 
 
 def faults(row: dict[str, Any]) -> list[str]:

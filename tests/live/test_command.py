@@ -38,6 +38,21 @@ def test_a_matrix_has_a_row_for_each_combination(bentpipe: Bentpipe) -> None:
         assert (row["delay_s"], row["bytes"], row["sha256_equal"]) == (0.01, 100_000, True)
 
 
+def test_each_recovery_goes_with_the_controls_of_its_end(bentpipe: Bentpipe) -> None:
+    chosen = ("--recovery", "sack,linux", "--control", "standard,afc,reno,cubic")
+    result = bentpipe("live", "interop", *chosen, "--delay", "10 ms", "--bytes", "100 kB", "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    rows = json.loads(result.stdout)["rows"]
+    assert [(row["recovery"], row["control"]) for row in rows] == [
+        ("sack", "standard"),
+        ("sack", "afc"),
+        ("linux", "reno"),
+        ("linux", "cubic"),
+    ]
+    assert [row["own_kernel_info"] is None for row in rows] == [True, True, False, False]
+    assert all(row["sha256_equal"] and row["data_segments"] == 69 for row in rows)
+
+
 def test_the_table_has_units(bentpipe: Bentpipe) -> None:
     result = bentpipe("live", "interop", "--delay", "10 ms", "--bytes", "100 kB", "--loss", "bursts:0.01:0.5")
     assert result.returncode == 0
@@ -120,6 +135,10 @@ def conversation(capture: Path) -> tuple[list[str], list[str]]:
             "--loss: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found 'much'",
         ),
         (("--recovery", "cubic"), 'recovery: expected one of tahoe, reno, newreno, sack, found "cubic"'),
+        (
+            ("--recovery", "sack,linux", "--control", "reno"),
+            "--control: expected one of standard, adalr, afc, adalr+afc for sack too, found reno",
+        ),
         (("--direction", "up"), "--direction: expected send or receive, found 'up'"),
         (("--sysctl", "tcp_sack"), "--sysctl: expected name=value such as tcp_sack=0, found 'tcp_sack'"),
         (("--sysctl", "tcp_none=1"), "sysctl: this kernel has no net.ipv4.tcp_none in a namespace"),
@@ -207,9 +226,16 @@ def gone(process: int) -> bool:
     return not command_line(process)
 
 
-@pytest.mark.parametrize("direction", ["send", "receive"])
-def test_a_killed_program_is_a_clear_error(direction: str) -> None:
-    with under_way("--direction", direction) as (process, program):
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--direction", "send"),
+        ("--direction", "receive"),
+        ("--recovery", "linux"),
+    ],
+)
+def test_a_killed_program_is_a_clear_error(options: tuple[str, ...]) -> None:
+    with under_way(*options) as (process, program):
         os.kill(program, signal.SIGKILL)
         _, complaint = process.communicate(timeout=30)
     assert process.returncode == 1

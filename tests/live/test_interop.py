@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from cases import DIRECTIONS, every_situation, every_variant, faults, packet_loss, transfer
+from cases import DIRECTIONS, between_kernels, every_situation, every_variant, faults, packet_loss, transfer
 from machine import needs_the_machine
 
 from bentpipe.live.interop import interop
@@ -15,6 +15,7 @@ FAR = {"rate": "20 Mbit/s", "delay": "250 ms"}
 
 TRANSFERS = {
     **every_situation(),
+    **between_kernels(),
     **every_variant(bytes="500 kB", forward=WAY | packet_loss(0.02), backward=WAY),
     **{
         f"far away, {direction}": transfer({"bytes": "2 MB"}, direction=direction, forward=FAR, backward=FAR)
@@ -72,6 +73,29 @@ def test_what_was_lost_was_sent_again_by_the_end_that_sent_it(rows: Rows) -> Non
         assert rows[f"duplicated, {direction}"]["backward"]["duplicated"] > 0
         plain = rows[f"plain, {direction}"]
         assert plain["retransmitted_segments"] == plain["kernel_retransmitted_segments"] == 0
+
+
+def test_a_kernel_in_our_place_does_what_its_options_say(rows: Rows) -> None:
+    for direction in DIRECTIONS:
+        plain = rows[f"linux, plain, {direction}"]
+        offered = {"timestamps": False, "sack": True, "scaling": True}
+        for name, expected in (
+            ("plain", offered),
+            ("timestamps", offered | {"timestamps": True}),
+            ("no scaling", offered | {"scaling": False}),
+            ("no sack", offered | {"sack": False}),
+        ):
+            row = rows[f"linux, {name}, {direction}"]
+            for whose in ("own_kernel_info", "kernel_info"):
+                assert {key: row[whose][key] for key in expected} == expected, (name, whose)
+        infos = [plain["own_kernel_info"], plain["kernel_info"]]
+        sender, receiver = infos if direction == "send" else reversed(infos)
+        # The kernel begins a segment with some of the program's writes.
+        assert sender["data_segments"] >= -(-plain["bytes"] // 1460)
+        assert receiver["data_segments"] == 0
+        lost = rows[f"linux, lost both ways, {direction}"]
+        whose = "" if direction == "send" else "kernel_"
+        assert lost[f"{whose}retransmitted_segments"] >= lost["forward"]["lost"] - 2 > 0
 
 
 def test_a_closed_window_is_probed_until_it_opens(rows: Rows) -> None:

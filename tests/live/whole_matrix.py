@@ -2,7 +2,7 @@
 
 import sys
 
-from cases import DIRECTIONS, every_situation, every_variant, faults, packet_loss, transfer
+from cases import DIRECTIONS, between_kernels, every_situation, every_variant, faults, packet_loss, transfer
 
 from bentpipe.live.interop import interop
 
@@ -11,7 +11,7 @@ AT_A_TIME = 96
 
 def main() -> None:
     """Run it, print what failed, and leave with status 1 if anything did."""
-    transfers = every_situation(bytes="10 MB")
+    transfers = every_situation(bytes="10 MB") | between_kernels(bytes="10 MB")
     pause = {"pause_after": "3 MB", "pause": "10 s"}
     small = {"window": "64 KiB", "kernel_buffer": "64 KiB", "bytes": "10 MB"}
     for direction in DIRECTIONS:

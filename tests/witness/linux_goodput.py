@@ -1,4 +1,4 @@
-"""Goodput over a GEO satellite without loss: simulated, and on the wire against the kernel, both ways."""
+"""Goodput over a GEO satellite without loss: simulated, against the kernel, and between two kernels."""
 
 import json
 import sys
@@ -61,6 +61,12 @@ class Goodput:
     simulated: float
     sending: float
     receiving: float
+    between_kernels: float
+
+    @property
+    def measured(self) -> tuple[float, float, float]:
+        """All but the simulated one."""
+        return self.sending, self.receiving, self.between_kernels
 
 
 def simulate(case: Case, folder: Path) -> float:
@@ -80,8 +86,12 @@ def simulate(case: Case, folder: Path) -> float:
     return float(json.loads(_core.load(str(path), []).run().json())["flows"][0]["goodput_bps"])
 
 
-def on_the_wire(case: Case, direction: str) -> float:
-    """Give the goodput from our end to the kernel (``send``) or the other way (``receive``).
+WAYS = (("sack", "send"), ("sack", "receive"), ("linux", "send"))
+"""Our end to the kernel, the kernel to our end, a kernel to another."""
+
+
+def on_the_wire(case: Case, recovery: str, direction: str) -> float:
+    """Give the goodput over our path from our end or a second kernel to the kernel, or the other way.
 
     Raises
     ------
@@ -91,8 +101,8 @@ def on_the_wire(case: Case, direction: str) -> float:
         The connection broke.
     """
     settings: dict[str, Any] = {
-        "recovery": "sack",
-        "control": "standard",
+        "recovery": recovery,
+        "control": "reno" if recovery == "linux" else "standard",
         "direction": direction,
         "bytes": f"{case.total_bytes} B",
         "forward": {"rate": RATE, "delay": DELAY},
@@ -115,13 +125,13 @@ def on_the_wire(case: Case, direction: str) -> float:
     }
     row = json.loads(_core.interop(json.dumps(settings), [sys.executable, "-I", str(PEER)]))
     if not row["sha256_equal"]:
-        raise AssertionError(f"{case.name}, {direction}: bytes differ")
+        raise AssertionError(f"{case.name}, {recovery}, {direction}: bytes differ")
     return float(row["goodput_bps"])
 
 
 def measure(folder: Path) -> dict[str, Goodput]:
     """Give the goodput of every case by its name; all of those on the wire at once."""
-    jobs = [(case, direction) for case in CASES for direction in ("send", "receive")]
+    jobs = [(case, *way) for case in CASES for way in WAYS]
     with ThreadPoolExecutor(len(jobs)) as pool:
         made = iter(pool.map(lambda job: on_the_wire(*job), jobs))
-        return {case.name: Goodput(simulate(case, folder), next(made), next(made)) for case in CASES}
+        return {case.name: Goodput(simulate(case, folder), *(next(made) for _ in WAYS)) for case in CASES}

@@ -7,17 +7,18 @@ use std::sync::atomic::Ordering;
 use bentpipe_path::Stream;
 use bentpipe_sim::pcap::Capture;
 use bentpipe_tcp::Seq;
-use bentpipe_tcp::wire::{self, Addresses, DecodeError, Packet};
+use bentpipe_tcp::wire::Addresses;
 use bentpipe_units::{Span, Time};
-use rustix::event::{PollFd, PollFlags};
 
 use crate::clock::Clock;
 use crate::end::End;
+use crate::host::{Condition, Host};
 use crate::interop::Shared;
 use crate::lane::Lane;
-use crate::namespace::Namespace;
-use crate::program::{Program, Report, Task};
-use crate::{ClosesFirst, Direction, LiveError, Options, Row, Settings, kernel, payload, sys};
+use crate::linux::LinuxEnd;
+use crate::program::Task;
+use crate::settings::Own;
+use crate::{ClosesFirst, Direction, LiveError, Options, Row, Settings, sys};
 
 /// Address of the end that opens the connection and sends the data, as the simulator numbers its first host.
 const OPENER: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 0, 1), 49_152);
@@ -32,101 +33,82 @@ const PATIENCE: Span = Span::from_millis(200_000);
 /// How long a program may take to end after its connection broke.
 const LAST_WORDS: Span = Span::from_millis(2000);
 
-/// A packet from the kernel on its way to our end.
-type Incoming = (Packet, Vec<u8>);
-
 /// One run.
 pub(crate) struct Driver<'a> {
     settings: &'a Settings,
-    namespace: Namespace,
-    program: Program,
-    report: Option<Report>,
+    /// The end that is ours, or a second kernel's in its place.
+    own: Box<dyn Host>,
+    kernel: LinuxEnd,
     clock: Clock,
-    end: End,
     /// From our end to the kernel.
     out: Lane<Vec<u8>>,
     /// From the kernel to our end.
-    back: Lane<Incoming>,
+    back: Lane<Vec<u8>>,
     capture: Option<Capture>,
     shared: Arc<Shared>,
-    checksum_errors: u64,
     realtime: bool,
-    buffer: Vec<u8>,
-    last_move: ((u64, Seq), Time),
+    last_move: ((u64, u64), Time),
     broke: Option<Time>,
 }
 
 impl<'a> Driver<'a> {
-    /// Makes the namespace of this thread and starts the program in it.
+    /// Makes what the run needs, in this thread: a namespace with a program for each kernel's end, the path, the capture.
     pub(crate) fn set_up(
         settings: &'a Settings,
         options: &Options,
         shared: Arc<Shared>,
     ) -> Result<Driver<'a>, LiveError> {
         let sends = settings.direction == Direction::Send;
-        let (ours, theirs) = if sends { (OPENER, LISTENER) } else { (LISTENER, OPENER) };
-        let namespace = Namespace::enter(&theirs.0.to_string(), settings)?;
+        let own = settings.own()?;
         let mut capture = match &options.pcap {
             Some(path) => Some(Capture::create(path).map_err(|error| LiveError::Failed(error.to_string()))?),
             None => None,
         };
         if let Some(capture) = &mut capture {
-            let host = if sends { "bentpipe" } else { "linux" };
+            let host = if sends && matches!(own, Own::Ours(_)) { "bentpipe" } else { "linux" };
             capture.add_interface(host).map_err(|error| LiveError::Failed(error.to_string()))?;
         }
-        let program = Program::start(&options.program, &task(settings, theirs, ours))?;
+        let (own, kernel) = hosts(settings, own, &options.program)?;
         let realtime = sys::run_first().is_ok();
         sys::wake_on_time().map_err(|error| LiveError::while_doing("setting the timer slack", &error))?;
-
-        let iss = settings.sequence.unwrap_or_else(|| Stream::derive(settings.seed, "sequence").next_u32());
-        let addresses = Addresses {
-            source: ours.0,
-            destination: theirs.0,
-            source_port: ours.1,
-            destination_port: theirs.1,
-            ttl: TTL,
-            ident: 0,
-        };
-        let (out, back) = match settings.direction {
-            Direction::Send => (&settings.forward, &settings.backward),
-            Direction::Receive => (&settings.backward, &settings.forward),
-        };
-        let (out_name, back_name) = if sends { ("forward", "backward") } else { ("backward", "forward") };
+        let forward = Lane::new(&settings.forward, settings.seed, "forward");
+        let backward = Lane::new(&settings.backward, settings.seed, "backward");
+        let (out, back) = if sends { (forward, backward) } else { (backward, forward) };
         Ok(Driver {
             settings,
-            namespace,
-            program,
-            report: None,
+            own,
+            kernel,
             clock: Clock::start(),
-            end: End::new(settings, addresses, Seq(iss))?,
-            out: Lane::new(out, settings.seed, out_name),
-            back: Lane::new(back, settings.seed, back_name),
+            out,
+            back,
             capture,
             shared,
-            checksum_errors: 0,
             realtime,
-            buffer: vec![0; 1 << 16],
-            last_move: ((0, Seq(0)), Time::ZERO),
+            last_move: ((0, 0), Time::ZERO),
             broke: None,
         })
     }
 
-    /// Runs until both ends have closed the connection and the program has reported.
+    /// Runs until both ends have closed the connection and every program has reported.
     pub(crate) fn run(mut self) -> Result<Row, LiveError> {
         let mut look = Time::ZERO;
         loop {
             let now = self.clock.now();
-            self.take_from_kernel(now)?;
-            while let Some((packet, bytes)) = self.back.deliver(now) {
-                self.record(Direction::Send, now, &bytes)?;
-                self.end.on_packet(now, &packet, &bytes[packet.payload.clone()]);
+            while let Some(packet) = self.kernel.poll(now)? {
+                self.record(Direction::Receive, now, &packet)?;
+                let length = packet.len() as u32;
+                self.back.offer(now, packet, length);
+            }
+            while let Some(packet) = self.back.deliver(now) {
+                self.record(Direction::Send, now, &packet)?;
+                self.own.on_packet(now, &packet)?;
                 self.transmit(now)?;
             }
-            self.end.on_time(now);
+            self.own.on_time(now);
             self.transmit(now)?;
-            while let Some(bytes) = self.out.deliver(now) {
-                self.record(Direction::Receive, now, &bytes)?;
-                self.namespace.write(&bytes)?;
+            while let Some(packet) = self.out.deliver(now) {
+                self.record(Direction::Receive, now, &packet)?;
+                self.kernel.on_packet(now, &packet)?;
             }
             if now >= look {
                 look = now + LOOK;
@@ -140,35 +122,15 @@ impl<'a> Driver<'a> {
 
     /// Sleeps until there is something to do, or `look` has come.
     fn sleep(&mut self, look: Time) -> Result<(), LiveError> {
-        let due = look.min(self.end.next_time()).min(self.out.next_time()).min(self.back.next_time());
-        let tun = PollFd::from_borrowed_fd(self.namespace.fd(), PollFlags::IN);
-        let program = PollFd::from_borrowed_fd(self.program.fd(), PollFlags::IN);
-        let mut fds = [tun, program];
-        // The descriptor of a program that has ended is always readable.
-        let watched = if self.report.is_some() { 1 } else { 2 };
-        self.clock.wait(&mut fds[..watched], due)
-    }
-
-    fn take_from_kernel(&mut self, now: Time) -> Result<(), LiveError> {
-        while let Some(length) = self.namespace.read(&mut self.buffer)? {
-            let bytes = &self.buffer[..length];
-            match wire::decode(bytes) {
-                Ok(packet) => {
-                    let bytes = bytes.to_vec();
-                    self.record(Direction::Receive, now, &bytes)?;
-                    self.back.offer(now, (packet, bytes), length as u32);
-                }
-                Err(DecodeError::IpChecksum | DecodeError::TcpChecksum) => self.checksum_errors += 1,
-                // Not for us: the kernel's own talk.
-                Err(DecodeError::Protocol(_) | DecodeError::Version(_)) => {}
-                Err(error) => return Err(LiveError::Failed(format!("a packet from the kernel: {error}"))),
-            }
-        }
-        Ok(())
+        let due = look.min(self.own.next_time()).min(self.out.next_time()).min(self.back.next_time());
+        let mut fds = Vec::with_capacity(4);
+        self.own.watch(&mut fds);
+        self.kernel.watch(&mut fds);
+        self.clock.wait(&mut fds, due)
     }
 
     fn transmit(&mut self, now: Time) -> Result<(), LiveError> {
-        while let Some(packet) = self.end.poll(now)? {
+        while let Some(packet) = self.own.poll(now)? {
             self.record(Direction::Send, now, &packet)?;
             let length = packet.len() as u32;
             self.out.offer(now, packet, length);
@@ -186,135 +148,156 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Looks after the program and the kernel; whether everything is over.
+    /// Looks after both ends; whether everything is over.
     fn look(&mut self, now: Time) -> Result<bool, LiveError> {
         if self.shared.stop.load(Ordering::Relaxed) {
             return Err(LiveError::Stopped);
         }
-        let endpoint = self.end.endpoint();
-        let moved = (endpoint.receiver().delivered(), endpoint.sender().una());
+        let moved = (self.own.received(), self.kernel.received());
         if moved != self.last_move.0 {
             self.last_move = (moved, now);
         }
-        let arrived = self.arrived();
-        self.shared.moved.store(arrived, Ordering::Relaxed);
-        if self.report.is_none() && self.program.has_ended()? {
-            match self.program.outcome()? {
-                Ok(report) => self.report = Some(report),
-                Err(reason) => return Err(self.failed(&reason)),
-            }
+        self.shared.moved.store(self.arrived(), Ordering::Relaxed);
+        let kernel = self.kernel.condition()?;
+        if let Condition::Broke(reason) = &kernel {
+            return Err(self.failed(reason));
         }
-        if let Some(error) = self.end.error() {
+        let own = self.own.condition()?;
+        if let Condition::Broke(reason) = &own {
             let broke = *self.broke.get_or_insert(now);
-            if self.report.is_some() || now > broke + LAST_WORDS {
-                return Err(self.failed(&error.to_string()));
+            if self.kernel.has_reported() || now > broke + LAST_WORDS {
+                return Err(self.failed(reason));
             }
         }
         if now > self.last_move.1 + PATIENCE {
-            let state = self.end.endpoint().state();
-            return Err(self.failed(&format!(
-                "nothing moved for {:.0} s, our end is in state {state:?}",
-                PATIENCE.as_secs()
-            )));
+            return Err(self.failed(&format!("nothing moved for {:.0} s", PATIENCE.as_secs())));
         }
-        let quiet = || kernel::is_quiet().map_err(|error| LiveError::while_doing("reading /proc", &error));
-        Ok(self.report.is_some() && self.end.error().is_none() && self.end.is_over() && quiet()?)
+        Ok(own == Condition::Over && kernel == Condition::Over)
     }
 
-    /// Bytes of data that arrived, as far as our end knows.
-    fn arrived(&mut self) -> u64 {
-        match self.settings.direction {
-            Direction::Send => self.end.acknowledged().min(self.settings.bytes.get()),
-            Direction::Receive => self.end.endpoint().receiver().delivered(),
-        }
-    }
-
-    fn failed(&mut self, reason: &str) -> LiveError {
-        let verb = match self.settings.direction {
-            Direction::Send => "acknowledged",
-            Direction::Receive => "received",
+    /// Bytes of data that their receiver has.
+    fn arrived(&self) -> u64 {
+        let received = match self.settings.direction {
+            Direction::Send => self.kernel.received(),
+            Direction::Receive => self.own.received(),
         };
+        received.min(self.settings.bytes.get())
+    }
+
+    fn failed(&self, reason: &str) -> LiveError {
         let (arrived, total) = (self.arrived(), self.settings.bytes.get());
-        LiveError::Failed(format!("{reason}; {arrived} of {total} bytes were {verb}"))
+        LiveError::Failed(format!("{reason}; {arrived} of {total} bytes were received"))
     }
 
     fn finish(mut self) -> Result<Row, LiveError> {
         if let Some(capture) = self.capture.take() {
             capture.finish().map_err(|error| LiveError::Failed(error.to_string()))?;
         }
-        let Some(report) = self.report else {
-            return Err(LiveError::Failed("the socket program said nothing".to_owned()));
-        };
         let settings = self.settings;
-        let (to_kernel, from_kernel) = match settings.direction {
-            Direction::Send => (settings.bytes.get(), settings.answer.get()),
-            Direction::Receive => (settings.answer.get(), settings.bytes.get()),
+        let own = self.own.measured(self.clock)?;
+        let kernel = self.kernel.measured(self.clock)?;
+        let (kernel_info, kernel_counters) = self.kernel.testimony()?;
+        let (own_kernel_info, own_kernel_counters) = self.own.testimony()?.unzip();
+        let counter = |name: &str| kernel_counters.get(name).copied().unwrap_or(0);
+        let (bytes, answer) = (settings.bytes.get(), settings.answer.get());
+        let (to_kernel, to_own, finished, forward, backward) = match settings.direction {
+            Direction::Send => (bytes, answer, kernel.last_byte, self.out.stats(), self.back.stats()),
+            Direction::Receive => (answer, bytes, own.last_byte, self.back.stats(), self.out.stats()),
         };
-        let counters = kernel::counters().map_err(|error| LiveError::while_doing("reading /proc", &error))?;
-        let counter = |name: &str| counters.get(name).copied().unwrap_or(0);
-        let finished = match settings.direction {
-            Direction::Send => self.clock.at(report.last_byte_ns),
-            Direction::Receive => self.end.last_delivery(),
-        };
-        let (forward, backward) = match settings.direction {
-            Direction::Send => (self.out.stats(), self.back.stats()),
-            Direction::Receive => (self.back.stats(), self.out.stats()),
-        };
-        let endpoint = self.end.endpoint();
-        let sent = *endpoint.sender().stats();
-        let delivered = endpoint.receiver().delivered();
-        let rtt_mean_s = endpoint.sender().rtt().mean_secs();
-        let window = *endpoint.sender().window();
-        let state = format!("{:?}", endpoint.state());
-        let resets = self.end.resets();
-        let hash = self.end.into_hash();
         let duration_s = finished.as_secs();
         Ok(Row {
             delay_s: settings.forward.delay.as_secs(),
-            bytes: settings.bytes.get(),
-            sha256_equal: delivered == from_kernel
-                && hash == report.sent_sha256
-                && report.received_bytes == to_kernel
-                && report.received_sha256 == payload::hash_of(settings.seed, to_kernel),
-            checksum_errors: self.checksum_errors,
-            retransmitted_segments: sent.retransmitted_segments,
-            resets,
-            timeouts: sent.timeouts,
-            window_probes: sent.window_probes,
-            data_segments: sent.data_segments,
+            bytes,
+            sha256_equal: (own.received_bytes, kernel.received_bytes) == (to_own, to_kernel)
+                && own.received_sha256 == kernel.sent_sha256
+                && kernel.received_sha256 == own.sent_sha256,
+            checksum_errors: own.checksum_errors + self.kernel.checksum_errors(),
+            retransmitted_segments: own.retransmitted_segments,
+            resets: own.resets,
+            timeouts: own.timeouts,
+            window_probes: own.window_probes,
+            data_segments: own.data_segments,
             duration_s,
-            goodput_bps: if duration_s > 0.0 { settings.bytes.get() as f64 * 8.0 / duration_s } else { 0.0 },
-            rtt_mean_s,
-            cwnd_segments: window.cwnd / window.smss,
-            ssthresh_segments: window.ssthresh.is_finite().then(|| window.ssthresh / window.smss),
-            state,
+            goodput_bps: if duration_s > 0.0 { bytes as f64 * 8.0 / duration_s } else { 0.0 },
+            rtt_mean_s: own.rtt_mean_s,
+            cwnd_segments: own.cwnd_segments,
+            ssthresh_segments: own.ssthresh_segments,
+            state: own.state,
             realtime: self.realtime,
             forward,
             backward,
-            kernel_retransmitted_segments: counter("TcpRetransSegs"),
+            kernel_retransmitted_segments: kernel.retransmitted_segments,
             kernel_checksum_errors: counter("TcpInCsumErrors"),
-            kernel_timeouts: counter("TcpExtTCPTimeouts"),
-            kernel_resets: counter("TcpEstabResets"),
-            kernel_info: report.info,
-            kernel_counters: counters,
+            kernel_timeouts: kernel.timeouts,
+            kernel_resets: kernel.resets,
+            kernel_info,
+            kernel_counters,
+            own_kernel_info,
+            own_kernel_counters,
         })
     }
 }
 
-/// What the socket program is to do.
-fn task(settings: &Settings, own: (Ipv4Addr, u16), other: (Ipv4Addr, u16)) -> Task {
-    let sends = settings.direction == Direction::Receive;
+/// Both ends, with the one that listens ready before the other begins.
+fn hosts(settings: &Settings, own: Own, program: &[String]) -> Result<(Box<dyn Host>, LinuxEnd), LiveError> {
+    let sends = settings.direction == Direction::Send;
+    let (ours, theirs) = if sends { (OPENER, LISTENER) } else { (LISTENER, OPENER) };
+    let start_kernel = || {
+        let task = task(settings, !sends, theirs, ours);
+        let buffer = settings.kernel_buffer.map(|bytes| bytes.get());
+        let task = Task { buffer, control: settings.kernel_control.clone(), ..task };
+        LinuxEnd::start(&settings.network(), program, &task)
+    };
+    match own {
+        Own::Ours(config) => {
+            let iss =
+                settings.sequence.unwrap_or_else(|| Stream::derive(settings.seed, "sequence").next_u32());
+            let addresses = Addresses {
+                source: ours.0,
+                destination: theirs.0,
+                source_port: ours.1,
+                destination_port: theirs.1,
+                ttl: TTL,
+                ident: 0,
+            };
+            let end = End::new(settings, config, addresses, Seq(iss));
+            Ok((Box::new(end), start_kernel()?))
+        }
+        Own::Linux(network) => {
+            let task = Task {
+                // A kernel advertises about half of it.
+                buffer: Some(2 * settings.window.get()),
+                control: Some(settings.control.clone()),
+                sequence: settings.sequence,
+                ..task(settings, sends, ours, theirs)
+            };
+            let start_own = || LinuxEnd::start(&network, program, &task);
+            let (own, kernel) = if sends {
+                let kernel = start_kernel()?;
+                (start_own()?, kernel)
+            } else {
+                (start_own()?, start_kernel()?)
+            };
+            Ok((Box::new(own), kernel))
+        }
+    }
+}
+
+/// What a socket program is to do.
+fn task(settings: &Settings, sends: bool, own: (Ipv4Addr, u16), other: (Ipv4Addr, u16)) -> Task {
     let named = |(address, port): (Ipv4Addr, u16)| (address.to_string(), port);
+    let bytes = if sends { settings.bytes } else { settings.answer };
     let task = Task {
         sends,
         own: named(own),
         other: named(other),
-        bytes: if sends { settings.bytes.get() } else { settings.answer.get() },
+        bytes: bytes.get(),
         receiver_closes_first: settings.closes_first == ClosesFirst::Receiver,
         bytes_per_s: None,
         pause_after: None,
         pause_s: 0.0,
-        buffer: settings.kernel_buffer.map(|bytes| bytes.get()),
+        buffer: None,
+        control: None,
         sequence: settings.kernel_sequence,
         seed: settings.seed,
     };

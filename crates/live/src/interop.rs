@@ -68,3 +68,11 @@ pub fn interop(
 pub fn kernel_release() -> Result<String, LiveError> {
     kernel::release().map_err(|error| LiveError::while_doing("reading the kernel's release", &error))
 }
+
+/// The congestion controls that the running kernel has, such as `reno`.
+///
+/// # Errors
+/// When /proc is not there.
+pub fn kernel_controls() -> Result<Vec<String>, LiveError> {
+    kernel::controls().map_err(|error| LiveError::while_doing("reading the kernel's controls", &error))
+}

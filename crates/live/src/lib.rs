@@ -1,17 +1,19 @@
 //! The wall clock: our TCP and our path against the TCP of the Linux kernel, over a TUN device. Empty on other systems.
 //!
 //! [`interop`] makes a network namespace with a TUN device in it, starts an ordinary socket program there, and lets the
-//! endpoint of `bentpipe-tcp` talk to it through two links of `bentpipe-path`. The state machines are those of the
-//! simulator; only the driver differs.
+//! endpoint of `bentpipe-tcp`, or a second kernel, talk to it through two links of `bentpipe-path`. The state machines are
+//! those of the simulator; only the driver differs.
 #![cfg(target_os = "linux")]
 
 mod clock;
 mod driver;
 mod end;
 mod error;
+mod host;
 mod interop;
 mod kernel;
 mod lane;
+mod linux;
 mod namespace;
 mod payload;
 mod program;
@@ -21,7 +23,7 @@ mod settings;
 mod sys;
 
 pub use error::LiveError;
-pub use interop::{Options, interop, kernel_release};
+pub use interop::{Options, interop, kernel_controls, kernel_release};
 pub use lane::LaneStats;
 pub use program::SocketInfo;
 pub use row::Row;

@@ -1,21 +1,35 @@
 //! A network namespace of the calling thread's own, with a TUN device in it.
 //!
-//! The namespace has no name: it lives as long as this thread, the program started from it and the TUN device's file do.
+//! The namespace has no name: it lives as long as the thread in it, the program started from it and the TUN device's file do.
 //! Whatever ends the process, a signal or a crash, the kernel takes it all away.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 
-use crate::{LiveError, Settings, sys};
+use crate::{LiveError, sys};
 
-/// The device of our end in the namespace.
+/// The device in the namespace, through which its kernel reaches the path.
 const DEVICE: &str = "bentpipe0";
 
 /// The network of both ends.
 const NETWORK: &str = "10.0.0.0/30";
+
+/// How a kernel's end of the path is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Network {
+    /// Of its TUN device, in bytes.
+    pub(crate) mtu: u32,
+    /// Whether it acknowledges every segment at once.
+    pub(crate) quickack: bool,
+    /// Attributes of its route to the other end, by the name that `ip route` has for them.
+    pub(crate) route: BTreeMap<String, String>,
+    /// Settings by the name that they have under `net.ipv4`.
+    pub(crate) sysctl: BTreeMap<String, String>,
+}
 
 /// A namespace and its TUN device.
 pub(crate) struct Namespace {
@@ -25,7 +39,7 @@ pub(crate) struct Namespace {
 impl Namespace {
     /// Moves this thread into a new namespace, in which the kernel has `address` and reaches the rest of [`NETWORK`]
     /// through the TUN device.
-    pub(crate) fn enter(address: &str, settings: &Settings) -> Result<Namespace, LiveError> {
+    pub(crate) fn enter(address: &str, network: &Network) -> Result<Namespace, LiveError> {
         sys::enter_new_network().map_err(|error| no_namespace(&error))?;
         // Before the device comes up, so that the kernel announces nothing for IPv6.
         if std::path::Path::new("/proc/sys/net/ipv6").exists() {
@@ -40,17 +54,17 @@ impl Namespace {
         sys::attach_tun(&tun, DEVICE).map_err(|error| no_tun(&error))?;
         ip(&["link", "set", "lo", "up"])?;
         ip(&["address", "add", &format!("{address}/30"), "dev", DEVICE])?;
-        let mtu = settings.mtu().to_string();
+        let mtu = network.mtu.to_string();
         ip(&["link", "set", DEVICE, "mtu", &mtu, "txqueuelen", "10000", "up"])?;
-        if settings.quickack || !settings.route.is_empty() {
+        if network.quickack || !network.route.is_empty() {
             let mut words = vec!["route", "change", NETWORK, "dev", DEVICE, "src", address];
-            if settings.quickack {
+            if network.quickack {
                 words.extend(["quickack", "1"]);
             }
-            words.extend(settings.route.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
+            words.extend(network.route.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
             ip(&words)?;
         }
-        for (name, value) in &settings.sysctl {
+        for (name, value) in &network.sysctl {
             write_setting(&format!("ipv4/{name}"), value)?;
         }
         Ok(Namespace { tun })

@@ -106,8 +106,8 @@ impl Reassembly {
     }
 
     /// The hash of what was delivered.
-    pub(crate) fn into_hash(self) -> String {
-        hex(self.hash)
+    pub(crate) fn hash(&self) -> String {
+        hex(self.hash.clone())
     }
 }
 
@@ -152,6 +152,6 @@ mod tests {
             segment(&mut reassembly, start.saturating_sub(100), 400);
             reassembly.deliver_to(start + 500);
         }
-        assert_eq!(reassembly.into_hash(), hash_of(seed, total));
+        assert_eq!(reassembly.hash(), hash_of(seed, total));
     }
 }

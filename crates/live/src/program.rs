@@ -28,6 +28,8 @@ pub(crate) struct Task {
     pub(crate) pause_s: f64,
     /// Receive buffer of the socket, in bytes.
     pub(crate) buffer: Option<u64>,
+    /// Congestion control of the socket.
+    pub(crate) control: Option<String>,
     /// First sequence number.
     pub(crate) sequence: Option<u32>,
     /// For the payload.
@@ -63,6 +65,8 @@ pub struct SocketInfo {
     pub retransmitted_segments: u64,
     /// Smoothed round-trip time in seconds.
     pub rtt_s: f64,
+    /// Segments with payload that it sent, retransmissions included.
+    pub data_segments: u64,
     /// Congestion window in segments.
     pub cwnd_segments: u64,
     /// Slow start threshold in segments; none before the first loss.

@@ -1,11 +1,11 @@
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
+use crate::kernel::Counters;
 use crate::lane::LaneStats;
 use crate::program::SocketInfo;
 
-/// What one run against the kernel measured.
+/// What one run against the kernel measured. In our end's place there may be a second kernel: what is said here of our
+/// end is then said of that one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// One-way propagation delay of the data's way, in seconds.
@@ -14,7 +14,7 @@ pub struct Row {
     pub bytes: u64,
     /// Whether each end received the bytes that the other sent, all of them and no others.
     pub sha256_equal: bool,
-    /// Packets from the kernel whose IPv4 or TCP checksum did not hold.
+    /// Packets from the kernel whose IPv4 or TCP checksum did not hold; from either, and those it counted, with two of them.
     pub checksum_errors: u64,
     /// Segments that our end sent again.
     pub retransmitted_segments: u64,
@@ -31,7 +31,7 @@ pub struct Row {
     pub duration_s: f64,
     /// Data, without what was sent back, over the duration, in bit/s.
     pub goodput_bps: f64,
-    /// Mean round-trip time that our end measured, in seconds.
+    /// Mean round-trip time that our end measured, in seconds; a kernel does not tell it.
     pub rtt_mean_s: Option<f64>,
     /// Our end's congestion window when everything was over, in segments.
     pub cwnd_segments: f64,
@@ -56,5 +56,9 @@ pub struct Row {
     /// What TCP_INFO said before the socket was closed.
     pub kernel_info: SocketInfo,
     /// The kernel's counters of TCP that are not zero, by their names of nstat.
-    pub kernel_counters: BTreeMap<String, u64>,
+    pub kernel_counters: Counters,
+    /// `kernel_info` of the kernel in our end's place.
+    pub own_kernel_info: Option<SocketInfo>,
+    /// `kernel_counters` of the kernel in our end's place.
+    pub own_kernel_counters: Option<Counters>,
 }

@@ -7,7 +7,8 @@ use bentpipe_tcp::{Config, ControlKind, DelayedAck, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::LiveError;
+use crate::namespace::Network;
+use crate::{LiveError, kernel};
 
 /// Which way the data goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,9 +84,9 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// What our end resends, when: the name of a recovery.
+    /// What our end resends, when: the name of a recovery, or `linux` for a second kernel in place of our end.
     pub recovery: String,
-    /// How large our end's window is: the name of a control.
+    /// How large our end's window is: the name of a control; of one of the kernel's where that is in our end's place.
     pub control: String,
     /// Which way the data goes.
     #[serde(default)]
@@ -117,6 +118,9 @@ pub struct Settings {
     /// The receive buffer of the kernel's socket; it sizes it itself otherwise.
     #[serde(default)]
     pub kernel_buffer: Option<Bytes>,
+    /// The congestion control of the kernel's socket; what the namespace has by default otherwise.
+    #[serde(default)]
+    pub kernel_control: Option<String>,
     /// Whether our end offers window scaling.
     #[serde(default = "yes")]
     pub scaling: bool,
@@ -168,6 +172,18 @@ fn one() -> u64 {
     1
 }
 
+/// What stands at our end of the path.
+#[derive(Clone, Debug)]
+pub(crate) enum Own {
+    /// Our endpoint.
+    Ours(Config),
+    /// A second kernel.
+    Linux(Network),
+}
+
+/// The recovery that stands for a second kernel.
+const LINUX: &str = "linux";
+
 /// Headers without options; a TUN device's MTU counts them.
 const HEADERS: u32 = bentpipe_tcp::IP_HEADER + bentpipe_tcp::TCP_HEADER;
 
@@ -184,8 +200,15 @@ impl Settings {
     }
 
     fn validate(&self) -> Result<(), LiveError> {
-        self.recovery_kind()?;
-        self.control_kind()?;
+        if self.recovery == LINUX {
+            known_to_the_kernel("control", &self.control)?;
+        } else {
+            self.recovery_kind()?;
+            self.control_kind()?;
+        }
+        if let Some(control) = &self.kernel_control {
+            known_to_the_kernel("kernel_control", control)?;
+        }
         self.forward.validate()?;
         self.backward.validate()?;
         let refuse = |text: String| Err(LiveError::Setting(text));
@@ -225,15 +248,18 @@ impl Settings {
         named(&all, ControlKind::name, "control", &self.control)
     }
 
-    /// What our end is set up with.
-    pub(crate) fn config(&self) -> Result<Config, LiveError> {
+    /// What stands at our end of the path, and how it is set up.
+    pub(crate) fn own(&self) -> Result<Own, LiveError> {
+        if self.recovery == LINUX {
+            return Ok(Own::Linux(self.own_network()));
+        }
         let base = Profile::Rfc.config(self.recovery_kind()?, self.control_kind()?);
         let delayed_ack = if self.acknowledge_each {
             DelayedAck { segments: 1, timeout: Span::ZERO }
         } else {
             base.delayed_ack
         };
-        Ok(Config {
+        Ok(Own::Ours(Config {
             mss: self.mss,
             initial_window: self.initial_window.unwrap_or(base.initial_window),
             delayed_ack,
@@ -242,12 +268,48 @@ impl Settings {
             timestamps: self.timestamps,
             sack: self.sack.unwrap_or(base.sack),
             ..base
-        })
+        }))
     }
 
-    pub(crate) fn mtu(&self) -> u32 {
-        self.kernel_mss + HEADERS
+    /// How the kernel's end is set up.
+    pub(crate) fn network(&self) -> Network {
+        Network {
+            mtu: self.kernel_mss + HEADERS,
+            quickack: self.quickack,
+            route: self.route.clone(),
+            sysctl: self.sysctl.clone(),
+        }
     }
+
+    /// How a kernel in our end's place is set up: as our end would be, and in all else as the other kernel.
+    fn own_network(&self) -> Network {
+        let mut network = Network {
+            mtu: self.mss + HEADERS,
+            quickack: self.quickack || self.acknowledge_each,
+            ..self.network()
+        };
+        network
+            .route
+            .extend(self.initial_window.map(|segments| ("initcwnd".to_owned(), segments.to_string())));
+        let switch = |name: &str, on: bool| (name.to_owned(), u8::from(on).to_string());
+        network
+            .sysctl
+            .extend([switch("tcp_window_scaling", self.scaling), switch("tcp_timestamps", self.timestamps)]);
+        network.sysctl.extend(self.sack.map(|on| switch("tcp_sack", on)));
+        network
+    }
+}
+
+fn known_to_the_kernel(key: &str, control: &str) -> Result<(), LiveError> {
+    let known = kernel::controls();
+    let known = known.map_err(|error| LiveError::while_doing("reading the kernel's controls", &error))?;
+    if known.iter().any(|name| name == control) {
+        return Ok(());
+    }
+    let known = known.join(", ");
+    Err(LiveError::Setting(format!(
+        "{key}: expected one of {known}, which this kernel has, found {control:?}"
+    )))
 }
 
 fn is_setting_name(name: &str) -> bool {
@@ -277,8 +339,27 @@ mod tests {
     #[test]
     fn what_is_left_out_has_a_default() {
         let settings = Settings::from_json(PLAIN).unwrap();
-        assert_eq!((settings.mss, settings.mtu()), (1460, 1500));
-        assert!(settings.config().unwrap().sack);
+        assert_eq!((settings.mss, settings.network().mtu), (1460, 1500));
+        let Own::Ours(config) = settings.own().unwrap() else { panic!("a kernel at our end") };
+        assert!(config.sack);
+    }
+
+    #[test]
+    fn a_kernel_in_our_place_offers_what_our_end_would() {
+        let recovery = r#""recovery": "linux", "timestamps": true, "scaling": false, "acknowledge_each": true,
+            "initial_window": 4, "sysctl": {"tcp_sack": "0", "tcp_timestamps": "0"}, "control": "reno", "bytes""#;
+        let settings = with(r#""recovery": "sack", "control": "standard", "bytes""#, recovery).unwrap();
+        let Own::Linux(network) = settings.own().unwrap() else { panic!("our endpoint") };
+        let pairs = |map: &BTreeMap<String, String>| {
+            map.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(pairs(&network.sysctl), "tcp_sack=0 tcp_timestamps=1 tcp_window_scaling=0");
+        assert_eq!((pairs(&network.route), network.quickack), ("initcwnd=4".to_owned(), true));
+        let said = with(r#""recovery": "sack""#, r#""recovery": "linux""#).unwrap_err().to_string();
+        assert!(
+            said.starts_with("control: expected one of ") && said.ends_with(r#", found "standard""#),
+            "{said}"
+        );
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn geo_model(name: &str) -> PyResult<GeoModel> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::live::{LiveFailed, LiveMissing, interop, kernel_release};
+    use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release};
     #[pymodule_export]
     use super::{
         RunError, RunResult, Scenario, ScenarioError, applications, controls, load, presets, profiles,

@@ -19,6 +19,12 @@ pub(crate) fn kernel_release() -> PyResult<String> {
     linux::kernel_release()
 }
 
+/// The congestion controls that the running kernel has, such as `reno`.
+#[pyfunction]
+pub(crate) fn kernel_controls() -> PyResult<Vec<String>> {
+    linux::kernel_controls()
+}
+
 /// Runs one transfer between our TCP and the kernel's without holding the interpreter lock; `progress` hears of the bytes
 /// that have gone over, and may end the run by raising.
 #[pyfunction]
@@ -52,6 +58,10 @@ mod linux {
 
     pub(super) fn kernel_release() -> PyResult<String> {
         bentpipe_live::kernel_release().map_err(raise)
+    }
+
+    pub(super) fn kernel_controls() -> PyResult<Vec<String>> {
+        bentpipe_live::kernel_controls().map_err(raise)
     }
 
     pub(super) fn interop(
@@ -96,6 +106,10 @@ mod linux {
     }
 
     pub(super) fn kernel_release() -> PyResult<String> {
+        missing()
+    }
+
+    pub(super) fn kernel_controls() -> PyResult<Vec<String>> {
         missing()
     }
 

@@ -25,9 +25,10 @@ class _List(click.ParamType[tuple[str, ...]]):
         return parts
 
 
-def _several(name: str, default: str, text: str) -> _Decorator:
+def _several(name: str, default: str | None, text: str) -> _Decorator:
+    values = () if default is None else (default,)
     return click.option(
-        f"--{name}", type=_List(), multiple=True, default=(default,), show_default=default, help=text
+        f"--{name}", type=_List(), multiple=True, default=values, show_default=default or False, help=text
     )
 
 
@@ -41,8 +42,8 @@ def live() -> None:
 
 
 @live.command()
-@_several("recovery", "sack", "Our end's recovery, or all.")
-@_several("control", "standard", "Our end's control, or all.")
+@_several("recovery", "sack", "Our end's recovery, all of them, or linux: a second kernel in its place.")
+@_several("control", None, "Its control, or all; standard by default, for linux the kernel's reno.")
 @_several("direction", "send", "Which way the data goes, from our end: send, receive.")
 @_several("loss", "0", "Losses on the way of the data: 0.01, 1%, bursts:0.005:0.3 (begin, end), drop:3+5.")
 @_several("delay", "250 ms", "Propagation delay, one way.")
@@ -77,6 +78,12 @@ def live() -> None:
 @click.option("--kernel-mss", type=click.IntRange(1), help="Of the kernel; as ours by default.")
 @click.option("--window", default="1 MiB", show_default=True, help="Our end's receive buffer.")
 @_optional("--kernel-buffer", "Receive buffer of the kernel's socket; it sizes it itself by default.")
+@click.option(
+    "--kernel-control",
+    default="reno",
+    show_default=True,
+    help="Congestion control of the kernel's socket.",
+)
 @click.option("--scaling/--no-scaling", default=True, help="Whether our end offers window scaling.")
 @click.option("--timestamps/--no-timestamps", default=False, help="Whether our end offers timestamps.")
 @click.option(
@@ -131,18 +138,32 @@ def _choices(options: dict[str, Any]) -> Mapping[str, Sequence[str]]:
         name: [entry for entries in options[name] for entry in entries]
         for name in ("recovery", "control", "direction", "loss", "delay", "rate", "bytes")
     }
-    for name, known in (("recovery", _core.recoveries), ("control", _core.controls)):
-        if choices[name] == ["all"]:
-            choices[name] = [entry for entry, _ in known()]
+    if choices["recovery"] == ["all"]:
+        choices["recovery"] = [name for name, _ in _core.recoveries()]
+    choices["control"] = _controls(choices["control"], choices["recovery"])
     wrong = [text for text in choices["direction"] if text not in ("send", "receive")]
     if wrong:
         raise InputError(f"--direction: expected send or receive, found {wrong[0]!r}")
     return choices
 
 
+def _controls(chosen: list[str], recoveries: list[str]) -> list[str]:
+    """Put the names for none at all and for ``all``, at our end or the kernel in its place."""
+    from bentpipe import _core
+    from bentpipe.live.interop import LINUX
+
+    if chosen not in ([], ["all"]):
+        return chosen
+    controls = []
+    if set(recoveries) != {LINUX}:
+        controls += [name for name, _ in _core.controls()] if chosen else ["standard"]
+    if LINUX in recoveries:
+        controls += _core.kernel_controls() if chosen else ["reno"]
+    return controls
+
+
 def _common(options: dict[str, Any]) -> dict[str, Any]:
-    # Whatever this machine prefers, so that rows of two machines can be compared.
-    sysctl = {"tcp_congestion_control": "reno"}
+    sysctl = {}
     for setting in options["sysctl"]:
         name, equals, value = setting.partition("=")
         if not equals:
@@ -159,6 +180,7 @@ def _common(options: dict[str, Any]) -> dict[str, Any]:
         "kernel_mss": options["kernel_mss"] or options["mss"],
         "window": options["window"],
         "kernel_buffer": options["kernel_buffer"],
+        "kernel_control": options["kernel_control"],
         "scaling": options["scaling"],
         "timestamps": options["timestamps"],
         "sack": options["sack"],

@@ -18,6 +18,9 @@ from bentpipe.progress import Reporter
 PEER = Path(__file__).with_name("peer.py")
 """The socket program at the kernel's end."""
 
+LINUX = "linux"
+"""The recovery that stands for a second kernel in our end's place."""
+
 AT_A_TIME = 8
 """Transfers under way at once unless the caller says otherwise; most of the time they wait."""
 
@@ -84,13 +87,19 @@ def matrix(
     """Give every combination of the `choices`, with what they have in `common`.
 
     `choices` has ``recovery``, ``control``, ``direction``, ``loss``, ``delay``, ``rate`` and ``bytes``; `way`
-    has what both directions of the path share, ``reverse_rate`` and ``reverse_loss``.
+    has what both directions of the path share, ``reverse_rate`` and ``reverse_loss``. Recovery ``linux`` goes
+    with the kernel's controls, every other with ours.
+
+    Raises
+    ------
+    InputError
+        A loss cannot be read, or a recovery has no control to go with.
     """
     both = {key: value for key, value in way.items() if not key.startswith("reverse_")}
     transfers = []
-    for recovery, control, direction, loss, delay, rate, count in product(
-        *(choices[key] for key in ("recovery", "control", "direction", "loss", "delay", "rate", "bytes"))
-    ):
+    pairs = _pairs(choices["recovery"], choices["control"])
+    others = product(*(choices[key] for key in ("direction", "loss", "delay", "rate", "bytes")))
+    for (recovery, control), (direction, loss, delay, rate, count) in product(pairs, others):
         settings = {
             **common,
             "recovery": recovery,
@@ -107,6 +116,25 @@ def matrix(
         }
         transfers.append(Transfer(loss, settings))
     return transfers
+
+
+def _pairs(recoveries: Sequence[str], controls: Sequence[str]) -> list[tuple[str, str]]:
+    if set(recoveries) == {LINUX} or LINUX not in recoveries:
+        return list(product(recoveries, controls))
+    try:
+        kernels = _core.kernel_controls()
+    except LiveMissing as error:
+        raise InputError(f"live interop: {error}") from error
+    pairs = [
+        (recovery, control)
+        for recovery, control in product(recoveries, controls)
+        if (recovery == LINUX) == (control in kernels)
+    ]
+    if alone := [name for name in recoveries if name not in dict(pairs)]:
+        known = kernels if alone[0] == LINUX else [name for name, _ in _core.controls()]
+        expected = f"one of {', '.join(known)} for {alone[0]}"
+        raise InputError(f"--control: expected {expected} too, found {', '.join(controls)}")
+    return pairs
 
 
 class _Stopped(Exception):

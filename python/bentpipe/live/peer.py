@@ -18,6 +18,7 @@ from typing import Any
 
 _CHUNK = 65_536
 _TURN_S = 0.01
+_SO_RCVBUFFORCE = 33
 _TCP_REPAIR, _TCP_REPAIR_QUEUE, _TCP_QUEUE_SEQ = 19, 20, 21
 _SEND_QUEUE = 2
 _NO_THRESHOLD = 0x7FFFFFFF
@@ -76,7 +77,11 @@ def _open(task: dict[str, Any]) -> socket.socket:
     own, other = tuple(task["own"]), tuple(task["other"])
     opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if task["buffer"] is not None:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, task["buffer"] // 2)
+        # The kernel doubles what it is told; by force, as net.core.rmem_max differs between machines.
+        opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, task["buffer"] // 2)
+    if task["control"] is not None:
+        # Not by the namespace's sysctl, which allows none that the machine's administrator has not allowed.
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, task["control"].encode())
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     opened.bind(own)
     if task["sends"]:
@@ -105,13 +110,14 @@ def _begin_at(connection: socket.socket, sequence: int) -> None:
 
 
 def _info(connection: socket.socket) -> dict[str, Any]:
-    """Read ``struct tcp_info`` of linux/tcp.h: eight bytes, then words."""
-    raw = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    """Read ``struct tcp_info`` of linux/tcp.h: eight bytes, 24 words, four long ones, words."""
+    raw = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 160)
     options = raw[5]
     words = struct.unpack_from("=24I", raw, 8)
     threshold = words[17]
     return {
         "retransmitted_segments": words[23],
+        "data_segments": struct.unpack_from("=I", raw, 156)[0],
         "rtt_s": words[15] / 1e6,
         "cwnd_segments": words[18],
         "ssthresh_segments": None if threshold >= _NO_THRESHOLD else threshold,

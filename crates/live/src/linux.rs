@@ -1,0 +1,143 @@
+//! A Linux kernel's end of the connection: its namespace, and an ordinary socket program there.
+
+use bentpipe_tcp::Flags;
+use bentpipe_tcp::wire::{self, DecodeError};
+use bentpipe_units::Time;
+use rustix::event::{PollFd, PollFlags};
+
+use crate::LiveError;
+use crate::clock::Clock;
+use crate::host::{Condition, Host, Measured};
+use crate::kernel::{Tables, Testimony};
+use crate::namespace::{Namespace, Network};
+use crate::payload::Place;
+use crate::program::{Program, Report, Task};
+
+/// A kernel's end.
+pub(crate) struct LinuxEnd {
+    namespace: Namespace,
+    tables: Tables,
+    program: Program,
+    report: Option<Report>,
+    /// How far its acknowledgments have come.
+    acknowledges: Option<Place>,
+    received: u64,
+    checksum_errors: u64,
+    buffer: Vec<u8>,
+}
+
+impl LinuxEnd {
+    /// Moves this thread into a new namespace and starts `program` there, which is ready when this returns.
+    pub(crate) fn start(network: &Network, program: &[String], task: &Task) -> Result<LinuxEnd, LiveError> {
+        let namespace = Namespace::enter(&task.own.0, network)?;
+        let tables = Tables::open().map_err(|error| LiveError::while_doing("opening /proc/net", &error))?;
+        Ok(LinuxEnd {
+            namespace,
+            tables,
+            program: Program::start(program, task)?,
+            report: None,
+            acknowledges: None,
+            received: 0,
+            checksum_errors: 0,
+            buffer: vec![0; 1 << 16],
+        })
+    }
+
+    /// Whether its program has said what it saw.
+    pub(crate) fn has_reported(&self) -> bool {
+        self.report.is_some()
+    }
+
+    /// What the kernel says of the connection.
+    pub(crate) fn testimony(&mut self) -> Result<Testimony, LiveError> {
+        let counters = self.tables.counters();
+        let counters = counters.map_err(|error| LiveError::while_doing("reading /proc/net", &error))?;
+        Ok((self.report()?.info, counters))
+    }
+
+    /// Packets that it sent with a wrong checksum.
+    pub(crate) fn checksum_errors(&self) -> u64 {
+        self.checksum_errors
+    }
+
+    fn report(&self) -> Result<&Report, LiveError> {
+        self.report.as_ref().ok_or_else(|| LiveError::Failed("the socket program said nothing".to_owned()))
+    }
+}
+
+impl Host for LinuxEnd {
+    fn poll(&mut self, _now: Time) -> Result<Option<Vec<u8>>, LiveError> {
+        while let Some(length) = self.namespace.read(&mut self.buffer)? {
+            let bytes = &self.buffer[..length];
+            match wire::decode(bytes) {
+                Ok(packet) => {
+                    let segment = &packet.segment;
+                    if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
+                        let place = self.acknowledges.get_or_insert(Place::new(segment.ack));
+                        self.received = self.received.max(place.of(segment.ack));
+                    }
+                    return Ok(Some(bytes.to_vec()));
+                }
+                Err(DecodeError::IpChecksum | DecodeError::TcpChecksum) => self.checksum_errors += 1,
+                // Not for the other end: the kernel's own talk.
+                Err(DecodeError::Protocol(_) | DecodeError::Version(_)) => {}
+                Err(error) => return Err(LiveError::Failed(format!("a packet from the kernel: {error}"))),
+            }
+        }
+        Ok(None)
+    }
+
+    fn on_packet(&mut self, _now: Time, packet: &[u8]) -> Result<(), LiveError> {
+        self.namespace.write(packet)
+    }
+
+    fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        fds.push(PollFd::from_borrowed_fd(self.namespace.fd(), PollFlags::IN));
+        // The descriptor of a program that has ended is always readable.
+        if self.report.is_none() {
+            fds.push(PollFd::from_borrowed_fd(self.program.fd(), PollFlags::IN));
+        }
+    }
+
+    fn condition(&mut self) -> Result<Condition, LiveError> {
+        if self.report.is_none() && self.program.has_ended()? {
+            match self.program.outcome()? {
+                Ok(report) => self.report = Some(report),
+                Err(reason) => return Ok(Condition::Broke(reason)),
+            }
+        }
+        let quiet = self.report.is_some()
+            && self.tables.is_quiet().map_err(|error| LiveError::while_doing("reading /proc/net", &error))?;
+        Ok(if quiet { Condition::Over } else { Condition::Open })
+    }
+
+    fn received(&self) -> u64 {
+        self.received
+    }
+
+    fn testimony(&mut self) -> Result<Option<Testimony>, LiveError> {
+        LinuxEnd::testimony(self).map(Some)
+    }
+
+    fn measured(&mut self, clock: Clock) -> Result<Measured, LiveError> {
+        let (info, counters) = LinuxEnd::testimony(self)?;
+        let counter = |name: &str| counters.get(name).copied().unwrap_or(0);
+        let report = self.report()?;
+        Ok(Measured {
+            sent_sha256: report.sent_sha256.clone(),
+            received_bytes: report.received_bytes,
+            received_sha256: report.received_sha256.clone(),
+            last_byte: clock.at(report.last_byte_ns),
+            checksum_errors: self.checksum_errors + counter("TcpInCsumErrors"),
+            data_segments: info.data_segments,
+            retransmitted_segments: counter("TcpRetransSegs"),
+            resets: counter("TcpEstabResets"),
+            timeouts: counter("TcpExtTCPTimeouts"),
+            window_probes: counter("TcpExtTCPWinProbe"),
+            rtt_mean_s: None,
+            cwnd_segments: info.cwnd_segments as f64,
+            ssthresh_segments: info.ssthresh_segments.map(|segments| segments as f64),
+            state: "Closed".to_owned(),
+        })
+    }
+}
