@@ -35,8 +35,8 @@ def print_run(run: Run, to: Console) -> None:
     to.print(flow_table(run["flows"]))
     if streams := [flow for flow in run["flows"] if _over_udp(flow)]:
         to.print(datagram_table(streams))
-    if any(_lost(flow) for flow in run["flows"]):
-        to.print(loss_cause_table(run["flows"]))
+    if lossy := [flow for flow in run["flows"] if _lost(flow)]:
+        to.print(loss_cause_table(lossy))
     if run["pages"]:
         to.print(page_table(run["pages"]))
     to.print(link_table(run["links"]))
@@ -55,7 +55,7 @@ def print_run(run: Run, to: Console) -> None:
 
 
 def flow_table(flows: list[Flow]) -> Table:
-    """Make the table of what each flow got."""
+    """Make the table of what each flow got; one that had not finished when the run ended is open."""
     table = _table(
         "flow", "variant", "delivered", "time", "goodput", "throughput", "resent segments", "timeouts", "RTT"
     )
@@ -65,7 +65,7 @@ def flow_table(flows: list[Flow]) -> Table:
             flow["name"],
             flow["variant"],
             quantity(flow["bytes_delivered"], "B"),
-            seconds(flow["duration_s"]) if mean(flow["finish_s"]) is not None else "unfinished",
+            seconds(flow["duration_s"]) + ("" if mean(flow["finish_s"]) is not None else ", open"),
             quantity(flow["goodput_bps"], "bit/s"),
             quantity(flow["throughput_bps"], "bit/s"),
             *(("–", "–") if _over_udp(flow) else map(count, resent)),
