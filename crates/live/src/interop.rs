@@ -1,35 +1,17 @@
 //! One run, from the thread of its own that its namespace needs.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use crate::driver::Driver;
-use crate::{LiveError, Row, Settings, kernel};
+use crate::options::Shared;
+use crate::{LiveError, Options, Row, Settings, kernel};
 
 /// How often the caller hears of the run.
 const TURN: Duration = Duration::from_millis(20);
-
-/// What a run needs beside its settings.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The socket program and its arguments; its task comes behind them.
-    pub program: Vec<String>,
-    /// Write every packet that the data's sender sent and received to this pcapng file.
-    pub pcap: Option<PathBuf>,
-}
-
-/// What the caller's thread and the run's share.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    /// Bytes that were delivered or acknowledged.
-    pub(crate) moved: AtomicU64,
-    /// The run is to end.
-    pub(crate) stop: AtomicBool,
-}
 
 /// Runs `settings` against this machine's kernel. `progress` is called about fifty times a second with the bytes that have
 /// gone over, and may end the run.

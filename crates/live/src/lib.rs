@@ -15,6 +15,7 @@ mod kernel;
 mod lane;
 mod linux;
 mod namespace;
+mod options;
 mod payload;
 mod program;
 mod reader;
@@ -23,8 +24,9 @@ mod settings;
 mod sys;
 
 pub use error::LiveError;
-pub use interop::{Options, interop, kernel_controls, kernel_release};
+pub use interop::{interop, kernel_controls, kernel_release};
 pub use lane::LaneStats;
+pub use options::Options;
 pub use program::SocketInfo;
 pub use row::Row;
 pub use settings::{ClosesFirst, Direction, Reading, Settings, Way};
