@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from machine import needs_the_machine
 
-from conftest import PROGRAM, Bentpipe
+from conftest import PROGRAM, Bentpipe, Result
 
 pytestmark = needs_the_machine
 
@@ -24,10 +24,15 @@ COLUMNS = (
 ENDLESS = ("live", "interop", "--bytes", "1 GB", "--rate", "1 Mbit/s")
 
 
+def complaints(result: Result) -> list[str]:
+    """Give what is on stderr beside the lines that tell a slow machine's user how far the run is."""
+    return [line for line in result.stderr.splitlines() if not line.startswith("live interop: ")]
+
+
 def test_a_matrix_has_a_row_for_each_combination(bentpipe: Bentpipe) -> None:
     chosen = ("--recovery", "reno,sack", "--direction", "send,receive", "--loss", "0", "--loss", "drop:5+6")
     result = bentpipe("live", "interop", *chosen, "--delay", "10 ms", "--bytes", "100 kB", "--json")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, complaints(result)) == (0, [])
     report = json.loads(result.stdout)
     assert report["kernel_release"] == os.uname().release
     which = [(row["recovery"], row["direction"], row["loss"]) for row in report["rows"]]
@@ -41,7 +46,7 @@ def test_a_matrix_has_a_row_for_each_combination(bentpipe: Bentpipe) -> None:
 def test_each_recovery_goes_with_the_controls_of_its_end(bentpipe: Bentpipe) -> None:
     chosen = ("--recovery", "sack,linux", "--control", "standard,afc,reno,cubic")
     result = bentpipe("live", "interop", *chosen, "--delay", "10 ms", "--bytes", "100 kB", "--json")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, complaints(result)) == (0, [])
     rows = json.loads(result.stdout)["rows"]
     assert [(row["recovery"], row["control"]) for row in rows] == [
         ("sack", "standard"),
@@ -153,7 +158,7 @@ def test_a_wrong_option_is_one_line(
     bentpipe: Bentpipe, tmp_path: Path, options: tuple[str, ...], expected: str
 ) -> None:
     result = bentpipe("live", "interop", *options)
-    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"bentpipe: {expected}\n")
+    assert (result.returncode, result.stdout, complaints(result)) == (2, "", [f"bentpipe: {expected}"])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,8 +178,8 @@ def test_what_the_machine_lacks_is_one_line(without: tuple[str, ...], expected: 
     command = [*without, str(PROGRAM), "live", "interop"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"bentpipe: live interop: {expected}")
-    assert result.stderr.count("\n") == 1
+    (complaint,) = complaints(result)
+    assert complaint.startswith(f"bentpipe: live interop: {expected}")
 
 
 @contextmanager
