@@ -183,27 +183,27 @@ def test_what_the_machine_lacks_is_one_line(without: tuple[str, ...], expected: 
 
 
 @contextmanager
-def under_way(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Start a run that does not end by itself, and give it with the number of its socket program."""
+def under_way(*options: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start a run that does not end by itself, and give it with the numbers of its socket programs."""
     with subprocess.Popen(
         [str(PROGRAM), *ENDLESS, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            yield process, socket_program(process.pid)
+            yield process, socket_programs(process.pid, 2 if "linux" in options else 1)
         finally:
             process.kill()
 
 
-def socket_program(parent: int) -> int:
+def socket_programs(parent: int, expected: int) -> list[int]:
     def children() -> list[int]:
         threads = Path(f"/proc/{parent}/task").iterdir()
         found = [int(child) for thread in threads for child in contents(thread / "children").split()]
         return [child for child in found if b"peer.py" in command_line(child)]
 
-    until(lambda: bool(children()))
+    until(lambda: len(children()) == expected)
     # So that the connection is open.
     time.sleep(1.0)
-    return children()[0]
+    return children()
 
 
 def contents(file: Path) -> bytes:
@@ -232,34 +232,38 @@ def gone(process: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "which"),
     [
-        ("--direction", "send"),
-        ("--direction", "receive"),
-        ("--recovery", "linux"),
+        (("--direction", "send"), 0),
+        (("--direction", "receive"), 0),
+        (("--recovery", "linux"), 0),
+        (("--recovery", "linux"), 1),
     ],
 )
-def test_a_killed_program_is_a_clear_error(options: tuple[str, ...]) -> None:
-    with under_way(*options) as (process, program):
-        os.kill(program, signal.SIGKILL)
+def test_a_killed_program_is_a_clear_error(options: tuple[str, ...], which: int) -> None:
+    with under_way(*options) as (process, programs):
+        os.kill(programs[which], signal.SIGKILL)
         _, complaint = process.communicate(timeout=30)
     assert process.returncode == 1
     assert "the socket program at the kernel's end was killed by signal 9" in complaint
     assert "of 1000000000 bytes were" in complaint
 
 
+@pytest.mark.parametrize("options", [(), ("--recovery", "linux")])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_says_so_and_takes_its_program_with_it(number: signal.Signals) -> None:
-    with under_way() as (process, program):
+def test_an_interrupted_run_says_so_and_takes_its_programs_with_it(
+    number: signal.Signals, options: tuple[str, ...]
+) -> None:
+    with under_way(*options) as (process, programs):
         process.send_signal(number)
         _, complaint = process.communicate(timeout=30)
         assert process.returncode == 130
         assert complaint.splitlines()[-1] == "bentpipe: interrupted; nothing was written"
-        assert gone(program)
+        assert all(map(gone, programs))
 
 
 def test_a_crash_leaves_nothing_either() -> None:
-    with under_way() as (process, program):
+    with under_way("--recovery", "linux") as (process, programs):
         process.kill()
         process.wait()
-        until(lambda: gone(program))
+        until(lambda: all(map(gone, programs)))

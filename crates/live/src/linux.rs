@@ -18,7 +18,8 @@ pub(crate) struct LinuxEnd {
     namespace: Namespace,
     tables: Tables,
     program: Program,
-    report: Option<Report>,
+    /// What the program said at its end, or why it said nothing.
+    outcome: Option<Result<Report, String>>,
     /// How far its acknowledgments have come.
     acknowledges: Option<Place>,
     received: u64,
@@ -35,7 +36,7 @@ impl LinuxEnd {
             namespace,
             tables,
             program: Program::start(program, task)?,
-            report: None,
+            outcome: None,
             acknowledges: None,
             received: 0,
             checksum_errors: 0,
@@ -45,7 +46,7 @@ impl LinuxEnd {
 
     /// Whether its program has said what it saw.
     pub(crate) fn has_reported(&self) -> bool {
-        self.report.is_some()
+        matches!(self.outcome, Some(Ok(_)))
     }
 
     /// What the kernel says of the connection.
@@ -61,7 +62,10 @@ impl LinuxEnd {
     }
 
     fn report(&self) -> Result<&Report, LiveError> {
-        self.report.as_ref().ok_or_else(|| LiveError::Failed("the socket program said nothing".to_owned()))
+        match &self.outcome {
+            Some(Ok(report)) => Ok(report),
+            _ => Err(LiveError::Failed("the socket program said nothing".to_owned())),
+        }
     }
 }
 
@@ -94,21 +98,21 @@ impl Host for LinuxEnd {
     fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
         fds.push(PollFd::from_borrowed_fd(self.namespace.fd(), PollFlags::IN));
         // The descriptor of a program that has ended is always readable.
-        if self.report.is_none() {
+        if self.outcome.is_none() {
             fds.push(PollFd::from_borrowed_fd(self.program.fd(), PollFlags::IN));
         }
     }
 
     fn condition(&mut self) -> Result<Condition, LiveError> {
-        if self.report.is_none() && self.program.has_ended()? {
-            match self.program.outcome()? {
-                Ok(report) => self.report = Some(report),
-                Err(reason) => return Ok(Condition::Broke(reason)),
-            }
+        if self.outcome.is_none() && self.program.has_ended()? {
+            self.outcome = Some(self.program.outcome()?);
         }
-        let quiet = self.report.is_some()
-            && self.tables.is_quiet().map_err(|error| LiveError::while_doing("reading /proc/net", &error))?;
-        Ok(if quiet { Condition::Over } else { Condition::Open })
+        let reading = |error| LiveError::while_doing("reading /proc/net", &error);
+        Ok(match &self.outcome {
+            Some(Err(reason)) => Condition::Broke(reason.clone()),
+            Some(Ok(_)) if self.tables.is_quiet().map_err(reading)? => Condition::Over,
+            _ => Condition::Open,
+        })
     }
 
     fn received(&self) -> u64 {
