@@ -112,12 +112,12 @@ impl Endpoint {
         self.syn.timer =
             now + (self.config.rto.initial * (1 << self.syn.retries.min(20))).min(self.config.rto.max);
         let scaling = if answer { self.scaling } else { self.config.window_scaling };
+        let timestamps = if answer { self.timestamps } else { self.config.timestamps };
         let options = Options {
             mss: Some(self.offered_mss),
             window_scale: scaling.then(|| window_scale_for(self.config.receive_window)),
             sack_permitted: if answer { self.sack } else { self.config.sack },
-            timestamps: self
-                .timestamp_option(now, if answer { self.timestamps } else { self.config.timestamps }),
+            timestamps: timestamps.then(|| self.timestamp_option(now)),
             ..Options::default()
         };
         *segment = Segment {

@@ -83,11 +83,13 @@ impl Endpoint {
         self.last_ack_sent = self.receiver.nxt();
         segment.set_ack(self.receiver.nxt(), window);
         if self.timestamps {
-            segment.options.timestamps = self.timestamp_option(now, true);
+            segment.options.timestamps = Some(self.timestamp_option(now));
         }
     }
 
-    pub(super) fn timestamp_option(&self, now: Time, on: bool) -> Option<Timestamps> {
-        on.then(|| Timestamps { value: timestamp_clock(now), echo: self.ts_recent })
+    // Out of line: the compiler would divide for the clock before it knows whether there are timestamps.
+    #[inline(never)]
+    pub(super) fn timestamp_option(&self, now: Time) -> Timestamps {
+        Timestamps { value: timestamp_clock(now), echo: self.ts_recent }
     }
 }
