@@ -102,6 +102,20 @@ impl Receiver {
         self.edge - self.nxt
     }
 
+    /// Whether the next byte is all that the receiver waits for: nothing is held past a hole, no FIN is known.
+    #[inline]
+    pub(crate) fn lacks_nothing(&self) -> bool {
+        self.held.is_empty() && self.fin.is_none()
+    }
+
+    /// [`Receiver::on_data`] for `len` bytes from RCV.NXT on, inside the window, when the receiver lacks nothing else.
+    #[inline]
+    pub(crate) fn on_next(&mut self, now: Time, len: u32) {
+        self.standing_field = None;
+        self.stats.data_segments += 1;
+        self.in_order(now, self.nxt + len);
+    }
+
     /// Payload `seq .. seq + len`, with FIN behind it or not, arrived. Returns the bytes that became readable.
     pub fn on_data(&mut self, now: Time, seq: Seq, len: u32, fin: bool) -> u32 {
         self.standing_field = None;
@@ -160,6 +174,7 @@ impl Receiver {
         self.stats.beyond_window_bytes += u64::from(len - below);
     }
 
+    #[inline(always)]
     fn in_order(&mut self, now: Time, end: Seq) -> u32 {
         let before = self.nxt;
         self.nxt = end;
@@ -171,19 +186,25 @@ impl Receiver {
                 self.deadline = self.deadline.min(now + self.delayed_ack.timeout);
             }
         } else {
-            // RFC 5681 section 4.2: an immediate ACK "when it receives a data segment that fills in all or part of a
-            // gap in the sequence space".
-            self.ack_now = true;
-            // A segment cut otherwise than before may reach across more than one run.
-            while let Some(run) = self.held.first().filter(|run| run.start <= self.nxt) {
-                self.nxt = self.nxt.max(run.end);
-                self.held.advance(self.nxt, |_| {});
-            }
+            self.fill();
         }
         let readable = self.nxt - before;
         self.unread += readable;
         self.delivered += u64::from(readable);
         readable
+    }
+
+    /// The next bytes arrived before what is held.
+    #[inline(never)]
+    fn fill(&mut self) {
+        // RFC 5681 section 4.2: an immediate ACK "when it receives a data segment that fills in all or part of a gap in
+        // the sequence space".
+        self.ack_now = true;
+        // A segment cut otherwise than before may reach across more than one run.
+        while let Some(run) = self.held.first().filter(|run| run.start <= self.nxt) {
+            self.nxt = self.nxt.max(run.end);
+            self.held.advance(self.nxt, |_| {});
+        }
     }
 
     fn out_of_order(&mut self, block: SackBlock) {

@@ -36,6 +36,7 @@ impl RttEstimator {
     }
 
     /// Takes a sample; `expected` is the number of samples a window gives (RFC 7323 appendix G), 1 without timestamps.
+    #[inline(never)]
     pub fn sample(&mut self, rtt: Span, expected: u32) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));

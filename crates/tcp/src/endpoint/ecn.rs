@@ -62,10 +62,10 @@ impl Endpoint {
         }
         if self.sender.una() <= segment.ack && segment.flags.has(Flags::ECE) {
             let before = self.sender.before_echo();
-            self.accept(now, segment, false);
+            self.accept(now, segment);
             self.sender.on_mark_echo(now, before);
         } else {
-            self.accept(now, segment, false);
+            self.accept(now, segment);
         }
     }
 }

@@ -5,33 +5,48 @@ use bentpipe_units::Time;
 use super::*;
 
 impl Endpoint {
+    /// Header prediction (Jacobson 1990): in order, inside the window, nothing but ACK set.
     #[inline(always)]
-    pub(super) fn on_segment_synchronised(&mut self, now: Time, segment: &Segment) {
-        // Header prediction (Jacobson 1990): in order, inside the window, nothing but ACK set.
-        let expected = self.state == State::Established
+    pub(super) fn expects(&self, segment: &Segment) -> bool {
+        self.state == State::Established
             && segment.flags == Flags::ACK
             && segment.ecn == Ecn::NotEct
             && segment.seq == self.receiver.nxt()
             && segment.len <= self.receiver.window()
             && segment.ack - self.sender.una() <= self.sender.flight()
-            && !self.timestamps;
-        if !expected {
-            if !self.check(now, segment) {
-                return;
-            }
-            if self.ecn {
-                return self.accept_with_ecn(now, segment);
-            }
+            && !self.timestamps
+    }
+
+    /// A segment that was expected.
+    #[inline(always)]
+    pub(super) fn accept_expected(&mut self, now: Time, segment: &Segment) {
+        if !self.acknowledges_nothing(segment) {
+            self.take_ack(now, segment);
         }
-        self.accept(now, segment, expected);
+        if segment.len == 0 {
+            return;
+        }
+        if self.receiver.lacks_nothing() {
+            self.receiver.on_next(now, segment.len);
+        } else {
+            self.take_data(now, segment);
+            self.follow_fins(now);
+        }
+    }
+
+    pub(super) fn on_segment_synchronised(&mut self, now: Time, segment: &Segment) {
+        if !self.check(now, segment) {
+            return;
+        }
+        match self.ecn {
+            true => self.accept_with_ecn(now, segment),
+            false => self.accept(now, segment),
+        }
     }
 
     /// What a segment that passed the checks acknowledges and brings.
-    #[inline(always)]
-    pub(super) fn accept(&mut self, now: Time, segment: &Segment, expected: bool) {
-        if !(expected && self.acknowledges_nothing(segment)) {
-            self.take_ack(now, segment);
-        }
+    pub(super) fn accept(&mut self, now: Time, segment: &Segment) {
+        self.take_ack(now, segment);
         self.take_data(now, segment);
         self.follow_fins(now);
     }
@@ -46,7 +61,6 @@ impl Endpoint {
     }
 
     /// RFC 9293 section 3.10.7.4 up to the fifth check; whether there is an ACK field to look at.
-    #[inline(always)]
     pub(super) fn check(&mut self, now: Time, segment: &Segment) -> bool {
         let syn_alone = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         if self.state == State::SynReceived && syn_alone && segment.seq + 1 == self.receiver.nxt() {
@@ -210,7 +224,6 @@ impl Endpoint {
         (echo != 0 && rtt <= open).then_some(rtt)
     }
 
-    #[inline(always)]
     pub(super) fn take_data(&mut self, now: Time, segment: &Segment) {
         let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if receiving && segment.sequence_len() > 0 {

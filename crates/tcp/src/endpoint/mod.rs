@@ -170,6 +170,14 @@ impl Endpoint {
     // Every packet comes by here; left to itself, the compiler inlines it or not by what else changes.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        match self.expects(segment) {
+            true => self.accept_expected(now, segment),
+            false => self.on_other_segment(now, segment),
+        }
+    }
+
+    #[inline(never)]
+    fn on_other_segment(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed => self.answer_with_reset(segment),
             State::Listen => self.on_segment_listening(segment),

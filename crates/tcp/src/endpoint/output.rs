@@ -13,39 +13,48 @@ impl Endpoint {
     }
 
     /// [`Endpoint::poll_transmit`] into a segment of the caller's: returns whether its first byte was sent before.
+    #[inline]
     pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
-        if let Some(reset) = &self.reset {
-            *segment = *reset;
-            self.reset = None;
+        let opening =
+            matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
+        if opening || self.reset.is_some() {
+            return self.poll_unopened(now, segment);
+        }
+        // RFC 5681 section 4.2: out of order data is answered by a duplicate ACK, which data cannot carry.
+        if self.receiver.owes_ack() && self.receiver.has_hole() {
+            return self.duplicate_ack(now, segment);
+        }
+        if let Some(data) = self.sender.poll(now) {
+            self.data_segment(now, data, segment);
+            return Some(data.again);
+        }
+        if !self.receiver.owes_ack() {
+            return None;
+        }
+        self.pure_ack(now, segment);
+        Some(false)
+    }
+
+    /// A reset, which may outlast the state that it was owed in, or what opens a connection.
+    #[cold]
+    #[inline(never)]
+    fn poll_unopened(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+        if let Some(reset) = self.reset.take() {
+            *segment = reset;
             return Some(false);
         }
         match self.state {
-            State::Closed | State::Listen => None,
             State::SynSent => self.poll_syn(now, segment),
             State::SynReceived => self.poll_syn(now, segment).or_else(|| {
                 // What is not acceptable is answered here too, as is the peer's SYN-ACK when both opened at once.
                 self.receiver.owes_ack().then(|| self.pure_ack(now, segment))?;
                 Some(false)
             }),
-            _ => {
-                // RFC 5681 section 4.2: out of order data is answered by a duplicate ACK, which data cannot carry.
-                if self.receiver.owes_ack() && self.receiver.has_hole() {
-                    self.pure_ack(now, segment);
-                    return Some(false);
-                }
-                if let Some(data) = self.sender.poll(now) {
-                    self.data_segment(now, data, segment);
-                    return Some(data.again);
-                }
-                if !self.receiver.owes_ack() {
-                    return None;
-                }
-                self.pure_ack(now, segment);
-                Some(false)
-            }
+            _ => None,
         }
     }
 
+    #[inline(always)]
     pub(super) fn data_segment(&mut self, now: Time, data: Outgoing, segment: &mut Segment) {
         if data.fin {
             self.state = match self.state {
@@ -65,6 +74,13 @@ impl Endpoint {
         }
     }
 
+    #[inline(never)]
+    fn duplicate_ack(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+        self.pure_ack(now, segment);
+        Some(false)
+    }
+
+    #[inline(always)]
     pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
         self.header(now, segment);
         if self.ecn {

@@ -214,10 +214,27 @@ impl Sender {
     }
 
     /// An acceptable ACK arrived: `una <= ack <= max`.
-    #[inline(never)]
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
+        let plain = self.recovery_idle && !self.probing && incoming.sack.is_empty();
+        if !plain || incoming.ack == self.una {
+            // By value, so that what is read from the segment need not be in memory for a plain ACK.
+            return self.on_other_ack(now, *incoming);
+        }
         let prior_flight = self.flight();
-        let news = !incoming.sack.is_empty() && self.take_sack(incoming);
+        if let Some(window) = incoming.window {
+            self.note_window(window);
+        }
+        self.resent_this_pass = 0;
+        self.on_new_data_acked(now, incoming, prior_flight);
+        self.control.on_advertised_window(self.rwnd);
+    }
+
+    /// An ACK that the recovery may have to know of, or that acknowledges nothing new.
+    #[inline(never)]
+    fn on_other_ack(&mut self, now: Time, incoming: Incoming<'_>) {
+        let prior_flight = self.flight();
+        let news = !incoming.sack.is_empty() && self.take_sack(&incoming);
         let same_window = incoming.window.is_none_or(|window| window == self.rwnd);
         if let Some(window) = incoming.window {
             self.note_window(window);
@@ -225,7 +242,7 @@ impl Sender {
         self.resent_this_pass = 0;
         let mut duplicate = news;
         if incoming.ack != self.una {
-            self.on_new_data_acked(now, incoming, prior_flight);
+            self.on_new_data_acked(now, &incoming, prior_flight);
         } else if self.probing || self.rwnd == 0 {
             // RFC 1122 section 4.2.2.17: the connection stays open "as long as the receiving TCP continues to send
             // acknowledgments in response to the probe segments"; section 4.2.2.16 says the same of data that lies beyond
@@ -288,6 +305,7 @@ impl Sender {
         u64::from(self.rwnd) >= waiting.min(u64::from(worthwhile))
     }
 
+    #[inline(always)]
     fn on_new_data_acked(&mut self, now: Time, incoming: &Incoming<'_>, prior_flight: u32) {
         let acked = incoming.ack - self.una;
         self.una = incoming.ack;
@@ -329,6 +347,7 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn take_rtt_sample(&mut self, now: Time, by_timestamp: Option<Span>, prior_flight: u32) -> Option<Span> {
         let timed = self.timed.filter(|(end, _)| self.una >= *end);
         if timed.is_some() {

@@ -9,30 +9,47 @@ use crate::recovery::{Next, Outstanding, Range};
 
 impl Sender {
     /// The next segment to send, or none until something changes. Call it until it returns none.
+    #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        if let Some(seq) = self.retransmit_now.take() {
-            let missing = self.recovery.missing_from(seq, self.max);
-            let range = Range { start: missing.start, end: missing.end.min(missing.start + self.smss) };
-            if range.start < range.end {
-                self.resent_this_pass += 1;
-                return Some(self.resend(now, range));
-            }
+        if self.retransmit_now.is_some()
+            && let Some(missing) = self.poll_missing(now)
+        {
+            return Some(missing);
         }
-        if self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued {
+        if self.all_acknowledged() {
             return None;
         }
         if self.probing {
             return self.probe(now);
         }
         self.restart_after_idle(now);
-        let idle = self.recovery_idle;
-        let in_recovery = !idle && self.recovery.in_recovery();
+        if !self.recovery_idle || self.nxt != self.max {
+            return self.poll_in_recovery(now);
+        }
+        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: false };
+        let rwnd = self.control.receive_window(&self.window, &view);
+        let room = (self.window.cwnd as u32).saturating_sub(view.flight);
+        self.send_new_data(now, rwnd, room)
+    }
+
+    /// What is to go again whatever the window.
+    #[inline(never)]
+    fn poll_missing(&mut self, now: Time) -> Option<Outgoing> {
+        let missing = self.recovery.missing_from(self.retransmit_now.take()?, self.max);
+        let range = Range { start: missing.start, end: missing.end.min(missing.start + self.smss) };
+        if range.start >= range.end {
+            return None;
+        }
+        self.resent_this_pass += 1;
+        Some(self.resend(now, range))
+    }
+
+    /// The next segment while the recovery has a say in it, or after going back.
+    #[inline(never)]
+    fn poll_in_recovery(&mut self, now: Time) -> Option<Outgoing> {
+        let in_recovery = !self.recovery_idle && self.recovery.in_recovery();
         let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery };
         let rwnd = self.control.receive_window(&self.window, &view);
-        if idle && self.nxt == self.max {
-            let room = (self.window.cwnd as u32).saturating_sub(view.flight);
-            return self.send_new_data(now, rwnd, room);
-        }
         let mut outstanding = Outstanding {
             una: self.una,
             nxt: self.nxt,
@@ -60,15 +77,21 @@ impl Sender {
         self.send_new_data(now, rwnd, room)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_new_data(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
         let sent = self.send_in_order(now, self.max, rwnd, room);
         if sent.is_none() && self.una == self.max {
-            // Data waits, none is in flight, the window has no room for it: RFC 9293 section 3.8.6.1.
-            self.probing = true;
-            self.arm(now, Span::ZERO);
+            self.persist(now);
         }
         sent
+    }
+
+    /// Data waits, none is in flight, the window has no room for it: RFC 9293 section 3.8.6.1.
+    #[cold]
+    #[inline(never)]
+    fn persist(&mut self, now: Time) {
+        self.probing = true;
+        self.arm(now, Span::ZERO);
     }
 
     /// In the persist state: one byte beyond the window when the timer says so.
@@ -128,7 +151,7 @@ impl Sender {
         (from == self.una && some > 0 && some >= self.largest_rwnd / 2).then_some(some)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_in_order(&mut self, now: Time, from: Seq, rwnd: u32, room: u32) -> Option<Outgoing> {
         let len = match self.new_data_len(from, rwnd) {
             Some(len) if len <= room => len,
