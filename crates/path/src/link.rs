@@ -91,7 +91,8 @@ pub struct Link {
     /// [`NO_LENGTH`] before an active queue, so that the one comparison leads to the decision on a packet too.
     last_bytes: u32,
     last_service: Span,
-    /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, nobody fetches them.
+    /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, or longer, and
+    /// nobody fetches them.
     passes: bool,
     delay: Span,
     loss: Loss,
@@ -233,7 +234,9 @@ impl Link {
     #[inline]
     pub fn pass_marking(&mut self, now: Time, bytes: u32, capable: impl FnOnce() -> bool) -> Passed {
         self.passes = true;
-        self.forget_arrived(now);
+        if self.ring.is_full() {
+            self.forget_arrived(now);
+        }
         match self.offer_marking(now, WHOLE, bytes, capable) {
             Offered::Queued => self.passed(bytes),
             Offered::Marked => self.passed_marked(bytes),
@@ -244,13 +247,12 @@ impl Link {
     /// What becomes of the packet that was just taken.
     #[inline(always)]
     fn passed(&mut self, bytes: u32) -> Passed {
-        let corrupted = self.loss.lost(bytes, &mut self.stream);
-        let slot = self.ring.last_mut();
-        if corrupted {
-            slot.id = DAMAGED;
-            return Passed::Corrupted(slot.arrives);
+        let arrives = self.free_at + self.delay;
+        if self.loss.lost(bytes, &mut self.stream) {
+            self.ring.last_mut().id = DAMAGED;
+            return Passed::Corrupted(arrives);
         }
-        Passed::Arrives(slot.arrives)
+        Passed::Arrives(arrives)
     }
 
     #[cold]
@@ -263,7 +265,7 @@ impl Link {
     }
 
     /// Counts the passed packets that have arrived by `now`.
-    #[inline]
+    #[inline(never)]
     fn forget_arrived(&mut self, now: Time) {
         while self.ring.head < self.ring.tail {
             let Slot { id, bytes, arrives, .. } = *self.ring.get(self.ring.head);
@@ -315,7 +317,8 @@ impl Link {
         self.waiting_bytes
     }
 
-    /// Packets taken and not yet delivered: waiting, being sent or on their way.
+    /// Packets taken and not yet delivered: waiting, being sent or on their way. Where packets pass, some that have arrived
+    /// may still be among them.
     pub fn in_flight_packets(&self) -> usize {
         (self.ring.tail - self.ring.head) as usize
     }

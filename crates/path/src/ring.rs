@@ -37,6 +37,12 @@ impl Ring {
         &self.slots[number as usize & (self.slots.len() - 1)]
     }
 
+    /// Whether the next packet would make it grow.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.tail - self.head == self.slots.len() as u64 - 1
+    }
+
     #[inline]
     pub(crate) fn last_mut(&mut self) -> &mut Slot {
         let mask = self.slots.len() - 1;
