@@ -68,6 +68,10 @@ impl Runs {
     /// Adds a run; calls `fresh` with each part of it that was not held before.
     pub fn insert(&mut self, block: SackBlock, mut fresh: impl FnMut(Range)) {
         let first = self.first_reaching(block.start);
+        if self.runs.get(first).is_some_and(|run| run.start <= block.start && block.end <= run.end) {
+            // Most of what is reported was reported before.
+            return;
+        }
         let mut merged = block;
         let mut from = block.start;
         let mut last = first;
@@ -88,7 +92,9 @@ impl Runs {
             self.runs.insert(first, merged);
         } else {
             self.runs[first] = merged;
-            self.runs.drain(first + 1..last);
+            if last > first + 1 {
+                self.runs.drain(first + 1..last);
+            }
         }
     }
 
@@ -136,8 +142,10 @@ impl Runs {
 
     /// The run that holds `seq`.
     pub fn holding(&self, seq: Seq) -> Option<Range> {
-        let index = self.runs.partition_point(|run| run.end <= seq);
-        self.runs.get(index).copied().filter(|run| run.start <= seq)
+        // What is asked for was mostly told last, and so lies in the last run.
+        let last = self.runs.back().filter(|last| last.start <= seq).copied();
+        let run = last.or_else(|| self.runs.get(self.runs.partition_point(|run| run.end <= seq)).copied());
+        run.filter(|run| run.start <= seq && seq < run.end)
     }
 
     /// The lowest run.
