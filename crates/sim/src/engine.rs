@@ -7,12 +7,13 @@
 mod datagrams;
 mod gateways;
 mod handovers;
+mod hosts;
 
 use std::ops::ControlFlow;
 
 use bentpipe_path::gateway::Gateway;
 use bentpipe_path::{Link, LinkConfig, Offered, PacketId, Passed, Stream};
-use bentpipe_tcp::{Endpoint, Segment, Seq, State};
+use bentpipe_tcp::{Endpoint, Segment, Seq};
 use bentpipe_units::Time;
 
 use crate::apps::{App, Flow};
@@ -25,21 +26,7 @@ use crate::scenario::{DirectionSpec, Scenario};
 use crate::{Progress, RunError};
 use gateways::Gateways;
 use handovers::Handovers;
-
-/// One end of a connection, as the event loop sees it.
-pub(crate) struct End {
-    pub(crate) tcp: Endpoint,
-    /// When its application read something last.
-    pub(crate) last_delivery: Option<Time>,
-    /// Where its route starts in the route table.
-    route: u32,
-    /// The flow that it belongs to.
-    flow: u32,
-    /// Whether what arrives makes the application write.
-    answers: bool,
-    /// When its event is due: its timer's time, or earlier.
-    armed: Time,
-}
+pub(crate) use hosts::End;
 
 /// Everything between the hosts, and the event queue.
 struct Network {
@@ -107,7 +94,7 @@ impl Network {
 
     /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when a stop was all that
     /// lay before its host.
-    #[inline]
+    #[inline(never)]
     fn offer(&mut self, mut hop: u32, id: PacketId, bytes: u32) -> Option<PacketId> {
         let mut at = self.now;
         let mut step = self.routes.hops[hop as usize];
@@ -127,19 +114,14 @@ impl Network {
             {
                 observer.queue(at, step.link(), link.queue_packets(at));
             }
-            match passed {
-                Passed::Arrives(time) if time <= self.end => at = time,
-                Passed::Corrupted(time) => return self.lose(time, id, false),
-                Passed::Dropped => return self.lose(at, id, true),
-                Passed::Marked(time) if time <= self.end => {
-                    self.packets.mark(id);
-                    at = time;
-                }
+            at = match passed {
+                Passed::Arrives(time) => time,
+                other => self.changed(at, id, other)?,
+            };
+            if at > self.end {
                 // Nothing happens to it within the run.
-                Passed::Arrives(_) | Passed::Marked(_) => {
-                    self.packets.remove(id);
-                    return None;
-                }
+                self.packets.remove(id);
+                return None;
             }
             hop += 1;
             step = self.routes.hops[hop as usize];
@@ -162,6 +144,22 @@ impl Network {
         None
     }
 
+    /// A link that passes did not leave a packet as it was; returns when it arrives, unless it is lost.
+    #[cold]
+    #[inline(never)]
+    fn changed(&mut self, at: Time, id: PacketId, passed: Passed) -> Option<Time> {
+        match passed {
+            Passed::Arrives(time) => return Some(time),
+            Passed::Marked(time) => {
+                self.packets.mark(id);
+                return Some(time);
+            }
+            Passed::Corrupted(time) => self.lose(time, id, false),
+            Passed::Dropped => self.lose(at, id, true),
+        };
+        None
+    }
+
     /// A full queue dropped a packet, or a link damaged it, or its flow has left the link. Nothing is left of it.
     #[cold]
     fn lose(&mut self, at: Time, id: PacketId, by_queue: bool) -> Option<PacketId> {
@@ -174,22 +172,6 @@ impl Network {
         self.expect_loss(at, to);
         self.packets.remove(id);
         None
-    }
-
-    #[inline]
-    fn send(&mut self, from: usize, route: u32, again: bool) {
-        self.send_packet(from, route, self.outgoing.packet_len(), again);
-    }
-
-    /// Sends what is outgoing in a packet of so many bytes.
-    #[inline]
-    fn send_packet(&mut self, from: usize, route: u32, bytes: u32, again: bool) {
-        let segment = &self.outgoing;
-        if let Some(observer) = &mut self.observer {
-            observer.sent(self.now, from, segment, again);
-        }
-        let id = self.packets.insert(segment, route, from as u32 ^ 1, self.now);
-        self.offer(route, id, bytes);
     }
 }
 
@@ -323,87 +305,6 @@ impl Engine {
         match progress(&Progress { simulated_s, end_s: end, events: self.events }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(RunError::Interrupted { simulated_s }),
-        }
-    }
-
-    fn packet_arrives(&mut self, id: PacketId) {
-        let network = &mut self.network;
-        let packet = network.packets.get_mut(id);
-        let (to, segment) = (packet.to as usize, &packet.segment);
-        let Some(end) = self.ends.get_mut(to) else { return self.datagram_arrives(id) };
-        if let Some(observer) = &mut network.observer {
-            observer.arrived(network.now, to, segment);
-        }
-        end.tcp.on_segment(network.now, segment);
-        let read = segment.len > 0 && end.tcp.read(u32::MAX) > 0;
-        network.packets.remove(id);
-        if read {
-            end.last_delivery = Some(network.now);
-            if end.answers {
-                self.converse(to);
-            }
-        }
-        self.serve(to);
-    }
-
-    /// An end has read what its application answers.
-    #[cold]
-    fn converse(&mut self, index: usize) {
-        let number = self.ends[index].flow as usize;
-        let flow = &mut self.flows[number];
-        let (first, ends) = (flow.ends.start, &mut self.ends[flow.ends.clone()]);
-        let App::Http(http) = &mut flow.app else { return };
-        if http.on_data(self.network.now, index - first, ends) {
-            if http.next_page != Time::NEVER {
-                self.network.queue.push(http.next_page, self.app_target(number));
-            }
-            self.serve_flow(number);
-        }
-    }
-
-    /// Serves every end that was opened.
-    #[cold]
-    fn serve_flow(&mut self, number: usize) {
-        for index in self.flows[number].ends.clone() {
-            if self.ends[index].tcp.state() != State::Closed {
-                self.serve(index);
-            }
-        }
-    }
-
-    /// Sends what an end has to send, and sees to its timer.
-    fn serve(&mut self, index: usize) {
-        let network = &mut self.network;
-        let now = network.now;
-        let End { tcp, route, armed, .. } = &mut self.ends[index];
-        if tcp.state() == State::CloseWait {
-            // The other end opened the connection, and has no use for more.
-            tcp.close(true);
-        }
-        while let Some(again) = tcp.poll_segment(now, &mut network.outgoing) {
-            network.send(index, *route, again);
-        }
-        let due = tcp.next_timeout();
-        if due < *armed {
-            *armed = due;
-            network.queue.push(due, (network.links.len() + index) as u32);
-        }
-        if let Some(observer) = &mut network.observer {
-            observer.state(now, index, tcp);
-        }
-        if matches!(tcp.state(), State::Closed | State::TimeWait) {
-            self.closed(index);
-        }
-    }
-
-    /// An end is closed, or only waits for old segments to die out.
-    #[cold]
-    fn closed(&mut self, index: usize) {
-        let end = &self.ends[index];
-        let flow = &mut self.flows[end.flow as usize];
-        if !flow.over && flow.on_closed(index, &end.tcp) {
-            flow.over = true;
-            self.open_flows -= 1;
         }
     }
 

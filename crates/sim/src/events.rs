@@ -48,7 +48,7 @@ impl EventQueue {
     }
 
     /// Removes the earliest event.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pop(&mut self) {
         if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
@@ -58,13 +58,13 @@ impl EventQueue {
     }
 
     /// Removes the earliest event and adds another: one pass instead of two.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn replace_first(&mut self, at: Time, target: u32) {
         self.settle(Event { at, target });
     }
 
     /// Puts `moving` where it belongs, starting from the root, whose event is overwritten.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, moving: Event) {
         let heap = &mut self.heap[..];
         let mut index = 0;

@@ -66,6 +66,7 @@ impl Observer {
         Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * lines] })
     }
 
+    #[inline(never)]
     pub(crate) fn sent(&mut self, now: Time, end: usize, segment: &Segment, again: bool) {
         if segment.flags.has(Flags::SYN) {
             self.unwrapped[end].get(segment.seq + 1);
@@ -84,6 +85,7 @@ impl Observer {
         self.capture(now, end, end, segment);
     }
 
+    #[inline(never)]
     pub(crate) fn arrived(&mut self, now: Time, end: usize, segment: &Segment) {
         if let Some(series) = &mut self.series
             && end.is_multiple_of(2)
@@ -103,6 +105,7 @@ impl Observer {
     }
 
     /// A full queue dropped a packet, or a link damaged it.
+    #[inline(never)]
     pub(crate) fn lost(&mut self, now: Time, packet: &Packet, by_queue: bool) {
         let from = packet.to as usize ^ 1;
         let sequence = self.unwrapped[from].get(packet.segment.seq);
@@ -117,6 +120,7 @@ impl Observer {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn queue(&mut self, now: Time, link: u32, packets: u32) {
         if let Some(series) = &mut self.series {
             let link = &mut series.links[link as usize];
@@ -125,6 +129,7 @@ impl Observer {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn state(&mut self, now: Time, end: usize, tcp: &Endpoint) {
         let Some(series) = self.series.as_mut().filter(|_| end.is_multiple_of(2)) else { return };
         let columns = &mut series.flows[end / 2].state;

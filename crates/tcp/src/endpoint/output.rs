@@ -13,7 +13,7 @@ impl Endpoint {
     }
 
     /// [`Endpoint::poll_transmit`] into a segment of the caller's: returns whether its first byte was sent before.
-    #[inline]
+    #[inline(always)]
     pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
         let opening =
             matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);

@@ -377,6 +377,7 @@ impl Sender {
         self.rtt.after_lost_syn(Span::from_millis(3000));
     }
 
+    #[inline(always)]
     fn arm(&mut self, now: Time, slack: Span) {
         let due = now + slack + self.rtt.rto();
         let due = due.since(Time::ZERO).round_up_to(self.rtt.granularity());

@@ -192,6 +192,7 @@ impl Sender {
         Outgoing { seq: range.start, len, fin, again: true }
     }
 
+    #[inline]
     fn sent(&mut self, now: Time, len: u32) {
         self.last_sent = now;
         if len > 0 {
@@ -200,8 +201,13 @@ impl Sender {
         }
         // RFC 6298 (5.1): "if the timer is not running, start it".
         if self.timer == Time::NEVER {
-            self.arm(now, Span::ZERO);
+            self.start_timer(now);
         }
+    }
+
+    #[inline(never)]
+    fn start_timer(&mut self, now: Time) {
+        self.arm(now, Span::ZERO);
     }
 
     fn restart_after_idle(&mut self, now: Time) {
