@@ -69,6 +69,8 @@ pub(super) struct FlowTable {
     active_flows: u32,
     known: u32,
     rtt_sum: u128,
+    /// Of the sums; kept, because every packet asks for it and few change them.
+    mean_rtt: Option<f64>,
     evicted: u64,
     /// Operations on the lists, and flows visited: what a packet costs.
     #[cfg(test)]
@@ -87,6 +89,7 @@ impl FlowTable {
             active_flows: 0,
             known: 0,
             rtt_sum: 0,
+            mean_rtt: None,
             evicted: 0,
             #[cfg(test)]
             steps: 0,
@@ -110,7 +113,11 @@ impl FlowTable {
 
     /// Mean round-trip time in nanoseconds of the active flows whose time is known.
     pub(super) fn mean_rtt(&self) -> Option<f64> {
-        (self.known > 0).then(|| self.rtt_sum as f64 / f64::from(self.known))
+        self.mean_rtt
+    }
+
+    fn sums_changed(&mut self) {
+        self.mean_rtt = (self.known > 0).then(|| self.rtt_sum as f64 / f64::from(self.known));
     }
 
     pub(super) fn find(&self, key: &FlowKey) -> Option<u32> {
@@ -214,6 +221,7 @@ impl FlowTable {
             self.rtt_sum -= u128::from(old.unwrap_or(0));
             self.known += u32::from(rtt.is_some());
             self.rtt_sum += u128::from(rtt.unwrap_or(0));
+            self.sums_changed();
         }
     }
 
@@ -243,6 +251,7 @@ impl FlowTable {
             self.known -= known;
             self.rtt_sum -= rtt;
         }
+        self.sums_changed();
     }
 
     fn list(&mut self, active: bool) -> &mut List {
