@@ -27,6 +27,8 @@ pub struct Receiver {
     capacity: u32,
     mss: u32,
     scale: u8,
+    /// How far the right edge moves at least.
+    worthwhile: u32,
     /// Bytes in order that the application has not read.
     unread: u32,
     held: Runs,
@@ -50,6 +52,12 @@ pub(crate) fn window_scale_for(bytes: u32) -> u8 {
     (0..14).find(|shift| bytes >> shift <= 65_535).unwrap_or(14)
 }
 
+/// RFC 9293 section 3.8.6.2.2: the window opens by "min( Fr * RCV.BUFF, Eff.snd.MSS )" at least, Fr = 1/2; a scaled window
+/// may round down by less than one unit of its scale.
+fn worthwhile(capacity: u32, mss: u32, scale: u8) -> u32 {
+    (capacity / 2).min(mss).saturating_sub((1 << scale) - 1).max(1)
+}
+
 impl Receiver {
     /// A receiver that has not heard of the peer's sequence numbers.
     pub fn new(config: &Config) -> Receiver {
@@ -59,6 +67,7 @@ impl Receiver {
             capacity: config.receive_window,
             mss: config.mss,
             scale: 0,
+            worthwhile: worthwhile(config.receive_window, config.mss, 0),
             unread: 0,
             held: Runs::default(),
             recent: [Seq::default(); SackBlocks::MOST],
@@ -88,6 +97,7 @@ impl Receiver {
         self.standing_field = None;
         self.scale = scale.unwrap_or(0);
         self.capacity = self.capacity.min(65_535 << self.scale);
+        self.worthwhile = worthwhile(self.capacity, mss, self.scale);
     }
 
     /// RCV.NXT.
@@ -254,7 +264,7 @@ impl Receiver {
         let taken = self.unread.min(most);
         self.unread -= taken;
         self.standing_field = None;
-        if taken > 0 && self.window() < 2 * self.mss && self.gain() >= self.worthwhile() {
+        if taken > 0 && self.window() < 2 * self.mss && self.gain() >= self.worthwhile {
             // The peer may be waiting for this.
             self.ack_now = true;
         }
@@ -267,12 +277,6 @@ impl Receiver {
         candidate.max(self.edge) - self.edge
     }
 
-    /// RFC 9293 section 3.8.6.2.2: the window opens by "min( Fr * RCV.BUFF, Eff.snd.MSS )" at least, Fr = 1/2; a scaled
-    /// window may round down by less than one unit of its scale.
-    fn worthwhile(&self) -> u32 {
-        (self.capacity / 2).min(self.mss).saturating_sub((1 << self.scale) - 1).max(1)
-    }
-
     /// An acknowledgment goes out: returns the window field, and forgets that one was owed.
     #[inline]
     pub fn acknowledge(&mut self) -> u16 {
@@ -283,7 +287,7 @@ impl Receiver {
         self.waiting_segments = 0;
         self.deadline = Time::NEVER;
         let gain = self.gain();
-        if gain >= self.worthwhile() {
+        if gain >= self.worthwhile {
             self.edge += gain;
         }
         let window = self.edge - self.nxt;

@@ -15,10 +15,11 @@ impl Endpoint {
     /// [`Endpoint::poll_transmit`] into a segment of the caller's: returns whether its first byte was sent before.
     #[inline(always)]
     pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
-        let opening =
-            matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
-        if opening || self.reset.is_some() {
-            return self.poll_unopened(now, segment);
+        if self.reset.is_some() {
+            return self.poll_reset(segment);
+        }
+        if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
+            return self.poll_opening(now, segment);
         }
         // RFC 5681 section 4.2: out of order data is answered by a duplicate ACK, which data cannot carry.
         if self.receiver.owes_ack() && self.receiver.has_hole() {
@@ -35,14 +36,17 @@ impl Endpoint {
         Some(false)
     }
 
-    /// A reset, which may outlast the state that it was owed in, or what opens a connection.
     #[cold]
     #[inline(never)]
-    fn poll_unopened(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
-        if let Some(reset) = self.reset.take() {
-            *segment = reset;
-            return Some(false);
-        }
+    fn poll_reset(&mut self, segment: &mut Segment) -> Option<bool> {
+        *segment = self.reset.take()?;
+        Some(false)
+    }
+
+    /// What opens a connection.
+    #[cold]
+    #[inline(never)]
+    fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
         match self.state {
             State::SynSent => self.poll_syn(now, segment),
             State::SynReceived => self.poll_syn(now, segment).or_else(|| {
