@@ -11,7 +11,7 @@ from bentpipe import Plan, execute, load
 from bentpipe.output import Staging
 from bentpipe.plot import Subject, draw_sequence
 from bentpipe.results import Number, half_width, mean
-from bentpipe.style import CYCLE, GREY, ORANGE, drawing, save
+from bentpipe.style import CYCLE, GREY, ORANGE, picture
 from bentpipe.table import console
 from bentpipe.units import count, percent, quantity, seconds
 
@@ -72,10 +72,7 @@ def comparison(subjects: dict[str, Subject], lossy: dict[str, list[Number]]) -> 
 
 def draw(subjects: dict[str, Subject], lossy: dict[str, list[Number]], path: Path) -> None:
     """Draw each transfer around the drops, each window, and goodput with three drops and with random loss."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(15, 11.5), layout="constrained")
+    with picture(path, (15, 11.5)) as figure:
         figure.suptitle(
             "2 MB over a GEO satellite (1.536 Mbit/s, round trip 255 ms): "
             "the same three segments of one window are lost",
@@ -102,7 +99,6 @@ def draw(subjects: dict[str, Subject], lossy: dict[str, list[Number]], path: Pat
                     axes.tick_params(labelleft=False)
         _draw_bars(panels["i"], subjects)
         _draw_losses(panels["j"], lossy)
-        save(figure, path)
 
 
 def _draw_cwnd(axes: "Axes", subject: Subject, colour: str, *, legend: bool) -> None:

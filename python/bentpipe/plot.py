@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bentpipe.errors import InputError
 from bentpipe.results import Run, mean, parse
-from bentpipe.style import BLUE, CYCLE, GREEN, GREY, ORANGE, RED, drawing, save
+from bentpipe.style import BLUE, CYCLE, GREEN, GREY, ORANGE, RED, picture
 from bentpipe.traces import Trace, Traces
 
 if TYPE_CHECKING:
@@ -71,12 +71,9 @@ def draw_runs(
     start = start_s or 0.0
     end = end_s or max(mean(subject.run["duration_s"]) or 0.0 for subject in subjects)
     subjects = [replace(subject, traces=subject.traces.between(start, end)) for subject in subjects]
-    with drawing():
-        from matplotlib.figure import Figure
-
-        panels = (draw_sequence, draw_window, draw_round_trip, draw_queue)
-        figure = Figure(figsize=(1.4 + 8.0 * min(1.0, 0.35 + 0.65 / len(subjects)) * len(subjects), 10.5))
-        figure.set_layout_engine("constrained")
+    panels = (draw_sequence, draw_window, draw_round_trip, draw_queue)
+    width = 1.4 + 8.0 * min(1.0, 0.35 + 0.65 / len(subjects)) * len(subjects)
+    with picture(path, (width, 10.5)) as figure:
         grid = figure.subplots(
             len(panels),
             len(subjects),
@@ -98,7 +95,6 @@ def draw_runs(
             grid[0, column].set_title(_heading(subject, common))
             grid[-1, column].set_xlabel("time (s)")
         grid[0, 0].set_xlim(start, end)
-        save(figure, path)
 
 
 def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:

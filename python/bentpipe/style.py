@@ -48,14 +48,22 @@ _SETTINGS: dict[Any, Any] = {
 
 
 @contextmanager
-def drawing() -> Iterator[None]:
-    """Draw without a display, in the house style."""
+def picture(path: Path, size: tuple[float, float]) -> Iterator["Figure"]:
+    """Give a figure of so many inches to draw in, in the house style, and write it to a .png or .svg file.
+
+    Nothing is written if the drawing fails; the same figure gives the same bytes.
+    """
     import matplotlib as mpl
+    from matplotlib.figure import Figure
 
     with mpl.rc_context():
         mpl.use("agg")
         mpl.rcParams.update(_SETTINGS)
-        yield
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        kind = picture_format(path)
+        metadata = {"Date": None} if kind == "svg" else {"Software": "bentpipe"}
+        figure.savefig(path, format=kind, metadata=metadata)
 
 
 def picture_format(path: Path) -> str:
@@ -70,9 +78,3 @@ def picture_format(path: Path) -> str:
     if suffix not in ("png", "svg"):
         raise InputError(f"{path}: expected a file name that ends in .png or .svg")
     return suffix
-
-
-def save(figure: "Figure", path: Path) -> None:
-    """Write a figure to a .png or .svg file; the same figure gives the same bytes."""
-    kind = picture_format(path)
-    figure.savefig(path, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": "bentpipe"})

@@ -7,7 +7,7 @@ from typing import Any
 
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Run
-from bentpipe.style import drawing, save
+from bentpipe.style import picture
 
 from .runs import BERS, SEEDS, download_s, plain, settings_of
 
@@ -165,11 +165,9 @@ def _table(
     shade: list[list[float]],
     title: str,
 ) -> None:
-    with drawing():
+    with picture(path, (2.4 + 1.05 * len(columns), 1.2 + 0.5 * len(rows))) as figure:
         from matplotlib.colors import LinearSegmentedColormap
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(2.4 + 1.05 * len(columns), 1.2 + 0.5 * len(rows)), layout="constrained")
         axes = figure.subplots()
         colours = LinearSegmentedColormap.from_list("gain", ("#86c5a6", "#ffffff", "#e3a08f"))
         axes.imshow(shade, cmap=colours, vmin=-0.5, vmax=0.5, aspect="auto")
@@ -182,4 +180,3 @@ def _table(
             for column, words in enumerate(line):
                 axes.annotate(words, (column, row), ha="center", va="center", fontsize=7)
         axes.set_title(title, fontsize=9, pad=10)
-        save(figure, path)

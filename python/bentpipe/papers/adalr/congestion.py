@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Number, Run
-from bentpipe.style import GREY, drawing, save
+from bentpipe.style import GREY, picture
 
 from . import notes
 from .ideal import name
@@ -78,10 +78,7 @@ def _measure(run: Run, metric: str) -> float:
 def draw_table_7(context: Context, path: Path) -> None:
     """Draw the download time over the number of cross flows, and with cross traffic that does not respond."""
     published = float(context.published("sack, enabled", "download response time").published)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(12, 4), layout="constrained")
+    with picture(path, (12, 4)) as figure:
         panels = figure.subplots(1, 3, sharey=True)
         for axes, delayed in zip(panels, DELAYED_ACK, strict=False):
             for width, variant in zip((2.8, 1.4, 2.8, 1.4), VARIANTS, strict=True):
@@ -119,7 +116,6 @@ def draw_table_7(context: Context, path: Path) -> None:
         panels[0].set_ylim(bottom=0)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=5)
-        save(figure, path)
 
 
 def _with_flows(variant: str, delayed: str, flows: int) -> dict[str, str | float]:

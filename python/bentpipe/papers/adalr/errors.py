@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Number, Run, half_width
-from bentpipe.style import drawing, save
+from bentpipe.style import picture
 
 from . import notes
 from .runs import (
@@ -199,10 +199,7 @@ def draw_over_ber(
     path: Path, value: Callable[[Case, str], Number], label: str, scale: float, *, log: bool
 ) -> None:
     """Draw a curve a variant over the bit error rate, a panel a setting of delayed ACK."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 4.2), layout="constrained")
+    with picture(path, (11, 4.2)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, delayed in zip(panels, DELAYED_ACK, strict=True):
             for variant in VARIANTS:
@@ -228,4 +225,3 @@ def draw_over_ber(
         panels[0].set_ylabel(label)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4)
-        save(figure, path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.reproduction import Context, Row
-from bentpipe.style import GREY, ORANGE, drawing, save
+from bentpipe.style import GREY, ORANGE, picture
 
 from . import notes
 from .runs import COLOURS, LABELS, higher, plain, shorter
@@ -143,10 +143,7 @@ def slides(context: Context) -> list[Row]:
 def draw_table_9(context: Context, path: Path) -> None:
     """Draw the average throughputs: published, over own time, over common time."""
     runs = different(context)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 4), layout="constrained")
+    with picture(path, (11, 4)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, (variant, share) in zip(panels, runs.items(), strict=True):
             published = [
@@ -168,4 +165,3 @@ def draw_table_9(context: Context, path: Path) -> None:
             axes.grid(visible=False, axis="x")
             axes.legend(loc="upper right")
         panels[0].set_ylabel("average throughput (kB/s)")
-        save(figure, path)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Run
-from bentpipe.style import GREY, drawing, save
+from bentpipe.style import GREY, picture
 from bentpipe.traces import Traces
 
 from . import notes
@@ -72,10 +72,7 @@ def draw_table_1(context: Context, path: Path) -> None:
     ]
     times = [plain(download_s(run)) for run in context.runs("download.toml", settings)]
     published = [float(context.published(f"{rtt} ms", "download response time").published) for rtt in RTTS_MS]
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7, 3.8), layout="constrained")
+    with picture(path, (7, 3.8)) as figure:
         axes = figure.subplots()
         axes.plot(rtts, times, color=COLOURS["sack"], label="computed, TCP SACK with delayed ACK")
         axes.plot(RTTS_MS, published, "o", color=GREY, label="published")
@@ -83,7 +80,6 @@ def draw_table_1(context: Context, path: Path) -> None:
         axes.set_ylabel("download response time (s)")
         axes.set_ylim(bottom=0)
         axes.legend(loc="upper left")
-        save(figure, path)
 
 
 def table_6(context: Context) -> list[Row]:
@@ -172,10 +168,7 @@ def draw_over_time(
 ) -> None:
     """Draw ``throughput``, ``goodput`` (sequence number received) or ``utilization`` over time."""
     columns = delayed or tuple(DELAYED_ACK)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(1.5 + 5 * len(columns), 4), layout="constrained")
+    with picture(path, (1.5 + 5 * len(columns), 4)) as figure:
         panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
         for axes, column in zip(panels, columns, strict=True):
             for width, variant in zip((2.8, 1.4, 2.8, 1.4), VARIANTS, strict=True):
@@ -189,7 +182,6 @@ def draw_over_time(
         panels[0].set_ylabel(_AXES[what])
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4)
-        save(figure, path)
 
 
 _AXES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import GREY, drawing, save
+from bentpipe.style import GREY, picture
 
 from . import notes
 from .errors import draw_over_ber
@@ -255,10 +255,7 @@ def draw_table_6b(context: Context, path: Path) -> None:
     """Draw the response time over the number of cross flows, and with a stream that does not respond."""
     streams = {residual: buffer_alone(context, residual) for residual in RESIDUALS}
     beside = {flows: congested(context, flows) for flows in CROSS_FLOWS}
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 7), layout="constrained")
+    with picture(path, (11, 7)) as figure:
         panels = figure.subplots(2, 2, sharey=True)
         for (left, right), delayed in zip(panels, DELAYED_ACK, strict=True):
             for variant in VARIANTS:
@@ -293,4 +290,3 @@ def draw_table_6b(context: Context, path: Path) -> None:
         handles, labels = panels[0][0].get_legend_handles_labels()
         (line,) = panels[0][0].plot([], [], color=GREY, lw=0.9, ls="--")
         figure.legend([*handles, line], [*labels, "published"], loc="outside lower center", ncols=5)
-        save(figure, path)

@@ -8,7 +8,7 @@ from typing import Any
 from bentpipe.grid import Grid
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.style import CYCLE, drawing, save
+from bentpipe.style import CYCLE, picture
 
 from .runs import ALONE, counted_errors, flow, independent_errors, link, over, plain
 from .shared import BESIDE_TCP, CLEAR
@@ -93,10 +93,7 @@ def draw_mistaken(context: Context, path: Path) -> None:
     """Draw the shares: of random losses over the bit error rate, of congestion losses over the buffer."""
     runs = _mistaken_runs(context)
     sizes = [int(buffer.split()[0]) for buffer in BUFFERS]
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 4.4), layout="constrained")
+    with picture(path, (11, 4.4)) as figure:
         left, right = figure.subplots(1, 2)
         for variant, colour in zip(VARIANTS, CYCLE, strict=False):
             cut = [
@@ -136,7 +133,6 @@ def draw_mistaken(context: Context, path: Path) -> None:
         right.set_ylabel("drops without a reduction (%)")
         right.set_title("Congestion losses, no bit errors")
         figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=len(VARIANTS))
-        save(figure, path)
 
 
 def _conditions(context: Context) -> dict[str, Settings]:

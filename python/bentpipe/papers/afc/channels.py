@@ -7,7 +7,7 @@ from textwrap import fill
 from bentpipe.grid import Cell, Grid
 from bentpipe.reproduction import Context
 from bentpipe.results import Estimate
-from bentpipe.style import GREY, drawing, save
+from bentpipe.style import GREY, picture
 
 from .runs import (
     COLOURS,
@@ -107,10 +107,7 @@ def _published(context: Context) -> dict[tuple[str, str], float]:
 def draw(context: Context, path: Path) -> None:
     """Draw throughput by channel, and the gain by stage."""
     runs, published = runs_over_channels(context), _published(context)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(12, 4.4), layout="constrained")
+    with picture(path, (12, 4.4)) as figure:
         level, stage = figure.subplots(1, 2, width_ratios=(1.5, 1))
         for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
             ends = [_kilo(_at_end(transfers)[name]) for transfers in runs.values()]
@@ -142,17 +139,13 @@ def draw(context: Context, path: Path) -> None:
         stage.set_ylabel("throughput of AFC over TCP's")
         stage.set_ylim(bottom=0)
         stage.legend(fontsize=6)
-        save(figure, path)
 
 
 def draw_bursts(context: Context, path: Path) -> None:
     """Draw the throughputs over the burst length."""
     published = _published(context)
     runs = {length: with_counted_losses(context, burst=length) for length in BURSTS}
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.5, 4), layout="constrained")
+    with picture(path, (6.5, 4)) as figure:
         axes = figure.subplots()
         for name in SCHEMES:
             ends = [_kilo(_at_end(transfers)[name]) for transfers in runs.values()]
@@ -172,4 +165,3 @@ def draw_bursts(context: Context, path: Path) -> None:
         axes.set_ylabel("throughput of 20 MB (kB/s); dashed: published")
         axes.set_ylim(bottom=0)
         axes.legend()
-        save(figure, path)

@@ -7,7 +7,7 @@ import numpy as np
 
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate
-from bentpipe.style import GREY, drawing, save
+from bentpipe.style import GREY, picture
 
 from . import notes
 from .runs import COLOURS, FILE_BYTES, LABELS, SCHEMES, SEEDS, counted_errors, over, plain, ratio
@@ -141,10 +141,7 @@ def figure_8(context: Context) -> list[Row]:
 def draw_table_2(context: Context, path: Path) -> None:
     """Draw throughput over volume, published and with the counted losses."""
     counted = with_counted_losses(context)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    with picture(path, (7.5, 4.2)) as figure:
         axes = figure.subplots()
         for name in SCHEMES:
             means = [mean_throughput(counted[name], volume) for volume in VOLUMES_MB]
@@ -169,16 +166,12 @@ def draw_table_2(context: Context, path: Path) -> None:
         axes.set_ylabel("volume over time (kB/s)")
         axes.set_ylim(bottom=0)
         axes.legend()
-        save(figure, path)
 
 
 def draw_over_time(context: Context, path: Path, *, what: str) -> None:
     """Draw figure 6 (``sequence``), 7 (``throughput``) or 8 (``start``): all transfers, one stronger."""
     counted = with_counted_losses(context)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    with picture(path, (7.5, 4.2)) as figure:
         axes = figure.subplots()
         for name in SCHEMES:
             for number, one in enumerate(counted[name]):
@@ -208,4 +201,3 @@ def draw_over_time(context: Context, path: Path, *, what: str) -> None:
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.legend()
-        save(figure, path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.reproduction import Context, Row
-from bentpipe.style import BLUE, GREY, drawing, save
+from bentpipe.style import BLUE, GREY, picture
 
 from . import notes
 from .runs import ALONE, LOSS, PAYLOAD, scheme
@@ -86,10 +86,7 @@ def draw(context: Context, path: Path) -> None:
     """Draw the window that is left over the distance of the two losses: equation 1, and in the runs."""
     cuts = {distance: cut(context, distance) for distance in DISTANCES}
     shares = np.linspace(0, 1, 401)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7, 4), layout="constrained")
+    with picture(path, (7, 4)) as figure:
         axes = figure.subplots()
         axes.plot(shares, [formula(share) for share in shares], color=GREY, label="equation 1")
         axes.plot(
@@ -104,4 +101,3 @@ def draw(context: Context, path: Path) -> None:
         axes.set_ylabel("cwnd after over before")
         axes.set_ylim(0, 1.05)
         axes.legend(loc="lower right")
-        save(figure, path)

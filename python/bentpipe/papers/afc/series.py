@@ -8,7 +8,7 @@ import numpy as np
 
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
-from bentpipe.style import drawing, save
+from bentpipe.style import picture
 
 from . import notes
 from .runs import (
@@ -111,10 +111,7 @@ def _independent(context: Context) -> str:
 def draw_series(context: Context, path: Path) -> None:
     """Draw figure 3: the throughput of each transfer in turn."""
     runs = with_errors(context)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 4), layout="constrained")
+    with picture(path, (11, 4)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, ber in zip(panels, BERS, strict=True):
             for name in SCHEMES:
@@ -132,17 +129,13 @@ def draw_series(context: Context, path: Path) -> None:
         panels[0].set_ylim(bottom=0)
         panels[0].set_ylabel("throughput (kB/s)")
         panels[1].legend(loc="upper right")
-        save(figure, path)
 
 
 def draw_extremes(context: Context, path: Path) -> None:
     """Draw figure 4 or 5: minimum, average and maximum."""
     ber = "1e-6" if context.item == "figure-4" else "1e-5"
     runs = with_errors(context)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6, 4), layout="constrained")
+    with picture(path, (6, 4)) as figure:
         axes = figure.subplots()
         for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
             values = [choose(_rates(runs[ber, name])) for choose in _PLACES.values()]
@@ -156,4 +149,3 @@ def draw_extremes(context: Context, path: Path) -> None:
         axes.grid(visible=False, axis="x")
         axes.margins(y=0.15)
         axes.legend(loc="upper left")
-        save(figure, path)

@@ -6,7 +6,7 @@ from pathlib import Path
 from bentpipe.grid import Grid
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run, half_width
-from bentpipe.style import drawing, save
+from bentpipe.style import picture
 
 from . import notes
 from .runs import (
@@ -159,10 +159,7 @@ def bars_of_cases(
     path: Path, panels: Mapping[str, tuple[str, Mapping[tuple[str, str], Estimate]]], title: str = ""
 ) -> None:
     """Draw a panel of bars for each: its label of the y axis, and values by case and scheme."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(1.5 + 4.6 * len(panels), 4), layout="constrained")
+    with picture(path, (1.5 + 4.6 * len(panels), 4)) as figure:
         grid = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (heading, (label, values)) in zip(grid, panels.items(), strict=True):
             cases = list(dict.fromkeys(case for case, _ in values))
@@ -189,7 +186,6 @@ def bars_of_cases(
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
         if title:
             figure.suptitle(title)
-        save(figure, path)
 
 
 def draw_figure_9(context: Context, path: Path) -> None:

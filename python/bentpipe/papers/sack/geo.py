@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bentpipe import _core
 from bentpipe.reproduction import Context, Row
-from bentpipe.style import BLUE, GREEN, GREY, ORANGE, RED, drawing, save
+from bentpipe.style import BLUE, GREEN, GREY, ORANGE, RED, picture
 
 WGS84_EQUATOR_KM = 6378.137
 GM_KM3_S2 = 398_600.4418
@@ -110,10 +110,7 @@ def draw(context: Context, path: Path) -> None:
     printed = _Printed.of(context)
     elevations = [step / 2 for step in range(181)]
     ranges = [_core.slant_range_at_elevation("sack", elevation)[0] for elevation in elevations]
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9.5, 3.6), layout="constrained")
+    with picture(path, (9.5, 3.6)) as figure:
         left, right = figure.subplots(1, 2)
         left.plot(elevations, [value / 1e3 for value in ranges], color=BLUE)
         left.axhline(
@@ -157,4 +154,3 @@ def draw(context: Context, path: Path) -> None:
         for axes in (left, right):
             axes.set_xlabel("elevation above the horizon (°)")
             axes.set_xlim(-2, 92)
-        save(figure, path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Number
-from bentpipe.style import GREY, drawing, save
+from bentpipe.style import GREY, picture
 
 from . import notes
 from .recovery import lost_at_end
@@ -211,10 +211,7 @@ def compute(context: Context) -> list[Row]:
 def draw(metric: str, context: Context, path: Path) -> None:
     """Draw one metric over the window, for the default and for a long run."""
     schemes = (*SCHEMES, RFC_NEWRENO)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 4.2), layout="constrained")
+    with picture(path, (11, 4.2)) as figure:
         panels = figure.subplots(1, 2, sharey=metric != "delay")
         for axes, traffic_s in zip(panels, (TRAFFIC_S, LONG_S), strict=True):
             sweep = satellite(context, CURVE_WINDOWS, schemes, traffic_s=traffic_s)
@@ -228,7 +225,6 @@ def draw(metric: str, context: Context, path: Path) -> None:
             panels[1].set_ylabel(AXES[metric])
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=6)
-        save(figure, path)
 
 
 def _curves(axes: "Axes", sweep: Sweep, metric: str) -> None:
@@ -255,13 +251,11 @@ def draw_grid(context: Context, path: Path) -> None:
         for item, claim in claims
     ]
     labels = [f"{item.replace('figure-', 'fig. ')}: {claim.case}" for item, claim in claims]
-    with drawing():
+    with picture(path, (11, 11)) as figure:
         from matplotlib.colors import ListedColormap
-        from matplotlib.figure import Figure
         from matplotlib.patches import Patch, Rectangle
 
         colours = ("#e3a08f", "#efd48a", "#86c5a6")
-        figure = Figure(figsize=(11, 11), layout="constrained")
         axes = figure.subplots()
         axes.imshow(cells, cmap=ListedColormap(colours), vmin=0, vmax=2, aspect="auto")
         axes.set_yticks(range(len(claims)), labels, fontsize=7.5)
@@ -299,4 +293,3 @@ def draw_grid(context: Context, path: Path) -> None:
             loc="outside lower center",
             ncols=3,
         )
-        save(figure, path)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bentpipe.plot import Subject, draw_sequence
-from bentpipe.style import drawing, save
+from bentpipe.style import picture
 
 from .runs import COLOURS, LABELS
 
@@ -13,10 +13,7 @@ def draw_sequences(
     traces: Mapping[str, Subject], path: Path, span: tuple[float, float], kilobytes: tuple[float, float]
 ) -> None:
     """Draw the transfer of each scheme in a panel: `span` in s, `kilobytes` of sequence numbers in kB."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(13, 4.2), layout="constrained")
+    with picture(path, (13, 4.2)) as figure:
         panels = figure.subplots(1, len(traces), sharey=True)
         for axes, (scheme, subject) in zip(panels, traces.items(), strict=True):
             part = Subject(subject.title, subject.run, subject.traces.between(*span))
@@ -27,4 +24,3 @@ def draw_sequences(
             if scheme != "tahoe":
                 axes.set_ylabel("")
         panels[0].set_ylim(*kilobytes)
-        save(figure, path)

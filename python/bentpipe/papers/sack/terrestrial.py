@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Number
-from bentpipe.style import GREY, drawing, save
+from bentpipe.style import GREY, picture
 
 from . import notes
 from .recovery import recovery, subjects, window_after
@@ -191,10 +191,7 @@ def draw_three_drops(context: Context, path: Path) -> None:
     published = float(context.published("SACK", "efficiency").published)
     durations = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 43, LONG_S, 90, 120)
     by_duration = [terrestrial(context, traffic_s=duration)["three-drops"] for duration in durations]
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 4.2), layout="constrained")
+    with picture(path, (11, 4.2)) as figure:
         bars, curves = figure.subplots(1, 2)
         for offset, case, alpha in ((-0.2, "one-drop", 0.4), (0.2, "three-drops", 1.0)):
             for index, scheme in enumerate(SCHEMES):
@@ -217,4 +214,3 @@ def draw_three_drops(context: Context, path: Path) -> None:
         curves.set_xlabel("traffic (s)")
         curves.set_ylabel("efficiency (%)")
         curves.legend(loc="lower right")
-        save(figure, path)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bentpipe.reproduction import Context, Row
-from bentpipe.style import BLUE, GREEN, GREY, drawing, save
+from bentpipe.style import BLUE, GREEN, GREY, picture
 
 from . import notes
 from .runs import LONG_S, PRODUCT, SATELLITE_BPS, SATELLITE_MSS, SATELLITE_PACKET, START_S, plain
@@ -74,10 +74,7 @@ def draw(context: Context, path: Path) -> None:
         for size in CURVE
     ]
     flows = [run["flows"][0] for run in context.runs("satellite.toml", settings)]
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9.5, 3.6), layout="constrained")
+    with picture(path, (9.5, 3.6)) as figure:
         left, right = figure.subplots(1, 2)
         left.plot(CURVE, [1e3 * plain(flow["rtt_mean_s"]) for flow in flows], color=BLUE)
         printed = float(context.published("satellite", "round trip").published)
@@ -102,4 +99,3 @@ def draw(context: Context, path: Path) -> None:
             axes.axvline(PRODUCT, color=GREY, lw=0.9, ls=":")
             axes.set_xlim(0, 200)
             axes.set_xlabel("advertised window (packets of 512 bytes)")
-        save(figure, path)

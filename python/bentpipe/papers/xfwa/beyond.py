@@ -6,7 +6,7 @@ from pathlib import Path
 from bentpipe.grid import Grid
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Number, Run
-from bentpipe.style import drawing, save
+from bentpipe.style import picture
 
 from .groups import TYPES
 from .runs import (
@@ -122,10 +122,7 @@ def draw_queue(context: Context, path: Path) -> None:
     """Draw wait and utilization over the buffer."""
     cases = _buffer_cases()
     runs = seeded(context, STAGED, {"\n".join(case): some for case, some in cases.items()})
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(10, 4), layout="constrained")
+    with picture(path, (10, 4)) as figure:
         panels = figure.subplots(1, 2)
         for axes, label in zip(panels, ("wait in the queue (ms)", "link busy (%)"), strict=True):
             for name in THREE:
@@ -137,7 +134,6 @@ def draw_queue(context: Context, path: Path) -> None:
             axes.set_xlabel("buffer (ms at the rate of the link)")
             axes.set_ylabel(label)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        save(figure, path)
 
 
 # The estimates of the round trip.

@@ -7,7 +7,7 @@ import numpy as np
 
 from bentpipe.grid import Cell, Grid
 from bentpipe.reproduction import Context
-from bentpipe.style import CYCLE, GREY, drawing, save
+from bentpipe.style import CYCLE, GREY, picture
 
 from .over_time import Series
 from .runs import SEEDS, STAGED, jain, over
@@ -75,10 +75,7 @@ def measure(context: Context) -> Grid:
 
 def draw(context: Context, path: Path) -> None:
     """Draw Jain's index over time, mean of the runs."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4), layout="constrained")
+    with picture(path, (9, 4)) as figure:
         axes = figure.subplots()
         for name, colour in zip(SCHEMES, CYCLE, strict=False):
             found = _indices(staged(context, on_network(name, STAGED, BUFFER)))
@@ -92,4 +89,3 @@ def draw(context: Context, path: Path) -> None:
         axes.set_xlim(0, END_S)
         axes.set_ylim(top=1.01)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        save(figure, path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.style import BLUE, GREY, drawing, save
+from bentpipe.style import BLUE, GREY, picture
 
 from . import notes
 from .groups import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
@@ -272,10 +272,7 @@ def draw(context: Context, path: Path) -> None:
         ROUND_TRIPS_S[number] / (2 * sum(ROUND_TRIPS_S.values())) * (PIPE_KB + BUFFER_KB)
         for number in NUMBERS
     ]
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.5, 4), layout="constrained")
+    with picture(path, (6.5, 4)) as figure:
         axes = figure.subplots()
         axes.plot(trips, each, color=GREY, label="equation 1")
         for number, trip in zip(NUMBERS, trips, strict=True):
@@ -291,4 +288,3 @@ def draw(context: Context, path: Path) -> None:
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.legend()
-        save(figure, path)

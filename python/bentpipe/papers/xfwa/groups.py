@@ -11,7 +11,7 @@ from bentpipe.grid import Cell, Grid
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import CYCLE, drawing, save
+from bentpipe.style import CYCLE, picture
 
 from . import notes
 from .over_time import Series, acked
@@ -263,10 +263,7 @@ def measure_figure_5(context: Context) -> Grid:
 
 def draw_figure_4(context: Context, path: Path) -> None:
     """Draw the segment numbers of the flows of each group."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(13, 4.4), layout="constrained")
+    with picture(path, (13, 4.4)) as figure:
         panels = figure.subplots(1, len(THREE), sharey=True)
         times = np.arange(0.0, 20.0, 0.05)
         for axes, name in zip(panels, THREE, strict=True):
@@ -280,16 +277,12 @@ def draw_figure_4(context: Context, path: Path) -> None:
         panels[0].set_ylabel("segments acknowledged")
         panels[0].set_ylim(bottom=0)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        save(figure, path)
 
 
 def draw_figure_5(context: Context, path: Path) -> None:
     """Draw the packets of each flow, and the mean of each group, at every rate."""
     runs = by_type(context, TYPES)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(12, 4), layout="constrained")
+    with picture(path, (12, 4)) as figure:
         panels = figure.subplots(1, len(TYPES))
         for axes, (kind, about) in zip(panels, TYPES.items(), strict=True):
             for offset, name in zip((-0.25, 0.0, 0.25), THREE, strict=True):
@@ -315,4 +308,3 @@ def draw_figure_5(context: Context, path: Path) -> None:
             axes.set_ylim(bottom=0)
         panels[0].set_ylabel("packets in 20 s; dots: flows of one run")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        save(figure, path)

@@ -9,7 +9,7 @@ import numpy as np
 from bentpipe.grid import Grid
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Settings
-from bentpipe.style import CYCLE, GREY, drawing, save
+from bentpipe.style import CYCLE, GREY, picture
 
 from .convergence import fairness, settles, time_cell
 from .over_time import Bottleneck, Series, acked
@@ -136,10 +136,7 @@ def measure(context: Context) -> Grid:
 
 def draw(context: Context, path: Path) -> None:
     """Draw Jain's index on the new link over time, mean of the runs."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4.2), layout="constrained")
+    with picture(path, (9, 4.2)) as figure:
         axes = figure.subplots()
         for case, colour in zip(CASES, CYCLE, strict=False):
             found = [one.index() for one in handovers(context, case)]
@@ -150,4 +147,3 @@ def draw(context: Context, path: Path) -> None:
         axes.set_xlim(5, END_S)
         axes.set_ylim(top=1.01)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        save(figure, path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from bentpipe.grid import Cell, Grid
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import CYCLE, drawing, save
+from bentpipe.style import CYCLE, picture
 
 from .groups import TYPES
 from .runs import (
@@ -144,10 +144,7 @@ def measure(context: Context) -> Grid:
 def draw(context: Context, path: Path) -> None:
     """Draw Jain's index over the wait in the queue, a panel a network."""
     runs = all_runs(context)
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(12, 4), layout="constrained")
+    with picture(path, (12, 4)) as figure:
         panels = figure.subplots(1, len(networks()))
         for axes, (words, network) in zip(panels, networks().items(), strict=True):
             for name, colour in zip(SCHEMES, CYCLE, strict=False):
@@ -168,4 +165,3 @@ def draw(context: Context, path: Path) -> None:
             axes.set_xlim(left=0)
         panels[0].set_ylabel("Jain's index")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SCHEMES))
-        save(figure, path)

@@ -10,7 +10,7 @@ import numpy as np
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate
-from bentpipe.style import CYCLE, GREY, drawing, save
+from bentpipe.style import CYCLE, GREY, picture
 
 from . import notes
 from .over_time import Bottleneck, Series, acked
@@ -291,10 +291,7 @@ def _count(times: Iterable[float], start_s: float, end_s: float) -> float:
 
 def draw_figure_2(context: Context, path: Path) -> None:
     """Draw the segment numbers of the eight flows, by standard TCP and with XFWA."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(13, 4.4), layout="constrained")
+    with picture(path, (13, 4.4)) as figure:
         panels = figure.subplots(1, len(THREE), sharey=True)
         times = np.arange(0.0, END_S, 0.05)
         for axes, name in zip(panels, THREE, strict=True):
@@ -309,15 +306,11 @@ def draw_figure_2(context: Context, path: Path) -> None:
         panels[0].set_ylim(bottom=0)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, title="connection", loc="outside lower center", ncols=8)
-        save(figure, path)
 
 
 def draw_figure_3(context: Context, path: Path) -> None:
     """Draw throughput in 100 ms and queue of the bottleneck."""
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 5.4), layout="constrained")
+    with picture(path, (11, 5.4)) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
         edges = np.arange(0.0, END_S + 0.05, 0.1)
         times = np.arange(0.0, END_S, 0.02)
@@ -333,4 +326,3 @@ def draw_figure_3(context: Context, path: Path) -> None:
         lower.set_xlabel("time (s)")
         lower.set_xlim(0, END_S)
         figure.legend(*upper.get_legend_handles_labels(), loc="outside upper center", ncols=3)
-        save(figure, path)

@@ -6,7 +6,7 @@ from pathlib import Path
 from bentpipe.grid import Cell, Grid
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import drawing, save
+from bentpipe.style import picture
 
 from . import notes
 from .runs import (
@@ -158,10 +158,7 @@ def draw(context: Context, path: Path) -> None:
         "up-links of 10 Mbit/s, as stated": by_count(context),
         "up-links of 20 Mbit/s": by_count(context, WIDER, seeds=FEW),
     }
-    with drawing():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(10, 7), layout="constrained")
+    with picture(path, (10, 7)) as figure:
         grid = figure.subplots(len(rows), 2, sharex=True)
         for panels, (title, runs) in zip(grid, rows.items(), strict=True):
             panels[0].set_title(title)
@@ -176,4 +173,3 @@ def draw(context: Context, path: Path) -> None:
         for axes in grid[-1]:
             axes.set_xlabel("on/off flows")
         figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        save(figure, path)
