@@ -9,6 +9,7 @@ import pytest
 
 from bentpipe import papers
 from bentpipe.papers import xfwa
+from bentpipe.papers.common import link, plain
 from bentpipe.papers.xfwa import beyond, convergence, groups, handover, over_time, runs, staged
 from bentpipe.reproduction import Cache, Context, Row, reproduce
 from bentpipe.results import mean
@@ -130,9 +131,9 @@ def test_the_index_settles_when_it_stays_high() -> None:
 
 def test_the_bottleneck_is_found_again_from_its_queue() -> None:
     (one,) = staged.staged(context("x"), {}, seeds=1)
-    about = runs.link(one.subject.run, runs.BOTTLENECK)
+    about = link(one.subject.run, runs.BOTTLENECK)
     found = one.bottleneck.utilization(np.array([0.0, staged.END_S]))[0]
-    assert found == pytest.approx(runs.plain(about["utilization"]), abs=0.01)
+    assert found == pytest.approx(plain(about["utilization"]), abs=0.01)
     assert isinstance(one.bottleneck, over_time.Bottleneck)
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bentpipe.papers.common import plain, width
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Run
 from bentpipe.style import picture
 
-from .runs import BERS, SEEDS, download_s, plain, settings_of
+from .runs import BERS, SEEDS, download_s, settings_of
 
 MECHANISMS = ("scaling", "cwnd_increase", "rwnd_increase", "loss_recovery")
 
@@ -61,10 +62,9 @@ class Measured:
 def _measure(run: Run) -> Measured:
     flow: Mapping[str, Any] = run["flows"][0]
     time = download_s(run)
-    interval = (time["ci95"] or 0.0) if isinstance(time, dict) else 0.0
     return Measured(
         plain(time),
-        interval,
+        width(time),
         plain(flow["beyond_window_bytes"]),
         plain(flow["duplicate_bytes"]),
         plain(flow["timeouts"]),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from bentpipe.papers.common import over, plain
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Number, Run
 from bentpipe.style import GREY, picture
@@ -20,8 +21,6 @@ from .runs import (
     cross_flows,
     download_s,
     ideal,
-    over,
-    plain,
     rate_kbps,
     settings_of,
 )

@@ -4,24 +4,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from bentpipe.papers.common import curve, link, plain, width
 from bentpipe.reproduction import Context, Row
-from bentpipe.results import Estimate, Number, Run, half_width
+from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import picture
 
 from . import notes
-from .runs import (
-    BERS,
-    COLOURS,
-    DELAYED_ACK,
-    LABELS,
-    STANDARD,
-    VARIANTS,
-    Case,
-    download_s,
-    link,
-    plain,
-    with_errors,
-)
+from .runs import BERS, COLOURS, DELAYED_ACK, LABELS, STANDARD, VARIANTS, Case, download_s, with_errors
 
 Runs = Mapping[tuple[Case, str], Run]
 
@@ -66,13 +55,12 @@ FIGURES = {
 """What each figure shows, and whether the gateway is congested."""
 
 
-def gain(measure: Measure, ours: Run, theirs: Run, *, lower: bool) -> Estimate:
+def gain(ours: Number, theirs: Number, *, lower: bool) -> Estimate:
     """Say by how many per cent ours is lower, or higher, with the interval of a ratio of two means."""
-    a, b = measure(ours), measure(theirs)
-    ratio = plain(a) / plain(b)
-    replications = a["n"] if isinstance(a, dict) else 1
-    width = ratio * math.hypot((half_width(a) or 0.0) / plain(a), (half_width(b) or 0.0) / plain(b))
-    return {"mean": 100 * (1 - ratio if lower else ratio - 1), "ci95": 100 * width, "n": replications}
+    ratio = plain(ours) / plain(theirs)
+    replications = ours["n"] if isinstance(ours, dict) else 1
+    interval = ratio * math.hypot(*(width(each) / plain(each) for each in (ours, theirs)))
+    return {"mean": 100 * (1 - ratio if lower else ratio - 1), "ci95": 100 * interval, "n": replications}
 
 
 def gains(
@@ -81,7 +69,7 @@ def gains(
     """Give the gain at each bit error rate."""
     ours, theirs = pair
     return {
-        ber: gain(measure, runs[(ours, delayed), ber], runs[(theirs, delayed), ber], lower=lower)
+        ber: gain(measure(runs[(ours, delayed), ber]), measure(runs[(theirs, delayed), ber]), lower=lower)
         for ber in bers
     }
 
@@ -204,14 +192,13 @@ def draw_over_ber(
         for axes, delayed in zip(panels, DELAYED_ACK, strict=True):
             for variant in VARIANTS:
                 numbers = [value((variant, delayed), ber) for ber in BERS]
-                axes.errorbar(
+                curve(
+                    axes,
                     [float(ber) for ber in BERS],
-                    [scale * plain(number) for number in numbers],
-                    [scale * (half_width(number) or 0.0) for number in numbers],
+                    numbers,
+                    scale=scale,
                     color=COLOURS[variant],
                     marker="o" if variant in STANDARD else "s",
-                    ms=4,
-                    capsize=2,
                     ls="-" if variant.endswith("sack") else "--",
                     label=LABELS[variant],
                 )

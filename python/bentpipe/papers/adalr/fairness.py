@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from bentpipe.papers.common import plain
 from bentpipe.reproduction import Context, Row
 from bentpipe.style import GREY, ORANGE, picture
 
 from . import notes
-from .runs import COLOURS, LABELS, higher, plain, shorter
+from .runs import COLOURS, LABELS, higher, shorter
 
 RTTS_MS = (25, 50, 100, 300, 400, 500)
 OURS, THEIRS = "adalr-newreno", "newreno"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bentpipe.papers.common import plain
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Run
 from bentpipe.style import GREY, picture
@@ -24,7 +25,6 @@ from .runs import (
     download_s,
     higher,
     ideal,
-    plain,
     settings_of,
     shorter,
 )

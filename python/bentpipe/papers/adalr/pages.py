@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+from bentpipe.papers.common import curve, over, plain
 from bentpipe.reproduction import Context, Row, Settings
-from bentpipe.results import Estimate, Run
+from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import GREY, picture
 
 from . import notes
-from .errors import draw_over_ber
+from .errors import draw_over_ber, gain
 from .ideal import name
 from .runs import (
     BERS,
@@ -23,8 +24,6 @@ from .runs import (
     VARIANTS,
     Case,
     cross_flows,
-    over,
-    plain,
     scenario_table,
     settings_of,
     shorter,
@@ -74,11 +73,13 @@ def table_5(context: Context) -> list[Row]:
     for metric in ("page response time", "page response time, slides"):
         rows += [context.number(name(case), metric, time, notes.TABLE_5) for case, time in times.items()]
     for delayed in DELAYED_ACK:
-        gain = shorter(times["adalr-sack", delayed], times["sack", delayed])
+        percent = shorter(times["adalr-sack", delayed], times["sack", delayed])
         values = {variant: times[variant, delayed] for variant in VARIANTS}
         rows += [
-            context.number(f"gain, {delayed}", "shorter than standard TCP", gain, notes.PAGE_GAIN),
-            context.number(f"gain, {delayed}", "shorter than standard TCP, slides", gain, notes.PAGE_SWAPPED),
+            context.number(f"gain, {delayed}", "shorter than standard TCP", percent, notes.PAGE_GAIN),
+            context.number(
+                f"gain, {delayed}", "shorter than standard TCP, slides", percent, notes.PAGE_SWAPPED
+            ),
             context.claim(f"order, {delayed}", "page response time", values),
         ]
     return rows
@@ -185,7 +186,7 @@ def table_6b(context: Context) -> list[Row]:
             context.number(
                 f"gain over sack, {delayed}",
                 f"shorter {'with' if delayed == 'enabled' else 'without'} delayed ACK, slides",
-                _gain(times[ours], times[theirs]),
+                gain(times[ours], times[theirs], lower=True),
                 notes.pages_congested_gain(shorter(alone[ours], alone[theirs]), delayed),
             ),
             context.claim(
@@ -218,7 +219,9 @@ def figure_12(context: Context) -> list[Row]:
             continue
         theirs = what.removeprefix("over ")
         gains = {
-            ber: _gain(over(times[(f"adalr-{theirs}", delayed), ber]), over(times[(theirs, delayed), ber]))
+            ber: gain(
+                *(over(times[(variant, delayed), ber]) for variant in (f"adalr-{theirs}", theirs)), lower=True
+            )
             for ber in BERS
         }
         top = max(gains, key=lambda ber: gains[ber]["mean"])
@@ -238,13 +241,6 @@ def _by_ber(times: dict[tuple[Case, str], list[float]], what: str, delayed: str)
     return f"s by BER, in this order: {', '.join(lines)}.{worse} {notes.PAGES_BOTH}"
 
 
-def _gain(ours: Estimate, theirs: Estimate) -> Estimate:
-    """Say by how many per cent ours is shorter, with the interval of a ratio of two means."""
-    ratio = ours["mean"] / theirs["mean"]
-    width = ratio * math.hypot(*((each["ci95"] or 0.0) / each["mean"] for each in (ours, theirs)))
-    return {"mean": 100 * (1 - ratio), "ci95": 100 * width, "n": ours["n"]}
-
-
 def draw_figure_12(context: Context, path: Path) -> None:
     """Draw the response time over the bit error rate, with congestion."""
     times = congested(context, bers=BERS)
@@ -260,17 +256,9 @@ def draw_table_6b(context: Context, path: Path) -> None:
         for (left, right), delayed in zip(panels, DELAYED_ACK, strict=True):
             for variant in VARIANTS:
                 case = (variant, delayed)
-                numbers = [over(times[case, ""]) for times in beside.values()]
-                left.errorbar(
-                    (0, *CROSS_FLOWS),
-                    (streams[1.0][case], *(number["mean"] for number in numbers)),
-                    (0.0, *((number["ci95"] or 0.0) for number in numbers)),
-                    color=COLOURS[variant],
-                    marker="o",
-                    ms=4,
-                    capsize=2,
-                    label=LABELS[variant],
-                )
+                numbers: list[Number] = [streams[1.0][case]]
+                numbers += [over(times[case, ""]) for times in beside.values()]
+                curve(left, (0, *CROSS_FLOWS), numbers, color=COLOURS[variant], label=LABELS[variant])
                 right.plot(
                     [100 * residual for residual in RESIDUALS],
                     [streams[residual][case] for residual in RESIDUALS],

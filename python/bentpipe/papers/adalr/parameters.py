@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
+from bentpipe.papers.common import link, plain
 from bentpipe.reproduction import Context, Row, Settings
 
 from . import notes
-from .runs import SEEDS, download_s, link, plain, scenario_table, settings_of
+from .runs import SEEDS, download_s, scenario_table, settings_of
 
 EFFICIENCY = 0.8
 """Share of the satellite link's rate that carries packets, inferred (see the preset)."""

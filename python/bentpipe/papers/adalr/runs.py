@@ -1,13 +1,13 @@
 """The runs that the items share: the download, ideal, congested, with errors, and with both."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from bentpipe.papers.common import plain, seeded
 from bentpipe.reproduction import Context, Settings
-from bentpipe.results import Estimate, Number, Run, mean
-from bentpipe.statistics import estimate
+from bentpipe.results import Number, Run
 from bentpipe.style import BLUE, GREEN, ORANGE, PURPLE
 
 VARIANTS = ("adalr-sack", "adalr-newreno", "sack", "newreno")
@@ -60,13 +60,14 @@ def ideal(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, Run]:
 
 def congested(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, list[Run]]:
     """Run the download through the congested gateway, from each of `STARTS`."""
-    keys = list(product(cases, STARTS))
-    settings = [
-        {**settings_of(case), "flows.cross.variant": case[0], "flows.download.start": f"{start} s"}
-        for case, start in keys
-    ]
-    runs = iter(context.runs("congestion.toml", settings))
-    return {case: [next(runs) for _ in STARTS] for case in cases}
+    starts = {
+        case: [
+            {**settings_of(case), "flows.cross.variant": case[0], "flows.download.start": f"{start} s"}
+            for start in STARTS
+        ]
+        for case in cases
+    }
+    return seeded(context, "congestion.toml", starts)
 
 
 def cross_flows(flows: int) -> dict[str, str | float]:
@@ -103,25 +104,10 @@ def download_s(run: Run) -> Number:
     return run["flows"][0]["duration_s"]
 
 
-def link(run: Run, name: str = "satellite") -> Mapping[str, Any]:
-    """Give one direction of a link."""
-    return next(link for link in run["links"] if link["name"] == name)
-
-
 def rate_kbps(run: Run, what: str) -> float:
     """Give ``goodput`` or ``throughput`` of the download in kbit/s."""
     flow: Mapping[str, Any] = run["flows"][0]
     return plain(flow[f"{what}_bps"]) / 1e3
-
-
-def plain(number: Number) -> float:
-    """Give the value of a number that is always there."""
-    return mean(number) or 0.0
-
-
-def over(runs: Iterable[Number]) -> Estimate:
-    """Combine the runs of one case: mean and 95 % interval."""
-    return estimate([plain(number) for number in runs])
 
 
 def shorter(ours: float, theirs: float) -> float:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from bentpipe.papers.common import link, over, plain
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 
@@ -17,9 +18,6 @@ from .runs import (
     SEEDS,
     flow,
     independent_errors,
-    link,
-    over,
-    plain,
     rate,
     scheme,
     throughputs,

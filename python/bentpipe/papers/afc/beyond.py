@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from bentpipe.grid import Grid
+from bentpipe.papers.common import curve, flows, link, over, plain, seeded
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import CYCLE, picture
 
-from .runs import ALONE, counted_errors, flow, independent_errors, link, over, plain
+from .runs import ALONE, counted_errors, flow, independent_errors
 from .shared import BESIDE_TCP, CLEAR
 
 FOUR = "four-flows.toml"
@@ -43,20 +44,20 @@ def _share(runs: Iterable[Run], part: str, whole: str) -> Estimate | None:
 
 
 def _mistaken_runs(context: Context) -> dict[CausesKey, list[Run]]:
-    keys = list(product(VARIANTS, BUFFERS, (CLEAR, *BERS)))
-    settings: list[Settings] = [
-        {
-            "flows.ours.variant": variant,
-            "flows.neighbour.variant": variant,
-            "links.satellite.queue": buffer,
-            **({} if ber == CLEAR else independent_errors(ber)),
-            **_moment(seed),
-        }
-        for variant, buffer, ber in keys
-        for seed in range(CAUSE_SEEDS)
-    ]
-    runs = iter(context.runs(FOUR, settings))
-    return {key: [next(runs) for _ in range(CAUSE_SEEDS)] for key in keys}
+    cases: dict[CausesKey, list[Settings]] = {
+        (variant, buffer, ber): [
+            {
+                "flows.ours.variant": variant,
+                "flows.neighbour.variant": variant,
+                "links.satellite.queue": buffer,
+                **({} if ber == CLEAR else independent_errors(ber)),
+                **_moment(seed),
+            }
+            for seed in range(CAUSE_SEEDS)
+        ]
+        for variant, buffer, ber in product(VARIANTS, BUFFERS, (CLEAR, *BERS))
+    }
+    return seeded(context, FOUR, cases)
 
 
 def _moment(seed: int) -> Settings:
@@ -100,29 +101,12 @@ def draw_mistaken(context: Context, path: Path) -> None:
                 _share(runs[variant, BUFFERS[1], ber], "loss_cause_random_cut", "loss_cause_random")
                 for ber in BERS
             ]
-            left.errorbar(
-                [float(ber) for ber in BERS],
-                [plain(value) for value in cut],
-                [(value and value["ci95"]) or 0.0 for value in cut],
-                color=colour,
-                marker="o",
-                ms=4,
-                capsize=2,
-                label=variant,
-            )
+            curve(left, [float(ber) for ber in BERS], cut, color=colour, label=variant)
             kept = [
                 _share(runs[variant, buffer, CLEAR], "loss_cause_congestion_kept", "loss_cause_congestion")
                 for buffer in BUFFERS
             ]
-            right.errorbar(
-                sizes,
-                [plain(value) for value in kept],
-                [(value and value["ci95"]) or 0.0 for value in kept],
-                color=colour,
-                marker="o",
-                ms=4,
-                capsize=2,
-            )
+            curve(right, sizes, kept, color=colour)
         left.set_xscale("log")
         left.set_xlabel("bit error rate")
         left.set_ylabel("bit errors that cost a reduction (%)")
@@ -150,18 +134,17 @@ def _conditions(context: Context) -> dict[str, Settings]:
 
 def neighbours(context: Context) -> Grid:
     """Tabulate what two flows of a scheme cost two TCP flows beside them, against four TCP flows."""
-    conditions = _conditions(context)
-    keys = list(product(conditions, OURS))
-    settings: list[Settings] = [
-        {**conditions[condition], "flows.ours.variant": variant, **_moment(seed)}
-        for condition, variant in keys
-        for seed in range(SEEDS)
-    ]
-    runs = iter(context.runs(FOUR, settings))
-    results = {key: [next(runs) for _ in range(SEEDS)] for key in keys}
+    cases: dict[tuple[str, str], list[Settings]] = {
+        (condition, variant): [
+            {**channel, "flows.ours.variant": variant, **_moment(seed)} for seed in range(SEEDS)
+        ]
+        for condition, channel in _conditions(context).items()
+        for variant in OURS
+    }
+    runs = seeded(context, FOUR, cases)
     rows = []
-    for condition, variant in keys:
-        ours, all_tcp = results[condition, variant], results[condition, "sack"]
+    for (condition, variant), ours in runs.items():
+        all_tcp = runs[condition, "sack"]
         change = [
             100 * (_goodput(run, "neighbour") / _goodput(base, "neighbour") - 1)
             for run, base in zip(ours, all_tcp, strict=True)
@@ -194,8 +177,8 @@ def neighbours(context: Context) -> Grid:
 
 
 def _goodput(run: Run, name: str) -> float:
-    flows = [flow for flow in run["flows"] if flow["name"].startswith(name)]
-    return sum(plain(flow["goodput_bps"]) for flow in flows) / len(flows) / 8e3
+    found = [plain(flow["goodput_bps"]) for flow in flows(run, name)]
+    return sum(found) / len(found) / 8e3
 
 
 def composition(context: Context) -> Grid:
@@ -213,18 +196,20 @@ def composition(context: Context) -> Grid:
     }
     rows = []
     for name, (scenario, changes) in cases.items():
-        settings: list[Settings] = [
-            {
-                **changes,
-                "flows.transfer.variant": variant,
-                "flows.transfer.start": f"{0.7 * seed:g} s",
-                "seed": seed + 1,
-            }
+        senders: dict[str, list[Settings]] = {
+            variant: [
+                {
+                    **changes,
+                    "flows.transfer.variant": variant,
+                    "flows.transfer.start": f"{0.7 * seed:g} s",
+                    "seed": seed + 1,
+                }
+                for seed in range(SEEDS)
+            ]
             for variant in OURS
-            for seed in range(SEEDS)
-        ]
-        runs = iter(context.runs(scenario, settings))
-        times = [_time([plain(flow(next(runs))["duration_s"]) for _ in range(SEEDS)]) for _ in OURS]
+        }
+        runs = seeded(context, scenario, senders)
+        times = [_time([plain(flow(run)["duration_s"]) for run in some]) for some in runs.values()]
         best = min(range(len(OURS)), key=lambda index: plain(times[index]))
         rows.append((name, *times, OURS[best]))
     return Grid(

@@ -5,22 +5,13 @@ from pathlib import Path
 from textwrap import fill
 
 from bentpipe.grid import Cell, Grid
+from bentpipe.papers.common import curve, over, plain
 from bentpipe.reproduction import Context
 from bentpipe.results import Estimate
 from bentpipe.style import GREY, picture
 
-from .runs import (
-    COLOURS,
-    LABELS,
-    SCHEMES,
-    bursty_errors,
-    counted_errors,
-    independent_errors,
-    over,
-    plain,
-    ratio,
-)
-from .stages import VOLUMES_MB, Transfer, mean_throughput, over_channel, with_counted_losses
+from .runs import COLOURS, LABELS, SCHEMES, bursty_errors, counted_errors, independent_errors
+from .stages import VOLUMES_MB, Transfer, gain, kilo, mean_throughput, over_channel, with_counted_losses
 
 BURSTS = (1, 2, 3, 5, 8)
 """Segments lost in a row, with the counted losses."""
@@ -45,10 +36,6 @@ def _at_end(transfers: Mapping[str, list[Transfer]]) -> dict[str, Estimate]:
     return {name: mean_throughput(transfers[name], VOLUMES_MB[-1]) for name in SCHEMES}
 
 
-def _gain(transfers: Mapping[str, list[Transfer]], volume: float = VOLUMES_MB[-1]) -> Estimate:
-    return ratio(*(mean_throughput(transfers[name], volume) for name in ("afc", "tcp")))
-
-
 def measure(context: Context) -> Grid:
     """Give losses, throughputs and gain of each channel."""
     rows: list[tuple[Cell, ...]] = []
@@ -58,9 +45,9 @@ def measure(context: Context) -> Grid:
             (
                 channel,
                 *(over(len(one.lost_s) for one in transfers[name]) for name in SCHEMES),
-                *(_kilo(ends[name]) for name in SCHEMES),
-                _gain(transfers),
-                _gain(transfers, 5.0),
+                *(kilo(ends[name]) for name in SCHEMES),
+                gain(transfers),
+                gain(transfers, 5.0),
             )
         )
     return Grid(
@@ -84,16 +71,12 @@ def measure_bursts(context: Context) -> Grid:
     for length in BURSTS:
         transfers = with_counted_losses(context, burst=length)
         ends = _at_end(transfers)
-        rows.append((f"{length}", *(_kilo(ends[name]) for name in SCHEMES), _gain(transfers)))
+        rows.append((f"{length}", *(kilo(ends[name]) for name in SCHEMES), gain(transfers)))
     return Grid(
         "20 MB at 2 Mbit/s, losses as counted, by burst length",
         ("segments lost in a row", "TCP (kB/s)", "TCP-AFC (kB/s)", "AFC over TCP"),
         tuple(rows),
     )
-
-
-def _kilo(value: Estimate) -> Estimate:
-    return {"mean": value["mean"] / 1e3, "ci95": (value["ci95"] or 0.0) / 1e3, "n": value["n"]}
 
 
 def _published(context: Context) -> dict[tuple[str, str], float]:
@@ -110,7 +93,7 @@ def draw(context: Context, path: Path) -> None:
     with picture(path, (12, 4.4)) as figure:
         level, stage = figure.subplots(1, 2, width_ratios=(1.5, 1))
         for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
-            ends = [_kilo(_at_end(transfers)[name]) for transfers in runs.values()]
+            ends = [kilo(_at_end(transfers)[name]) for transfers in runs.values()]
             bars = level.bar(
                 [place + offset for place in range(len(runs))],
                 [plain(value) for value in ends],
@@ -128,7 +111,7 @@ def draw(context: Context, path: Path) -> None:
         level.grid(visible=False, axis="x")
         level.legend(loc="upper right")
         for name, transfers in runs.items():
-            gains = [plain(_gain(transfers, volume)) for volume in VOLUMES_MB]
+            gains = [plain(gain(transfers, volume)) for volume in VOLUMES_MB]
             stage.plot(VOLUMES_MB, gains, "o-", ms=3, label=name)
         theirs = [
             published[f"afc, {volume:g} MB", "throughput"] / published[f"tcp, {volume:g} MB", "throughput"]
@@ -148,17 +131,8 @@ def draw_bursts(context: Context, path: Path) -> None:
     with picture(path, (6.5, 4)) as figure:
         axes = figure.subplots()
         for name in SCHEMES:
-            ends = [_kilo(_at_end(transfers)[name]) for transfers in runs.values()]
-            axes.errorbar(
-                BURSTS,
-                [plain(value) for value in ends],
-                [value["ci95"] or 0.0 for value in ends],
-                marker="o",
-                ms=4,
-                capsize=2,
-                color=COLOURS[name],
-                label=LABELS[name],
-            )
+            ends = [kilo(_at_end(transfers)[name]) for transfers in runs.values()]
+            curve(axes, BURSTS, ends, color=COLOURS[name], label=LABELS[name])
             printed = published[f"{name}, 20 MB", "throughput"] / 1e3
             axes.axhline(printed, color=COLOURS[name], lw=0.9, ls="--")
         axes.set_xlabel("segments lost in a row (losses as counted)")

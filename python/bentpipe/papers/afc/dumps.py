@@ -5,13 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
+from bentpipe.papers.common import curve, over, plain
 from bentpipe.reproduction import Context, Row
-from bentpipe.results import Estimate
 from bentpipe.style import GREY, picture
 
 from . import notes
-from .runs import COLOURS, FILE_BYTES, LABELS, SCHEMES, SEEDS, counted_errors, over, plain, ratio
-from .stages import VOLUMES_MB, Transfer, mean_throughput, mean_time, over_channel, with_counted_losses
+from .runs import COLOURS, FILE_BYTES, LABELS, SCHEMES, SEEDS, counted_errors
+from .stages import (
+    VOLUMES_MB,
+    Transfer,
+    gain,
+    kilo,
+    mean_throughput,
+    mean_time,
+    over_channel,
+    with_counted_losses,
+)
 
 Transfers = Mapping[str, list[Transfer]]
 
@@ -36,7 +45,7 @@ def table_2(context: Context) -> list[Row]:
             rows.append(
                 context.number(f"{name}, {volume:g} MB", "losses", over(losses), notes.stage_losses(losses))
             )
-    gains = _gains(counted)
+    gains = {volume: gain(counted, volume) for volume in VOLUMES_MB}
     least = min((gains[volume] for volume in VOLUMES_MB[1:]), key=plain)
     first = {name: mean_throughput(counted[name], VOLUMES_MB[0]) for name in SCHEMES}
     metric = "throughput of AFC over TCP's"
@@ -54,13 +63,6 @@ def table_2(context: Context) -> list[Row]:
             {f"{volume:g} MB": gains[volume] for volume in (VOLUMES_MB[-1], VOLUMES_MB[0])},
         ),
     ]
-
-
-def _gains(transfers: Transfers) -> dict[float, Estimate]:
-    return {
-        volume: ratio(*(mean_throughput(transfers[name], volume) for name in ("afc", "tcp")))
-        for volume in VOLUMES_MB
-    }
 
 
 def figure_6(context: Context) -> list[Row]:
@@ -144,17 +146,9 @@ def draw_table_2(context: Context, path: Path) -> None:
     with picture(path, (7.5, 4.2)) as figure:
         axes = figure.subplots()
         for name in SCHEMES:
-            means = [mean_throughput(counted[name], volume) for volume in VOLUMES_MB]
-            axes.errorbar(
-                VOLUMES_MB,
-                [plain(value) / 1e3 for value in means],
-                [(value["ci95"] or 0.0) / 1e3 for value in means],
-                marker="o",
-                ms=4,
-                capsize=2,
-                color=COLOURS[name],
-                label=f"{LABELS[name]}, {SEEDS} transfers",
-            )
+            means = [kilo(mean_throughput(counted[name], volume)) for volume in VOLUMES_MB]
+            words = f"{LABELS[name]}, {SEEDS} transfers"
+            curve(axes, VOLUMES_MB, means, color=COLOURS[name], label=words)
             published = [
                 float(context.published(f"{name}, {volume:g} MB", "throughput").published) / 1e3
                 for volume in VOLUMES_MB

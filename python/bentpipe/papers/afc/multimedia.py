@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bentpipe.grid import Grid
+from bentpipe.papers.common import over, plain, width
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
 
 from . import notes
-from .runs import BERS, FEW, SCHEMES, flow, over, plain, random_losses, rate, ratio, throughput, throughputs
+from .runs import BERS, FEW, SCHEMES, flow, random_losses, rate, ratio, throughput, throughputs
 from .shared import CHANNELS, CLEAR, bars_of_cases, beside, channel
 
 BESIDE_MULTIMEDIA = "shared-multimedia.toml"
@@ -100,8 +101,8 @@ def _weakness(context: Context) -> list[Row]:
 
 
 def _behind(ours: Estimate, theirs: Estimate) -> Estimate:
-    width = ((ours["ci95"] or 0.0) ** 2 + (theirs["ci95"] or 0.0) ** 2) ** 0.5
-    return {"mean": ours["mean"] - theirs["mean"], "ci95": width, "n": ours["n"]}
+    interval = (width(ours) ** 2 + width(theirs) ** 2) ** 0.5
+    return {"mean": ours["mean"] - theirs["mean"], "ci95": interval, "n": ours["n"]}
 
 
 RATIOS = (0.0, 0.066, 0.1, 0.2, 0.66, 1.0, 2.0, 3.0)

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from bentpipe.papers.common import plain
 from bentpipe.results import Estimate
-
-from .runs import plain
 
 FREQUENCY = "Arithmetic on the other three: both ways are moved down by the same 3,050 MHz. Not simulated."
 COUNTED_CHANNEL = (

@@ -1,11 +1,12 @@
 """Numbers of the text: counted losses, times, throughputs, and the percentages of the conclusions."""
 
+from bentpipe.papers.common import over, plain, width
 from bentpipe.reproduction import Context, Row
 
 from . import notes
 from .multimedia import MULTIMEDIA, degradation, nearest_ratio, shares, udp_throughput
-from .runs import SCHEMES, counted_errors, over, plain, ratio, throughputs, transfers
-from .stages import VOLUMES_MB, mean_throughput, mean_time, over_channel, with_counted_losses
+from .runs import SCHEMES, counted_errors, ratio, throughputs, transfers
+from .stages import VOLUMES_MB, gain, mean_throughput, mean_time, over_channel, with_counted_losses
 
 TERRESTRIAL = "10 ms"
 """Delay of a path that does not cross a satellite."""
@@ -52,9 +53,7 @@ def _improvement(context: Context) -> list[Row]:
     printed = {(row.item, row.case, row.metric): row.published for row in context.paper.published}
     times = {name: float(printed["text-numbers", name, "time of 20 MB"]) for name in SCHEMES}
     table = {name: float(printed["table-2", f"{name}, 20 MB", "throughput"]) for name in SCHEMES}
-    gain = ratio(
-        *(mean_throughput(with_counted_losses(context)[name], VOLUMES_MB[-1]) for name in ("afc", "tcp"))
-    )
+    ours = gain(with_counted_losses(context))
     metric = "improvement"
     return [
         context.number(
@@ -72,7 +71,7 @@ def _improvement(context: Context) -> list[Row]:
         context.number(
             "AFC over TCP, 20 MB with the counted losses",
             metric,
-            {"mean": 100 * (gain["mean"] - 1), "ci95": 100 * (gain["ci95"] or 0.0), "n": gain["n"]},
+            {"mean": 100 * (ours["mean"] - 1), "ci95": 100 * width(ours), "n": ours["n"]},
             notes.IMPROVEMENT_OURS,
         ),
     ]

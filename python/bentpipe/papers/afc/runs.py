@@ -1,12 +1,11 @@
 """The runs that the items share: schemes, channels, transfers, and what was measured of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bentpipe.papers.common import over, plain, seeded, width
 from bentpipe.reproduction import Context, Settings
-from bentpipe.results import Estimate, Number, Run, half_width, mean
-from bentpipe.statistics import estimate
+from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import BLUE, ORANGE
 
 SCHEMES = ("tcp", "afc")
@@ -100,29 +99,20 @@ def transfers(
 
     With `step_s` each transfer begins so much later than the one before.
     """
-    keys = list(product(settings, SCHEMES))
-    changes: list[Settings] = [
-        {
-            **settings[case],
-            **scheme(name),
-            "seed": seed,
-            "flows.transfer.start": f"{step_s * seed:g} s",
-        }
-        for case, name in keys
-        for seed in range(1, seeds + 1)
-    ]
-    runs = iter(context.runs(scenario, changes))
-    return {key: [next(runs) for _ in range(seeds)] for key in keys}
+    cases: dict[tuple[str, str], list[Settings]] = {
+        (case, name): [
+            {**changes, **scheme(name), "seed": seed, "flows.transfer.start": f"{step_s * seed:g} s"}
+            for seed in range(1, seeds + 1)
+        ]
+        for case, changes in settings.items()
+        for name in SCHEMES
+    }
+    return seeded(context, scenario, cases)
 
 
 def flow(run: Run, name: str = "transfer") -> Mapping[str, Any]:
     """Give one flow."""
     return next(flow for flow in run["flows"] if flow["name"] == name)
-
-
-def link(run: Run, name: str = "satellite") -> Mapping[str, Any]:
-    """Give one direction of a link."""
-    return next(link for link in run["links"] if link["name"] == name)
 
 
 def throughput(run: Run) -> float:
@@ -135,19 +125,9 @@ def throughputs(runs: Sequence[Run]) -> Estimate:
     return over(map(throughput, runs))
 
 
-def plain(number: Number) -> float:
-    """Give the value of a number that is always there."""
-    return mean(number) or 0.0
-
-
-def over(values: Iterable[float]) -> Estimate:
-    """Give mean and 95 % interval of several runs."""
-    return estimate(list(values))
-
-
 def ratio(above: Number, below: Number) -> Estimate:
     """Give the ratio of two means with the interval that theirs make."""
     a, b = plain(above), plain(below)
-    relative = ((half_width(above) or 0.0) / a) ** 2 + ((half_width(below) or 0.0) / b) ** 2
+    relative = (width(above) / a) ** 2 + (width(below) / b) ** 2
     count = above["n"] if isinstance(above, dict) else 1
     return {"mean": a / b, "ci95": a / b * relative**0.5, "n": count}

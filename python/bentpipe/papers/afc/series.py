@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bentpipe.papers.common import plain, width
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
 from bentpipe.style import picture
@@ -19,7 +20,6 @@ from .runs import (
     SEEDS,
     counted_errors,
     independent_errors,
-    plain,
     ratio,
     throughput,
     throughputs,
@@ -85,7 +85,7 @@ def figure_5(context: Context) -> list[Row]:
     lost: dict[str, Estimate] = {}
     for name in SCHEMES:
         left = ratio(means["1e-5", name], means["1e-6", name])
-        lost[name] = {"mean": 100 * (1 - left["mean"]), "ci95": 100 * (left["ci95"] or 0.0), "n": left["n"]}
+        lost[name] = {"mean": 100 * (1 - left["mean"]), "ci95": 100 * width(left), "n": left["n"]}
     return [
         *extremes(context),
         context.claim("gain of AFC", "throughput of AFC over TCP's", gains, _independent(context)),

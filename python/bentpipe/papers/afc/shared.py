@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bentpipe.grid import Grid
+from bentpipe.papers.common import over, plain
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run, half_width
 from bentpipe.style import picture
@@ -19,8 +20,6 @@ from .runs import (
     SEEDS,
     counted_errors,
     flow,
-    over,
-    plain,
     rate,
     ratio,
     throughputs,

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bentpipe.papers.common import over, plain, width
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate
 
-from .runs import ALONE, FILE_BYTES, LOSS, PAYLOAD, SCHEMES, SEEDS, flow, over, plain, scheme
+from .runs import ALONE, FILE_BYTES, LOSS, PAYLOAD, SCHEMES, SEEDS, flow, ratio, scheme
 
 VOLUMES_MB = (0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0)
 """Volumes of table 2."""
@@ -134,6 +135,16 @@ def _drops(counted: Sequence[int], seed: int, burst: int) -> Settings:
 def mean_throughput(transfers: Sequence[Transfer], volume_mb: float) -> Estimate:
     """Give mean and interval of the throughput up to a volume, in bytes/s."""
     return over(transfer.throughput(volume_mb * 1e6) for transfer in transfers)
+
+
+def kilo(value: Estimate) -> Estimate:
+    """Give kB/s for bytes/s."""
+    return {"mean": value["mean"] / 1e3, "ci95": width(value) / 1e3, "n": value["n"]}
+
+
+def gain(transfers: Mapping[str, Sequence[Transfer]], volume_mb: float = VOLUMES_MB[-1]) -> Estimate:
+    """Give AFC's mean throughput up to a volume over TCP's."""
+    return ratio(*(mean_throughput(transfers[name], volume_mb) for name in ("afc", "tcp")))
 
 
 def mean_time(transfers: Sequence[Transfer]) -> Estimate:

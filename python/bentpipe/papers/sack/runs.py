@@ -6,8 +6,9 @@ from itertools import product
 from typing import Generic, TypeVar
 
 from bentpipe.papers import Paper
+from bentpipe.papers.common import link, plain
 from bentpipe.reproduction import Context, Row
-from bentpipe.results import Number, Run, mean
+from bentpipe.results import Number, Run
 from bentpipe.style import CYCLE
 from bentpipe.verdicts import Verdict, judge_claim
 
@@ -144,21 +145,16 @@ def terrestrial(
 
 def _measure(run: Run, bottleneck: str, rate_bps: float, packet_to_payload: float) -> Measured:
     flow = run["flows"][0]
-    link = next(link for link in run["links"] if link["name"] == bottleneck)
+    waited = link(run, bottleneck)["queueing_delay_mean_s"]
     goodput = plain(flow["goodput_bps"])
     return Measured(
         efficiency=100 * goodput / rate_bps,
         whole_packets=100 * goodput * packet_to_payload / rate_bps,
         throughput=plain(flow["throughput_bps"]) / 1e6,
-        delay=1e3 * plain(link["queueing_delay_mean_s"]),
-        drops=sum(plain(link["dropped_packets"]) for link in run["links"]),
+        delay=1e3 * plain(waited),
+        drops=sum(plain(one["dropped_packets"]) for one in run["links"]),
         timeouts=plain(flow["timeouts"]),
     )
-
-
-def plain(number: Number) -> float:
-    """Give the value of a number that is always there."""
-    return mean(number) or 0.0
 
 
 Runs = TypeVar("Runs")

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from bentpipe.papers.common import plain
 from bentpipe.reproduction import Context, Row
 from bentpipe.style import BLUE, GREEN, GREY, picture
 
 from . import notes
-from .runs import LONG_S, PRODUCT, SATELLITE_BPS, SATELLITE_MSS, SATELLITE_PACKET, START_S, plain
+from .runs import LONG_S, PRODUCT, SATELLITE_BPS, SATELLITE_MSS, SATELLITE_PACKET, START_S
 
 PACKET_BITS = 8 * SATELLITE_PACKET
 LARGEST_WINDOW = 65_535

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bentpipe.grid import Grid
+from bentpipe.grid import Cell, Grid
+from bentpipe.papers.common import curve, flows, link, over, plain, seeded
 from bentpipe.reproduction import Context, Settings
-from bentpipe.results import Number, Run
+from bentpipe.results import Run
 from bentpipe.style import picture
 
 from .groups import TYPES
 from .runs import (
     BOTTLENECK,
+    COLOURS,
     GROUPS,
     LABELS,
     PATIENT,
@@ -20,15 +22,9 @@ from .runs import (
     THREE,
     TTL,
     buffers,
-    curve,
     drop_rate,
-    flows,
     jain,
-    link,
-    over,
-    plain,
     scheme,
-    seeded,
     xfwa,
 )
 from .schemes import fairness
@@ -75,10 +71,9 @@ def table(
     measures: Mapping[str, Measure],
 ) -> Grid:
     """Tabulate the mean and interval of each measure over the runs of each case."""
-    runs = seeded(context, scenario, {"\n".join(case): some for case, some in cases.items()})
-    rows: list[tuple[str | Number, ...]] = [
-        (*case, *(over(map(measure, runs["\n".join(case)])) for measure in measures.values()))
-        for case in cases
+    rows: list[tuple[Cell, ...]] = [
+        (*case, *(over(map(measure, runs)) for measure in measures.values()))
+        for case, runs in seeded(context, scenario, cases).items()
     ]
     return Grid(f"{title}. Mean and 95 % interval of {SEEDS} runs of 20 s", (*keys, *measures), tuple(rows))
 
@@ -120,17 +115,16 @@ def queue(context: Context) -> Grid:
 
 def draw_queue(context: Context, path: Path) -> None:
     """Draw wait and utilization over the buffer."""
-    cases = _buffer_cases()
-    runs = seeded(context, STAGED, {"\n".join(case): some for case, some in cases.items()})
+    runs = seeded(context, STAGED, _buffer_cases())
     with picture(path, (10, 4)) as figure:
         panels = figure.subplots(1, 2)
         for axes, label in zip(panels, ("wait in the queue (ms)", "link busy (%)"), strict=True):
             for name in THREE:
                 values = [
-                    over(map(QUEUE[label], runs[f"{milliseconds}\n{LABELS[name]}"]))
+                    over(map(QUEUE[label], runs[f"{milliseconds}", LABELS[name]]))
                     for milliseconds in BUFFERS_MS
                 ]
-                curve(axes, BUFFERS_MS, values, name)
+                curve(axes, BUFFERS_MS, values, color=COLOURS[name], label=LABELS[name])
             axes.set_xlabel("buffer (ms at the rate of the link)")
             axes.set_ylabel(label)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

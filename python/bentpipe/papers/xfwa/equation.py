@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bentpipe.papers.common import flows, link, over, plain
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import BLUE, GREY, picture
@@ -20,10 +21,6 @@ from .runs import (
     Measured,
     buffers,
     claims,
-    flows,
-    link,
-    over,
-    plain,
     rate,
     scheme,
     xfwa,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.grid import Cell, Grid
+from bentpipe.papers.common import curve, flows, link, over, plain, seeded
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
@@ -30,17 +31,11 @@ from .runs import (
     Measured,
     buffers,
     claims,
-    flows,
     jain,
-    link,
     moments,
-    over,
-    plain,
     rate,
     scheme,
-    seeded,
     segments,
-    width,
 )
 
 NUMBERS = (1, 2, 3, 4)
@@ -189,15 +184,12 @@ def measure_figure_4(context: Context) -> Grid:
 
 def by_type(context: Context, types: Mapping[str, LinkType]) -> dict[tuple[str, str], list[Run]]:
     """Run the groups at every rate by both schemes, and with XFWA with a longer delta."""
-    keys = list(product(types, THREE))
     cases = {
-        f"{kind} {name}": [
-            {**scheme(name, GROUPS), **types[kind].begun(seed)} for seed in range(1, types[kind].seeds + 1)
-        ]
-        for kind, name in keys
+        (kind, name): [{**scheme(name, GROUPS), **about.begun(seed)} for seed in range(1, about.seeds + 1)]
+        for kind, about in types.items()
+        for name in THREE
     }
-    runs = seeded(context, GROUPS, cases)
-    return {(kind, name): runs[f"{kind} {name}"] for kind, name in keys}
+    return seeded(context, GROUPS, cases)
 
 
 def _sent(run: Run, number: int) -> float:
@@ -239,10 +231,7 @@ def measure_figure_5(context: Context) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     for types in (TYPES, EQUAL_SHARES):
         for (kind, name), runs in by_type(context, types).items():
-            busy = over(
-                100 * plain(next(link for link in run["links"] if link["name"] == BOTTLENECK)["utilization"])
-                for run in runs
-            )
+            busy = over(100 * plain(link(run, BOTTLENECK)["utilization"]) for run in runs)
             rows.append(
                 (kind, f"{types[kind].flows}", LABELS[name], *_means(runs).values(), _fairness(runs), busy)
             )
@@ -289,18 +278,12 @@ def draw_figure_5(context: Context, path: Path) -> None:
                 some = runs[kind, name]
                 for number in NUMBERS:
                     each = [segments(flow) for flow in flows(some[0], f"group{number}")]
-                    places = np.linspace(-0.08, 0.08, len(each)) + number + offset
-                    axes.plot(places, each, ".", ms=2, color=COLOURS[name], alpha=0.5)
+                    around = np.linspace(-0.08, 0.08, len(each)) + number + offset
+                    axes.plot(around, each, ".", ms=2, color=COLOURS[name], alpha=0.5)
+                places = [number + offset for number in NUMBERS]
                 means = list(_means(some).values())
-                axes.errorbar(
-                    [number + offset for number in NUMBERS],
-                    [plain(value) for value in means],
-                    [width(value) for value in means],
-                    fmt="o",
-                    ms=5,
-                    capsize=3,
-                    color=COLOURS[name],
-                    label=LABELS[name],
+                curve(
+                    axes, places, means, color=COLOURS[name], label=LABELS[name], ls="none", ms=5, capsize=3
                 )
             axes.set_title(f"{kind}: {about.mbps:g} Mbit/s, {about.flows} flows")
             axes.set_xticks(NUMBERS)

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.grid import Grid
+from bentpipe.papers.common import over
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Settings
 from bentpipe.style import CYCLE, GREY, picture
 
 from .convergence import fairness, settles, time_cell
 from .over_time import Bottleneck, Series, acked
-from .runs import PATIENT, PAYLOAD, SEEDS, TTL, moments, over
+from .runs import PATIENT, PAYLOAD, SEEDS, TTL, moments
 from .staged import END_S, RATE_BPS
 
 HANDOVER = "handover.toml"

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from bentpipe.papers.common import link, plain
 from bentpipe.reproduction import Context, Row, Settings
-from bentpipe.results import Estimate, Number, Run, half_width, mean
-from bentpipe.statistics import estimate
+from bentpipe.results import Number, Run
 from bentpipe.style import BLUE, GREEN, ORANGE
 from bentpipe.verdicts import describe
 
@@ -87,12 +87,6 @@ def moments(names: Sequence[str], seed: int, start_s: Mapping[str, float] | None
     }
 
 
-def seeded(context: Context, scenario: str, cases: Mapping[str, Sequence[Settings]]) -> dict[str, list[Run]]:
-    """Run each case with each of its settings."""
-    runs = iter(context.runs(scenario, [one for some in cases.values() for one in some]))
-    return {case: [next(runs) for _ in some] for case, some in cases.items()}
-
-
 Measured = tuple[str, str, Mapping[str, Number]]
 """Case, metric and values of a claim."""
 
@@ -112,16 +106,6 @@ def claims(
     return rows
 
 
-def link(run: Run, name: str) -> Mapping[str, Any]:
-    """Give one direction of a link."""
-    return next(link for link in run["links"] if link["name"] == name)
-
-
-def flows(run: Run, prefix: str) -> list[Mapping[str, Any]]:
-    """Give the flows whose names begin so."""
-    return [flow for flow in run["flows"] if flow["name"].startswith(prefix)]
-
-
 def segments(flow: Mapping[str, Any]) -> float:
     """Give the segments that arrived in order."""
     return plain(flow["bytes_delivered"]) / PAYLOAD
@@ -138,32 +122,3 @@ def jain(values: Sequence[float]) -> float:
     """Give Jain's index: 1 when all are equal, 1/n when one has everything."""
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares > 0 else 1.0
-
-
-def plain(number: Number) -> float:
-    """Give the value of a number that is always there."""
-    return mean(number) or 0.0
-
-
-def over(values: Iterable[float]) -> Estimate:
-    """Give mean and 95 % interval of several runs."""
-    return estimate(list(values))
-
-
-def width(number: Number) -> float:
-    """Give the half-width of the interval, 0 without one."""
-    return half_width(number) or 0.0
-
-
-def curve(axes: Any, places: Sequence[float], values: Sequence[Number], name: str) -> None:
-    """Draw means with their intervals over `places`, in a scheme's colour and under its name."""
-    axes.errorbar(
-        places,
-        [plain(value) for value in values],
-        [width(value) for value in values],
-        marker="o",
-        ms=4,
-        capsize=2,
-        color=COLOURS[name],
-        label=LABELS[name],
-    )

@@ -5,30 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bentpipe.grid import Cell, Grid
+from bentpipe.papers.common import flows, link, over, plain, seeded, width
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import CYCLE, picture
 
 from .groups import TYPES
-from .runs import (
-    BOTTLENECK,
-    GROUPS,
-    PACKET,
-    PAYLOAD,
-    SEEDS,
-    STAGED,
-    WEB,
-    drop_rate,
-    flows,
-    jain,
-    link,
-    on_links,
-    over,
-    plain,
-    scheme,
-    seeded,
-    width,
-)
+from .runs import BOTTLENECK, GROUPS, PACKET, PAYLOAD, SEEDS, STAGED, WEB, drop_rate, jain, on_links, scheme
 from .staged import BUFFER, staged_settings
 from .web import web_settings
 

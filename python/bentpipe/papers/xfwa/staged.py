@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bentpipe.papers.common import flows, link, over, plain
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate
@@ -24,12 +25,8 @@ from .runs import (
     THREE,
     Measured,
     claims,
-    flows,
     jain,
-    link,
     moments,
-    over,
-    plain,
     scheme,
 )
 

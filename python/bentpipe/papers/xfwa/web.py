@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bentpipe.grid import Cell, Grid
+from bentpipe.papers.common import curve, flows, link, over, plain, seeded
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import picture
 
 from . import notes
 from .runs import (
+    COLOURS,
     LABELS,
     PERSISTENT,
     SEEDS,
@@ -18,16 +20,10 @@ from .runs import (
     Measured,
     buffers,
     claims,
-    curve,
     drop_rate,
-    flows,
     jain,
-    link,
     moments,
-    over,
-    plain,
     scheme,
-    seeded,
 )
 
 COUNTS = (0, 10, 20, 30, 40, 50)
@@ -167,7 +163,7 @@ def draw(context: Context, path: Path) -> None:
             ):
                 for name in THREE:
                     values = [measured(runs[count, name]) for count in COUNTS]
-                    curve(axes, COUNTS, values, name)
+                    curve(axes, COUNTS, values, color=COLOURS[name], label=LABELS[name])
                 axes.set_ylabel(label)
             panels[1].set_ylim(bottom=0)
         for axes in grid[-1]:
