@@ -63,20 +63,37 @@ class Row:
         return f"{value:.6g}{interval} {self.unit}".rstrip()
 
 
+def _no_rows(_: "Context") -> list[Row]:
+    return []
+
+
 @dataclass(frozen=True)
 class Item:
     """A table, figure or passage of a paper: how to compute its rows, and how to draw it if it can be.
 
     `about` is what a reader of the report should know first, a paragraph each: what the paper did, what had
     to be inferred, what comes out and why. `measure` gives a table of numbers that the paper does not have.
+    An item without `compute` has no row in ``published.csv``.
     """
 
     name: str
     title: str
-    compute: Callable[["Context"], list[Row]]
+    compute: Callable[["Context"], list[Row]] = _no_rows
     draw: Callable[["Context", Path], None] | None = None
     about: tuple[str, ...] = ()
     measure: Callable[["Context"], Grid] | None = None
+
+    @classmethod
+    def beyond(
+        cls,
+        what: str,
+        title: str,
+        about: tuple[str, ...],
+        measure: Callable[["Context"], Grid] | None = None,
+        draw: Callable[["Context", Path], None] | None = None,
+    ) -> "Item":
+        """Give the item ``beyond-WHAT``: something that the paper did not look at."""
+        return cls(f"beyond-{what}", f"Beyond the paper: {title}", draw=draw, about=about, measure=measure)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,6 @@ ITEMS = (
     Item(
         "text-inferred",
         "What the documents leave open or contradict, and what was chosen",
-        lambda _: [],
         about=texts.INFERRED,
     ),
     Item("text-abstract", "Abstract: the largest gains", errors.abstract, about=texts.ABSTRACT),
@@ -112,18 +111,16 @@ ITEMS = (
         fairness.slides,
         about=texts.SLIDES_MIX,
     ),
-    Item(
-        "beyond-ablation",
-        "Beyond the paper: each mechanism off alone, and the other readings",
-        lambda _: [],
-        beyond.draw_ablation,
+    Item.beyond(
+        "ablation",
+        "each mechanism off alone, and the other readings",
         texts.ABLATION,
+        draw=beyond.draw_ablation,
     ),
-    Item(
-        "beyond-window",
-        "Beyond the paper: the rwnd increase against a receiver that enforces its window",
-        lambda _: [],
-        beyond.draw_windows,
+    Item.beyond(
+        "window",
+        "the rwnd increase against a receiver that enforces its window",
         texts.WINDOW,
+        draw=beyond.draw_windows,
     ),
 )

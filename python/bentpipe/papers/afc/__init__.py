@@ -10,7 +10,6 @@ ITEMS = (
     Item(
         "text-inferred",
         "What the document leaves open or contradicts, and what was chosen",
-        lambda _: [],
         about=texts.INFERRED,
     ),
     Item(
@@ -104,42 +103,23 @@ ITEMS = (
         texts.FIGURE_12,
         multimedia.measure,
     ),
-    Item(
-        "beyond-channels",
-        "Beyond the paper: the same transfer over other channels of these error rates",
-        lambda _: [],
-        channels.draw,
+    Item.beyond(
+        "channels",
+        "the same transfer over other channels of these error rates",
         texts.CHANNELS,
         channels.measure,
+        channels.draw,
     ),
-    Item(
-        "beyond-bursts",
-        "Beyond the paper: the same losses in bursts",
-        lambda _: [],
-        channels.draw_bursts,
-        texts.BURSTS,
-        channels.measure_bursts,
+    Item.beyond(
+        "bursts", "the same losses in bursts", texts.BURSTS, channels.measure_bursts, channels.draw_bursts
     ),
-    Item(
-        "beyond-causes",
-        "Beyond the paper: how often each control mistakes the cause of a loss",
-        lambda _: [],
-        beyond.draw_mistaken,
+    Item.beyond(
+        "causes",
+        "how often each control mistakes the cause of a loss",
         texts.CAUSES,
         beyond.mistaken,
+        beyond.draw_mistaken,
     ),
-    Item(
-        "beyond-neighbours",
-        "Beyond the paper: what the scheme costs the TCP beside it",
-        lambda _: [],
-        about=texts.NEIGHBOURS,
-        measure=beyond.neighbours,
-    ),
-    Item(
-        "beyond-composition",
-        "Beyond the paper: TCP-AFC around TCP-ADaLR",
-        lambda _: [],
-        about=texts.COMPOSITION,
-        measure=beyond.composition,
-    ),
+    Item.beyond("neighbours", "what the scheme costs the TCP beside it", texts.NEIGHBOURS, beyond.neighbours),
+    Item.beyond("composition", "TCP-AFC around TCP-ADaLR", texts.COMPOSITION, beyond.composition),
 )

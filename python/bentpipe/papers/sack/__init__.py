@@ -6,13 +6,15 @@ from bentpipe.reproduction import Item
 
 from . import burst, geo, satellite, terrestrial, texts, window
 
+_OVER_WINDOW = (
+    (2, "average queueing delay", partial(satellite.draw, "delay"), texts.FIGURE_2),
+    (3, "dropped packets", partial(satellite.draw, "drops"), texts.FIGURE_3),
+    (4, "efficiency", partial(satellite.draw, "efficiency"), texts.FIGURE_4),
+    (5, "average throughput", partial(satellite.draw, "throughput"), texts.FIGURE_5),
+)
+
 ITEMS = (
-    Item(
-        "text-inferred",
-        "What the document leaves open, and what was chosen",
-        lambda _: [],
-        about=texts.INFERRED,
-    ),
+    Item("text-inferred", "What the document leaves open, and what was chosen", about=texts.INFERRED),
     Item(
         "text-schemes",
         "Sections 2 to 5: what the four schemes do",
@@ -43,33 +45,9 @@ ITEMS = (
         terrestrial.draw_three_drops,
         texts.FIGURE_1,
     ),
-    Item(
-        "figure-2",
-        "Figure 2: average queueing delay over window size",
-        satellite.compute,
-        partial(satellite.draw, "delay"),
-        texts.FIGURE_2,
-    ),
-    Item(
-        "figure-3",
-        "Figure 3: dropped packets over window size",
-        satellite.compute,
-        partial(satellite.draw, "drops"),
-        texts.FIGURE_3,
-    ),
-    Item(
-        "figure-4",
-        "Figure 4: efficiency over window size",
-        satellite.compute,
-        partial(satellite.draw, "efficiency"),
-        texts.FIGURE_4,
-    ),
-    Item(
-        "figure-5",
-        "Figure 5: average throughput over window size",
-        satellite.compute,
-        partial(satellite.draw, "throughput"),
-        texts.FIGURE_5,
+    *(
+        Item(f"figure-{number}", f"Figure {number}: {what} over window size", satellite.compute, draw, about)
+        for number, what, draw, about in _OVER_WINDOW
     ),
     Item(
         "text-window",
@@ -91,8 +69,7 @@ ITEMS = (
     Item(
         "text-sensitivity",
         "Which claims of figures 2 to 5 hold at which duration and buffer",
-        lambda _: [],
-        satellite.draw_grid,
-        texts.SENSITIVITY,
+        draw=satellite.draw_grid,
+        about=texts.SENSITIVITY,
     ),
 )

@@ -8,7 +8,6 @@ ITEMS = (
     Item(
         "text-inferred",
         "What the document leaves open or contradicts, and what was chosen",
-        lambda _: [],
         about=texts.INFERRED,
     ),
     Item("figure-1", "Figure 1: the network", equation.figure_1, about=texts.FIGURE_1),
@@ -57,64 +56,22 @@ ITEMS = (
         texts.FIGURE_6,
         web.measure,
     ),
-    Item(
-        "beyond-convergence",
-        "Beyond the paper: how soon the flows are equal after each change",
-        lambda _: [],
-        convergence.draw,
+    Item.beyond(
+        "convergence",
+        "how soon the flows are equal after each change",
         texts.CONVERGENCE,
         convergence.measure,
+        convergence.draw,
     ),
-    Item(
-        "beyond-queue",
-        "Beyond the paper: the queue that equation 1 builds",
-        lambda _: [],
-        beyond.draw_queue,
-        texts.QUEUE,
-        beyond.queue,
+    Item.beyond("queue", "the queue that equation 1 builds", texts.QUEUE, beyond.queue, beyond.draw_queue),
+    Item.beyond("estimates", "wrong estimates of the round trip", texts.ESTIMATES, beyond.estimates),
+    Item.beyond(
+        "unresponsive", "beside datagrams that take no notice", texts.UNRESPONSIVE, beyond.unresponsive
     ),
-    Item(
-        "beyond-estimates",
-        "Beyond the paper: wrong estimates of the round trip",
-        lambda _: [],
-        about=texts.ESTIMATES,
-        measure=beyond.estimates,
+    Item.beyond("limited", "flows that cannot use their share", texts.LIMITED, beyond.limited),
+    Item.beyond("liar", "a flow that oversteps its window", texts.LIAR, beyond.liar),
+    Item.beyond(
+        "schemes", "XFWA beside EWA, WINTRAC, RED, REM and ECN", texts.SCHEMES, schemes.measure, schemes.draw
     ),
-    Item(
-        "beyond-unresponsive",
-        "Beyond the paper: beside datagrams that take no notice",
-        lambda _: [],
-        about=texts.UNRESPONSIVE,
-        measure=beyond.unresponsive,
-    ),
-    Item(
-        "beyond-limited",
-        "Beyond the paper: flows that cannot use their share",
-        lambda _: [],
-        about=texts.LIMITED,
-        measure=beyond.limited,
-    ),
-    Item(
-        "beyond-liar",
-        "Beyond the paper: a flow that oversteps its window",
-        lambda _: [],
-        about=texts.LIAR,
-        measure=beyond.liar,
-    ),
-    Item(
-        "beyond-schemes",
-        "Beyond the paper: XFWA beside EWA, WINTRAC, RED, REM and ECN",
-        lambda _: [],
-        schemes.draw,
-        texts.SCHEMES,
-        schemes.measure,
-    ),
-    Item(
-        "beyond-handover",
-        "Beyond the paper: a handover",
-        lambda _: [],
-        handover.draw,
-        texts.HANDOVER,
-        handover.measure,
-    ),
+    Item.beyond("handover", "a handover", texts.HANDOVER, handover.measure, handover.draw),
 )
