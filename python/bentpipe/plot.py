@@ -132,38 +132,26 @@ def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> Non
 
 def draw_window(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw cwnd, and for a single flow also ssthresh and flight size."""
-    flows = _flows(subject)
-    for name, colour in zip(flows, CYCLE, strict=False):
-        if not _has_window(subject, name):
-            continue
-        alone = len(flows) == 1
+    alone = len(_flows(subject)) == 1
+    for name, colour in _windows(subject):
         if alone:
             _steps(axes, subject.traces.get(name, "flight"), GREY, "flight size", scale=1e-3, width=0.8)
             _steps(axes, subject.traces.get(name, "ssthresh"), ORANGE, "ssthresh", scale=1e-3, style="--")
         _steps(
             axes, subject.traces.get(name, "cwnd"), colour, "cwnd" if alone else f"cwnd of {name}", scale=1e-3
         )
-    axes.set_ylabel("window (kB)")
-    axes.set_ylim(bottom=0)
-    if legend:
-        _legend(axes)
+    _finish(axes, "window (kB)", legend=legend)
 
 
 def draw_round_trip(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     """Draw RTT samples, and for a single flow the retransmission timeout."""
-    flows = _flows(subject)
-    for name, colour in zip(flows, CYCLE, strict=False):
-        if not _has_window(subject, name):
-            continue
-        alone = len(flows) == 1
+    alone = len(_flows(subject)) == 1
+    for name, colour in _windows(subject):
         if alone:
             _steps(axes, subject.traces.get(name, "rto"), ORANGE, "RTO")
         label = "RTT, newest sample" if alone else f"RTT of {name}"
         _steps(axes, subject.traces.get(name, "rtt"), colour, label)
-    axes.set_ylabel("RTT, RTO (s)")
-    axes.set_ylim(bottom=0)
-    if legend:
-        _legend(axes)
+    _finish(axes, "RTT, RTO (s)", legend=legend)
 
 
 def draw_queue(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
@@ -172,10 +160,7 @@ def draw_queue(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
     used = [link["name"] for link in links if (mean(link["queue_max_packets"]) or 0.0) > 0][:_MAXIMUM_QUEUES]
     for name, colour in zip(used, (BLUE, ORANGE, GREEN, GREY), strict=False):
         _steps(axes, subject.traces.get(name, "queue"), colour, f"queue of {name}")
-    axes.set_ylabel("queue (packets)")
-    axes.set_ylim(bottom=0)
-    if legend and used:
-        axes.legend(loc="upper right", ncols=2)
+    _finish(axes, "queue (packets)", legend=legend, columns=2)
 
 
 def _heading(subject: Subject, common: str | None) -> str:
@@ -193,14 +178,22 @@ def _has_window(subject: Subject, name: str) -> bool:
     return len(subject.traces.get(name, "cwnd").time_s) > 0
 
 
-def _legend(axes: "Axes") -> None:
-    """Add a legend when there is anything to name."""
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper right", ncols=3)
+def _finish(axes: "Axes", label: str, *, legend: bool, columns: int = 3) -> None:
+    """Name the panel's values, which begin at 0, and its curves if there are any."""
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0)
+    if legend and axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper right", ncols=columns)
 
 
 def _flows(subject: Subject) -> list[str]:
     return _connections(subject)[:MAXIMUM_FLOWS]
+
+
+def _windows(subject: Subject) -> list[tuple[str, str]]:
+    """Give the flows that have a window, each with its colour among all that are drawn."""
+    coloured = zip(_flows(subject), CYCLE, strict=False)
+    return [(name, colour) for name, colour in coloured if _has_window(subject, name)]
 
 
 def _note_rest(axes: "Axes", subject: Subject) -> None:
