@@ -1,6 +1,7 @@
 """Section 9: figures 2 to 5, over the advertised window."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,13 @@ AXES = {
     "efficiency": "efficiency, goodput over link rate (%)",
     "throughput": "average throughput (Mbit/s)",
 }
+METRICS = {
+    "delay": "queueing delay",
+    "drops": "drops",
+    "efficiency": "efficiency",
+    "throughput": "throughput",
+}
+"""What ``published.csv`` calls each."""
 
 
 def grid(context: Context) -> dict[tuple[int, int], Sweep]:
@@ -51,142 +59,64 @@ def grid(context: Context) -> dict[tuple[int, int], Sweep]:
     }
 
 
-class _Over:
-    """One metric of one scheme over windows."""
-
-    def __init__(self, metric: str, scheme: str, windows: Sequence[int]) -> None:
-        self.metric, self.scheme, self.windows = metric, scheme, windows
-
-    def __call__(self, sweep: Sweep) -> Mapping[str, Number]:
-        return {str(window): getattr(sweep[self.scheme, window], self.metric) for window in self.windows}
+def _over_windows(metric: str, scheme: str, windows: Sequence[int], sweep: Sweep) -> Mapping[str, Number]:
+    return {str(window): getattr(sweep[scheme, window], metric) for window in windows}
 
 
-class _At:
-    """One metric of every scheme at one window."""
-
-    def __init__(self, metric: str, window: int) -> None:
-        self.metric, self.window = metric, window
-
-    def __call__(self, sweep: Sweep) -> Mapping[str, Number]:
-        return {scheme: getattr(sweep[scheme, self.window], self.metric) for scheme in SCHEMES}
+def _over_schemes(metric: str, window: int, sweep: Sweep) -> Mapping[str, Number]:
+    return {scheme: getattr(sweep[scheme, window], metric) for scheme in SCHEMES}
 
 
-def _claims() -> dict[str, list[Claim[Sweep]]]:
-    each = [(scheme, LABELS[scheme]) for scheme in SCHEMES]
-    return {
-        "figure-2": [
-            *(
-                Claim(
-                    f"{label}: a longer queue with a larger window",
-                    "queueing delay",
-                    _Over("delay", scheme, WINDOWS),
-                    notes.DELAY,
-                )
-                for scheme, label in each
-            ),
-            Claim("190 packets: all four alike", "queueing delay", _At("delay", 190), notes.DELAY_ALIKE),
-        ],
-        "figure-3": [
-            *(
-                Claim(
-                    f"{label}: more drops with a larger window",
-                    "drops",
-                    _Over("drops", scheme, WINDOWS),
-                    notes.DROPS,
-                )
-                for scheme, label in each
-                if scheme != "newreno"
-            ),
-            Claim(
-                "NewReno: fewer drops at 190 than at 160 packets",
-                "drops",
-                _Over("drops", "newreno", (160, 190)),
-                notes.NEWRENO_DROPS,
-            ),
-        ],
-        "figure-4": [
-            *(
-                Claim(
-                    f"{label}: {words}",
-                    "efficiency",
-                    _Over("efficiency", scheme, windows),
-                    notes.EFFICIENCY[words][scheme],
-                )
-                for words, windows in (
-                    ("lower at 128 than at 96 packets", (96, 128)),
-                    ("higher at 160 than at 128 packets", (128, 160)),
-                    ("lower at 190 than at 160 packets", (160, 190)),
-                )
-                for scheme, label in each
-            ),
-            *(
-                Claim(
-                    f"{window} packets: SACK far ahead",
-                    "efficiency",
-                    _At("efficiency", window),
-                    notes.SACK_AHEAD[window],
-                )
-                for window in BEYOND
-            ),
-            *(
-                Claim(
-                    f"{window} packets: NewReno worst",
-                    "efficiency",
-                    _At("efficiency", window),
-                    notes.NEWRENO_WORST,
-                )
-                for window in BEYOND[1:]
-            ),
-        ],
-        "figure-5": [
-            *(
-                Claim(
-                    f"{label}: highest at 96 packets",
-                    "throughput",
-                    _Over("throughput", scheme, WINDOWS),
-                    notes.PEAK,
-                )
-                for scheme, label in each
-            ),
-            *(
-                Claim(
-                    f"{label}: falls from 96 packets on",
-                    "throughput",
-                    _Over("throughput", scheme, BEYOND),
-                    notes.FALLS,
-                )
-                for scheme, label in each
-            ),
-            *(
-                Claim(
-                    f"{label}: higher at 190 than at 160 packets",
-                    "throughput",
-                    _Over("throughput", scheme, (160, 190)),
-                    notes.HIGHER_AT_190,
-                )
-                for scheme, label in each
-            ),
-            Claim("190 packets: NewReno lowest", "throughput", _At("throughput", 190), notes.NEWRENO_WORST),
-            Claim(
-                "NewReno: lowest at 190 packets",
-                "throughput",
-                _Over("throughput", "newreno", BEYOND),
-                notes.NEWRENO_LOWEST,
-            ),
-            *(
-                Claim(
-                    f"{window} packets: SACK not behind Tahoe",
-                    "throughput",
-                    _At("throughput", window),
-                    notes.NOT_BEHIND,
-                )
-                for window in BEYOND[1:]
-            ),
-        ],
-    }
+def _of(scheme: str, words: str, metric: str, windows: Sequence[int], note: str) -> Claim[Sweep]:
+    """Claim something of a scheme over windows."""
+    values = partial(_over_windows, metric, scheme, windows)
+    return Claim(f"{LABELS[scheme]}: {words}", METRICS[metric], values, note)
 
 
-CLAIMS = _claims()
+def _each(words: str, metric: str, windows: Sequence[int], note: str) -> list[Claim[Sweep]]:
+    """Claim the same of every scheme."""
+    return [_of(scheme, words, metric, windows, note) for scheme in SCHEMES]
+
+
+def _efficiency(words: str, windows: tuple[int, int]) -> list[Claim[Sweep]]:
+    """Claim the same of every scheme's efficiency, each for its own reason."""
+    reasons = notes.EFFICIENCY[words]
+    return [_of(scheme, words, "efficiency", windows, reasons[scheme]) for scheme in SCHEMES]
+
+
+def _at(window: int, words: str, metric: str, note: str) -> Claim[Sweep]:
+    """Claim something of the schemes at one window."""
+    return Claim(f"{window} packets: {words}", METRICS[metric], partial(_over_schemes, metric, window), note)
+
+
+CLAIMS: dict[str, list[Claim[Sweep]]] = {
+    "figure-2": [
+        *_each("a longer queue with a larger window", "delay", WINDOWS, notes.DELAY),
+        _at(190, "all four alike", "delay", notes.DELAY_ALIKE),
+    ],
+    "figure-3": [
+        *(
+            _of(scheme, "more drops with a larger window", "drops", WINDOWS, notes.DROPS)
+            for scheme in ("tahoe", "reno", "sack")
+        ),
+        _of("newreno", "fewer drops at 190 than at 160 packets", "drops", (160, 190), notes.NEWRENO_DROPS),
+    ],
+    "figure-4": [
+        *_efficiency("lower at 128 than at 96 packets", (96, 128)),
+        *_efficiency("higher at 160 than at 128 packets", (128, 160)),
+        *_efficiency("lower at 190 than at 160 packets", (160, 190)),
+        *(_at(window, "SACK far ahead", "efficiency", notes.SACK_AHEAD[window]) for window in BEYOND),
+        *(_at(window, "NewReno worst", "efficiency", notes.NEWRENO_WORST) for window in BEYOND[1:]),
+    ],
+    "figure-5": [
+        *_each("highest at 96 packets", "throughput", WINDOWS, notes.PEAK),
+        *_each("falls from 96 packets on", "throughput", BEYOND, notes.FALLS),
+        *_each("higher at 190 than at 160 packets", "throughput", (160, 190), notes.HIGHER_AT_190),
+        _at(190, "NewReno lowest", "throughput", notes.NEWRENO_WORST),
+        _of("newreno", "lowest at 190 packets", "throughput", BEYOND, notes.NEWRENO_LOWEST),
+        *(_at(window, "SACK not behind Tahoe", "throughput", notes.NOT_BEHIND) for window in BEYOND[1:]),
+    ],
+}
 
 
 def compute(context: Context) -> list[Row]:
