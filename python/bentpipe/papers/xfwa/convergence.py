@@ -1,7 +1,8 @@
 """Beyond the document: how soon the flows are equal after each change."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from .over_time import Series
 from .runs import SEEDS, STAGED, jain
 from .schemes import SCHEMES, on_network
 from .staged import BUFFER, CHANGES_S, END_S, WORDS, Staged, staged
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FAIR = 0.95
 """Jain's index from which flows count as equal, over `WINDOW_S`."""
@@ -74,19 +78,27 @@ def measure(context: Context) -> Grid:
     )
 
 
+def draw_indices(
+    axes: "Axes", found: Mapping[str, Sequence[tuple[Series, Series]]], changes_s: Iterable[float]
+) -> None:
+    """Draw the mean index over time of the runs of each case, and when something changed."""
+    for (case, runs), colour in zip(found.items(), CYCLE, strict=False):
+        axes.plot(runs[0][0], np.mean([index for _, index in runs], axis=0), color=colour, label=case)
+    for change in changes_s:
+        axes.axvline(change, color=GREY, lw=0.8, ls=":")
+    axes.set_xlabel("time (s)")
+    axes.set_ylim(top=1.01)
+
+
 def draw(context: Context, path: Path) -> None:
     """Draw Jain's index over time, mean of the runs."""
     with picture(path, (9, 4)) as figure:
         axes = figure.subplots()
-        for name, colour in zip(SCHEMES, CYCLE, strict=False):
-            found = _indices(staged(context, on_network(name, STAGED, BUFFER)))
-            axes.plot(
-                found[0][0], np.mean([index for _, index in found], axis=0), color=colour, label=SCHEMES[name]
-            )
-        for change in CHANGES_S[1:]:
-            axes.axvline(change, color=GREY, lw=0.8, ls=":")
-        axes.set_xlabel("time (s)")
+        found = {
+            words: _indices(staged(context, on_network(name, STAGED, BUFFER)))
+            for name, words in SCHEMES.items()
+        }
+        draw_indices(axes, found, CHANGES_S[1:])
         axes.set_ylabel("Jain's index over the last second")
         axes.set_xlim(0, END_S)
-        axes.set_ylim(top=1.01)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)

@@ -10,9 +10,9 @@ from bentpipe.grid import Grid
 from bentpipe.papers.common import over
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Settings
-from bentpipe.style import CYCLE, GREY, picture
+from bentpipe.style import picture
 
-from .convergence import fairness, settles, time_cell
+from .convergence import draw_indices, fairness, settles, time_cell
 from .over_time import Bottleneck, Series, acked
 from .runs import PATIENT, PAYLOAD, SEEDS, TTL, moments
 from .staged import END_S, RATE_BPS
@@ -139,12 +139,8 @@ def draw(context: Context, path: Path) -> None:
     """Draw Jain's index on the new link over time, mean of the runs."""
     with picture(path, (9, 4.2)) as figure:
         axes = figure.subplots()
-        for case, colour in zip(CASES, CYCLE, strict=False):
-            found = [one.index() for one in handovers(context, case)]
-            axes.plot(found[0][0], np.mean([index for _, index in found], axis=0), color=colour, label=case)
-        axes.axvline(AT_S, color=GREY, lw=0.8, ls=":")
-        axes.set_xlabel("time (s)")
+        found = {case: [one.index() for one in handovers(context, case)] for case in CASES}
+        draw_indices(axes, found, [AT_S])
         axes.set_ylabel("Jain's index on the new link, last second")
         axes.set_xlim(5, END_S)
-        axes.set_ylim(top=1.01)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
