@@ -10,7 +10,7 @@ import pytest
 from bentpipe import papers
 from bentpipe.papers import xfwa
 from bentpipe.papers.common import link, plain
-from bentpipe.papers.xfwa import beyond, convergence, groups, handover, over_time, runs, staged
+from bentpipe.papers.xfwa import beyond, convergence, handover, link_types, over_time, runs, staged
 from bentpipe.reproduction import Cache, Context, Row, reproduce
 from bentpipe.results import mean
 from conftest import ROOT, Bentpipe
@@ -138,7 +138,7 @@ def test_the_bottleneck_is_found_again_from_its_queue() -> None:
 
 
 def test_every_type_of_link_has_four_equal_groups() -> None:
-    for about in (*groups.TYPES.values(), *groups.EQUAL_SHARES.values()):
+    for about in (*link_types.TYPES.values(), *link_types.EQUAL_SHARES.values()):
         assert about.flows % 4 == 0
 
 

@@ -9,7 +9,7 @@ from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Run
 from bentpipe.style import picture
 
-from .groups import TYPES
+from .link_types import TYPES
 from .runs import (
     BOTTLENECK,
     COLOURS,

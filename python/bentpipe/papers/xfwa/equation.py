@@ -9,7 +9,7 @@ from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import BLUE, GREY, picture
 
 from . import notes
-from .groups import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
+from .link_types import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
 from .over_time import flight
 from .runs import (
     BOTTLENECK,

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,90 +9,28 @@ import numpy as np
 from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import curve, flows, link, over, plain, seeded
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
 from bentpipe.style import CYCLE, picture
 
 from . import notes
+from .link_types import EQUAL_SHARES, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
 from .over_time import Series, acked
 from .runs import (
     BOTTLENECK,
-    BUFFER_S,
     COLOURS,
     GROUPS,
-    HOP_S,
     LABELS,
-    PAYLOAD,
     SCHEMES,
     SEEDS,
-    SPREAD_S,
     THREE,
     Measured,
     buffers,
     claims,
     jain,
-    moments,
-    rate,
     scheme,
     segments,
 )
-
-NUMBERS = (1, 2, 3, 4)
-WORDS = {number: f"group {number}" for number in NUMBERS}
-ROUND_TRIPS_S = {number: (2 * number + 2) * 2 * HOP_S for number in NUMBERS}
-MEAN_ROUND_TRIP_S = sum(ROUND_TRIPS_S.values()) / len(NUMBERS)
-
-
-@dataclass(frozen=True)
-class LinkType:
-    """One rate of the inter-satellite links, and how many flows share it (inferred)."""
-
-    mbps: float
-    flows: int
-    seeds: int = SEEDS
-
-    def window(self, number: int) -> float:
-        """Give the window of a flow of a group in packets, by equation 1."""
-        level = self.mbps * 1e6 / 8 / self.flows * (1 + BUFFER_S / MEAN_ROUND_TRIP_S)
-        return level * ROUND_TRIPS_S[number] / PAYLOAD
-
-    def settings(self) -> Settings:
-        """Give rate, buffers and flows."""
-        each = self.flows // len(NUMBERS)
-        return {
-            **rate(GROUPS, self.mbps),
-            **{
-                f"{kind}{number}.count": each
-                for kind, number in product(("links.up", "links.down", "flows.group"), NUMBERS)
-            },
-        }
-
-    def begun(self, seed: int) -> Settings:
-        """Give the settings of one run: when the flows begin."""
-        random = np.random.default_rng((seed, 1))
-        last = max(self.flows // len(NUMBERS) - 1, 1)
-        steps = {
-            f"flows.group{number}.start_step": f"{random.uniform(0.2, 1.0) * SPREAD_S / last:.6f} s"
-            for number in NUMBERS
-        }
-        return {**self.settings(), **moments([f"group{number}" for number in NUMBERS], seed), **steps}
-
-
-TYPES = {
-    "T1": LinkType(1.5, 8),
-    "T2": LinkType(10, 20),
-    "T3": LinkType(45, 40),
-    "OC3": LinkType(155, 80, 5),
-}
-"""So few that a figure can show each, so many that their up-links fill the link."""
-
-EQUAL_SHARES = {
-    "T1": TYPES["T1"],
-    "T2": LinkType(10, 52),
-    "T3": LinkType(45, 240, 3),
-    "OC3": LinkType(155, 824, 3),
-}
-"""Another choice: as many flows as leave each 187.5 kbit/s."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import CYCLE, picture
 
-from .groups import TYPES
+from .link_types import TYPES
 from .runs import BOTTLENECK, GROUPS, PACKET, PAYLOAD, SEEDS, STAGED, WEB, drop_rate, jain, on_links, scheme
 from .staged import BUFFER, staged_settings
 from .web import web_settings
