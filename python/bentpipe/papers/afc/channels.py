@@ -10,7 +10,7 @@ from bentpipe.reproduction import Context
 from bentpipe.results import Estimate
 from bentpipe.style import GREY, picture
 
-from .runs import COLOURS, LABELS, SCHEMES, bursty_errors, counted_errors, independent_errors
+from .runs import COLOURS, LABELS, SCHEMES, bars, bursty_errors, counted_errors, independent_errors
 from .stages import VOLUMES_MB, Transfer, gain, kilo, mean_throughput, over_channel, with_counted_losses
 
 BURSTS = (1, 2, 3, 5, 8)
@@ -92,18 +92,9 @@ def draw(context: Context, path: Path) -> None:
     runs, published = runs_over_channels(context), _published(context)
     with picture(path, (12, 4.4)) as figure:
         level, stage = figure.subplots(1, 2, width_ratios=(1.5, 1))
-        for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
+        for name in SCHEMES:
             ends = [kilo(_at_end(transfers)[name]) for transfers in runs.values()]
-            bars = level.bar(
-                [place + offset for place in range(len(runs))],
-                [plain(value) for value in ends],
-                0.38,
-                yerr=[value["ci95"] or 0.0 for value in ends],
-                error_kw={"lw": 0.8, "capsize": 2},
-                color=COLOURS[name],
-                label=LABELS[name],
-            )
-            level.bar_label(bars, fmt="{:.0f}", fontsize=7)
+            bars(level, name, ends, "{:.0f}")
             printed = published[f"{name}, 20 MB", "throughput"] / 1e3
             level.axhline(printed, color=COLOURS[name], lw=0.9, ls="--")
         level.set_xticks(range(len(runs)), [fill(name, 14) for name in runs], fontsize=7)

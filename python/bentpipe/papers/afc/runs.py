@@ -1,12 +1,15 @@
 """The runs that the items share: schemes, channels, transfers, and what was measured of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bentpipe.papers.common import over, plain, seeded, width
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import BLUE, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SCHEMES = ("tcp", "afc")
 VARIANTS = {"tcp": "sack", "afc": "afc"}
@@ -131,3 +134,18 @@ def ratio(above: Number, below: Number) -> Estimate:
     relative = (width(above) / a) ** 2 + (width(below) / b) ** 2
     count = above["n"] if isinstance(above, dict) else 1
     return {"mean": a / b, "ci95": a / b * relative**0.5, "n": count}
+
+
+def bars(axes: "Axes", name: str, values: Sequence[Number], label: str) -> None:
+    """Draw a scheme's values with their intervals as bars, TCP's on the left; `label` formats a value."""
+    offset = {"tcp": -0.2, "afc": 0.2}[name]
+    drawn = axes.bar(
+        [place + offset for place in range(len(values))],
+        [plain(value) for value in values],
+        0.38,
+        yerr=[width(value) for value in values],
+        error_kw={"lw": 0.8, "capsize": 2},
+        color=COLOURS[name],
+        label=LABELS[name],
+    )
+    axes.bar_label(drawn, fmt=label, fontsize=7)

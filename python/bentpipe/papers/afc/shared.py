@@ -6,18 +6,17 @@ from pathlib import Path
 from bentpipe.grid import Grid
 from bentpipe.papers.common import over, plain
 from bentpipe.reproduction import Context, Row, Settings
-from bentpipe.results import Estimate, Run, half_width
+from bentpipe.results import Estimate, Run
 from bentpipe.style import picture
 
 from . import notes
 from .runs import (
     BERS,
-    COLOURS,
     FEW,
-    LABELS,
     RATES_KBPS,
     SCHEMES,
     SEEDS,
+    bars,
     counted_errors,
     flow,
     rate,
@@ -162,17 +161,8 @@ def bars_of_cases(
         grid = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (heading, (label, values)) in zip(grid, panels.items(), strict=True):
             cases = list(dict.fromkeys(case for case, _ in values))
-            for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
-                bars = axes.bar(
-                    [place + offset for place in range(len(cases))],
-                    [plain(values[case, name]) for case in cases],
-                    0.38,
-                    yerr=[half_width(values[case, name]) or 0.0 for case in cases],
-                    error_kw={"lw": 0.8, "capsize": 2},
-                    color=COLOURS[name],
-                    label=LABELS[name],
-                )
-                axes.bar_label(bars, fmt="{:.1f}", fontsize=7)
+            for name in SCHEMES:
+                bars(axes, name, [values[case, name] for case in cases], "{:.1f}")
             axes.set_xticks(
                 range(len(cases)),
                 [case if case == CLEAR or "kbit" in case else f"BER {case}" for case in cases],
