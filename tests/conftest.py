@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from bentpipe.reproduction import Cache, Row, reproduce
 
 PROGRAM = Path(sys.executable).with_name("bentpipe")
 ROOT = Path(__file__).parent.parent
@@ -38,6 +41,8 @@ to = "client"
 
 Result = subprocess.CompletedProcess[str]
 Bentpipe = Callable[..., Result]
+Rows = Mapping[tuple[str, str], Row]
+RowsOf = Callable[[str], Rows]
 
 
 @pytest.fixture
@@ -59,6 +64,18 @@ def bentpipe(tmp_path: Path) -> Bentpipe:
 def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the folder where the tests of papers keep finished runs: what one has run, no other runs again."""
     return tmp_path_factory.mktemp("finished-runs")
+
+
+@pytest.fixture(scope="session")
+def rows_of(finished_runs: Path) -> RowsOf:
+    """Reproduce ``PAPER/ITEM`` when it is first asked for; its rows by case and metric."""
+
+    @cache
+    def rows(item: str) -> Rows:
+        (result,) = reproduce(item, Cache(finished_runs))
+        return {(row.case, row.metric): row for row in result.rows}
+
+    return rows
 
 
 @pytest.fixture(scope="module")
