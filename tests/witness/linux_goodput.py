@@ -1,16 +1,14 @@
 """Goodput over a GEO satellite without loss: simulated, against the kernel, and between two kernels."""
 
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from linux_wire import INITIAL_WINDOW, transfer
 
 from bentpipe import _core
-from bentpipe.live.interop import PEER
 
-INITIAL_WINDOW = 10
 MSS_BYTES = 1460
 DELAY = "250 ms"
 RATE, REVERSE_RATE = "2.048 Mbit/s", "256 kbit/s"
@@ -91,41 +89,19 @@ WAYS = (("sack", "send"), ("sack", "receive"), ("linux", "send"))
 
 
 def on_the_wire(case: Case, recovery: str, direction: str) -> float:
-    """Give the goodput over our path from our end or a second kernel to the kernel, or the other way.
-
-    Raises
-    ------
-    LiveMissing
-        The machine or the user lacks something.
-    LiveFailed
-        The connection broke.
-    """
-    settings: dict[str, Any] = {
+    """Give the goodput over our path from our end or a second kernel to the kernel, or the other way."""
+    settings = {
         "recovery": recovery,
         "control": "reno" if recovery == "linux" else "standard",
         "direction": direction,
         "bytes": f"{case.total_bytes} B",
         "forward": {"rate": RATE, "delay": DELAY},
         "backward": {"rate": REVERSE_RATE, "delay": DELAY},
-        "mss": MSS_BYTES,
-        "kernel_mss": MSS_BYTES,
         "window": f"{case.window_bytes} B",
-        "initial_window": INITIAL_WINDOW,
-        "acknowledge_each": True,
-        "quickack": True,
-        "route": {"initcwnd": str(INITIAL_WINDOW), "window": str(case.window_bytes)},
-        "sysctl": {
-            "tcp_congestion_control": "reno",
-            "tcp_no_metrics_save": "1",
-            "tcp_timestamps": "0",
-            # Buffers that do not limit: the route's window does.
-            "tcp_rmem": "4096 2097152 8388608",
-            "tcp_wmem": "4096 4194304 8388608",
-        },
     }
-    row = json.loads(_core.interop(json.dumps(settings), [sys.executable, "-I", str(PEER)]))
-    if not row["sha256_equal"]:
-        raise AssertionError(f"{case.name}, {recovery}, {direction}: bytes differ")
+    # Buffers that do not limit: the route's window does.
+    buffers = {"tcp_rmem": "4096 2097152 8388608", "tcp_wmem": "4096 4194304 8388608"}
+    row = transfer(MSS_BYTES, settings, route={"window": str(case.window_bytes)}, sysctl=buffers)
     return float(row["goodput_bps"])
 
 

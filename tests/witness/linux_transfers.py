@@ -1,20 +1,16 @@
 """Transfers that our TCP and the kernel's send on the same drop patterns, as the sender's end saw them."""
 
-import json
 import struct
-import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bentpipe import _core
-from bentpipe.live.interop import PEER
+from linux_wire import transfer
 
 SEGMENTS = 64
 SEGMENT_BYTES = 1000
-INITIAL_WINDOW = 10
 RECOVERIES = ("sack", "newreno")
 AT_A_TIME = 12
 
@@ -81,44 +77,34 @@ def settings(recovery: str, direction: str, pattern: Pattern) -> dict[str, Any]:
         "bytes": f"{SEGMENTS * SEGMENT_BYTES} B",
         "forward": way(pattern.drops, "100 B"),
         "backward": way(pattern.ack_drops, "0 B"),
-        "mss": SEGMENT_BYTES,
-        "kernel_mss": SEGMENT_BYTES,
         # A program that reads while data arrives makes the kernel acknowledge several segments at a time.
         "reading": {"pause_after": "1 B", "pause": "2.5 s"},
-        "initial_window": INITIAL_WINDOW,
-        "acknowledge_each": True,
-        "quickack": True,
-        "route": {"initcwnd": str(INITIAL_WINDOW), "rto_min": "1s"},
-        "sysctl": {
-            "tcp_congestion_control": "reno",
-            "tcp_early_retrans": "0",
-            "tcp_frto": "0",
-            "tcp_no_metrics_save": "1",
-            "tcp_recovery": "0",
-            "tcp_sack": str(int(recovery == "sack")),
-            "tcp_timestamps": "0",
-            # Room for all of the data: neither program ever lets TCP wait.
-            "tcp_rmem": "4096 1048576 4194304",
-            "tcp_wmem": "4096 1048576 4194304",
-        },
+    }
+
+
+def sysctl(recovery: str) -> dict[str, str]:
+    """Give the kernel's settings."""
+    return {
+        "tcp_early_retrans": "0",
+        "tcp_frto": "0",
+        "tcp_recovery": "0",
+        "tcp_sack": str(int(recovery == "sack")),
+        # Room for all of the data: neither program ever lets TCP wait.
+        "tcp_rmem": "4096 1048576 4194304",
+        "tcp_wmem": "4096 1048576 4194304",
     }
 
 
 def run(recovery: str, direction: str, pattern: Pattern, folder: Path) -> Transfer:
-    """Make a transfer, from our end (``send``) or the kernel's (``receive``); `folder` takes the packets.
-
-    Raises
-    ------
-    LiveMissing
-        The machine or the user lacks something.
-    LiveFailed
-        The connection broke.
-    """
+    """Make a transfer, from our end (``send``) or the kernel's (``receive``); `folder` takes the packets."""
     capture = folder / f"{recovery}-{direction}-{pattern.name}.pcapng"
-    told = json.dumps(settings(recovery, direction, pattern))
-    row = json.loads(_core.interop(told, [sys.executable, "-I", str(PEER)], pcap=str(capture)))
-    if not row["sha256_equal"] or row["checksum_errors"]:
-        raise AssertionError(f"{recovery} {direction} {pattern.name}: bytes differ")
+    row = transfer(
+        SEGMENT_BYTES,
+        settings(recovery, direction, pattern),
+        route={"rto_min": "1s"},
+        sysctl=sysctl(recovery),
+        pcap=str(capture),
+    )
     if direction == "send":
         timeouts, state = row["timeouts"], row
     else:
@@ -139,8 +125,8 @@ def run_pairs(
     found: dict[tuple[str, str], dict[str, Transfer]] = {}
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         made = pool.map(lambda one: run(one[0], one[2], one[1], folder), wanted)
-        for (recovery, pattern, way), transfer in zip(wanted, made, strict=True):
-            found.setdefault((recovery, pattern.name), {})[way] = transfer
+        for (recovery, pattern, way), one in zip(wanted, made, strict=True):
+            found.setdefault((recovery, pattern.name), {})[way] = one
     return found
 
 
