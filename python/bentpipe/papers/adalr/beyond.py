@@ -10,7 +10,7 @@ from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Run
 from bentpipe.style import picture
 
-from .runs import BERS, SEEDS, download_s, settings_of
+from .runs import BERS, SEEDS, bit_errors, download_s, settings_of
 
 MECHANISMS = ("scaling", "cwnd_increase", "rwnd_increase", "loss_recovery")
 
@@ -32,10 +32,7 @@ READINGS: Mapping[str, Mapping[str, str]] = {
 
 CHANNELS: Mapping[str, Mapping[str, str]] = {
     "no losses": {},
-    **{
-        f"BER {ber}": {"links.satellite.loss.model": "ber", "links.satellite.loss.ber": ber}
-        for ber in BERS[1:]
-    },
+    **{f"BER {ber}": bit_errors(ber) for ber in BERS[1:]},
 }
 
 WINDOWS: Mapping[str, Mapping[str, str]] = {

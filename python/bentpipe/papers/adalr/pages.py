@@ -23,6 +23,7 @@ from .runs import (
     STARTS,
     VARIANTS,
     Case,
+    bit_errors,
     cross_flows,
     scenario_table,
     settings_of,
@@ -88,10 +89,7 @@ def table_5(context: Context) -> list[Row]:
 def with_errors(context: Context) -> dict[tuple[Case, str], Estimate]:
     """Give the response time with bit errors on the downlink: pages are alike, so each is a sample."""
     keys = list(product(CASES, BERS))
-    settings: list[Settings] = [
-        {**settings_of(case, "page"), "links.satellite.loss.model": "ber", "links.satellite.loss.ber": ber}
-        for case, ber in keys
-    ]
+    settings: list[Settings] = [{**settings_of(case, "page"), **bit_errors(ber)} for case, ber in keys]
     runs = context.runs("pages.toml", settings, runs=SEEDS)
     times: dict[tuple[Case, str], Estimate] = {}
     for key, run in zip(keys, runs, strict=True):
@@ -154,7 +152,7 @@ def congested(
     for seed, start in enumerate(STARTS, 1):
         settings: list[Settings] = []
         for case, ber in keys:
-            errors = {"links.satellite.loss.model": "ber", "links.satellite.loss.ber": ber} if ber else {}
+            errors = bit_errors(ber) if ber else {}
             settings.append(
                 {
                     **cross_flows(flows),

@@ -9,7 +9,7 @@ from bentpipe.papers.common import link, plain
 from bentpipe.reproduction import Context, Row, Settings
 
 from . import notes
-from .runs import SEEDS, download_s, scenario_table, settings_of
+from .runs import SEEDS, bit_errors, download_s, scenario_table, settings_of
 
 EFFICIENCY = 0.8
 """Share of the satellite link's rate that carries packets, inferred (see the preset)."""
@@ -34,7 +34,7 @@ def numbers(context: Context) -> list[Row]:
     errors = link(
         context.run(
             "download.toml",
-            {"links.satellite.loss.model": "ber", "links.satellite.loss.ber": "1e-5"},
+            bit_errors("1e-5"),
             runs=SEEDS,
         )
     )

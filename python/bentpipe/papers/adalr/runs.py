@@ -52,6 +52,11 @@ def settings_of(case: Case, flow: str = "download") -> dict[str, str]:
     return {f"flows.{flow}.variant": variant, "tcp.delayed_ack": DELAYED_ACK[delayed]}
 
 
+def bit_errors(ber: str) -> dict[str, str]:
+    """Give the settings of a downlink whose bits are wrong independently of each other."""
+    return {"links.satellite.loss.model": "ber", "links.satellite.loss.ber": ber}
+
+
 def ideal(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, Run]:
     """Run the download without losses."""
     runs = context.runs("download.toml", [settings_of(case) for case in cases])
@@ -90,8 +95,7 @@ def with_errors(
         {
             **settings_of(case),
             **dict.fromkeys(cross, case[0]),
-            "links.satellite.loss.model": "ber",
-            "links.satellite.loss.ber": ber,
+            **bit_errors(ber),
         }
         for case, ber in keys
     ]

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bentpipe.grid import Cell, Grid
-from bentpipe.papers.common import curve, flows, link, over, plain, seeded
+from bentpipe.papers.common import curve, flows, over, plain, seeded
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Run
 from bentpipe.style import picture
 
 from .link_types import TYPES
 from .runs import (
-    BOTTLENECK,
     COLOURS,
     GROUPS,
     LABELS,
@@ -22,31 +21,17 @@ from .runs import (
     THREE,
     TTL,
     buffers,
+    busy,
     drop_rate,
-    jain,
+    fairness,
     scheme,
+    wait_ms,
     xfwa,
 )
-from .schemes import fairness
 from .staged import staged_settings
 from .web import web_settings
 
 Measure = Callable[[Run], float]
-
-
-def busy(run: Run) -> float:
-    """Give the share of the time, in %, in which the bottleneck was sending."""
-    return 100 * plain(link(run, BOTTLENECK)["utilization"])
-
-
-def wait_ms(run: Run) -> float:
-    """Give the mean wait in the queue of the bottleneck."""
-    return 1e3 * plain(link(run, BOTTLENECK)["queueing_delay_mean_s"])
-
-
-def dropped(run: Run) -> float:
-    """Give the share of packets, in %, that the bottleneck dropped."""
-    return drop_rate(run, BOTTLENECK)
 
 
 def goodput(run: Run, prefix: str) -> float:
@@ -58,7 +43,7 @@ def goodput(run: Run, prefix: str) -> float:
 QUEUE: Mapping[str, Measure] = {
     "link busy (%)": busy,
     "wait in the queue (ms)": wait_ms,
-    "dropped (%)": dropped,
+    "dropped (%)": drop_rate,
 }
 
 
@@ -157,7 +142,7 @@ def estimates(context: Context) -> Grid:
         ("round trips",),
         cases,
         {
-            "Jain's index": lambda run: jain([plain(flow["goodput_bps"]) for flow in run["flows"]]),
+            "Jain's index": fairness,
             "group 1 (Mbit/s each)": lambda run: goodput(run, "group1"),
             "group 4 (Mbit/s each)": lambda run: goodput(run, "group4"),
             **QUEUE,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.grid import Cell, Grid
-from bentpipe.papers.common import curve, flows, link, over, plain, seeded
+from bentpipe.papers.common import curve, flows, over, seeded
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
@@ -17,7 +17,6 @@ from . import notes
 from .link_types import EQUAL_SHARES, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
 from .over_time import Series, acked
 from .runs import (
-    BOTTLENECK,
     COLOURS,
     GROUPS,
     LABELS,
@@ -26,10 +25,12 @@ from .runs import (
     THREE,
     Measured,
     buffers,
+    busy,
     claims,
     jain,
     scheme,
     segments,
+    wait_ms,
 )
 
 
@@ -104,7 +105,7 @@ def measure_figure_4(context: Context) -> Grid:
             for name in THREE
         }
         for name, runs in seeded(context, GROUPS, cases).items():
-            wait = over(1e3 * plain(link(run, BOTTLENECK)["queueing_delay_mean_s"]) for run in runs)
+            wait = over(map(wait_ms, runs))
             rows.append((f"{milliseconds}", LABELS[name], *_means(runs).values(), _fairness(runs), wait))
     return Grid(
         "Packets that a flow got through in 20 s at 1.5 Mbit/s, by the buffer; mean and 95 % interval",
@@ -168,10 +169,8 @@ def measure_figure_5(context: Context) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     for types in (TYPES, EQUAL_SHARES):
         for (kind, name), runs in by_type(context, types).items():
-            busy = over(100 * plain(link(run, BOTTLENECK)["utilization"]) for run in runs)
-            rows.append(
-                (kind, f"{types[kind].flows}", LABELS[name], *_means(runs).values(), _fairness(runs), busy)
-            )
+            about = (kind, f"{types[kind].flows}", LABELS[name])
+            rows.append((*about, *_means(runs).values(), _fairness(runs), over(map(busy, runs))))
     return Grid(
         "Packets that a flow got through in 20 s, with two choices of the number of flows; mean and 95 % "
         "interval",

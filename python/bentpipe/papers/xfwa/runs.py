@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bentpipe.papers.common import link, plain
+from bentpipe.papers.common import flows, link, plain
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Number, Run
 from bentpipe.style import BLUE, GREEN, ORANGE
@@ -111,9 +111,19 @@ def segments(flow: Mapping[str, Any]) -> float:
     return plain(flow["bytes_delivered"]) / PAYLOAD
 
 
-def drop_rate(run: Run, name: str) -> float:
-    """Give the share, in %, of the packets that came to a link and found no room."""
-    one = link(run, name)
+def busy(run: Run) -> float:
+    """Give the share of the time, in %, in which the bottleneck was sending."""
+    return 100 * plain(link(run, BOTTLENECK)["utilization"])
+
+
+def wait_ms(run: Run) -> float:
+    """Give the mean wait in the queue of the bottleneck."""
+    return 1e3 * plain(link(run, BOTTLENECK)["queueing_delay_mean_s"])
+
+
+def drop_rate(run: Run) -> float:
+    """Give the share, in %, of the packets that came to the bottleneck and found no room."""
+    one = link(run, BOTTLENECK)
     dropped, delivered = plain(one["dropped_packets"]), plain(one["delivered_packets"])
     return 100 * dropped / (dropped + delivered)
 
@@ -122,3 +132,8 @@ def jain(values: Sequence[float]) -> float:
     """Give Jain's index: 1 when all are equal, 1/n when one has everything."""
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares > 0 else 1.0
+
+
+def fairness(run: Run, prefix: str = "") -> float:
+    """Give Jain's index over what the flows of that name got while they were there."""
+    return jain([plain(flow["goodput_bps"]) for flow in flows(run, prefix)])

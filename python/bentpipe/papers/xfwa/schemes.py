@@ -5,13 +5,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bentpipe.grid import Cell, Grid
-from bentpipe.papers.common import flows, link, over, plain, seeded, width
+from bentpipe.papers.common import over, plain, seeded, width
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import CYCLE, picture
 
 from .link_types import TYPES
-from .runs import BOTTLENECK, GROUPS, PACKET, PAYLOAD, SEEDS, STAGED, WEB, drop_rate, jain, on_links, scheme
+from .runs import (
+    GROUPS,
+    PACKET,
+    PAYLOAD,
+    SEEDS,
+    STAGED,
+    WEB,
+    busy,
+    drop_rate,
+    fairness,
+    on_links,
+    scheme,
+    wait_ms,
+)
 from .staged import BUFFER, staged_settings
 from .web import web_settings
 
@@ -90,19 +103,13 @@ def all_runs(context: Context) -> dict[tuple[str, str], list[Run]]:
     }
 
 
-def fairness(run: Run, prefix: str) -> float:
-    """Give Jain's index over what flows got while they were there."""
-    return jain([plain(flow["goodput_bps"]) for flow in flows(run, prefix)])
-
-
 def measures(runs: Sequence[Run], prefix: str) -> dict[str, Estimate]:
     """Give what is looked at of a bottleneck."""
-    isl = [link(run, BOTTLENECK) for run in runs]
     return {
         "Jain's index": over(fairness(run, prefix) for run in runs),
-        "link busy (%)": over(100 * plain(one["utilization"]) for one in isl),
-        "wait in the queue (ms)": over(1e3 * plain(one["queueing_delay_mean_s"]) for one in isl),
-        "dropped (%)": over(drop_rate(run, BOTTLENECK) for run in runs),
+        "link busy (%)": over(map(busy, runs)),
+        "wait in the queue (ms)": over(map(wait_ms, runs)),
+        "dropped (%)": over(map(drop_rate, runs)),
         "timeouts of a flow": over(
             sum(plain(flow["timeouts"]) for flow in run["flows"]) / len(run["flows"]) for run in runs
         ),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bentpipe.grid import Cell, Grid
-from bentpipe.papers.common import curve, flows, link, over, plain, seeded
+from bentpipe.papers.common import curve, flows, over, plain, seeded
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import picture
@@ -19,15 +19,16 @@ from .runs import (
     WEB,
     Measured,
     buffers,
+    busy,
     claims,
     drop_rate,
-    jain,
+    fairness,
     moments,
     scheme,
+    wait_ms,
 )
 
 COUNTS = (0, 10, 20, 30, 40, 50)
-ISL = "isl1"
 
 FEW = 5
 """Runs of each case where something else is tried."""
@@ -73,12 +74,12 @@ def by_count(
 
 def utilization(runs: Iterable[Run]) -> Estimate:
     """Give the share of the time, in %, in which the bottleneck was sending."""
-    return over(100 * plain(link(run, ISL)["utilization"]) for run in runs)
+    return over(map(busy, runs))
 
 
 def drops(runs: Iterable[Run]) -> Estimate:
     """Give the share of packets, in %, that the bottleneck dropped."""
-    return over(drop_rate(run, ISL) for run in runs)
+    return over(map(drop_rate, runs))
 
 
 def figure_6(context: Context) -> list[Row]:
@@ -126,9 +127,9 @@ def measure(context: Context) -> Grid:
                     utilization(runs),
                     drops(runs),
                     over(_goodput(run, "long") for run in runs),
-                    over(jain([plain(flow["goodput_bps"]) for flow in flows(run, "long")]) for run in runs),
+                    over(fairness(run, "long") for run in runs),
                     over(_goodput(run, "web") for run in runs),
-                    over(1e3 * plain(link(run, ISL)["queueing_delay_mean_s"]) for run in runs),
+                    over(map(wait_ms, runs)),
                 )
             )
     return Grid(
