@@ -7,7 +7,16 @@ import pytest
 
 from bentpipe import papers
 from bentpipe.papers.common import link, plain
-from bentpipe.papers.xfwa import beyond, convergence, handover, link_types, over_time, runs, staged
+from bentpipe.papers.xfwa import (
+    beyond,
+    coming_and_going,
+    convergence,
+    handover,
+    link_types,
+    over_time,
+    runs,
+    staged,
+)
 from bentpipe.reproduction import Cache, Context
 from bentpipe.results import mean
 from conftest import ROOT, Bentpipe, RowsOf
@@ -52,7 +61,7 @@ def test_flows_that_are_not_forgotten_are_alike_and_fill_the_link() -> None:
     )
 
     def busy(some: list[staged.Staged]) -> float:
-        return float(np.mean([one.bottleneck.utilization(staged.EDGES_S).mean() for one in some]))
+        return float(np.mean([one.bottleneck.utilization(coming_and_going.EDGES_S).mean() for one in some]))
 
     assert busy(patient) > 0.98 > busy(literal)
 

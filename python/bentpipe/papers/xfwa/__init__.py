@@ -2,7 +2,7 @@
 
 from bentpipe.reproduction import Item
 
-from . import beyond, convergence, equation, groups, handover, schemes, staged, texts, web
+from . import beyond, coming_and_going, convergence, equation, groups, handover, schemes, texts, web
 
 ITEMS = (
     Item(
@@ -21,15 +21,15 @@ ITEMS = (
     Item(
         "figure-2",
         "Figure 2: segment numbers while flows come and go",
-        staged.figure_2,
-        staged.draw_figure_2,
+        coming_and_going.figure_2,
+        coming_and_going.draw_figure_2,
         texts.FIGURE_2,
     ),
     Item(
         "figure-3",
         "Figure 3: throughput and queue while flows come and go",
-        staged.figure_3,
-        staged.draw_figure_3,
+        coming_and_going.figure_3,
+        coming_and_going.draw_figure_3,
         texts.FIGURE_3,
     ),
     Item(
