@@ -10,7 +10,7 @@ from bentpipe import papers, runner
 from bentpipe.errors import BentpipeError
 from bentpipe.grid import Grid
 from bentpipe.reproduction import Cache, Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
-from conftest import LOSSY, Bentpipe
+from conftest import LOSSY
 
 ABOUT = 'title = "Two windows"\ncitation = "A. Uthor, 2001"\n'
 HEADER = "item,case,metric,unit,published,kind,where,comment\n"
@@ -192,20 +192,3 @@ def test_a_broken_published_file_is_an_error(paper: Path, row: str) -> None:
     (paper / "published.csv").write_text(HEADER + row)
     with pytest.raises(BentpipeError, match="toy"):
         papers.all_papers()
-
-
-@pytest.mark.parametrize("name", [paper.name for paper in papers.all_papers()])
-def test_every_paper_is_reproduced_and_explains_what_differs(
-    bentpipe: Bentpipe, tmp_path: Path, finished_runs: Path, name: str
-) -> None:
-    result = bentpipe(
-        "reproduce", name, "--json", "--report", "report", "--cache", finished_runs, timeout=600
-    )
-    assert result.returncode == 0, result.stderr
-    items = json.loads(result.stdout)["items"]
-    assert sum(len(item["rows"]) for item in items) == len(papers.read(papers.folder() / name).published)
-    for item in items:
-        for row in item["rows"]:
-            assert row["verdict"] in ("match", "shape", "differs")
-            assert row["note"] or row["verdict"] == "match", (item["item"], row)
-    assert (tmp_path / "report" / "index.html").is_file()
