@@ -18,6 +18,7 @@ MAXIMUM_ROWS = 20
 """Flows or links shown; the rest is in the JSON."""
 
 _WIDTH_OF_A_FILE = 160
+_UNLIMITED = 10_000
 _COLOURS = {"match": "green", "shape": "yellow", "differs": "red"}
 
 
@@ -32,18 +33,20 @@ def print_run(run: Run, to: Console) -> None:
     runs = run.get("runs")
     replicated = f", {runs} replications, 95 % intervals" if runs else ""
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
-    to.print(flow_table(run["flows"]))
+    tables = [flow_table(run["flows"])]
     if streams := [flow for flow in run["flows"] if _over_udp(flow)]:
-        to.print(datagram_table(streams))
+        tables.append(datagram_table(streams))
     if lossy := [flow for flow in run["flows"] if _lost(flow)]:
-        to.print(loss_cause_table(lossy))
+        tables.append(loss_cause_table(lossy))
     if run["pages"]:
-        to.print(page_table(run["pages"]))
-    to.print(link_table(run["links"]))
+        tables.append(page_table(run["pages"]))
+    tables.append(link_table(run["links"]))
     if run["gateways"]:
-        to.print(gateway_table(run["gateways"]))
+        tables.append(gateway_table(run["gateways"]))
     if run["handovers"]:
-        to.print(handover_table(run["handovers"]))
+        tables.append(handover_table(run["handovers"]))
+    for table in tables:
+        _print_whole(table, to)
     engine = run["engine"]
     spent = f"Simulated {seconds(run['duration_s'])} in {seconds(engine['wall_s'])}: "
     spent += f"{count(engine['events'])} events"
@@ -196,8 +199,15 @@ def _over_udp(flow: Flow) -> bool:
     return flow["variant"] == "udp"
 
 
+def _print_whole(table: Table, to: Console) -> None:
+    # On a narrow terminal a long row goes on in the next line; a name or a number that is cut says nothing.
+    table.width = to.measure(table, options=to.options.update(max_width=_UNLIMITED)).maximum
+    to.print(table, crop=False)
+
+
 def _table(first: str, *rest: str) -> Table:
-    table = Table(first, box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(first, no_wrap=True)
     for name in rest:
         table.add_column(name, justify="left" if name == "variant" else "right", no_wrap=True)
     return table
@@ -240,7 +250,7 @@ def print_interop(result: Mapping[str, Any], to: Console) -> None:
             f"{count(row['checksum_errors'])} + {count(row['kernel_checksum_errors'])}",
             "equal" if row["sha256_equal"] else "differ",
         )
-    to.print(table)
+    _print_whole(table, to)
 
 
 def _mention_rest(table: Table, rows: int) -> None:

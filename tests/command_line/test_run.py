@@ -1,10 +1,14 @@
 import json
+from io import StringIO
 from itertools import takewhile
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
+from bentpipe.results import parse
+from bentpipe.table import print_run
 from conftest import SCENARIOS, Bentpipe, without_engine
 
 FLOW_KEYS = {
@@ -80,6 +84,14 @@ def test_the_table_shows_units(bentpipe: Bentpipe, lossy: Path) -> None:
     assert result.returncode == 0
     for unit in ("kbit/s", "MB", " s ", "packets", "%"):
         assert unit in result.stdout
+
+
+def test_a_narrow_terminal_cuts_no_name_and_no_number(bentpipe: Bentpipe, lossy: Path) -> None:
+    run = parse(bentpipe("run", lossy, "--runs", "2", "--json").stdout)
+    narrow, wide = StringIO(), StringIO()
+    print_run(run, Console(width=40, file=narrow))
+    print_run(run, Console(width=400, file=wide))
+    assert narrow.getvalue().split() == wide.getvalue().split()
 
 
 def test_losses_by_cause_are_shown_when_there_are_any(bentpipe: Bentpipe, lossy: Path) -> None:
