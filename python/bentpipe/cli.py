@@ -54,7 +54,7 @@ _threads = click.option(
     "--threads", type=click.IntRange(1), help="How many runs at a time; all cores by default."
 )
 _folder = click.Path(file_okay=False, path_type=Path)
-_file = click.Path(path_type=Path)
+_file = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -178,13 +178,22 @@ def plot(
     """Draw each RESULT, a folder that `run --out` wrote or a scenario, as a column of one picture."""
     from bentpipe.output import Staging
     from bentpipe.plot import Subject, draw_runs
+    from bentpipe.results import mean
     from bentpipe.style import picture_format
 
     out = out or Path("plot.png")
     picture_format(out)
     if start is not None and end is not None and start >= end:
         raise InputError(f"--from {start:g} is not before --to {end:g}")
+    if (settings or seed is not None) and all(Path(result).is_dir() for result in results):
+        option = "--set" if settings else "--seed"
+        raise InputError(
+            f"{option}: expected a scenario to change, found finished runs: {', '.join(results)}"
+        )
     subjects = [Subject.of(result, settings, seed) for result in results]
+    last = max(mean(subject.run["duration_s"]) or 0.0 for subject in subjects)
+    if start is not None and start >= last:
+        raise InputError(f"--from {start:g}: expected a time before the runs end, at {last:g} s")
     with Staging() as staging:
         draw_runs(subjects, staging.file(out), start_s=start, end_s=end)
     click.echo(f"Wrote {out}", err=True)

@@ -79,6 +79,27 @@ def test_a_broken_result_is_one_line(bentpipe: Bentpipe, lossy: Path, tmp_path: 
     assert not (tmp_path / "plot.png").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--set", "seed=3"), "--set: expected a scenario to change, found finished runs: result"),
+        (("--seed", "3"), "--seed: expected a scenario to change, found finished runs: result"),
+        (("--from", "10000"), "--from 10000: expected a time before the runs end, at "),
+    ],
+)
+def test_what_would_change_or_show_nothing_is_refused(
+    bentpipe: Bentpipe, lossy: Path, tmp_path: Path, options: tuple[str, str], expected: str
+) -> None:
+    bentpipe("run", lossy, "--out", "result")
+    result = bentpipe("plot", "result", *options)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(f"bentpipe: {expected}")
+    assert not (tmp_path / "plot.png").exists()
+    # A scenario beside it can be changed.
+    if options[0] != "--from":
+        assert bentpipe("plot", "result", lossy, *options).returncode == 0
+
+
 @pytest.mark.parametrize("flows", ["both", "stream"])
 def test_a_stream_over_udp_is_drawn_without_a_window(bentpipe: Bentpipe, tmp_path: Path, flows: str) -> None:
     text = (SCENARIOS / "multimedia.toml").read_text().replace("300 s", "10 s")
