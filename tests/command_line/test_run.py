@@ -9,7 +9,7 @@ from rich.console import Console
 
 from bentpipe.results import parse
 from bentpipe.table import print_run
-from conftest import SCENARIOS, Bentpipe, without_engine
+from conftest import ROOT, SCENARIOS, Bentpipe, without_engine
 
 FLOW_KEYS = {
     "name",
@@ -77,6 +77,18 @@ def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe,
     ]
     # Each loss was repaired, and each loss was on the satellite.
     assert flow["retransmitted_segments"] >= run["links"][2]["corrupted_packets"] > 0
+
+
+def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "results.md").read_text()
+    scenarios = ("leo-handover.toml", "pages.toml", "demo.toml")
+    for name in scenarios:
+        assert bentpipe("run", SCENARIOS / name, "--runs", "2", "--out", name).returncode == 0
+        run = json.loads((tmp_path / name / "result.json").read_text())
+        rows = [row for table in ("flows", "links", "gateways", "handovers", "pages") for row in run[table]]
+        keys = {key for table in (run, run["engine"], run["jain"], *rows) for key in table}
+        kinds = set(pq.read_table(tmp_path / name / "series.parquet")["kind"].to_pylist())
+        assert [key for key in keys | kinds if f"`{key}`" not in page and f'"{key}"' not in page] == []
 
 
 def test_the_table_shows_units(bentpipe: Bentpipe, lossy: Path) -> None:
