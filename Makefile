@@ -110,4 +110,4 @@ lock:
 	mv target/lock/lock requirements.lock
 
 clean:
-	rm -rf target $(VENV) out
+	rm -rf target $(VENV) out python/bentpipe/_core.*.so python/bentpipe/papers/data
