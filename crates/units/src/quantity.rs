@@ -119,7 +119,7 @@ fn parse(text: &str, units: &[Unit], expected: &str) -> Result<u64, String> {
         return Err(format!("expected {expected} that is not negative, found {text:?}"));
     }
     if value > LARGEST {
-        return Err(format!("{text:?} is larger than anything that can be simulated"));
+        return Err(format!("{}, larger than anything that can be simulated", wrong()));
     }
     Ok(value.round() as u64)
 }
@@ -249,7 +249,7 @@ mod tests {
             ("10 apples", "expected a rate"),
             ("-1 Mbit/s", "not negative"),
             ("0 bit/s", "above zero"),
-            ("1e300 Mbit/s", "larger than anything"),
+            ("1e300 Mbit/s", "expected a rate such as \"2.048 Mbit/s\", found \"1e300 Mbit/s\", larger than"),
             ("NaN Mbit/s", "expected a rate"),
             ("1e Mbit/s", "expected a rate"),
             ("", "expected a rate"),

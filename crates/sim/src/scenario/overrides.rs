@@ -8,7 +8,7 @@ use super::tree::{Document, Node, Origin, Table, Value, dotted, read_value};
 const NAME: &str = "--set";
 
 /// The tables whose keys are names that a scenario makes up.
-const NAMED: [&str; 2] = ["links", "flows"];
+const NAMED: [&str; 3] = ["links", "flows", "handovers"];
 
 /// Keys of a flow that one over UDP has not: `flows.*` passes over it.
 const OF_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
@@ -104,8 +104,11 @@ fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>
             longer.push(start);
         }
         if longer.is_empty() {
-            let message =
-                format!("expected * to match a name in {}, found none there", dotted(&path[..depth]));
+            let message = if depth == 1 && !NAMED.contains(&path[0].as_str()) {
+                expected_one_of("* behind a table of names", &path[0], &NAMED)
+            } else {
+                format!("expected * to match a name in {}, found none there", dotted(&path[..depth]))
+            };
             return Err(fail(message));
         }
         paths = longer;

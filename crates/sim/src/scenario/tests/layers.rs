@@ -225,7 +225,18 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
             "1.5",
             "links.satellite.loss.ber: expected a probability from 0 to 1, found 1.5",
         ),
-        ("node.*.x", "1", "node.*.x: expected * to match a name in node, found none there"),
+        (
+            "flow.*.variant",
+            "reno",
+            "flow.*.variant: expected * behind a table of names (links, flows, handovers), found \"flow\"; did \
+             you mean \"flows\"?",
+        ),
+        (
+            "handovers.*.at",
+            "1 s",
+            "handovers.*.at: expected * to match a name in handovers, found none there",
+        ),
+        ("handovers.h.at", "1 s", "handovers.h.at: expected one of the handovers (none), found \"h\""),
         ("seed.x", "1", "seed: expected a whole number of at least 0, found a table"),
         ("extends", "preset:geo", "extends: expected extends in a file only, found \"preset:geo\""),
         ("", "1", "expected a dotted key such as links.satellite.rate, found \"\""),
