@@ -11,6 +11,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "applications",
+    "check_quantity",
     "controls",
     "interop",
     "kernel_controls",
@@ -117,6 +118,15 @@ def controls() -> list[tuple[str, str]]:
 
 def applications() -> list[tuple[str, str]]:
     """Name and summary of each application that a flow may carry."""
+
+def check_quantity(kind: str, text: str) -> None:
+    """Check that `text` is a ``time``, a ``rate``, a ``size`` or a ``queue``, as scenarios write it.
+
+    Raises
+    ------
+    ValueError
+        It is not; the text says what was expected.
+    """
 
 def schema() -> str:
     """Give the JSON Schema of a scenario file."""

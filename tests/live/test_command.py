@@ -139,18 +139,46 @@ def conversation(capture: Path) -> tuple[list[str], list[str]]:
             ("--loss", "much"),
             "--loss: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found 'much'",
         ),
-        (("--recovery", "cubic"), 'recovery: expected one of tahoe, reno, newreno, sack, found "cubic"'),
+        (
+            ("--reverse-loss", "150%"),
+            "--reverse-loss: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found '150%'",
+        ),
+        (
+            ("--loss", "drop:0"),
+            "--loss: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found 'drop:0'",
+        ),
+        (
+            ("--delay", "20 ms,20"),
+            'Invalid value for \'--delay\': expected a time such as "250 ms", found "20"',
+        ),
+        (
+            ("--reverse-rate", "fast"),
+            'Invalid value for \'--reverse-rate\': expected a rate such as "2.048 Mbit/s", found "fast"',
+        ),
+        (
+            ("--queue", "100"),
+            'Invalid value for \'--queue\': expected a queue such as "100 packets", "64 KiB" or "unlimited", '
+            'found "100"',
+        ),
+        (
+            ("--reorder", "5"),
+            "Invalid value for '--reorder': expected a share such as 0.01 or 1%, found '5'",
+        ),
+        (
+            ("--recovery", "cubic"),
+            '--recovery: expected one of tahoe, reno, newreno, sack, linux, found "cubic"',
+        ),
         (
             ("--recovery", "sack,linux", "--control", "reno"),
             "--control: expected one of standard, adalr, afc, adalr+afc for sack too, found reno",
         ),
         (("--direction", "up"), "--direction: expected send or receive, found 'up'"),
         (("--sysctl", "tcp_sack"), "--sysctl: expected name=value such as tcp_sack=0, found 'tcp_sack'"),
-        (("--sysctl", "tcp_none=1"), "sysctl: this kernel has no net.ipv4.tcp_none in a namespace"),
+        (("--sysctl", "tcp_none=1"), "--sysctl: this kernel has no net.ipv4.tcp_none in a namespace"),
         (("--recovery", "all", "--pcap", "a"), "--pcap is for one transfer, and these options give 4"),
         (
             ("--closes-first", "receiver", "--answer", "1 B"),
-            "answer: a receiver that closes first cannot send anything back",
+            "--answer: a receiver that closes first cannot send anything back",
         ),
     ],
 )

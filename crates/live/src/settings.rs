@@ -240,12 +240,12 @@ impl Settings {
 
     fn recovery_kind(&self) -> Result<RecoveryKind, LiveError> {
         let all = RecoveryKind::ALL;
-        named(&all, RecoveryKind::name, "recovery", &self.recovery)
+        named(&all, RecoveryKind::name, "recovery", &[LINUX], &self.recovery)
     }
 
     fn control_kind(&self) -> Result<ControlKind, LiveError> {
         let all = ControlKind::ALL;
-        named(&all, ControlKind::name, "control", &self.control)
+        named(&all, ControlKind::name, "control", &[], &self.control)
     }
 
     /// What stands at our end of the path, and how it is set up.
@@ -316,9 +316,16 @@ fn is_setting_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, key: &str, wanted: &str) -> Result<T, LiveError> {
+/// The kind of that name; `others` may stand for `key` too.
+fn named<T: Copy>(
+    all: &[T],
+    name: fn(T) -> &'static str,
+    key: &str,
+    others: &[&str],
+    wanted: &str,
+) -> Result<T, LiveError> {
     all.iter().copied().find(|kind| name(*kind) == wanted).ok_or_else(|| {
-        let names: Vec<_> = all.iter().map(|kind| name(*kind)).collect();
+        let names: Vec<_> = all.iter().map(|kind| name(*kind)).chain(others.iter().copied()).collect();
         LiveError::Setting(format!("{key}: expected one of {}, found {wanted:?}", names.join(", ")))
     })
 }
@@ -367,7 +374,7 @@ mod tests {
         let said = |from: &str, to: &str| with(from, to).unwrap_err().to_string();
         assert_eq!(
             said("\"sack\"", "\"cubic\""),
-            "recovery: expected one of tahoe, reno, newreno, sack, found \"cubic\""
+            "recovery: expected one of tahoe, reno, newreno, sack, linux, found \"cubic\""
         );
         assert_eq!(
             said("\"bytes\":", "\"mss\": 40, \"bytes\":"),

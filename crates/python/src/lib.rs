@@ -6,9 +6,10 @@ mod live;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use bentpipe_path::{GeoHop, GeoModel};
+use bentpipe_path::{GeoHop, GeoModel, QueueSpec};
 use bentpipe_sim::{RunOptions, scenario};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
+use bentpipe_units::{Bytes, Rate, Span};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -135,6 +136,19 @@ fn schema() -> PyResult<String> {
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
+/// Raises unless `text` is a quantity of its kind as scenarios write it.
+#[pyfunction]
+fn check_quantity(kind: &str, text: &str) -> PyResult<()> {
+    let checked = match kind {
+        "time" => text.parse::<Span>().map(drop),
+        "rate" => text.parse::<Rate>().map(drop),
+        "size" => text.parse::<Bytes>().map(drop),
+        "queue" => text.parse::<QueueSpec>().map(drop),
+        _ => Err(format!("expected time, rate, size or queue, found {kind:?}")),
+    };
+    checked.map_err(PyValueError::new_err)
+}
+
 /// Distance in km and delay in s, one way, between a station and a geostationary satellite.
 #[pyfunction]
 fn slant_range(
@@ -172,7 +186,7 @@ mod _core {
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release};
     #[pymodule_export]
     use super::{
-        RunError, RunResult, Scenario, ScenarioError, applications, controls, load, presets, profiles,
-        recoveries, schema, slant_range, slant_range_at_elevation, variants,
+        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, load, presets,
+        profiles, recoveries, schema, slant_range, slant_range_at_elevation, variants,
     };
 }

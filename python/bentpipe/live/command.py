@@ -16,54 +16,89 @@ class _List(click.ParamType[tuple[str, ...]]):
 
     name = "list"
 
+    def __init__(self, kind: str | None = None) -> None:
+        self._one = None if kind is None else _Quantity(kind)
+        if kind is not None:
+            self.name = f"{kind},..."
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, ...]:
         parts = tuple(part.strip() for part in str(value).split(","))
         if not all(parts):
             self.fail(f"{value!r} has an empty entry", param, ctx)
-        return parts
+        return parts if self._one is None else tuple(self._one.convert(part, param, ctx) for part in parts)
 
 
-def _several(name: str, default: str | None, text: str) -> _Decorator:
+class _Quantity(click.ParamType[str]):
+    """A time, a rate, a size or a queue as scenarios write it."""
+
+    def __init__(self, kind: str) -> None:
+        self.name = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from bentpipe import _core
+
+        try:
+            _core.check_quantity(self.name, str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
+class _Share(click.ParamType[float]):
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        from bentpipe.live.interop import share
+
+        try:
+            return share(str(value))
+        except ValueError:
+            self.fail(f"expected a share such as 0.01 or 1%, found {str(value)!r}", param, ctx)
+
+
+def _several(name: str, default: str | None, text: str, kind: str | None = None) -> _Decorator:
     values = () if default is None else (default,)
     return click.option(
-        f"--{name}", type=_List(), multiple=True, default=values, show_default=default or False, help=text
+        f"--{name}", type=_List(kind), multiple=True, default=values, show_default=True, help=text
     )
 
 
-def _optional(name: str, text: str) -> _Decorator:
-    return click.option(name, help=text)
+def _quantity(name: str, kind: str, default: str | None, text: str) -> _Decorator:
+    return click.option(name, type=_Quantity(kind), default=default, show_default=True, help=text)
 
 
-@click.group()
-def live() -> None:
+_SEGMENT = click.IntRange(88, 65_495)
+
+
+@click.group(
+    invoke_without_command=True, short_help="Run our TCP against the kernel's; needs Linux and root."
+)
+@click.pass_context
+def live(context: click.Context) -> None:
     """Run our TCP on a real wire, against the kernel's; needs Linux and root."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
-@live.command()
+@live.command(short_help="Transfers between our TCP and the kernel's.")
 @_several("recovery", "sack", "Our end's recovery, all of them, or linux: a second kernel in its place.")
 @_several("control", None, "Its control, or all; standard by default, for linux the kernel's reno.")
 @_several("direction", "send", "Which way the data goes, from our end: send, receive.")
 @_several("loss", "0", "Losses on the way of the data: 0.01, 1%, bursts:0.005:0.3 (begin, end), drop:3+5.")
-@_several("delay", "250 ms", "Propagation delay, one way.")
-@_several("rate", "10 Mbit/s", "Rate of the path.")
-@_several("bytes", "1 MB", "How much data.")
-@_optional("--reverse-rate", "Rate on the way of the acknowledgments, when it differs.")
+@_several("delay", "250 ms", "Propagation delay, one way.", "time")
+@_several("rate", "10 Mbit/s", "Rate of the path.", "rate")
+@_several("bytes", "1 MB", "How much data.", "size")
+@_quantity("--reverse-rate", "rate", None, "Rate on the way of the acknowledgments, when it differs.")
 @click.option(
     "--reverse-loss", default="0", show_default=True, help="Losses on the way of the acknowledgments."
 )
-@click.option("--queue", default="unlimited", show_default=True, help="What may wait: 100 packets, 64 KiB.")
-@click.option(
-    "--reorder", type=click.FloatRange(0, 1), default=0.0, help="Share of packets held up, both ways."
-)
-@click.option("--reorder-delay", default="5 ms", show_default=True, help="How long they are held up.")
-@click.option(
-    "--duplicate", type=click.FloatRange(0, 1), default=0.0, help="Share of packets that come twice."
-)
-@click.option(
-    "--answer", default="0 B", show_default=True, help="Sent back through the half-closed connection."
-)
+@_quantity("--queue", "queue", "unlimited", "What may wait: 100 packets, 64 KiB.")
+@click.option("--reorder", type=_Share(), default="0", help="Share of packets held up, both ways.")
+@_quantity("--reorder-delay", "time", "5 ms", "How long they are held up.")
+@click.option("--duplicate", type=_Share(), default="0", help="Share of packets that come twice, both ways.")
+@_quantity("--answer", "size", "0 B", "Sent back through the half-closed connection.")
 @click.option(
     "--closes-first",
     type=click.Choice(["sender", "receiver"]),
@@ -72,20 +107,29 @@ def live() -> None:
     help="Which end closes its half first.",
 )
 @click.option("--read-rate", type=click.IntRange(1), help="Bytes a second that the receiver reads.")
-@_optional("--pause-after", "The receiver stops reading once it has read so much.")
-@click.option("--pause", default="10 s", show_default=True, help="For so long.")
-@click.option("--mss", type=click.IntRange(1), default=1460, show_default=True, help="Of our end, in bytes.")
-@click.option("--kernel-mss", type=click.IntRange(1), help="Of the kernel; as ours by default.")
-@click.option("--window", default="1 MiB", show_default=True, help="Our end's receive buffer.")
-@_optional("--kernel-buffer", "Receive buffer of the kernel's socket; it sizes it itself by default.")
+@_quantity("--pause-after", "size", None, "The receiver stops reading once it has read so much.")
+@_quantity("--pause", "time", "10 s", "For so long.")
+@click.option("--mss", type=_SEGMENT, default=1460, show_default=True, help="Of our end, in bytes.")
+@click.option("--kernel-mss", type=_SEGMENT, help="Of the kernel, in bytes; as ours by default.")
+@_quantity("--window", "size", "1 MiB", "Our end's receive buffer.")
+@_quantity(
+    "--kernel-buffer", "size", None, "Receive buffer of the kernel's socket; it sizes it itself by default."
+)
 @click.option(
     "--kernel-control",
     default="reno",
     show_default=True,
     help="Congestion control of the kernel's socket.",
 )
-@click.option("--scaling/--no-scaling", default=True, help="Whether our end offers window scaling.")
-@click.option("--timestamps/--no-timestamps", default=False, help="Whether our end offers timestamps.")
+@click.option(
+    "--scaling/--no-scaling", default=True, show_default=True, help="Whether our end offers window scaling."
+)
+@click.option(
+    "--timestamps/--no-timestamps",
+    default=False,
+    show_default=True,
+    help="Whether our end offers timestamps.",
+)
 @click.option(
     "--sack/--no-sack", default=None, help="Whether our end offers SACK; as its recovery by default."
 )
@@ -93,16 +137,25 @@ def live() -> None:
 @click.option("--quickack", is_flag=True, help="The kernel acknowledges every segment at once.")
 @click.option("--sysctl", multiple=True, help="A kernel setting such as tcp_sack=0; repeatable.")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**53 - 1), default=1, show_default=True, help="Of the losses."
+    "--seed",
+    type=click.IntRange(0, 2**53 - 1),
+    default=1,
+    show_default=True,
+    help="Of the payload, the losses and our first sequence number.",
 )
 @click.option("--threads", type=click.IntRange(1), help="How many transfers at a time; 8 by default.")
-@click.option("--pcap", type=click.Path(path_type=Path), help="Write the packets at the data's sender here.")
+@click.option(
+    "--pcap",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the packets at the data's sender to this pcapng file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
 def interop(**options: Any) -> None:
     """Move data between our TCP and an ordinary program on the kernel's, and compare what arrived.
 
     Lists (with commas, or the option again) give a row for each combination. The exit status is 1 when any
-    hash differs or a connection breaks, and 2 when the machine or the user lacks something.
+    hash differs or a connection breaks, and 2 when an option cannot be used or the machine or the user lacks
+    something.
     """
     from bentpipe import table
     from bentpipe.live.interop import interop as run

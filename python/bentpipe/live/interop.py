@@ -44,39 +44,50 @@ class Transfer:
         }
 
 
-def loss_model(text: str) -> dict[str, Any]:
+def loss_model(text: str, option: str = "--loss") -> dict[str, Any]:
     """Read a loss as people write it: ``0.01``, ``1%``, ``bursts:0.005:0.3`` or ``drop:3+5``.
 
     Raises
     ------
     InputError
-        It is none of these.
+        It is none of these; the message names the `option`.
     """
     kind, _, rest = text.partition(":")
     try:
         if kind == "drop":
-            return {
-                "model": "drop",
-                "packets": [int(number) for number in rest.split("+")],
-                "at_least": "100 B",
-            }
-        if kind == "bursts":
-            begin, end = map(float, rest.split(":"))
-            return {"model": "gilbert-elliott", "good_to_bad": begin, "bad_to_good": end}
-        return {"model": "packet", "probability": _share(text)}
+            packets = [int(number) for number in rest.split("+")]
+            if min(packets) > 0:
+                return {"model": "drop", "packets": packets, "at_least": "100 B"}
+        elif kind == "bursts":
+            begin, end = map(share, rest.split(":"))
+            if end > 0:
+                return {"model": "gilbert-elliott", "good_to_bad": begin, "bad_to_good": end}
+        else:
+            return {"model": "packet", "probability": share(text)}
     except ValueError:
-        raise InputError(
-            f"--loss: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found {text!r}"
-        ) from None
+        pass
+    raise InputError(
+        f"{option}: expected a share such as 0.01 or 1%, bursts:0.005:0.3 or drop:3+5, found {text!r}"
+    )
 
 
-def _share(text: str) -> float:
-    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+def share(text: str) -> float:
+    """Read a share of one: ``0.01`` or ``1%``.
+
+    Raises
+    ------
+    ValueError
+        It is none, or not between 0 and 1.
+    """
+    value = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(text)
+    return value
 
 
 def _loss_column(text: str) -> float | str:
     try:
-        return _share(text)
+        return share(text)
     except ValueError:
         return text
 
@@ -111,7 +122,7 @@ def matrix(
                 **both,
                 "rate": way.get("reverse_rate") or rate,
                 "delay": delay,
-                "loss": loss_model(way["reverse_loss"]),
+                "loss": loss_model(way["reverse_loss"], "--reverse-loss"),
             },
         }
         transfers.append(Transfer(loss, settings))
@@ -199,7 +210,9 @@ def _result(future: Future[Row]) -> Row:
     except LiveMissing as error:
         raise InputError(f"live interop: {error}") from error
     except ValueError as error:
-        raise InputError(str(error)) from error
+        # It begins with the name of the setting, which is that of its option.
+        name, colon, rest = str(error).partition(":")
+        raise InputError(f"--{name.replace('_', '-')}{colon}{rest}") from error
 
 
 def _run(transfer: Transfer, pcap: str | None, progress: Any) -> Row:
