@@ -46,7 +46,11 @@ class _Precision(click.ParamType[float]):
 Command = Callable[..., None]
 
 _set = click.option(
-    "--set", "settings", type=_Setting(), multiple=True, help="Change one value of the scenario; repeatable."
+    "--set",
+    "settings",
+    type=_Setting(),
+    multiple=True,
+    help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
 )
 _seed = click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Instead of the scenario's own seed.")
 _json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
@@ -74,7 +78,9 @@ def cli(context: click.Context) -> None:
     "--runs", type=click.IntRange(1), help="Replications: each number becomes mean, 95 % interval and n."
 )
 @click.option(
-    "--precision", type=_Precision(), help="Replicate until every flow's goodput is known this well, as 2%."
+    "--precision",
+    type=_Precision(),
+    help="Replicate until every flow's goodput is known this well, as 2%; at most --runs times, or 1000.",
 )
 @click.option("--out", type=_folder, help="Write result.json and series.parquet to this folder.")
 @click.option("--plot", "draw", is_flag=True, help="With --out: write plot.png too.")
@@ -130,9 +136,10 @@ def run(
         table.print_run(outcome.run, table.console())
 
 
-@cli.command("list")
+@cli.command("list", short_help="List variants, presets, papers and what else can be named.")
 @click.argument(
     "what",
+    metavar="WHAT",
     type=click.Choice(
         [
             "variants",
@@ -149,7 +156,10 @@ def run(
 )
 @_json
 def list_(what: str, as_json: bool) -> None:
-    """List what scenarios can name, or the papers that can be reproduced."""
+    """List what scenarios can name, or the papers that can be reproduced.
+
+    WHAT is variants, recoveries, controls, applications, queues, gateways, presets, profiles or papers.
+    """
     from bentpipe import catalogue, table
     from bentpipe.results import dump
 
@@ -160,11 +170,18 @@ def list_(what: str, as_json: bool) -> None:
         table.print_catalogue(entries, table.console())
 
 
-@cli.command()
+@cli.command(short_help="Draw runs, side by side in one picture.")
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True)
 @click.option("--out", "-o", type=_file, help="The picture, .png or .svg; plot.png by default.")
-@click.option("--from", "start", type=click.FloatRange(0), help="Show from this simulated second on.")
-@click.option("--to", "end", type=click.FloatRange(0), help="Show up to this simulated second.")
+@click.option(
+    "--from",
+    "start",
+    type=click.FloatRange(0),
+    help="Show from this simulated second on; the start by default.",
+)
+@click.option(
+    "--to", "end", type=click.FloatRange(0), help="Show up to this simulated second; the end by default."
+)
 @_set
 @_seed
 def plot(
@@ -199,11 +216,14 @@ def plot(
     click.echo(f"Wrote {out}", err=True)
 
 
-@cli.command()
+@cli.command(short_help="Hold a paper's numbers and claims against ours.")
 @click.argument("what", metavar="[PAPER[/ITEM]]", default="")
 @click.option("--report", type=_folder, help="Write an HTML page with a picture of each item to this folder.")
 @click.option(
-    "--cache", type=_folder, help="Where finished runs are kept, so that a second call goes on from there."
+    "--cache",
+    type=_folder,
+    help="Where finished runs are kept, so that a second call goes on from there; "
+    "~/.cache/bentpipe/reproduce by default.",
 )
 @click.option("--no-cache", is_flag=True, help="Run everything again.")
 @_threads

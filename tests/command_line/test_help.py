@@ -20,6 +20,13 @@ def test_without_a_command_the_help_names_all_of_them(bentpipe: Bentpipe) -> Non
     result = bentpipe()
     assert result.returncode == 0
     assert all(f"  {command} " in result.stdout for command in COMMANDS)
+    # None of the summaries is cut.
+    assert "..." not in result.stdout.partition("Commands:")[2]
+
+
+def test_live_without_a_command_is_its_help(bentpipe: Bentpipe) -> None:
+    result = bentpipe("live")
+    assert (result.returncode, result.stdout, result.stderr) == (0, bentpipe("live", "--help").stdout, "")
 
 
 def test_the_options_of_run_are_those_promised(bentpipe: Bentpipe) -> None:
