@@ -1,5 +1,6 @@
 """The command line: reads options, calls what does the work, turns errors into one line and a status."""
 
+import math
 import os
 import signal
 import sys
@@ -41,6 +42,19 @@ class _Precision(click.ParamType[float]):
                 f"{value!r} is no precision: expected something between 0% and 100%, such as 2%", param, ctx
             )
         return share
+
+
+class _Seconds(click.ParamType[float]):
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = -1.0
+        if not 0.0 <= seconds < math.inf:
+            self.fail(f"expected simulated seconds such as 2.5, found {str(value)!r}", param, ctx)
+        return seconds
 
 
 Command = Callable[..., None]
@@ -176,12 +190,10 @@ def list_(what: str, as_json: bool) -> None:
 @click.option(
     "--from",
     "start",
-    type=click.FloatRange(0),
+    type=_Seconds(),
     help="Show from this simulated second on; the start by default.",
 )
-@click.option(
-    "--to", "end", type=click.FloatRange(0), help="Show up to this simulated second; the end by default."
-)
+@click.option("--to", "end", type=_Seconds(), help="Show up to this simulated second; the end by default.")
 @_set
 @_seed
 def plot(
@@ -200,8 +212,8 @@ def plot(
 
     out = out or Path("plot.png")
     picture_format(out)
-    if start is not None and end is not None and start >= end:
-        raise InputError(f"--from {start:g} is not before --to {end:g}")
+    if end is not None and (start or 0.0) >= end:
+        raise InputError(f"--from {start or 0.0:g} is not before --to {end:g}")
     if (settings or seed is not None) and all(Path(result).is_dir() for result in results):
         option = "--set" if settings else "--seed"
         raise InputError(
