@@ -29,7 +29,10 @@ def entries(what: str) -> list[Entry]:
             pairs = _core.profiles()
         case "queues":
             pairs = [
-                ("drop-tail", "first in, first out; drops what arrives when it is full, in packets or bytes"),
+                (
+                    "drop-tail",
+                    'drops what arrives when it is full; written "100 packets" or "64 KiB", without a scheme',
+                ),
                 ("red", "random early detection: drops or marks by the average queue (Floyd, Jacobson 1993)"),
                 ("rem", "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)"),
             ]

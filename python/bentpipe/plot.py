@@ -19,6 +19,7 @@ MAXIMUM_FLOWS = 8
 """Flows drawn in one panel; more would be a carpet."""
 
 _MAXIMUM_QUEUES = 4
+_FILES = ("result.json", "series.parquet")
 _RASTER_ABOVE = 5_000
 
 
@@ -44,6 +45,10 @@ class Subject:
         folder = Path(name)
         if folder.is_dir():
             return cls._read(folder)
+        if folder.name in _FILES and folder.is_file():
+            raise InputError(
+                f"{name}: expected the folder that it is in, or a scenario, found a file of a result"
+            )
         from bentpipe import runner
 
         scenario = runner.load(name, settings)
@@ -52,16 +57,17 @@ class Subject:
 
     @classmethod
     def _read(cls, folder: Path) -> "Subject":
+        result, series = (folder / name for name in _FILES)
         try:
-            run = parse((folder / "result.json").read_text(encoding="utf-8"))
+            run = parse(result.read_text(encoding="utf-8"))
             title = run["scenario"]
         except OSError as error:
             raise InputError(
                 f"{folder}: not a folder that `bentpipe run --out` wrote ({error.strerror})"
             ) from error
         except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-            raise InputError(f"{folder / 'result.json'}: not the result of a run") from error
-        return cls(title, run, Traces.read(folder / "series.parquet"))
+            raise InputError(f"{result}: not the result of a run") from error
+        return cls(title, run, Traces.read(series))
 
 
 def draw_runs(

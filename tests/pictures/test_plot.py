@@ -79,6 +79,14 @@ def test_a_broken_result_is_one_line(bentpipe: Bentpipe, lossy: Path, tmp_path: 
     assert not (tmp_path / "plot.png").exists()
 
 
+@pytest.mark.parametrize("name", ["result.json", "series.parquet"])
+def test_a_file_of_a_result_is_not_taken_for_a_scenario(bentpipe: Bentpipe, lossy: Path, name: str) -> None:
+    bentpipe("run", lossy, "--out", "result")
+    result = bentpipe("plot", f"result/{name}")
+    message = "expected the folder that it is in, or a scenario, found a file of a result"
+    assert (result.returncode, result.stderr) == (2, f"bentpipe: result/{name}: {message}\n")
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
