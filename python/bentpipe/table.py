@@ -58,7 +58,7 @@ def print_run(run: Run, to: Console) -> None:
 
 
 def flow_table(flows: list[Flow]) -> Table:
-    """Make the table of what each flow got; one that had not finished when the run ended is open."""
+    """Make the table of what each flow got; one that goes on at the end is open, one that broke failed."""
     table = _table(
         "flow", "variant", "delivered", "time", "goodput", "throughput", "resent segments", "timeouts", "RTT"
     )
@@ -68,17 +68,25 @@ def flow_table(flows: list[Flow]) -> Table:
             flow["name"],
             flow["variant"],
             quantity(flow["bytes_delivered"], "B"),
-            seconds(flow["duration_s"]) + ("" if mean(flow["finish_s"]) is not None else ", open"),
+            seconds(flow["duration_s"]) + _end(flow),
             quantity(flow["goodput_bps"], "bit/s"),
             quantity(flow["throughput_bps"], "bit/s"),
             *(("–", "–") if _over_udp(flow) else map(count, resent)),
             seconds(flow["rtt_mean_s"]),
         )
     _mention_rest(table, len(flows))
-    for flow in flows:
-        if flow.get("error"):
-            table.caption = f"{flow['name']}: {flow['error']}"
+    broken = [f"{flow['name']}: {flow['error']}" for flow in flows if flow.get("error")]
+    if broken:
+        more = [f"… and {len(broken) - MAXIMUM_ROWS} more (see --json)"] if len(broken) > MAXIMUM_ROWS else []
+        table.caption = escape("\n".join(broken[:MAXIMUM_ROWS] + more))
+        table.caption_justify = "left"
     return table
+
+
+def _end(flow: Flow) -> str:
+    if mean(flow["finish_s"]) is not None:
+        return ""
+    return ", failed" if flow.get("error") else ", open"
 
 
 def datagram_table(flows: list[Flow]) -> Table:

@@ -106,6 +106,32 @@ def test_a_narrow_terminal_cuts_no_name_and_no_number(bentpipe: Bentpipe, lossy:
     assert narrow.getvalue().split() == wide.getvalue().split()
 
 
+def test_each_connection_that_breaks_is_named_and_is_not_called_open(
+    bentpipe: Bentpipe, tmp_path: Path
+) -> None:
+    text = """\
+extends = "preset:geo"
+duration = "20000 s"
+[links.satellite]
+loss = { model = "packet", probability = 1 }
+[flows.broken]
+from = "server"
+to = "client"
+bytes = "1 MB"
+count = 2
+[flows.fine]
+from = "server"
+to = "gateway"
+"""
+    (tmp_path / "dead.toml").write_text(text)
+    shown = bentpipe("run", "dead.toml").stdout.splitlines()
+    rows = {line.split()[0]: line for line in shown if line.startswith(("broken", "fine"))}
+    assert [", failed" in rows[name] for name in ("broken0", "broken1", "fine")] == [True, True, False]
+    assert ", open" in rows["fine"]
+    reason = "the retransmission limit was reached without an answer"
+    assert [line.strip() for line in shown if reason in line] == [f"broken{i}: {reason}" for i in (0, 1)]
+
+
 def test_losses_by_cause_are_shown_when_there_are_any(bentpipe: Bentpipe, lossy: Path) -> None:
     (flow,) = json.loads(bentpipe("run", lossy, "--json").stdout)["flows"]
     assert flow["loss_cause_random"] >= flow["loss_cause_random_cut"] > 0
