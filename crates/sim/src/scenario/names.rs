@@ -21,12 +21,11 @@ pub(crate) fn check(name: &str, what: &str, count: Option<u32>) -> Result<(), St
         ));
     }
     let allowed = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-    if plain.is_empty()
-        || plain.chars().count() > MAX_NAME
-        || plain.starts_with(['-', '.'])
-        || !plain.chars().all(allowed)
-    {
-        let found = quoted(name);
+    let found = quoted(name);
+    if plain.starts_with(['-', '.']) {
+        return Err(format!("expected {what} that begins with a letter, a digit or \"_\", found {found}"));
+    }
+    if plain.is_empty() || plain.chars().count() > MAX_NAME || !plain.chars().all(allowed) {
         return Err(format!(
             "expected {what} of at most {MAX_NAME} letters, digits, \"-\", \"_\" and \".\", found {found}"
         ));
@@ -69,7 +68,11 @@ mod tests {
         for good in ["gateway", "s{i}", "Zürich-2", "a.b_c", "{i}"] {
             assert_eq!(check(good, "a node", Some(2)), Ok(()), "{good}");
         }
-        for bad in ["", "a/b", "..", "-x", "a b", "a*", "{j}", "a\n", &"x".repeat(65)] {
+        for bad in ["..", "-x", ".a/b"] {
+            let error = check(bad, "a node", Some(2)).unwrap_err();
+            assert!(error.starts_with("expected a node that begins with a letter"), "{bad:?}: {error}");
+        }
+        for bad in ["", "a/b", "a b", "a*", "{j}", "a\n", &"x".repeat(65)] {
             let error = check(bad, "a node", Some(2)).unwrap_err();
             assert!(error.starts_with("expected a node of at most 64 letters"), "{bad:?}: {error}");
         }
