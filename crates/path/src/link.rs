@@ -305,6 +305,11 @@ impl Link {
         Some(Delivery { id, bytes, corrupted })
     }
 
+    /// When the packet that was taken last leaves the queue to be sent; none before the first packet.
+    pub fn last_begins(&self) -> Option<Time> {
+        self.ring.last().map(|slot| slot.starts)
+    }
+
     /// Packets waiting at `now`, the one being sent not counted.
     pub fn queue_packets(&mut self, now: Time) -> u32 {
         self.settle(now);

@@ -43,6 +43,11 @@ impl Ring {
         self.tail - self.head == self.slots.len() as u64 - 1
     }
 
+    /// The newest packet, also when it has arrived.
+    pub(crate) fn last(&self) -> Option<&Slot> {
+        self.tail.checked_sub(1).map(|number| self.get(number))
+    }
+
     #[inline]
     pub(crate) fn last_mut(&mut self) -> &mut Slot {
         let mask = self.slots.len() - 1;

@@ -112,7 +112,7 @@ impl Network {
             if let Some(observer) = &mut self.observer
                 && passed != Passed::Dropped
             {
-                observer.queue(at, step.link(), link.queue_packets(at));
+                observer.taken(at, step.link(), link);
             }
             at = match passed {
                 Passed::Arrives(time) => time,
@@ -139,7 +139,7 @@ impl Network {
             self.queue.push(link.next_time(), number);
         }
         if let Some(observer) = &mut self.observer {
-            observer.queue(at, number, link.queue_packets(at));
+            observer.taken(at, number, link);
         }
         None
     }

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::Ipv4Addr;
 
+use bentpipe_path::Link;
 use bentpipe_tcp::wire::Addresses;
 use bentpipe_tcp::{Endpoint, Flags, Segment, Seq};
 use bentpipe_units::Time;
@@ -11,10 +12,12 @@ use crate::addresses::{TTL, keys, lines};
 use crate::packets::Packet;
 use crate::pcap::Capture;
 use crate::scenario::{FlowSpec, Scenario};
-use crate::series::{FlowSeries, Series};
+use crate::series::{FlowSeries, LinkSeries, Series, Wait};
 
 pub(crate) struct Observer {
     series: Option<Series>,
+    /// Per direction of a link, how its packets waited.
+    waits: Vec<Vec<Wait>>,
     capture: Option<CaptureState>,
     /// Per end, those of UDP flows behind all others: how its sequence numbers continue past 32 bits.
     unwrapped: Vec<Unwrapped>,
@@ -60,10 +63,11 @@ impl Observer {
                 .flat_map(connections)
                 .chain(scenario.udp_flows().map(|(_, flow)| series_of(flow.name.clone())))
                 .collect(),
-            links: vec![Default::default(); 2 * scenario.links.len()],
+            links: Vec::new(),
         });
         let lines = scenario.connections() + scenario.udp_flows().count();
-        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * lines] })
+        let waits = vec![Vec::new(); 2 * scenario.links.len()];
+        Ok(Observer { series, waits, capture, unwrapped: vec![Unwrapped::default(); 2 * lines] })
     }
 
     #[inline(never)]
@@ -120,12 +124,11 @@ impl Observer {
         }
     }
 
+    /// Link number `number` has taken a packet.
     #[inline(never)]
-    pub(crate) fn queue(&mut self, now: Time, link: u32, packets: u32) {
-        if let Some(series) = &mut self.series {
-            let link = &mut series.links[link as usize];
-            link.time_s.push(now.as_secs());
-            link.queue_packets.push(u64::from(packets));
+    pub(crate) fn taken(&mut self, now: Time, number: u32, link: &Link) {
+        if let (Some(_), Some(begins)) = (&self.series, link.last_begins()) {
+            self.waits[number as usize].push(Wait { taken: now, begins });
         }
     }
 
@@ -174,9 +177,10 @@ impl Observer {
         state.error = recorded.err();
     }
 
-    /// The series, complete.
-    pub(crate) fn take_series(&mut self) -> Option<Series> {
+    /// The series of a run that ended at `end`, complete.
+    pub(crate) fn take_series(&mut self, end: Time) -> Option<Series> {
         let mut series = self.series.take()?;
+        series.links = self.waits.iter().map(|waits| LinkSeries::of(waits, end)).collect();
         for flow in &mut series.flows {
             flow.lost.sort_by_time();
         }

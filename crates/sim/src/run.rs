@@ -79,7 +79,7 @@ pub fn run(
     if let Some(mut observer) = engine.into_observer() {
         let written = observer.capture_error().map_or_else(|| observer.finish_capture(), Err);
         written.map_err(RunError::Capture)?;
-        result.series = observer.take_series();
+        result.series = observer.take_series(end);
     }
     Ok(result)
 }

@@ -1,5 +1,7 @@
 //! Time series of a run, as columns of equal length.
 
+use bentpipe_units::Time;
+
 /// All series of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
@@ -102,8 +104,67 @@ impl LostColumns {
 /// A direction of a link.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSeries {
-    /// Time in seconds, a row a packet taken.
+    /// Time in seconds: a row when a packet is taken, and one when it begins to be sent unless it is sent at once.
     pub time_s: Vec<f64>,
-    /// Packets waiting, the one being sent not counted.
+    /// Packets waiting from then on, the one being sent not counted.
     pub queue_packets: Vec<u64>,
+}
+
+/// A packet in a queue, first in, first out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    pub(crate) taken: Time,
+    /// When it begins to be sent.
+    pub(crate) begins: Time,
+}
+
+impl LinkSeries {
+    /// The series up to `end` of a link whose packets waited so.
+    pub(crate) fn of(waits: &[Wait], end: Time) -> LinkSeries {
+        let mut series = LinkSeries::default();
+        let mut begun =
+            waits.iter().filter(|wait| wait.begins > wait.taken).map(|wait| wait.begins).peekable();
+        let mut waiting = 0;
+        let mut row = |at: Time, waiting: u64| {
+            if at <= end {
+                series.time_s.push(at.as_secs());
+                series.queue_packets.push(waiting);
+            }
+        };
+        for wait in waits {
+            while let Some(at) = begun.next_if(|begins| *begins <= wait.taken) {
+                waiting -= 1;
+                row(at, waiting);
+            }
+            waiting += u64::from(wait.begins > wait.taken);
+            row(wait.taken, waiting);
+        }
+        for at in begun {
+            waiting -= 1;
+            row(at, waiting);
+        }
+        series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_fills_and_drains_packet_by_packet() {
+        let at = Time::from_nanos;
+        let wait = |taken, begins| Wait { taken: at(taken), begins: at(begins) };
+        // Three packets at once, each sent in 10 s; one that comes when the second ends; one that finds nobody.
+        let s = 1_000_000_000;
+        let waits =
+            [wait(0, 0), wait(0, 10 * s), wait(0, 20 * s), wait(20 * s, 30 * s), wait(50 * s, 50 * s)];
+        let rows = |end: u64| {
+            let series = LinkSeries::of(&waits, at(end * s));
+            series.time_s.into_iter().zip(series.queue_packets).collect::<Vec<_>>()
+        };
+        let whole = [(0.0, 0), (0.0, 1), (0.0, 2), (10.0, 1), (20.0, 0), (20.0, 1), (30.0, 0), (50.0, 0)];
+        assert_eq!(rows(60), whole);
+        assert_eq!(rows(20), whole[..6]);
+    }
 }

@@ -29,7 +29,7 @@ def flight(subject: Subject, name: str, start_s: float, end_s: float) -> float:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """A link that sends full packets, found again from what its queue took: when each was taken and begun."""
+    """A link that sends full packets, found again from its queue: when each was taken and begun."""
 
     taken_s: Series
     begun_s: Series
@@ -39,8 +39,10 @@ class Bottleneck:
     def of(cls, subject: Subject, name: str, rate_bps: float) -> "Bottleneck":
         """Find it from a run with its series."""
         trace = subject.traces.get(name, "queue")
-        service_s = 8 * PACKET / rate_bps
-        return cls(trace.time_s, _begun(trace.time_s, trace.value, service_s), service_s)
+        change = np.diff(trace.value, prepend=0.0)
+        # A packet that does not wait has one row, and changes nothing.
+        taken, begun = change >= 0.0, change <= 0.0
+        return cls(trace.time_s[taken], trace.time_s[begun], 8 * PACKET / rate_bps)
 
     def busy_until(self, times_s: Series) -> Series:
         """Give the seconds that the link had been sending by each time."""
@@ -67,21 +69,3 @@ class Bottleneck:
         gaps = self.begun_s[1:] - ends[:-1]
         inside = gaps[(ends[:-1] >= start_s) & (self.begun_s[1:] <= end_s)]
         return float(inside.max()) if len(inside) else 0.0
-
-
-def _begun(taken_s: Series, waiting: Series, service_s: float) -> Series:
-    """Find when each packet began to be sent, from how many waited when each was taken.
-
-    Full packets make the times; packets of a handshake are shorter, which the numbers waiting put right.
-    """
-    begun = np.empty(len(taken_s))
-    free = 0.0
-    for place, moment in enumerate(taken_s):
-        begun[place] = free = max(moment, free)
-        first = place - int(waiting[place])
-        if first >= 0 and (late := begun[first] - moment) > 0:
-            begun[first : place + 1] -= late
-            begun[:first] = np.minimum(begun[:first], moment)
-            free -= late
-        free += service_s
-    return begun
