@@ -11,7 +11,7 @@ pub struct RttEstimator {
     smoothed: Option<Span>,
     variation: Span,
     rto: Span,
-    /// Doublings since the last sample or progress.
+    /// Doublings since the last sample, or since it was ended.
     backoff: u32,
     min: Option<Span>,
     latest: Option<Span>,
@@ -68,8 +68,9 @@ impl RttEstimator {
         self.backoff += 1;
     }
 
-    /// New data was acknowledged, by an ambiguous ACK or not: the next timer starts from the plain RTO.
-    pub fn progress(&mut self) {
+    /// A closed window has opened again: its probes' doublings say nothing of the path, and the next timer starts from the
+    /// plain RTO.
+    pub fn end_backoff(&mut self) {
         self.backoff = 0;
     }
 
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn backoff_doubles_to_the_maximum_and_ends_with_progress() {
+    fn backoff_doubles_to_the_maximum_until_it_is_ended() {
         let mut rtt = RttEstimator::new(config());
         rtt.sample(Span::from_millis(500), 1);
         let seconds: Vec<f64> = (0..8)
@@ -166,7 +167,7 @@ mod tests {
             })
             .collect();
         assert_eq!(seconds, [3.0, 6.0, 12.0, 24.0, 48.0, 60.0, 60.0, 60.0]);
-        rtt.progress();
+        rtt.end_backoff();
         assert_eq!(rtt.rto(), Span::from_millis(1500));
     }
 

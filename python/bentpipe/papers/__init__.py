@@ -1,6 +1,6 @@
 """Papers that can be reproduced, and how to add one.
 
-A paper is a folder of data and a module of code:
+A paper is a folder of data and a package of code:
 
 ``papers/NAME/``
     ``paper.toml`` with ``title`` and ``citation``; the scenario files; and ``published.csv``, the only place
@@ -17,8 +17,8 @@ A paper is a folder of data and a module of code:
     comment    the paper's own words, or how the number was read off
     ========== ========================================================================================
 
-``bentpipe/papers/NAME.py``
-    The module, with a tuple ``ITEMS`` of `bentpipe.reproduction.Item`, in the paper's order (dashes in NAME
+``bentpipe/papers/NAME/``
+    The package, or a module while it is small, with a tuple ``ITEMS`` of `bentpipe.reproduction.Item`, in the paper's order (dashes in NAME
     become underscores). Each item has a ``compute(context)`` that runs what it needs with ``context.run`` and
     gives a `Row` for every row of ``published.csv`` with that item, made by ``context.number`` and
     ``context.claim``, and a ``draw(context, path)`` that writes a picture, or ``None``. What the paper did

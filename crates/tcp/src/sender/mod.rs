@@ -269,7 +269,7 @@ impl Sender {
         self.probe_now = false;
         self.timer = Time::NEVER;
         // The probes' back-off says nothing of the network.
-        self.rtt.progress();
+        self.rtt.end_backoff();
     }
 
     fn take_sack(&mut self, incoming: &Incoming<'_>) -> bool {
