@@ -18,11 +18,12 @@ A paper is a folder of data and a package of code:
     ========== ========================================================================================
 
 ``bentpipe/papers/NAME/``
-    The package, or a module while it is small, with a tuple ``ITEMS`` of `bentpipe.reproduction.Item`, in the paper's order (dashes in NAME
-    become underscores). Each item has a ``compute(context)`` that runs what it needs with ``context.run`` and
-    gives a `Row` for every row of ``published.csv`` with that item, made by ``context.number`` and
-    ``context.claim``, and a ``draw(context, path)`` that writes a picture, or ``None``. What the paper did
-    not look at is an `Item.beyond`, without rows. What papers do alike is in `bentpipe.papers.common`.
+    The package, or a module while it is small, with a tuple ``ITEMS`` of `bentpipe.reproduction.Item`, in the
+    paper's order (dashes in NAME become underscores). Each item has a ``compute(context)`` that runs what it
+    needs with ``context.run`` and gives a `Row` for every row of ``published.csv`` with that item, made by
+    ``context.number`` and ``context.claim``, and a ``draw(context, path)`` that writes a picture, or
+    ``None``. What the paper did not look at is an `Item.beyond`, without rows. What papers do alike is in
+    `bentpipe.papers.common`.
     For example::
 
         from bentpipe.reproduction import Context, Item, Row
