@@ -196,9 +196,10 @@ impl<'a> Driver<'a> {
         let settings = self.settings;
         let own = self.own.measured(self.clock)?;
         let kernel = self.kernel.measured(self.clock)?;
-        let (kernel_info, kernel_counters) = self.kernel.testimony()?;
-        let (own_kernel_info, own_kernel_counters) = self.own.testimony()?.unzip();
-        let counter = |name: &str| kernel_counters.get(name).copied().unwrap_or(0);
+        let Some((kernel_info, kernel_counters)) = kernel.testimony else {
+            return Err(LiveError::Failed("the kernel did not say what it saw".to_owned()));
+        };
+        let (own_kernel_info, own_kernel_counters) = own.testimony.unzip();
         let (bytes, answer) = (settings.bytes.get(), settings.answer.get());
         let (to_kernel, to_own, finished, forward, backward) = match settings.direction {
             Direction::Send => (bytes, answer, kernel.last_byte, self.out.stats(), self.back.stats()),
@@ -211,7 +212,9 @@ impl<'a> Driver<'a> {
             sha256_equal: (own.received_bytes, kernel.received_bytes) == (to_own, to_kernel)
                 && own.received_sha256 == kernel.sent_sha256
                 && kernel.received_sha256 == own.sent_sha256,
-            checksum_errors: own.checksum_errors + self.kernel.checksum_errors(),
+            checksum_errors: own.wrong_checksums_sent
+                + own.wrong_checksums_received
+                + kernel.wrong_checksums_sent,
             retransmitted_segments: own.retransmitted_segments,
             resets: own.resets,
             timeouts: own.timeouts,
@@ -227,7 +230,7 @@ impl<'a> Driver<'a> {
             forward,
             backward,
             kernel_retransmitted_segments: kernel.retransmitted_segments,
-            kernel_checksum_errors: counter("TcpInCsumErrors"),
+            kernel_checksum_errors: kernel.wrong_checksums_received,
             kernel_timeouts: kernel.timeouts,
             kernel_resets: kernel.resets,
             kernel_info,

@@ -162,7 +162,9 @@ impl Host for End {
             received_bytes: self.received(),
             received_sha256: self.reassembly.hash(),
             last_byte: self.last_delivery,
-            checksum_errors: 0,
+            // A packet of ours has the right one, and one that is wrong does not come as far as this.
+            wrong_checksums_sent: 0,
+            wrong_checksums_received: 0,
             data_segments: sent.data_segments,
             retransmitted_segments: sent.retransmitted_segments,
             resets: self.resets,
@@ -172,6 +174,7 @@ impl Host for End {
             cwnd_segments: window.cwnd / window.smss,
             ssthresh_segments: window.ssthresh.is_finite().then(|| window.ssthresh / window.smss),
             state: format!("{:?}", self.endpoint.state()),
+            testimony: None,
         })
     }
 }

@@ -43,11 +43,6 @@ pub(crate) trait Host {
     /// Bytes of the stream that it has in order; it may count the other end's FIN as one more.
     fn received(&self) -> u64;
 
-    /// What the kernel says of its end; nothing of ours.
-    fn testimony(&mut self) -> Result<Option<Testimony>, LiveError> {
-        Ok(None)
-    }
-
     /// What it saw, when everything is over.
     fn measured(&mut self, clock: Clock) -> Result<Measured, LiveError>;
 }
@@ -61,8 +56,10 @@ pub(crate) struct Measured {
     pub(crate) received_sha256: String,
     /// When its application had the last byte; the start when there was none.
     pub(crate) last_byte: Time,
-    /// Packets that it sent, or that came to it, with a wrong checksum.
-    pub(crate) checksum_errors: u64,
+    /// Packets that it sent with a wrong checksum.
+    pub(crate) wrong_checksums_sent: u64,
+    /// Segments that came to it with a wrong checksum.
+    pub(crate) wrong_checksums_received: u64,
     pub(crate) data_segments: u64,
     pub(crate) retransmitted_segments: u64,
     pub(crate) resets: u64,
@@ -72,4 +69,6 @@ pub(crate) struct Measured {
     pub(crate) cwnd_segments: f64,
     pub(crate) ssthresh_segments: Option<f64>,
     pub(crate) state: String,
+    /// What the kernel says of its end; nothing of ours.
+    pub(crate) testimony: Option<Testimony>,
 }

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags};
 use crate::LiveError;
 use crate::clock::Clock;
 use crate::host::{Condition, Host, Measured};
-use crate::kernel::{Tables, Testimony};
+use crate::kernel::Tables;
 use crate::namespace::{Namespace, Network};
 use crate::payload::Place;
 use crate::program::{Program, Report, Task};
@@ -23,7 +23,8 @@ pub(crate) struct LinuxEnd {
     /// How far its acknowledgments have come.
     acknowledges: Option<Place>,
     received: u64,
-    checksum_errors: u64,
+    /// Packets that it sent with a wrong checksum.
+    wrong_checksums: u64,
     buffer: Vec<u8>,
 }
 
@@ -39,7 +40,7 @@ impl LinuxEnd {
             outcome: None,
             acknowledges: None,
             received: 0,
-            checksum_errors: 0,
+            wrong_checksums: 0,
             buffer: vec![0; 1 << 16],
         })
     }
@@ -47,25 +48,6 @@ impl LinuxEnd {
     /// Whether its program has said what it saw.
     pub(crate) fn has_reported(&self) -> bool {
         matches!(self.outcome, Some(Ok(_)))
-    }
-
-    /// What the kernel says of the connection.
-    pub(crate) fn testimony(&mut self) -> Result<Testimony, LiveError> {
-        let counters = self.tables.counters();
-        let counters = counters.map_err(|error| LiveError::while_doing("reading /proc/net", &error))?;
-        Ok((self.report()?.info, counters))
-    }
-
-    /// Packets that it sent with a wrong checksum.
-    pub(crate) fn checksum_errors(&self) -> u64 {
-        self.checksum_errors
-    }
-
-    fn report(&self) -> Result<&Report, LiveError> {
-        match &self.outcome {
-            Some(Ok(report)) => Ok(report),
-            _ => Err(LiveError::Failed("the socket program said nothing".to_owned())),
-        }
     }
 }
 
@@ -82,7 +64,7 @@ impl Host for LinuxEnd {
                     }
                     return Ok(Some(bytes.to_vec()));
                 }
-                Err(DecodeError::IpChecksum | DecodeError::TcpChecksum) => self.checksum_errors += 1,
+                Err(DecodeError::IpChecksum | DecodeError::TcpChecksum) => self.wrong_checksums += 1,
                 // Not for the other end: the kernel's own talk.
                 Err(DecodeError::Protocol(_) | DecodeError::Version(_)) => {}
                 Err(error) => return Err(LiveError::Failed(format!("a packet from the kernel: {error}"))),
@@ -119,20 +101,21 @@ impl Host for LinuxEnd {
         self.received
     }
 
-    fn testimony(&mut self) -> Result<Option<Testimony>, LiveError> {
-        LinuxEnd::testimony(self).map(Some)
-    }
-
     fn measured(&mut self, clock: Clock) -> Result<Measured, LiveError> {
-        let (info, counters) = LinuxEnd::testimony(self)?;
+        let Some(Ok(report)) = &self.outcome else {
+            return Err(LiveError::Failed("the socket program said nothing".to_owned()));
+        };
+        let info = report.info;
+        let counters = self.tables.counters();
+        let counters = counters.map_err(|error| LiveError::while_doing("reading /proc/net", &error))?;
         let counter = |name: &str| counters.get(name).copied().unwrap_or(0);
-        let report = self.report()?;
         Ok(Measured {
             sent_sha256: report.sent_sha256.clone(),
             received_bytes: report.received_bytes,
             received_sha256: report.received_sha256.clone(),
             last_byte: clock.at(report.last_byte_ns),
-            checksum_errors: self.checksum_errors + counter("TcpInCsumErrors"),
+            wrong_checksums_sent: self.wrong_checksums,
+            wrong_checksums_received: counter("TcpInCsumErrors"),
             data_segments: info.data_segments,
             retransmitted_segments: counter("TcpRetransSegs"),
             resets: counter("TcpEstabResets"),
@@ -142,6 +125,7 @@ impl Host for LinuxEnd {
             cwnd_segments: info.cwnd_segments as f64,
             ssthresh_segments: info.ssthresh_segments.map(|segments| segments as f64),
             state: "Closed".to_owned(),
+            testimony: Some((info, counters)),
         })
     }
 }
