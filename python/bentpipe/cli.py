@@ -12,6 +12,7 @@ import click
 
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.live.command import live
+from bentpipe.share import share
 
 
 class _Setting(click.ParamType[tuple[str, str]]):
@@ -32,16 +33,15 @@ class _Precision(click.ParamType[float]):
     name = "percent"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        text = str(value).strip()
         try:
-            share = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+            precision = share(str(value).strip())
         except ValueError:
-            share = 0.0
-        if not 0.0 < share < 1.0:
+            precision = 0.0
+        if not 0.0 < precision < 1.0:
             self.fail(
                 f"{value!r} is no precision: expected something between 0% and 100%, such as 2%", param, ctx
             )
-        return share
+        return precision
 
 
 class _Seconds(click.ParamType[float]):

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bentpipe.errors import InputError
+from bentpipe.share import share
 
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -50,8 +51,6 @@ class _Share(click.ParamType[float]):
     name = "share"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        from bentpipe.live.interop import share
-
         try:
             return share(str(value))
         except ValueError:
@@ -203,7 +202,7 @@ def _choices(options: dict[str, Any]) -> Mapping[str, Sequence[str]]:
 def _controls(chosen: list[str], recoveries: list[str]) -> list[str]:
     """Put the names for none at all and for ``all``, at our end or the kernel in its place."""
     from bentpipe import _core
-    from bentpipe.live.interop import LINUX
+    from bentpipe.live.interop import LINUX, kernel_controls
 
     if chosen not in ([], ["all"]):
         return chosen
@@ -211,7 +210,7 @@ def _controls(chosen: list[str], recoveries: list[str]) -> list[str]:
     if set(recoveries) != {LINUX}:
         controls += [name for name, _ in _core.controls()] if chosen else ["standard"]
     if LINUX in recoveries:
-        controls += _core.kernel_controls() if chosen else ["reno"]
+        controls += kernel_controls() if chosen else ["reno"]
     return controls
 
 

@@ -14,6 +14,7 @@ from bentpipe import _core
 from bentpipe._core import LiveFailed, LiveMissing
 from bentpipe.errors import InputError, Interrupted
 from bentpipe.progress import Reporter
+from bentpipe.share import share
 
 PEER = Path(__file__).with_name("peer.py")
 """The socket program at the kernel's end."""
@@ -71,20 +72,6 @@ def loss_model(text: str, option: str = "--loss") -> dict[str, Any]:
     )
 
 
-def share(text: str) -> float:
-    """Read a share of one: ``0.01`` or ``1%``.
-
-    Raises
-    ------
-    ValueError
-        It is none, or not between 0 and 1.
-    """
-    value = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(text)
-    return value
-
-
 def _loss_column(text: str) -> float | str:
     try:
         return share(text)
@@ -129,13 +116,24 @@ def matrix(
     return transfers
 
 
+def kernel_controls() -> list[str]:
+    """Give the congestion controls that the running kernel has.
+
+    Raises
+    ------
+    InputError
+        It is not Linux.
+    """
+    try:
+        return _core.kernel_controls()
+    except LiveMissing as error:
+        raise InputError(f"live interop: {error}") from error
+
+
 def _pairs(recoveries: Sequence[str], controls: Sequence[str]) -> list[tuple[str, str]]:
     if set(recoveries) == {LINUX} or LINUX not in recoveries:
         return list(product(recoveries, controls))
-    try:
-        kernels = _core.kernel_controls()
-    except LiveMissing as error:
-        raise InputError(f"live interop: {error}") from error
+    kernels = kernel_controls()
     pairs = [
         (recovery, control)
         for recovery, control in product(recoveries, controls)
@@ -191,9 +189,9 @@ def interop(
             while (outcome := wait(futures, timeout=0.2, return_when="FIRST_EXCEPTION")).not_done:
                 if any(future.exception() for future in outcome.done):
                     break
-                share = len(outcome.done) / len(futures)
                 reporter.update(
-                    share, f"{sum(moved) / 1e6:,.1f} MB in {len(outcome.done)} transfers and more"
+                    len(outcome.done) / len(futures),
+                    f"{sum(moved) / 1e6:,.1f} MB in {len(outcome.done)} transfers and more",
                 )
         rows = [_result(future) for future in futures]
         return {"kernel_release": _core.kernel_release(), "rows": rows}
