@@ -1,0 +1,61 @@
+"""What every scenario in scenarios/ and bench/ gives at its seed; as a program it writes runs.json.
+
+A change that moves a digest says in its commit which number moved, and why.
+"""
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from conftest import PROGRAM, ROOT, SCENARIOS
+
+RECORDED = Path(__file__).with_name("runs.json")
+FILES = sorted([*SCENARIOS.glob("*.toml"), *(ROOT / "bench" / "scenarios").glob("*.toml")])
+SECTIONS = ("flows", "links", "gateways", "handovers", "pages")
+TOTALS = ("bytes_delivered", "retransmitted_segments", "timeouts", "datagrams_lost")
+
+Keys = dict[str, list[str]]
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def run_of(path: Path) -> tuple[dict[str, Any], str | None]:
+    """Run a scenario; its JSON, and the digest of its capture (the benchmarks' would take gigabytes)."""
+    with TemporaryDirectory() as folder:
+        capture = Path(folder) / "packets.pcapng" if path.parent == SCENARIOS else None
+        command = [str(PROGRAM), "run", str(path), "--json"]
+        command += ["--pcap", str(capture)] if capture else []
+        printed = subprocess.run(command, capture_output=True, check=True).stdout
+        return json.loads(printed), _digest(capture.read_bytes()) if capture else None
+
+
+def summary(run: dict[str, Any], capture: str | None, keys: Keys) -> dict[str, Any]:
+    """Give a few numbers of a run to read, and the digest of all that stand under `keys`."""
+    counted = {part: [{key: row[key] for key in keys[part]} for row in run[part]] for part in SECTIONS}
+    totals = {key: sum(flow[key] for flow in run["flows"]) for key in TOTALS}
+    numbers = _digest(json.dumps([run["duration_s"], counted]).encode())
+    return {"duration_s": run["duration_s"], **totals, "numbers": numbers, "capture": capture}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def record() -> None:
+    runs = {name_of(path): run_of(path) for path in FILES}
+    # A key that comes later changes no digest until the runs are recorded again.
+    keys: Keys = {part: [] for part in SECTIONS}
+    for run, _ in runs.values():
+        for part in SECTIONS:
+            keys[part] = sorted({*keys[part], *(key for row in run[part] for key in row)})
+    found = {name: summary(run, capture, keys) for name, (run, capture) in runs.items()}
+    RECORDED.write_text(json.dumps({"keys": keys, "runs": found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    record()
