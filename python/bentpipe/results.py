@@ -23,6 +23,7 @@ class Flow(TypedDict):
     """What one flow did."""
 
     name: str
+    group: NotRequired[str | None]
     variant: str
     bytes_delivered: Number
     start_s: Number

@@ -45,6 +45,8 @@ pub struct RunResult {
 pub struct FlowResult {
     /// The flow's name.
     pub name: String,
+    /// The name that the scenario gives to this flow and its copies, such as `web{i}`; null without a `count`.
+    pub group: Option<String>,
     /// Recovery and control, such as `sack`; `udp` for datagrams.
     pub variant: String,
     /// Payload bytes delivered to the application, over TCP in order.
@@ -237,6 +239,7 @@ fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time, losses: Lo
     let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());
     FlowResult {
         name: spec.name.clone(),
+        group: spec.group.clone(),
         variant: spec.variant.clone(),
         bytes_delivered,
         start_s: flow.start.as_secs(),
@@ -264,6 +267,7 @@ fn udp_result(spec: &FlowSpec, flow: &Flow, udp: &Udp, end: Time) -> FlowResult 
     let duration = flow.active(end, finish).as_secs();
     FlowResult {
         name: spec.name.clone(),
+        group: spec.group.clone(),
         variant: spec.variant.clone(),
         bytes_delivered: udp.delivered_bytes,
         start_s: flow.start.as_secs(),

@@ -73,6 +73,8 @@ pub struct DirectionSpec {
 pub struct FlowSpec {
     /// Unique name.
     pub name: String,
+    /// The name that the file gives to this flow and its copies, when it has a `count`.
+    pub group: Option<String>,
     /// The host that the data comes from: index in `Scenario::nodes`.
     pub from: usize,
     /// The host that the data goes to: index in `Scenario::nodes`.

@@ -98,7 +98,8 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             let via = ways::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
             let start = start(flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
             let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
-            flows.push(FlowSpec { name: copy, from, to, via, start, app, sender, receiver, variant });
+            let group = flow.count.map(|_| name.clone());
+            flows.push(FlowSpec { name: copy, group, from, to, via, start, app, sender, receiver, variant });
         }
     }
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
