@@ -17,6 +17,7 @@ __all__ = [
     "kernel_controls",
     "kernel_release",
     "load",
+    "parse",
     "presets",
     "profiles",
     "recoveries",
@@ -24,6 +25,7 @@ __all__ = [
     "slant_range",
     "slant_range_at_elevation",
     "variants",
+    "version",
 ]
 
 _Progress: TypeAlias = Callable[[float, float | None, int], object]
@@ -52,6 +54,20 @@ class Scenario:
     def title(self) -> str: ...
     @property
     def seed(self) -> int: ...
+    @property
+    def file(self) -> str:
+        """The file's name as it was given, or ``preset:NAME``."""
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """The ``key=value`` settings on top, as they were given."""
+
+    def toml(self, seed: int | None = None) -> str:
+        """Give one TOML text that is this whole scenario, with its own seed or this one.
+
+        What the file extends and the settings are in it, and it names no other file.
+        """
+
     def run(
         self,
         *,
@@ -101,6 +117,23 @@ def load(path: str, overrides: list[tuple[str, str]]) -> Scenario:
         It cannot be read or used.
     """
 
+def parse(
+    name: str,
+    text: str,
+    overrides: list[tuple[str, str]],
+    file: str,
+    settings: list[tuple[str, str]],
+) -> Scenario:
+    """Read a scenario from TOML `text`, which errors call `name`, with ``key=value`` settings on top.
+
+    `file` and `settings` are what it was first read from; `overrides` come behind those settings.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be used.
+    """
+
 def presets() -> list[tuple[str, str]]:
     """Name and summary of each ready-made link."""
 
@@ -130,6 +163,9 @@ def check_quantity(kind: str, text: str) -> None:
 
 def schema() -> str:
     """Give the JSON Schema of a scenario file."""
+
+def version() -> str:
+    """Give the simulator's version."""
 
 def slant_range(
     model: str, latitude_deg: float, longitude_deg: float, satellite_longitude_deg: float

@@ -113,14 +113,26 @@ def run(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Run SCENARIO, a file or preset:NAME, and show what it measured."""
+    """Run SCENARIO, a file or preset:NAME, and show what it measured.
+
+    SCENARIO may also be the folder that --out wrote, or the JSON of a run: that run is made again, with its
+    settings where the options do not say otherwise.
+    """
     from bentpipe import runner, table
     from bentpipe.output import Staging
+    from bentpipe.provenance import Recorded
     from bentpipe.results import dump
 
     if draw and out is None:
         raise InputError("--plot needs --out DIR to write plot.png to (or use: bentpipe plot SCENARIO)")
     loaded = runner.load(scenario, settings)
+    if recorded := Recorded.at(scenario):
+        if warning := recorded.warning():
+            click.echo(f"bentpipe: {warning}", err=True)
+        if runs is None and precision is None:
+            runs, precision = recorded.settings["runs"], recorded.settings["precision"]
+        if seed is None and all(key != "seed" for key, _ in settings):
+            seed = recorded.settings["seed"]
     with Staging() as staging:
         plan = runner.Plan(
             seed=seed,

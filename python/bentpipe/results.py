@@ -102,12 +102,27 @@ class Engine(TypedDict):
     wall_s: Number
 
 
+class Settings(TypedDict):
+    """What was asked for beside the scenario: ``key=value`` texts in their order, options that were given."""
+
+    set: list[str]
+    seed: int | None
+    runs: int | None
+    precision: float | None
+
+
 class Run(TypedDict):
     """One run, or several combined."""
 
     scenario: str
     seed: int
     runs: NotRequired[int]
+    seeds: NotRequired[list[int]]
+    bentpipe: NotRequired[str]
+    scenario_file: NotRequired[str]
+    settings: NotRequired[Settings]
+    scenario_sha256: NotRequired[str]
+    scenario_toml: NotRequired[str]
     duration_s: Number
     flows: list[Flow]
     links: list[Link]

@@ -13,6 +13,7 @@ from bentpipe import _core
 from bentpipe._core import RunError, RunResult, Scenario, ScenarioError
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.progress import Reporter
+from bentpipe.provenance import Recorded, stated
 from bentpipe.results import Run, parse
 from bentpipe.statistics import combine, precise_enough, replication_seed
 from bentpipe.traces import Traces
@@ -49,13 +50,16 @@ class Outcome:
 def load(path: str, settings: Iterable[tuple[str, str]] = ()) -> Scenario:
     """Read a scenario file, or ``preset:NAME``, and change some settings, as ``("seed", "7")``.
 
+    The scenario of a finished run is read from the folder that ``run --out`` wrote, or from the run's JSON.
+
     Raises
     ------
     InputError
         It cannot be read or used; the message names file, line, key and what was expected.
     """
+    recorded = Recorded.at(path)
     try:
-        return _core.load(path, list(settings))
+        return recorded.load(settings) if recorded else _core.load(path, list(settings))
     except ScenarioError as error:
         raise InputError(str(error)) from error
 
@@ -85,7 +89,8 @@ def execute(scenario: Scenario, plan: Plan, *, title: str | None = "running") ->
             precise = True
             break
     plain = plan.runs is None and plan.precision is None
-    return Outcome(runs[0] if plain else combine(runs), traces, precise)
+    run = runs[0] if plain else combine(runs)
+    return Outcome(stated(run, scenario, plan), traces, precise)
 
 
 class _Stopped(Exception):

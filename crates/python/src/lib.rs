@@ -16,20 +16,39 @@ use pyo3::prelude::*;
 pyo3::create_exception!(bentpipe, ScenarioError, PyValueError, "A scenario that cannot be run.");
 pyo3::create_exception!(bentpipe, RunError, PyRuntimeError, "A run that failed.");
 
-/// A scenario that was read and checked.
+/// A scenario that was read and checked, with what it was asked for by.
 #[pyclass(frozen, module = "bentpipe._core")]
-struct Scenario(scenario::Scenario);
+struct Scenario {
+    scenario: scenario::Scenario,
+    file: String,
+    settings: Vec<(String, String)>,
+}
 
 #[pymethods]
 impl Scenario {
     #[getter]
     fn title(&self) -> &str {
-        &self.0.title
+        &self.scenario.title
     }
 
     #[getter]
     fn seed(&self) -> u64 {
-        self.0.seed
+        self.scenario.seed
+    }
+
+    #[getter]
+    fn file(&self) -> &str {
+        &self.file
+    }
+
+    #[getter]
+    fn settings(&self) -> Vec<(String, String)> {
+        self.settings.clone()
+    }
+
+    #[pyo3(signature = (seed = None))]
+    fn toml(&self, seed: Option<u64>) -> String {
+        self.scenario.toml(seed.unwrap_or(self.scenario.seed))
     }
 
     /// Simulates without holding the interpreter lock; `progress` and a pending signal may end the run by raising.
@@ -45,7 +64,7 @@ impl Scenario {
         let options = RunOptions { seed, series, pcap };
         let mut raised = None;
         let result = py.detach(|| {
-            bentpipe_sim::run(&self.0, &options, &mut |now| {
+            bentpipe_sim::run(&self.scenario, &options, &mut |now| {
                 let told = Python::attach(|py| {
                     py.check_signals()?;
                     match &progress {
@@ -88,9 +107,32 @@ impl RunResult {
 
 #[pyfunction]
 fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Scenario> {
-    py.detach(|| scenario::load(Path::new(&path), &overrides))
-        .map(Scenario)
-        .map_err(|error| ScenarioError::new_err(error.to_string()))
+    let scenario = py
+        .detach(|| scenario::load(Path::new(&path), &overrides))
+        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    Ok(Scenario { scenario, file: path.display().to_string(), settings: overrides })
+}
+
+/// Reads a scenario from `text`, which errors call `name`: one that was first read from `file` with `settings`.
+#[pyfunction]
+fn parse(
+    py: Python<'_>,
+    name: &str,
+    text: &str,
+    overrides: Vec<(String, String)>,
+    file: String,
+    settings: Vec<(String, String)>,
+) -> PyResult<Scenario> {
+    let scenario = py
+        .detach(|| scenario::parse_str(name, text, &overrides))
+        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    Ok(Scenario { scenario, file, settings: [settings, overrides].concat() })
+}
+
+/// The version of the simulator.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
 }
 
 #[pyfunction]
@@ -186,7 +228,7 @@ mod _core {
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release};
     #[pymodule_export]
     use super::{
-        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, load, presets,
-        profiles, recoveries, schema, slant_range, slant_range_at_elevation, variants,
+        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, load, parse,
+        presets, profiles, recoveries, schema, slant_range, slant_range_at_elevation, variants, version,
     };
 }

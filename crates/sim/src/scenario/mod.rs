@@ -11,6 +11,7 @@ mod names;
 mod network;
 mod overrides;
 mod presets;
+mod render;
 mod resolve;
 mod schema;
 mod source;

@@ -22,9 +22,17 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
     /// Handovers, in order of mention.
     pub handovers: Vec<HandoverSpec>,
+    /// The text of [`Scenario::toml`] without its seed.
+    pub(crate) text: String,
 }
 
 impl Scenario {
+    /// One TOML text that gives this scenario with this seed: what a file extends and what was put over it are in it, and it
+    /// names no other file.
+    pub fn toml(&self, seed: u64) -> String {
+        format!("seed = {seed}\n{}", self.text)
+    }
+
     /// How many connections all flows may open.
     pub(crate) fn connections(&self) -> usize {
         self.flows.iter().map(|flow| flow.app.connections()).sum()

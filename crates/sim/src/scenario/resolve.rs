@@ -12,6 +12,7 @@ use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::Network;
+use super::render::render;
 use super::schema::{FlowFile, ScenarioFile};
 use super::tcp::{End, config};
 use super::tree::Document;
@@ -109,7 +110,8 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     let handovers = ways::handovers(document, &file, &mut network, &flows)?;
     let Network { nodes, links, .. } = network;
     let seed = file.seed.unwrap_or(1);
-    Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers })
+    let text = render(document, &title)?;
+    Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers, text })
 }
 
 fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {

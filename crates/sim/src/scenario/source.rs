@@ -12,6 +12,9 @@ use super::tree::{Document, Node, Origin, Table, Value, read_document};
 /// No scenario that a person or a script writes comes near this.
 const MAX_BYTES: u64 = 4 << 20;
 
+/// What all files of a chain come to as one text.
+const MAX_TEXT: u64 = MAX_BYTES * MAX_CHAIN as u64;
+
 /// A chain longer than this is a mistake.
 const MAX_CHAIN: usize = 16;
 
@@ -43,8 +46,8 @@ pub(crate) fn from_text(
     text: &str,
     overrides: &[(String, String)],
 ) -> Result<Document, ScenarioError> {
-    if text.len() as u64 > MAX_BYTES {
-        return Err(ScenarioError::new(name, None, String::new(), too_large()));
+    if text.len() as u64 > MAX_TEXT {
+        return Err(ScenarioError::new(name, None, String::new(), too_large(MAX_TEXT)));
     }
     assemble(name, text, Source::File(PathBuf::from(name)), overrides)
 }
@@ -146,8 +149,8 @@ enum Pipes {
     Refused,
 }
 
-fn too_large() -> String {
-    format!("expected a scenario file of at most {} MiB, found a larger one", MAX_BYTES >> 20)
+fn too_large(most: u64) -> String {
+    format!("expected a scenario file of at most {} MiB, found a larger one", most >> 20)
 }
 
 /// The text of the file at `path`; never reads more than [`MAX_BYTES`], and nothing from a device.
@@ -162,13 +165,13 @@ fn read_file(path: &Path, pipes: Pipes) -> Result<String, String> {
         return Err("expected a scenario file, found a device or a pipe".to_owned());
     }
     if metadata.len() > MAX_BYTES {
-        return Err(too_large());
+        return Err(too_large(MAX_BYTES));
     }
     let mut bytes = Vec::new();
     // A file may grow, and a pipe has no length.
     File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(none)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(too_large());
+        return Err(too_large(MAX_BYTES));
     }
     decode(bytes)
 }

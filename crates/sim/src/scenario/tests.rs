@@ -5,6 +5,7 @@ mod files;
 mod layers;
 mod ready_made;
 mod values;
+mod whole;
 
 use super::{Scenario, parse_str};
 

@@ -32,6 +32,10 @@ fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError
                     prop_assert!(tcp.rto.min <= tcp.rto.max && tcp.delayed_ack.segments >= 1);
                 }
             }
+            let text = scenario.toml(scenario.seed);
+            let again = parse_str("elsewhere", &text, &[]);
+            let again = again.map_err(|error| TestCaseError::fail(format!("{error} in\n{text}")))?;
+            prop_assert_eq!(format!("{again:?}"), format!("{scenario:?}"));
             Ok(())
         }
     }

@@ -1,0 +1,117 @@
+"""What a result says of where it came from, so that it can be had again from itself."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from bentpipe import _core
+from bentpipe.errors import InputError
+from bentpipe.results import Run, Settings
+from bentpipe.statistics import replication_seed
+
+if TYPE_CHECKING:
+    from bentpipe.runner import Plan
+
+MAXIMUM_SEEDS = 1000
+"""Seeds of replications that a result lists; the others follow from the first by `replication_seed`."""
+
+_RESULT = "result.json"
+
+
+def stated(run: Run, scenario: _core.Scenario, plan: "Plan") -> Run:
+    """Give `run` with what it takes to have it again: version, settings, seeds, the scenario as a text."""
+    text = scenario.toml(run["seed"])
+    settings: Settings = {
+        "set": [f"{key}={value}" for key, value in scenario.settings],
+        "seed": plan.seed,
+        "runs": plan.runs,
+        "precision": plan.precision,
+    }
+    measured = dict(run)
+    head: dict[str, Any] = {key: measured.pop(key) for key in ("scenario", "seed", "runs") if key in run}
+    if "runs" in run:
+        seeds = range(min(run["runs"], MAXIMUM_SEEDS))
+        head["seeds"] = [replication_seed(run["seed"], number) for number in seeds]
+    head |= {"bentpipe": _core.version(), "scenario_file": scenario.file, "settings": settings}
+    tail = {"scenario_sha256": _digest(text), "scenario_toml": text}
+    return cast(Run, {**head, **measured, **tail})
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The scenario and the settings of a finished run, as its result states them."""
+
+    path: Path
+    version: str
+    file: str
+    settings: Settings
+    text: str
+
+    @classmethod
+    def at(cls, name: str) -> "Recorded | None":
+        """Read the folder that ``run --out`` wrote, or the JSON of a run; ``None`` for a scenario.
+
+        Raises
+        ------
+        InputError
+            It is a result and does not say how to run it again, or its scenario was changed.
+        """
+        path = Path(name)
+        if not name or name == "-" or not (path.is_dir() or path.suffix == ".json"):
+            return None
+        path = path / _RESULT if path.is_dir() else path
+        try:
+            run = json.loads(path.read_text(encoding="utf-8"))
+            text, settings = run["scenario_toml"], run["settings"]
+            recorded = cls(path, str(run["bentpipe"]), str(run["scenario_file"]), _checked(settings), text)
+            changed = _digest(text) != run["scenario_sha256"]
+        except OSError as error:
+            wanted = "a scenario, or what `bentpipe run --out` or `--json` wrote"
+            raise InputError(f"{path}: expected {wanted}, found none ({error.strerror})") from error
+        except KeyError as error:
+            raise InputError(
+                f"{path}: expected the result of a run that says how to run it again, found none with {error}"
+            ) from error
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(f"{path}: expected the result of a run, found something else") from error
+        if changed:
+            raise InputError(
+                f"{path}: scenario_toml: expected the text of scenario_sha256, found one that was changed"
+            )
+        return recorded
+
+    def load(self, settings: Iterable[tuple[str, str]] = ()) -> _core.Scenario:
+        """Give its scenario, with these settings on top.
+
+        Raises
+        ------
+        ScenarioError
+            It cannot be used.
+        """
+        before = [(key, value) for key, _, value in (pair.partition("=") for pair in self.settings["set"])]
+        name = f"{self.path}: scenario_toml"
+        return _core.parse(name, self.text, list(settings), self.file, before)
+
+    def warning(self) -> str | None:
+        """Say that another version made it, if one did."""
+        if self.version == _core.version():
+            return None
+        return f"{self.path} is of bentpipe {self.version}, this is {_core.version()}: numbers may differ"
+
+
+def _checked(settings: Any) -> Settings:
+    kinds: dict[str, Any] = {"seed": int, "runs": int, "precision": (int, float)}
+    for key, kind in kinds.items():
+        value: Any = settings[key]
+        if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not value >= 0):
+            raise TypeError(key)
+    if not all(isinstance(pair, str) for pair in settings["set"]):
+        raise TypeError("set")
+    return cast(Settings, settings)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
