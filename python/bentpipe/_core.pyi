@@ -13,11 +13,13 @@ __all__ = [
     "applications",
     "check_quantity",
     "controls",
+    "has_room",
     "interop",
     "kernel_controls",
     "kernel_release",
     "load",
     "parse",
+    "parse_size",
     "presets",
     "profiles",
     "recoveries",
@@ -68,12 +70,23 @@ class Scenario:
         What the file extends and the settings are in it, and it names no other file.
         """
 
+    def series(self) -> tuple[list[str], list[tuple[str, str]], list[str], list[tuple[str, str]]]:
+        """Give the flows, kind and unit of their curves, the directions of links, kind and unit of theirs.
+
+        A flow with several connections is there once for each. Kind k of flow i is curve i * kinds + k; the
+        curves of the links are numbered on from there.
+        """
+
     def run(
         self,
         *,
         seed: int | None = None,
-        series: bool = False,
+        series: Callable[[bytes, bytes, bytes], bool] | None = None,
+        wanted: list[int] | None = None,
+        series_limit: int = ...,
         pcap: str | None = None,
+        pcap_limit: int | None = None,
+        snap: int | None = None,
         progress: _Progress | None = None,
     ) -> RunResult:
         """Simulate, without holding the interpreter lock.
@@ -83,9 +96,20 @@ class Scenario:
         seed
             Instead of the scenario's own.
         series
-            Keep time series.
+            Takes points of time series, at most 65,536 at a time: numbers of curves, times in seconds and
+            values, as packed native 32-bit integers and 64-bit floats. It gives whether it has room for more;
+            without it the recording ends. What it raises ends the run and is raised here.
+        wanted
+            For each flow and then each direction of a link, the kinds to record, bit k for kind k; ``None``
+            for everything.
+        series_limit
+            Points after which their recording ends; by default none that a run reaches.
         pcap
             Write every packet to this pcapng file.
+        pcap_limit
+            Bytes of that file at which its recording ends; it also ends when the disk is nearly full.
+        snap
+            Bytes kept of each packet; all headers by default.
         progress
             Called a few times a second.
 
@@ -101,12 +125,6 @@ class RunResult:
 
     def json(self) -> str:
         """Give the result as JSON."""
-
-    def series(self) -> list[tuple[str, str, str, bytes, bytes]]:
-        """Give each time series as (flow or link, kind, unit, times, values).
-
-        Times in seconds and values are packed native 64-bit floats, ready for ``numpy.frombuffer``.
-        """
 
 def load(path: str, overrides: list[tuple[str, str]]) -> Scenario:
     """Read a scenario file, or a preset as ``preset:NAME``, with ``key=value`` settings on top.
@@ -159,6 +177,26 @@ def check_quantity(kind: str, text: str) -> None:
     ------
     ValueError
         It is not; the text says what was expected.
+    """
+
+def parse_size(text: str) -> int:
+    """Give the bytes that a size says, as scenarios write it.
+
+    Raises
+    ------
+    ValueError
+        It is none; the text says what was expected.
+    """
+
+def has_room(path: str, more: int) -> bool:
+    """Say whether `more` bytes on the disk of `path` leave free what recordings leave free.
+
+    That is 64 MiB, or a hundredth of the disk when it is less.
+
+    Raises
+    ------
+    OSError
+        The disk cannot be asked.
     """
 
 def schema() -> str:

@@ -57,6 +57,31 @@ class _Seconds(click.ParamType[float]):
         return seconds
 
 
+class _Points(click.ParamType[int]):
+    name = "points"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            points = float(value)
+        except ValueError:
+            points = 0.0
+        if not (1.0 <= points < 2.0**63 and points.is_integer()):
+            self.fail(f"expected a number of points such as 2000000 or 2e6, found {str(value)!r}", param, ctx)
+        return int(points)
+
+
+class _Size(click.ParamType[int]):
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from bentpipe._core import parse_size
+
+        try:
+            return parse_size(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 Command = Callable[..., None]
 
 _set = click.option(
@@ -99,6 +124,26 @@ def cli(context: click.Context) -> None:
 @click.option("--out", type=_folder, help="Write result.json and series.parquet to this folder.")
 @click.option("--plot", "draw", is_flag=True, help="With --out: write plot.png too.")
 @click.option("--pcap", type=_file, help="Write every packet (of the first replication) to this pcapng file.")
+@click.option(
+    "--series",
+    metavar="PATTERN[:KIND,KIND...]",
+    multiple=True,
+    help="With --out: record the time series of these flows and links only, as 'web*:cwnd,rtt' or ':queue'; "
+    "repeatable.",
+)
+@click.option(
+    "--series-limit",
+    type=_Points(),
+    help="With --out: stop recording time series after so many points; 2e7 by default.",
+)
+@click.option(
+    "--pcap-limit",
+    type=_Size(),
+    help="With --pcap: stop recording packets before the file is larger; '4 GiB' by default.",
+)
+@click.option(
+    "--snap", type=click.IntRange(1), help="With --pcap: bytes kept of each packet; all headers by default."
+)
 @_threads
 @_json
 def run(
@@ -110,6 +155,10 @@ def run(
     out: Path | None,
     draw: bool,
     pcap: Path | None,
+    series: tuple[str, ...],
+    series_limit: int | None,
+    pcap_limit: int | None,
+    snap: int | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -122,9 +171,19 @@ def run(
     from bentpipe.output import Staging
     from bentpipe.provenance import Recorded
     from bentpipe.results import dump
+    from bentpipe.subjects import Subjects
+    from bentpipe.traces import Traces
 
     if draw and out is None:
         raise InputError("--plot needs --out DIR to write plot.png to (or use: bentpipe plot SCENARIO)")
+    for option, given, needed, there in (
+        ("--series", bool(series), "--out DIR", out),
+        ("--series-limit", series_limit is not None, "--out DIR", out),
+        ("--pcap-limit", pcap_limit is not None, "--pcap FILE", pcap),
+        ("--snap", snap is not None, "--pcap FILE", pcap),
+    ):
+        if given and there is None:
+            raise InputError(f"{option} needs {needed}: it says what is recorded there")
     loaded = runner.load(scenario, settings)
     if recorded := Recorded.at(scenario):
         if warning := recorded.warning():
@@ -133,25 +192,28 @@ def run(
             runs, precision = recorded.settings["runs"], recorded.settings["precision"]
         if seed is None and all(key != "seed" for key, _ in settings):
             seed = recorded.settings["seed"]
+    Subjects.of(loaded, series)
     with Staging() as staging:
         plan = runner.Plan(
             seed=seed,
             runs=runs,
             precision=precision,
             threads=threads,
-            traces=out is not None,
             pcap=staging.file(pcap) if pcap else None,
+            series=series,
+            series_file=staging.file(out / "series.parquet") if out else None,
+            series_limit=series_limit or runner.SERIES_LIMIT,
+            pcap_limit=pcap_limit or runner.PCAP_LIMIT,
+            snap=snap,
         )
         outcome = runner.execute(loaded, plan, title=loaded.title)
         if out is not None:
             staging.file(out / "result.json").write_text(dump(outcome.run), encoding="utf-8")
-            outcome.traces.write(staging.file(out / "series.parquet"))
-            if draw:
+            if draw and plan.series_file:
                 from bentpipe.plot import Subject, draw_runs
 
-                draw_runs(
-                    [Subject(loaded.title, outcome.run, outcome.traces)], staging.file(out / "plot.png")
-                )
+                traces = Traces.read(plan.series_file)
+                draw_runs([Subject(loaded.title, outcome.run, traces)], staging.file(out / "plot.png"))
     if not outcome.precise:
         click.echo(
             f"bentpipe: the precision was not reached in {outcome.run.get('runs')} replications", err=True

@@ -111,6 +111,30 @@ class Settings(TypedDict):
     precision: float | None
 
 
+class SeriesRecord(TypedDict):
+    """How much of the time series was recorded; `reason` is ``limit`` or ``disk`` if it ended early."""
+
+    points: int
+    ended_s: float | None
+    reason: str | None
+
+
+class CaptureRecord(TypedDict):
+    """How much of the packets was recorded; `reason` is ``limit`` or ``disk`` if it ended early."""
+
+    packets: int
+    bytes: int
+    ended_s: float | None
+    reason: str | None
+
+
+class Recording(TypedDict):
+    """What was recorded of the first replication beside its numbers."""
+
+    series: NotRequired[SeriesRecord]
+    capture: NotRequired[CaptureRecord]
+
+
 class Run(TypedDict):
     """One run, or several combined."""
 
@@ -131,6 +155,7 @@ class Run(TypedDict):
     pages: list[Page]
     jain: Number
     engine: Engine
+    recording: NotRequired[Recording]
 
 
 def parse(text: str) -> Run:

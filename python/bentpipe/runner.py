@@ -3,23 +3,33 @@
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypedDict
 
 from bentpipe import _core
 from bentpipe._core import RunError, RunResult, Scenario, ScenarioError
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.progress import Reporter
 from bentpipe.provenance import Recorded, stated
-from bentpipe.results import Run, parse
+from bentpipe.recording import FileRecorder, MemoryRecorder, require_room
+from bentpipe.results import Recording, Run, parse
 from bentpipe.statistics import combine, precise_enough, replication_seed
+from bentpipe.subjects import Subjects
 from bentpipe.traces import Traces
 
 MAXIMUM_RUNS = 1000
 """Where ``--precision`` gives up unless ``--runs`` says otherwise."""
+
+SERIES_LIMIT = 20_000_000
+"""Points of time series after which their recording ends, unless a plan says otherwise."""
+
+PCAP_LIMIT = 4 << 30
+"""Bytes of a capture at which the recording ends, unless a plan says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,11 @@ class Plan:
 
     `runs` is the number of replications, or with `precision` (a share of one) the most there may be; with
     neither, one plain run. Traces and packets are kept of the first replication only.
+
+    `traces` keeps time series in memory, `series_file` writes them to a Parquet file; `series` chooses some,
+    as ``("web*:cwnd,rtt", ":queue")``. Their recording ends at `series_limit` points, that of packets at
+    `pcap_limit` bytes of the file, or when the disk is nearly full; ``None`` is no limit. `snap` is how many
+    bytes are kept of each packet.
     """
 
     seed: int | None = None
@@ -36,6 +51,11 @@ class Plan:
     threads: int | None = None
     traces: bool = False
     pcap: Path | None = None
+    series: Sequence[str] = ()
+    series_file: Path | None = None
+    series_limit: int | None = SERIES_LIMIT
+    pcap_limit: int | None = PCAP_LIMIT
+    snap: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,20 +97,44 @@ def execute(scenario: Scenario, plan: Plan, *, title: str | None = "running") ->
     Interrupted
         Ctrl-C; every thread has stopped.
     """
-    job = _Job(scenario, plan, title)
+    subjects = Subjects.of(scenario, plan.series)
+    if plan.pcap is not None:
+        require_room(plan.pcap)
     runs: list[Run] = []
-    traces = Traces(())
+    recorded: Recording | None = None
     precise = plan.precision is None
-    for result in job.results():
-        if not runs and plan.traces:
-            traces = Traces.of(result)
-        runs.append(parse(result.json()))
-        if plan.precision is not None and precise_enough(runs, plan.precision):
-            precise = True
-            break
+    with _recorder(plan, subjects) as recorder:
+        for result in _Job(scenario, plan, title, recorder).results():
+            run = parse(result.json())
+            # Of the first replication only.
+            recorded = run.pop("recording", recorded)
+            runs.append(run)
+            if plan.precision is not None and precise_enough(runs, plan.precision):
+                precise = True
+                break
     plain = plan.runs is None and plan.precision is None
     run = runs[0] if plain else combine(runs)
+    if recorded is not None:
+        run["recording"] = recorded
+    traces = recorder.traces() if isinstance(recorder, MemoryRecorder) else Traces((), subjects)
     return Outcome(stated(run, scenario, plan), traces, precise)
+
+
+def _recorder(plan: Plan, subjects: Subjects) -> FileRecorder | MemoryRecorder | nullcontext[None]:
+    if plan.series_file is not None:
+        return FileRecorder(plan.series_file, subjects)
+    return MemoryRecorder(subjects) if plan.traces else nullcontext()
+
+
+class _Watching(TypedDict, total=False):
+    """What a run is told of recording."""
+
+    series: FileRecorder | MemoryRecorder
+    wanted: list[int] | None
+    series_limit: int
+    pcap: str
+    pcap_limit: int | None
+    snap: int | None
 
 
 class _Stopped(Exception):
@@ -98,8 +142,15 @@ class _Stopped(Exception):
 
 
 class _Job:
-    def __init__(self, scenario: Scenario, plan: Plan, title: str | None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        plan: Plan,
+        title: str | None,
+        recorder: FileRecorder | MemoryRecorder | None,
+    ) -> None:
         self._scenario = scenario
+        self._recorder = recorder
         self._plan = plan
         self._title = title
         self._base = scenario.seed if plan.seed is None else plan.seed
@@ -159,12 +210,22 @@ class _Job:
 
         result = self._scenario.run(
             seed=replication_seed(self._base, replication),
-            series=self._plan.traces and first,
-            pcap=str(self._plan.pcap) if self._plan.pcap and first else None,
+            **(self._recording() if first else {}),
             progress=progress,
         )
         self._shares[replication] = 1.0
         return result
+
+    def _recording(self) -> "_Watching":
+        plan, recorder = self._plan, self._recorder
+        recorded: _Watching = {}
+        if recorder is not None:
+            recorded |= {"series": recorder, "wanted": recorder.subjects.wanted()}
+            if plan.series_limit is not None:
+                recorded["series_limit"] = plan.series_limit
+        if plan.pcap is not None:
+            recorded |= {"pcap": str(plan.pcap), "pcap_limit": plan.pcap_limit, "snap": plan.snap}
+        return recorded
 
     def _share(self) -> float | None:
         return sum(self._shares.values()) / self._total if self._plan.precision is None else None

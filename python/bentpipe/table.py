@@ -1,7 +1,7 @@
 """Results as tables for people."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.table import Table
 from bentpipe.catalogue import Entry
 from bentpipe.grid import Grid
 from bentpipe.reproduction import Reproduced, verdict_counts
-from bentpipe.results import Flow, Gateway, Handover, Link, Number, Page, Run, mean
+from bentpipe.results import Flow, Gateway, Handover, Link, Number, Page, Recording, Run, mean
 from bentpipe.units import count, percent, quantity, seconds
 
 MAXIMUM_ROWS = 20
@@ -47,6 +47,8 @@ def print_run(run: Run, to: Console) -> None:
         tables.append(handover_table(run["handovers"]))
     for table in tables:
         _print_whole(table, to)
+    for line in _cut_short(run.get("recording", {})):
+        to.print(line, highlight=False)
     engine = run["engine"]
     spent = f"Simulated {seconds(run['duration_s'])} in {seconds(engine['wall_s'])}: "
     spent += f"{count(engine['events'])} events"
@@ -55,6 +57,23 @@ def print_run(run: Run, to: Console) -> None:
     sharing = sum(not _over_udp(flow) for flow in run["flows"]) or len(run["flows"])
     fairness = f"  Jain's fairness index {count(run['jain'])}." if sharing > 1 else ""
     to.print(f"{spent}{speed}.{fairness}", highlight=False)
+
+
+def _cut_short(recording: Recording) -> Iterator[str]:
+    """Say which recordings ended before the run did."""
+    series, capture = recording.get("series"), recording.get("capture")
+    if series and series["reason"]:
+        points = f"{count(series['points'])} points"
+        yield _ended("Time series", points, series["ended_s"], series["reason"], "--series-limit")
+    if capture and capture["reason"]:
+        packets = f"{count(capture['packets'])} packets, {quantity(capture['bytes'], 'B')}"
+        yield _ended("The capture", packets, capture["ended_s"], capture["reason"], "--pcap-limit")
+
+
+def _ended(what: str, held: str, at_s: float | None, reason: str, option: str) -> str:
+    why = "the disk is nearly full" if reason == "disk" else f"that is the limit ({option})"
+    verb = "end" if what == "Time series" else "ends"
+    return f"{what} {verb} at {seconds(at_s)} with {held}: {why}."
 
 
 def flow_table(flows: list[Flow]) -> Table:

@@ -1,28 +1,40 @@
 """Time series of a run: what a flow or link did, moment by moment."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
+from operator import and_
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe._core import RunResult
 from bentpipe.errors import InputError
+from bentpipe.subjects import Subjects
 
-_COLUMNS = ("subject", "kind", "unit", "time_s", "value")
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LABELS = ("subject", "kind", "unit")
+_COLUMNS = (*_LABELS, "time_s", "value")
 
 
 @dataclass(frozen=True)
 class Trace:
-    """One curve: `kind` of `subject` (a flow or a direction of a link), `value` in `unit` at `time_s`."""
+    """One curve: `kind` of `subject` (a flow or a direction of a link), `value` in `unit` at `time_s`.
+
+    Without a point, nothing of this kind happened, or, when `recorded` is false, nobody asked to record it.
+    """
 
     subject: str
     kind: str
     unit: str
     time_s: NDArray[np.float64]
     value: NDArray[np.float64]
+    recorded: bool = True
 
     def between(self, start_s: float, end_s: float) -> "Trace":
         """Keep the points from `start_s` to `end_s`, and the one before them."""
@@ -33,55 +45,42 @@ class Trace:
 
 @dataclass(frozen=True)
 class Traces:
-    """All curves of one run."""
+    """The curves of one run that have a point; which others it could have had, `subjects` knows."""
 
     curves: tuple[Trace, ...]
+    subjects: Subjects = field(default_factory=Subjects)
+    _numbers: Mapping[tuple[str, str], int] = field(init=False, repr=False, compare=False)
 
-    @classmethod
-    def of(cls, result: RunResult) -> "Traces":
-        """Take them over from the simulator."""
-        return cls(
-            tuple(
-                Trace(subject, kind, unit, np.frombuffer(times), np.frombuffer(values))
-                for subject, kind, unit, times, values in result.series()
-            )
-        )
+    def __post_init__(self) -> None:
+        numbers = {(trace.subject, trace.kind): number for number, trace in enumerate(self.curves)}
+        object.__setattr__(self, "_numbers", MappingProxyType(numbers))
 
     def __iter__(self) -> Iterator[Trace]:
         return iter(self.curves)
 
     def get(self, subject: str, kind: str) -> Trace:
-        """Give one curve; an empty one if the run has none of that name."""
-        for trace in self.curves:
-            if (trace.subject, trace.kind) == (subject, kind):
-                return trace
-        return Trace(subject, kind, "", np.empty(0), np.empty(0))
+        """Give one curve, without a point where nothing of the kind happened, or where it was not recorded.
+
+        Raises
+        ------
+        InputError
+            The run has no such flow or link, or it has no curve of that kind.
+        """
+        number = self._numbers.get((subject, kind))
+        if number is not None:
+            return self.curves[number]
+        unit, recorded = self.subjects.curve(subject, kind)
+        return Trace(subject, kind, unit, np.empty(0), np.empty(0), recorded)
 
     def between(self, start_s: float, end_s: float) -> "Traces":
         """Keep the points from `start_s` to `end_s` of each curve, and the one before them."""
-        return Traces(tuple(trace.between(start_s, end_s) for trace in self.curves))
-
-    def write(self, path: Path) -> None:
-        """Write a Parquet file with a row a point: subject, kind, unit, time_s, value."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        def labels(name: str) -> "pa.Array[pa.StringScalar]":
-            lengths = [len(trace.time_s) for trace in self.curves]
-            return pa.array(
-                np.repeat([str(getattr(trace, name)) for trace in self.curves], lengths), pa.string()
-            )
-
-        columns = {name: labels(name) for name in ("subject", "kind", "unit")}
-        for name in ("time_s", "value"):
-            columns[name] = pa.array(
-                np.concatenate([np.empty(0), *(getattr(trace, name) for trace in self.curves)])
-            )
-        pq.write_table(pa.table(columns), path, compression="zstd")
+        return replace(self, curves=tuple(trace.between(start_s, end_s) for trace in self.curves))
 
     @classmethod
-    def read(cls, path: Path) -> "Traces":
-        """Read what `write` wrote.
+    def read(
+        cls, path: Path, *, subjects: Collection[str] | None = None, kinds: Collection[str] | None = None
+    ) -> "Traces":
+        """Read what ``bentpipe run --out`` wrote: everything, or the curves of some subjects or kinds.
 
         Raises
         ------
@@ -89,22 +88,48 @@ class Traces:
             It is not such a file.
         """
         import pyarrow as pa
+        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
+        chosen = [
+            pc.field(name).isin(list(wanted))
+            for name, wanted in (("subject", subjects), ("kind", kinds))
+            if wanted is not None
+        ]
         try:
-            table = pq.read_table(path, columns=list(_COLUMNS))
-        except (OSError, pa.ArrowException, KeyError) as error:
+            about = Subjects.from_json(pq.read_schema(path).metadata[b"bentpipe"])
+            table = pq.read_table(
+                path,
+                columns=list(_COLUMNS),
+                filters=reduce(and_, chosen) if chosen else None,
+                read_dictionary=list(_LABELS),
+            )
+        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"{path}: not the time series of a run ({str(error).splitlines()[0]})"
             ) from error
-        *labels, times, values = (table[name].to_numpy() for name in _COLUMNS)
-        changes = [np.flatnonzero(label[1:] != label[:-1]) + 1 for label in labels]
-        bounds = np.unique(np.concatenate([[0], *changes, [len(times)]]).astype(int))
-        return cls(
-            tuple(
-                Trace(
-                    labels[0][start], labels[1][start], labels[2][start], times[start:end], values[start:end]
-                )
-                for start, end in pairwise(bounds)
-            )
-        )
+        return cls(tuple(_curves(table, about.names())), about)
+
+
+def _curves(table: "pa.Table", order: Sequence[str]) -> Iterator[Trace]:
+    """Put the rows of each curve together; they stay in their order. Subjects come in this `order`."""
+    table = table.unify_dictionaries()
+    codes, texts = zip(*(_labels(table[name]) for name in _LABELS), strict=True)
+    ranks = {name: rank for rank, name in enumerate(order)}
+    rank = np.array([ranks.get(name, len(ranks)) for name in texts[0]], np.int64)
+    curve = (rank[codes[0]] * (len(texts[0]) + 1) + codes[0]) * (len(texts[1]) + 1) + codes[1]
+    rows = np.argsort(curve, kind="stable")
+    curve = curve[rows]
+    times_s, values = (table[name].to_numpy()[rows] for name in ("time_s", "value"))
+    changes = np.flatnonzero(curve[1:] != curve[:-1]) + 1
+    for first, last in pairwise([0, *changes.tolist(), len(rows)] if len(rows) else ()):
+        subject, kind, unit = (text[code[rows[first]]] for code, text in zip(codes, texts, strict=True))
+        yield Trace(subject, kind, unit, times_s[first:last], values[first:last])
+
+
+def _labels(column: "pa.ChunkedArray[Any]") -> tuple[NDArray[np.int64], list[str]]:
+    """Give the codes of a column and the texts that they stand for."""
+    chunks = cast("list[pa.DictionaryArray[Any, Any]]", column.chunks)
+    codes = [chunk.indices.to_numpy().astype(np.int64) for chunk in chunks]
+    texts = [str(text) for text in chunks[0].dictionary.to_pylist()] if chunks else []
+    return np.concatenate([np.empty(0, np.int64), *codes]), texts

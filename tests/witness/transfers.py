@@ -11,7 +11,8 @@ from pathlib import Path
 from patterns import PATTERNS, SEGMENTS, VARIANTS, WINDOW, Pattern
 
 from bentpipe import _core
-from bentpipe.traces import Traces
+from bentpipe.recording import MemoryRecorder
+from bentpipe.subjects import Subjects
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"
@@ -124,8 +125,10 @@ def run_bentpipe(variant: str, pattern: Pattern, folder: Path) -> Transfer:
         limited_transmit=json.dumps(pattern.limited_transmit),
     )
     path.write_text(text)
-    result = _core.load(str(path), []).run(series=True)
-    traces = Traces.of(result)
+    scenario = _core.load(str(path), [])
+    recorder = MemoryRecorder(Subjects.of(scenario))
+    result = scenario.run(series=recorder)
+    traces = recorder.traces()
     sends = [
         Send(float(time_s), int(sequence) // SEGMENT_BYTES + 1, kind == "resent")
         for kind in ("sent", "resent")

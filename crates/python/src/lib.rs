@@ -3,11 +3,13 @@
 mod curves;
 mod live;
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use bentpipe_path::{GeoHop, GeoModel, QueueSpec};
-use bentpipe_sim::{RunOptions, scenario};
+use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Sink, Subjects, scenario, space};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -51,43 +53,78 @@ impl Scenario {
         self.scenario.toml(seed.unwrap_or(self.scenario.seed))
     }
 
-    /// Simulates without holding the interpreter lock; `progress` and a pending signal may end the run by raising.
-    #[pyo3(signature = (*, seed = None, series = false, pcap = None, progress = None))]
+    /// The subjects of the run's time series, and the kinds that each has.
+    fn series(&self) -> curves::Described {
+        curves::describe(Subjects::of(&self.scenario))
+    }
+
+    /// Simulates without holding the interpreter lock; `progress`, `series` and a pending signal may end the run by raising.
+    #[pyo3(signature = (
+        *, seed = None, series = None, wanted = None, series_limit = u64::MAX, pcap = None, pcap_limit = None, snap = None,
+        progress = None
+    ))]
+    // Python gives them by name.
+    #[allow(clippy::too_many_arguments)]
     fn run(
         &self,
         py: Python<'_>,
         seed: Option<u64>,
-        series: bool,
+        series: Option<Py<PyAny>>,
+        wanted: Option<Vec<u16>>,
+        series_limit: u64,
         pcap: Option<PathBuf>,
+        pcap_limit: Option<u64>,
+        snap: Option<u32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<RunResult> {
-        let options = RunOptions { seed, series, pcap };
-        let mut raised = None;
-        let result = py.detach(|| {
-            bentpipe_sim::run(&self.scenario, &options, &mut |now| {
-                let told = Python::attach(|py| {
-                    py.check_signals()?;
-                    match &progress {
-                        Some(progress) => {
-                            progress.call1(py, (now.simulated_s, now.end_s, now.events)).map(drop)
+        let capture = pcap.map(|path| CaptureOptions { path, limit: pcap_limit, snap });
+        let (raised, result) = py.detach(|| {
+            let raised = Rc::new(Cell::new(None));
+            let series = series.map(|sink| SeriesOptions {
+                wanted,
+                limit: series_limit,
+                sink: hand_on_to(sink, raised.clone()),
+            });
+            let options = RunOptions { seed, series, capture };
+            let result = bentpipe_sim::run(&self.scenario, options, &mut |now| {
+                let told = match raised.take() {
+                    Some(error) => Err(error),
+                    None => Python::attach(|py| {
+                        py.check_signals()?;
+                        match &progress {
+                            Some(progress) => {
+                                progress.call1(py, (now.simulated_s, now.end_s, now.events)).map(drop)
+                            }
+                            None => Ok(()),
                         }
-                        None => Ok(()),
-                    }
-                });
+                    }),
+                };
                 match told {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(error) => {
-                        raised = Some(error);
+                        raised.set(Some(error));
                         ControlFlow::Break(())
                     }
                 }
-            })
+            });
+            (raised.take(), result)
         });
         match (raised, result) {
             (Some(error), _) => Err(error),
             (None, result) => result.map(RunResult).map_err(|error| RunError::new_err(error.to_string())),
         }
     }
+}
+
+/// Hands points to a callable; what that raises is kept, and ends the recording.
+fn hand_on_to(sink: Py<PyAny>, raised: Rc<Cell<Option<PyErr>>>) -> Sink {
+    Box::new(move |points| match Python::attach(|py| curves::hand_on(py, &sink, points)) {
+        Ok(room) => room,
+        Err(error) => {
+            raised.set(Some(error));
+            ControlFlow::Break(())
+        }
+    })
 }
 
 /// What a run measured.
@@ -98,10 +135,6 @@ struct RunResult(bentpipe_sim::RunResult);
 impl RunResult {
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
-    }
-
-    fn series<'py>(&self, py: Python<'py>) -> Vec<curves::Packed<'py>> {
-        curves::of(&self.0).iter().map(|curve| curve.pack(py)).collect()
     }
 }
 
@@ -191,6 +224,18 @@ fn check_quantity(kind: &str, text: &str) -> PyResult<()> {
     checked.map_err(PyValueError::new_err)
 }
 
+/// The bytes that `text`, a size as scenarios write it, says.
+#[pyfunction]
+fn parse_size(text: &str) -> PyResult<u64> {
+    text.parse::<Bytes>().map(Bytes::get).map_err(PyValueError::new_err)
+}
+
+/// Whether `more` bytes on the disk of `path` leave free what recordings leave free.
+#[pyfunction]
+fn has_room(path: PathBuf, more: u64) -> PyResult<bool> {
+    Ok(space::has_room(&path, more)?)
+}
+
 /// Distance in km and delay in s, one way, between a station and a geostationary satellite.
 #[pyfunction]
 fn slant_range(
@@ -228,7 +273,8 @@ mod _core {
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release};
     #[pymodule_export]
     use super::{
-        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, load, parse,
-        presets, profiles, recoveries, schema, slant_range, slant_range_at_elevation, variants, version,
+        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, has_room, load,
+        parse, parse_size, presets, profiles, recoveries, schema, slant_range, slant_range_at_elevation,
+        variants, version,
     };
 }

@@ -49,7 +49,7 @@ fn measure(arguments: &Arguments) -> Result<String, String> {
         scenario::load(&arguments.scenario, &arguments.overrides).map_err(|error| error.to_string())?;
     let mut line = String::new();
     for _ in 0..arguments.repeat {
-        let result = run(&scenario, &RunOptions::default(), &mut |_| ControlFlow::Continue(()))
+        let result = run(&scenario, RunOptions::default(), &mut |_| ControlFlow::Continue(()))
             .map_err(|error| error.to_string())?;
         let sum = |of: fn(&bentpipe_sim::FlowResult) -> u64| result.flows.iter().map(of).sum::<u64>();
         let finish = result.flows.iter().filter_map(|flow| flow.finish_s).fold(0.0, f64::max);

@@ -112,7 +112,7 @@ impl Network {
             if let Some(observer) = &mut self.observer
                 && passed != Passed::Dropped
             {
-                observer.taken(at, step.link(), link);
+                observer.taken(self.now, at, step.link(), link);
             }
             at = match passed {
                 Passed::Arrives(time) => time,
@@ -139,7 +139,7 @@ impl Network {
             self.queue.push(link.next_time(), number);
         }
         if let Some(observer) = &mut self.observer {
-            observer.taken(at, number, link);
+            observer.taken(self.now, at, number, link);
         }
         None
     }
@@ -164,7 +164,7 @@ impl Network {
     #[cold]
     fn lose(&mut self, at: Time, id: PacketId, by_queue: bool) -> Option<PacketId> {
         if let Some(observer) = &mut self.observer {
-            observer.lost(at, self.packets.get_mut(id), by_queue);
+            observer.lost(self.now, at, self.packets.get_mut(id), by_queue);
         }
         let packet = self.packets.get_mut(id);
         let to = packet.to;

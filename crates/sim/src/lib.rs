@@ -8,17 +8,18 @@ mod events;
 mod observe;
 mod packets;
 pub mod pcap;
+mod recorder;
 mod result;
 mod routes;
 mod run;
 pub mod scenario;
 mod series;
+pub mod space;
 
 pub use causes::LossCauses;
 pub use result::{
-    EngineResult, FlowResult, GatewayResult, HandoverResult, LinkResult, PageResult, RunResult,
+    CaptureRecord, Ended, EngineResult, FlowResult, GatewayResult, HandoverResult, LinkResult, PageResult,
+    Recording, RunResult, SeriesRecord,
 };
-pub use run::{Progress, RunError, RunOptions, run};
-pub use series::{
-    AckColumns, FlowSeries, LinkSeries, LostColumns, SackColumns, SentColumns, Series, StateColumns,
-};
+pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
+pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};

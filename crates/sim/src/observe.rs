@@ -11,13 +11,13 @@ use bentpipe_units::Time;
 use crate::addresses::{TTL, keys, lines};
 use crate::packets::Packet;
 use crate::pcap::Capture;
-use crate::scenario::{FlowSpec, Scenario};
-use crate::series::{FlowSeries, LinkSeries, Series, Wait};
+use crate::recorder::{ACKED, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
+use crate::result::{CaptureRecord, Recording};
+use crate::scenario::Scenario;
+use crate::series::SeriesOptions;
 
 pub(crate) struct Observer {
-    series: Option<Series>,
-    /// Per direction of a link, how its packets waited.
-    waits: Vec<Vec<Wait>>,
+    series: Option<Recorder>,
     capture: Option<CaptureState>,
     /// Per end, those of UDP flows behind all others: how its sequence numbers continue past 32 bits.
     unwrapped: Vec<Unwrapped>,
@@ -30,7 +30,10 @@ struct CaptureState {
     addresses: Vec<Addresses>,
     /// Ends of connections; what a later one sends is a datagram.
     ends: usize,
+    /// The first error that writing met.
     error: Option<io::Error>,
+    /// When the capture was full.
+    ended: Option<Time>,
 }
 
 /// Bytes since an end's first byte of data.
@@ -51,23 +54,23 @@ impl Unwrapped {
 }
 
 impl Observer {
-    pub(crate) fn new(scenario: &Scenario, series: bool, capture: Option<Capture>) -> io::Result<Observer> {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        series: Option<SeriesOptions>,
+        capture: Option<Capture>,
+    ) -> io::Result<Observer> {
         let capture = match capture {
             Some(capture) => Some(CaptureState::new(scenario, capture)?),
             None => None,
         };
-        let series = series.then(|| Series {
-            flows: scenario
-                .flows
-                .iter()
-                .flat_map(connections)
-                .chain(scenario.udp_flows().map(|(_, flow)| series_of(flow.name.clone())))
-                .collect(),
-            links: Vec::new(),
-        });
-        let lines = scenario.connections() + scenario.udp_flows().count();
-        let waits = vec![Vec::new(); 2 * scenario.links.len()];
-        Ok(Observer { series, waits, capture, unwrapped: vec![Unwrapped::default(); 2 * lines] })
+        let flows = lines(scenario).count();
+        let series = series.map(|options| Recorder::new(options, flows, 2 * scenario.links.len()));
+        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * flows] })
+    }
+
+    /// The recorder of time series, while it records.
+    fn recorder(&mut self) -> Option<&mut Recorder> {
+        self.series.as_mut().filter(|recorder| !recorder.is_over())
     }
 
     #[inline(never)]
@@ -76,87 +79,64 @@ impl Observer {
             self.unwrapped[end].get(segment.seq + 1);
         }
         let sequence = self.unwrapped[end].get(segment.seq);
-        if let Some(series) = &mut self.series
-            && end.is_multiple_of(2)
+        if end.is_multiple_of(2)
             && segment.len > 0
+            && let Some(recorder) = self.recorder()
         {
-            let sent = &mut series.flows[end / 2].sent;
-            sent.time_s.push(now.as_secs());
-            sent.sequence_bytes.push(sequence);
-            sent.payload_bytes.push(u64::from(segment.len));
-            sent.retransmission.push(u64::from(again));
+            recorder.point(now, end / 2, if again { RESENT } else { SENT }, sequence);
         }
         self.capture(now, end, end, segment);
     }
 
     #[inline(never)]
     pub(crate) fn arrived(&mut self, now: Time, end: usize, segment: &Segment) {
-        if let Some(series) = &mut self.series
-            && end.is_multiple_of(2)
+        if end.is_multiple_of(2)
             && segment.flags.has(Flags::ACK)
+            && let Some(recorder) = self.series.as_mut().filter(|recorder| !recorder.is_over())
         {
             let unwrapped = &mut self.unwrapped[end];
-            let flow = &mut series.flows[end / 2];
-            flow.acked.time_s.push(now.as_secs());
-            flow.acked.sequence_bytes.push(unwrapped.get(segment.ack));
+            recorder.point(now, end / 2, ACKED, unwrapped.get(segment.ack));
             for block in segment.options.sack.as_slice() {
-                flow.sacked.time_s.push(now.as_secs());
-                flow.sacked.start_bytes.push(unwrapped.get(block.start));
-                flow.sacked.end_bytes.push(unwrapped.get(block.end));
+                recorder.point(now, end / 2, SACK_START, unwrapped.get(block.start));
+                recorder.point(now, end / 2, SACK_END, unwrapped.get(block.end));
             }
         }
         self.capture(now, end, end ^ 1, segment);
     }
 
-    /// A full queue dropped a packet, or a link damaged it.
+    /// A full queue dropped a packet at `at`, which may be still to come, or a link damaged it.
     #[inline(never)]
-    pub(crate) fn lost(&mut self, now: Time, packet: &Packet, by_queue: bool) {
+    pub(crate) fn lost(&mut self, now: Time, at: Time, packet: &Packet, by_queue: bool) {
         let from = packet.to as usize ^ 1;
         let sequence = self.unwrapped[from].get(packet.segment.seq);
-        if let Some(series) = &mut self.series
-            && from.is_multiple_of(2)
+        if from.is_multiple_of(2)
             && packet.segment.len > 0
+            && let Some(recorder) = self.recorder()
         {
-            let lost = &mut series.flows[from / 2].lost;
-            lost.time_s.push(now.as_secs());
-            lost.sequence_bytes.push(sequence);
-            lost.by_queue.push(u64::from(by_queue));
+            recorder.lost(now, at, from / 2, if by_queue { DROPPED } else { DAMAGED }, sequence);
         }
     }
 
-    /// Link number `number` has taken a packet.
+    /// Link number `number` has taken a packet, at a time that may be still to come.
     #[inline(never)]
-    pub(crate) fn taken(&mut self, now: Time, number: u32, link: &Link) {
-        if let (Some(_), Some(begins)) = (&self.series, link.last_begins()) {
-            self.waits[number as usize].push(Wait { taken: now, begins });
+    pub(crate) fn taken(&mut self, now: Time, at: Time, number: u32, link: &Link) {
+        if let (Some(recorder), Some(begins)) = (self.recorder(), link.last_begins()) {
+            recorder.taken(now, at, begins, number as usize);
         }
     }
 
     #[inline(never)]
     pub(crate) fn state(&mut self, now: Time, end: usize, tcp: &Endpoint) {
-        let Some(series) = self.series.as_mut().filter(|_| end.is_multiple_of(2)) else { return };
-        let columns = &mut series.flows[end / 2].state;
+        if !end.is_multiple_of(2) {
+            return;
+        }
+        let Some(recorder) = self.recorder().filter(|recorder| recorder.wants_state(end / 2)) else { return };
         let sender = tcp.sender();
         let (cwnd, ssthresh) = (sender.window().cwnd, sender.window().ssthresh);
         let flight = f64::from(sender.flight());
         let rtt = sender.rtt().latest().map_or(f64::NAN, |rtt| rtt.as_secs());
         let rto = sender.rtt().rto().as_secs();
-        let unchanged =
-            |column: &[f64], value: f64| column.last().is_some_and(|last| last.to_bits() == value.to_bits());
-        if unchanged(&columns.cwnd_bytes, cwnd)
-            && unchanged(&columns.ssthresh_bytes, ssthresh)
-            && unchanged(&columns.flight_bytes, flight)
-            && unchanged(&columns.rtt_s, rtt)
-            && unchanged(&columns.rto_s, rto)
-        {
-            return;
-        }
-        columns.time_s.push(now.as_secs());
-        columns.cwnd_bytes.push(cwnd);
-        columns.ssthresh_bytes.push(ssthresh);
-        columns.flight_bytes.push(flight);
-        columns.rtt_s.push(rtt);
-        columns.rto_s.push(rto);
+        recorder.state(now, end / 2, [cwnd, ssthresh, flight, rtt, rto]);
     }
 
     /// Records a segment at the host of end `at`, sent by end `from`, if that is the host that the data comes from: a reader
@@ -165,52 +145,27 @@ impl Observer {
         let Some(state) = self.capture.as_mut().filter(|_| at.is_multiple_of(2)) else { return };
         let interface = state.interfaces[at / 2];
         let addresses = &state.addresses[from];
-        if state.error.is_some() {
+        if state.error.is_some() || state.ended.is_some() {
             return;
         }
-        let now = now.as_nanos();
         let recorded = if from < state.ends {
-            state.capture.record(interface, now, addresses, segment, None)
+            state.capture.record(interface, now.as_nanos(), addresses, segment, None)
         } else {
-            state.capture.record_datagram(interface, now, addresses, segment.len)
+            state.capture.record_datagram(interface, now.as_nanos(), addresses, segment.len)
         };
         state.error = recorded.err();
+        state.ended = state.capture.ended().map(|_| now);
     }
 
-    /// The series of a run that ended at `end`, complete.
-    pub(crate) fn take_series(&mut self, end: Time) -> Option<Series> {
-        let mut series = self.series.take()?;
-        series.links = self.waits.iter().map(|waits| LinkSeries::of(waits, end)).collect();
-        for flow in &mut series.flows {
-            flow.lost.sort_by_time();
-        }
-        Some(series)
+    /// Completes what was recorded of a run that ended at `end`.
+    pub(crate) fn finish(self, end: Time) -> io::Result<Recording> {
+        let series = self.series.map(|recorder| recorder.finish(end));
+        let capture = match self.capture {
+            Some(state) => Some(state.finish()?),
+            None => None,
+        };
+        Ok(Recording { series, capture })
     }
-
-    /// The first error that writing the capture met.
-    pub(crate) fn capture_error(&mut self) -> Option<io::Error> {
-        self.capture.as_mut()?.error.take()
-    }
-
-    /// Completes the capture.
-    pub(crate) fn finish_capture(&mut self) -> io::Result<()> {
-        match self.capture.take() {
-            Some(state) => state.capture.finish(),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A series for each connection of a flow: under the flow's name, with the connection's number where there are several.
-fn connections(flow: &FlowSpec) -> impl Iterator<Item = FlowSeries> {
-    let several = flow.app.connections() > 1;
-    (1..=flow.app.connections()).map(move |number| {
-        series_of(if several { format!("{}/{number}", flow.name) } else { flow.name.clone() })
-    })
-}
-
-fn series_of(name: String) -> FlowSeries {
-    FlowSeries { name, ..FlowSeries::default() }
 }
 
 impl CaptureState {
@@ -233,6 +188,20 @@ impl CaptureState {
         });
         let addresses = addresses.collect();
         let ends = 2 * scenario.connections();
-        Ok(CaptureState { capture, interfaces, addresses, ends, error: None })
+        Ok(CaptureState { capture, interfaces, addresses, ends, error: None, ended: None })
+    }
+
+    fn finish(self) -> io::Result<CaptureRecord> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let record = CaptureRecord {
+            packets: self.capture.packets(),
+            bytes: self.capture.bytes(),
+            ended_s: self.ended.map(Time::as_secs),
+            reason: self.capture.ended(),
+        };
+        self.capture.finish()?;
+        Ok(record)
     }
 }

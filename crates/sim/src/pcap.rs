@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use bentpipe_tcp::Segment;
 use bentpipe_tcp::wire::{self, Addresses, MAX_HEADERS, Payload};
 
+use crate::{Ended, space};
+
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
@@ -32,6 +34,8 @@ const OPTION_COMMENT: u16 = 1;
 const OPTION_APPLICATION: u16 = 4;
 const OPTION_INTERFACE_NAME: u16 = 2;
 const OPTION_TIME_RESOLUTION: u16 = 9;
+/// Bytes written between two looks at the disk.
+const BETWEEN_LOOKS: u64 = 64 << 10;
 /// Timestamps count 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
@@ -45,6 +49,14 @@ pub struct Capture {
     interfaces: u32,
     block: Block,
     headers: Vec<u8>,
+    /// Bytes kept of each packet.
+    snap: u32,
+    limit: u64,
+    bytes: u64,
+    packets: u64,
+    /// Bytes of the file at which the disk is looked at.
+    look_at: u64,
+    ended: Option<Ended>,
 }
 
 impl Capture {
@@ -65,6 +77,12 @@ impl Capture {
             interfaces: 0,
             block: Block::default(),
             headers: Vec::with_capacity(MAX_HEADERS as usize),
+            snap: MAX_HEADERS,
+            limit: u64::MAX,
+            bytes: 0,
+            packets: 0,
+            look_at: BETWEEN_LOOKS,
+            ended: None,
         };
         capture.block.start(SECTION_HEADER);
         capture.block.u32(BYTE_ORDER_MAGIC);
@@ -78,6 +96,30 @@ impl Capture {
         Ok(capture)
     }
 
+    /// Makes the recording end before the file has more than `limit` bytes, and keeps `snap` bytes of each packet; said
+    /// before the first interface is added.
+    #[must_use]
+    pub fn bounded(mut self, limit: Option<u64>, snap: Option<u32>) -> Capture {
+        self.limit = limit.unwrap_or(self.limit);
+        self.snap = snap.unwrap_or(self.snap).min(self.snap);
+        self
+    }
+
+    /// Packets recorded.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Size of the file.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Why no more packets are recorded: the file would be larger than was asked for, or the disk is nearly full.
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
     /// Adds a capture point, such as a host, and tells its number: 0 for the first.
     ///
     /// # Errors
@@ -86,7 +128,7 @@ impl Capture {
         self.block.start(INTERFACE_DESCRIPTION);
         self.block.u16(LINK_TYPE_RAW);
         self.block.u16(0);
-        self.block.u32(MAX_HEADERS);
+        self.block.u32(self.snap);
         self.block.option(OPTION_INTERFACE_NAME, name.as_bytes())?;
         self.block.option(OPTION_TIME_RESOLUTION, &[NANOSECONDS])?;
         self.block.option(OPTION_END, &[])?;
@@ -95,7 +137,7 @@ impl Capture {
         Ok(self.interfaces - 1)
     }
 
-    /// Records a packet on `interface` at `time_ns`, in nanoseconds since the start. `comment` is shown with
+    /// Records a packet, unless the recording has ended, on `interface` at `time_ns`, in nanoseconds since the start. `comment` is shown with
     /// the packet; it tells, for one, that the packet was dropped and where.
     ///
     /// # Errors
@@ -161,6 +203,7 @@ impl Capture {
         self.block.u32(interface);
         self.block.u32((time_ns >> 32) as u32);
         self.block.u32(time_ns as u32);
+        self.headers.truncate(self.snap as usize);
         self.block.u32(self.headers.len() as u32);
         self.block.u32(packet_len);
         self.block.padded(&self.headers);
@@ -168,7 +211,22 @@ impl Capture {
             self.block.option(OPTION_COMMENT, comment.as_bytes())?;
             self.block.option(OPTION_END, &[])?;
         }
-        self.write_block()
+        // With the length at its end.
+        if self.bytes + self.block.bytes.len() as u64 + 4 > self.limit {
+            self.ended = Some(Ended::Limit);
+        }
+        if self.ended.is_some() {
+            return Ok(());
+        }
+        self.write_block()?;
+        self.packets += 1;
+        if self.bytes >= self.look_at {
+            self.look_at = self.bytes + BETWEEN_LOOKS;
+            if !space::has_room(&self.temporary, 0).map_err(|error| naming(&self.path, error))? {
+                self.ended = Some(Ended::Disk);
+            }
+        }
+        Ok(())
     }
 
     /// Completes the file and gives it its name.
@@ -186,6 +244,7 @@ impl Capture {
 
     fn write_block(&mut self) -> io::Result<()> {
         self.block.end();
+        self.bytes += self.block.bytes.len() as u64;
         match &mut self.file {
             Some(file) => file.write_all(&self.block.bytes).map_err(|error| naming(&self.path, error)),
             None => Ok(()),

@@ -9,7 +9,6 @@ use crate::apps::{App, Flow, Http, Udp};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
 use crate::scenario::{FlowSpec, Scenario};
-use crate::series::Series;
 
 /// The outcome of a run.
 #[derive(Debug, Serialize)]
@@ -35,9 +34,54 @@ pub struct RunResult {
     pub jain: Option<f64>,
     /// What the run cost.
     pub engine: EngineResult,
-    /// Time series, when they were asked for.
-    #[serde(skip)]
-    pub series: Option<Series>,
+    /// What was recorded beside the numbers; none when nothing was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recording>,
+}
+
+/// What was recorded of a run beside its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Recording {
+    /// The time series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesRecord>,
+    /// The capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureRecord>,
+}
+
+/// How much of the time series was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SeriesRecord {
+    /// Points.
+    pub points: u64,
+    /// When the recording ended before the run did, in seconds; null when it did not.
+    pub ended_s: Option<f64>,
+    /// Why it did.
+    pub reason: Option<Ended>,
+}
+
+/// How much of the packets was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CaptureRecord {
+    /// Packets.
+    pub packets: u64,
+    /// Size of the file.
+    pub bytes: u64,
+    /// When the recording ended before the run did, in seconds; null when it did not.
+    pub ended_s: Option<f64>,
+    /// Why it did.
+    pub reason: Option<Ended>,
+}
+
+/// Why a recording ended before its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// It was as large as was asked for.
+    Limit,
+    /// The disk was nearly full.
+    Disk,
 }
 
 /// One flow; what is counted is the sum over its connections, in the direction of its data.
@@ -202,7 +246,7 @@ impl RunResult {
             handovers,
             pages,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
-            series: None,
+            recording: None,
         }
     }
 }

@@ -11,16 +11,28 @@ use crate::engine::Engine;
 use crate::observe::Observer;
 use crate::pcap::Capture;
 use crate::scenario::Scenario;
+use crate::series::SeriesOptions;
 
 /// What a run is asked for beyond its numbers.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct RunOptions {
     /// Replaces the scenario's seed.
     pub seed: Option<u64>,
     /// Record time series.
-    pub series: bool,
-    /// Write a pcapng capture to this file.
-    pub pcap: Option<PathBuf>,
+    pub series: Option<SeriesOptions>,
+    /// Write a pcapng capture.
+    pub capture: Option<CaptureOptions>,
+}
+
+/// Where a capture goes, and how much of the packets it holds.
+#[derive(Clone, Debug)]
+pub struct CaptureOptions {
+    /// The file.
+    pub path: PathBuf,
+    /// Bytes of the file at which the recording ends; none for as many as the disk takes.
+    pub limit: Option<u64>,
+    /// Bytes kept of each packet; none for all headers.
+    pub snap: Option<u32>,
 }
 
 /// How far a run has come.
@@ -66,7 +78,7 @@ impl std::error::Error for RunError {}
 /// leaves a file behind.
 pub fn run(
     scenario: &Scenario,
-    options: &RunOptions,
+    options: RunOptions,
     progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
@@ -76,20 +88,18 @@ pub fn run(
     let end = engine.run(progress)?;
     let wall_s = started.elapsed().as_secs_f64();
     let mut result = RunResult::new(scenario, seed, end, &mut engine, wall_s);
-    if let Some(mut observer) = engine.into_observer() {
-        let written = observer.capture_error().map_or_else(|| observer.finish_capture(), Err);
-        written.map_err(RunError::Capture)?;
-        result.series = observer.take_series(end);
+    if let Some(observer) = engine.into_observer() {
+        result.recording = Some(observer.finish(end).map_err(RunError::Capture)?);
     }
     Ok(result)
 }
 
-fn observer(scenario: &Scenario, options: &RunOptions) -> io::Result<Option<Box<Observer>>> {
-    let capture = match &options.pcap {
-        Some(path) => Some(Capture::create(path)?),
+fn observer(scenario: &Scenario, options: RunOptions) -> io::Result<Option<Box<Observer>>> {
+    let capture = match &options.capture {
+        Some(options) => Some(Capture::create(&options.path)?.bounded(options.limit, options.snap)),
         None => None,
     };
-    if capture.is_none() && !options.series {
+    if capture.is_none() && options.series.is_none() {
         return Ok(None);
     }
     Observer::new(scenario, options.series, capture).map(|observer| Some(Box::new(observer)))

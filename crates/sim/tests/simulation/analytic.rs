@@ -20,7 +20,7 @@ fn a_small_window_gives_window_over_round_trip() {
             &format!("variant = \"{variant}\"\nduration = \"1200 s\""),
         );
         let text = text.replace("[links", "duration = \"1000 s\"\n[links");
-        let flow = &simulate(&text, 1, false).flows[0];
+        let flow = &simulate(&text, 1).flows[0];
         // Both propagation delays, and a segment and an ACK sent at 100 Mbit/s.
         let round_trip = 0.5 + (1500.0 + 40.0) * 8.0 / 100e6;
         assert_near(variant, flow.goodput_bps, 44.0 * 1460.0 * 8.0 / round_trip, 0.01);
@@ -37,7 +37,7 @@ fn a_narrow_link_gives_its_rate_less_the_headers() {
             &format!("receive_window = \"200 kB\"\ntimestamps = {timestamps}"),
             "bytes = \"60 MB\"",
         );
-        let result = simulate(&text, 1, false);
+        let result = simulate(&text, 1);
         let payload = 1500.0 - headers;
         assert_near("goodput", result.flows[0].goodput_bps, 1.6e6 * payload / 1500.0, 0.005);
         assert!(result.links[0].stats.utilization > 0.995);
@@ -64,8 +64,7 @@ fn random_loss_gives_what_mathis_gives() {
             &format!("variant = \"{variant}\""),
         );
         let text = text.replace("[links", "duration = \"2000 s\"\n[links");
-        let goodput =
-            (1..=3).map(|seed| simulate(&text, seed, false).flows[0].goodput_bps).sum::<f64>() / 3.0;
+        let goodput = (1..=3).map(|seed| simulate(&text, seed).flows[0].goodput_bps).sum::<f64>() / 3.0;
         let expected = 1460.0 * 8.0 / 0.1 * f64::sqrt(1.5 / probability);
         assert_near(&format!("{variant} at {probability}"), goodput, expected, tolerance);
     }
@@ -81,7 +80,7 @@ fn a_buffer_of_one_bandwidth_delay_product_keeps_the_link_busy() {
             &format!("variant = \"{variant}\""),
         );
         let text = text.replace("[links", "duration = \"600 s\"\n[links");
-        let result = simulate(&text, 1, false);
+        let result = simulate(&text, 1);
         let link = &result.links[0].stats;
         assert!(link.dropped_packets > 5, "{variant}: {} drops", link.dropped_packets);
         assert!(link.utilization >= 0.99, "{variant}: {:.2} %", link.utilization * 100.0);
@@ -96,7 +95,7 @@ fn equal_flows_share_a_link_equally_over_time() {
         [links.narrow]\nfrom = \"g\"\nto = \"c\"\nrate = \"8 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"60 packets\"\n\
         [tcp]\nreceive_window = \"1 MB\"\n\
         [flows.f]\nfrom = \"s{i}\"\nto = \"c\"\ncount = 4\nstart_step = \"70 ms\"\nvariant = \"sack\"\n";
-    let result = simulate(text, 3, false);
+    let result = simulate(text, 3);
     assert!(result.jain > Some(0.98), "{:?}", result.jain);
     let total: f64 = result.flows.iter().map(|flow| flow.goodput_bps).sum();
     assert_near("total", total, 8e6 * 1460.0 / 1500.0, 0.02);

@@ -1,16 +1,17 @@
 //! What a run counts agrees with itself, and a seed decides everything.
 
-use bentpipe_sim::{FlowSeries, RunResult};
+use bentpipe_sim::RunResult;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::{one_flow, simulate};
+use crate::{Row, Watched, one_flow, simulate, watch};
 
-/// The JSON of a run, but for how long it took.
+/// The JSON of a run, but for how long it took and what was recorded.
 fn json(result: &RunResult) -> Value {
     let mut json = serde_json::to_value(result).unwrap_or_default();
     let wall = json["engine"].as_object_mut().and_then(|engine| engine.remove("wall_s"));
     assert!(wall.is_some_and(|wall| wall.is_number()));
+    json.as_object_mut().and_then(|run| run.remove("recording"));
     json
 }
 
@@ -27,45 +28,35 @@ fn lossy(probability: f64, variant: &str, bytes: &str) -> String {
 #[test]
 fn a_seed_decides_everything() {
     let text = lossy(0.01, "sack", "5 MB");
-    let first = simulate(&text, 7, false);
-    assert_eq!(json(&first), json(&simulate(&text, 7, false)));
-    assert_eq!(json(&first), json(&simulate(&text, 7, true)), "watching changes nothing");
-    let other = simulate(&text, 8, false);
+    let first = simulate(&text, 7);
+    assert_eq!(json(&first), json(&simulate(&text, 7)));
+    assert_eq!(json(&first), json(&watch(&text, 7).0), "watching changes nothing");
+    let other = simulate(&text, 8);
     assert_ne!(first.flows[0].finish_s, other.flows[0].finish_s);
 }
 
 /// Which of the data segments sent, counted from 0, were lost.
-fn lost_numbers(flow: &FlowSeries) -> Vec<usize> {
-    let (sent, lost) = (&flow.sent, &flow.lost);
-    (0..lost.time_s.len())
-        .filter_map(|row| {
-            // The newest copy that had time to get there; another would have been sent a round trip later.
-            (0..sent.time_s.len()).rfind(|&number| {
-                sent.sequence_bytes[number] == lost.sequence_bytes[row]
-                    && sent.time_s[number] + 0.0399 < lost.time_s[row]
-            })
-        })
-        .collect()
-}
-
-fn series(result: &RunResult) -> &FlowSeries {
-    match &result.series {
-        Some(series) => &series.flows[0],
-        None => panic!("no series"),
-    }
+fn lost_numbers(flow: &Watched) -> Vec<usize> {
+    let newest = |lost: &Row| {
+        // The newest copy that had time to get there; another would have been sent a round trip later.
+        flow.sent
+            .iter()
+            .rposition(|sent| sent.sequence == lost.sequence && sent.time_s + 0.0399 < lost.time_s)
+    };
+    flow.lost.iter().filter_map(newest).collect()
 }
 
 #[test]
 fn variants_meet_the_same_losses() {
-    let runs: Vec<RunResult> = ["tahoe", "reno", "newreno", "sack"]
-        .map(|variant| simulate(&lossy(0.01, variant, "3 MB"), 5, true))
+    let runs: Vec<(RunResult, Vec<Watched>)> = ["tahoe", "reno", "newreno", "sack"]
+        .map(|variant| watch(&lossy(0.01, variant, "3 MB"), 5))
         .into_iter()
         .collect();
-    let fewest = runs.iter().map(|run| run.flows[0].data_segments_sent).min().unwrap_or(0) as usize;
+    let fewest = runs.iter().map(|(run, _)| run.flows[0].data_segments_sent).min().unwrap_or(0) as usize;
     assert!(fewest >= 3_000_000 / 1460);
     let lost: Vec<Vec<usize>> = runs
         .iter()
-        .map(|run| lost_numbers(series(run)).into_iter().filter(|number| *number < fewest).collect())
+        .map(|(_, flows)| lost_numbers(&flows[0]).into_iter().filter(|number| *number < fewest).collect())
         .collect();
     assert!(lost[0].len() > 10);
     assert!(lost.iter().all(|numbers| *numbers == lost[0]), "{lost:?}");
@@ -81,23 +72,22 @@ fn sack_without_timeouts_sends_again_what_was_lost_and_nothing_else() {
             "receive_window = \"2 MB\"\ninitial_ssthresh = \"60 segments\"",
             "variant = \"sack\"",
         );
-        let result = simulate(&text.replace("[links", "duration = \"30 s\"\n[links"), seed, true);
-        let flow = series(&result);
-        assert_eq!(flow.lost.time_s.len() as u64, result.links[0].stats.corrupted_packets);
+        let (result, flows) = watch(&text.replace("[links", "duration = \"30 s\"\n[links"), seed);
+        let flow = &flows[0];
+        assert_eq!(flow.lost.len() as u64, result.links[0].stats.corrupted_packets);
         if result.flows[0].timeouts > 0 {
             continue;
         }
         runs += 1;
-        let sent = flow.sent.sequence_bytes.iter().zip(&flow.sent.retransmission);
-        let again: Vec<u64> = sent.filter(|(_, again)| **again == 1).map(|(sequence, _)| *sequence).collect();
+        let again: Vec<u64> = flow.sent.iter().filter(|row| row.which).map(|row| row.sequence).collect();
         assert_eq!(again.len() as u64, result.flows[0].retransmitted_segments);
-        let lost = &flow.lost.sequence_bytes;
+        let lost: Vec<u64> = flow.lost.iter().map(|row| row.sequence).collect();
         assert!(again.iter().all(|sequence| lost.contains(sequence)), "seed {seed}");
-        let repaired = |row: &usize| flow.lost.time_s[*row] < 29.8;
+        let repaired = |row: &usize| flow.lost[*row].time_s < 29.8;
         assert!((0..lost.len()).filter(repaired).all(|row| again.contains(&lost[row])), "seed {seed}");
         // What is sent after a recovery began, is lost and is repaired in it, goes once more when the next recovery
         // begins with it: RFC 6675 keeps no marks of what was sent again. Losses far apart are repaired once each.
-        if flow.lost.time_s.windows(2).all(|pair| pair[1] - pair[0] > 0.25) {
+        if flow.lost.windows(2).all(|pair| pair[1].time_s - pair[0].time_s > 0.25) {
             apart += 1;
             assert_eq!(again, lost[..again.len()], "seed {seed}");
         }
@@ -115,7 +105,7 @@ fn every_packet_is_accounted_for() {
         [tcp]\nreceive_window = \"300 kB\"\n\
         [flows.f]\nfrom = \"a\"\nto = \"c\"\nvariant = \"newreno\"\nbytes = \"12 MB\"\n";
     for seed in 1..6 {
-        let result = simulate(text, seed, true);
+        let (result, flows) = watch(text, seed);
         let [first, first_back, second, second_back] = [0, 1, 2, 3].map(|index| &result.links[index].stats);
         let taken = |link: &bentpipe_path::LinkStats| {
             link.delivered_packets + link.dropped_packets + link.corrupted_packets
@@ -128,8 +118,8 @@ fn every_packet_is_accounted_for() {
         assert_eq!(taken(first_back), second_back.delivered_packets);
         assert_eq!(taken(second_back), second_back.delivered_packets);
         let lost = second.dropped_packets + second.corrupted_packets + first.corrupted_packets;
-        assert_eq!(series(&result).lost.time_s.len() as u64, lost);
-        let by_queue: u64 = series(&result).lost.by_queue.iter().sum();
+        assert_eq!(flows[0].lost.len() as u64, lost);
+        let by_queue = flows[0].lost.iter().filter(|row| row.which).count() as u64;
         assert_eq!(by_queue, first.dropped_packets + second.dropped_packets);
         assert_eq!(flow.bytes_delivered, 12_000_000);
         assert_eq!(flow.data_segments_sent - flow.retransmitted_segments, 12_000_000_u64.div_ceil(1460));
@@ -143,13 +133,13 @@ fn a_flow_by_duration_ends_with_what_it_had_sent() {
         "receive_window = \"100 kB\"",
         "variant = \"sack\"\nduration = \"20 s\"",
     );
-    let result = simulate(&text, 2, true);
+    let (result, flows) = watch(&text, 2);
+    let sent = &flows[0].sent;
     let flow = &result.flows[0];
     assert!(flow.finish_s.is_some_and(|finish| (20.0..25.0).contains(&finish)), "{:?}", flow.finish_s);
-    let last = series(&result).sent.sequence_bytes.iter().max().copied().unwrap_or(0);
+    let last = sent.iter().map(|row| row.sequence).max().unwrap_or(0);
     assert_eq!(flow.bytes_delivered, last + 1460);
-    let new = series(&result).sent.time_s.iter().zip(&series(&result).sent.retransmission);
-    assert!(new.filter(|(_, again)| **again == 0).all(|(time, _)| *time <= 20.0));
+    assert!(sent.iter().filter(|row| !row.which).all(|row| row.time_s <= 20.0));
 }
 
 prop_compose! {
@@ -185,7 +175,7 @@ proptest! {
 
     #[test]
     fn every_file_arrives_whole((text, bytes) in scenarios(), seed in any::<u64>()) {
-        let result = simulate(&text, seed, false);
+        let result = simulate(&text, seed);
         for flow in &result.flows {
             prop_assert_eq!(flow.bytes_delivered, bytes);
             prop_assert_eq!(&flow.error, &None);

@@ -2,20 +2,27 @@
 
 use bentpipe_sim::{LossCauses, RunResult};
 
-use crate::{one_flow, simulate};
+use crate::{Watched, one_flow, simulate, watch};
 
 const VARIANTS: [&str; 4] = ["tahoe", "reno", "newreno", "sack"];
 
 /// 100 segments over a long link with a window of 20; `loss` says what happens to data.
 fn transfer(loss: &str, variant: &str) -> RunResult {
+    watched(loss, variant).0
+}
+
+fn watched(loss: &str, variant: &str) -> (RunResult, Vec<Watched>) {
     let link = format!("rate = \"2 Mbit/s\"\ndelay = \"100 ms\"\n{loss}");
     let tcp = "mss = \"1000 B\"\nreceive_window = \"20 kB\"\nlimited_transmit = false";
-    simulate(&one_flow(&link, tcp, &format!("variant = \"{variant}\"\nbytes = \"100 kB\"")), 1, true)
+    watch(&one_flow(&link, tcp, &format!("variant = \"{variant}\"\nbytes = \"100 kB\"")), 1)
 }
 
 fn damaged(packets: &[u64], variant: &str) -> RunResult {
-    let loss = format!("loss = {{ model = \"drop\", packets = {packets:?}, at_least = \"100 B\" }}");
-    transfer(&loss, variant)
+    transfer(&damage(packets), variant)
+}
+
+fn damage(packets: &[u64]) -> String {
+    format!("loss = {{ model = \"drop\", packets = {packets:?}, at_least = \"100 B\" }}")
 }
 
 /// Losses by damage only, each of which cost a reduction.
@@ -40,11 +47,8 @@ fn two_damaged_segments_of_a_window_cost_what_the_recovery_makes_of_them() {
 #[test]
 fn a_damaged_retransmission_costs_a_reduction_of_its_own() {
     for variant in VARIANTS {
-        let first = damaged(&[50], variant);
-        let again = match &first.series {
-            Some(series) => series.flows[0].sent.retransmission.iter().position(|again| *again == 1),
-            None => panic!("no series"),
-        };
+        let (_, flows) = watched(&damage(&[50]), variant);
+        let again = flows[0].sent.iter().position(|row| row.which);
         let second = again.map_or(0, |index| index as u64 + 1);
         let flow = &damaged(&[50, second], variant).flows[0];
         assert_eq!((flow.losses, flow.timeouts), (random(2, 2), 1), "{variant}, packet {second}");
@@ -76,7 +80,7 @@ fn a_timeout_because_an_ack_was_lost_is_needless() {
         // SYN-ACK, then the one ACK of the one segment.
         let link = "rate = \"2 Mbit/s\"\ndelay = \"100 ms\"\n[links.path.reverse]\nloss = { model = \"drop\", packets = [2] }";
         let flow = format!("variant = \"{variant}\"\nbytes = \"1000 B\"");
-        let flow = &simulate(&one_flow(link, "mss = \"1000 B\"", &flow), 1, false).flows[0];
+        let flow = &simulate(&one_flow(link, "mss = \"1000 B\"", &flow), 1).flows[0];
         let needless = LossCauses { cuts: 1, needless_cuts: 1, ..LossCauses::default() };
         assert_eq!((flow.losses, flow.timeouts), (needless, 1), "{variant}");
     }
@@ -89,7 +93,7 @@ fn every_random_loss_costs_the_standard_control_a_reduction() {
             "rate = \"20 Mbit/s\"\ndelay = \"40 ms\"\nloss = { model = \"packet\", probability = 0.003 }";
         let tcp = "receive_window = \"2 MB\"\ninitial_ssthresh = \"60 segments\"";
         let text = format!("duration = \"30 s\"\n{}", one_flow(link, tcp, "variant = \"sack\""));
-        let result = simulate(&text, seed, false);
+        let result = simulate(&text, seed);
         let losses = result.flows[0].losses;
         // SYN is small and early: what is damaged is data. At the end some of it may be open.
         let open = result.links[0].stats.corrupted_packets - losses.random;

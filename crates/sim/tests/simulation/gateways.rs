@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 
-use bentpipe_sim::{RunOptions, RunResult, run, scenario};
+use bentpipe_sim::{CaptureOptions, RunOptions, RunResult, run, scenario};
 
 use crate::simulate;
 
@@ -36,7 +36,7 @@ fn every_variant_delivers_every_byte_through_every_gateway_and_queue() {
             for (variant, _) in scenario::variants() {
                 let keys =
                     format!("count = 3\nbytes = \"150 kB\"\nvariant = \"{variant}\"\nduration = \"300 s\"");
-                let result = simulate(&chain(gateway, queue, &flow("f", &keys)), 1, false);
+                let result = simulate(&chain(gateway, queue, &flow("f", &keys)), 1);
                 for flow in &result.flows {
                     let case = format!("{variant} through {gateway} and {queue}: {:?}", flow.error);
                     assert_eq!(flow.bytes_delivered, 150_000, "{case}");
@@ -64,7 +64,7 @@ const QUEUES: [&str; 5] = [
 /// right says that the TTLs of both directions are.
 #[test]
 fn one_flow_is_given_the_pipe_and_the_buffer() {
-    let result = simulate(&chain(XFWA, r#""30 packets""#, &flow("f", "bytes = \"2 MB\"")), 1, false);
+    let result = simulate(&chain(XFWA, r#""30 packets""#, &flow("f", "bytes = \"2 MB\"")), 1);
     let gateway = &result.gateways[0];
     assert_eq!((gateway.scheme, gateway.stats.flows_max), ("xfwa", 1));
     assert_eq!(gateway.stats.window_mean_bytes, 60_000.0);
@@ -86,8 +86,8 @@ fn flows_of_different_round_trip_times_share_alike() {
         }
         text
     };
-    let guarded = simulate(&text(&format!("gateway = {XFWA}")), 1, false);
-    let open = simulate(&text("rate = \"1.5 Mbit/s\""), 1, false);
+    let guarded = simulate(&text(&format!("gateway = {XFWA}")), 1);
+    let open = simulate(&text("rate = \"1.5 Mbit/s\""), 1);
     assert!(guarded.jain > Some(0.97), "{:?}", guarded.jain);
     assert!(open.jain < Some(0.93), "{:?}", open.jain);
 }
@@ -97,8 +97,9 @@ fn captures_show_the_lowered_window_that_the_host_receives() {
     let text = chain(XFWA, r#""30 packets""#, &flow("f", "bytes = \"300 kB\""));
     let scenario = scenario::parse_str("test.toml", &text, &[]).unwrap();
     let path = std::env::temp_dir().join(format!("bentpipe-window-{}.pcapng", std::process::id()));
-    let options = RunOptions { pcap: Some(path.clone()), ..RunOptions::default() };
-    let result = run(&scenario, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+    let capture = Some(CaptureOptions { path: path.clone(), limit: None, snap: None });
+    let options = RunOptions { capture, ..RunOptions::default() };
+    let result = run(&scenario, options, &mut |_| ControlFlow::Continue(())).unwrap();
     let capture = fs::read(&path).unwrap();
     fs::remove_file(&path).unwrap();
     // An ACK without options: offset 5, the flag, the window.
@@ -115,7 +116,7 @@ fn a_gateway_may_guard_any_direction_and_stand_at_a_host() {
         let gateway = format!("[links.{link}{direction}]\ngateway = {XFWA}\n");
         let up = flow("up", "bytes = \"500 kB\"");
         let down = "[flows.down]\nfrom = \"destination\"\nto = \"source\"\nbytes = \"500 kB\"\n";
-        let both = simulate(&chain(XFWA, r#""30 packets""#, &format!("{gateway}{up}{down}")), 1, false);
+        let both = simulate(&chain(XFWA, r#""30 packets""#, &format!("{gateway}{up}{down}")), 1);
         assert!(both.flows.iter().all(|flow| flow.bytes_delivered == 500_000));
         assert_eq!(both.gateways.len(), 2);
         // Every segment that one end sent or received passed each gateway.
@@ -161,13 +162,13 @@ fn packets(result: &RunResult, link: &str) -> u64 {
 
 #[test]
 fn a_flow_takes_the_links_that_it_asks_for() {
-    let free = simulate(TWO_WAYS, 1, false);
+    let free = simulate(TWO_WAYS, 1);
     assert!(packets(&free, "south") > 1000 && packets(&free, "north") == 0);
-    let north = simulate(&format!("{TWO_WAYS}\nvia = [\"north\"]"), 1, false);
+    let north = simulate(&format!("{TWO_WAYS}\nvia = [\"north\"]"), 1);
     assert!(packets(&north, "north") > 1000 && packets(&north, "south") == 0);
     assert!(packets(&north, "north/reverse") > 500 && packets(&north, "south/reverse") == 0);
     // There, back, and there again.
-    let thrice = simulate(&format!("{TWO_WAYS}\nvia = [\"north\", \"south\", \"north\"]"), 1, false);
+    let thrice = simulate(&format!("{TWO_WAYS}\nvia = [\"north\", \"south\", \"north\"]"), 1);
     assert_eq!(packets(&thrice, "north"), 2 * packets(&thrice, "south/reverse"));
     assert_eq!(thrice.flows[0].bytes_delivered, 2_000_000);
 }
@@ -180,7 +181,7 @@ fn after_a_handover_packets_take_the_new_way() {
                 "[handovers.h]\nat = \"{at}\"\nflows = [\"*\"]\nvia = {via}\nin_flight = \"{in_flight}\"\n"
             )
         };
-        let moved = simulate(&format!("{TWO_WAYS}{}", handovers("3 s", "[\"north\"]")), 1, false);
+        let moved = simulate(&format!("{TWO_WAYS}{}", handovers("3 s", "[\"north\"]")), 1);
         assert!(packets(&moved, "south") > 300 && packets(&moved, "north") > 300, "{moved:?}");
         let sent = 3.1 * 2e6 / 8.0 / 1500.0;
         assert!((packets(&moved, "south") as f64) < sent, "{}", packets(&moved, "south"));
@@ -191,9 +192,9 @@ fn after_a_handover_packets_take_the_new_way() {
         // Of a window under way, all that was on the link is lost; on the others nothing.
         assert_eq!(handover.lost_packets > 5, lose, "{}", handover.lost_packets);
         // The same way again: nothing is left, so nothing is lost.
-        let stayed = simulate(&format!("{TWO_WAYS}{}", handovers("3 s", "[\"south\"]")), 1, false);
+        let stayed = simulate(&format!("{TWO_WAYS}{}", handovers("3 s", "[\"south\"]")), 1);
         assert_eq!(stayed.handovers[0].lost_packets, 0);
-        let without = simulate(TWO_WAYS, 1, false);
+        let without = simulate(TWO_WAYS, 1);
         assert_eq!(stayed.flows[0].finish_s, without.flows[0].finish_s);
     }
 }
@@ -204,7 +205,7 @@ fn packets_that_arrive_late_over_the_old_way_are_not_lost() {
     let text = format!(
         "{TWO_WAYS}\nvia = [\"north\"]\n[handovers.h]\nat = \"3 s\"\nflows = [\"f\"]\nvia = [\"south\"]\n"
     );
-    let result = simulate(&text, 1, false);
+    let result = simulate(&text, 1);
     assert_eq!(result.handovers[0].lost_packets, 0);
     assert_eq!(result.flows[0].bytes_delivered, 2_000_000);
 }
@@ -213,7 +214,7 @@ fn packets_that_arrive_late_over_the_old_way_are_not_lost() {
 fn on_off_writes_have_the_rate_of_their_on_periods_and_close_in_order() {
     let keys = "app = \"onoff\"\nrate = \"400 kbit/s\"\nshape = 2.5\nduration = \"400 s\"";
     let outcome = |flows: &str, seed| {
-        let mut result = simulate(&chain(XFWA, r#""30 packets""#, flows), seed, false);
+        let mut result = simulate(&chain(XFWA, r#""30 packets""#, flows), seed);
         result.flows.swap_remove(0)
     };
     let web = outcome(&flow("web", keys), 1);
@@ -244,7 +245,7 @@ fn thousands_of_flows_pass_one_gateway() {
         count = 5000
         start_step = "50 us"
     "#;
-    let result = simulate(text, 1, false);
+    let result = simulate(text, 1);
     let gateway = &result.gateways[0].stats;
     assert_eq!(gateway.flows_max, 2000);
     assert!(gateway.evicted >= 3000, "{}", gateway.evicted);

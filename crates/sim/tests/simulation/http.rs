@@ -2,17 +2,13 @@
 
 use bentpipe_sim::RunResult;
 
-use crate::{one_flow, simulate};
+use crate::{one_flow, simulate, watch};
 
 /// So fast that only round trips count: an object of 10,000 bytes takes 80 µs.
 const FAST: &str = "rate = \"1 Gbit/s\"\ndelay = \"250 ms\"";
 
 fn pages(link: &str, tcp: &str, flow: &str) -> RunResult {
-    simulate(
-        &one_flow(link, &format!("profile = \"ns2\"\n{tcp}"), &format!("app = \"http\"\n{flow}")),
-        1,
-        false,
-    )
+    simulate(&one_flow(link, &format!("profile = \"ns2\"\n{tcp}"), &format!("app = \"http\"\n{flow}")), 1)
 }
 
 fn responses(result: &RunResult) -> Vec<f64> {
@@ -135,7 +131,7 @@ fn a_duration_breaks_off_the_page_under_way() {
 #[test]
 fn the_end_of_the_run_breaks_off_too() {
     let text = one_flow(FAST, "profile = \"ns2\"", "app = \"http\"\npage_interval = \"4 s\"");
-    let result = simulate(&text.replace("[links", "duration = \"8.2 s\"\n[links"), 1, false);
+    let result = simulate(&text.replace("[links", "duration = \"8.2 s\"\n[links"), 1);
     assert_eq!(result.pages.len(), 3);
     assert_eq!(result.pages[2].response_s, None);
     assert_eq!((result.flows[0].finish_s, result.duration_s), (None, 8.2));
@@ -161,15 +157,14 @@ fn pages_over_a_lossy_link_are_the_same_each_time_and_whole() {
     for variant in ["tahoe", "reno", "newreno", "sack"] {
         let flow = format!("app = \"http\"\npages = 20\nconnections = 3\nvariant = \"{variant}\"");
         let text = one_flow(link, "receive_window = \"200 kB\"", &flow);
-        let (first, second) = (simulate(&text, 4, false), simulate(&text, 4, true));
+        let (first, (second, flows)) = (simulate(&text, 4), watch(&text, 4));
         assert_eq!(responses(&first), responses(&second));
         assert_eq!(first.pages.len(), 20);
         assert!(first.flows[0].retransmitted_segments > 10);
         assert_eq!(first.flows[0].bytes_delivered, 20 * (10_710 + 15 * 7758));
         assert!(first.flows[0].finish_s.is_some());
-        let names: Vec<String> =
-            second.series.unwrap_or_default().flows.into_iter().map(|flow| flow.name).collect();
+        let names: Vec<String> = flows.into_iter().map(|flow| flow.name).collect();
         assert_eq!(names, ["f/1", "f/2", "f/3"]);
-        assert_ne!(responses(&first), responses(&simulate(&text, 5, false)));
+        assert_ne!(responses(&first), responses(&simulate(&text, 5)));
     }
 }

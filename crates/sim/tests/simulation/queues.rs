@@ -7,7 +7,7 @@ use crate::{one_flow, simulate};
 /// A 4 Mbit/s link whose bandwidth-delay product is 21 full packets, for a window that fills it three times.
 fn run(queue: &str, ecn: bool, flow: &str) -> RunResult {
     let link = format!("rate = \"4 Mbit/s\"\ndelay = \"30 ms\"\nqueue = {queue}");
-    simulate(&one_flow(&link, &format!("receive_window = \"90 kB\"\necn = {ecn}"), flow), 1, false)
+    simulate(&one_flow(&link, &format!("receive_window = \"90 kB\"\necn = {ecn}"), flow), 1)
 }
 
 fn red(ecn: bool) -> String {
@@ -66,7 +66,7 @@ fn rem_holds_the_queue_at_its_target_and_the_link_full() {
          delay = \"20 ms\"\nqueue = {rem}\n[tcp]\necn = true\nreceive_window = \"500 kB\"\n\
          [flows.f]\ncount = 20\nfrom = \"a\"\nto = \"b\"\n"
     );
-    let result = simulate(&text, 1, false);
+    let result = simulate(&text, 1);
     let queue = &result.links[0].stats;
     assert!((queue.queue_mean_packets - 20.0).abs() < 4.0, "{queue:?}");
     assert!(queue.utilization > 0.97, "{queue:?}");

@@ -1,8 +1,8 @@
 //! Datagrams that nobody slows down: the models' rates and bursts, and what they do to each other and to TCP.
 
-use bentpipe_sim::{FlowSeries, RunResult, SentColumns};
+use bentpipe_sim::FlowResult;
 
-use crate::simulate;
+use crate::{Row, Watched, simulate, watch};
 
 /// A link of so many Mbit/s, what else it has, and what flows over it from a to b.
 fn over(rate_mbps: f64, link: &str, run: &str, flows: &[(&str, &str)]) -> String {
@@ -15,15 +15,21 @@ fn over(rate_mbps: f64, link: &str, run: &str, flows: &[(&str, &str)]) -> String
     text
 }
 
-fn series<'a>(result: &'a RunResult, name: &str) -> &'a FlowSeries {
-    let found = result.series.as_ref().and_then(|series| series.flows.iter().find(|flow| flow.name == name));
-    found.unwrap_or_else(|| panic!("no series of {name}"))
+fn stream<'a>(flows: &'a [Watched], name: &str) -> &'a Watched {
+    flows.iter().find(|flow| flow.name == name).unwrap_or_else(|| panic!("no series of {name}"))
+}
+
+/// Times and sizes of the datagrams that left.
+fn datagrams(result: &FlowResult, flow: &Watched) -> Vec<(f64, u64)> {
+    let bytes = (result.throughput_bps * result.duration_s / 8.0).round() as u64;
+    let ends = flow.sent.iter().skip(1).map(|row| row.sequence).chain([bytes]);
+    flow.sent.iter().zip(ends).map(|(row, end)| (row.time_s, end - row.sequence)).collect()
 }
 
 /// Times and sizes of the frames that left, told apart by their times.
-fn frames(sent: &SentColumns) -> Vec<(f64, Vec<u64>)> {
+fn frames(datagrams: &[(f64, u64)]) -> Vec<(f64, Vec<u64>)> {
     let mut frames: Vec<(f64, Vec<u64>)> = Vec::new();
-    for (time, bytes) in sent.time_s.iter().zip(&sent.payload_bytes) {
+    for (time, bytes) in datagrams {
         match frames.last_mut() {
             Some((at, sizes)) if at == time => sizes.push(*bytes),
             _ => frames.push((*time, vec![*bytes])),
@@ -36,14 +42,14 @@ fn frames(sent: &SentColumns) -> Vec<(f64, Vec<u64>)> {
 fn a_constant_rate_is_exact_and_evenly_spaced() {
     // 1/3 of a nanosecond is left over at each datagram, and does not add up.
     let text = over(10.0, "", "", &[("u", "app = \"cbr\"\nrate = \"600 kbit/s\"\nduration = \"1000 s\"")]);
-    let result = simulate(&text, 1, true);
+    let (result, flows) = watch(&text, 1);
     let flow = &result.flows[0];
     assert_eq!((flow.datagrams_sent, flow.datagrams_lost, flow.bytes_delivered), (75_000, 0, 75_000_000));
-    let sent = &series(&result, "u").sent;
-    for (row, time) in sent.time_s.iter().enumerate() {
+    let sent = &flows[0].sent;
+    for (row, Row { time_s: time, .. }) in sent.iter().enumerate() {
         assert!((time - row as f64 * 8000.0 / 600e3).abs() < 2e-9, "{row}: {time}");
     }
-    assert_eq!(sent.sequence_bytes.last(), Some(&74_999_000));
+    assert_eq!(sent.last().map(|row| row.sequence), Some(74_999_000));
     // The headers take their share of the link.
     let link = &result.links[0].stats;
     assert_eq!(link.delivered_packets, 75_000);
@@ -55,8 +61,9 @@ fn a_constant_rate_is_exact_and_evenly_spaced() {
 #[test]
 fn a_number_of_bytes_ends_with_a_shorter_datagram() {
     let keys = "app = \"cbr\"\nrate = \"1 Mbit/s\"\npacket = \"300 B\"\nbytes = \"1 kB\"\nstart = \"2 s\"";
-    let result = simulate(&over(10.0, "", "", &[("u", keys)]), 1, true);
-    assert_eq!(series(&result, "u").sent.payload_bytes, [300, 300, 300, 100]);
+    let (result, flows) = watch(&over(10.0, "", "", &[("u", keys)]), 1);
+    let sizes: Vec<u64> = datagrams(&result.flows[0], &flows[0]).iter().map(|sent| sent.1).collect();
+    assert_eq!(sizes, [300, 300, 300, 100]);
     assert_eq!(result.flows[0].bytes_delivered, 1000);
     let arrives = 2.0 + 900.0 * 8.0 / 1e6 + 128.0 * 8.0 / 10e6 + 0.05;
     assert!((result.duration_s - arrives).abs() < 1e-9, "{}", result.duration_s);
@@ -70,14 +77,11 @@ fn audio_and_video_have_their_mean_rates() {
             "app = \"multimedia\"\nframe_rate = 29.97\naudio = \"48 kbit/s\"\nvideo = \"1 Mbit/s\"\n\
              frame_variation = {variation}\nduration = \"6000 s\""
         );
-        let result = simulate(&over(1000.0, "", "", &[("u", &keys)]), 4, true);
-        let sent = &series(&result, "u").sent;
+        let (result, flows) = watch(&over(1000.0, "", "", &[("u", &keys)]), 4);
         // Audio frames of 120 B leave on multiples of 20 ms; a video frame leaves with one at 0 s, 100 s and so on.
-        let audio: u64 = sent
-            .payload_bytes
+        let audio: u64 = datagrams(&result.flows[0], &flows[0])
             .iter()
-            .zip(&sent.time_s)
-            .map(|(bytes, time)| {
+            .map(|(time, bytes)| {
                 let on_tick = (time / 0.02 - (time / 0.02).round()).abs() < 1e-7;
                 if on_tick && *bytes == 120 { 120 } else { 0 }
             })
@@ -92,8 +96,8 @@ fn audio_and_video_have_their_mean_rates() {
 #[test]
 fn a_frame_is_a_burst_and_a_key_frame_a_longer_one() {
     let keys = "app = \"multimedia\"\naudio = \"1 bit/s\"\nduration = \"1200 s\"";
-    let result = simulate(&over(100.0, "", "", &[("u", keys)]), 2, true);
-    let frames = frames(&series(&result, "u").sent);
+    let (result, flows) = watch(&over(100.0, "", "", &[("u", keys)]), 2);
+    let frames = frames(&datagrams(&result.flows[0], &flows[0]));
     assert!(frames.len().abs_diff(30_000) <= 8, "{}", frames.len());
     let (mut key, mut other) = (Vec::new(), Vec::new());
     for (at, sizes) in &frames {
@@ -124,14 +128,12 @@ fn the_stream_is_the_same_beside_any_tcp_and_another_with_another_seed_or_name()
         let tcp = format!("bytes = \"2 MB\"\nvariant = \"{variant}\"");
         let loss = "loss = { model = \"packet\", probability = 0.01 }\nqueue = \"20 packets\"";
         let flows = [("t", tcp.as_str()), (name, "app = \"multimedia\"")];
-        let result = simulate(&over(2.0, loss, "", &flows), seed, true);
-        let mut sent = series(&result, name).sent.clone();
-        assert!(sent.time_s.last() > Some(&8.0), "{variant}");
+        let (result, flows) = watch(&over(2.0, loss, "", &flows), seed);
+        let mut sent = datagrams(&result.flows[1], stream(&flows, name));
+        assert!(sent.last().is_some_and(|sent| sent.0 > 8.0), "{variant}");
         // The run lasts as long as the download, which depends on its TCP.
-        let kept = sent.time_s.partition_point(|time| *time < 8.0);
-        sent.payload_bytes.truncate(kept);
-        sent.time_s.truncate(kept);
-        (sent.time_s, sent.payload_bytes)
+        sent.retain(|(time, _)| *time < 8.0);
+        sent
     };
     let first = beside("sack", "u", 1);
     for variant in ["tahoe", "reno", "adalr-sack"] {
@@ -144,8 +146,8 @@ fn the_stream_is_the_same_beside_any_tcp_and_another_with_another_seed_or_name()
 #[test]
 fn a_link_slower_than_the_stream_delivers_its_rate_and_drops_the_rest() {
     let keys = "app = \"cbr\"\nrate = \"3 Mbit/s\"\npacket = \"972 B\"";
-    let result =
-        simulate(&over(1.0, "queue = \"10 packets\"", "duration = \"1000 s\"", &[("u", keys)]), 1, true);
+    let (result, flows) =
+        watch(&over(1.0, "queue = \"10 packets\"", "duration = \"1000 s\"", &[("u", keys)]), 1);
     let flow = &result.flows[0];
     assert_eq!((flow.duration_s, flow.finish_s), (1000.0, None));
     let goodput = 1e6 * 972.0 / 1000.0;
@@ -155,15 +157,15 @@ fn a_link_slower_than_the_stream_delivers_its_rate_and_drops_the_rest() {
     assert!((lost - (1.0 - goodput / 3e6)).abs() < 1e-4, "{lost}");
     let link = &result.links[0].stats;
     assert_eq!((link.dropped_packets, link.queue_max_packets), (flow.datagrams_lost, 10));
-    let series = &series(&result, "u").lost;
-    assert_eq!(series.by_queue.iter().sum::<u64>(), flow.datagrams_lost);
+    let by_queue = flows[0].lost.iter().filter(|row| row.which).count() as u64;
+    assert_eq!(by_queue, flow.datagrams_lost);
 }
 
 #[test]
 fn random_loss_takes_its_share_and_nobody_sends_again() {
     let keys = "app = \"cbr\"\nrate = \"1 Mbit/s\"\nbytes = \"20 MB\"";
     let loss = "loss = { model = \"packet\", probability = 0.05 }";
-    let result = simulate(&over(10.0, loss, "", &[("u", keys)]), 3, false);
+    let result = simulate(&over(10.0, loss, "", &[("u", keys)]), 3);
     let flow = &result.flows[0];
     assert_eq!(flow.datagrams_sent, 20_000);
     // Five standard deviations of a binomial.
@@ -179,7 +181,7 @@ fn tcp_gets_what_a_stream_leaves() {
     for variant in ["newreno", "sack"] {
         let tcp = format!("variant = \"{variant}\"");
         let text = over(1.0, "queue = \"60 packets\"", "duration = \"600 s\"", &[("t", &tcp), ("u", udp)]);
-        let result = simulate(&text, 1, false);
+        let result = simulate(&text, 1);
         let [tcp, udp] = &result.flows[..] else { panic!("two flows") };
         // TCP fills the queue, and a few datagrams find it full.
         let lost = udp.datagrams_lost as f64 / udp.datagrams_sent as f64;
@@ -199,14 +201,14 @@ fn tcp_gets_what_a_stream_leaves() {
 fn jain_is_over_all_flows_when_none_is_tcp() {
     let fast = "app = \"cbr\"\nrate = \"3 Mbit/s\"";
     let slow = "app = \"cbr\"\nrate = \"1 Mbit/s\"";
-    let result = simulate(&over(10.0, "", "duration = \"100 s\"", &[("f", fast), ("s", slow)]), 1, false);
+    let result = simulate(&over(10.0, "", "duration = \"100 s\"", &[("f", fast), ("s", slow)]), 1);
     let expected = 16.0 / (2.0 * 10.0);
     assert!(result.jain.is_some_and(|jain| (jain - expected).abs() < 1e-3), "{:?}", result.jain);
 }
 
 #[test]
 fn the_run_ends_when_all_that_have_an_end_are_over() {
-    let end = |run: &str, flows: &[(&str, &str)]| simulate(&over(10.0, "", run, flows), 1, false).duration_s;
+    let end = |run: &str, flows: &[(&str, &str)]| simulate(&over(10.0, "", run, flows), 1).duration_s;
     let endless = ("e", "app = \"multimedia\"");
     let tcp = ("t", "bytes = \"1 MB\"");
     let short = ("s", "app = \"cbr\"\nrate = \"1 Mbit/s\"\nduration = \"1 s\"");
@@ -229,7 +231,7 @@ fn the_run_ends_when_all_that_have_an_end_are_over() {
 fn a_stream_whose_datagrams_are_all_lost_is_over_too() {
     let loss = "loss = { model = \"packet\", probability = 1.0 }";
     let keys = "app = \"cbr\"\nrate = \"1 Mbit/s\"\nduration = \"1 s\"";
-    let result = simulate(&over(10.0, loss, "", &[("u", keys)]), 1, false);
+    let result = simulate(&over(10.0, loss, "", &[("u", keys)]), 1);
     let flow = &result.flows[0];
     assert_eq!((flow.datagrams_sent, flow.datagrams_lost, flow.finish_s), (125, 125, None));
     assert!((result.duration_s - (0.992 + 1028.0 * 8.0 / 10e6 + 0.05)).abs() < 1e-9);
