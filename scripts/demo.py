@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bentpipe import Plan, execute, load
 from bentpipe.output import Staging
-from bentpipe.plot import Subject, draw_sequence
+from bentpipe.plot import Subject, draw_sequence, label_axis
 from bentpipe.results import Number, half_width, mean
 from bentpipe.style import CYCLE, GREY, ORANGE, picture
 from bentpipe.table import console
@@ -91,7 +91,8 @@ def draw(subjects: dict[str, Subject], lossy: dict[str, list[Number]], path: Pat
                 f"{subject.title}: {_goodput(subject) / 1e3:,.0f} kbit/s", color=COLOURS[scheme]
             )
             sequence.set_xlim(2.2, 5.2)
-            sequence.set_ylim(100, 430)
+            sequence.set_ylim(100e3, 430e3)
+            label_axis([sequence], "sequence number", "B")
             _draw_cwnd(window, subject, COLOURS[scheme], legend=last)
             if column > 0:
                 for axes in (sequence, window):

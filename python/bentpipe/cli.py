@@ -96,6 +96,12 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, me
 _threads = click.option(
     "--threads", type=click.IntRange(1), help="How many runs at a time; all cores by default."
 )
+_flows = click.option(
+    "--flows",
+    metavar="PATTERN",
+    multiple=True,
+    help="Show these flows each by itself, as download or 'web*'; repeatable.",
+)
 _folder = click.Path(file_okay=False, path_type=Path)
 _file = click.Path(dir_okay=False, path_type=Path)
 
@@ -268,6 +274,7 @@ def list_(what: str, as_json: bool) -> None:
     help="Show from this simulated second on; the start by default.",
 )
 @click.option("--to", "end", type=_Seconds(), help="Show up to this simulated second; the end by default.")
+@_flows
 @_set
 @_seed
 def plot(
@@ -275,13 +282,13 @@ def plot(
     out: Path | None,
     start: float | None,
     end: float | None,
+    flows: tuple[str, ...],
     settings: tuple[tuple[str, str], ...],
     seed: int | None,
 ) -> None:
     """Draw each RESULT, a folder that `run --out` wrote or a scenario, as a column of one picture."""
     from bentpipe.output import Staging
-    from bentpipe.plot import Subject, draw_runs
-    from bentpipe.results import mean
+    from bentpipe.plot import Subject, draw_runs, end_of
     from bentpipe.style import picture_format
 
     out = out or Path("plot.png")
@@ -294,11 +301,11 @@ def plot(
             f"{option}: expected a scenario to change, found finished runs: {', '.join(results)}"
         )
     subjects = [Subject.of(result, settings, seed) for result in results]
-    last = max(mean(subject.run["duration_s"]) or 0.0 for subject in subjects)
+    last = end_of(subjects)
     if start is not None and start >= last:
         raise InputError(f"--from {start:g}: expected a time before the runs end, at {last:g} s")
     with Staging() as staging:
-        draw_runs(subjects, staging.file(out), start_s=start, end_s=end)
+        draw_runs(subjects, staging.file(out), start_s=start, end_s=end, flows=flows)
     click.echo(f"Wrote {out}", err=True)
 
 

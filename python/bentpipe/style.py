@@ -43,6 +43,9 @@ _SETTINGS: dict[Any, Any] = {
     "lines.linewidth": 1.3,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    # Units are chosen so that numbers are short; a factor that stands apart from them is overlooked.
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-6, 12),
     "svg.hashsalt": "bentpipe",
 }
 
@@ -64,6 +67,11 @@ def picture(path: Path, size: tuple[float, float]) -> Iterator["Figure"]:
         kind = picture_format(path)
         metadata = {"Date": None} if kind == "svg" else {"Software": "bentpipe"}
         figure.savefig(path, format=kind, metadata=metadata)
+
+
+def plain(text: str) -> str:
+    """Give `text` so that it is drawn as it stands, and no part of it taken for a formula."""
+    return text.replace("$", r"\$")
 
 
 def picture_format(path: Path) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from bentpipe.plot import Subject, draw_sequence
+from bentpipe.plot import Subject, draw_sequence, label_axis
 from bentpipe.style import picture
 
 from .runs import COLOURS, LABELS
@@ -21,6 +21,7 @@ def draw_sequences(
             axes.set_title(LABELS[scheme], color=COLOURS[scheme])
             axes.set_xlim(*span)
             axes.set_xlabel("time (s)")
-            if scheme != "tahoe":
-                axes.set_ylabel("")
-        panels[0].set_ylim(*kilobytes)
+        panels[0].set_ylim(*(1e3 * end for end in kilobytes))
+        label_axis(panels, "sequence number", "B")
+        for axes in panels[1:]:
+            axes.set_ylabel("")

@@ -1,0 +1,181 @@
+"""Runs side by side: the same panels with the same ranges, headings that say in what the runs differ."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from bentpipe.plot.choice import Choice
+from bentpipe.plot.curves import Curves
+from bentpipe.plot.headings import headings
+from bentpipe.plot.panels import Legend, View, queue, round_trip, sequence, window
+from bentpipe.plot.scales import fit, label_time
+from bentpipe.plot.subject import Subject
+from bentpipe.results import Handover, mean
+from bentpipe.style import GREY, picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MAXIMUM_QUEUES = 4
+_SHORT_QUEUE = 0.05
+"""A queue below this share of the longest is not drawn."""
+# Other colours than the flows have: a queue is nobody's.
+_QUEUE_COLOURS = ("#3b3b3b", "#c2185b", "#00838f", "#a1887f")
+_LEGEND_LETTERS = 24
+_INCHES_A_LETTER = 0.088
+
+_Panel = Callable[["Axes", View], Legend]
+
+
+def draw_runs(
+    subjects: Sequence[Subject],
+    path: Path,
+    *,
+    start_s: float | None = None,
+    end_s: float | None = None,
+    flows: Sequence[str] = (),
+) -> None:
+    """Write one picture with a column a run, from `start_s` to `end_s`, .png or .svg by its name.
+
+    The flows that fit the patterns `flows` are drawn by themselves, the others as bands behind them.
+
+    Raises
+    ------
+    InputError
+        No flow fits a pattern.
+    """
+    choice = Choice.of(subjects, flows)
+    start = start_s or 0.0
+    end = end_s or end_of(subjects)
+    queues = _longest_queues(subjects)
+    views = [View(Curves(subject, start, end), choice, queues) for subject in subjects]
+    rows = _panels(views)
+    column_in = 8.0 * min(1.0, 0.35 + 0.65 / len(subjects))
+    height = 0.7 + 1.2 * sum(share for _, share in rows)
+    with picture(path, (3.0 + column_in * len(subjects), height)) as figure:
+        grid = figure.subplots(
+            len(rows),
+            len(subjects),
+            sharex="all",
+            squeeze=False,
+            height_ratios=[share for _, share in rows],
+        )
+        for (panel, _), row in zip(rows, grid, strict=True):
+            entries: Legend = {}
+            for axes, view in zip(row, views, strict=True):
+                entries |= panel(axes, view)
+            _finish(row, panel, entries, choice)
+            for axes in row[1:]:
+                axes.set_ylabel("")
+                axes.tick_params(labelleft=False)
+        figure.align_ylabels(grid[:, 0])
+        together, each = headings(subjects)
+        if together:
+            figure.suptitle(fill(together, 110), fontsize=12, fontweight="bold")
+        marked = any(subject.run["handovers"] for subject in subjects)
+        for subject, column, heading in zip(subjects, grid.T, each, strict=True):
+            _mark_handovers(column, subject.run["handovers"], start, end)
+            column[0].set_title(fill(heading, int(column_in / _INCHES_A_LETTER)), pad=18 if marked else None)
+            column[-1].set_xlabel(label_time(column[-1], start, end))
+
+
+def end_of(subjects: Sequence[Subject]) -> float:
+    """Give the simulated time in s at which the last of the runs ends."""
+    ends = [mean(subject.run["duration_s"]) or 0.0 for subject in subjects]
+    # Of several replications the curves are the first one's, which may have lasted longer than their mean.
+    replicated = (trace for subject in subjects if "runs" in subject.run for trace in subject.traces)
+    return max([*ends, *(float(trace.time_s[-1]) for trace in replicated if len(trace.time_s))])
+
+
+def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
+    """Give the panels with their heights; without a connection there is neither a window nor an RTT."""
+    of_connections: list[tuple[_Panel, float]] = [(window, 2.2), (round_trip, 1.6)]
+    shown = any(view.curves.has_kind("cwnd") for view in views)
+    return [(sequence, 3.2), *(of_connections if shown else []), (queue, 1.6)]
+
+
+def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choice) -> None:
+    """Fit the range of a row to what it shows, name its values, and put its legend beside it."""
+    if panel is sequence:
+        fit(row, "data acknowledged" if choice.bands else "sequence number", "B")
+    elif panel is window:
+        fit(row, "window" if choice.alone else "cwnd", "B")
+    elif panel is round_trip:
+        # The timer is set to seconds before the first sample, and doubled when it expires.
+        timer = "RTO" in entries
+        fit(row, "RTT, RTO" if timer else "RTT", "s", log_from=5.0 if timer else 20.0)
+    else:
+        fit(row, "queue", "packets")
+    if not entries:
+        return
+    titles: dict[_Panel, str] = {queue: "queue before link"}
+    if not choice.alone:
+        lines = len(choice.lines)
+        titles[sequence] = f"flow ({lines} of {choice.wanted})" if lines < choice.wanted else "flow"
+    if panel is sequence and choice.bands:
+        entries["median, middle 90 %"] = _band_handle()
+    # A label that begins with an underscore would be left out.
+    labels = [fill(f" {label}" if label.startswith("_") else label, _LEGEND_LETTERS) for label in entries]
+    legend = row[-1].legend(
+        list(entries.values()),
+        labels,
+        title=titles.get(panel),
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        alignment="left",
+        title_fontsize=8,
+        markerscale=1.5,
+    )
+    legend.get_title().set_color(GREY)
+
+
+def _band_handle() -> tuple[Any, Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    return Patch(color=GREY, alpha=0.3, lw=0), Line2D([], [], color=GREY, lw=1.1)
+
+
+def _longest_queues(subjects: Sequence[Subject]) -> list[tuple[str, str]]:
+    longest: dict[str, float] = {}
+    for subject in subjects:
+        for link in subject.run["links"]:
+            most = mean(link["queue_max_packets"]) or 0.0
+            longest[link["name"]] = max(longest.get(link["name"], 0.0), most)
+    enough = _SHORT_QUEUE * max(longest.values(), default=0.0)
+    long = [name for name, most in longest.items() if most > 0 and most >= enough]
+    return list(zip(sorted(long, key=lambda name: -longest[name]), _QUEUE_COLOURS, strict=False))
+
+
+def _mark_handovers(
+    column: Sequence["Axes"], handovers: Sequence[Handover], start: float, end: float
+) -> None:
+    """Draw a line through all panels at each handover, and its name above the first."""
+    clusters: list[list[Handover]] = []
+    for handover in sorted(handovers, key=lambda each: mean(each["at_s"]) or 0.0):
+        at = mean(handover["at_s"]) or 0.0
+        if not start <= at <= end:
+            continue
+        for axes in column:
+            axes.axvline(at, color=GREY, lw=1.0, ls=(0, (5, 3)), zorder=1.2)
+        if clusters and at - (mean(clusters[-1][0]["at_s"]) or 0.0) < 0.2 * (end - start):
+            clusters[-1].append(handover)
+        else:
+            clusters.append([handover])
+    for cluster in clusters:
+        at = mean(cluster[0]["at_s"]) or 0.0
+        label = f"handover {cluster[0]['name']}" if len(cluster) == 1 else f"{len(cluster)} handovers"
+        late = at > start + 0.8 * (end - start)
+        column[0].annotate(
+            label,
+            (at, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="right" if late else "center" if at > start + 0.1 * (end - start) else "left",
+            va="bottom",
+            color=GREY,
+            fontsize=8,
+        )

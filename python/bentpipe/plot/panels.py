@@ -1,0 +1,163 @@
+"""The four panels of a run. Each gives what its legend shows: a handle for each label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bentpipe.plot.choice import Choice, Drawn
+from bentpipe.plot.curves import Band, Curves, Values
+from bentpipe.plot.scales import label_axis
+from bentpipe.plot.subject import Subject
+from bentpipe.style import BLUE, GREEN, GREY, ORANGE, RED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Legend: TypeAlias = dict[str, Any]
+
+_RASTER_ABOVE = 5_000
+_RESENT = "segment resent"
+
+
+@dataclass(frozen=True)
+class View:
+    """What one column shows: curves of a run, which of its flows, and which queues in which colour."""
+
+    curves: Curves
+    choice: Choice
+    queues: Sequence[tuple[str, str]] = ()
+
+
+def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
+    """Draw what was sent, resent, acknowledged and selectively acknowledged, seen by the sender, in bytes."""
+    times = [time for trace in subject.traces for time in trace.time_s[[0, -1]] if len(trace.time_s)]
+    start, end = min(times, default=0.0), max(times, default=1.0)
+    entries = sequence(axes, View(Curves(subject, start, end), Choice.of([subject])))
+    label_axis([axes], "sequence number", "B")
+    if legend and entries:
+        axes.legend(entries.values(), entries.keys(), loc="upper left", markerscale=2)
+
+
+def sequence(axes: "Axes", view: View) -> Legend:
+    """Draw the data of each chosen flow, and of the others how much was acknowledged."""
+    entries: Legend = {}
+    for group in view.choice.bands:
+        band = view.curves.delivered_band(group.flows)
+        entries |= _band(axes, band, group)
+    resent: Legend = {}
+    for flow in view.choice.lines:
+        connections = view.curves.connections(flow.flows[0])
+        if not connections:
+            continue
+        if len(connections) > 1:
+            entries |= _steps(axes, view.curves.delivered(flow.flows[0]), flow.colour, flow.label)
+            continue
+        name = connections[0]
+        sent = view.curves.points(name, "sent")
+        if not view.curves.has(name, "cwnd"):
+            label = "datagram sent" if view.choice.alone else flow.label
+            entries |= _dots(axes, sent, flow.colour, label, size=2.2)
+            continue
+        dots = _dots(axes, sent, flow.colour, "segment sent", size=2.2)
+        acked = view.curves.held(name, "acked")
+        if view.choice.alone:
+            entries |= dots | _steps(axes, acked, GREY, "acknowledged", width=0.9)
+            entries |= _blocks(axes, view.curves.blocks(name))
+        else:
+            entries |= _steps(axes, acked, flow.colour, flow.label)
+        resent |= _dots(axes, view.curves.points(name, "resent"), RED, _RESENT, size=6, marker="x")
+    return entries | resent
+
+
+def window(axes: "Axes", view: View) -> Legend:
+    """Draw cwnd, and for a single flow also ssthresh and flight size."""
+    if not view.choice.alone:
+        _every(axes, view, "cwnd")
+        return {}
+    entries: Legend = {}
+    for flow in view.choice.lines:
+        for name in view.curves.connections(flow.flows[0]):
+            flight, ssthresh = (view.curves.held(name, kind) for kind in ("flight", "ssthresh"))
+            entries |= _steps(axes, flight, GREY, "flight size", width=0.8)
+            entries |= _steps(axes, ssthresh, ORANGE, "ssthresh", style="--")
+            entries |= _steps(axes, view.curves.held(name, "cwnd"), BLUE, "cwnd")
+    return entries
+
+
+def round_trip(axes: "Axes", view: View) -> Legend:
+    """Draw RTT samples, and for a single flow the retransmission timeout."""
+    if not view.choice.alone:
+        _every(axes, view, "rtt")
+        return {}
+    entries: Legend = {}
+    for flow in view.choice.lines:
+        for name in view.curves.connections(flow.flows[0]):
+            entries |= _steps(axes, view.curves.held(name, "rto"), ORANGE, "RTO")
+            entries |= _steps(axes, view.curves.held(name, "rtt"), BLUE, "RTT, newest sample")
+    return entries
+
+
+def queue(axes: "Axes", view: View) -> Legend:
+    """Draw the length of the longest queues, the longest behind the others."""
+    entries: Legend = {}
+    for name, colour in view.queues:
+        entries |= _steps(axes, view.curves.held(name, "queue"), colour, name, width=1.0)
+    if not entries:
+        text = "no packet had to wait"
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    return entries
+
+
+def _every(axes: "Axes", view: View, kind: str) -> None:
+    for group in view.choice.bands:
+        _band(axes, view.curves.band(group.flows, kind), group)
+    for flow in view.choice.lines:
+        for name in view.curves.connections(flow.flows[0]):
+            _steps(axes, view.curves.held(name, kind), flow.colour, flow.label)
+
+
+def _band(axes: "Axes", band: Band | None, group: Drawn) -> Legend:
+    if band is None:
+        return {}
+    shade = axes.fill_between(
+        band.time_s, band.lower, band.upper, step="post", color=group.colour, alpha=0.3, lw=0, zorder=1.5
+    )
+    (line,) = axes.step(band.time_s, band.median, where="post", color=group.colour, lw=1.1, zorder=1.8)
+    return {group.label: (shade, line)}
+
+
+def _steps(
+    axes: "Axes",
+    curve: tuple[Values, Values],
+    colour: str,
+    label: str,
+    *,
+    style: str = "-",
+    width: float = 1.3,
+) -> Legend:
+    if not len(curve[0]):
+        return {}
+    (line,) = axes.step(*curve, where="post", color=colour, ls=style, lw=width)
+    return {label: line}
+
+
+def _dots(
+    axes: "Axes", points: tuple[Values, Values], colour: str, label: str, *, size: float, marker: str = "."
+) -> Legend:
+    if not len(points[0]):
+        return {}
+    (dots,) = axes.plot(
+        *points,
+        marker,
+        ms=size,
+        color=colour,
+        rasterized=len(points[0]) > _RASTER_ABOVE,
+        zorder=3 if marker == "x" else 2,
+    )
+    return {label: dots}
+
+
+def _blocks(axes: "Axes", blocks: tuple[Values, Values, Values]) -> Legend:
+    if not len(blocks[0]):
+        return {}
+    return {"SACK block received": axes.vlines(*blocks, color=GREEN, lw=1.6, alpha=0.55)}

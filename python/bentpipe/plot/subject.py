@@ -1,0 +1,60 @@
+"""What a column of a picture shows: a finished run, or a scenario that is run for it."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bentpipe.errors import InputError
+from bentpipe.plot.check import checked
+from bentpipe.results import Run
+from bentpipe.traces import Traces
+
+_FILES = ("result.json", "series.parquet")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One run to draw; `source` is the folder or the scenario that it was asked for by."""
+
+    title: str
+    run: Run
+    traces: Traces
+    source: str = ""
+
+    @classmethod
+    def of(cls, name: str, settings: Iterable[tuple[str, str]] = (), seed: int | None = None) -> "Subject":
+        """Take a folder that ``run --out`` wrote, or run a scenario.
+
+        Raises
+        ------
+        InputError
+            It is neither.
+        BentpipeError
+            The run failed.
+        """
+        folder = Path(name)
+        if folder.is_dir():
+            return cls._read(folder, name)
+        if folder.name in _FILES and folder.is_file():
+            raise InputError(
+                f"{name}: expected the folder that it is in, or a scenario, found a file of a result"
+            )
+        from bentpipe import runner
+
+        scenario = runner.load(name, settings)
+        outcome = runner.execute(scenario, runner.Plan(seed=seed, traces=True), title=scenario.title)
+        return cls(outcome.run["scenario"], outcome.run, outcome.traces, name)
+
+    @classmethod
+    def _read(cls, folder: Path, name: str) -> "Subject":
+        result, series = (folder / file for file in _FILES)
+        try:
+            run = checked(json.loads(result.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise InputError(
+                f"{folder}: not a folder that `bentpipe run --out` wrote ({error.strerror})"
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{result}: not the result of a run: {error}") from error
+        return cls(run["scenario"], run, Traces.read(series), name)
