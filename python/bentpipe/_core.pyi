@@ -1,6 +1,7 @@
 """The Rust side: scenarios and the simulator."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias, final
 
 __all__ = [
@@ -13,12 +14,14 @@ __all__ = [
     "applications",
     "check_quantity",
     "controls",
+    "exchange",
     "has_room",
     "interop",
     "kernel_controls",
     "kernel_release",
     "load",
     "parse",
+    "parse_bytes",
     "parse_size",
     "presets",
     "profiles",
@@ -56,6 +59,10 @@ class Scenario:
     def title(self) -> str: ...
     @property
     def seed(self) -> int: ...
+    @property
+    def files(self) -> list[Path]:
+        """The files that it was read from, with all that they extend."""
+
     @property
     def file(self) -> str:
         """The file's name as it was given, or ``preset:NAME``."""
@@ -126,6 +133,15 @@ class RunResult:
     def json(self) -> str:
         """Give the result as JSON."""
 
+def exchange(one: str | Path, other: str | Path) -> None:
+    """Let two folders of one file system change places, in one step.
+
+    Raises
+    ------
+    OSError
+        They cannot; both are where they were. Only Linux can, and not on every file system.
+    """
+
 def load(path: str, overrides: list[tuple[str, str]]) -> Scenario:
     """Read a scenario file, or a preset as ``preset:NAME``, with ``key=value`` settings on top.
 
@@ -135,16 +151,29 @@ def load(path: str, overrides: list[tuple[str, str]]) -> Scenario:
         It cannot be read or used.
     """
 
+def parse_bytes(name: str, content: bytes, overrides: list[tuple[str, str]], read: Path | None) -> Scenario:
+    """Read a scenario from `content`, which errors call `name`; `read` is the file that it came from.
+
+    What it extends is looked for beside `name`.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be used.
+    """
+
 def parse(
     name: str,
     text: str,
     overrides: list[tuple[str, str]],
     file: str,
     settings: list[tuple[str, str]],
+    read: Path,
 ) -> Scenario:
     """Read a scenario from TOML `text`, which errors call `name`, with ``key=value`` settings on top.
 
-    `file` and `settings` are what it was first read from; `overrides` come behind those settings.
+    `file` and `settings` are what it was first read from; `overrides` come behind those settings. `read` is
+    the file that has the text.
 
     Raises
     ------

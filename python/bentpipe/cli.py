@@ -1,8 +1,6 @@
 """The command line: reads options, calls what does the work, turns errors into one line and a status."""
 
 import math
-import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 
 import click
 
+from bentpipe.ending import Ending, discard
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.live.command import live
 from bentpipe.share import share
@@ -106,7 +105,22 @@ _folder = click.Path(file_okay=False, path_type=Path)
 _file = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, Interrupted) as error:
+            # Click would print an empty line and forget the reason.
+            raise _Left(str(error)) from error
+
+
+class _Left(Exception):
+    """An interruption on its way past Click."""
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True
+)
 @click.version_option(package_name="bentpipe")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -115,7 +129,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@cli.command()
+@cli.command(short_help="Run a scenario and show what it measured.")
 @click.argument("scenario")
 @_set
 @_seed
@@ -127,7 +141,11 @@ def cli(context: click.Context) -> None:
     type=_Precision(),
     help="Replicate until every flow's goodput is known this well, as 2%; at most --runs times, or 1000.",
 )
-@click.option("--out", type=_folder, help="Write result.json and series.parquet to this folder.")
+@click.option(
+    "--out",
+    type=_folder,
+    help="Write result.json and series.parquet to this folder, in the place of a result that is there.",
+)
 @click.option("--plot", "draw", is_flag=True, help="With --out: write plot.png too.")
 @click.option("--pcap", type=_file, help="Write every packet (of the first replication) to this pcapng file.")
 @click.option(
@@ -168,12 +186,13 @@ def run(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Run SCENARIO, a file or preset:NAME, and show what it measured.
+    """Run SCENARIO, a file, preset:NAME, or - for standard input, and show what it measured.
 
     SCENARIO may also be the folder that --out wrote, or the JSON of a run: that run is made again, with its
     settings where the options do not say otherwise.
     """
     from bentpipe import runner, table
+    from bentpipe.folder import PICTURE, RESULT, SERIES
     from bentpipe.output import Staging
     from bentpipe.provenance import Recorded
     from bentpipe.results import dump
@@ -199,27 +218,28 @@ def run(
         if seed is None and all(key != "seed" for key, _ in settings):
             seed = recorded.settings["seed"]
     Subjects.of(loaded, series)
-    with Staging() as staging:
+    with Staging(loaded.files) as staging:
+        folder = staging.result_folder(out, "--out") if out else None
         plan = runner.Plan(
             seed=seed,
             runs=runs,
             precision=precision,
             threads=threads,
-            pcap=staging.file(pcap) if pcap else None,
+            pcap=staging.file(pcap, "--pcap") if pcap else None,
             series=series,
-            series_file=staging.file(out / "series.parquet") if out else None,
+            series_file=folder / SERIES if folder else None,
             series_limit=series_limit or runner.SERIES_LIMIT,
             pcap_limit=pcap_limit or runner.PCAP_LIMIT,
             snap=snap,
         )
         outcome = runner.execute(loaded, plan, title=loaded.title)
-        if out is not None:
-            staging.file(out / "result.json").write_text(dump(outcome.run), encoding="utf-8")
-            if draw and plan.series_file:
+        if folder is not None:
+            (folder / RESULT).write_text(dump(outcome.run), encoding="utf-8")
+            if draw:
                 from bentpipe.plot import Subject, draw_runs
 
-                traces = Traces.read(plan.series_file)
-                draw_runs([Subject(loaded.title, outcome.run, traces)], staging.file(out / "plot.png"))
+                traces = Traces.read(folder / SERIES)
+                draw_runs([Subject(loaded.title, outcome.run, traces)], folder / PICTURE)
     if not outcome.precise:
         click.echo(
             f"bentpipe: the precision was not reached in {outcome.run.get('runs')} replications", err=True
@@ -286,7 +306,10 @@ def plot(
     settings: tuple[tuple[str, str], ...],
     seed: int | None,
 ) -> None:
-    """Draw each RESULT, a folder that `run --out` wrote or a scenario, as a column of one picture."""
+    """Draw each RESULT, a folder that `run --out` wrote or a scenario, as a column of one picture.
+
+    A scenario is a file, preset:NAME, or - for standard input.
+    """
     from bentpipe.output import Staging
     from bentpipe.plot import Subject, draw_runs, end_of
     from bentpipe.style import picture_format
@@ -301,11 +324,12 @@ def plot(
             f"{option}: expected a scenario to change, found finished runs: {', '.join(results)}"
         )
     subjects = [Subject.of(result, settings, seed) for result in results]
+    reads = [path for subject in subjects for path in subject.files]
     last = end_of(subjects)
     if start is not None and start >= last:
         raise InputError(f"--from {start:g}: expected a time before the runs end, at {last:g} s")
-    with Staging() as staging:
-        draw_runs(subjects, staging.file(out), start_s=start, end_s=end, flows=flows)
+    with Staging(reads) as staging:
+        draw_runs(subjects, staging.file(out, "--out"), start_s=start, end_s=end, flows=flows)
     click.echo(f"Wrote {out}", err=True)
 
 
@@ -344,10 +368,13 @@ cli.add_command(live)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit status."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    status = _invoke(arguments)
+    ending = Ending()
+    ending.catch()
     try:
+        status = _invoke(arguments)
         sys.stdout.flush()
+    except (click.Abort, KeyboardInterrupt, _Left) as error:
+        status = ending.leave(str(error) or "interrupted")
     except OSError as error:
         status = _closed(error)
     sys.exit(status)
@@ -365,11 +392,6 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         if error.name != "bentpipe._core":
             raise
         return _complain("the Rust module is not built: run `make setup` in the checkout", 1)
-    except (click.Abort, KeyboardInterrupt):
-        interrupted = Interrupted("interrupted; nothing was written")
-        return _complain(str(interrupted), interrupted.exit_status)
-    except OSError as error:
-        return _closed(error)
     return status if isinstance(status, int) else 0
 
 
@@ -380,7 +402,7 @@ def _complain(message: str, status: int) -> int:
 
 def _closed(error: OSError) -> int:
     """Deal with a standard output that takes no more: quietly if its reader has gone, else in one line."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return 1
     return _complain(f"cannot write {error.filename or 'standard output'}: {error.strerror}", 1)

@@ -14,6 +14,4 @@ class InputError(BentpipeError):
 
 
 class Interrupted(BentpipeError):
-    """The caller pressed Ctrl-C; exit status 130, as shells have it."""
-
-    exit_status = 130
+    """Ctrl-C, SIGTERM or SIGHUP; the exit status is 128 and the signal's number, as shells have it."""

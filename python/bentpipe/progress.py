@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -33,7 +34,9 @@ class Reporter:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            # A terminal that was closed takes nothing more.
+            with suppress(OSError):
+                self._bar.stop()
 
     def update(self, share: float | None, detail: str) -> None:
         """Say that `share` (0 to 1; ``None`` if nobody knows) is done, with something to read beside it."""

@@ -93,7 +93,7 @@ class Recorded:
         """
         before = [(key, value) for key, _, value in (pair.partition("=") for pair in self.settings["set"])]
         name = f"{self.path}: scenario_toml"
-        return _core.parse(name, self.text, list(settings), self.file, before)
+        return _core.parse(name, self.text, list(settings), self.file, before, self.path)
 
     def warning(self) -> str | None:
         """Say that another version made it, if one did."""

@@ -11,13 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict
 
-from bentpipe import _core
 from bentpipe._core import RunError, RunResult, Scenario, ScenarioError
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.progress import Reporter
 from bentpipe.provenance import Recorded, stated
 from bentpipe.recording import FileRecorder, MemoryRecorder, require_room
 from bentpipe.results import Recording, Run, parse
+from bentpipe.source import read_scenario
 from bentpipe.statistics import combine, precise_enough, replication_seed
 from bentpipe.subjects import Subjects
 from bentpipe.traces import Traces
@@ -68,7 +68,9 @@ class Outcome:
 
 
 def load(path: str, settings: Iterable[tuple[str, str]] = ()) -> Scenario:
-    """Read a scenario file, or ``preset:NAME``, and change some settings, as ``("seed", "7")``.
+    """Read a scenario file, ``preset:NAME`` or ``-``, standard input, and change some settings.
+
+    A setting is a key and a value, as ``("seed", "7")``.
 
     The scenario of a finished run is read from the folder that ``run --out`` wrote, or from the run's JSON.
 
@@ -79,7 +81,7 @@ def load(path: str, settings: Iterable[tuple[str, str]] = ()) -> Scenario:
     """
     recorded = Recorded.at(path)
     try:
-        return recorded.load(settings) if recorded else _core.load(path, list(settings))
+        return recorded.load(settings) if recorded else read_scenario(path, list(settings))
     except ScenarioError as error:
         raise InputError(str(error)) from error
 

@@ -278,14 +278,14 @@ def test_a_killed_program_is_a_clear_error(options: tuple[str, ...], which: int)
 
 
 @pytest.mark.parametrize("options", [(), ("--recovery", "linux")])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_says_so_and_takes_its_programs_with_it(
     number: signal.Signals, options: tuple[str, ...]
 ) -> None:
     with under_way(*options) as (process, programs):
         process.send_signal(number)
         _, complaint = process.communicate(timeout=30)
-        assert process.returncode == 130
+        assert process.returncode == 128 + number
         assert complaint.splitlines()[-1] == "bentpipe: interrupted; nothing was written"
         assert all(map(gone, programs))
 

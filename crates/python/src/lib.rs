@@ -53,6 +53,12 @@ impl Scenario {
         self.scenario.toml(seed.unwrap_or(self.scenario.seed))
     }
 
+    /// The files that it was read from.
+    #[getter]
+    fn files(&self) -> Vec<PathBuf> {
+        self.scenario.files.clone()
+    }
+
     /// The subjects of the run's time series, and the kinds that each has.
     fn series(&self) -> curves::Described {
         curves::describe(Subjects::of(&self.scenario))
@@ -146,7 +152,8 @@ fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyRe
     Ok(Scenario { scenario, file: path.display().to_string(), settings: overrides })
 }
 
-/// Reads a scenario from `text`, which errors call `name`: one that was first read from `file` with `settings`.
+/// Reads a scenario from `text`, which errors call `name`: one that was first read from `file` with `settings`, and now is in
+/// the file `read`.
 #[pyfunction]
 fn parse(
     py: Python<'_>,
@@ -155,10 +162,12 @@ fn parse(
     overrides: Vec<(String, String)>,
     file: String,
     settings: Vec<(String, String)>,
+    read: PathBuf,
 ) -> PyResult<Scenario> {
-    let scenario = py
+    let mut scenario = py
         .detach(|| scenario::parse_str(name, text, &overrides))
         .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    scenario.files.insert(0, read);
     Ok(Scenario { scenario, file, settings: [settings, overrides].concat() })
 }
 
@@ -166,6 +175,22 @@ fn parse(
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// Reads a scenario from `content`, which errors call `name` and which was read from the file `read`, if from one.
+#[pyfunction]
+fn parse_bytes(
+    py: Python<'_>,
+    name: &str,
+    content: Vec<u8>,
+    overrides: Vec<(String, String)>,
+    read: Option<PathBuf>,
+) -> PyResult<Scenario> {
+    let mut scenario = py
+        .detach(|| scenario::parse_bytes(name, content, &overrides))
+        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    scenario.files.splice(0..0, read);
+    Ok(Scenario { scenario, file: name.to_owned(), settings: overrides })
 }
 
 #[pyfunction]
@@ -266,6 +291,22 @@ fn geo_model(name: &str) -> PyResult<GeoModel> {
     }
 }
 
+/// Lets two folders of one file system change places, in one step.
+#[pyfunction]
+fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        let exchanged = renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE);
+        exchanged.map_err(|error| std::io::Error::from(error).into())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (one, other);
+        Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into())
+    }
+}
+
 /// The Rust side of bentpipe.
 #[pymodule]
 mod _core {
@@ -273,8 +314,8 @@ mod _core {
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release};
     #[pymodule_export]
     use super::{
-        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, has_room, load,
-        parse, parse_size, presets, profiles, recoveries, schema, slant_range, slant_range_at_elevation,
-        variants, version,
+        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, exchange,
+        has_room, load, parse, parse_bytes, parse_size, presets, profiles, recoveries, schema, slant_range,
+        slant_range_at_elevation, variants, version,
     };
 }

@@ -157,8 +157,8 @@ def interop(**options: Any) -> None:
     something.
     """
     from bentpipe import table
+    from bentpipe.live.interop import PEER, matrix
     from bentpipe.live.interop import interop as run
-    from bentpipe.live.interop import matrix
     from bentpipe.output import Staging
     from bentpipe.results import dump
 
@@ -166,9 +166,11 @@ def interop(**options: Any) -> None:
     pcap = options["pcap"]
     if pcap is not None and len(transfers) > 1:
         raise InputError(f"--pcap is for one transfer, and these options give {len(transfers)}")
-    with Staging() as staging:
+    with Staging([PEER]) as staging:
         result = run(
-            transfers, threads=options["threads"], pcap=staging.file(pcap) if pcap is not None else None
+            transfers,
+            threads=options["threads"],
+            pcap=staging.file(pcap, "--pcap") if pcap is not None else None,
         )
     if options["as_json"]:
         click.echo(dump(result), nl=False)

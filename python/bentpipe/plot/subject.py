@@ -6,21 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bentpipe.errors import InputError
+from bentpipe.folder import RESULT, SERIES
 from bentpipe.plot.check import checked
 from bentpipe.results import Run
 from bentpipe.traces import Traces
 
-_FILES = ("result.json", "series.parquet")
+_FILES = (RESULT, SERIES)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One run to draw; `source` is the folder or the scenario that it was asked for by."""
+    """One run to draw: the folder or scenario that it was asked for by, and the files read for it."""
 
     title: str
     run: Run
     traces: Traces
     source: str = ""
+    files: tuple[Path, ...] = ()
 
     @classmethod
     def of(cls, name: str, settings: Iterable[tuple[str, str]] = (), seed: int | None = None) -> "Subject":
@@ -44,7 +46,7 @@ class Subject:
 
         scenario = runner.load(name, settings)
         outcome = runner.execute(scenario, runner.Plan(seed=seed, traces=True), title=scenario.title)
-        return cls(outcome.run["scenario"], outcome.run, outcome.traces, name)
+        return cls(outcome.run["scenario"], outcome.run, outcome.traces, name, tuple(scenario.files))
 
     @classmethod
     def _read(cls, folder: Path, name: str) -> "Subject":
@@ -57,4 +59,4 @@ class Subject:
             ) from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{result}: not the result of a run: {error}") from error
-        return cls(run["scenario"], run, Traces.read(series), name)
+        return cls(run["scenario"], run, Traces.read(series), name, (result, series))

@@ -44,5 +44,14 @@ pub fn parse_str(name: &str, text: &str, overrides: &[(String, String)]) -> Resu
     resolve::resolve(&source::from_text(name, text, overrides)?)
 }
 
+/// As [`parse_str`], for the bytes of a text: what a pipe gave.
+pub fn parse_bytes(
+    name: &str,
+    content: Vec<u8>,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
+    resolve::resolve(&source::from_bytes(name, content, overrides)?)
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! A scenario as the simulator takes it: every name resolved, every default filled in, every value checked.
 
+use std::path::PathBuf;
+
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_tcp::Config;
@@ -22,6 +24,8 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
     /// Handovers, in order of mention.
     pub handovers: Vec<HandoverSpec>,
+    /// The files that it was read from, with all that they extend; no preset, and nothing that was given as text.
+    pub files: Vec<PathBuf>,
     /// The text of [`Scenario::toml`] without its seed.
     pub(crate) text: String,
 }

@@ -110,8 +110,9 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     let handovers = ways::handovers(document, &file, &mut network, &flows)?;
     let Network { nodes, links, .. } = network;
     let seed = file.seed.unwrap_or(1);
+    let files = document.read.clone();
     let text = render(document, &title)?;
-    Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers, text })
+    Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers, files, text })
 }
 
 fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {

@@ -36,8 +36,23 @@ pub(crate) fn load(path: &Path, overrides: &[(String, String)]) -> Result<Docume
         let (preset, text) = find_preset(preset).map_err(fail)?;
         return assemble(&name, text, Source::Preset(preset), overrides);
     }
-    let text = read_file(path, Pipes::Allowed).map_err(fail)?;
-    assemble(&name, &text, Source::File(path.to_owned()), overrides)
+    let text = read_file(path).map_err(fail)?;
+    let mut document = assemble(&name, &text, Source::File(path.to_owned()), overrides)?;
+    document.read.insert(0, path.to_owned());
+    Ok(document)
+}
+
+/// As [`from_text`], for the bytes of a text.
+pub(crate) fn from_bytes(
+    name: &str,
+    content: Vec<u8>,
+    overrides: &[(String, String)],
+) -> Result<Document, ScenarioError> {
+    let fail = |message| ScenarioError::new(name, None, String::new(), message);
+    if content.len() as u64 > MAX_BYTES {
+        return Err(fail(too_large(MAX_BYTES)));
+    }
+    from_text(name, &decode(content).map_err(fail)?, overrides)
 }
 
 /// As [`load`], for a text called `name`; what it extends is looked for beside `name`.
@@ -61,10 +76,14 @@ fn assemble(
     let mut files = vec![name.to_owned()];
     let mut layers = vec![read_document(text, name, 0)?];
     let mut chain = vec![identity(&source)];
+    let mut read = Vec::new();
     let mut source = source;
     while let Some((next, text)) = extended(&mut layers, &files, &chain, &source)? {
         let name = match &next {
-            Source::File(path) => path.display().to_string(),
+            Source::File(path) => {
+                read.push(path.clone());
+                path.display().to_string()
+            }
             Source::Preset(preset) => format!("{PRESET}{preset}"),
         };
         let mut layer = read_document(&text, &name, files.len())?;
@@ -81,7 +100,7 @@ fn assemble(
         merge(&mut root, layer);
     }
     root.origin = empty;
-    let mut document = Document { files, root };
+    let mut document = Document { files, read, root };
     overrides::apply(&mut document, overrides)?;
     Ok(document)
 }
@@ -109,8 +128,9 @@ fn extended(
         },
     };
     let text = match &next {
-        Source::File(path) => read_file(path, Pipes::Refused)
-            .map_err(|message| fail(format!("{message} at {}", quoted(target))))?,
+        Source::File(path) => {
+            read_file(path).map_err(|message| fail(format!("{message} at {}", quoted(target))))?
+        }
         Source::Preset(preset) => find_preset(preset).map_err(&fail)?.1.to_owned(),
     };
     if chain.contains(&identity(&next)) {
@@ -142,33 +162,26 @@ fn find_preset(name: &str) -> Result<(&'static str, &'static str), String> {
     })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pipes {
-    /// What a person names may be a shell's `<(…)`.
-    Allowed,
-    Refused,
-}
-
 fn too_large(most: u64) -> String {
     format!("expected a scenario file of at most {} MiB, found a larger one", most >> 20)
 }
 
-/// The text of the file at `path`; never reads more than [`MAX_BYTES`], and nothing from a device.
-fn read_file(path: &Path, pipes: Pipes) -> Result<String, String> {
+/// The text of the file at `path`; never reads more than [`MAX_BYTES`], and nothing from a device or a pipe, which may
+/// have nothing to give and no end.
+fn read_file(path: &Path) -> Result<String, String> {
     let none = |e: std::io::Error| format!("expected a scenario file, found none that can be read ({e})");
     let metadata = fs::metadata(path).map_err(none)?;
     if metadata.is_dir() {
         return Err("expected a scenario file, found a directory".to_owned());
     }
-    let readable = metadata.is_file() || (pipes == Pipes::Allowed && is_pipe(&metadata));
-    if !readable {
+    if !metadata.is_file() {
         return Err("expected a scenario file, found a device or a pipe".to_owned());
     }
     if metadata.len() > MAX_BYTES {
         return Err(too_large(MAX_BYTES));
     }
     let mut bytes = Vec::new();
-    // A file may grow, and a pipe has no length.
+    // A file may grow.
     File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(none)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(too_large(MAX_BYTES));
@@ -182,16 +195,6 @@ pub(crate) fn decode(bytes: Vec<u8>) -> Result<String, String> {
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         format!("expected text in UTF-8, found bytes that are not (line {line})")
     })
-}
-
-#[cfg(unix)]
-fn is_pipe(metadata: &fs::Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_: &fs::Metadata) -> bool {
-    false
 }
 
 /// Puts `upper` over `lower`: tables are merged key by key, everything else is replaced.

@@ -1,5 +1,7 @@
 //! A TOML document as a tree in which every value knows the line that it came from.
 
+use std::path::PathBuf;
+
 use indexmap::IndexMap;
 use toml::de::{DeTable, DeValue};
 
@@ -68,6 +70,8 @@ impl Node {
 pub(crate) struct Document {
     /// The names of the files that made it, the one that was asked for first.
     pub(crate) files: Vec<String>,
+    /// Those of them that lie on a disk.
+    pub(crate) read: Vec<PathBuf>,
     pub(crate) root: Node,
 }
 

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::load;
 use super::{BASE, good, wrong};
-use crate::scenario::parse_str;
+use crate::scenario::{parse_bytes, parse_str};
 
 /// A folder of its own for one test, gone with it.
 struct Folder(PathBuf);
@@ -179,4 +179,25 @@ fn an_error_names_the_file_of_the_chain_that_holds_the_value() {
         folder.error(&top),
         "base.toml:1: links: expected `]`, found TOML that breaks here: unclosed table"
     );
+}
+
+#[test]
+fn a_scenario_knows_every_file_that_it_was_read_from() {
+    let folder = Folder::new("read");
+    let base = folder.write("base.toml", format!("extends = \"preset:geo\"\n{BASE}"));
+    let middle = folder.write("middle.toml", "extends = \"base.toml\"");
+    let top = folder.write("top.toml", "extends = \"middle.toml\"");
+    let files = load(&top, &[]).unwrap().files;
+    assert_eq!(files, [top, middle, base.clone()]);
+    assert_eq!(good(BASE).files, <[PathBuf; 0]>::default());
+    let text = format!("extends = {base:?}").into_bytes();
+    assert_eq!(parse_bytes("standard input", text, &[]).unwrap().files, [base]);
+}
+
+#[test]
+fn a_pipe_is_refused_without_waiting_for_a_writer() {
+    let folder = Folder::new("pipe");
+    let path = folder.0.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert_eq!(folder.error(&path), "pipe: expected a scenario file, found a device or a pipe");
 }
