@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from bentpipe.reproduction import Cache, Row, reproduce
+from bentpipe.finished import Cache
+from bentpipe.reproduction import Row, reproduce
 
 PROGRAM = Path(sys.executable).with_name("bentpipe")
 ROOT = Path(__file__).parent.parent

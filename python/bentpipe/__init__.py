@@ -1,7 +1,7 @@
 """A workbench for TCP over satellite links.
 
 >>> import bentpipe
->>> scenario = bentpipe.load("scenarios/demo.toml", [("flows.download.variant", "reno")])
+>>> scenario = bentpipe.load("scenarios/demo.toml", {"flows.download.variant": "reno"})
 >>> outcome = bentpipe.execute(scenario, bentpipe.Plan(runs=10))
 >>> outcome.run["flows"][0]["goodput_bps"]["mean"]
 """
@@ -9,18 +9,36 @@
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from bentpipe.errors import BentpipeError, InputError, Interrupted, RunError, ScenarioError
+
 if TYPE_CHECKING:
-    from bentpipe._core import RunError, Scenario, ScenarioError
+    from bentpipe._core import Scenario
     from bentpipe.runner import Outcome, Plan, execute, load
+    from bentpipe.statistics import Failure
     from bentpipe.traces import Trace, Traces
 
 __version__ = version("bentpipe")
 
-__all__ = ["Outcome", "Plan", "RunError", "Scenario", "ScenarioError", "Trace", "Traces", "execute", "load"]
+__all__ = [
+    "BentpipeError",
+    "Failure",
+    "InputError",
+    "Interrupted",
+    "Outcome",
+    "Plan",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Trace",
+    "Traces",
+    "execute",
+    "load",
+]
 
 _HOMES = {
-    "_core": ("RunError", "Scenario", "ScenarioError"),
+    "_core": ("Scenario",),
     "runner": ("Outcome", "Plan", "execute", "load"),
+    "statistics": ("Failure",),
     "traces": ("Trace", "Traces"),
 }
 
@@ -33,3 +51,7 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(f"bentpipe.{module}"), name)
     raise AttributeError(f"module 'bentpipe' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

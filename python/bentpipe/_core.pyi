@@ -2,15 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias, final
+from typing import Self, TypeAlias, final
 
 __all__ = [
     "LiveFailed",
     "LiveMissing",
-    "RunError",
     "RunResult",
     "Scenario",
-    "ScenarioError",
     "applications",
     "check_quantity",
     "controls",
@@ -39,21 +37,18 @@ _Progress: TypeAlias = Callable[[float, float | None, int], object]
 What it raises ends the run and is raised from `Scenario.run`.
 """
 
-class ScenarioError(ValueError):
-    """A scenario that cannot be run; the text is one line with file, line, key and what was expected."""
-
 class LiveFailed(RuntimeError):
     """A live run that began and failed; the text is one line."""
 
 class LiveMissing(RuntimeError):
     """Something that a live run needs and this machine or user lacks; the text is one line."""
 
-class RunError(RuntimeError):
-    """A run that failed; the text is one line."""
-
 @final
 class Scenario:
-    """A scenario that was read and checked. It does not change, and several threads may run it at once."""
+    """A scenario that was read and checked. It does not change, and several threads may run it at once.
+
+    Pickled, it is its whole text: it comes out again where its file is not.
+    """
 
     @property
     def title(self) -> str: ...
@@ -84,6 +79,8 @@ class Scenario:
         curves of the links are numbered on from there.
         """
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     def run(
         self,
         *,
@@ -122,7 +119,7 @@ class Scenario:
 
         Raises
         ------
-        RunError
+        bentpipe.errors.RunError
             The run failed, or the pcapng file could not be written.
         """
 
@@ -147,7 +144,7 @@ def load(path: str, overrides: list[tuple[str, str]]) -> Scenario:
 
     Raises
     ------
-    ScenarioError
+    bentpipe.errors.ScenarioError
         It cannot be read or used.
     """
 
@@ -177,7 +174,7 @@ def parse(
 
     Raises
     ------
-    ScenarioError
+    bentpipe.errors.ScenarioError
         It cannot be used.
     """
 

@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from bentpipe.ending import Ending, discard
-from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.command import live
 from bentpipe.share import share
+from bentpipe.statistics import MOST_RUNS, Failure, failures
 
 
 class _Setting(click.ParamType[tuple[str, str]]):
@@ -81,6 +82,9 @@ class _Size(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
+MOST_FAILURES = 10
+"""So many flows that broke are named."""
+
 Command = Callable[..., None]
 
 _set = click.option(
@@ -109,7 +113,7 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (KeyboardInterrupt, Interrupted) as error:
+        except KeyboardInterrupt as error:
             # Click would print an empty line and forget the reason.
             raise _Left(str(error)) from error
 
@@ -134,7 +138,9 @@ def cli(context: click.Context) -> None:
 @_set
 @_seed
 @click.option(
-    "--runs", type=click.IntRange(1), help="Replications: each number becomes mean, 95 % interval and n."
+    "--runs",
+    type=click.IntRange(1, MOST_RUNS),
+    help=f"Replications, at most {MOST_RUNS:,}: each number becomes mean, 95 % interval and n.",
 )
 @click.option(
     "--precision",
@@ -248,6 +254,7 @@ def run(
         click.echo(dump(outcome.run), nl=False)
     else:
         table.print_run(outcome.run, table.console())
+    _give_up_for(outcome.failures)
 
 
 @cli.command("list", short_help="List variants, presets, papers and what else can be named.")
@@ -331,6 +338,8 @@ def plot(
     with Staging(reads) as staging:
         draw_runs(subjects, staging.file(out, "--out"), start_s=start, end_s=end, flows=flows)
     click.echo(f"Wrote {out}", err=True)
+    run_now = [subject for name, subject in zip(results, subjects, strict=True) if not Path(name).is_dir()]
+    _give_up_for([failure for subject in run_now for failure in failures(subject.run)])
 
 
 @cli.command(short_help="Hold a paper's numbers and claims against ours.")
@@ -350,17 +359,26 @@ def reproduce(
 ) -> None:
     """Run what a paper ran and hold its numbers and claims against ours; all papers if none is named."""
     from bentpipe import reproduction, table
+    from bentpipe.finished import Cache
     from bentpipe.results import dump
 
-    outcome = reproduction.reproduce(
-        what, reproduction.Cache.at(cache, off=no_cache), threads=threads, report=report
-    )
+    outcome = reproduction.reproduce(what, Cache.at(cache, off=no_cache), threads=threads, report=report)
     if as_json:
         click.echo(dump(reproduction.as_json(outcome)), nl=False)
     else:
         table.print_reproduction(outcome, table.console())
     if report is not None:
         click.echo(f"Wrote {report / 'index.html'}", err=True)
+
+
+def _give_up_for(broken: Sequence[Failure]) -> None:
+    """Name the flows that broke, if any did, and leave with the status of a failed run."""
+    for failure in broken[:MOST_FAILURES]:
+        click.echo(f"bentpipe: {failure}", err=True)
+    if len(broken) > MOST_FAILURES:
+        click.echo(f"bentpipe: {len(broken) - MOST_FAILURES:,} more flows failed (see --json)", err=True)
+    if broken:
+        click.get_current_context().exit(1)
 
 
 cli.add_command(live)

@@ -1,4 +1,4 @@
-"""A progress line on stderr for runs that take long enough to wonder about."""
+"""A progress line on stderr for work that takes long enough to wonder about."""
 
 import sys
 import time
@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 _TERMINAL_AFTER_S = 0.5
+_TERMINAL_EVERY_S = 0.1
 _LOG_AFTER_S = 2.0
 _LOG_EVERY_S = 10.0
 
 
 class Reporter:
-    """Shows how far a job is: a bar on a terminal, now and then a line elsewhere.
+    """Shows how far a job is and how long it will take: a bar on a terminal, now and then a line elsewhere.
 
     A short job shows nothing, nor does one without a title.
     """
@@ -25,7 +26,8 @@ class Reporter:
         self._console = Console(stderr=True)
         self._bar: Progress | None = None
         self._task = TaskID(0)
-        self._due = time.monotonic() + (_TERMINAL_AFTER_S if self._console.is_terminal else _LOG_AFTER_S)
+        self._began = time.monotonic()
+        self._due = self._began + (_TERMINAL_AFTER_S if self._console.is_terminal else _LOG_AFTER_S)
 
     def __enter__(self) -> Self:
         return self
@@ -38,27 +40,42 @@ class Reporter:
             with suppress(OSError):
                 self._bar.stop()
 
+    def due(self) -> bool:
+        """Say whether `update` would show something now, for those to whom working out the detail is dear."""
+        return self._title is not None and time.monotonic() >= self._due
+
     def update(self, share: float | None, detail: str) -> None:
         """Say that `share` (0 to 1; ``None`` if nobody knows) is done, with something to read beside it."""
-        if self._title is None:
+        if self._title is None or not self.due():
             return
         now = time.monotonic()
-        if self._bar is not None:
-            self._bar.update(self._task, completed=share, total=None if share is None else 1.0, detail=detail)
-        elif now < self._due:
+        total = None if share is None else 1.0
+        if not self._console.is_terminal:
+            self._due = now + _LOG_EVERY_S
+            done = "" if share is None else f"{share:.0%}, "
+            left = f"about {spell((now - self._began) * (1 / share - 1))} left, " if share else ""
+            print(f"{self._title}: {done}{left}{detail}", file=sys.stderr, flush=True)
             return
-        elif self._console.is_terminal:
+        self._due = now + _TERMINAL_EVERY_S
+        if self._bar is None:
+            # A title is what a scenario says, and no markup.
             self._bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
-                TextColumn("{task.fields[detail]}"),
+                TextColumn("{task.fields[detail]}", markup=False),
                 TimeRemainingColumn(),
                 console=self._console,
                 transient=True,
             )
-            self._task = self._bar.add_task(self._title, total=None if share is None else 1.0, detail=detail)
+            self._task = self._bar.add_task(self._title, total=total, detail=detail)
             self._bar.start()
-        else:
-            self._due = now + _LOG_EVERY_S
-            done = "" if share is None else f"{share:.0%}, "
-            print(f"{self._title}: {done}{detail}", file=sys.stderr, flush=True)
+        self._bar.update(self._task, completed=share, total=total, detail=detail)
+
+
+def spell(seconds: float) -> str:
+    """Write a time for people, to two digits or so: ``45 s``, ``12 min``, ``3.4 h``, ``2.1 days``."""
+    for limit, unit, name in ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h")):
+        if seconds < limit:
+            value = seconds / unit
+            return f"{value:.1f} {name}" if name == "h" else f"{max(1, round(value))} {name}"
+    return f"{seconds / 86400:,.1f} days"

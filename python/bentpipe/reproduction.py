@@ -4,22 +4,22 @@ How to add a paper stands in `bentpipe.papers`.
 """
 
 import hashlib
-import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bentpipe import _core, papers, runner
 from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.finished import Cache
 from bentpipe.grid import Grid
-from bentpipe.output import write_text
 from bentpipe.papers import Paper, Published
 from bentpipe.plot import Subject
 from bentpipe.progress import Reporter
-from bentpipe.results import Number, Run, dump, half_width, mean, parse
+from bentpipe.results import Number, Run, half_width, mean
 from bentpipe.verdicts import Verdict, describe, judge_claim, judge_number, same_order
 
 Settings = Mapping[str, str | float]
@@ -107,38 +107,6 @@ class Reproduced:
     picture: str | None = None
 
 
-@dataclass(frozen=True)
-class Cache:
-    """Finished runs on disk, so that an interrupted reproduction goes on where it stopped.
-
-    A run is found again only if engine, scenario files, settings, seed and replications are all the same.
-    """
-
-    folder: Path | None
-
-    @classmethod
-    def at(cls, folder: Path | None, *, off: bool = False) -> "Cache":
-        """Take the folder given, else the user's cache folder."""
-        if off:
-            return cls(None)
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        return cls(folder or home / "bentpipe" / "reproduce")
-
-    def get(self, key: str) -> Run | None:
-        """Find a finished run."""
-        if self.folder is None:
-            return None
-        try:
-            return parse((self.folder / f"{key}.json").read_text(encoding="utf-8"))
-        except (OSError, json.JSONDecodeError):
-            return None
-
-    def put(self, key: str, run: Run) -> None:
-        """Keep a finished run."""
-        if self.folder is not None:
-            write_text(self.folder / f"{key}.json", dump(run))
-
-
 @dataclass
 class Context:
     """What an item computes with: runs of its paper's scenarios, and rows out of them."""
@@ -149,6 +117,7 @@ class Context:
     threads: int
     _kept: dict[str, Run] = field(default_factory=dict)
     _base: str = ""
+    _stages: int = 0
 
     def __post_init__(self) -> None:
         if not self._base:
@@ -180,24 +149,43 @@ class Context:
         self, scenario: str, settings: Sequence[Settings], *, seed: int | None = None, runs: int | None = None
     ) -> list[Run]:
         """Run a scenario once for each of `settings`, several at a time, in that order."""
-        title = f"{self.paper.name}/{self.item}"
+        self._stages += 1
+        title = f"{self.paper.name}/{self.item}, stage {self._stages} ({scenario})"
+        stop = threading.Event()
 
-        def one(changes: Settings) -> Run:
-            key = self._key(scenario, changes, seed, runs)
-            run = self._kept.get(key) or self.cache.get(key)
-            if run is None:
+        def one(changes: Settings) -> tuple[Run, bool]:
+            what = self._what(scenario, changes, seed, runs)
+            key = repr(what)
+            known = self._kept.get(key) or self.cache.get(what)
+            if known is None:
                 plan = runner.Plan(seed=seed, runs=runs, threads=1)
-                run = runner.execute(self._load(scenario, changes), plan, title=None).run
-                self.cache.put(key, run)
+                run = runner.execute(self._load(scenario, changes), plan, title=None, stop=stop).run
+                self.cache.put(what, run)
+            else:
+                run = known
             self._kept[key] = run
-            return run
+            return run, known is not None
 
-        with Reporter(title) as reporter, ThreadPoolExecutor(min(self.threads, len(settings) or 1)) as pool:
-            finished: list[Run] = []
-            for run in pool.map(one, settings):
-                finished.append(run)
-                reporter.update(len(finished) / len(settings), f"{len(finished)} of {len(settings)} runs")
-            return finished
+        pool = ThreadPoolExecutor(min(self.threads, len(settings) or 1))
+        try:
+            with Reporter(title) as reporter:
+                waiting = futures = [pool.submit(one, changes) for changes in settings]
+                while waiting:
+                    done, left = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                    waiting = [future for future in waiting if future in left]
+                    for future in done:
+                        future.result()
+                    if reporter.due():
+                        finished = [future.result() for future in futures if future.done()]
+                        kept = sum(known for _, known in finished)
+                        share = (len(finished) - kept) / ((len(settings) - kept) or 1)
+                        before = f", {kept} of them from before" if kept else ""
+                        reporter.update(share, f"{len(finished)} of {len(settings)} runs{before}")
+                return [future.result()[0] for future in futures]
+        finally:
+            # Nobody wants what is still under way.
+            stop.set()
+            pool.shutdown(cancel_futures=True)
 
     def trace(
         self, scenario: str, settings: Settings | None = None, *, seed: int | None = None, title: str
@@ -253,8 +241,10 @@ class Context:
         changes = [(key, str(value)) for key, value in settings.items()]
         return runner.load(str(self.paper.folder / scenario), changes)
 
-    def _key(self, *parts: object) -> str:
-        return hashlib.blake2b(repr((self._base, *parts)).encode(), digest_size=16).hexdigest()
+    def _what(self, scenario: str, settings: Settings, seed: int | None, runs: int | None) -> dict[str, Any]:
+        changes = [[key, str(value)] for key, value in settings.items()]
+        parts = {"engine and scenarios": self._base, "paper": self.paper.name, "scenario": scenario}
+        return {**parts, "settings": changes, "seed": seed, "runs": runs}
 
 
 def reproduce(

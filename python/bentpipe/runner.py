@@ -1,9 +1,10 @@
 """Runs a scenario once, or so often that its numbers can be trusted."""
 
+import math
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -11,19 +12,23 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict
 
-from bentpipe._core import RunError, RunResult, Scenario, ScenarioError
-from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe import checks
+from bentpipe._core import RunResult, Scenario
+from bentpipe.errors import InputError, Interrupted, RunError
 from bentpipe.progress import Reporter
 from bentpipe.provenance import Recorded, stated
 from bentpipe.recording import FileRecorder, MemoryRecorder, require_room
 from bentpipe.results import Recording, Run, parse
 from bentpipe.source import read_scenario
-from bentpipe.statistics import combine, precise_enough, replication_seed
+from bentpipe.statistics import MOST_RUNS, Failure, Fold, failures, replication_seed
 from bentpipe.subjects import Subjects
 from bentpipe.traces import Traces
 
 MAXIMUM_RUNS = 1000
 """Where ``--precision`` gives up unless ``--runs`` says otherwise."""
+
+MOST_THREADS = 1024
+"""The most runs at a time."""
 
 SERIES_LIMIT = 20_000_000
 """Points of time series after which their recording ends, unless a plan says otherwise."""
@@ -36,13 +41,32 @@ PCAP_LIMIT = 4 << 30
 class Plan:
     """How often to run a scenario, and what to keep.
 
-    `runs` is the number of replications, or with `precision` (a share of one) the most there may be; with
-    neither, one plain run. Traces and packets are kept of the first replication only.
+    Parameters
+    ----------
+    seed
+        From 0 to 2^53 - 1, instead of the scenario's own.
+    runs
+        Replications, at most 1,000,000; with `precision` the most there may be. With neither, one plain run.
+    precision
+        Replicate until the 95 % interval of every flow's goodput is this share of its mean: 0.02 for 2 %.
+    threads
+        How many runs at a time; all cores by default. The numbers do not depend on it.
+    traces, series_file
+        Keep time series in memory; write them to this Parquet file. Of the first replication only.
+    pcap
+        Write every packet of the first replication to this pcapng file.
+    series
+        Choose some time series, as ``("web*:cwnd,rtt", ":queue")``; all by default.
+    series_limit, pcap_limit
+        Points of time series, and bytes of the capture, at which their recording ends; it also ends when the
+        disk is nearly full. ``None`` is no limit.
+    snap
+        How many bytes are kept of each packet.
 
-    `traces` keeps time series in memory, `series_file` writes them to a Parquet file; `series` chooses some,
-    as ``("web*:cwnd,rtt", ":queue")``. Their recording ends at `series_limit` points, that of packets at
-    `pcap_limit` bytes of the file, or when the disk is nearly full; ``None`` is no limit. `snap` is how many
-    bytes are kept of each packet.
+    Raises
+    ------
+    InputError
+        A value that cannot be used; the message names its field.
     """
 
     seed: int | None = None
@@ -57,69 +81,126 @@ class Plan:
     pcap_limit: int | None = PCAP_LIMIT
     snap: int | None = None
 
+    def __post_init__(self) -> None:
+        for name, least, most in (
+            ("seed", 0, 2**53 - 1),
+            ("runs", 1, MOST_RUNS),
+            ("threads", 1, MOST_THREADS),
+            ("series_limit", 1, 2**63 - 1),
+            ("pcap_limit", 1, 2**63 - 1),
+            ("snap", 1, 2**31 - 1),
+        ):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, checks.whole(name, value, least, most))
+        if self.precision is not None:
+            object.__setattr__(self, "precision", checks.precision(self.precision))
+        if not isinstance(self.traces, bool):
+            raise InputError(f"traces: expected True or False, found {self.traces!r}")
+        for name in ("pcap", "series_file"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, checks.path(name, value))
+        object.__setattr__(self, "series", checks.texts("series", self.series))
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out: the run, its traces if they were asked for, and whether the precision was reached."""
+    """What came out of a run, or of all replications together.
+
+    Parameters
+    ----------
+    run
+        The numbers, as ``bentpipe run --json`` prints them.
+    traces
+        Time series, if they were asked for.
+    precise
+        Whether the precision that was asked for was reached.
+    failures
+        The flows that broke, and why. One that is open when the run ends has not failed.
+    """
 
     run: Run
     traces: Traces
     precise: bool
+    failures: tuple[Failure, ...] = ()
 
 
-def load(path: str, settings: Iterable[tuple[str, str]] = ()) -> Scenario:
+def load(path: str | os.PathLike[str], settings: checks.Settings = ()) -> Scenario:
     """Read a scenario file, ``preset:NAME`` or ``-``, standard input, and change some settings.
 
-    A setting is a key and a value, as ``("seed", "7")``.
+    Settings are keys and values, as ``{"seed": 7}``.
 
     The scenario of a finished run is read from the folder that ``run --out`` wrote, or from the run's JSON.
 
     Raises
     ------
-    InputError
+    ScenarioError
         It cannot be read or used; the message names file, line, key and what was expected.
+    InputError
+        `path` is no path, or `settings` are neither a mapping nor pairs of a name and a value.
     """
-    recorded = Recorded.at(path)
-    try:
-        return recorded.load(settings) if recorded else read_scenario(path, list(settings))
-    except ScenarioError as error:
-        raise InputError(str(error)) from error
+    # A text stays as it is: Path would take "./" and "//" out of what errors name.
+    name = path if isinstance(path, str) else str(checks.path("path", path))
+    pairs = checks.pairs(settings)
+    recorded = Recorded.at(name)
+    return recorded.load(pairs) if recorded else read_scenario(name, pairs)
 
 
-def execute(scenario: Scenario, plan: Plan, *, title: str | None = "running") -> Outcome:
-    """Run `scenario` as `plan` says, with a progress line of this `title`, or without.
+def execute(
+    scenario: Scenario,
+    plan: Plan | None = None,
+    *,
+    title: str | None = "running",
+    stop: threading.Event | None = None,
+) -> Outcome:
+    """Run `scenario` as `plan` says, once without one, with a progress line of this `title`, or without.
 
     The numbers depend on scenario and seed alone, not on the threads: replications are taken in their order,
-    and those that ran ahead of the stopping rule are dropped.
+    and those that ran ahead of the stopping rule are dropped. A flow that breaks raises nothing: see
+    `Outcome.failures`.
 
     Raises
     ------
-    BentpipeError
-        A run failed.
+    InputError
+        `scenario` or `plan` is something else.
+    RunError
+        A run has no result, or the folder of a file to write is not there.
+    OSError
+        Time series could not be written to their file.
     Interrupted
-        Ctrl-C; every thread has stopped.
+        Ctrl-C, or somebody set `stop`; every thread has stopped.
     """
+    plan = Plan() if plan is None else plan
+    if not isinstance(scenario, Scenario):
+        raise InputError(f"expected a scenario, as bentpipe.load gives it, found {checks.found(scenario)}")
+    if not isinstance(plan, Plan):
+        raise InputError(f"expected a bentpipe.Plan, found {checks.found(plan)}")
     subjects = Subjects.of(scenario, plan.series)
+    for path in (plan.pcap, plan.series_file):
+        if path is not None and not path.parent.is_dir():
+            raise RunError(f"cannot write {path}: there is no folder {path.parent}")
     if plan.pcap is not None:
         require_room(plan.pcap)
-    runs: list[Run] = []
+    plain = plan.runs is None and plan.precision is None
     recorded: Recording | None = None
     precise = plan.precision is None
     with _recorder(plan, subjects) as recorder:
-        for result in _Job(scenario, plan, title, recorder).results():
-            run = parse(result.json())
+        job = _Job(scenario, plan, title, stop, recorder)
+        for run in job.results():
             # Of the first replication only.
             recorded = run.pop("recording", recorded)
-            runs.append(run)
-            if plan.precision is not None and precise_enough(runs, plan.precision):
+            if plain:
+                single = run
+                break
+            job.fold.add(run)
+            if plan.precision is not None and job.fold.precise_enough(plan.precision):
                 precise = True
                 break
-    plain = plan.runs is None and plan.precision is None
-    run = runs[0] if plain else combine(runs)
+    broken = failures(single) if plain else job.fold.failures()
+    run = single if plain else job.fold.combined()
     if recorded is not None:
         run["recording"] = recorded
     traces = recorder.traces() if isinstance(recorder, MemoryRecorder) else Traces((), subjects)
-    return Outcome(stated(run, scenario, plan), traces, precise)
+    return Outcome(stated(run, scenario, plan), traces, precise, broken)
 
 
 def _recorder(plan: Plan, subjects: Subjects) -> FileRecorder | MemoryRecorder | nullcontext[None]:
@@ -149,6 +230,7 @@ class _Job:
         scenario: Scenario,
         plan: Plan,
         title: str | None,
+        stop: threading.Event | None,
         recorder: FileRecorder | MemoryRecorder | None,
     ) -> None:
         self._scenario = scenario
@@ -157,15 +239,19 @@ class _Job:
         self._title = title
         self._base = scenario.seed if plan.seed is None else plan.seed
         self._total = plan.runs or (1 if plan.precision is None else MAXIMUM_RUNS)
+        self._told_to_stop = stop or threading.Event()
         self._stop = threading.Event()
         # How many runs are under way. The pool does not know: an interruption while it starts a thread
         # loses it that thread.
         self._under_way = 0
         self._changed = threading.Condition()
-        self._events: dict[int, int] = {}
-        self._shares: dict[int, float] = {}
+        # Of each run under way: its share of simulated time, and its events.
+        self._reached: dict[int, tuple[float, int]] = {}
+        self._finished = 0
+        self._events = 0
+        self.fold = Fold()
 
-    def results(self) -> Iterator[RunResult]:
+    def results(self) -> Iterator[Run]:
         """Give the results in the order of their replications, as long as the caller wants more."""
         threads = min(self._plan.threads or len(os.sched_getaffinity(0)), self._total)
         pool = ThreadPoolExecutor(threads)
@@ -176,13 +262,19 @@ class _Job:
                 for _ in range(self._total):
                     ahead.extend(pool.submit(self._one, k) for k in islice(waiting, threads - len(ahead)))
                     result = ahead.popleft()
-                    while not wait([result], timeout=0.2).done:
-                        reporter.update(self._share(), self._detail())
-                    yield result.result()
+                    while True:
+                        if reporter.due():
+                            reporter.update(self._share(), self._detail())
+                        if result.done() or wait([result], timeout=0.2).done:
+                            break
+                        if self._told_to_stop.is_set():
+                            raise KeyboardInterrupt
+                    run = parse(result.result().json())
+                    self._finished += 1
+                    self._events += int(run["engine"]["events"])  # type: ignore[arg-type]
+                    yield run
         except KeyboardInterrupt:
             raise Interrupted("interrupted; nothing was written") from None
-        except RunError as error:
-            raise BentpipeError(str(error)) from error
         finally:
             with self._changed:
                 self._stop.set()
@@ -199,6 +291,7 @@ class _Job:
         finally:
             with self._changed:
                 self._under_way -= 1
+                self._reached.pop(replication, None)
                 self._changed.notify_all()
 
     def _simulate(self, replication: int) -> RunResult:
@@ -207,16 +300,14 @@ class _Job:
         def progress(simulated_s: float, total_s: float | None, events: int) -> None:
             if self._stop.is_set():
                 raise _Stopped
-            self._events[replication] = events
-            self._shares[replication] = simulated_s / total_s if total_s else 0.0
+            with self._changed:
+                self._reached[replication] = (simulated_s / total_s if total_s else 0.0, events)
 
-        result = self._scenario.run(
+        return self._scenario.run(
             seed=replication_seed(self._base, replication),
             **(self._recording() if first else {}),
             progress=progress,
         )
-        self._shares[replication] = 1.0
-        return result
 
     def _recording(self) -> "_Watching":
         plan, recorder = self._plan, self._recorder
@@ -230,8 +321,23 @@ class _Job:
         return recorded
 
     def _share(self) -> float | None:
-        return sum(self._shares.values()) / self._total if self._plan.precision is None else None
+        if self._plan.precision is not None:
+            return None
+        with self._changed:
+            return (self._finished + sum(share for share, _ in self._reached.values())) / self._total
 
     def _detail(self) -> str:
-        events = f"{sum(self._events.values()) / 1e6:,.1f} million events"
-        return events if self._total == 1 else f"replication {len(self._shares)}, {events}"
+        with self._changed:
+            events = self._events + sum(events for _, events in self._reached.values())
+        spent = f"{events / 1e6:,.1f} million events"
+        if self._total == 1:
+            return spent
+        if self._plan.precision is None:
+            return f"replication {self._finished:,} of {self._total:,}, {spent}"
+        reached = self.fold.reached()
+        known = (
+            f"; goodput is known to {reached:.2%}, wanted {self._plan.precision:.2%}"
+            if reached < math.inf
+            else ""
+        )
+        return f"replication {self._finished:,} of at most {self._total:,}, {spent}{known}"

@@ -2,13 +2,22 @@
 
 import hashlib
 import math
-from collections.abc import Sequence
-from typing import Any, cast
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, cast
 
-from bentpipe.results import Estimate, Page, Run, mean
+from bentpipe.results import Estimate, Page, Run
 
 MINIMUM_RUNS = 10
-"""Replications before `precise_enough` may say yes: fewer give intervals that mean little."""
+"""Replications before `Fold.precise_enough` may say yes: fewer give intervals that mean little."""
+
+MOST_RUNS = 1_000_000
+"""The most replications that may be asked for: they make a mean a thousand times as sharp as one run."""
+
+_KEPT_RUNS = 1000
+_KEPT_VALUES = 1 << 24
 
 
 def replication_seed(base: int, replication: int) -> int:
@@ -32,50 +41,215 @@ def estimate(values: Sequence[float]) -> Estimate:
     centre = math.fsum(values) / n
     if n == 1:
         return {"mean": centre, "ci95": None, "n": 1}
-    variance = math.fsum((value - centre) ** 2 for value in values) / (n - 1)
-    return {"mean": centre, "ci95": _student_t(n - 1) * math.sqrt(variance / n), "n": n}
+    return _interval(n, centre, math.fsum((value - centre) ** 2 for value in values))
 
 
-def combine(runs: Sequence[Run]) -> Run:
-    """Replace each number of the first run by its estimate over all `runs` of the same scenario.
+@dataclass(frozen=True)
+class Failure:
+    """A flow that broke: its name, why (each reason once), and in how many of how many runs."""
 
-    A number that is missing in some replications (the finish of a flow that did not) is estimated over the
-    others, which its ``n`` shows; one that is missing in all stays ``None``. The seed stays the base seed.
-    Pages are combined by flow and number, over the replications that came so far.
+    flow: str
+    reason: str
+    runs: int = 1
+    of: int = 1
+
+    def __str__(self) -> str:
+        often = "" if self.of == 1 else f" in {self.runs:,} of {self.of:,} replications"
+        return f"{self.flow} failed{often}: {self.reason}"
+
+
+def failures(run: Run) -> tuple[Failure, ...]:
+    """Give the flows that broke in a single run."""
+    return tuple(Failure(flow["name"], reason) for flow in run["flows"] if (reason := flow.get("error")))
+
+
+class Fold:
+    """Takes the runs of one scenario as they come, and gives what they say together.
+
+    Memory does not grow with their number. Up to 1,000 runs each value is kept, 8 bytes each, and an
+    estimate is that of `estimate`. Beyond that, and earlier where 1,000 runs have more than 16 million
+    numbers in all, the values so far give way to two sums: of the values, exact, so that a mean is the same
+    to the last digit; and of the squares of their distances from the mean of the first of them.
     """
-    combined = _combine([{**run, "pages": []} for run in runs])
-    combined["pages"] = _combine_pages(runs)
-    combined["seed"] = runs[0]["seed"]
-    head = {key: combined.pop(key) for key in ("scenario", "seed")}
-    return cast(Run, {**head, "runs": len(runs), **combined})
 
+    def __init__(self) -> None:
+        self.runs = 0
+        """Runs so far."""
+        self._first: Run | None = None
+        self._tree: _Node | None = None
+        self._pages: dict[str, dict[int, dict[str, _Node]]] = {}
+        self._leaves: list[_Leaf] = []
+        self._failures: dict[str, tuple[int, dict[str, None]]] = {}
+        self._block = _KEPT_RUNS
 
-def _combine_pages(runs: Sequence[Run]) -> list[Page]:
-    groups: dict[str, dict[int, list[Page]]] = {}
-    for run in runs:
+    def add(self, run: Run) -> None:
+        """Take another run of the same scenario."""
+        if self._first is None:
+            self._first = run
+            self._tree = self._node({**run, "pages": []})
+            self._block = max(MINIMUM_RUNS, min(_KEPT_RUNS, _KEPT_VALUES // len(self._leaves)))
+        elif self.runs % self._block == 0:
+            for leaf in self._leaves:
+                leaf.fold()
+        self.runs += 1
+        _add(self._tree, {**run, "pages": []})
         for page in run["pages"]:
-            groups.setdefault(page["flow"], {}).setdefault(page["page"], []).append(page)
-    return [
-        {
-            "flow": flow,
-            "page": number,
-            "start_s": _combine([page["start_s"] for page in pages]),
-            "response_s": _combine([page["response_s"] for page in pages]),
-        }
-        for flow, numbered in groups.items()
-        for number, pages in sorted(numbered.items())
-    ]
+            kept = self._pages.setdefault(page["flow"], {})
+            if page["page"] not in kept:
+                kept[page["page"]] = {key: self._node(None) for key in ("start_s", "response_s")}
+            for key, node in kept[page["page"]].items():
+                _add(node, page[key])  # type: ignore[literal-required]
+        for failure in failures(run):
+            often, reasons = self._failures.get(failure.flow, (0, {}))
+            self._failures[failure.flow] = (often + 1, {**reasons, failure.reason: None})
+
+    def combined(self) -> Run:
+        """Give the first run with each number replaced by its estimate over all.
+
+        A number that is missing in some replications (the finish of a flow that did not) is estimated over
+        the others, which its ``n`` shows; one that is missing in all stays ``None``. The seed stays the base
+        seed. Pages are combined by flow and number, over the replications that came so far.
+
+        Raises
+        ------
+        ValueError
+            There was no run.
+        """
+        if self._first is None:
+            raise ValueError("no run to combine")
+        combined = _combined(self._tree)
+        combined["pages"] = [
+            cast(
+                Page, {"flow": flow, "page": number, **{key: _combined(node) for key, node in nodes.items()}}
+            )
+            for flow, numbered in self._pages.items()
+            for number, nodes in sorted(numbered.items())
+        ]
+        combined["seed"] = self._first["seed"]
+        head = {key: combined.pop(key) for key in ("scenario", "seed")}
+        return cast(Run, {**head, "runs": self.runs, **combined})
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Give the flows that broke in some run, in the order in which they first did."""
+        return tuple(
+            Failure(flow, "; ".join(reasons), often, self.runs)
+            for flow, (often, reasons) in self._failures.items()
+        )
+
+    def precise_enough(self, precision: float) -> bool:
+        """Say whether the interval of every flow's goodput is at most `precision` times its mean."""
+        return self.runs >= MINIMUM_RUNS and all(
+            (goodput["ci95"] or 0.0) <= precision * goodput["mean"] for goodput in self._goodputs()
+        )
+
+    def reached(self) -> float:
+        """Give the widest half-width of a flow's goodput as a share of its mean; infinite for one run."""
+        if self.runs < 2:
+            return math.inf
+        widths = ((goodput["ci95"] or 0.0, goodput["mean"]) for goodput in self._goodputs())
+        # A flow that delivered nothing in every run is known precisely.
+        return max((width / centre for width, centre in widths if width), default=0.0)
+
+    def _goodputs(self) -> Iterator[Estimate]:
+        return (flow["goodput_bps"].estimate() for flow in cast(Any, self._tree)["flows"])
+
+    def _node(self, value: Any) -> "_Node":
+        if isinstance(value, dict):
+            return {key: self._node(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self._node(part) for part in value]
+        leaf = _Leaf()
+        self._leaves.append(leaf)
+        return leaf
 
 
-def precise_enough(runs: Sequence[Run], precision: float) -> bool:
-    """Say whether the interval of every flow's goodput is at most `precision` times its mean."""
-    if len(runs) < MINIMUM_RUNS:
-        return False
-    for flow in range(len(runs[0]["flows"])):
-        goodput = estimate([mean(run["flows"][flow]["goodput_bps"]) or 0.0 for run in runs])
-        if (goodput["ci95"] or 0.0) > precision * goodput["mean"]:
-            return False
-    return True
+class _Leaf:
+    """The values of one number, or the texts that stood in its place."""
+
+    __slots__ = ("_about", "_count", "_squares", "_sum", "_texts", "_values")
+
+    def __init__(self) -> None:
+        self._values = array("d")
+        self._texts: dict[str, None] | None = None
+        self._count = 0
+        self._about = 0.0
+        self._sum: Sequence[float] = ()
+        self._squares: Sequence[float] = ()
+
+    def add(self, value: Any) -> None:
+        if value is None:
+            return
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self._values.append(value)
+        else:
+            if self._texts is None:
+                self._texts = {}
+            self._texts[str(value)] = None
+
+    def fold(self) -> None:
+        """Let the values kept give way to their sums."""
+        if not self._values:
+            return
+        if self._count == 0:
+            self._about = math.fsum(self._values) / len(self._values)
+        self._sum = _exact([*self._sum, *self._values])
+        self._squares = _exact([*self._squares, *self._distances()])
+        self._count += len(self._values)
+        self._values = array("d")
+
+    def estimate(self) -> Estimate:
+        if self._count == 0:
+            return estimate(self._values)
+        n = self._count + len(self._values)
+        total = sum(map(Fraction, _exact([*self._sum, *self._values])), Fraction(0))
+        about = math.fsum([*self._squares, *self._distances()])
+        off = float(total - n * Fraction(self._about))
+        return _interval(n, float(total) / n, max(0.0, about - off * off / n))
+
+    def combined(self) -> Estimate | str | None:
+        if self._texts is not None:
+            return "; ".join(self._texts)
+        return self.estimate() if self._count or self._values else None
+
+    def _distances(self) -> Iterable[float]:
+        return ((value - self._about) ** 2 for value in self._values)
+
+
+_Node: TypeAlias = dict[str, Any] | list[Any] | _Leaf
+
+
+def _add(node: Any, value: Any) -> None:
+    if isinstance(node, _Leaf):
+        node.add(value)
+    elif isinstance(node, dict):
+        for key, part in node.items():
+            _add(part, value[key])
+    else:
+        for part, entry in zip(node, value, strict=True):
+            _add(part, entry)
+
+
+def _combined(node: Any) -> Any:
+    if isinstance(node, _Leaf):
+        return node.combined()
+    if isinstance(node, dict):
+        return {key: _combined(part) for key, part in node.items()}
+    return [_combined(part) for part in node]
+
+
+def _exact(values: list[float]) -> list[float]:
+    """Give a few numbers whose sum is that of `values`, to the last bit."""
+    parts = []
+    while part := math.fsum(values):
+        parts.append(part)
+        values.append(-part)
+    return parts
+
+
+def _interval(n: int, centre: float, squares: float) -> Estimate:
+    """Give the estimate of `n` values, at least two, with this sum of squared distances from their mean."""
+    variance = squares / (n - 1)
+    return {"mean": centre, "ci95": _student_t(n - 1) * math.sqrt(variance / n), "n": n}
 
 
 def _student_t(degrees: int) -> float:
@@ -83,17 +257,3 @@ def _student_t(degrees: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 0.975))
-
-
-def _combine(values: Sequence[Any]) -> Any:
-    first = values[0]
-    if isinstance(first, dict):
-        return {key: _combine([value[key] for value in values]) for key in first}
-    if isinstance(first, list):
-        return [_combine(group) for group in zip(*values, strict=True)]
-    present = [value for value in values if value is not None]
-    if not present:
-        return None
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
-        return estimate(present)
-    return "; ".join(dict.fromkeys(str(value) for value in present))

@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 
 from bentpipe import papers
+from bentpipe.finished import Cache
 from bentpipe.papers.afc import equation, stages
-from bentpipe.reproduction import Cache, Context
+from bentpipe.reproduction import Context
 from bentpipe.results import mean
 from conftest import ROOT, Bentpipe, RowsOf
 

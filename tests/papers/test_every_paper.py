@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bentpipe import papers
+from bentpipe.finished import Cache
 from bentpipe.papers import Paper
-from bentpipe.reproduction import Cache, reproduce
+from bentpipe.reproduction import reproduce
 from conftest import Bentpipe
 
 PAPERS = papers.all_papers()

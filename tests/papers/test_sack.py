@@ -7,10 +7,11 @@ import pytest
 
 from bentpipe import papers
 from bentpipe.errors import BentpipeError
+from bentpipe.finished import Cache
 from bentpipe.papers import sack
 from bentpipe.papers.sack import geo, satellite, terrestrial
 from bentpipe.papers.sack.runs import CURVE_WINDOWS, WINDOWS
-from bentpipe.reproduction import Cache, Item, Reproduced, Row, reproduce
+from bentpipe.reproduction import Item, Reproduced, Row, reproduce
 from conftest import ROOT, Bentpipe
 
 PAPER = papers.read(papers.folder() / "sack")

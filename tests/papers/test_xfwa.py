@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bentpipe import papers
+from bentpipe.finished import Cache
 from bentpipe.papers.common import link, plain
 from bentpipe.papers.xfwa import (
     beyond,
@@ -17,7 +18,7 @@ from bentpipe.papers.xfwa import (
     runs,
     staged,
 )
-from bentpipe.reproduction import Cache, Context
+from bentpipe.reproduction import Context
 from bentpipe.results import mean
 from conftest import ROOT, Bentpipe, RowsOf
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe import papers, runner
+from bentpipe import papers, reproduction, runner
 from bentpipe.errors import BentpipeError
+from bentpipe.finished import Cache
 from bentpipe.grid import Grid
-from bentpipe.reproduction import Cache, Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
-from conftest import LOSSY
+from bentpipe.progress import Reporter
+from bentpipe.reproduction import Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
+from conftest import LOSSY, Bentpipe
 
 ABOUT = 'title = "Two windows"\ncitation = "A. Uthor, 2001"\n'
 HEADER = "item,case,metric,unit,published,kind,where,comment\n"
@@ -135,6 +137,72 @@ def test_finished_runs_are_not_run_again(
     (paper / "link.toml").write_text(LOSSY.replace("0.01", "0.02"))
     assert by_name(reproduce("toy", cache)) != first
     assert len(executed) == 5
+
+
+@pytest.mark.usefixtures("paper")
+@pytest.mark.parametrize(
+    "damage", ["{}", "[]", "null", "", "[" * 100_000, "lacks", "number", "other", "list"]
+)
+def test_a_cached_run_that_is_not_whole_is_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    cache = Cache(tmp_path / "cache")
+    first = by_name(reproduce("toy/text-rtt", cache))
+    whole = {path: path.read_bytes() for path in (tmp_path / "cache").iterdir()}
+    for path, content in whole.items():
+        kept = json.loads(content)
+        match damage:
+            case "lacks":
+                del kept["run"]["flows"][0]["rtt_mean_s"]
+            case "number":
+                kept["run"]["duration_s"] = 1.0
+            case "other":
+                kept["what"]["seed"] = 99
+            case "list":
+                kept["run"]["flows"] = {}
+        path.write_text(json.dumps(kept) if damage.isalpha() and damage != "null" else damage)
+    executed: list[str] = []
+    real = runner.execute
+
+    def counting(*arguments: object, **options: object) -> runner.Outcome:
+        executed.append("run")
+        return real(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runner, "execute", counting)
+    assert by_name(reproduce("toy/text-rtt", cache)) == first
+    assert len(executed) == len(whole) == 2
+    assert by_name(reproduce("toy/text-rtt", cache)) == first
+    assert len(executed) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in ("file/below", "/proc/none"):
+        result = bentpipe("reproduce", "sack", "--cache", folder)
+        assert result.returncode == 2
+        (line,) = result.stderr.splitlines()
+        assert line.startswith(f"bentpipe: --cache {folder}: expected a folder that can be written to")
+
+
+@pytest.mark.usefixtures("paper")
+def test_progress_names_the_stages_of_an_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[tuple[str | None, str]] = []
+
+    class Loud(Reporter):
+        def due(self) -> bool:
+            return True
+
+        def update(self, _: float | None, detail: str) -> None:
+            if self._title:
+                said.append((self._title, detail))
+
+    monkeypatch.setattr(reproduction, "Reporter", Loud)
+    for _ in range(2):
+        reproduce("toy/text-rtt", Cache(tmp_path / "cache"))
+    stages = [f"toy/text-rtt, stage {stage} (link.toml)" for stage in (1, 2)]
+    assert list(dict.fromkeys(title for title, _ in said)) == stages
+    assert (stages[0], "1 of 1 runs") in said
+    assert said[-1] == (stages[1], "1 of 1 runs, 1 of them from before")
 
 
 class Page(HTMLParser):

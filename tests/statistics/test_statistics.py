@@ -1,10 +1,12 @@
 import math
+import tracemalloc
+from collections.abc import Iterable
 from typing import cast
 
 import pytest
 
 from bentpipe.results import Estimate, Run, mean
-from bentpipe.statistics import combine, estimate, precise_enough, replication_seed
+from bentpipe.statistics import Failure, Fold, estimate, replication_seed
 
 
 def test_an_estimate_by_hand() -> None:
@@ -58,6 +60,21 @@ def run(finish: float | None, goodput: float, error: str | None = None) -> Run:
     return cast(Run, {**made, "engine": engine})
 
 
+def fold(runs: Iterable[Run]) -> Fold:
+    folded = Fold()
+    for one in runs:
+        folded.add(one)
+    return folded
+
+
+def combine(runs: Iterable[Run]) -> Run:
+    return fold(runs).combined()
+
+
+def precise_enough(runs: Iterable[Run], precision: float) -> bool:
+    return fold(runs).precise_enough(precision)
+
+
 def test_what_is_missing_in_some_replications_is_estimated_over_the_others() -> None:
     combined = combine([run(4.0, 1.0), run(None, 2.0, "gave up"), run(6.0, 3.0)])
     flow = combined["flows"][0]
@@ -101,6 +118,48 @@ def test_precision_needs_ten_runs_and_a_narrow_interval() -> None:
 
 def test_a_flow_that_delivers_nothing_is_known_precisely() -> None:
     assert precise_enough([run(None, 0.0)] * 10, 0.02)
+
+
+def goodputs(n: int) -> Iterable[float]:
+    import random
+
+    source = random.Random(1)  # noqa: S311
+    # Far from zero, where sums of squares would cancel.
+    return (1e9 + source.gauss(0.0, 3.0) for _ in range(n))
+
+
+@pytest.mark.parametrize("n", [1, 2, 999, 1000])
+def test_up_to_a_thousand_runs_an_estimate_is_that_of_all_values(n: int) -> None:
+    flow = combine(run(None, goodput) for goodput in goodputs(n))["flows"][0]
+    assert flow["goodput_bps"] == estimate(list(goodputs(n)))
+
+
+@pytest.mark.parametrize("n", [1001, 2000, 12_345])
+def test_beyond_a_thousand_runs_sums_say_the_same(n: int) -> None:
+    found = cast(Estimate, combine(run(None, goodput) for goodput in goodputs(n))["flows"][0]["goodput_bps"])
+    whole = estimate(list(goodputs(n)))
+    assert (found["mean"], found["n"]) == (whole["mean"], n)
+    assert found["ci95"] == pytest.approx(whole["ci95"], rel=1e-13)
+
+
+def test_memory_does_not_grow_with_the_runs() -> None:
+    def peak(n: int) -> int:
+        tracemalloc.start()
+        fold(run(4.0, goodput) for goodput in goodputs(n)).combined()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(2000)
+    # Each of 18,000 runs more would take at least the 8 bytes of each of its seven numbers.
+    assert peak(20_000) - peak(2000) < 18_000 * 8
+
+
+def test_a_flow_that_breaks_is_counted() -> None:
+    runs = [run(1.0, 1.0), run(None, 0.0, "gave up"), run(None, 0.0, "reset"), run(None, 0.0, "gave up")]
+    assert fold(runs).failures() == (Failure("f", "gave up; reset", 3, 4),)
+    assert str(fold(runs).failures()[0]) == "f failed in 3 of 4 replications: gave up; reset"
+    assert fold(runs[:1]).failures() == ()
 
 
 def test_seeds_of_replications_differ_and_depend_on_the_base() -> None:

@@ -15,8 +15,8 @@ use bentpipe_units::{Bytes, Rate, Span};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-pyo3::create_exception!(bentpipe, ScenarioError, PyValueError, "A scenario that cannot be run.");
-pyo3::create_exception!(bentpipe, RunError, PyRuntimeError, "A run that failed.");
+pyo3::import_exception!(bentpipe.errors, RunError);
+pyo3::import_exception!(bentpipe.errors, ScenarioError);
 
 /// A scenario that was read and checked, with what it was asked for by.
 #[pyclass(frozen, module = "bentpipe._core")]
@@ -25,6 +25,9 @@ struct Scenario {
     file: String,
     settings: Vec<(String, String)>,
 }
+
+/// What `parse` takes.
+type Pickled = (String, String, Vec<(String, String)>, String, Vec<(String, String)>);
 
 #[pymethods]
 impl Scenario {
@@ -57,6 +60,22 @@ impl Scenario {
     #[getter]
     fn files(&self) -> Vec<PathBuf> {
         self.scenario.files.clone()
+    }
+
+    /// Pickled, it is its whole text, so that it needs no file where it comes out again.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
+        let parse = py.import("bentpipe._core")?.getattr("parse")?;
+        let (file, text) = (self.file.clone(), self.toml(None));
+        Ok((parse, (file.clone(), text, Vec::new(), file, self.settings.clone())))
+    }
+
+    /// It does not change: a copy is itself.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     /// The subjects of the run's time series, and the kinds that each has.
@@ -314,8 +333,8 @@ mod _core {
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release};
     #[pymodule_export]
     use super::{
-        RunError, RunResult, Scenario, ScenarioError, applications, check_quantity, controls, exchange,
-        has_room, load, parse, parse_bytes, parse_size, presets, profiles, recoveries, schema, slant_range,
+        RunResult, Scenario, applications, check_quantity, controls, exchange, has_room, load, parse,
+        parse_bytes, parse_size, presets, profiles, recoveries, schema, slant_range,
         slant_range_at_elevation, variants, version,
     };
 }

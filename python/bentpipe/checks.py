@@ -1,0 +1,95 @@
+"""Checks what callers in Python give: what cannot be used is one line that names it."""
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from bentpipe.errors import InputError
+
+Settings: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
+"""Changes to a scenario: ``{"flows.download.variant": "reno", "seed": 7}``, or the same as pairs.
+
+A value is a text, as behind the ``=`` of ``--set``, or a number, or true or false.
+"""
+
+
+def whole(name: str, value: Any, least: int, most: int) -> int:
+    """Read a whole number, also of another library's types; ``True`` is none."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= most:
+        raise InputError(f"{name}: expected a whole number from {least:,} to {most:,}, found {value!r}")
+    return number
+
+
+def precision(value: Any) -> float:
+    """Read a share of one, which 0 and 1 are not."""
+    try:
+        share = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError):
+        share = math.nan
+    if not 0.0 < share < 1.0:
+        raise InputError(f"precision: expected a share between 0 and 1, such as 0.02, found {value!r}")
+    return share
+
+
+def texts(name: str, value: Any) -> tuple[str, ...]:
+    """Read several texts; a single one is none of them."""
+    several = None if isinstance(value, str | bytes) or not isinstance(value, Iterable) else tuple(value)
+    if several is None or not all(isinstance(text, str) for text in several):
+        raise InputError(f"{name}: expected several texts, found {value!r}")
+    return several
+
+
+def path(name: str, value: Any) -> Path:
+    """Read a path, or its text."""
+    try:
+        return Path(value)
+    except TypeError:
+        raise InputError(f"{name}: expected a str or a Path, found {found(value)}") from None
+
+
+def pairs(settings: Any) -> list[tuple[str, str]]:
+    """Read `Settings` as texts."""
+    try:
+        if isinstance(settings, str | bytes):
+            raise TypeError
+        given = [
+            (key, value) for key, value in (settings.items() if isinstance(settings, Mapping) else settings)
+        ]
+    except (TypeError, ValueError):
+        raise InputError(
+            f'settings: expected a mapping as {{"seed": 7}}, or pairs, found {settings!r}'
+        ) from None
+    return [(_name(key), _text(key, value)) for key, value in given]
+
+
+def _name(key: Any) -> str:
+    if not isinstance(key, str):
+        raise InputError(f'settings: expected names such as "links.satellite.rate", found {key!r}')
+    return _unicode(key, key)
+
+
+def _text(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | float) or hasattr(value, "__index__"):
+        return _unicode(key, str(value))
+    raise InputError(f"settings: {key}: expected a str, a number, True or False, found {found(value)}")
+
+
+def _unicode(key: str, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"settings: {key!a}: expected Unicode text, found {text!a}") from None
+    return text
+
+
+def found(value: Any) -> str:
+    """Say of what type it is."""
+    return "None" if value is None else f"{type(value).__name__}"
