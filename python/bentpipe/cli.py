@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +332,9 @@ def plot(
         )
     subjects = [Subject.of(result, settings, seed) for result in results]
     reads = [path for subject in subjects for path in subject.files]
+    for subject in subjects:
+        if (ended := _cut_short(subject.run)) is not None:
+            click.echo(f"bentpipe: {subject.title}: time series were recorded up to {ended:g} s", err=True)
     last = end_of(subjects)
     if start is not None and start >= last:
         raise InputError(f"--from {start:g}: expected a time before the runs end, at {last:g} s")
@@ -379,6 +382,14 @@ def _give_up_for(broken: Sequence[Failure]) -> None:
         click.echo(f"bentpipe: {len(broken) - MOST_FAILURES:,} more flows failed (see --json)", err=True)
     if broken:
         click.get_current_context().exit(1)
+
+
+def _cut_short(run: Mapping[str, Any]) -> float | None:
+    """Give the simulated second at which a run's time series end, if that is before the run does."""
+    recording = run.get("recording")
+    series = recording.get("series") if isinstance(recording, dict) else None
+    ended = series.get("ended_s") if isinstance(series, dict) else None
+    return ended if isinstance(ended, float) else None
 
 
 cli.add_command(live)

@@ -192,7 +192,8 @@ class Context:
     ) -> Subject:
         """Run a scenario with its time series, ready for the panels of `bentpipe.plot`."""
         outcome = runner.execute(
-            self._load(scenario, settings or {}), runner.Plan(seed=seed, traces=True, threads=1)
+            self._load(scenario, settings or {}),
+            runner.Plan(seed=seed, traces=True, series_limit=None, threads=1),
         )
         return Subject(title, outcome.run, outcome.traces)
 

@@ -154,6 +154,8 @@ def test_a_limit_ends_the_recording_and_not_the_run(bentpipe: Bentpipe, lossy: P
         same = Traces.read(tmp_path / "whole" / "series.parquet").get(trace.subject, trace.kind)
         assert np.array_equal(trace.time_s, same.time_s[: len(trace.time_s)])
         assert np.array_equal(trace.value, same.value[: len(trace.value)])
+    drawn = bentpipe("plot", "cut")
+    assert drawn.stderr.startswith("bentpipe: lossy: time series were recorded up to ")
     table = bentpipe(*limited).stdout
     assert "Time series end at" in table
     assert "1,000 points: that is the limit (--series-limit)." in table
