@@ -43,6 +43,7 @@ class Flow(TypedDict):
     loss_cause_congestion_kept: Number
     loss_cause_cuts: Number
     loss_cause_needless_cuts: Number
+    loss_cause_open: Number
     error: NotRequired[str | None]
 
 
@@ -154,6 +155,7 @@ class Run(TypedDict):
     handovers: list[Handover]
     pages: list[Page]
     jain: Number
+    jain_flows: NotRequired[Number]
     engine: Engine
     recording: NotRequired[Recording]
 

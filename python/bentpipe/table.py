@@ -54,8 +54,10 @@ def print_run(run: Run, to: Console) -> None:
     spent += f"{count(engine['events'])} events"
     wall, segments = mean(engine["wall_s"]), mean(engine["data_segments"])
     speed = f", {quantity(segments / wall, 'segments/s')}" if wall and segments else ""
-    sharing = sum(not _over_udp(flow) for flow in run["flows"]) or len(run["flows"])
-    fairness = f"  Jain's fairness index {count(run['jain'])}." if sharing > 1 else ""
+    sharing = run.get("jain_flows")
+    fairness = ""
+    if (mean(sharing) or 0.0) > 1.0:
+        fairness = f"  Jain's fairness index {count(run['jain'])} over {count(sharing)} flows."
     to.print(f"{spent}{speed}.{fairness}", highlight=False)
 
 

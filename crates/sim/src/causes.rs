@@ -16,7 +16,8 @@ use crate::packets::Packet;
 /// A lost segment costs a reduction of the window when the sender reduces after it has sent it, before the cumulative ACK
 /// passes it, and for a window of data that it is in: its first byte is at or after SND.UNA, and before the `recover` of the
 /// loss that the reduction answers to (SND.MAX at a timeout). A retransmission that is lost is a loss of its own. A segment is
-/// counted when it has cost a reduction or the cumulative ACK has passed it; what is open at the end of a run is in no column.
+/// counted by its cause when it has cost a reduction or the cumulative ACK has passed it; what neither has happened to at the
+/// end of a run is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LossCauses {
     /// Data segments that a link damaged.
@@ -37,6 +38,9 @@ pub struct LossCauses {
     /// Those of them that answer to no mark, and in whose window of data nothing was lost.
     #[serde(rename = "loss_cause_needless_cuts")]
     pub needless_cuts: u64,
+    /// Data segments lost whose case is open at the end: they have cost no reduction, and the cumulative ACK has not passed them.
+    #[serde(rename = "loss_cause_open")]
+    pub open: u64,
 }
 
 impl LossCauses {
@@ -63,6 +67,7 @@ impl std::ops::AddAssign for LossCauses {
         self.congestion_kept += other.congestion_kept;
         self.cuts += other.cuts;
         self.needless_cuts += other.needless_cuts;
+        self.open += other.open;
     }
 }
 
@@ -156,7 +161,12 @@ impl Causes {
         let mut sum = LossCauses::default();
         for connection in &self.connections[connections] {
             sum += connection.settled;
-            connection.open.iter().filter(|lost| lost.cut).for_each(|lost| sum.count(lost));
+            for lost in &connection.open {
+                match lost.cut {
+                    true => sum.count(lost),
+                    false => sum.open += u64::from(lost.cause != Cause::Uncounted),
+                }
+            }
             sum.needless_cuts += connection.cuts.iter().filter(|cut| cut.needless).count() as u64;
         }
         sum

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::apps::{App, Flow, Http, Udp};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
-use crate::scenario::{FlowSpec, Scenario};
+use crate::scenario::{AppSpec, FlowSpec, Scenario};
 
 /// The outcome of a run.
 #[derive(Debug, Serialize)]
@@ -29,9 +29,12 @@ pub struct RunResult {
     pub handovers: Vec<HandoverResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
     pub pages: Vec<PageResult>,
-    /// Jain's index over the goodputs of the TCP flows, or of all when there are none: (Σx)² / (n Σx²); null when nothing
-    /// was delivered. What does not react to loss takes no share of its own will.
+    /// Jain's index over the goodputs of flows that ask for the same: (Σx)² / (n Σx²); null when there are none, or nothing
+    /// was delivered. These are the bulk transfers, which take all that they can get; when there are none, all flows if they
+    /// carry the same application with the same settings.
     pub jain: Option<f64>,
+    /// How many flows `jain` is over; 0 when it is null.
+    pub jain_flows: u64,
     /// What the run cost.
     pub engine: EngineResult,
     /// What was recorded beside the numbers; none when nothing was asked for.
@@ -235,11 +238,14 @@ impl RunResult {
             .map(|(name, link)| LinkResult { name, stats: link.stats(end) })
             .collect();
         let data_segments = flows.iter().map(|flow| flow.data_segments_sent).sum();
+        let shares = sharing(scenario, &flows);
+        let jain = jain(shares.iter().copied());
         RunResult {
             scenario: scenario.title.clone(),
             seed,
             duration_s: end.as_secs(),
-            jain: jain(negotiated(scenario, &flows)),
+            jain,
+            jain_flows: jain.map_or(0, |_| shares.len() as u64),
             flows,
             links,
             gateways,
@@ -339,11 +345,15 @@ fn per_second(bytes: u64, duration_s: f64) -> f64 {
     if duration_s > 0.0 { bytes as f64 * 8.0 / duration_s } else { 0.0 }
 }
 
-/// Goodputs of those who share by negotiation, which TCP does; of all when nobody does.
-fn negotiated<'a>(scenario: &'a Scenario, flows: &'a [FlowResult]) -> impl Iterator<Item = f64> + 'a {
-    let nobody = scenario.flows.iter().all(|spec| spec.app.over_udp());
-    let pairs = scenario.flows.iter().zip(flows);
-    pairs.filter(move |(spec, _)| nobody || !spec.app.over_udp()).map(|(_, flow)| flow.goodput_bps)
+/// Goodputs of the bulk transfers; without one, of all flows if they ask for the same.
+fn sharing(scenario: &Scenario, flows: &[FlowResult]) -> Vec<f64> {
+    let specs = &scenario.flows;
+    let bulk = |spec: &FlowSpec| matches!(spec.app, AppSpec::Ftp { .. });
+    let alike = specs.windows(2).all(|pair| pair[0].app == pair[1].app);
+    let any_bulk = specs.iter().any(bulk);
+    let pairs = specs.iter().zip(flows);
+    let shares = pairs.filter(|(spec, _)| if any_bulk { bulk(spec) } else { alike });
+    shares.map(|(_, flow)| flow.goodput_bps).collect()
 }
 
 /// The mean of all samples of several connections.

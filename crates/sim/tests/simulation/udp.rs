@@ -198,12 +198,23 @@ fn tcp_gets_what_a_stream_leaves() {
 }
 
 #[test]
-fn jain_is_over_all_flows_when_none_is_tcp() {
-    let fast = "app = \"cbr\"\nrate = \"3 Mbit/s\"";
-    let slow = "app = \"cbr\"\nrate = \"1 Mbit/s\"";
-    let result = simulate(&over(10.0, "", "duration = \"100 s\"", &[("f", fast), ("s", slow)]), 1);
-    let expected = 16.0 / (2.0 * 10.0);
-    assert!(result.jain.is_some_and(|jain| (jain - expected).abs() < 1e-3), "{:?}", result.jain);
+fn jain_is_over_flows_that_ask_for_the_same() {
+    let fast = ("f", "app = \"cbr\"\nrate = \"3 Mbit/s\"");
+    let slow = ("s", "app = \"cbr\"\nrate = \"1 Mbit/s\"");
+    let again = ("a", slow.1);
+    let web = ("w", "app = \"http\"");
+    let (one, other) = (("one", ""), ("other", "variant = \"reno\""));
+    let jain = |flows: &[(&str, &str)]| {
+        let result = simulate(&over(10.0, "", "duration = \"20 s\"", flows), 1);
+        (result.jain, result.jain_flows)
+    };
+    assert_eq!(jain(&[fast, slow]), (None, 0), "each got what it asked for");
+    assert_eq!(jain(&[web, slow]), (None, 0));
+    let (streams, over) = jain(&[slow, again]);
+    assert!(streams > Some(0.999) && over == 2, "{streams:?}");
+    assert_eq!(jain(&[web, fast, one]), (Some(1.0), 1), "one download among idle users");
+    let (downloads, over) = jain(&[web, fast, one, other]);
+    assert!(downloads > Some(0.7) && over == 2, "{downloads:?}");
 }
 
 #[test]
