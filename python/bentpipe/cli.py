@@ -8,9 +8,12 @@ from typing import Any
 
 import click
 
+from bentpipe.completion import reproductions, scenarios
+from bentpipe.completion import settings as set_values
 from bentpipe.ending import Ending, discard
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.command import live
+from bentpipe.options import Commands, File, Folder, Whole
 from bentpipe.share import share
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 
@@ -92,24 +95,23 @@ _set = click.option(
     "settings",
     type=_Setting(),
     multiple=True,
+    shell_complete=set_values,
     help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
 )
-_seed = click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Instead of the scenario's own seed.")
+_seed = click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
 _json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
-_threads = click.option(
-    "--threads", type=click.IntRange(1), help="How many runs at a time; all cores by default."
-)
+_threads = click.option("--threads", type=Whole(1), help="How many runs at a time; all cores by default.")
 _flows = click.option(
     "--flows",
     metavar="PATTERN",
     multiple=True,
     help="Show these flows each by itself, as download or 'web*'; repeatable.",
 )
-_folder = click.Path(file_okay=False, path_type=Path)
-_file = click.Path(dir_okay=False, path_type=Path)
+_folder = Folder()
+_file = File()
 
 
-class _Commands(click.Group):
+class _Commands(Commands):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -134,12 +136,12 @@ def cli(context: click.Context) -> None:
 
 
 @cli.command(short_help="Run a scenario and show what it measured.")
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=scenarios)
 @_set
 @_seed
 @click.option(
     "--runs",
-    type=click.IntRange(1, MOST_RUNS),
+    type=Whole(1, MOST_RUNS),
     help=f"Replications, at most {MOST_RUNS:,}: each number becomes mean, 95 % interval and n.",
 )
 @click.option(
@@ -171,9 +173,7 @@ def cli(context: click.Context) -> None:
     type=_Size(),
     help="With --pcap: stop recording packets before the file is larger; '4 GiB' by default.",
 )
-@click.option(
-    "--snap", type=click.IntRange(1), help="With --pcap: bytes kept of each packet; all headers by default."
-)
+@click.option("--snap", type=Whole(1), help="With --pcap: bytes kept of each packet; all headers by default.")
 @_threads
 @_json
 def run(
@@ -292,7 +292,7 @@ def list_(what: str, as_json: bool) -> None:
 
 
 @cli.command(short_help="Draw runs, side by side in one picture.")
-@click.argument("results", metavar="RESULT...", nargs=-1, required=True)
+@click.argument("results", metavar="RESULT...", nargs=-1, required=True, shell_complete=scenarios)
 @click.option("--out", "-o", type=_file, help="The picture, .png or .svg; plot.png by default.")
 @click.option(
     "--from",
@@ -346,7 +346,7 @@ def plot(
 
 
 @cli.command(short_help="Hold a paper's numbers and claims against ours.")
-@click.argument("what", metavar="[PAPER[/ITEM]]", default="")
+@click.argument("what", metavar="[PAPER[/ITEM]]", default="", shell_complete=reproductions)
 @click.option("--report", type=_folder, help="Write an HTML page with a picture of each item to this folder.")
 @click.option(
     "--cache",

@@ -126,6 +126,10 @@ def test_ten_gigabytes_are_refused_without_reading_them(bentpipe: Bentpipe, tmp_
         ["plot", "empty"],
         ["reproduce", "no-such-paper"],
         ["nonsense"],
+        ["run", ""],
+        ["run", "lossy.toml", "--out", ""],
+        ["run", "lossy.toml", "--pcap", ""],
+        ["plot", "lossy.toml", "--out", ""],
     ],
     ids=" ".join,
 )
@@ -136,3 +140,51 @@ def test_a_wrong_call_is_one_line(bentpipe: Bentpipe, tmp_path: Path, arguments:
     refused(result.stderr, result.returncode)
     assert result.stdout == ""
     assert files_in(tmp_path) == ["empty", "lossy.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seed", "abc"], "'--seed': expected a whole number from 0 to 9007199254740991, found 'abc'"),
+        (
+            ["--seed", str(2**53)],
+            "expected a whole number from 0 to 9007199254740991, found '9007199254740992'",
+        ),
+        (["--runs", "0"], "'--runs': expected a whole number"),
+        (["--threads", "2.5"], "'--threads': expected a whole number of at least 1, found '2.5'"),
+        (["--csv"], "--json prints JSON, --out DIR writes result.json and series.parquet"),
+        (["--out", "r.csv"], "'--out': expected a folder, found the name of a file, 'r.csv'"),
+        (["--set", "links.satellite.loss.probability=1e-400"], "expected a number of at least 5e-324, or 0"),
+        (["--set", "flows.*.variant=cubic"], '"cubic", which is not there yet; bentpipe list variants'),
+    ],
+    ids=str,
+)
+def test_a_wrong_option_says_what_is_expected(
+    bentpipe: Bentpipe, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "lossy.toml").write_text(LOSSY)
+    result = bentpipe("run", "lossy.toml", *arguments)
+    refused(result.stderr, result.returncode)
+    assert said in result.stderr
+    assert files_in(tmp_path) == ["lossy.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", "lossy.toml"], "No such command 'compare' yet: run it once for each variant"),
+        (["sweep", "lossy.toml"], "No such command 'sweep' yet: call bentpipe run in a loop"),
+        (["live", "emulate"], "No such command 'emulate' yet: bentpipe live interop"),
+        (
+            ["run", ""],
+            "SCENARIO: expected a file, preset:NAME or the folder of a result, found an",
+        ),
+    ],
+    ids=str,
+)
+def test_what_is_not_there_is_told_with_what_there_is(
+    bentpipe: Bentpipe, arguments: list[str], said: str
+) -> None:
+    result = bentpipe(*arguments)
+    refused(result.stderr, result.returncode)
+    assert said in result.stderr

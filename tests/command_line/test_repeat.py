@@ -17,6 +17,7 @@ def numbers(text: str) -> str:
     run = json.loads(text)
     del run["engine"]["wall_s"]
     run.pop("recording", None)
+    run.pop("recording", None)
     return json.dumps(run)
 
 

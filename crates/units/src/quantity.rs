@@ -45,6 +45,11 @@ impl Bytes {
         Bytes(n)
     }
 
+    /// Reads a size where `expected` says what may stand.
+    pub fn read(text: &str, expected: &str) -> Result<Bytes, String> {
+        parse(text, BYTE_UNITS, expected).map(Bytes)
+    }
+
     /// The number of bytes.
     #[inline]
     pub const fn get(self) -> u64 {
@@ -66,14 +71,17 @@ const RATE_UNITS: &[Unit] = &[
     unit("kbit/s", 1e3),
     unit("Mbit/s", 1e6),
     unit("Gbit/s", 1e9),
+    unit("Tbit/s", 1e12),
     unit("b/s", 1.0),
     unit("kb/s", 1e3),
     unit("Mb/s", 1e6),
     unit("Gb/s", 1e9),
+    unit("Tb/s", 1e12),
     unit("bps", 1.0),
     unit("kbps", 1e3),
     unit("Mbps", 1e6),
     unit("Gbps", 1e9),
+    unit("Tbps", 1e12),
 ];
 
 const BYTE_UNITS: &[Unit] = &[
@@ -81,9 +89,11 @@ const BYTE_UNITS: &[Unit] = &[
     unit("kB", 1e3),
     unit("MB", 1e6),
     unit("GB", 1e9),
+    unit("TB", 1e12),
     unit("KiB", 1024.0),
     unit("MiB", 1048576.0),
     unit("GiB", 1073741824.0),
+    unit("TiB", 1099511627776.0),
 ];
 
 const SPAN_UNITS: &[Unit] = &[
@@ -113,7 +123,10 @@ fn parse(text: &str, units: &[Unit], expected: &str) -> Result<u64, String> {
     };
     let number: f64 = text[..split].replace('_', "").parse().map_err(|_| wrong())?;
     let name = text[split..].trim();
-    let unit = units.iter().find(|u| u.name == name).ok_or_else(wrong)?;
+    let Some(unit) = units.iter().find(|u| u.name == name) else {
+        let units: Vec<_> = units.iter().map(|unit| unit.name).collect();
+        return Err(format!("expected {expected} (units: {}), found {text:?}", units.join(", ")));
+    };
     let value = number * unit.factor;
     if value < 0.0 {
         return Err(format!("expected {expected} that is not negative, found {text:?}"));
@@ -121,7 +134,16 @@ fn parse(text: &str, units: &[Unit], expected: &str) -> Result<u64, String> {
     if value > LARGEST {
         return Err(format!("{}, larger than anything that can be simulated", wrong()));
     }
+    let written = text[..split].split('e').next().unwrap_or_default();
+    if value.round() == 0.0 && written.contains(|c: char| matches!(c, '1'..='9')) {
+        return Err(format!("expected {expected} of at least {}, found {text:?}", least(units)));
+    }
     Ok(value.round() as u64)
+}
+
+/// The smallest quantity above zero, which the first of `units` counts.
+fn least(units: &[Unit]) -> String {
+    format!("1 {}", units.first().map_or("", |unit| unit.name))
 }
 
 const RATE_EXPECTED: &str = "a rate such as \"2.048 Mbit/s\"";
@@ -133,7 +155,7 @@ impl FromStr for Rate {
 
     fn from_str(text: &str) -> Result<Rate, String> {
         match parse(text, RATE_UNITS, RATE_EXPECTED)? {
-            0 => Err(format!("expected {RATE_EXPECTED} above zero, found {text:?}")),
+            0 => Err(format!("expected {RATE_EXPECTED} of at least {}, found {text:?}", least(RATE_UNITS))),
             bps => Ok(Rate(bps)),
         }
     }
@@ -143,7 +165,7 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Bytes, String> {
-        parse(text, BYTE_UNITS, BYTES_EXPECTED).map(Bytes)
+        Bytes::read(text, BYTES_EXPECTED)
     }
 }
 
@@ -224,8 +246,8 @@ macro_rules! written_as_text {
     };
 }
 
-written_as_text!(Rate, "Rate", "a rate such as \"2.048 Mbit/s\"", "^[0-9.eE+_-]+ *[kMG]?(bit/s|b/s|bps)$");
-written_as_text!(Bytes, "Bytes", "a size such as \"64 KiB\"", "^[0-9.eE+_-]+ *([kMG]|[KMG]i)?B$");
+written_as_text!(Rate, "Rate", "a rate such as \"2.048 Mbit/s\"", "^[0-9.eE+_-]+ *[kMGT]?(bit/s|b/s|bps)$");
+written_as_text!(Bytes, "Bytes", "a size such as \"64 KiB\"", "^[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B$");
 written_as_text!(Span, "Span", "a time such as \"250 ms\"", "^[0-9.eE+_-]+ *(ns|us|µs|ms|s|min|h)$");
 
 #[cfg(test)]
@@ -248,7 +270,13 @@ mod tests {
         for (text, part) in [
             ("10 apples", "expected a rate"),
             ("-1 Mbit/s", "not negative"),
-            ("0 bit/s", "above zero"),
+            ("0 bit/s", "of at least 1 bit/s, found \"0 bit/s\""),
+            ("0.001 bit/s", "of at least 1 bit/s, found \"0.001 bit/s\""),
+            ("1e-400 Mbit/s", "of at least 1 bit/s, found \"1e-400 Mbit/s\""),
+            (
+                "1 furlong",
+                "(units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, b/s, kb/s, Mb/s, Gb/s, Tb/s, bps, kbps, Mbps, Gbps, Tbps)",
+            ),
             ("1e300 Mbit/s", "expected a rate such as \"2.048 Mbit/s\", found \"1e300 Mbit/s\", larger than"),
             ("NaN Mbit/s", "expected a rate"),
             ("1e Mbit/s", "expected a rate"),
@@ -257,6 +285,20 @@ mod tests {
             let error = text.parse::<Rate>().unwrap_err();
             assert!(error.contains(part), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn what_is_too_small_to_count_is_not_taken_for_nothing() {
+        for text in ["0.4 ns", "1e-400 s", "0.000_000_000_1 s"] {
+            let error = text.parse::<Span>().unwrap_err();
+            assert!(error.contains("of at least 1 ns"), "{error}");
+        }
+        assert!("0.3 B".parse::<Bytes>().unwrap_err().contains("of at least 1 B"));
+        assert_eq!("0e5 s".parse(), Ok(Span::ZERO));
+        assert_eq!("0.0 B".parse(), Ok(Bytes(0)));
+        assert_eq!("2 TB".parse(), Ok(Bytes(2_000_000_000_000)));
+        assert_eq!("1 TiB".parse(), Ok(Bytes(1 << 40)));
+        assert_eq!("1 Tbit/s".parse(), Ok(Rate(1_000_000_000_000)));
     }
 
     #[test]

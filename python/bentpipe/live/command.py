@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bentpipe.errors import InputError
+from bentpipe.options import Commands, Whole
 from bentpipe.share import share
 
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
@@ -68,11 +69,13 @@ def _quantity(name: str, kind: str, default: str | None, text: str) -> _Decorato
     return click.option(name, type=_Quantity(kind), default=default, show_default=True, help=text)
 
 
-_SEGMENT = click.IntRange(88, 65_495)
+_SEGMENT = Whole(88, 65_495)
 
 
 @click.group(
-    invoke_without_command=True, short_help="Run our TCP against the kernel's; needs Linux and root."
+    cls=Commands,
+    invoke_without_command=True,
+    short_help="Run our TCP against the kernel's; needs Linux and root.",
 )
 @click.pass_context
 def live(context: click.Context) -> None:
@@ -105,7 +108,7 @@ def live(context: click.Context) -> None:
     show_default=True,
     help="Which end closes its half first.",
 )
-@click.option("--read-rate", type=click.IntRange(1), help="Bytes a second that the receiver reads.")
+@click.option("--read-rate", type=Whole(1), help="Bytes a second that the receiver reads.")
 @_quantity("--pause-after", "size", None, "The receiver stops reading once it has read so much.")
 @_quantity("--pause", "time", "10 s", "For so long.")
 @click.option("--mss", type=_SEGMENT, default=1460, show_default=True, help="Of our end, in bytes.")
@@ -132,17 +135,17 @@ def live(context: click.Context) -> None:
 @click.option(
     "--sack/--no-sack", default=None, help="Whether our end offers SACK; as its recovery by default."
 )
-@click.option("--sequence", type=click.IntRange(0, 2**32 - 1), help="First sequence number, of both ends.")
+@click.option("--sequence", type=Whole(0, 2**32 - 1), help="First sequence number, of both ends.")
 @click.option("--quickack", is_flag=True, help="The kernel acknowledges every segment at once.")
 @click.option("--sysctl", multiple=True, help="A kernel setting such as tcp_sack=0; repeatable.")
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**53 - 1),
+    type=Whole(0, 2**53 - 1),
     default=1,
     show_default=True,
     help="Of the payload, the losses and our first sequence number.",
 )
-@click.option("--threads", type=click.IntRange(1), help="How many transfers at a time; 8 by default.")
+@click.option("--threads", type=Whole(1), help="How many transfers at a time; 8 by default.")
 @click.option(
     "--pcap",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -53,8 +53,8 @@ impl Engine {
         let mut losing = Vec::new();
         for (number, spec) in scenario.handovers.iter().enumerate() {
             let mut moves = Vec::with_capacity(spec.flows.len());
-            for flow in &spec.flows {
-                let new = self.network.both_ways(router, &scenario.flows[*flow], &spec.via);
+            for (flow, via) in spec.flows.iter().zip(&spec.via) {
+                let new = self.network.both_ways(router, &scenario.flows[*flow], via);
                 ways.entry(*flow).or_insert_with(|| self.ways(*flow)).extend(new);
                 moves.push((*flow as u32, new));
             }

@@ -5,6 +5,7 @@ use bentpipe_units::{Bytes, Rate, Span};
 
 use super::model::{AppSpec, CbrSpec, HttpSpec, MultimediaSpec, OnOffSpec};
 use super::schema::FlowFile;
+use super::written::Whole;
 
 /// An application, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +60,9 @@ const LARGEST: u64 = 1 << 40;
 /// Mean of a video's frames in bytes: a frame leaves in one burst.
 const LARGEST_FRAME: f64 = 16_777_216.0;
 
-const MOST_OBJECTS: u64 = 10_000;
-const MOST_CONNECTIONS: u64 = 1000;
-const MOST_GOP: u64 = 10_000;
+pub(super) const MOST_OBJECTS: u64 = 10_000;
+pub(super) const MOST_CONNECTIONS: u64 = 1000;
+pub(super) const MOST_GOP: u64 = 10_000;
 
 pub(crate) fn app(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
     belongs(flow)?;
@@ -140,15 +141,12 @@ fn http(flow: &FlowFile) -> Result<AppSpec, Fault> {
     Ok(AppSpec::Http(HttpSpec {
         page_interval: flow.page_interval.unwrap_or(Span::from_millis(30_000)),
         main_object: size(flow.main_object, 10_710, &["main_object"])?,
-        objects: number(flow.objects.map(u64::from), 15, MOST_OBJECTS, &["objects"])? as u32,
+        objects: flow.objects.map_or(15, Whole::get) as u32,
         object: size(flow.object, 7758, &["object"])?,
         request: size(flow.request, 350, &["request"])?,
-        connections: number(flow.connections.map(u64::from), 1, MOST_CONNECTIONS, &["connections"])? as u32,
+        connections: flow.connections.map_or(1, Whole::get) as u32,
         pipelining: flow.pipelining.unwrap_or(true),
-        pages: match flow.pages {
-            Some(0) => return Err((&["pages"], "expected a whole number above zero, found 0".to_owned())),
-            pages => pages,
-        },
+        pages: flow.pages.map(Whole::get),
         duration: flow.duration,
     }))
 }
@@ -199,7 +197,7 @@ fn multimedia(flow: &FlowFile) -> Result<AppSpec, Fault> {
         audio: flow.audio.unwrap_or(Rate::from_bps(64_000)),
         video: flow.video.unwrap_or(Rate::from_bps(512_000)),
         frame_rate,
-        gop: number(flow.gop.map(u64::from), 12, MOST_GOP, &["gop"])? as u32,
+        gop: flow.gop.map_or(12, Whole::get) as u32,
         key_frame_ratio: real(flow.key_frame_ratio, 4.0, (1.0, 1000.0), &["key_frame_ratio"])?,
         frame_variation: real(flow.frame_variation, 0.3, (0.0, 10.0), &["frame_variation"])?,
         // Seven packets of an MPEG transport stream, which fit in an Ethernet frame.
@@ -225,13 +223,6 @@ fn size(written: Option<Bytes>, default: u64, key: Key) -> Result<u64, Fault> {
             Err((key, format!("expected a size of at most 1024 GiB, found {bytes} B")))
         }
         bytes => Ok(bytes),
-    }
-}
-
-fn number(written: Option<u64>, default: u64, most: u64, key: Key) -> Result<u64, Fault> {
-    match written.unwrap_or(default) {
-        n if (1..=most).contains(&n) => Ok(n),
-        n => Err((key, format!("expected a whole number from 1 to {most}, found {n}"))),
     }
 }
 

@@ -113,13 +113,9 @@ impl de::Error for Wrong {
 fn plain(expected: &str) -> String {
     match expected {
         "f64" | "f32" => "a number".to_owned(),
-        "u64" | "u32" | "u16" | "u8" | "usize" => {
-            let most = match expected {
-                "u32" => format!(" and at most {}", u32::MAX),
-                _ => String::new(),
-            };
-            format!("a whole number of at least 0{most}")
-        }
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        // The largest that TOML has.
+        "u64" => format!("a whole number from 0 to {}", i64::MAX),
         "a boolean" => "true or false".to_owned(),
         "a string" => "text in quotes".to_owned(),
         "a sequence" => "an array".to_owned(),
@@ -135,7 +131,7 @@ fn unexpected(found: Unexpected<'_>) -> String {
         Unexpected::Bool(value) => value.to_string(),
         Unexpected::Unsigned(value) => value.to_string(),
         Unexpected::Signed(value) => value.to_string(),
-        Unexpected::Float(value) => value.to_string(),
+        Unexpected::Float(value) => format!("{value:?}"),
         Unexpected::Str(text) => quoted(text),
         Unexpected::Map | Unexpected::StructVariant => "a table".to_owned(),
         Unexpected::Seq => "an array".to_owned(),
@@ -148,7 +144,7 @@ fn described(node: &Node) -> String {
     match &node.value {
         Value::Bool(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
-        Value::Float(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
         Value::Text(text) => quoted(text),
         Value::Datetime(date) => date.clone(),
         Value::Array(_) => "an array".to_owned(),

@@ -107,6 +107,9 @@ pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
 /// `expected …` for a name that is none of `names`: the one that was probably meant, and the list.
 pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
     let found = quoted(text);
+    if let Some(hint) = not_yet(what, text, names) {
+        return format!("expected {what} ({}), found {found}, {hint}", listed(names.iter().copied()));
+    }
     match closest(text, names.iter().copied()) {
         Some(close) if names.len() > 12 => format!("expected {what}, found {found}; did you mean {close:?}?"),
         Some(close) => {
@@ -115,6 +118,109 @@ pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String 
         }
         None => format!("expected {what} ({}), found {found}", listed(names.iter().copied())),
     }
+}
+
+/// Names of the field for which nothing is here yet, in small letters.
+const ELSEWHERE: [&str; 68] = [
+    // Controls, recoveries and profiles of TCP.
+    "bbr",
+    "bbr2",
+    "bbr3",
+    "bic",
+    "careful-resume",
+    "cdg",
+    "compound",
+    "copa",
+    "ctcp",
+    "cubic",
+    "dctcp",
+    "fast",
+    "frto",
+    "highspeed",
+    "hstcp",
+    "htcp",
+    "hybla",
+    "hystart",
+    "hystart++",
+    "illinois",
+    "l4s",
+    "ledbat",
+    "linux",
+    "lp",
+    "noordwijk",
+    "nv",
+    "peach",
+    "prague",
+    "prr",
+    "quic",
+    "rack",
+    "rack-tlp",
+    "scalable",
+    "tlp",
+    "vegas",
+    "veno",
+    "westwood",
+    "westwood+",
+    "xcp",
+    "yeah",
+    // Queues.
+    "ared",
+    "blue",
+    "cake",
+    "codel",
+    "dualpi2",
+    "fq",
+    "fq-codel",
+    "fq_codel",
+    "fq_pie",
+    "pi2",
+    "pie",
+    "priority",
+    "sfq",
+    // Gateways.
+    "ack-spoofing",
+    "pep",
+    "snoop",
+    "split",
+    "spoofing",
+    // Losses and applications.
+    "dash",
+    "fading",
+    "iperf",
+    "markov",
+    "rain",
+    "replay",
+    "telnet",
+    "trace",
+    "voip",
+    "web",
+];
+
+/// What to say of a name of the field for which nothing is here yet.
+fn not_yet(what: &str, text: &str, names: &[&str]) -> Option<String> {
+    let kind = match what {
+        "a variant" => "variants",
+        "a recovery" => "recoveries",
+        "a control" => "controls",
+        "an application" => "applications",
+        "a profile" => "profiles",
+        "one of the known names" if names.contains(&"xfwa") => "gateways",
+        "one of the known names" if names.contains(&"red") => "queues",
+        "one of the known names" => "losses",
+        _ => return None,
+    };
+    let name = text.to_lowercase();
+    let parts = || name.split(['+', '-']).any(|part| ELSEWHERE.contains(&part));
+    if kind == "queues" && ["drop-tail", "droptail", "fifo", "tail-drop"].contains(&name.as_str()) {
+        return Some("which is written without a scheme, as queue = \"100 packets\"".to_owned());
+    }
+    if !(ELSEWHERE.contains(&name.as_str()) || parts()) || names.contains(&name.as_str()) {
+        return None;
+    }
+    Some(match kind {
+        "losses" => "which is not there yet".to_owned(),
+        kind => format!("which is not there yet; bentpipe list {kind} says what there is"),
+    })
 }
 
 /// Edits that turn `a` into `b`: letters inserted, deleted, replaced, or two neighbours swapped.

@@ -1,6 +1,7 @@
 //! A scenario as the simulator takes it: every name resolved, every default filled in, every value checked.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec};
@@ -87,6 +88,8 @@ pub struct FlowSpec {
     pub name: String,
     /// The name that the file gives to this flow and its copies, when it has a `count`.
     pub group: Option<String>,
+    /// Its number among the copies of its group, from 0; 0 without a group.
+    pub number: usize,
     /// The host that the data comes from: index in `Scenario::nodes`.
     pub from: usize,
     /// The host that the data goes to: index in `Scenario::nodes`.
@@ -114,8 +117,8 @@ pub struct HandoverSpec {
     pub at: Span,
     /// Indices in `Scenario::flows`, in their order.
     pub flows: Vec<usize>,
-    /// Links of the new way, as in `FlowSpec::via`.
-    pub via: Vec<usize>,
+    /// Links of each flow's new way, as in `FlowSpec::via`.
+    pub via: Vec<Arc<[usize]>>,
     /// What becomes of packets under way.
     pub in_flight: InFlight,
 }

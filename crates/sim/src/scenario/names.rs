@@ -1,6 +1,7 @@
 //! Names that a scenario makes up, and their numbered copies.
 
 use super::error::quoted;
+use super::written::Whole;
 
 /// Stands for a copy's number.
 const NUMBER: &str = "{i}";
@@ -11,8 +12,11 @@ const MAX_NAME: usize = 64;
 /// The most links, and the most flows, that a scenario may come to.
 pub(crate) const MAX_COPIES: usize = 1_000_000;
 
+/// How many copies there are to be.
+pub(crate) type Count = Whole<1, { MAX_COPIES as u64 }>;
+
 /// Whether `name` can be used in results, file names and overrides alike.
-pub(crate) fn check(name: &str, what: &str, count: Option<u32>) -> Result<(), String> {
+pub(crate) fn check(name: &str, what: &str, count: Option<Count>) -> Result<(), String> {
     let plain = name.replace(NUMBER, "0");
     if plain != name && count.is_none() {
         return Err(format!(
@@ -34,11 +38,8 @@ pub(crate) fn check(name: &str, what: &str, count: Option<u32>) -> Result<(), St
 }
 
 /// The number of copies that `count` asks for.
-pub(crate) fn copies(count: Option<u32>) -> Result<usize, String> {
-    match count.map_or(1, |count| count as usize) {
-        n @ 1..=MAX_COPIES => Ok(n),
-        n => Err(format!("expected a count from 1 to {MAX_COPIES}, found {n}")),
-    }
+pub(crate) fn copies(count: Option<Count>) -> usize {
+    count.map_or(1, |count| count.get() as usize)
 }
 
 /// Whether copies of `name` differ.
@@ -52,7 +53,7 @@ pub(crate) fn copy(name: &str, i: usize) -> String {
 }
 
 /// The name of copy number `i` itself, which must be its own: numbered at the end when not elsewhere.
-pub(crate) fn copy_of_named(name: &str, count: Option<u32>, i: usize) -> String {
+pub(crate) fn copy_of_named(name: &str, count: Option<Count>, i: usize) -> String {
     match count {
         Some(_) if !numbered(name) => format!("{name}{i}"),
         _ => copy(name, i),
@@ -63,17 +64,21 @@ pub(crate) fn copy_of_named(name: &str, count: Option<u32>, i: usize) -> String 
 mod tests {
     use super::*;
 
+    fn count(n: u64) -> Option<Count> {
+        serde_json::from_str(&n.to_string()).ok()
+    }
+
     #[test]
     fn names_are_words_that_any_file_system_takes() {
         for good in ["gateway", "s{i}", "Zürich-2", "a.b_c", "{i}"] {
-            assert_eq!(check(good, "a node", Some(2)), Ok(()), "{good}");
+            assert_eq!(check(good, "a node", count(2)), Ok(()), "{good}");
         }
         for bad in ["..", "-x", ".a/b"] {
-            let error = check(bad, "a node", Some(2)).unwrap_err();
+            let error = check(bad, "a node", count(2)).unwrap_err();
             assert!(error.starts_with("expected a node that begins with a letter"), "{bad:?}: {error}");
         }
         for bad in ["", "a/b", "a b", "a*", "{j}", "a\n", &"x".repeat(65)] {
-            let error = check(bad, "a node", Some(2)).unwrap_err();
+            let error = check(bad, "a node", count(2)).unwrap_err();
             assert!(error.starts_with("expected a node of at most 64 letters"), "{bad:?}: {error}");
         }
         assert!(check("s{i}", "a node", None).unwrap_err().contains("without one"));
@@ -82,9 +87,9 @@ mod tests {
     #[test]
     fn copies_are_numbered_from_zero() {
         assert_eq!(copy_of_named("access", None, 0), "access");
-        assert_eq!(copy_of_named("access", Some(1), 0), "access0");
-        assert_eq!(copy_of_named("a{i}b", Some(3), 2), "a2b");
-        assert_eq!(copies(None), Ok(1));
-        assert!(copies(Some(0)).is_err() && copies(Some(1_000_001)).is_err());
+        assert_eq!(copy_of_named("access", count(1), 0), "access0");
+        assert_eq!(copy_of_named("a{i}b", count(3), 2), "a2b");
+        assert_eq!((copies(None), copies(count(3))), (1, 3));
+        assert!(count(0).is_none() && count(1_000_001).is_none());
     }
 }

@@ -42,7 +42,7 @@ impl<'a> Network<'a> {
                 let path: Vec<&str> = ["links", name].iter().chain(keys).copied().collect();
                 document.error(&path, message)
             };
-            let copies = names::copies(link.count).map_err(|e| fail(&["count"], e))?;
+            let copies = names::copies(link.count);
             if network.links.len() + copies > MAX_COPIES {
                 let message = format!("expected at most {MAX_COPIES} links in all, found more");
                 return Err(fail(&["count"], message));
@@ -158,6 +158,13 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
     }
     if !(direction.efficiency > 0.0 && direction.efficiency <= 1.0) {
         let message = format!("expected a share above 0 and at most 1, found {}", direction.efficiency);
+        return Err(fault(&["efficiency"], message));
+    }
+    // What is left below one bit a second would be rounded up to it.
+    if (direction.rate.as_bps() as f64 * direction.efficiency) < 1.0 {
+        let (rate, efficiency) = (direction.rate, direction.efficiency);
+        let message =
+            format!("expected a share that leaves at least 1 bit/s of {rate}, found {efficiency:?}");
         return Err(fault(&["efficiency"], message));
     }
     direction.queue.validate().map_err(|wrong| fault(&["queue", wrong.key], wrong.message))?;

@@ -40,8 +40,7 @@ pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> 
 
 /// TOML, or else a bare text: `rate=1 Mbit/s` needs no quotes.
 fn value(text: &str, file: usize) -> Result<Node, String> {
-    let node = read_value(text, NAME, file);
-    match node {
+    match read_value(text, NAME, file)? {
         // "2024-01-01" is a name here, no date.
         Some(node) if !matches!(node.value, Value::Datetime(_)) => Ok(node),
         _ if text.trim_start().starts_with(['[', '{', '"', '\'']) => {

@@ -17,7 +17,7 @@ use super::schema::{FlowFile, ScenarioFile};
 use super::tcp::{End, config};
 use super::tree::Document;
 use super::ways;
-use super::written::variants;
+use super::written::{Whole, variants};
 
 /// Later than this, sums of times would lose their meaning (about 104 days).
 pub(super) const LATEST: Span = Span::from_nanos(1 << 53);
@@ -47,7 +47,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             let path: Vec<&str> = ["flows", name].iter().chain(keys).copied().collect();
             document.error(&path, message)
         };
-        let copies = names::copies(flow.count).map_err(|e| fail(&["count"], e))?;
+        let copies = names::copies(flow.count);
         if flows.len() + copies > MAX_COPIES {
             return Err(fail(&["count"], format!("expected at most {MAX_COPIES} flows in all, found more")));
         }
@@ -100,7 +100,19 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             let start = start(flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
             let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
             let group = flow.count.map(|_| name.clone());
-            flows.push(FlowSpec { name: copy, group, from, to, via, start, app, sender, receiver, variant });
+            flows.push(FlowSpec {
+                name: copy,
+                group,
+                number: i,
+                from,
+                to,
+                via,
+                start,
+                app,
+                sender,
+                receiver,
+                variant,
+            });
         }
     }
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
@@ -109,7 +121,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     }
     let handovers = ways::handovers(document, &file, &mut network, &flows)?;
     let Network { nodes, links, .. } = network;
-    let seed = file.seed.unwrap_or(1);
+    let seed = file.seed.map_or(1, Whole::get);
     let files = document.read.clone();
     let text = render(document, &title)?;
     Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers, files, text })

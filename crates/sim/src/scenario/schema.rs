@@ -10,11 +10,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::app::{MOST_CONNECTIONS, MOST_GOP, MOST_OBJECTS};
+use super::names::Count;
 use super::written::{
     AppName, AvoidanceReadingName, Choice, ControlName, DelayedAckSetting, DelayedGrowthName, GrowthName,
-    InFlightName, Named, ProfileName, RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName,
-    gateway, loss,
+    InFlightName, Named, ProfileName, RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName, Whole,
+    gateway, loss, maybe_steady, steady,
 };
+
+/// Every reader of JSON keeps whole numbers up to this exact.
+const MOST_EXACT: u64 = (1 << 53) - 1;
 
 /// The JSON Schema of a scenario file, for editors and other languages.
 ///
@@ -74,7 +79,7 @@ pub(crate) struct ScenarioFile {
     /// When the run ends; without it, when every flow has finished.
     pub(crate) duration: Option<Span>,
     /// Every random stream is derived from this; default 1.
-    pub(crate) seed: Option<u64>,
+    pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
     /// The links by name; they make the nodes.
     pub(crate) links: Named<LinkFile>,
     /// TCP settings of every flow.
@@ -95,11 +100,12 @@ pub(crate) struct LinkFile {
     /// The node at the other end; {i} is the copy's number.
     pub(crate) to: String,
     /// Make so many copies, numbered from 0.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub(crate) count: Option<u32>,
+    pub(crate) count: Option<Count>,
     /// Rate from `from` to `to`.
+    #[serde(deserialize_with = "steady")]
     pub(crate) rate: Rate,
     /// Propagation delay.
+    #[serde(deserialize_with = "steady")]
     pub(crate) delay: Span,
     /// Share of the rate that carries packets, above 0; default 1.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
@@ -122,8 +128,10 @@ pub(crate) struct LinkFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReverseFile {
     /// Rate from `to` to `from`.
+    #[serde(deserialize_with = "maybe_steady")]
     pub(crate) rate: Option<Rate>,
     /// Propagation delay.
+    #[serde(deserialize_with = "maybe_steady")]
     pub(crate) delay: Option<Span>,
     /// Share of the rate that carries packets, above 0.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
@@ -163,15 +171,13 @@ pub(crate) struct TcpFile {
     /// What opens the window: each ACK alike, or the bytes it acknowledges.
     pub(crate) growth: Option<Choice<GrowthName>>,
     /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465).
-    #[schemars(range(min = 1, max = 1000))]
-    pub(crate) byte_counting_limit: Option<u32>,
+    pub(crate) byte_counting_limit: Option<Whole<1, 1000>>,
     /// When the receiver acknowledges in-order data; false acknowledges every segment at once.
     pub(crate) delayed_ack: Option<DelayedAckSetting>,
     /// The retransmission timer (RFC 6298).
     pub(crate) rto: RtoFile,
     /// Duplicate ACKs that mean a loss.
-    #[schemars(range(min = 1, max = 1000))]
-    pub(crate) duplicate_threshold: Option<u32>,
+    pub(crate) duplicate_threshold: Option<Whole<1, 1000>>,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     pub(crate) limited_transmit: Option<bool>,
     /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2).
@@ -181,8 +187,7 @@ pub(crate) struct TcpFile {
     /// Open the window only when it was full (RFC 7661).
     pub(crate) grow_only_when_limited: Option<bool>,
     /// Timeouts in a row that end the connection with an error.
-    #[schemars(range(max = 255))]
-    pub(crate) max_retransmissions: Option<u32>,
+    pub(crate) max_retransmissions: Option<Whole<0, 255>>,
     /// How long a closed end remembers the connection (TIME-WAIT).
     pub(crate) time_wait: Option<Span>,
     /// Options of the control adalr.
@@ -246,8 +251,7 @@ pub(crate) struct FlowFile {
     /// The host that receives; {i} is the copy's number.
     pub(crate) to: String,
     /// Make so many copies, numbered from 0.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub(crate) count: Option<u32>,
+    pub(crate) count: Option<Count>,
     /// Links that its way takes, in this order; {i} is the copy's number. Default the way of least delay.
     #[serde(default)]
     pub(crate) via: Vec<String>,
@@ -262,20 +266,17 @@ pub(crate) struct FlowFile {
     /// http: size of a page's main object; default "10710 B".
     pub(crate) main_object: Option<Bytes>,
     /// http: embedded objects of a page; default 15.
-    #[schemars(range(min = 1, max = 10_000))]
-    pub(crate) objects: Option<u32>,
+    pub(crate) objects: Option<Whole<1, MOST_OBJECTS>>,
     /// http: size of an embedded object; default "7758 B".
     pub(crate) object: Option<Bytes>,
     /// http: size of a request; default "350 B".
     pub(crate) request: Option<Bytes>,
     /// http: persistent connections for the embedded objects; default 1.
-    #[schemars(range(min = 1, max = 1000))]
-    pub(crate) connections: Option<u32>,
+    pub(crate) connections: Option<Whole<1, MOST_CONNECTIONS>>,
     /// http: whether a connection's requests go out together; default true.
     pub(crate) pipelining: Option<bool>,
     /// http: stop after so many pages.
-    #[schemars(range(min = 1))]
-    pub(crate) pages: Option<u64>,
+    pub(crate) pages: Option<Whole<1, MOST_EXACT>>,
     /// onoff: mean length of an on period; default "160 ms".
     pub(crate) mean_on: Option<Span>,
     /// onoff: mean length of an off period; default "160 ms".
@@ -295,8 +296,7 @@ pub(crate) struct FlowFile {
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) frame_rate: Option<f64>,
     /// multimedia: frames from one key frame to the next; default 12.
-    #[schemars(range(min = 1, max = 10_000))]
-    pub(crate) gop: Option<u32>,
+    pub(crate) gop: Option<Whole<1, MOST_GOP>>,
     /// multimedia: mean size of a key frame over that of another; default 4.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) key_frame_ratio: Option<f64>,
@@ -331,7 +331,7 @@ pub(crate) struct HandoverFile {
     pub(crate) at: Span,
     /// Names of flows, or patterns in which * stands for any letters.
     pub(crate) flows: Vec<String>,
-    /// Links that the new way takes, in this order; none is the way of least delay.
+    /// Links that the new way takes, in this order; {i} is the flow's number among its copies. None is the way of least delay.
     #[serde(default)]
     pub(crate) via: Vec<String>,
     /// What becomes of packets under way: "deliver" (the default) or "lose".

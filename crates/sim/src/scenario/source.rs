@@ -31,6 +31,10 @@ enum Source {
 /// Reads the file at `path` (or `preset:NAME`), what it extends, and the overrides.
 pub(crate) fn load(path: &Path, overrides: &[(String, String)]) -> Result<Document, ScenarioError> {
     let name = path.display().to_string();
+    if name.is_empty() {
+        let message = "expected a file, preset:NAME or the folder of a result, found an empty name";
+        return Err(ScenarioError::new("SCENARIO", None, String::new(), message.to_owned()));
+    }
     let fail = |message| ScenarioError::new(&name, None, String::new(), message);
     if let Some(preset) = name.strip_prefix(PRESET) {
         let (preset, text) = find_preset(preset).map_err(fail)?;

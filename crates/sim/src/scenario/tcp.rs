@@ -80,19 +80,12 @@ fn settings(file: &TcpFile, recovery: RecoveryKind, control: ControlKind) -> Res
     adalr(&file.adalr, &mut config.adalr)?;
     afc(&file.afc, &mut config.afc);
     if let Some(threshold) = file.duplicate_threshold {
-        config.duplicate_threshold = ranged(threshold, 1, 1000, &["duplicate_threshold"])?;
+        config.duplicate_threshold = threshold.get() as u32;
     }
     if let Some(most) = file.max_retransmissions {
-        config.max_retransmissions = ranged(most, 0, 255, &["max_retransmissions"])?;
+        config.max_retransmissions = most.get() as u32;
     }
     Ok(config)
-}
-
-fn ranged(value: u32, least: u32, most: u32, key: &'static [&'static str]) -> Result<u32, Fault> {
-    match (least..=most).contains(&value) {
-        true => Ok(value),
-        false => Err((key, format!("expected a whole number from {least} to {most}, found {value}"))),
-    }
 }
 
 fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
@@ -178,7 +171,7 @@ fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
         (false, Some(_)) => {
             Err((key, "expected growth = \"bytes\" beside this key, found \"per-ack\"".to_owned()))
         }
-        (true, Some(limit)) => Ok(Growth::Bytes { limit: ranged(limit, 1, 1000, key)? }),
+        (true, Some(limit)) => Ok(Growth::Bytes { limit: limit.get() as u32 }),
         (true, None) => Ok(match profile {
             Growth::Bytes { limit } => Growth::Bytes { limit },
             Growth::PerAck => Growth::Bytes { limit: 1 },
@@ -197,8 +190,7 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
         Some(DelayedAckSetting::Switch(false)) => return Ok(at_once),
         Some(DelayedAckSetting::Table(written)) => written,
     };
-    let segments = written.segments.unwrap_or(on.segments);
-    let segments = ranged(segments, 1, 1000, &["delayed_ack", "segments"])?;
+    let segments = written.segments.map_or(on.segments, |segments| segments.get() as u32);
     let timeout = written.timeout.unwrap_or(on.timeout);
     if segments > 1 && timeout == Span::ZERO {
         let message = "expected a time above zero, found 0 s; delayed_ack = false switches it off".to_owned();

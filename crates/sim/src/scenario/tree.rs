@@ -114,6 +114,11 @@ pub(crate) fn dotted(path: &[impl AsRef<str>]) -> String {
 
 /// Reads the TOML `text` of file number `file`, called `name`.
 pub(crate) fn read_document(text: &str, name: &str, file: usize) -> Result<Node, ScenarioError> {
+    parsed(text, name, file)?
+}
+
+/// What [`read_document`] gives; the outer error is that of a text that is not TOML.
+fn parsed(text: &str, name: &str, file: usize) -> Result<Result<Node, ScenarioError>, ScenarioError> {
     let whole_file = |message: String| ScenarioError::new(name, None, String::new(), message);
     std::thread::scope(|scope| {
         let parse = || Reader::new(text, name, file).document();
@@ -127,14 +132,30 @@ pub(crate) fn read_document(text: &str, name: &str, file: usize) -> Result<Node,
     })
 }
 
-/// Reads the TOML value `text`; `None` when it is not one.
-pub(crate) fn read_value(text: &str, name: &str, file: usize) -> Option<Node> {
+/// Reads the TOML value `text`; `None` when it is not one, an error's message when it is a number that cannot be kept.
+pub(crate) fn read_value(text: &str, name: &str, file: usize) -> Result<Option<Node>, String> {
     // As a document, so that the same limits hold; its one key is not seen by anybody.
-    let mut root = read_document(&format!("value = {text}"), name, file).ok()?;
-    let table = root.table_mut()?;
-    let mut node = if table.len() == 1 { table.swap_remove("value")? } else { return None };
+    let text = format!("value = {text}");
+    let Ok(read) = parsed(&text, name, file) else { return Ok(None) };
+    let mut root = read.map_err(|error| error.message().to_owned())?;
+    let Some(table) = root.table_mut().filter(|table| table.len() == 1) else { return Ok(None) };
+    let Some(mut node) = table.swap_remove("value") else { return Ok(None) };
     forget_lines(&mut node);
-    Some(node)
+    Ok(Some(node))
+}
+
+/// A TOML number, which must not become another one: none above zero becomes zero, none becomes infinite.
+fn number(digits: &str) -> Result<f64, String> {
+    let wrong = |expected: &str| format!("expected {expected}, found {}", quoted(digits));
+    let value: f64 = digits.parse().map_err(|_| wrong("a number"))?;
+    let written = digits.split(['e', 'E']).next().unwrap_or_default();
+    if value == 0.0 && written.contains(|c: char| matches!(c, '1'..='9')) {
+        return Err(wrong("a number of at least 5e-324, or 0"));
+    }
+    if value.is_infinite() && !digits.contains("inf") {
+        return Err(wrong("a number of at most 1.7e308"));
+    }
+    Ok(value)
 }
 
 fn forget_lines(node: &mut Node) {
@@ -170,10 +191,10 @@ impl<'a> Reader<'a> {
         ScenarioError::new(self.name, Some(self.line(position)), dotted(path), message)
     }
 
-    fn document(&self) -> Result<Node, ScenarioError> {
+    fn document(&self) -> Result<Result<Node, ScenarioError>, ScenarioError> {
         let root = DeTable::parse(self.text).map_err(|error| self.syntax(&error))?;
-        let value = self.table(root.into_inner(), &mut Vec::new())?;
-        Ok(Node { value, origin: Origin { file: self.file, line: None } })
+        let value = self.table(root.into_inner(), &mut Vec::new());
+        Ok(value.map(|value| Node { value, origin: Origin { file: self.file, line: None } }))
     }
 
     fn syntax(&self, error: &toml::de::Error) -> ScenarioError {
@@ -257,12 +278,9 @@ impl<'a> Reader<'a> {
                     return Err(self.error(position, path, message));
                 }
             },
-            DeValue::Float(digits) => match digits.as_str().parse() {
+            DeValue::Float(digits) => match number(digits.as_str()) {
                 Ok(value) => Value::Float(value),
-                Err(_) => {
-                    let found = quoted(digits.as_str());
-                    return Err(self.error(position, path, format!("expected a number, found {found}")));
-                }
+                Err(message) => return Err(self.error(position, path, message)),
             },
             DeValue::Array(array) => {
                 let mut items = Vec::with_capacity(array.len());

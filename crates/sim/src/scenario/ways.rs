@@ -1,5 +1,7 @@
 //! The links that flows ask for, from the start and after handovers.
 
+use std::sync::Arc;
+
 use bentpipe_units::Span;
 
 use super::error::{ScenarioError, expected_one_of, listed, quoted};
@@ -60,13 +62,16 @@ pub(super) fn handovers(
             let message = format!("expected at most {MOST_MOVES} flows over all handovers, found more");
             return Err(fail(&["flows"], message));
         }
-        let mut links = Vec::new();
-        for flow in &moved {
-            links = via(network, &handover.via, 0, flows[*flow].from).map_err(|e| fail(&["via"], e))?;
+        let mut ways: Vec<Arc<[usize]>> = Vec::with_capacity(moved.len());
+        for flow in moved.iter().map(|flow| &flows[*flow]) {
+            let links = via(network, &handover.via, flow.number, flow.from).map_err(|e| fail(&["via"], e))?;
+            // Most handovers have one way for all.
+            let way = ways.last().filter(|last| ***last == *links).cloned();
+            ways.push(way.unwrap_or_else(|| links.into()));
         }
         let in_flight = handover.in_flight.as_ref().map(|choice| choice.0).unwrap_or_default();
         let (name, at) = (name.clone(), handover.at);
-        handovers.push(HandoverSpec { name, at, flows: moved, via: links, in_flight });
+        handovers.push(HandoverSpec { name, at, flows: moved, via: ways, in_flight });
     }
     Ok(handovers)
 }

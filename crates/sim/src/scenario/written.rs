@@ -9,9 +9,11 @@ use bentpipe_path::LossSpec;
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
-use bentpipe_units::{Bytes, Span};
+use bentpipe_units::{Bytes, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::{
+    Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer,
+};
 
 use super::app::AppKind;
 use super::error::{expected_one_of, quoted};
@@ -80,6 +82,96 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Table<T> {
 pub(crate) fn loss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LossSpec>, D::Error> {
     let table = Table { example: "{ model = \"packet\", probability = 1e-3 }", of: PhantomData };
     deserializer.deserialize_map(table).map(Some)
+}
+
+/// A rate or a delay of a link.
+pub(crate) fn steady<'de, D: Deserializer<'de>, T: Steady>(deserializer: D) -> Result<T, D::Error> {
+    struct Text<T>(PhantomData<T>);
+    impl<'de, T: Steady> Visitor<'de> for Text<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(T::EXPECTED)
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            text.parse().map_err(E::custom)
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<T, A::Error> {
+            Err(changing::<T, _>("an array"))
+        }
+        fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<T, A::Error> {
+            Err(changing::<T, _>("a table"))
+        }
+    }
+    deserializer.deserialize_any(Text(PhantomData))
+}
+
+/// As [`steady`], where nothing needs to be said.
+pub(crate) fn maybe_steady<'de, D: Deserializer<'de>, T: Steady>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    steady(deserializer).map(Some)
+}
+
+/// What a link has one of, from the start of a run to its end.
+pub(crate) trait Steady: FromStr<Err = String> {
+    const EXPECTED: &'static str;
+}
+
+impl Steady for Rate {
+    const EXPECTED: &'static str = "a rate such as \"2.048 Mbit/s\"";
+}
+
+impl Steady for Span {
+    const EXPECTED: &'static str = "a time such as \"250 ms\"";
+}
+
+fn changing<T: Steady, E: Error>(found: &str) -> E {
+    E::custom(format!(
+        "expected {}, found {found}; rates and delays of a link do not change during a run yet: a handover moves flows to \
+         another link, and flows such as cbr and onoff take a share of one",
+        T::EXPECTED
+    ))
+}
+
+/// A whole number from `LEAST` to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Whole<const LEAST: u64, const MOST: u64>(u64);
+
+impl<const LEAST: u64, const MOST: u64> Whole<LEAST, MOST> {
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Whole<LEAST, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number<const LEAST: u64, const MOST: u64>;
+        impl<const LEAST: u64, const MOST: u64> Visitor<'_> for Number<LEAST, MOST> {
+            type Value = Whole<LEAST, MOST>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a whole number from {LEAST} to {MOST}")
+            }
+            fn visit_u64<E: Error>(self, n: u64) -> Result<Self::Value, E> {
+                match (LEAST..=MOST).contains(&n) {
+                    true => Ok(Whole(n)),
+                    false => Err(E::invalid_value(Unexpected::Unsigned(n), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Number)
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> JsonSchema for Whole<LEAST, MOST> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("Whole{LEAST}To{MOST}").into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": LEAST, "maximum": MOST })
+    }
 }
 
 /// A gateway.
@@ -207,20 +299,25 @@ impl FromStr for Segments {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Segments, String> {
-        let wrong = || format!("expected {SEGMENTS}, found {}", quoted(text));
+        Segments::read(text, SEGMENTS)
+    }
+}
+
+impl Segments {
+    /// Reads a window where `expected` says what may stand.
+    fn read(text: &str, expected: &str) -> Result<Segments, String> {
+        let wrong = || format!("expected {expected}, found {}", quoted(text));
         let trimmed = text.trim();
         let number = trimmed.strip_suffix("segments").or_else(|| trimmed.strip_suffix("segment"));
         let Some(number) = number.map(str::trim_end) else {
-            return trimmed.parse::<Bytes>().map(|bytes| Segments::Bytes(bytes.get())).map_err(|_| wrong());
+            return Bytes::read(trimmed, expected).map(|bytes| Segments::Bytes(bytes.get()));
         };
         if !number.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(wrong());
         }
         number.replace('_', "").parse().map(Segments::Segments).map_err(|_| wrong())
     }
-}
 
-impl Segments {
     /// In bytes, with segments of `mss` bytes.
     pub(crate) fn bytes(self, mss: u32) -> u64 {
         match self {
@@ -253,10 +350,7 @@ impl FromStr for Ssthresh {
     fn from_str(text: &str) -> Result<Ssthresh, String> {
         match text.trim() {
             "unlimited" => Ok(Ssthresh::Unlimited),
-            window => match window.parse() {
-                Ok(window) => Ok(Ssthresh::Window(window)),
-                Err(_) => Err(format!("expected {SSTHRESH}, found {}", quoted(text))),
-            },
+            window => Segments::read(window, SSTHRESH).map(Ssthresh::Window),
         }
     }
 }
@@ -293,8 +387,8 @@ macro_rules! written_as_text {
     };
 }
 
-written_as_text!(Segments, SEGMENTS, "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMG]|[KMG]i)?B)$");
-written_as_text!(Ssthresh, SSTHRESH, "^(unlimited|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMG]|[KMG]i)?B)$");
+written_as_text!(Segments, SEGMENTS, "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$");
+written_as_text!(Ssthresh, SSTHRESH, "^(unlimited|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$");
 
 /// Delayed acknowledgments: off, as the profile has them, or as given.
 #[derive(Clone, Debug)]
@@ -308,8 +402,7 @@ pub(crate) enum DelayedAckSetting {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DelayedAckFile {
     /// An ACK at the latest for so many full-sized segments.
-    #[schemars(range(min = 1, max = 1000))]
-    pub(crate) segments: Option<u32>,
+    pub(crate) segments: Option<Whole<1, 1000>>,
     /// An ACK at the latest after this time.
     pub(crate) timeout: Option<Span>,
 }

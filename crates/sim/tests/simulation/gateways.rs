@@ -200,6 +200,16 @@ fn after_a_handover_packets_take_the_new_way() {
 }
 
 #[test]
+fn copies_of_a_flow_are_handed_over_to_links_of_their_own_number() {
+    let ways = TWO_WAYS.replace("links.north", "links.way0").replace("links.south", "links.way1");
+    let handover = "count = 2\n[handovers.h]\nat = \"3 s\"\nflows = [\"f*\"]\nvia = [\"way{i}\"]\n";
+    let result = simulate(&format!("{ways}{handover}"), 1);
+    // Before it both took the southern way, which is the shorter.
+    assert!(packets(&result, "way0") > 900 && packets(&result, "way1") > 900, "{result:?}");
+    assert!(result.flows.iter().all(|flow| flow.bytes_delivered == 2_000_000));
+}
+
+#[test]
 fn packets_that_arrive_late_over_the_old_way_are_not_lost() {
     // The new way is faster: what is sent on it overtakes.
     let text = format!(

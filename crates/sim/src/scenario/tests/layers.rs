@@ -1,9 +1,11 @@
+use std::path::Path;
+
 use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_tcp::{DelayedAck, Growth, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 
 use super::{BASE, good, set};
-use crate::scenario::{AppSpec, parse_str};
+use crate::scenario::{AppSpec, load, parse_str};
 
 #[test]
 fn every_key_arrives() {
@@ -212,7 +214,7 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         (
             "flows.*.variant",
             "cubic",
-            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, adalr-sack, adalr-newreno, afc, adalr+afc), found \"cubic\"",
+            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, adalr-sack, adalr-newreno, afc, adalr+afc), found \"cubic\", which is not there yet; bentpipe list variants says what there is",
         ),
         (
             "links.*.rate",
@@ -237,13 +239,28 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
             "handovers.*.at: expected * to match a name in handovers, found none there",
         ),
         ("handovers.h.at", "1 s", "handovers.h.at: expected one of the handovers (none), found \"h\""),
-        ("seed.x", "1", "seed: expected a whole number of at least 0, found a table"),
+        ("seed.x", "1", "seed: expected a whole number from 0 to 9007199254740991, found a table"),
         ("extends", "preset:geo", "extends: expected extends in a file only, found \"preset:geo\""),
         ("", "1", "expected a dotted key such as links.satellite.rate, found \"\""),
         ("a..b", "1", "a..b: expected a dotted key such as links.satellite.rate, found \"a..b\""),
         ("\"a", "1", "\"a: expected a dotted key such as links.satellite.rate, found \"\\\"a\""),
         ("seed", "[1", "seed: expected a TOML value, found what is not: \"[1\""),
-        ("seed", "1\nseed = 2", "seed: expected a whole number of at least 0, found \"1\\nseed = 2\""),
+        (
+            "seed",
+            "1\nseed = 2",
+            "seed: expected a whole number from 0 to 9007199254740991, found \"1\\nseed = 2\"",
+        ),
+        (
+            "seed",
+            "99999999999999999999",
+            "seed: expected a whole number of at most 64 bits, found \"99999999999999999999\"",
+        ),
+        ("seed", "1e300", "seed: expected a whole number from 0 to 9007199254740991, found 1e300"),
+        (
+            "links.satellite.loss.ber",
+            "1e-400",
+            "links.satellite.loss.ber: expected a number of at least 5e-324, or 0, found \"1e-400\"",
+        ),
         ("flows.upload", "5", "flows.upload: expected one of the flows (download, upload), found \"upload\""),
     ] {
         let found = set(BASE, &[(key, value)]).unwrap_err();
@@ -253,6 +270,37 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         }
         assert_eq!(found, format!("--set: {error}"));
     }
+}
+
+#[test]
+fn a_handover_leads_each_copy_of_a_flow_over_links_of_its_own_number() {
+    let text = "
+        duration = '10 s'
+        links.old = { from = 'a', to = 'b', rate = '1 Mbit/s', delay = '1 ms' }
+        links.sat = { count = 3, from = 'a', to = 's{i}', rate = '1 Mbit/s', delay = '9 ms' }
+        links.down = { count = 3, from = 's{i}', to = 'b', rate = '1 Mbit/s', delay = '9 ms' }
+        flows.f = { from = 'a', to = 'b', count = 3 }
+        handovers.h = { at = '5 s', flows = ['f*'], via = ['sat{i}', 'down{i}'] }
+        handovers.back = { at = '6 s', flows = ['f1', 'f2'], via = ['old'] }
+    ";
+    let ways = |number: usize| -> Vec<Vec<usize>> {
+        good(text).handovers[number].via.iter().map(|way| way.to_vec()).collect()
+    };
+    assert_eq!(ways(0), [[1, 4], [2, 5], [3, 6]]);
+    assert_eq!(ways(1), [[0], [0]]);
+    let error =
+        parse_str("s", &text.replace("count = 3, from = 'a'", "count = 2, from = 'a'"), &[]).unwrap_err();
+    assert!(error.to_string().contains("handovers.h.via: expected a link"), "{error}");
+    assert!(error.to_string().contains("found \"sat2\""), "{error}");
+}
+
+#[test]
+fn an_empty_name_is_said_to_be_one() {
+    let error = load(Path::new(""), &[]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "SCENARIO: expected a file, preset:NAME or the folder of a result, found an empty name"
+    );
 }
 
 #[test]

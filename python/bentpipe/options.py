@@ -1,0 +1,127 @@
+"""Kinds of values on the command line, and what is said of commands and options that are not there."""
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"expected a whole number {bounds}, found {str(value)!r}", param, ctx)
+
+
+class File(click.Path):
+    """A file to write."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the path."""
+        if not str(value):
+            self.fail("expected a file's name, found an empty one", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Folder(click.Path):
+    """A folder to write to."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the path."""
+        path = Path(value)
+        if not str(value):
+            self.fail("expected a folder's name, found an empty one", param, ctx)
+        hint = _NAMES_OF_FILES.get(path.suffix.lower())
+        if hint is not None and not path.is_dir():
+            self.fail(f"expected a folder, found the name of a file, {str(value)!r}; {hint}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_IN_FOLDER = "numbers and time series are written to files in a folder"
+_NAMES_OF_FILES = {
+    ".csv": f"{_IN_FOLDER}, result.json and series.parquet",
+    ".html": _IN_FOLDER,
+    ".json": "--json prints the JSON, for > to a file",
+    ".parquet": f"{_IN_FOLDER}, result.json and series.parquet",
+    ".pcap": "--pcap FILE writes packets",
+    ".pcapng": "--pcap FILE writes packets",
+    ".png": "bentpipe plot SCENARIO --out FILE draws to a file",
+    ".svg": "bentpipe plot SCENARIO --out FILE draws to a file",
+    ".txt": f"{_IN_FOLDER}, result.json and series.parquet",
+}
+
+_OTHER_COMMANDS = {
+    "compare": "run it once for each variant, with --set 'flows.*.variant=NAME' --runs N --out DIR, "
+    "and draw the results side by side with bentpipe plot DIR DIR",
+    "sweep": "call bentpipe run in a loop, with --set KEY=VALUE --out DIR for each value",
+    "emulate": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
+    "testbed": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
+    "install": "bentpipe simulates the schemes and puts none into the kernel",
+    "remove": "bentpipe simulates the schemes and puts none into the kernel",
+    "report": "bentpipe reproduce PAPER --report DIR writes a paper's page",
+    "show": "bentpipe list WHAT says what scenarios can name, bentpipe plot draws a run",
+    "validate": "bentpipe run checks a scenario before it begins",
+    "check": "bentpipe run checks a scenario before it begins",
+}
+
+_FORMAT = "--json prints JSON, --out DIR writes result.json and series.parquet"
+_OTHER_OPTIONS = {
+    "--csv": _FORMAT,
+    "--excel": _FORMAT,
+    "--format": _FORMAT,
+    "--html": _FORMAT,
+    "--output": _FORMAT,
+    "--parquet": _FORMAT,
+    "--xlsx": _FORMAT,
+    "--replications": "--runs N says how many",
+    "--repeat": "--runs N says how many",
+    "--variant": "--set 'flows.*.variant=NAME' chooses it",
+    "--variants": "--set 'flows.*.variant=NAME' chooses one",
+    "--vary": "call it in a loop, with --set KEY=VALUE for each value",
+    "--jobs": "--threads N says how many runs at a time",
+    "--duration": "--set duration='60 s' says when the run ends",
+}
+
+
+class Command(click.Command):
+    """A command that says what to use instead of an option that it has not."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the options apart."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            hint = _OTHER_OPTIONS.get(error.option_name)
+            if hint is None:
+                raise
+            _instead(f"No such option {error.option_name!r}", hint, ctx)
+
+
+class Commands(click.Group):
+    """A group that says what to use instead of a command that it has not."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        hint = _OTHER_COMMANDS.get(args[0])
+        if hint is not None and args[0] not in self.commands and not ctx.resilient_parsing:
+            _instead(f"No such command {args[0]!r} yet", hint, ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _instead(message: str, hint: str, ctx: click.Context) -> NoReturn:
+    raise click.UsageError(f"{message}: {hint}.", ctx)
