@@ -21,6 +21,13 @@ MAXIMUM_SEEDS = 1000
 _RESULT = "result.json"
 
 
+def identity(scenario: _core.Scenario, plan: "Plan") -> str:
+    """Give the name that all files of a run bear: one for the same scenario, seed, plan and version."""
+    text = scenario.toml(scenario.seed if plan.seed is None else plan.seed)
+    parts = json.dumps([_core.version(), text, plan.runs, plan.precision])
+    return hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
+
+
 def stated(run: Run, scenario: _core.Scenario, plan: "Plan") -> Run:
     """Give `run` with what it takes to have it again: version, settings, seeds, the scenario as a text."""
     text = scenario.toml(run["seed"])
@@ -35,7 +42,12 @@ def stated(run: Run, scenario: _core.Scenario, plan: "Plan") -> Run:
     if "runs" in run:
         seeds = range(min(run["runs"], MAXIMUM_SEEDS))
         head["seeds"] = [replication_seed(run["seed"], number) for number in seeds]
-    head |= {"bentpipe": _core.version(), "scenario_file": scenario.file, "settings": settings}
+    head |= {
+        "identity": identity(scenario, plan),
+        "bentpipe": _core.version(),
+        "scenario_file": scenario.file,
+        "settings": settings,
+    }
     tail = {"scenario_sha256": _digest(text), "scenario_toml": text}
     return cast(Run, {**head, **measured, **tail})
 

@@ -27,6 +27,14 @@ Points = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]
 """Numbers of curves, times in s, and values, of equal length."""
 
 
+def identity_of(path: Path) -> str | None:
+    """Give the identity of the run whose series this file holds, if it says one."""
+    import pyarrow.parquet as pq
+
+    found = (pq.read_schema(path).metadata or {}).get(b"bentpipe_identity")
+    return None if found is None else found.decode()
+
+
 class MemoryRecorder:
     """Keeps the points in memory, for `traces`."""
 
@@ -61,7 +69,8 @@ class MemoryRecorder:
 class FileRecorder:
     """Writes the points to a Parquet file, a row a point: subject, kind, unit, time_s, value.
 
-    A row group is ordered by curve, and each curve's rows by time. The file's metadata hold the `Subjects`.
+    A row group is ordered by curve, and each curve's rows by time. The file's metadata hold the `Subjects`
+    and the `identity` of the run.
 
     Raises
     ------
@@ -71,9 +80,10 @@ class FileRecorder:
         The file cannot be written.
     """
 
-    def __init__(self, path: Path, subjects: Subjects) -> None:
+    def __init__(self, path: Path, subjects: Subjects, identity: str) -> None:
         require_room(path)
         self._path = path
+        self._identity = identity
         self.subjects = subjects
         self._points: list[Points] = []
         self._rows = 0
@@ -90,7 +100,8 @@ class FileRecorder:
         try:
             if error is None:
                 self._write()
-                self._writer.add_key_value_metadata({"bentpipe": self.subjects.to_json()})
+                about = {"bentpipe": self.subjects.to_json(), "bentpipe_identity": self._identity}
+                self._writer.add_key_value_metadata(about)
                 self._writer.close()
         except OSError as failed:
             raise self._failure(failed) from failed

@@ -143,6 +143,7 @@ class Run(TypedDict):
     seed: int
     runs: NotRequired[int]
     seeds: NotRequired[list[int]]
+    identity: NotRequired[str]
     bentpipe: NotRequired[str]
     scenario_file: NotRequired[str]
     settings: NotRequired[Settings]

@@ -15,8 +15,9 @@ from typing import TypedDict
 from bentpipe import checks
 from bentpipe._core import RunResult, Scenario
 from bentpipe.errors import InputError, Interrupted, RunError
+from bentpipe.output import Outputs
 from bentpipe.progress import Reporter
-from bentpipe.provenance import Recorded, stated
+from bentpipe.provenance import Recorded, identity, stated
 from bentpipe.recording import FileRecorder, MemoryRecorder, require_room
 from bentpipe.results import Recording, Run, parse
 from bentpipe.source import read_scenario
@@ -161,7 +162,7 @@ def execute(
     Raises
     ------
     InputError
-        `scenario` or `plan` is something else.
+        `scenario` or `plan` is something else, or a file to write is one that the scenario was read from.
     RunError
         A run has no result, or the folder of a file to write is not there.
     OSError
@@ -175,15 +176,18 @@ def execute(
     if not isinstance(plan, Plan):
         raise InputError(f"expected a bentpipe.Plan, found {checks.found(plan)}")
     subjects = Subjects.of(scenario, plan.series)
-    for path in (plan.pcap, plan.series_file):
-        if path is not None and not path.parent.is_dir():
-            raise RunError(f"cannot write {path}: there is no folder {path.parent}")
+    outputs = Outputs(scenario.files)
+    for name, path in (("pcap", plan.pcap), ("series_file", plan.series_file)):
+        if path is not None:
+            outputs.add(path, name)
+            if not path.parent.is_dir():
+                raise RunError(f"cannot write {path}: there is no folder {path.parent}")
     if plan.pcap is not None:
         require_room(plan.pcap)
     plain = plan.runs is None and plan.precision is None
     recorded: Recording | None = None
     precise = plan.precision is None
-    with _recorder(plan, subjects) as recorder:
+    with _recorder(scenario, plan, subjects) as recorder:
         job = _Job(scenario, plan, title, stop, recorder)
         for run in job.results():
             # Of the first replication only.
@@ -203,9 +207,11 @@ def execute(
     return Outcome(stated(run, scenario, plan), traces, precise, broken)
 
 
-def _recorder(plan: Plan, subjects: Subjects) -> FileRecorder | MemoryRecorder | nullcontext[None]:
+def _recorder(
+    scenario: Scenario, plan: Plan, subjects: Subjects
+) -> FileRecorder | MemoryRecorder | nullcontext[None]:
     if plan.series_file is not None:
-        return FileRecorder(plan.series_file, subjects)
+        return FileRecorder(plan.series_file, subjects, identity(scenario, plan))
     return MemoryRecorder(subjects) if plan.traces else nullcontext()
 
 

@@ -51,10 +51,11 @@ _SETTINGS: dict[Any, Any] = {
 
 
 @contextmanager
-def picture(path: Path, size: tuple[float, float]) -> Iterator["Figure"]:
+def picture(path: Path, size: tuple[float, float], about: str = "") -> Iterator["Figure"]:
     """Give a figure of so many inches to draw in, in the house style, and write it to a .png or .svg file.
 
-    Nothing is written if the drawing fails; the same figure gives the same bytes.
+    A .png says in its metadata what it is `about`. Nothing is written if the drawing fails; the same figure
+    gives the same bytes.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -65,7 +66,11 @@ def picture(path: Path, size: tuple[float, float]) -> Iterator["Figure"]:
         figure = Figure(figsize=size, layout="constrained")
         yield figure
         kind = picture_format(path)
-        metadata = {"Date": None} if kind == "svg" else {"Software": "bentpipe"}
+        metadata = (
+            {"Date": None}
+            if kind == "svg"
+            else {"Software": "bentpipe", **({"Description": about} if about else {})}
+        )
         figure.savefig(path, format=kind, metadata=metadata)
 
 

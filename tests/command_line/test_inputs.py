@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bentpipe import InputError, Plan, execute, load
 from conftest import LOSSY, PROGRAM, Bentpipe, files_in
 
 ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -148,3 +149,10 @@ def test_a_picture_replaces_nothing_that_was_drawn(
     complaint = f"--out: expected a file that this command does not read, found {output}"
     assert (result.returncode, result.stderr) == (2, f"bentpipe: {complaint}\n")
     assert (tmp_path / output).read_bytes() == before
+
+
+def test_python_does_not_replace_a_scenario_by_its_capture_either(lossy: Path) -> None:
+    scenario = load(lossy)
+    with pytest.raises(InputError, match="pcap: expected a file that this command does not read"):
+        execute(scenario, Plan(pcap=lossy))
+    assert lossy.read_text() == LOSSY

@@ -1,3 +1,4 @@
+import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -124,3 +125,14 @@ def test_a_stream_over_udp_is_drawn_without_a_window(bentpipe: Bentpipe, tmp_pat
     assert ("<!-- datagram sent -->" in drawn) == (flows == "stream")
     assert ("<!-- segment resent -->" in drawn) == (flows == "both")
     assert ("<!-- cwnd (kB) -->" in drawn) == (flows == "both")
+
+
+def test_files_of_two_runs_in_one_folder_are_refused(bentpipe: Bentpipe, lossy: Path, tmp_path: Path) -> None:
+    bentpipe("run", lossy, "--out", "one", "--plot")
+    bentpipe("run", lossy, "--out", "two", "--seed", "8")
+    (tmp_path / "two" / "series.parquet").replace(tmp_path / "one" / "series.parquet")
+    result = bentpipe("plot", "one")
+    complaint = "one: expected files of one run, found result.json and series.parquet of two"
+    assert (result.returncode, result.stderr) == (2, f"bentpipe: {complaint}\n")
+    identity = json.loads((tmp_path / "one" / "result.json").read_text())["identity"]
+    assert identity.encode() in (tmp_path / "one" / "plot.png").read_bytes()

@@ -53,7 +53,8 @@ def draw_runs(
     rows = _panels(views)
     column_in = 8.0 * min(1.0, 0.35 + 0.65 / len(subjects))
     height = 0.7 + 1.2 * sum(share for _, share in rows)
-    with picture(path, (3.0 + column_in * len(subjects), height)) as figure:
+    about = ", ".join(subject.run.get("identity", "") for subject in subjects)
+    with picture(path, (3.0 + column_in * len(subjects), height), about) as figure:
         grid = figure.subplots(
             len(rows),
             len(subjects),

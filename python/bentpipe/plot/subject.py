@@ -8,6 +8,7 @@ from pathlib import Path
 from bentpipe.errors import InputError
 from bentpipe.folder import RESULT, SERIES
 from bentpipe.plot.check import checked
+from bentpipe.recording import identity_of
 from bentpipe.results import Run
 from bentpipe.traces import Traces
 
@@ -59,4 +60,7 @@ class Subject:
             ) from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{result}: not the result of a run: {error}") from error
-        return cls(run["scenario"], run, Traces.read(series), name, (result, series))
+        traces = Traces.read(series)
+        if identity_of(series) != run.get("identity"):
+            raise InputError(f"{folder}: expected files of one run, found {RESULT} and {SERIES} of two")
+        return cls(run["scenario"], run, traces, name, (result, series))
