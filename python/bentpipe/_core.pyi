@@ -165,12 +165,12 @@ def parse(
     overrides: list[tuple[str, str]],
     file: str,
     settings: list[tuple[str, str]],
-    read: Path,
+    read: Path | None,
 ) -> Scenario:
     """Read a scenario from TOML `text`, which errors call `name`, with ``key=value`` settings on top.
 
     `file` and `settings` are what it was first read from; `overrides` come behind those settings. `read` is
-    the file that has the text.
+    the file that has the text, if one has.
 
     Raises
     ------

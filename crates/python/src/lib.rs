@@ -27,7 +27,7 @@ struct Scenario {
 }
 
 /// What `parse` takes.
-type Pickled = (String, String, Vec<(String, String)>, String, Vec<(String, String)>);
+type Pickled = (String, String, Vec<(String, String)>, String, Vec<(String, String)>, Option<PathBuf>);
 
 #[pymethods]
 impl Scenario {
@@ -66,7 +66,7 @@ impl Scenario {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let parse = py.import("bentpipe._core")?.getattr("parse")?;
         let (file, text) = (self.file.clone(), self.toml(None));
-        Ok((parse, (file.clone(), text, Vec::new(), file, self.settings.clone())))
+        Ok((parse, (file.clone(), text, Vec::new(), file, self.settings.clone(), None)))
     }
 
     /// It does not change: a copy is itself.
@@ -172,7 +172,7 @@ fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyRe
 }
 
 /// Reads a scenario from `text`, which errors call `name`: one that was first read from `file` with `settings`, and now is in
-/// the file `read`.
+/// the file `read`, if in one.
 #[pyfunction]
 fn parse(
     py: Python<'_>,
@@ -181,12 +181,12 @@ fn parse(
     overrides: Vec<(String, String)>,
     file: String,
     settings: Vec<(String, String)>,
-    read: PathBuf,
+    read: Option<PathBuf>,
 ) -> PyResult<Scenario> {
     let mut scenario = py
         .detach(|| scenario::parse_str(name, text, &overrides))
         .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    scenario.files.insert(0, read);
+    scenario.files.splice(0..0, read);
     Ok(Scenario { scenario, file, settings: [settings, overrides].concat() })
 }
 
