@@ -22,11 +22,11 @@ def write_report(
     Raises
     ------
     BentpipeError
-        The folder cannot be written; then nothing was.
+        The folder cannot be written; it is as it was.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from bentpipe.reproduction import as_json, verdict_counts
+    from bentpipe.reproduction import as_json, picture_name, verdict_counts
 
     environment = Environment(
         loader=PackageLoader("bentpipe", "templates"),
@@ -40,7 +40,7 @@ def write_report(
         for result, context in zip(results, contexts, strict=True):
             picture = None
             if result.item.draw is not None:
-                picture = f"{result.paper.name}-{result.item.name}.png"
+                picture = picture_name(result.paper, result.item)
                 result.item.draw(context, staging.file(folder / picture))
             illustrated.append(replace(result, picture=picture))
         papers = list({result.paper.name: result.paper for result in results}.values())

@@ -16,6 +16,7 @@ from bentpipe import _core, papers, runner
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.finished import Cache
 from bentpipe.grid import Grid
+from bentpipe.output import Outputs
 from bentpipe.papers import Paper, Published
 from bentpipe.plot import Subject
 from bentpipe.progress import Reporter
@@ -314,6 +315,8 @@ def with_shapes(rows: Sequence[Row]) -> list[Row]:
 def _reproduce(
     chosen: Sequence[tuple[Paper, Sequence[Item]]], cache: Cache, threads: int, report: Path | None
 ) -> list[Reproduced]:
+    if report is not None:
+        _expect_own_files(chosen, cache, report)
     results: list[Reproduced] = []
     contexts: list[Context] = []
     for paper, items in chosen:
@@ -328,6 +331,20 @@ def _reproduce(
     from bentpipe.report import write_report
 
     return write_report(results, contexts, report)
+
+
+def _expect_own_files(chosen: Sequence[tuple[Paper, Sequence[Item]]], cache: Cache, report: Path) -> None:
+    """See, before anything runs, that the report replaces no file of a paper and no finished run."""
+    read = [path for paper, _ in chosen for path in paper.folder.rglob("*") if path.is_file()]
+    outputs = Outputs([*read, *(cache.folder.glob("*.json") if cache.folder else ())])
+    pictures = [picture_name(paper, item) for paper, items in chosen for item in items if item.draw]
+    for name in ("index.html", "result.json", *pictures):
+        outputs.add(report / name, "--report")
+
+
+def picture_name(paper: Paper, item: Item) -> str:
+    """Give the name of an item's picture beside the report."""
+    return f"{paper.name}-{item.name}.png"
 
 
 def _select(what: str) -> list[tuple[Paper, list[Item]]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bentpipe import papers, reproduction, runner
-from bentpipe.errors import BentpipeError
+from bentpipe.errors import BentpipeError, InputError
 from bentpipe.finished import Cache
 from bentpipe.grid import Grid
 from bentpipe.progress import Reporter
@@ -260,3 +260,19 @@ def test_a_broken_published_file_is_an_error(paper: Path, row: str) -> None:
     (paper / "published.csv").write_text(HEADER + row)
     with pytest.raises(BentpipeError, match="toy"):
         papers.all_papers()
+
+
+@pytest.mark.parametrize("name", ["index.html", "result.json", "toy-table-1.png"])
+def test_a_report_replaces_no_file_of_a_paper_and_no_finished_run(
+    paper: Path, tmp_path: Path, name: str
+) -> None:
+    reproduce("toy", Cache(tmp_path / "cache"))
+    finished = next((tmp_path / "cache").glob("*.json"))
+    for read in (paper / "published.csv", finished):
+        before = read.read_bytes()
+        (tmp_path / "report").mkdir(exist_ok=True)
+        (tmp_path / "report" / name).unlink(missing_ok=True)
+        (tmp_path / "report" / name).symlink_to(read)
+        with pytest.raises(InputError, match=f"--report: .* found .*{name}"):
+            reproduce("toy", Cache(tmp_path / "cache"), report=tmp_path / "report")
+        assert read.read_bytes() == before
