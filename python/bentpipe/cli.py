@@ -16,6 +16,7 @@ from bentpipe.live.command import live
 from bentpipe.options import Commands, File, Folder, Whole
 from bentpipe.share import share
 from bentpipe.statistics import MOST_RUNS, Failure, failures
+from bentpipe.terminal import prepare, print_json
 
 
 class _Setting(click.ParamType[tuple[str, str]]):
@@ -174,6 +175,7 @@ def cli(context: click.Context) -> None:
     help="With --pcap: stop recording packets before the file is larger; '4 GiB' by default.",
 )
 @click.option("--snap", type=Whole(1), help="With --pcap: bytes kept of each packet; all headers by default.")
+@_flows
 @_threads
 @_json
 def run(
@@ -189,6 +191,7 @@ def run(
     series_limit: int | None,
     pcap_limit: int | None,
     snap: int | None,
+    flows: tuple[str, ...],
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -198,6 +201,7 @@ def run(
     settings where the options do not say otherwise.
     """
     from bentpipe import runner, table
+    from bentpipe.flows import check_scenario
     from bentpipe.folder import PICTURE, RESULT, SERIES
     from bentpipe.output import Staging
     from bentpipe.provenance import Recorded
@@ -224,6 +228,7 @@ def run(
         if seed is None and all(key != "seed" for key, _ in settings):
             seed = recorded.settings["seed"]
     Subjects.of(loaded, series)
+    check_scenario(loaded, flows)
     with Staging(loaded.files) as staging:
         folder = staging.result_folder(out, "--out") if out else None
         plan = runner.Plan(
@@ -245,15 +250,15 @@ def run(
                 from bentpipe.plot import Subject, draw_runs
 
                 traces = Traces.read(folder / SERIES)
-                draw_runs([Subject(loaded.title, outcome.run, traces)], folder / PICTURE)
+                draw_runs([Subject(loaded.title, outcome.run, traces)], folder / PICTURE, flows=flows)
     if not outcome.precise:
         click.echo(
             f"bentpipe: the precision was not reached in {outcome.run.get('runs')} replications", err=True
         )
     if as_json:
-        click.echo(dump(outcome.run), nl=False)
+        print_json(outcome.run)
     else:
-        table.print_run(outcome.run, table.console())
+        table.print_run(outcome.run, table.console(), flows)
     _give_up_for(outcome.failures)
 
 
@@ -282,11 +287,10 @@ def list_(what: str, as_json: bool) -> None:
     WHAT is variants, recoveries, controls, applications, queues, gateways, presets, profiles or papers.
     """
     from bentpipe import catalogue, table
-    from bentpipe.results import dump
 
     entries = catalogue.entries(what)
     if as_json:
-        click.echo(dump([{"name": entry.name, "summary": entry.summary} for entry in entries]), nl=False)
+        print_json([{"name": entry.name, "summary": entry.summary} for entry in entries])
     else:
         table.print_catalogue(entries, table.console())
 
@@ -363,11 +367,10 @@ def reproduce(
     """Run what a paper ran and hold its numbers and claims against ours; all papers if none is named."""
     from bentpipe import reproduction, table
     from bentpipe.finished import Cache
-    from bentpipe.results import dump
 
     outcome = reproduction.reproduce(what, Cache.at(cache, off=no_cache), threads=threads, report=report)
     if as_json:
-        click.echo(dump(reproduction.as_json(outcome)), nl=False)
+        print_json(reproduction.as_json(outcome))
     else:
         table.print_reproduction(outcome, table.console())
     if report is not None:
@@ -397,6 +400,7 @@ cli.add_command(live)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit status."""
+    prepare()
     ending = Ending()
     ending.catch()
     try:

@@ -1,9 +1,11 @@
 """Which flows a table or a picture shows by themselves, and which together."""
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from bentpipe._core import Scenario
 from bentpipe.errors import InputError
 from bentpipe.results import Flow, Number, mean
 
@@ -62,8 +64,10 @@ def chosen(flows: Sequence[Flow], patterns: Sequence[str]) -> list[Flow]:
     return [flow for flow, names in zip(flows, named, strict=True) if _fits(names, patterns)]
 
 
-def check_patterns(flows: Sequence[tuple[str, str | None]], patterns: Sequence[str]) -> None:
-    """See that each pattern fits a flow, given by its name and its group.
+def check_patterns(
+    flows: Sequence[tuple[str, str | None]], patterns: Sequence[str], known: Sequence[str] = ()
+) -> None:
+    """See that each pattern fits a flow, given by its name and its group; errors list what is `known`.
 
     Raises
     ------
@@ -72,12 +76,27 @@ def check_patterns(flows: Sequence[tuple[str, str | None]], patterns: Sequence[s
     """
     for pattern in patterns:
         if not any(_fits(names, [pattern]) for names in flows):
-            known = list(dict.fromkeys(group or name for name, group in flows))
+            known = known or list(dict.fromkeys(group or name for name, group in flows))
             more = ", …" if len(known) > _NAMED_IN_ERRORS else ""
             listed = ", ".join(known[:_NAMED_IN_ERRORS]) + more
             raise InputError(
                 f"--flows: expected the name of a flow ({listed}) or a pattern, found {pattern!r}"
             )
+
+
+def check_scenario(scenario: Scenario, patterns: Sequence[str]) -> None:
+    """See that each pattern fits a flow that `scenario` will run.
+
+    Raises
+    ------
+    InputError
+        No flow fits a pattern.
+    """
+    if patterns:
+        written = tomllib.loads(scenario.toml())["flows"]
+        # The connections of a flow have a number behind its name.
+        names = (name.partition("/")[0] for name in scenario.series()[0])
+        check_patterns([(name, None) for name in (*written, *names)], patterns, list(written))
 
 
 def _fits(names: tuple[str, str | None], patterns: Sequence[str]) -> bool:

@@ -166,9 +166,12 @@ def parse(text: str) -> Run:
     return cast(Run, json.loads(text))
 
 
-def dump(value: object) -> str:
-    """Write JSON the one way this project does: two spaces, keys in their order, a newline at the end."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def dump(value: object, *, escaped: bool = False) -> str:
+    """Write JSON the one way this project does: two spaces, keys in their order, a newline at the end.
+
+    `escaped` writes what is not ASCII as JSON's escapes.
+    """
+    return json.dumps(value, indent=2, ensure_ascii=escaped, allow_nan=False) + "\n"
 
 
 def mean(number: Number) -> float | None:

@@ -1,6 +1,7 @@
 """How every picture of this project looks."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,17 @@ _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "bentpipe",
 }
 
+# Fonts with signs that the usual one lacks, where they are installed.
+_FURTHER_SCRIPTS = (
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "IPAGothic",
+    "Hiragino Sans",
+    "Yu Gothic",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+)
+
 
 @contextmanager
 def picture(path: Path, size: tuple[float, float], about: str = "") -> Iterator["Figure"]:
@@ -63,15 +75,26 @@ def picture(path: Path, size: tuple[float, float], about: str = "") -> Iterator[
     with mpl.rc_context():
         mpl.use("agg")
         mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams["font.family"] = [_SETTINGS["font.family"], *_installed(_FURTHER_SCRIPTS)]
         figure = Figure(figsize=size, layout="constrained")
-        yield figure
-        kind = picture_format(path)
-        metadata = (
-            {"Date": None}
-            if kind == "svg"
-            else {"Software": "bentpipe", **({"Description": about} if about else {})}
-        )
-        figure.savefig(path, format=kind, metadata=metadata)
+        with warnings.catch_warnings():
+            # A sign that no font has is drawn as a box, which says as much.
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+            yield figure
+            kind = picture_format(path)
+            metadata = (
+                {"Date": None}
+                if kind == "svg"
+                else {"Software": "bentpipe", **({"Description": about} if about else {})}
+            )
+            figure.savefig(path, format=kind, metadata=metadata)
+
+
+def _installed(names: Sequence[str]) -> list[str]:
+    from matplotlib.font_manager import fontManager
+
+    there = set(fontManager.get_font_names())
+    return [name for name in names if name in there]
 
 
 def plain(text: str) -> str:

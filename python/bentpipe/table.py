@@ -1,7 +1,7 @@
 """Results as tables for people."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -9,13 +9,20 @@ from rich.markup import escape
 from rich.table import Table
 
 from bentpipe.catalogue import Entry
+from bentpipe.flow_tables import (
+    Rows,
+    datagram_table,
+    flow_table,
+    loss_cause_table,
+    lost_segments,
+    over_udp,
+    page_table,
+)
 from bentpipe.grid import Grid
+from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
 from bentpipe.reproduction import Reproduced, verdict_counts
-from bentpipe.results import Flow, Gateway, Handover, Link, Number, Page, Recording, Run, mean
-from bentpipe.units import count, percent, quantity, seconds
-
-MAXIMUM_ROWS = 20
-"""Flows or links shown; the rest is in the JSON."""
+from bentpipe.results import Gateway, Handover, Link, Number, Recording, Run, mean
+from bentpipe.units import count, counted, percent, quantity, seconds
 
 _WIDTH_OF_A_FILE = 160
 _UNLIMITED = 10_000
@@ -28,18 +35,27 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(width=_WIDTH_OF_A_FILE)
 
 
-def print_run(run: Run, to: Console) -> None:
-    """Print the flows, what their losses cost, their pages, links, gateways and handovers, and the cost."""
+def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
+    """Print the flows, what their losses cost, their pages, links, gateways and handovers, and the cost.
+
+    The flows that fit the patterns `flows` have rows of their own, first.
+
+    Raises
+    ------
+    InputError
+        No flow fits a pattern.
+    """
     runs = run.get("runs")
-    replicated = f", {runs} replications, 95 % intervals" if runs else ""
+    replicated = f", {counted(runs, 'replication')}, 95 % intervals" if runs else ""
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
-    tables = [flow_table(run["flows"])]
-    if streams := [flow for flow in run["flows"] if _over_udp(flow)]:
-        tables.append(datagram_table(streams))
-    if lossy := [flow for flow in run["flows"] if _lost(flow)]:
-        tables.append(loss_cause_table(lossy))
+    rows = Rows.of(run["flows"], flows)
+    tables = [flow_table(rows)]
+    if any(map(over_udp, run["flows"])):
+        tables.append(datagram_table(rows.part(over_udp)))
+    if any(map(lost_segments, run["flows"])):
+        tables.append(loss_cause_table(rows.part(lost_segments)))
     if run["pages"]:
-        tables.append(page_table(run["pages"]))
+        tables.append(page_table(rows, run["pages"]))
     tables.append(link_table(run["links"]))
     if run["gateways"]:
         tables.append(gateway_table(run["gateways"]))
@@ -78,125 +94,45 @@ def _ended(what: str, held: str, at_s: float | None, reason: str, option: str) -
     return f"{what} {verb} at {seconds(at_s)} with {held}: {why}."
 
 
-def flow_table(flows: list[Flow]) -> Table:
-    """Make the table of what each flow got; one that goes on at the end is open, one that broke failed."""
-    table = _table(
-        "flow", "variant", "delivered", "time", "goodput", "throughput", "resent segments", "timeouts", "RTT"
-    )
-    for flow in flows[:MAXIMUM_ROWS]:
-        resent = (flow["retransmitted_segments"], flow["timeouts"])
-        table.add_row(
-            flow["name"],
-            flow["variant"],
-            quantity(flow["bytes_delivered"], "B"),
-            seconds(flow["duration_s"]) + _end(flow),
-            quantity(flow["goodput_bps"], "bit/s"),
-            quantity(flow["throughput_bps"], "bit/s"),
-            *(("–", "–") if _over_udp(flow) else map(count, resent)),
-            seconds(flow["rtt_mean_s"]),
-        )
-    _mention_rest(table, len(flows))
-    broken = [f"{flow['name']}: {flow['error']}" for flow in flows if flow.get("error")]
-    if broken:
-        more = [f"… and {len(broken) - MAXIMUM_ROWS} more (see --json)"] if len(broken) > MAXIMUM_ROWS else []
-        table.caption = escape("\n".join(broken[:MAXIMUM_ROWS] + more))
-        table.caption_justify = "left"
-    return table
-
-
-def _end(flow: Flow) -> str:
-    if mean(flow["finish_s"]) is not None:
-        return ""
-    return ", failed" if flow.get("error") else ", open"
-
-
-def datagram_table(flows: list[Flow]) -> Table:
-    """Make the table of what became of the datagrams of each flow over UDP."""
-    table = _table("flow", "datagrams sent", "lost", "share lost")
-    for flow in flows[:MAXIMUM_ROWS]:
-        sent, lost = mean(flow["datagrams_sent"]), mean(flow["datagrams_lost"])
-        table.add_row(
-            flow["name"],
-            count(flow["datagrams_sent"]),
-            count(flow["datagrams_lost"]),
-            percent(lost / sent) if sent and lost is not None else "–",
-        )
-    _mention_rest(table, len(flows))
-    return table
-
-
-def loss_cause_table(flows: list[Flow]) -> Table:
-    """Make the table of which losses cost each flow a reduction of its window, by their cause."""
-    table = _table(
-        "losses by cause", "random", "reduced after", "congestion", "not reduced after", "needless reductions"
-    )
-    for flow in flows[:MAXIMUM_ROWS]:
-        table.add_row(
-            flow["name"],
-            f"{count(flow['loss_cause_random'])} segments",
-            _share(flow["loss_cause_random_cut"], flow["loss_cause_random"]),
-            f"{count(flow['loss_cause_congestion'])} segments",
-            _share(flow["loss_cause_congestion_kept"], flow["loss_cause_congestion"]),
-            f"{count(flow['loss_cause_needless_cuts'])} of {count(flow['loss_cause_cuts'])}",
-        )
-    _mention_rest(table, len(flows))
-    return table
-
-
-def _lost(flow: Flow) -> bool:
-    # A flow without TCP has no such columns.
-    return any(mean(lost) for lost in (flow.get("loss_cause_random"), flow.get("loss_cause_congestion")))
-
-
-def _share(part: Number, whole: Number) -> str:
-    """Write a share in per cent: of all replications together, and so without an interval."""
-    of, all_of = mean(part), mean(whole)
-    return percent(of / all_of) if of is not None and all_of else "–"
-
-
-def page_table(pages: list[Page]) -> Table:
-    """Make the table of how long the user of each flow waited for pages."""
-    flows: dict[str, list[Page]] = {}
-    for page in pages:
-        flows.setdefault(page["flow"], []).append(page)
-    table = _table("flow", "pages", "response, first page", "mean", "least", "most")
-    for name, asked in list(flows.items())[:MAXIMUM_ROWS]:
-        responses = [value for page in asked if (value := mean(page["response_s"])) is not None]
-        if responses:
-            centre = math.fsum(responses) / len(responses)
-            spread = [seconds(value) for value in (centre, min(responses), max(responses))]
-        else:
-            spread = ["–"] * 3
-        table.add_row(name, f"{len(responses)} of {len(asked)}", seconds(asked[0]["response_s"]), *spread)
-    _mention_rest(table, len(flows))
-    return table
-
-
 def link_table(links: list[Link]) -> Table:
     """Make the table of what each direction of a link carried."""
     marks = any(mean(link["marked_packets"]) for link in links)
     queue = ("queue, mean", "queue, most", "queueing delay")
     marked = ("marked",) if marks else ()
-    table = _table("link", "busy", "delivered", "dropped", *marked, "corrupted", *queue)
+    table = new_table("link", "busy", "delivered", "dropped", *marked, "corrupted", *queue)
+    if len(links) > MAXIMUM_ROWS:
+        links = sorted(links, key=lambda link: -(mean(link["utilization"]) or 0.0))
     for link in links[:MAXIMUM_ROWS]:
         table.add_row(
             link["name"],
             percent(link["utilization"]),
-            f"{count(link['delivered_packets'])} packets",
-            f"{count(link['dropped_packets'])} packets",
-            *([f"{count(link['marked_packets'])} packets"] if marks else []),
-            f"{count(link['corrupted_packets'])} packets",
-            f"{count(link['queue_mean_packets'])} packets",
-            f"{count(link['queue_max_packets'])} packets",
+            counted(link["delivered_packets"], "packet"),
+            counted(link["dropped_packets"], "packet"),
+            *([counted(link["marked_packets"], "packet")] if marks else []),
+            counted(link["corrupted_packets"], "packet"),
+            counted(link["queue_mean_packets"], "packet"),
+            counted(link["queue_max_packets"], "packet"),
             seconds(link["queueing_delay_mean_s"]),
         )
-    _mention_rest(table, len(links))
+    if rest := links[MAXIMUM_ROWS:]:
+        table.add_row(
+            more(len(rest)),
+            "",
+            _packets(link["delivered_packets"] for link in rest),
+            _packets(link["dropped_packets"] for link in rest),
+            *([_packets(link["marked_packets"] for link in rest)] if marks else []),
+            _packets(link["corrupted_packets"] for link in rest),
+        )
     return table
+
+
+def _packets(numbers: Iterable[Number]) -> str:
+    return counted(math.fsum(mean(number) or 0.0 for number in numbers), "packet")
 
 
 def gateway_table(gateways: list[Gateway]) -> Table:
     """Make the table of what each gateway made of the windows that passed it."""
-    table = _table(
+    table = new_table(
         "gateway before", "scheme", "segments", "acknowledgments", "lowered", "mean window", "flows, most"
     )
     for gateway in gateways[:MAXIMUM_ROWS]:
@@ -210,22 +146,18 @@ def gateway_table(gateways: list[Gateway]) -> Table:
             f"{count(gateway['window_mean_bytes'])} B" if lowered else "–",
             count(gateway["flows_max"]),
         )
-    _mention_rest(table, len(gateways))
+    mention_rest(table, len(gateways))
     return table
 
 
 def handover_table(handovers: list[Handover]) -> Table:
     """Make the table of what each handover moved and lost."""
-    table = _table("handover", "at", "flows", "lost")
+    table = new_table("handover", "at", "flows", "lost")
     for handover in handovers[:MAXIMUM_ROWS]:
-        lost = f"{count(handover['lost_packets'])} packets"
+        lost = counted(handover["lost_packets"], "packet")
         table.add_row(handover["name"], seconds(handover["at_s"]), count(handover["flows"]), lost)
-    _mention_rest(table, len(handovers))
+    mention_rest(table, len(handovers))
     return table
-
-
-def _over_udp(flow: Flow) -> bool:
-    return flow["variant"] == "udp"
 
 
 def _print_whole(table: Table, to: Console) -> None:
@@ -234,19 +166,11 @@ def _print_whole(table: Table, to: Console) -> None:
     to.print(table, crop=False)
 
 
-def _table(first: str, *rest: str) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(first, no_wrap=True)
-    for name in rest:
-        table.add_column(name, justify="left" if name == "variant" else "right", no_wrap=True)
-    return table
-
-
 def print_interop(result: Mapping[str, Any], to: Console) -> None:
     """Print the transfers between our TCP, or a second kernel's, and the kernel's."""
     title = f"against the TCP of Linux {escape(result['kernel_release'])}"
     to.print(f"[bold]{title}[/bold]", highlight=False)
-    table = _table(
+    table = new_table(
         "recovery",
         "control",
         "direction",
@@ -282,17 +206,12 @@ def print_interop(result: Mapping[str, Any], to: Console) -> None:
     _print_whole(table, to)
 
 
-def _mention_rest(table: Table, rows: int) -> None:
-    if rows > MAXIMUM_ROWS:
-        table.add_row(f"… and {rows - MAXIMUM_ROWS} more (see --json)")
-
-
 def print_catalogue(entries: Sequence[Entry], to: Console) -> None:
     """Print names with what they are."""
     if not entries:
         to.print("none yet", style="dim")
         return
-    table = _table("name")
+    table = new_table("name")
     table.add_column("what it is")
     for entry in entries:
         table.add_row(entry.name, entry.summary)

@@ -1,5 +1,8 @@
 """Numbers as people read them: rounded, with a unit, with their interval."""
 
+import math
+from collections.abc import Sequence
+
 from bentpipe.results import Number, half_width, mean
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
@@ -13,10 +16,7 @@ def quantity(number: Number, unit: str, *, smallest: float = 1.0) -> str:
     value = mean(number)
     if value is None:
         return "–"
-    scale, prefix = next(
-        ((scale, prefix) for scale, prefix in _PREFIXES if scale >= smallest and abs(value) >= scale),
-        (1.0, ""),
-    )
+    scale, prefix = _prefix(value, smallest)
     return f"{_scaled(value, half_width(number), scale)} {prefix}{unit}"
 
 
@@ -40,6 +40,31 @@ def count(number: Number) -> str:
     if value is None:
         return "–"
     return _scaled(value, half_width(number), 1.0)
+
+
+def counted(number: Number, what: str) -> str:
+    """Write a count of something with its name, as ``1 segment`` or ``2 segments``."""
+    alone = mean(number) == 1 and not half_width(number)
+    return f"{count(number)} {what}{'' if alone else 's'}"
+
+
+def spread(values: Sequence[float], unit: str) -> str:
+    """Write the mean of several numbers with the least and the most: ``2.5 (1–4) Mbit/s``."""
+    if not values:
+        return "–"
+    centre, least, most = math.fsum(values) / len(values), min(values), max(values)
+    if unit == "s" and centre >= 1000:
+        scale, prefix = 1.0, ""
+    else:
+        scale, prefix = _prefix(centre, 1e-9 if unit == "s" else 1.0)
+    if least == most:
+        return f"{_digits(most / scale)} {prefix}{unit}"
+    return f"{_digits(centre / scale)} ({_digits(least / scale)}–{_digits(most / scale)}) {prefix}{unit}"
+
+
+def _prefix(value: float, smallest: float) -> tuple[float, str]:
+    fitting = ((scale, prefix) for scale, prefix in _PREFIXES if scale >= smallest and abs(value) >= scale)
+    return next(fitting, (1.0, ""))
 
 
 def _scaled(value: float, width: float | None, scale: float) -> str:

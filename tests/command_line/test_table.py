@@ -1,7 +1,9 @@
 """The tables that `run` prints for people."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from conftest import Bentpipe
 WEB = """\
 extends = "preset:geo"
 title = "20 web users and a download"
-duration = "60 s"
+duration = "50 s"
 [flows."web{i}"]
 from = "server"
 to = "client"
@@ -37,3 +39,116 @@ def test_a_flow_says_which_group_it_belongs_to(bentpipe: Bentpipe, web: Path) ->
             *((f"web{i}", "web{i}") for i in range(20)),
             ("download", None),
         ]
+
+
+def rows_of(text: str, first: str) -> dict[str, list[str]]:
+    """Read the table whose header line begins with `first`: the cells of each row by its name."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith(first):
+            break
+    rows = {}
+    for line in lines:
+        cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
+        # The next table begins with its header.
+        if line.startswith((" ", "losses", "flow ", "link ")) or len(cells) < 2:
+            break
+        rows[cells[0]] = cells[1:]
+    return rows
+
+
+def test_copies_have_one_row_with_sum_mean_and_spread_beside_the_download(
+    bentpipe: Bentpipe, web: Path
+) -> None:
+    shown = bentpipe("run", web).stdout
+    run = json.loads(bentpipe("run", web, "--json").stdout)
+    flows, pages = run["flows"], run["pages"]
+    users, (download,) = flows[:20], flows[20:]
+    rows = rows_of(shown, "flow ")
+    assert list(rows) == ["web{i} (20 flows)", "download"]
+    variant, delivered, time, _, throughput, *_ = rows["web{i} (20 flows)"]
+    assert variant == "sack"
+    total = sum(flow["bytes_delivered"] for flow in users) / 1e6
+    assert delivered == f"{total:.4g} MB"
+    assert time == "50 s, 20 open"
+    rates = [flow["throughput_bps"] / 1e3 for flow in users]
+    assert throughput == f"{sum(rates) / 20:.4g} ({min(rates):.4g}–{max(rates):.4g}) kbit/s"
+    assert rows["download"][3] == f"{download['goodput_bps'] / 1e3:.4g} kbit/s"
+    assert "mean (least–most)" in shown
+    # So have their pages, all of them that came.
+    answered = sum(page["response_s"] is not None for page in pages)
+    assert any(
+        line.startswith("web{i} (20 flows)") and f" {answered} of {len(pages)} " in line
+        for line in shown.splitlines()
+    )
+
+
+def test_chosen_flows_have_rows_of_their_own(bentpipe: Bentpipe, web: Path, tmp_path: Path) -> None:
+    rows = rows_of(bentpipe("run", web, "--flows", "web1?", "--flows", "web3").stdout, "flow ")
+    assert list(rows) == [*("web3", *(f"web1{i}" for i in range(10))), "web{i} (20 flows)", "download"]
+    result = bentpipe("run", web, "--flows", "wbe*", "--out", "result")
+    message = "--flows: expected the name of a flow (web{i}, download) or a pattern, found 'wbe*'"
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"bentpipe: {message}\n")
+    assert not (tmp_path / "result").exists()
+
+
+def test_more_flows_than_rows_are_shown_by_what_they_carried(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    flows = "".join(
+        f'[flows.f{i}]\nfrom = "server"\nto = "client"\nbytes = "{i + 1} kB"\n' for i in range(30)
+    )
+    (tmp_path / "many.toml").write_text(f'extends = "preset:geo"\n{flows}')
+    rows = rows_of(bentpipe("run", "many.toml").stdout, "flow ")
+    assert list(rows) == [*(f"f{i}" for i in range(29, 9, -1)), "… and 10 more (see --json)"]
+    # 1 to 10 kB.
+    assert rows["… and 10 more (see --json)"] == ["55 kB"]
+
+
+def test_one_of_a_thing_is_not_called_many(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    text = """\
+extends = "preset:geo"
+[links.satellite]
+loss = { model = "drop", packets = [20], at_least = "100 B" }
+[flows.download]
+from = "server"
+to = "client"
+bytes = "100 kB"
+"""
+    (tmp_path / "one.toml").write_text(text)
+    run = json.loads(bentpipe("run", "one.toml", "--json").stdout)
+    assert (run["flows"][0]["loss_cause_random"], run["links"][2]["corrupted_packets"]) == (1, 1)
+    shown = bentpipe("run", "one.toml").stdout
+    assert "  1 segment " in shown
+    assert "  1 packet " in shown
+    assert " 1 segments" not in shown
+    assert " 1 packets" not in shown
+    assert "1 replication," in bentpipe("run", "one.toml", "--runs", "1").stdout
+
+
+JAPANESE = WEB.replace("20 web users and a download", "衛星 – ü 😀").replace("flows.download", 'flows."転送"')
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_any_encoding_of_the_output_will_do(bentpipe: Bentpipe, tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "title.toml").write_text(JAPANESE, encoding="utf-8")
+    settings: dict[str, Any] = {
+        "env": {**os.environ, "PYTHONIOENCODING": encoding, "XDG_CACHE_HOME": str(tmp_path)},
+        "encoding": encoding,
+    }
+    commands: tuple[tuple[str, str], ...] = (
+        ("run", "title.toml"),
+        ("list", "variants"),
+        ("plot", "title.toml"),
+    )
+    for command in commands:
+        result = bentpipe(*command, **settings)
+        assert result.returncode == 0
+        assert result.stderr == ("Wrote plot.png\n" if command[0] == "plot" else "")
+    result = bentpipe("run", "title.toml", "--json", **settings)
+    run = json.loads(result.stdout)
+    assert (run["scenario"], run["flows"][20]["name"]) == ("衛星 – ü 😀", "転送")
+    shown = bentpipe("run", "title.toml", **settings).stdout
+    assert "?" not in shown
+    expected = {"ascii": r"\u885b\u661f - \xfc", "latin-1": r"\u885b\u661f - ü", "utf-8": "衛星 – ü 😀"}
+    assert shown.startswith(expected[encoding])
+    result = bentpipe("run", "衛星.toml", **settings)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)

@@ -163,7 +163,7 @@ def interop(**options: Any) -> None:
     from bentpipe.live.interop import PEER, matrix
     from bentpipe.live.interop import interop as run
     from bentpipe.output import Staging
-    from bentpipe.results import dump
+    from bentpipe.terminal import print_json
 
     transfers = matrix(_choices(options), _common(options), _way(options))
     pcap = options["pcap"]
@@ -176,7 +176,7 @@ def interop(**options: Any) -> None:
             pcap=staging.file(pcap, "--pcap") if pcap is not None else None,
         )
     if options["as_json"]:
-        click.echo(dump(result), nl=False)
+        print_json(result)
     else:
         table.print_interop(result, table.console())
     for row in result["rows"]:
