@@ -25,19 +25,32 @@ class Cache:
 
     @classmethod
     def at(cls, folder: Path | None, *, off: bool = False) -> "Cache":
-        """Take the folder given, else the user's cache folder.
+        """Take the folder given, else the user's cache folder."""
+        if off:
+            return cls(None)
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return cls(folder or home / "bentpipe" / "reproduce")
+
+    def require_writable(self) -> None:
+        """Write to the folder now, not after the first hours.
 
         Raises
         ------
         InputError
             Nothing can be written there.
         """
-        if off:
-            return cls(None)
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        cache = cls(folder or home / "bentpipe" / "reproduce")
-        cache._try()
-        return cache
+        if self.folder is None:
+            return
+        trial = self.folder / f"trial-{os.getpid()}"
+        try:
+            write_text(trial, "")
+            trial.unlink(missing_ok=True)
+        except (BentpipeError, OSError) as error:
+            reason = getattr(error.__cause__ or error, "strerror", None) or str(error)
+            raise InputError(
+                f"--cache {self.folder}: expected a folder that can be written to, found none ({reason}); "
+                "--no-cache keeps nothing"
+            ) from error
 
     def get(self, what: dict[str, Any]) -> Run | None:
         """Find the finished run that is `what`."""
@@ -62,19 +75,6 @@ class Cache:
     def _path(self, what: dict[str, Any]) -> Path:
         digest = hashlib.blake2b(_text(what).encode(), digest_size=16)
         return cast(Path, self.folder) / f"{digest.hexdigest()}.json"
-
-    def _try(self) -> None:
-        # Now, and not after the first hours.
-        trial = cast(Path, self.folder) / f"trial-{os.getpid()}"
-        try:
-            write_text(trial, "")
-            trial.unlink(missing_ok=True)
-        except (BentpipeError, OSError) as error:
-            reason = getattr(error.__cause__ or error, "strerror", None) or str(error)
-            raise InputError(
-                f"--cache {self.folder}: expected a folder that can be written to, found none ({reason}); "
-                "--no-cache keeps nothing"
-            ) from error
 
 
 def _checksum(what: dict[str, Any], run: object) -> str:

@@ -257,12 +257,14 @@ def reproduce(
     Raises
     ------
     InputError
-        There is no such paper or item.
+        There is no such paper or item, or nothing can be written to the cache.
     BentpipeError
         A run failed, or an item did not answer each of its published rows.
     """
     try:
-        return _reproduce(_select(what), cache, threads or len(os.sched_getaffinity(0)), report)
+        chosen = _select(what)
+        cache.require_writable()
+        return _reproduce(chosen, cache, threads or len(os.sched_getaffinity(0)), report)
     except KeyboardInterrupt:
         kept = f"finished runs are kept in {cache.folder}" if cache.folder else "nothing was written"
         raise Interrupted(f"interrupted; {kept}") from None
