@@ -196,9 +196,10 @@ mod tests {
         let (latitude, longitude, satellite) =
             (48.2_f64.to_radians(), 16.4_f64.to_radians(), 9.0_f64.to_radians());
         let (re, rs) = (model.earth_radius_km, model.orbit_radius_km);
-        let x = re * latitude.cos() * longitude.cos() - rs * satellite.cos();
-        let y = re * latitude.cos() * longitude.sin() - rs * satellite.sin();
-        let z = re * latitude.sin();
+        let (cos, sin) = (libm::cos, libm::sin);
+        let x = re * cos(latitude) * cos(longitude) - rs * cos(satellite);
+        let y = re * cos(latitude) * sin(longitude) - rs * sin(satellite);
+        let z = re * sin(latitude);
         let expected = (x * x + y * y + z * z).sqrt();
         assert_near(hop(48.2, 16.4, 9.0).slant_range_km(&model).unwrap(), expected, 1e-6);
     }

@@ -41,7 +41,7 @@ fn loaded(link: &mut Link, load: f64, packets: u32, capable: bool) -> LinkStats 
     let mut arrivals = Stream::derive(2, "arrivals");
     let (mut now, mut waiting) = (Time::ZERO, 0.0);
     for id in 0..packets {
-        now += Span::from_nanos((-(1.0 - arrivals.uniform()).ln() * 1e6 / load) as u64);
+        now += Span::from_nanos((-libm::log(1.0 - arrivals.uniform()) * 1e6 / load) as u64);
         while link.next_time() <= now {
             link.deliver(link.next_time());
         }

@@ -151,7 +151,7 @@ mod tests {
         arrive(&mut rem, ms(10));
         // 0.5 (0.1 (0 - 20) + 24 - 10) = 6.
         assert_eq!(rem.price, 6.0);
-        assert!((rem.probability - (1.0 - 1.5_f64.powi(-6))).abs() < 1e-15);
+        assert!((rem.probability - (1.0 - libm::pow(1.5, -6.0))).abs() < 1e-15);
     }
 
     #[test]

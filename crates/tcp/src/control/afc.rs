@@ -79,7 +79,8 @@ impl<C> Afc<C> {
         if !self.options.rate_adjustment || distance <= window / 2.0 {
             return 0.0;
         }
-        distance.powi(4) / (2.0 * window.powi(3))
+        let square = distance * distance;
+        square * square / (2.0 * (window * (window * window)))
     }
 }
 
