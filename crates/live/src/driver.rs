@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bentpipe_files::CaptureFile;
 use bentpipe_path::Stream;
 use bentpipe_sim::pcap::Capture;
 use bentpipe_tcp::Seq;
@@ -61,7 +62,11 @@ impl<'a> Driver<'a> {
         let sends = settings.direction == Direction::Send;
         let own = settings.own()?;
         let mut capture = match &options.pcap {
-            Some(path) => Some(Capture::create(path).map_err(|error| LiveError::Failed(error.to_string()))?),
+            Some(path) => {
+                let file = CaptureFile::create(path);
+                let capture = file.and_then(|file| Capture::start(Box::new(file)));
+                Some(capture.map_err(|error| LiveError::Failed(error.to_string()))?)
+            }
             None => None,
         };
         if let Some(capture) = &mut capture {

@@ -7,9 +7,11 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
+use bentpipe_files::{CaptureFile, space};
 use bentpipe_path::{GeoHop, GeoModel, QueueSpec};
-use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Sink, Subjects, scenario, space};
+use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Sink, Subjects, scenario};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -102,7 +104,6 @@ impl Scenario {
         snap: Option<u32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<RunResult> {
-        let capture = pcap.map(|path| CaptureOptions { path, limit: pcap_limit, snap });
         let (raised, result) = py.detach(|| {
             let raised = Rc::new(Cell::new(None));
             let series = series.map(|sink| SeriesOptions {
@@ -110,7 +111,15 @@ impl Scenario {
                 limit: series_limit,
                 sink: hand_on_to(sink, raised.clone()),
             });
-            let options = RunOptions { seed, series, capture };
+            let capture = match pcap.map(CaptureFile::create).transpose() {
+                Ok(file) => {
+                    file.map(|file| CaptureOptions { output: Box::new(file), limit: pcap_limit, snap })
+                }
+                Err(error) => return (None, Err(bentpipe_sim::RunError::Capture(error))),
+            };
+            let started = Instant::now();
+            let clock: Box<dyn Fn() -> f64> = Box::new(move || started.elapsed().as_secs_f64());
+            let options = RunOptions { seed, series, capture, clock: Some(clock) };
             let result = bentpipe_sim::run(&self.scenario, options, &mut |now| {
                 let told = match raised.take() {
                     Some(error) => Err(error),

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use bentpipe_sim::{RunOptions, run, scenario};
 
@@ -49,8 +50,11 @@ fn measure(arguments: &Arguments) -> Result<String, String> {
         scenario::load(&arguments.scenario, &arguments.overrides).map_err(|error| error.to_string())?;
     let mut line = String::new();
     for _ in 0..arguments.repeat {
-        let result = run(&scenario, RunOptions::default(), &mut |_| ControlFlow::Continue(()))
-            .map_err(|error| error.to_string())?;
+        let started = Instant::now();
+        let clock: Box<dyn Fn() -> f64> = Box::new(move || started.elapsed().as_secs_f64());
+        let options = RunOptions { clock: Some(clock), ..RunOptions::default() };
+        let result =
+            run(&scenario, options, &mut |_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
         let sum = |of: fn(&bentpipe_sim::FlowResult) -> u64| result.flows.iter().map(of).sum::<u64>();
         let finish = result.flows.iter().filter_map(|flow| flow.finish_s).fold(0.0, f64::max);
         line = serde_json::json!({

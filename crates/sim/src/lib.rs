@@ -14,7 +14,6 @@ mod routes;
 mod run;
 pub mod scenario;
 mod series;
-pub mod space;
 
 pub use causes::LossCauses;
 pub use result::{

@@ -8,16 +8,13 @@
 //! the headers alone. Times are nanoseconds since the start of the simulation, shown as since 1970 where a
 //! reader wants a date.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::fmt;
+use std::io;
 
 use bentpipe_tcp::Segment;
 use bentpipe_tcp::wire::{self, Addresses, MAX_HEADERS, Payload};
 
-use crate::{Ended, space};
+use crate::Ended;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -34,18 +31,30 @@ const OPTION_COMMENT: u16 = 1;
 const OPTION_APPLICATION: u16 = 4;
 const OPTION_INTERFACE_NAME: u16 = 2;
 const OPTION_TIME_RESOLUTION: u16 = 9;
-/// Bytes written between two looks at the disk.
+/// Bytes written between two questions for room.
 const BETWEEN_LOOKS: u64 = 64 << 10;
 /// Timestamps count 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// A capture being written: under a temporary name until [`Capture::finish`], and gone without it.
+/// What takes the bytes of a capture. A driver gives it: a file, or memory where there are no files.
+pub trait Output: io::Write + fmt::Debug {
+    /// Whether more may be written; asked every 64 KiB.
+    ///
+    /// # Errors
+    /// When nobody can tell.
+    fn has_room(&mut self) -> io::Result<bool>;
+
+    /// All is written. Dropped without this call, what was written is of no use.
+    ///
+    /// # Errors
+    /// When what was written cannot be kept.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A capture being written.
 #[derive(Debug)]
 pub struct Capture {
-    /// `None` only when closed.
-    file: Option<BufWriter<File>>,
-    path: PathBuf,
-    temporary: PathBuf,
+    output: Box<dyn Output>,
     interfaces: u32,
     block: Block,
     headers: Vec<u8>,
@@ -54,26 +63,19 @@ pub struct Capture {
     limit: u64,
     bytes: u64,
     packets: u64,
-    /// Bytes of the file at which the disk is looked at.
+    /// Bytes written at which the output is asked for room.
     look_at: u64,
     ended: Option<Ended>,
 }
 
 impl Capture {
-    /// Starts a capture that [`Capture::finish`] puts at `path`, replacing what is there.
+    /// Starts a capture that goes to `output`.
     ///
     /// # Errors
-    /// When `path` names no file, is a directory, or its folder cannot be written to; the message names it.
-    pub fn create(path: impl AsRef<Path>) -> io::Result<Capture> {
-        let path = path.as_ref();
-        if path.is_dir() {
-            return Err(naming(path, io::ErrorKind::IsADirectory.into()));
-        }
-        let (file, temporary) = create_beside(path).map_err(|error| naming(path, error))?;
+    /// When `output` takes nothing.
+    pub fn start(output: Box<dyn Output>) -> io::Result<Capture> {
         let mut capture = Capture {
-            file: Some(BufWriter::new(file)),
-            path: path.to_owned(),
-            temporary,
+            output,
             interfaces: 0,
             block: Block::default(),
             headers: Vec::with_capacity(MAX_HEADERS as usize),
@@ -222,67 +224,26 @@ impl Capture {
         self.packets += 1;
         if self.bytes >= self.look_at {
             self.look_at = self.bytes + BETWEEN_LOOKS;
-            if !space::has_room(&self.temporary, 0).map_err(|error| naming(&self.path, error))? {
+            if !self.output.has_room()? {
                 self.ended = Some(Ended::Disk);
             }
         }
         Ok(())
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the capture.
     ///
     /// # Errors
-    /// When the file cannot be written or renamed; nothing is left then.
-    pub fn finish(mut self) -> io::Result<()> {
-        if let Some(file) = self.file.take() {
-            file.into_inner().map_err(|error| naming(&self.path, error.into_error()))?;
-        }
-        fs::rename(&self.temporary, &self.path).map_err(|error| naming(&self.path, error))?;
-        self.temporary.clear();
-        Ok(())
+    /// When its output cannot keep it.
+    pub fn finish(self) -> io::Result<()> {
+        self.output.finish()
     }
 
     fn write_block(&mut self) -> io::Result<()> {
         self.block.end();
         self.bytes += self.block.bytes.len() as u64;
-        match &mut self.file {
-            Some(file) => file.write_all(&self.block.bytes).map_err(|error| naming(&self.path, error)),
-            None => Ok(()),
-        }
+        self.output.write_all(&self.block.bytes)
     }
-}
-
-impl Drop for Capture {
-    fn drop(&mut self) {
-        if self.temporary.as_os_str().is_empty() {
-            return;
-        }
-        // Closed first, for systems that do not remove an open file. A drop has nobody to tell of an error.
-        self.file = None;
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
-
-/// A new file in the folder of `path`, of a name that no other capture has.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let Some(name) = path.file_name() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
-    };
-    loop {
-        let mut temporary = OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{}-{}.part", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-        let temporary = path.with_file_name(temporary);
-        match File::create_new(&temporary) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            file => return file.map(|file| (file, temporary)),
-        }
-    }
-}
-
-fn naming(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// A block of the file as it grows. Little-endian on every machine, so that equal runs give equal files.

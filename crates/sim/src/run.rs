@@ -3,13 +3,11 @@
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::time::Instant;
 
 use crate::RunResult;
 use crate::engine::Engine;
 use crate::observe::Observer;
-use crate::pcap::Capture;
+use crate::pcap::{Capture, Output};
 use crate::scenario::Scenario;
 use crate::series::SeriesOptions;
 
@@ -22,14 +20,16 @@ pub struct RunOptions {
     pub series: Option<SeriesOptions>,
     /// Write a pcapng capture.
     pub capture: Option<CaptureOptions>,
+    /// A clock that tells what the run costs in seconds; without one that is 0.
+    pub clock: Option<Box<dyn Fn() -> f64>>,
 }
 
 /// Where a capture goes, and how much of the packets it holds.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CaptureOptions {
-    /// The file.
-    pub path: PathBuf,
-    /// Bytes of the file at which the recording ends; none for as many as the disk takes.
+    /// What takes its bytes.
+    pub output: Box<dyn Output>,
+    /// Bytes of the capture at which the recording ends; none for as many as there is room for.
     pub limit: Option<u64>,
     /// Bytes kept of each packet; none for all headers.
     pub snap: Option<u32>,
@@ -54,7 +54,7 @@ pub enum RunError {
         /// Simulated time reached, in seconds.
         simulated_s: f64,
     },
-    /// The capture could not be written; the message names the file.
+    /// The capture could not be written; the message is that of its output.
     Capture(io::Error),
 }
 
@@ -82,11 +82,12 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
-    let observer = observer(scenario, options).map_err(RunError::Capture)?;
+    let observer = observer(scenario, options.series, options.capture).map_err(RunError::Capture)?;
     let mut engine = Engine::new(scenario, seed, observer);
-    let started = Instant::now();
+    let clock = || options.clock.as_ref().map_or(0.0, |seconds| seconds());
+    let started = clock();
     let end = engine.run(progress)?;
-    let wall_s = started.elapsed().as_secs_f64();
+    let wall_s = clock() - started;
     let mut result = RunResult::new(scenario, seed, end, &mut engine, wall_s);
     if let Some(observer) = engine.into_observer() {
         result.recording = Some(observer.finish(end).map_err(RunError::Capture)?);
@@ -94,13 +95,17 @@ pub fn run(
     Ok(result)
 }
 
-fn observer(scenario: &Scenario, options: RunOptions) -> io::Result<Option<Box<Observer>>> {
-    let capture = match &options.capture {
-        Some(options) => Some(Capture::create(&options.path)?.bounded(options.limit, options.snap)),
-        None => None,
-    };
-    if capture.is_none() && options.series.is_none() {
+fn observer(
+    scenario: &Scenario,
+    series: Option<SeriesOptions>,
+    capture: Option<CaptureOptions>,
+) -> io::Result<Option<Box<Observer>>> {
+    if capture.is_none() && series.is_none() {
         return Ok(None);
     }
-    Observer::new(scenario, options.series, capture).map(|observer| Some(Box::new(observer)))
+    let capture = match capture {
+        Some(options) => Some(Capture::start(options.output)?.bounded(options.limit, options.snap)),
+        None => None,
+    };
+    Observer::new(scenario, series, capture).map(|observer| Some(Box::new(observer)))
 }

@@ -1,31 +1,46 @@
+use std::cell::RefCell;
 use std::net::Ipv4Addr;
-use std::process::Command;
+use std::rc::Rc;
 
 use bentpipe_tcp::{Flags, Options, SackBlock, SackBlocks, Seq, Timestamps};
 
 use super::*;
 
-/// A folder of the test's own, removed with its content.
-struct Folder(PathBuf);
+/// Memory that a test looks at when the capture is finished.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    bytes: Rc<RefCell<Vec<u8>>>,
+    /// As many bytes as there is room for.
+    room: Option<usize>,
+}
 
-impl Folder {
-    fn new() -> Folder {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("bentpipe-pcap-{}-{number}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        Folder(path)
+impl io::Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.borrow_mut().write(bytes)
     }
 
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
+impl Output for Memory {
+    fn has_room(&mut self) -> io::Result<bool> {
+        Ok(self.room.is_none_or(|room| self.bytes.borrow().len() < room))
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Memory {
+    fn capture(&self) -> Capture {
+        Capture::start(Box::new(self.clone())).unwrap()
+    }
+
+    fn read(&self) -> (Vec<String>, Vec<Record>) {
+        read(&self.bytes.borrow())
     }
 }
 
@@ -133,8 +148,9 @@ fn sack() -> Segment {
 }
 
 /// A lost and an arriving packet between two hosts.
-fn sample(path: &Path) {
-    let mut capture = Capture::create(path).unwrap();
+fn sample() -> Memory {
+    let memory = Memory::default();
+    let mut capture = memory.capture();
     assert_eq!(capture.add_interface("server").unwrap(), 0);
     assert_eq!(capture.add_interface("erdnaher Käfer").unwrap(), 1);
     let (there, back) = (addresses(1, 2), addresses(2, 1));
@@ -143,14 +159,12 @@ fn sample(path: &Path) {
     capture.record(0, 500_000_000, &there, &data(), Some("dropped by the queue of satellite")).unwrap();
     capture.record(1, 5_000_000_000_123, &back, &sack(), None).unwrap();
     capture.finish().unwrap();
+    memory
 }
 
 #[test]
 fn what_is_recorded_is_read_back() {
-    let folder = Folder::new();
-    let path = folder.0.join("run.pcapng");
-    sample(&path);
-    let (interfaces, records) = read(&fs::read(&path).unwrap());
+    let (interfaces, records) = sample().read();
     assert_eq!(interfaces, ["server", "erdnaher Käfer"]);
     let views: Vec<_> = records.iter().map(|r| (r.interface, r.time, r.original, r.data.len())).collect();
     assert_eq!(
@@ -179,58 +193,25 @@ fn what_is_recorded_is_read_back() {
 }
 
 #[test]
-fn the_name_is_given_at_the_end_and_an_older_file_stays_until_then() {
-    let folder = Folder::new();
-    let path = folder.0.join("run.pcapng");
-    fs::write(&path, "older").unwrap();
-    let capture = Capture::create(&path).unwrap();
-    let other = Capture::create(&path).unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"older");
-    assert_eq!(folder.names().len(), 3);
-    drop(other);
-    assert_eq!(folder.names().len(), 2);
-    capture.finish().unwrap();
-    assert_eq!(folder.names(), ["run.pcapng"]);
-    assert_eq!(read(&fs::read(&path).unwrap()).0.len(), 0);
-}
-
-#[test]
-fn a_dropped_capture_leaves_nothing() {
-    let folder = Folder::new();
-    let mut capture = Capture::create(folder.0.join("run.pcapng")).unwrap();
+fn an_output_without_room_ends_the_recording() {
+    let memory = Memory { room: Some(100_000), ..Memory::default() };
+    let mut capture = memory.capture();
     capture.add_interface("server").unwrap();
-    for _ in 0..1000 {
+    for _ in 0..10_000 {
         capture.record(0, 0, &addresses(1, 2), &data(), None).unwrap();
     }
-    assert_eq!(folder.names().len(), 1);
-    drop(capture);
-    assert_eq!(folder.names(), [""; 0]);
-}
-
-#[test]
-fn errors_name_the_file_and_leave_nothing() {
-    let folder = Folder::new();
-    let missing = folder.0.join("missing").join("run.pcapng");
-    let error = Capture::create(&missing).unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::NotFound);
-    assert!(error.to_string().starts_with(&format!("{}: ", missing.display())), "{error}");
-    let error = Capture::create(&folder.0).unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-    assert_eq!(Capture::create("..").unwrap_err().kind(), io::ErrorKind::IsADirectory);
-    assert_eq!(Capture::create("").unwrap_err().kind(), io::ErrorKind::InvalidInput);
-
-    let path = folder.0.join("run.pcapng");
-    let capture = Capture::create(&path).unwrap();
-    fs::create_dir(&path).unwrap();
-    assert!(capture.finish().is_err());
-    assert_eq!(folder.names(), ["run.pcapng"]);
+    assert_eq!(capture.ended(), Some(Ended::Disk));
+    let (bytes, packets) = (capture.bytes(), capture.packets());
+    capture.finish().unwrap();
+    // Asked every 64 KiB: at 128 KiB, and with the packet that passes them.
+    assert!((128 << 10..(128 << 10) + 100).contains(&bytes), "{bytes}");
+    assert_eq!((memory.bytes.borrow().len() as u64, memory.read().1.len() as u64), (bytes, packets));
 }
 
 #[test]
 fn a_refused_packet_leaves_the_file_whole() {
-    let folder = Folder::new();
-    let path = folder.0.join("run.pcapng");
-    let mut capture = Capture::create(&path).unwrap();
+    let memory = Memory::default();
+    let mut capture = memory.capture();
     capture.add_interface("server").unwrap();
     let ends = addresses(1, 2);
     let long = "x".repeat(65_536);
@@ -244,51 +225,14 @@ fn a_refused_packet_leaves_the_file_whole() {
     assert_eq!(capture.add_interface("client").unwrap(), 1);
     capture.record(1, u64::MAX, &ends, &syn(), Some(&long[1..])).unwrap();
     capture.finish().unwrap();
-    let (interfaces, records) = read(&fs::read(&path).unwrap());
+    let (interfaces, records) = memory.read();
     assert_eq!(interfaces, ["server", "client"]);
     assert_eq!(records.len(), 1);
     assert_eq!((records[0].interface, records[0].time), (1, u64::MAX));
 }
 
-/// The fields that tshark sees, a line for each packet that `filter` lets through; `None` without tshark.
-fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<String> {
-    let mut command = Command::new("tshark");
-    command.args(["-o", "ip.check_checksum:TRUE", "-Y", filter, "-T", "fields"]).arg("-r").arg(path);
-    for field in fields {
-        command.args(["-e", field]);
-    }
-    let output = match command.output() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        output => output.unwrap(),
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap())
-}
-
-#[test]
-fn wireshark_reads_it() {
-    let folder = Folder::new();
-    let path = folder.0.join("run.pcapng");
-    sample(&path);
-    let Some(bad) = tshark(&path, "_ws.malformed || ip.checksum.status == 0", &["frame.number"]) else {
-        println!("skipped: tshark is not installed");
-        return;
-    };
-    assert_eq!(bad, "");
-    let fields = ["frame.time_epoch", "frame.len", "tcp.len", "tcp.options.mss_val", "frame.comment"];
-    let sender = tshark(&path, "frame.interface_id == 0", &fields).unwrap();
-    let expected = "0.000000000\t52\t0\t1460\t\n\
-                    0.500000000\t1500\t1460\t\tdropped by the queue of satellite\n";
-    assert_eq!(sender, expected);
-    let fields = ["frame.time_epoch", "frame.interface_name", "tcp.options.sack_le"];
-    let receiver = tshark(&path, "frame.interface_id == 1 && tcp.options.sack", &fields).unwrap();
-    assert!(receiver.starts_with("5000.000000123\terdnaher Käfer\t"), "{receiver}");
-}
-
 #[test]
 fn a_packet_from_a_wire_is_recorded_by_its_own_headers() {
-    let folder = Folder::new();
-    let path = folder.0.join("wire.pcapng");
     let addresses = Addresses {
         source: Ipv4Addr::new(10, 0, 0, 1),
         destination: Ipv4Addr::new(10, 0, 0, 2),
@@ -301,14 +245,15 @@ fn a_packet_from_a_wire_is_recorded_by_its_own_headers() {
     let mut packet = Vec::new();
     wire::encode(&segment, &addresses, Payload::Bytes(b"hello"), &mut packet).unwrap();
 
-    let mut capture = Capture::create(&path).unwrap();
+    let memory = Memory::default();
+    let mut capture = memory.capture();
     capture.add_interface("host").unwrap();
     capture.record_packet(0, 9, &packet).unwrap();
     packet[44] ^= 1;
     assert_eq!(capture.record_packet(0, 9, &packet).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     capture.finish().unwrap();
 
-    let (_, records) = read(&fs::read(&path).unwrap());
+    let (_, records) = memory.read();
     assert_eq!(records.len(), 1);
     assert_eq!((records[0].time, records[0].original), (9, 45));
     assert_eq!(records[0].data, packet[..40]);

@@ -5,6 +5,7 @@
 
 mod app;
 mod de;
+mod depth;
 mod error;
 mod model;
 mod names;

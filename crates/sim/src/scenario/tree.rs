@@ -5,14 +5,12 @@ use std::path::PathBuf;
 use indexmap::IndexMap;
 use toml::de::{DeTable, DeValue};
 
+use super::depth::deeper_than;
 use super::error::{ScenarioError, quoted};
 
 /// Deeper than any scenario, far less than what a stack takes.
 const MAX_DEPTH: usize = 16;
 const TOO_DEEP: &str = "expected at most 16 tables within each other, found more";
-
-/// TOML's parser recurses at most 80 tables deep with 80 dotted keys each, in a few KiB a level.
-const PARSER_STACK: usize = 64 << 20;
 
 /// Where a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,17 +117,12 @@ pub(crate) fn read_document(text: &str, name: &str, file: usize) -> Result<Node,
 
 /// What [`read_document`] gives; the outer error is that of a text that is not TOML.
 fn parsed(text: &str, name: &str, file: usize) -> Result<Result<Node, ScenarioError>, ScenarioError> {
-    let whole_file = |message: String| ScenarioError::new(name, None, String::new(), message);
-    std::thread::scope(|scope| {
-        let parse = || Reader::new(text, name, file).document();
-        let parser = std::thread::Builder::new()
-            .stack_size(PARSER_STACK)
-            .spawn_scoped(scope, parse)
-            .map_err(|e| whole_file(format!("expected memory for the parser, found none ({e})")))?;
-        parser
-            .join()
-            .unwrap_or_else(|_| Err(whole_file("expected TOML, found what its parser fails on".into())))
-    })
+    let reader = Reader::new(text, name, file);
+    if let Some(position) = deeper_than(MAX_DEPTH, text) {
+        let line = reader.line(position);
+        return Err(ScenarioError::new(name, Some(line), reader.key_on(line), TOO_DEEP.to_owned()));
+    }
+    reader.document()
 }
 
 /// Reads the TOML value `text`; `None` when it is not one, an error's message when it is a number that cannot be kept.

@@ -1,8 +1,11 @@
 //! Gateways, handovers and on/off writes in whole runs. Debug builds check that no gateway raises a window.
 
-use std::fs;
+use std::cell::RefCell;
+use std::io;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
+use bentpipe_sim::pcap::Output;
 use bentpipe_sim::{CaptureOptions, RunOptions, RunResult, run, scenario};
 
 use crate::simulate;
@@ -92,16 +95,39 @@ fn flows_of_different_round_trip_times_share_alike() {
     assert!(open.jain < Some(0.93), "{:?}", open.jain);
 }
 
+/// A capture in memory.
+#[derive(Clone, Debug, Default)]
+struct Memory(Rc<RefCell<Vec<u8>>>);
+
+impl io::Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Output for Memory {
+    fn has_room(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[test]
 fn captures_show_the_lowered_window_that_the_host_receives() {
     let text = chain(XFWA, r#""30 packets""#, &flow("f", "bytes = \"300 kB\""));
     let scenario = scenario::parse_str("test.toml", &text, &[]).unwrap();
-    let path = std::env::temp_dir().join(format!("bentpipe-window-{}.pcapng", std::process::id()));
-    let capture = Some(CaptureOptions { path: path.clone(), limit: None, snap: None });
+    let memory = Memory::default();
+    let capture = Some(CaptureOptions { output: Box::new(memory.clone()), limit: None, snap: None });
     let options = RunOptions { capture, ..RunOptions::default() };
     let result = run(&scenario, options, &mut |_| ControlFlow::Continue(())).unwrap();
-    let capture = fs::read(&path).unwrap();
-    fs::remove_file(&path).unwrap();
+    let capture = memory.0.borrow();
     // An ACK without options: offset 5, the flag, the window.
     let header = [0x50, 0x10, 0xea, 0x60];
     let seen = capture.windows(4).filter(|bytes| **bytes == header).count() as u64;

@@ -48,7 +48,7 @@ fn watch(text: &str, seed: u64) -> (RunResult, Vec<Watched>) {
         ControlFlow::Continue(())
     });
     let series = Some(SeriesOptions { wanted: None, limit: u64::MAX, sink });
-    let options = RunOptions { seed: Some(seed), series, capture: None };
+    let options = RunOptions { seed: Some(seed), series, ..RunOptions::default() };
     let result = run(&scenario, options, &mut |_| ControlFlow::Continue(()));
     (result.unwrap_or_else(|error| panic!("{error}")), watched.take())
 }
