@@ -4,27 +4,29 @@
 //! that can be checked before a run. Every error is one line that names the file, the line and the key.
 
 mod app;
-mod de;
 mod depth;
+mod disk;
 mod error;
+mod layers;
 mod model;
 mod names;
 mod network;
 mod overrides;
+mod parse;
 mod presets;
-mod render;
+mod read;
 mod resolve;
 mod schema;
-mod source;
 mod tcp;
 mod tree;
 mod ways;
 mod written;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use app::apps;
 pub use error::ScenarioError;
+pub use layers::ReadFile;
 pub use model::{
     AppSpec, CbrSpec, DirectionSpec, FlowSpec, HandoverSpec, HttpSpec, InFlight, LinkSpec, MultimediaSpec,
     OnOffSpec, Scenario,
@@ -33,16 +35,36 @@ pub use presets::presets;
 pub use schema::schema;
 pub use written::variants;
 
+use layers::{PRESET, about_all, decode, find_preset};
+use tree::Layer;
+
 /// Reads the scenario in the file at `path`, or the built-in one when it is `preset:NAME`.
 ///
 /// `overrides` are pairs of a dotted key and a value as `--set key=value` gives them.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    resolve::resolve(&source::load(path, overrides)?)
+    let name = path.display().to_string();
+    if name.is_empty() {
+        let message = "expected a file, preset:NAME or the folder of a result, found an empty name";
+        return Err(about_all("SCENARIO", message.to_owned()));
+    }
+    let fail = |message| about_all(&name, message);
+    if let Some(preset) = name.strip_prefix(PRESET) {
+        return read(
+            Layer::without_file(&name, find_preset(preset).map_err(fail)?),
+            overrides,
+            &disk::read_file,
+        );
+    }
+    let text = disk::read_file(path).and_then(decode).map_err(fail)?;
+    let layer = Layer { name, text, file: Some(path.to_owned()) };
+    let mut scenario = read(layer, overrides, &disk::read_file)?;
+    scenario.files.insert(0, path.to_owned());
+    Ok(scenario)
 }
 
 /// Reads the scenario in `text`; errors call it `name`, and what it extends is looked for beside `name`.
 pub fn parse_str(name: &str, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    resolve::resolve(&source::from_text(name, text, overrides)?)
+    parse_with(name, text, overrides, &disk::read_file)
 }
 
 /// As [`parse_str`], for the bytes of a text: what a pipe gave.
@@ -51,7 +73,26 @@ pub fn parse_bytes(
     content: Vec<u8>,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ScenarioError> {
-    resolve::resolve(&source::from_bytes(name, content, overrides)?)
+    parse_str(name, &decode(content).map_err(|message| about_all(name, message))?, overrides)
+}
+
+/// As [`parse_str`], where `files` gives what a scenario extends: no file system is needed.
+pub fn parse_with(
+    name: &str,
+    text: &str,
+    overrides: &[(String, String)],
+    files: &ReadFile<'_>,
+) -> Result<Scenario, ScenarioError> {
+    let file = Some(PathBuf::from(name));
+    read(Layer { name: name.to_owned(), text: text.to_owned(), file }, overrides, files)
+}
+
+fn read(
+    layer: Layer,
+    overrides: &[(String, String)],
+    files: &ReadFile<'_>,
+) -> Result<Scenario, ScenarioError> {
+    resolve::resolve(&layers::document(layer, overrides, files)?)
 }
 
 #[cfg(test)]

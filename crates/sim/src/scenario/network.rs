@@ -8,7 +8,7 @@ use bentpipe_units::Rate;
 use super::error::{ScenarioError, expected_one_of, quoted};
 use super::model::{DirectionSpec, LinkSpec};
 use super::names::{self, MAX_COPIES};
-use super::schema::{LinkFile, ScenarioFile};
+use super::schema::LinkFile;
 use super::tree::Document;
 
 /// Time is counted in nanoseconds, and above this rate a packet takes too few of them.
@@ -31,17 +31,15 @@ pub(crate) struct Network<'a> {
 
 impl<'a> Network<'a> {
     /// Every link of `file`, checked.
-    pub(crate) fn build(document: &Document, file: &'a ScenarioFile) -> Result<Network<'a>, ScenarioError> {
+    pub(crate) fn build(document: &'a Document) -> Result<Network<'a>, ScenarioError> {
         let mut network = Network::default();
-        if file.links.0.is_empty() {
+        let links = document.place(&["links"]).named::<LinkFile>()?;
+        if links.is_empty() {
             let message = "expected at least one link, such as [links.satellite], found none";
-            return Err(document.error(&["links"], message));
+            return Err(document.place(&["links"]).error(&[], message));
         }
-        for (name, link) in &file.links.0 {
-            let fail = |keys: &[&str], message: String| {
-                let path: Vec<&str> = ["links", name].iter().chain(keys).copied().collect();
-                document.error(&path, message)
-            };
+        for (name, at, link) in &links {
+            let fail = |keys: &[&str], message: String| at.error(keys, message);
             let copies = names::copies(link.count);
             if network.links.len() + copies > MAX_COPIES {
                 let message = format!("expected at most {MAX_COPIES} links in all, found more");
@@ -58,7 +56,7 @@ impl<'a> Network<'a> {
                 directions(link, copies).map_err(|(keys, message)| fail(&keys, message))?;
             for i in 0..copies {
                 let copy = names::copy_of_named(name, link.count, i);
-                let number = (network.links.len(), name.as_str());
+                let number = (network.links.len(), *name);
                 if let Some((_, first)) = network.link_index.insert(copy.clone(), number) {
                     let copy = quoted(&copy);
                     let message =

@@ -1,8 +1,9 @@
 //! `--set key=value`: single values put over a document.
 
 use super::error::{ScenarioError, expected_one_of, quoted};
-use super::source::merge;
-use super::tree::{Document, Node, Origin, Table, Value, dotted, read_value};
+use super::layers::merge;
+use super::parse::parse_value;
+use super::tree::{Document, Layer, Node, Origin, Table, Value, dotted};
 
 /// What stands for a file's name in an error about an override.
 const NAME: &str = "--set";
@@ -18,15 +19,15 @@ pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> 
     if overrides.is_empty() {
         return Ok(());
     }
-    let file = document.files.len();
-    document.files.push(NAME.to_owned());
+    let layer = document.layers.len();
+    document.layers.push(Layer::without_file(NAME, ""));
     for (key, text) in overrides {
         let fail = |message: String| ScenarioError::new(NAME, None, key.clone(), message);
         let path = split(key).map_err(fail)?;
         if path[0] == "extends" {
             return Err(fail(format!("expected extends in a file only, found {}", quoted(text))));
         }
-        let value = value(text, file).map_err(fail)?;
+        let value = value(text, layer).map_err(fail)?;
         for path in expand(&document.root, &path, &value)? {
             let table = |inner: Node, key: String| Node {
                 origin: inner.origin,
@@ -39,14 +40,14 @@ pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> 
 }
 
 /// TOML, or else a bare text: `rate=1 Mbit/s` needs no quotes.
-fn value(text: &str, file: usize) -> Result<Node, String> {
-    match read_value(text, NAME, file)? {
+fn value(text: &str, layer: usize) -> Result<Node, String> {
+    match parse_value(text, layer)? {
         // "2024-01-01" is a name here, no date.
         Some(node) if !matches!(node.value, Value::Datetime(_)) => Ok(node),
         _ if text.trim_start().starts_with(['[', '{', '"', '\'']) => {
             Err(format!("expected a TOML value, found what is not: {}", quoted(text)))
         }
-        _ => Ok(Node { value: Value::Text(text.to_owned()), origin: Origin { file, line: None } }),
+        _ => Ok(Node { value: Value::Text(text.to_owned()), origin: Origin { layer, at: None } }),
     }
 }
 
@@ -73,8 +74,7 @@ fn split(key: &str) -> Result<Vec<String>, String> {
 }
 
 fn over_udp(flow: &Node) -> bool {
-    let app = flow.table().and_then(|flow| flow.get("app"));
-    matches!(app.map(|app| &app.value), Some(Value::Text(name)) if matches!(name.as_str(), "cbr" | "multimedia"))
+    matches!(flow.get("app").and_then(Node::text), Some("cbr" | "multimedia"))
 }
 
 /// The paths that `path` stands for: `*` is each name that is there, and over which the key is meaningful.
@@ -84,7 +84,7 @@ fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>
     for (depth, part) in path.iter().enumerate() {
         let mut longer = Vec::new();
         for mut start in paths {
-            let node = start.iter().try_fold(root, |node, key: &String| node.table()?.get(key));
+            let node = start.iter().try_fold(root, |node, key: &String| node.get(key));
             let table = node.and_then(Node::table);
             if part == "*" {
                 let of_tcp =

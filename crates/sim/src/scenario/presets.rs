@@ -1,6 +1,7 @@
 //! Networks of the literature and of everyday use, built in; a scenario `extends = "preset:NAME"` one.
 
-use super::tree::read_document;
+use super::parse::parse;
+use super::tree::Layer;
 
 macro_rules! preset {
     ($name:literal) => {
@@ -20,9 +21,8 @@ pub(crate) const PRESETS: [(&str, &str); 6] = [
 
 /// Every preset's name and title.
 pub fn presets() -> Vec<(&'static str, String)> {
-    let title = |name, text| {
-        let root = read_document(text, name, 0).ok()?;
-        root.table()?.get("title")?.text().map(str::to_owned)
+    let title = |name: &str, text: &str| {
+        parse(&Layer::without_file(name, text), 0).ok()?.get("title")?.text().map(str::to_owned)
     };
     PRESETS.into_iter().map(|(name, text)| (name, title(name, text).unwrap_or_default())).collect()
 }

@@ -7,15 +7,13 @@ use bentpipe_tcp::{ControlKind, RecoveryKind};
 use bentpipe_units::Span;
 
 use super::app::{AppKind, Fault, app, expected_app, kind, nothing_ends};
-use super::de::read;
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::Network;
-use super::render::render;
 use super::schema::{FlowFile, ScenarioFile};
 use super::tcp::{End, config};
-use super::tree::Document;
+use super::tree::{Document, Node, Table, Value};
 use super::ways;
 use super::written::{Whole, variants};
 
@@ -26,27 +24,26 @@ const MAX_TITLE: usize = 200;
 
 /// The validated scenario that `document` describes.
 pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
-    if document.root.table().is_none_or(|table| table.is_empty()) {
-        return Err(document.error(&[], "expected a scenario with [links] and [flows], found an empty file"));
+    let top = document.place(&[]);
+    if document.root.table().is_none_or(Table::is_empty) {
+        return Err(top.error(&[], "expected a scenario with [links] and [flows], found an empty file"));
     }
-    let file: ScenarioFile = read(document, &[], &document.root)?;
+    let file: ScenarioFile = top.read()?;
     let title = title(document, &file)?;
     if file.duration == Some(Span::ZERO) {
-        return Err(document.error(&["duration"], "expected a time above zero, found 0 s"));
+        return Err(top.error(&["duration"], "expected a time above zero, found 0 s"));
     }
-    let mut network = Network::build(document, &file)?;
-    if file.flows.0.is_empty() {
+    let mut network = Network::build(document)?;
+    let flow_files = document.place(&["flows"]).named::<FlowFile>()?;
+    if flow_files.is_empty() {
         let message = "expected at least one flow, such as [flows.download] with from and to, found none";
-        return Err(document.error(&["flows"], message));
+        return Err(top.error(&["flows"], message));
     }
     let mut flows = Vec::new();
     let mut connections = 0;
     let mut names = HashMap::new();
-    for (name, flow) in &file.flows.0 {
-        let fail = |keys: &[&str], message: String| {
-            let path: Vec<&str> = ["flows", name].iter().chain(keys).copied().collect();
-            document.error(&path, message)
-        };
+    for (name, at, flow) in &flow_files {
+        let fail = |keys: &[&str], message: String| at.error(keys, message);
         let copies = names::copies(flow.count);
         if flows.len() + copies > MAX_COPIES {
             return Err(fail(&["count"], format!("expected at most {MAX_COPIES} flows in all, found more")));
@@ -62,15 +59,14 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             return Err(fail(&["connections"], message));
         }
         if app.over_udp() {
-            let written = |key| document.at(["flows", name, key]).is_some();
             let about_tcp = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
-            if let Some(key) = about_tcp.into_iter().find(|key| written(key)) {
+            if let Some(key) = about_tcp.into_iter().find(|key| at.below(&[key]).node().is_some()) {
                 return Err(fail(&[key], expected_app(&AppKind::OVER_TCP, kind(flow))));
             }
         }
         let (recovery, control) = variant(flow).map_err(|message| fail(&["variant"], message))?;
-        let sender = config(document, name, End::Sender, recovery, control)?;
-        let receiver = config(document, name, End::Receiver, recovery, control)?;
+        let sender = config(document, at, End::Sender, recovery, control)?;
+        let receiver = config(document, at, End::Receiver, recovery, control)?;
         let variant = if app.over_udp() { "udp".to_owned() } else { variant_name(recovery, control) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);
@@ -99,7 +95,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             let via = ways::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
             let start = start(flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
             let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
-            let group = flow.count.map(|_| name.clone());
+            let group = flow.count.map(|_| name.to_string());
             flows.push(FlowSpec {
                 name: copy,
                 group,
@@ -116,27 +112,40 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
         }
     }
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
-        let name = &file.flows.0[0].0;
-        return Err(document.error(&["flows", name], nothing_ends(&flows[0].app)));
+        return Err(flow_files[0].1.error(&[], nothing_ends(&flows[0].app)));
     }
-    let handovers = ways::handovers(document, &file, &mut network, &flows)?;
+    let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let Network { nodes, links, .. } = network;
     let seed = file.seed.map_or(1, Whole::get);
-    let files = document.read.clone();
-    let text = render(document, &title)?;
+    let files = document.layers[1..].iter().filter_map(|layer| layer.file.clone()).collect();
+    let text = text(document, &title)?;
     Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers, files, text })
 }
 
 fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {
     let Some(title) = &file.title else {
-        let name = Path::new(&document.files[0]).file_stem().unwrap_or_default();
+        let name = Path::new(&document.layers[0].name).file_stem().unwrap_or_default();
         return Ok(name.to_string_lossy().into_owned());
     };
     if title.trim().is_empty() || title.chars().count() > MAX_TITLE || title.chars().any(char::is_control) {
         let message = format!("expected one line of at most {MAX_TITLE} letters, found {}", quoted(title));
-        return Err(document.error(&["title"], message));
+        return Err(document.place(&["title"]).error(&[], message));
     }
     Ok(title.clone())
+}
+
+/// One TOML text with everything that `document` says but for its seed, under this `title`: a file's own name is not in
+/// the text.
+fn text(document: &Document, title: &str) -> Result<String, ScenarioError> {
+    let mut root = document.root.clone();
+    let origin = root.origin;
+    if let Some(table) = root.table_mut() {
+        table.shift_remove("seed");
+        table.shift_remove("title");
+        table.shift_insert(0, "title".to_owned(), Node { value: Value::Text(title.to_owned()), origin });
+    }
+    let cannot = |e| format!("expected what can be written as TOML, found what cannot ({e})");
+    toml::to_string(&root).map_err(|e| document.place(&[]).error(&[], cannot(e)))
 }
 
 fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, Fault> {

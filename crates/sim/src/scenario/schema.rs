@@ -81,14 +81,17 @@ pub(crate) struct ScenarioFile {
     /// Every random stream is derived from this; default 1.
     pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
     /// The links by name; they make the nodes.
-    pub(crate) links: Named<LinkFile>,
+    #[serde(rename = "links")]
+    pub(crate) _links: Named<LinkFile>,
     /// TCP settings of every flow.
     #[serde(rename = "tcp")]
     pub(crate) _tcp: TcpFile,
     /// The flows by name.
-    pub(crate) flows: Named<FlowFile>,
+    #[serde(rename = "flows")]
+    pub(crate) _flows: Named<FlowFile>,
     /// The handovers by name.
-    pub(crate) handovers: Named<HandoverFile>,
+    #[serde(rename = "handovers")]
+    pub(crate) _handovers: Named<HandoverFile>,
 }
 
 /// A link between two nodes, in both directions.

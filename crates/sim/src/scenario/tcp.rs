@@ -4,11 +4,10 @@ use bentpipe_tcp::control::{AdalrOptions, AfcOptions};
 use bentpipe_tcp::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Span};
 
-use super::de::read;
 use super::error::ScenarioError;
+use super::layers::merge;
 use super::schema::{AdalrFile, AfcFile, TcpFile};
-use super::source::merge;
-use super::tree::Document;
+use super::tree::{Document, Place};
 use super::written::{DelayedAckSetting, Segments, Ssthresh};
 
 /// What a 16-bit total length leaves for the payload, and the least that real stacks accept.
@@ -27,31 +26,30 @@ pub(crate) enum End {
     Receiver,
 }
 
-/// The settings of one end of the flow called `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.
+/// The settings of one end of the flow at `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.
 pub(crate) fn config(
     document: &Document,
-    flow: &str,
+    flow: &Place<'_>,
     end: End,
     recovery: RecoveryKind,
     control: ControlKind,
 ) -> Result<Config, ScenarioError> {
-    let mut layers = vec![vec!["tcp"], vec!["flows", flow, "tcp"]];
+    let mut layers = vec![document.place(&["tcp"]), flow.below(&["tcp"])];
     if end == End::Receiver {
-        layers.push(vec!["flows", flow, "receiver_tcp"]);
+        layers.push(flow.below(&["receiver_tcp"]));
     }
-    let nodes = layers.iter().filter_map(|path| document.at(path.iter().copied())).cloned();
+    let nodes = layers.iter().filter_map(Place::node).cloned();
     let merged = nodes.reduce(|mut below, above| {
         merge(&mut below, above);
         below
     });
     let file = match &merged {
-        Some(node) => read(document, &layers[layers.len() - 1], node)?,
+        Some(node) => layers[layers.len() - 1].read_from(node)?,
         None => TcpFile::default(),
     };
     settings(&file, recovery, control).map_err(|(key, message)| {
-        let written = |layer: &&Vec<&str>| document.at(layer.iter().chain(key).copied()).is_some();
-        let layer = layers.iter().rev().find(written).unwrap_or(&layers[0]);
-        document.error(&[layer, key].concat(), message)
+        let written = layers.iter().rev().find(|layer| layer.below(key).node().is_some());
+        written.unwrap_or(&layers[0]).error(key, message)
     })
 }
 

@@ -1,8 +1,11 @@
 //! What a scenario must say, and what it is told when it does not.
 
 mod arbitrary;
+mod errors;
 mod files;
 mod layers;
+mod names;
+mod places;
 mod ready_made;
 mod values;
 mod whole;

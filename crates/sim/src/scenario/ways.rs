@@ -9,7 +9,7 @@ use super::model::{FlowSpec, HandoverSpec};
 use super::names;
 use super::network::Network;
 use super::resolve::LATEST;
-use super::schema::{HandoverFile, ScenarioFile};
+use super::schema::HandoverFile;
 use super::tree::Document;
 
 /// Longer ways help nobody, and the ways of many flows must fit in memory.
@@ -43,19 +43,16 @@ pub(super) fn via(
 /// The handovers of `file`, in order of mention.
 pub(super) fn handovers(
     document: &Document,
-    file: &ScenarioFile,
+    run: Option<Span>,
     network: &mut Network<'_>,
     flows: &[FlowSpec],
 ) -> Result<Vec<HandoverSpec>, ScenarioError> {
     let mut handovers = Vec::new();
     let mut moves = 0;
-    for (name, handover) in &file.handovers.0 {
-        let fail = |keys: &[&str], message: String| {
-            let path: Vec<&str> = ["handovers", name].iter().chain(keys).copied().collect();
-            document.error(&path, message)
-        };
+    for (name, at, handover) in document.place(&["handovers"]).named::<HandoverFile>()? {
+        let fail = |keys: &[&str], message: String| at.error(keys, message);
         names::check(name, "a handover's name", None).map_err(|e| fail(&[], e))?;
-        time(handover, file.duration).map_err(|e| fail(&["at"], e))?;
+        time(&handover, run).map_err(|e| fail(&["at"], e))?;
         let moved = matching(&handover.flows, flows).map_err(|e| fail(&["flows"], e))?;
         moves += moved.len();
         if moves > MOST_MOVES {
@@ -70,7 +67,7 @@ pub(super) fn handovers(
             ways.push(way.unwrap_or_else(|| links.into()));
         }
         let in_flight = handover.in_flight.as_ref().map(|choice| choice.0).unwrap_or_default();
-        let (name, at) = (name.clone(), handover.at);
+        let (name, at) = (name.to_owned(), handover.at);
         handovers.push(HandoverSpec { name, at, flows: moved, via: ways, in_flight });
     }
     Ok(handovers)
@@ -114,7 +111,7 @@ fn matching(patterns: &[String], flows: &[FlowSpec]) -> Result<Vec<usize>, Strin
 }
 
 /// Whether `name` is `pattern`, in which each * stands for any letters.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
     let parts: Vec<&str> = parts.collect();
@@ -124,22 +121,4 @@ fn matches(pattern: &str, name: &str) -> bool {
         rest = &rest[place + part.len()..];
     }
     rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_star_stands_for_any_letters() {
-        let all = ["f0", "f1", "web12", "web2"];
-        let of = |pattern| all.into_iter().filter(|name| matches(pattern, name)).collect::<Vec<_>>();
-        assert_eq!(of("f*"), ["f0", "f1"]);
-        assert_eq!(of("*2"), ["web12", "web2"]);
-        assert_eq!(of("w*b*2"), ["web12", "web2"]);
-        assert_eq!(of("f1"), ["f1"]);
-        assert_eq!(of("f"), [""; 0]);
-        assert_eq!(of("*"), all);
-        assert_eq!(of("web2*2"), [""; 0]);
-    }
 }

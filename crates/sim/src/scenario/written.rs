@@ -19,33 +19,29 @@ use super::app::AppKind;
 use super::error::{expected_one_of, quoted};
 use super::model::InFlight;
 
-/// A table whose keys are names that the scenario makes up, in the order in which it names them.
+/// A table whose keys are names that the scenario makes up; the entries are read one by one.
 #[derive(Debug)]
-pub(crate) struct Named<T>(pub(crate) Vec<(String, T)>);
+pub(crate) struct Named<T>(PhantomData<T>);
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
-        Named(Vec::new())
+        Named(PhantomData)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+impl<'de, T> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Tables<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
-            type Value = Named<T>;
+        struct Tables;
+        impl<'de> Visitor<'de> for Tables {
+            type Value = ();
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a table of names")
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Named(entries))
+            fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+                Ok(())
             }
         }
-        deserializer.deserialize_map(Tables(PhantomData))
+        deserializer.deserialize_map(Tables).map(|()| Named(PhantomData))
     }
 }
 

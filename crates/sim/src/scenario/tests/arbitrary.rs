@@ -3,12 +3,12 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::BASE;
-use crate::scenario::source::decode;
-use crate::scenario::{ScenarioError, parse_str};
+use crate::scenario::layers::decode;
+use crate::scenario::{ScenarioError, parse_str, parse_with};
 
 /// Whatever the text, a scenario that can run or one line that says why not.
 fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError> {
-    match parse_str("s.toml", text, overrides) {
+    match parse_with("s.toml", text, overrides, &|_| Err("expected no file, found one".to_owned())) {
         Err(error) => check_error(&error),
         Ok(scenario) => {
             let nodes = scenario.nodes.len();

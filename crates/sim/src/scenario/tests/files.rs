@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::load;
 use super::{BASE, good, wrong};
-use crate::scenario::{Scenario, ScenarioError, parse_bytes, parse_str};
+use crate::scenario::{Scenario, ScenarioError, parse_bytes, parse_str, parse_with};
 
 /// A folder of its own for one test, gone with it.
 struct Folder(PathBuf);
@@ -198,6 +198,27 @@ fn a_scenario_knows_every_file_that_it_was_read_from() {
     assert_eq!(good(BASE).files, <[PathBuf; 0]>::default());
     let text = format!("extends = {base:?}").into_bytes();
     assert_eq!(parse_bytes("standard input", text, &[]).unwrap().files, [base]);
+}
+
+#[test]
+fn no_file_system_is_needed() {
+    let files = |path: &Path| match path.to_str() {
+        Some("shelf/base.toml") => Ok(BASE.into()),
+        _ => Err(format!("expected base.toml, found none for {path:?}")),
+    };
+    let read = |text: &str| parse_with("shelf/s.toml", text, &[], &files).map_err(|error| error.to_string());
+    let scenario = read("extends = 'base.toml'\n[tcp]\nmss = '1000 B'").unwrap();
+    assert_eq!((scenario.flows[0].sender.mss, scenario.title.as_str()), (1000, "s"));
+    assert_eq!(scenario.files, [Path::new("shelf/base.toml")]);
+    assert_eq!(
+        read("extends = 'other.toml'").unwrap_err(),
+        "shelf/s.toml:1: extends: expected base.toml, found none for \"shelf/other.toml\" at \"other.toml\""
+    );
+    let itself = parse_with("s", "extends = 'x/../s'", &[], &|_| Ok(b"extends = 'x/../s'".to_vec()));
+    assert_eq!(
+        itself.unwrap_err().message(),
+        "expected a scenario that does not extend this one, found \"x/../s\""
+    );
 }
 
 #[test]

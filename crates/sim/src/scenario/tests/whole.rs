@@ -18,7 +18,7 @@ fn same(scenario: &Scenario) {
     assert_eq!(format!("{again:?}"), format!("{scenario:?}"));
 }
 
-fn every_toml(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn every_toml(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

@@ -1,0 +1,175 @@
+//! The layers of a scenario: a text, what it extends, and how one is laid over another.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::error::{ScenarioError, expected_one_of, quoted};
+use super::overrides;
+use super::parse::parse;
+use super::presets::PRESETS;
+use super::tree::{Document, Layer, Node, Origin, Table, Value};
+
+/// No scenario that a person or a script writes comes near this.
+pub(crate) const MAX_BYTES: u64 = 4 << 20;
+
+/// What all files of a chain come to as one text.
+const MAX_TEXT: u64 = MAX_BYTES * MAX_CHAIN as u64;
+
+/// A chain longer than this is a mistake.
+const MAX_CHAIN: usize = 16;
+
+/// What `extends` and the command line write before a preset's name.
+pub(crate) const PRESET: &str = "preset:";
+
+/// Gives what is in a file that a scenario extends, or says what is wrong with the file.
+pub type ReadFile<'a> = dyn Fn(&Path) -> Result<Vec<u8>, String> + 'a;
+
+/// The error `message` about the text called `name` as a whole.
+pub(crate) fn about_all(name: &str, message: String) -> ScenarioError {
+    ScenarioError::new(name, None, String::new(), message)
+}
+
+pub(crate) fn too_large(most: u64) -> String {
+    format!("expected a scenario file of at most {} MiB, found a larger one", most >> 20)
+}
+
+/// What a file holds as text.
+pub(crate) fn decode(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(too_large(MAX_BYTES));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
+        format!("expected text in UTF-8, found bytes that are not (line {line})")
+    })
+}
+
+pub(crate) fn find_preset(name: &str) -> Result<&'static str, String> {
+    PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, text)| *text).ok_or_else(|| {
+        let names: Vec<_> = PRESETS.iter().map(|(preset, _)| *preset).collect();
+        expected_one_of("a preset", name, &names)
+    })
+}
+
+/// Reads `layer`, what it extends, and the overrides.
+pub(crate) fn document(
+    layer: Layer,
+    overrides: &[(String, String)],
+    files: &ReadFile<'_>,
+) -> Result<Document, ScenarioError> {
+    if layer.text.len() as u64 > MAX_TEXT {
+        return Err(about_all(&layer.name, too_large(MAX_TEXT)));
+    }
+    let mut layers: Vec<Layer> = Vec::new();
+    let mut roots: Vec<Node> = Vec::new();
+    let mut next = Some(layer);
+    while let Some(layer) = next {
+        let mut root = parse(&layer, layers.len())?;
+        let extends = root.table_mut().and_then(|table| table.shift_remove("extends"));
+        if !layers.is_empty() {
+            // A title says what one file is, not what others make of it.
+            root.table_mut().and_then(|table| table.shift_remove("title"));
+        }
+        roots.push(root);
+        layers.push(layer);
+        next = extends.map(|extends| extended(&layers, &extends, files)).transpose()?;
+    }
+    let nowhere = Origin { layer: 0, at: None };
+    let mut root = Node { value: Value::Table(Table::new()), origin: nowhere };
+    for layer in roots.into_iter().rev() {
+        merge(&mut root, layer);
+    }
+    root.origin = nowhere;
+    let mut document = Document { layers, root };
+    overrides::apply(&mut document, overrides)?;
+    Ok(document)
+}
+
+/// What the last of `layers` extends.
+fn extended(layers: &[Layer], extends: &Node, files: &ReadFile<'_>) -> Result<Layer, ScenarioError> {
+    let this = &layers[extends.origin.layer];
+    let fail = |message: String| this.error(extends.origin.at, "extends".to_owned(), message);
+    let target =
+        extends.text().ok_or_else(|| fail("expected a path or \"preset:NAME\", found no text".into()))?;
+    let layer = match (target.strip_prefix(PRESET), &this.file) {
+        (Some(preset), _) => Layer::without_file(target, find_preset(preset).map_err(&fail)?),
+        (None, None) => return Err(fail(format!("expected a preset, found {}", quoted(target)))),
+        (None, Some(file)) => {
+            let file = file.parent().unwrap_or(Path::new("")).join(target);
+            let text = files(&file).and_then(decode);
+            let text = text.map_err(|message| fail(format!("{message} at {}", quoted(target))))?;
+            Layer { name: file.display().to_string(), text, file: Some(file) }
+        }
+    };
+    // Symbolic links may lead one name to two files.
+    let same = |other: &Layer| {
+        other.file.as_deref().map(plain) == layer.file.as_deref().map(plain) && other.text == layer.text
+    };
+    if layers.iter().any(same) {
+        let found = quoted(target);
+        return Err(fail(format!("expected a scenario that does not extend this one, found {found}")));
+    }
+    if layers.len() > MAX_CHAIN {
+        return Err(fail(format!(
+            "expected at most {MAX_CHAIN} scenarios that extend each other, found more"
+        )));
+    }
+    Ok(layer)
+}
+
+/// The same for every way to write the name of one file.
+fn plain(file: &Path) -> PathBuf {
+    let mut path = PathBuf::new();
+    for part in file.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if path.file_name().is_some() => {
+                path.pop();
+            }
+            part => path.push(part),
+        }
+    }
+    path
+}
+
+/// A table that names one of these is chosen as a whole: it takes nothing from what it replaces.
+const WHOLE: [&str; 2] = ["model", "scheme"];
+
+/// A choice made above takes back the other way to make it below.
+const SUPERSEDED: [(&str, &[&str]); 4] = [
+    ("variant", &["recovery", "control"]),
+    ("recovery", &["variant"]),
+    ("control", &["variant"]),
+    ("growth", &["byte_counting_limit"]),
+];
+
+/// Puts `upper` over `lower`: tables are merged key by key, everything else is replaced.
+pub(crate) fn merge(lower: &mut Node, upper: Node) {
+    // A table of that name is a link or a flow that is called so.
+    let names = |table: &Table, key: &str| table.get(key).is_some_and(|node| node.text().is_some());
+    let origin = upper.origin;
+    let (below, above) = match (&mut lower.value, upper.value) {
+        (Value::Table(below), Value::Table(above)) if !WHOLE.iter().any(|key| names(&above, key)) => {
+            (below, above)
+        }
+        (_, value) => {
+            *lower = Node { value, origin };
+            return;
+        }
+    };
+    if origin.at.is_some() {
+        lower.origin = origin;
+    }
+    for (choice, others) in SUPERSEDED {
+        if names(&above, choice) {
+            below.retain(|key, node| !(others.contains(&key.as_str()) && node.table().is_none()));
+        }
+    }
+    for (key, node) in above {
+        match below.get_mut(&key) {
+            Some(lower) => merge(lower, node),
+            None => {
+                below.insert(key, node);
+            }
+        }
+    }
+}
