@@ -11,7 +11,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live-test test-rust test-python test-speed bench bench-peers docs fmt lock clean
+.PHONY: help setup demo test live-test wasm test-rust test-python test-wasm test-speed bench bench-peers docs fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -20,6 +20,7 @@ help:
 	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; half an hour)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3"
 	@echo "make bench-peers  install ns-3 for make bench"
+	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make docs         the Rust API and the scenario schema, in target/doc"
 	@echo "make fmt          format Rust and Python"
 	@echo "make lock         renew the pinned Python packages"
@@ -57,6 +58,10 @@ bench: setup
 bench-peers:
 	scripts/debian-packages peers
 
+wasm:
+	@scripts/wasm
+	@echo "target/wasm/bentpipe.wasm"
+
 docs: setup
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace --quiet
 	$(BIN)/python -c 'from bentpipe import _core; print(_core.schema())' > target/doc/scenario.schema.json
@@ -64,7 +69,7 @@ docs: setup
 
 # ---- checks ----------------------------------------------------------------------------------------
 
-test: test-rust test-python test-speed
+test: test-rust test-python test-wasm test-speed
 	@echo "== all checks passed"
 
 test-rust: setup
@@ -84,6 +89,10 @@ test-python: setup
 	$(BIN)/python -m mypy.stubtest bentpipe._core
 	@echo "== Python: end-to-end tests"
 	$(BIN)/pytest
+
+test-wasm: setup
+	@echo "== WebAssembly: the native module's results, byte for byte"
+	@scripts/wasm --test
 
 test-speed: setup
 	@echo "== Speed: instructions a data segment against the committed baseline"
