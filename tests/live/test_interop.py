@@ -1,11 +1,15 @@
 """Our TCP and the kernel's, all transfers at once: most of the time they wait."""
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cases import DIRECTIONS, between_kernels, every_situation, every_variant, faults, packet_loss, transfer
 from machine import needs_the_machine
 
+from bentpipe import _core
 from bentpipe.live.interop import interop
 
 pytestmark = needs_the_machine
@@ -24,6 +28,9 @@ TRANSFERS = {
 }
 
 Rows = dict[str, dict[str, Any]]
+
+# A program that says nothing for a while, and then that it is over.
+SLOW = "import pathlib, sys, time; time.sleep(5); pathlib.Path(sys.argv[1]).touch()"
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +111,15 @@ def test_a_closed_window_is_probed_until_it_opens(rows: Rows) -> None:
     assert counters["TcpExtTCPWinProbe"] > 0
     for direction in DIRECTIONS:
         assert rows[f"zero window, {direction}"]["duration_s"] > 3
+
+
+def test_a_program_that_is_never_ready_gives_way_to_an_interruption(tmp_path: Path) -> None:
+    settings = json.dumps(next(iter(TRANSFERS.values())).settings)
+    over = tmp_path / "over"
+
+    def progress(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _core.interop(settings, [sys.executable, "-c", SLOW, str(over)], progress=progress)
+    assert not over.exists(), "it was waited for"

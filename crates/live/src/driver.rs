@@ -73,7 +73,7 @@ impl<'a> Driver<'a> {
             let host = if sends && matches!(own, Own::Ours(_)) { "bentpipe" } else { "linux" };
             capture.add_interface(host).map_err(|error| LiveError::Failed(error.to_string()))?;
         }
-        let (own, kernel) = hosts(settings, own, &options.program)?;
+        let (own, kernel) = hosts(settings, own, &options.program, &shared)?;
         let realtime = sys::run_first().is_ok();
         sys::wake_on_time().map_err(|error| LiveError::while_doing("setting the timer slack", &error))?;
         let forward = Lane::new(&settings.forward, settings.seed, "forward");
@@ -247,14 +247,19 @@ impl<'a> Driver<'a> {
 }
 
 /// Both ends, with the one that listens ready before the other begins.
-fn hosts(settings: &Settings, own: Own, program: &[String]) -> Result<(Box<dyn Host>, LinuxEnd), LiveError> {
+fn hosts(
+    settings: &Settings,
+    own: Own,
+    program: &[String],
+    shared: &Shared,
+) -> Result<(Box<dyn Host>, LinuxEnd), LiveError> {
     let sends = settings.direction == Direction::Send;
     let (ours, theirs) = if sends { (OPENER, LISTENER) } else { (LISTENER, OPENER) };
     let start_kernel = || {
         let task = task(settings, !sends, theirs, ours);
         let buffer = settings.kernel_buffer.map(|bytes| bytes.get());
         let task = Task { buffer, control: settings.kernel_control.clone(), ..task };
-        LinuxEnd::start(&settings.network(), program, &task)
+        LinuxEnd::start(&settings.network(), program, &task, shared)
     };
     match own {
         Own::Ours(config) => {
@@ -279,7 +284,7 @@ fn hosts(settings: &Settings, own: Own, program: &[String]) -> Result<(Box<dyn H
                 sequence: settings.sequence,
                 ..task(settings, sends, ours, theirs)
             };
-            let start_own = || LinuxEnd::start(&network, program, &task);
+            let start_own = || LinuxEnd::start(&network, program, &task, shared);
             let (own, kernel) = if sends {
                 let kernel = start_kernel()?;
                 (start_own()?, kernel)

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::host::{Condition, Host, Measured};
 use crate::kernel::Tables;
 use crate::namespace::{Namespace, Network};
+use crate::options::Shared;
 use crate::payload::Place;
 use crate::program::{Program, Report, Task};
 
@@ -30,13 +31,18 @@ pub(crate) struct LinuxEnd {
 
 impl LinuxEnd {
     /// Moves this thread into a new namespace and starts `program` there, which is ready when this returns.
-    pub(crate) fn start(network: &Network, program: &[String], task: &Task) -> Result<LinuxEnd, LiveError> {
+    pub(crate) fn start(
+        network: &Network,
+        program: &[String],
+        task: &Task,
+        shared: &Shared,
+    ) -> Result<LinuxEnd, LiveError> {
         let namespace = Namespace::enter(&task.own.0, network)?;
         let tables = Tables::open().map_err(|error| LiveError::while_doing("opening /proc/net", &error))?;
         Ok(LinuxEnd {
             namespace,
             tables,
-            program: Program::start(program, task)?,
+            program: Program::start(program, task, shared)?,
             outcome: None,
             acknowledges: None,
             received: 0,

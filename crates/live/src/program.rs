@@ -1,14 +1,21 @@
 //! The socket program at the kernel's end: an ordinary process in the namespace of this thread.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 
+use crate::options::Shared;
 use crate::{LiveError, Reading};
+
+/// How often a wait looks whether the run is to end.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// What the program is told: one JSON object, its last argument.
 #[derive(Clone, Debug, Serialize)]
@@ -85,12 +92,12 @@ pub struct SocketInfo {
 pub(crate) struct Program {
     child: Child,
     exits: OwnedFd,
-    output: BufReader<ChildStdout>,
+    output: ChildStdout,
 }
 
 impl Program {
-    /// Starts `command` with the task as its last argument, and waits until it is ready.
-    pub(crate) fn start(command: &[String], task: &Task) -> Result<Program, LiveError> {
+    /// Starts `command` with the task as its last argument, and waits until it is ready or the run is to end.
+    pub(crate) fn start(command: &[String], task: &Task, shared: &Shared) -> Result<Program, LiveError> {
         let missing = || LiveError::Setting("no program for the kernel's end".to_owned());
         let (program, arguments) = command.split_first().ok_or_else(missing)?;
         let task = serde_json::to_string(task).map_err(|error| LiveError::Failed(error.to_string()))?;
@@ -108,7 +115,7 @@ impl Program {
         let exits =
             opened.ok_or(rustix::io::Errno::SRCH).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
         let (exits, output) = match (exits, child.stdout.take()) {
-            (Ok(exits), Some(output)) => (exits, BufReader::new(output)),
+            (Ok(exits), Some(output)) => (exits, output),
             (exits, _) => {
                 end(&mut child);
                 let error = exits.err().unwrap_or(rustix::io::Errno::BADF);
@@ -116,15 +123,36 @@ impl Program {
             }
         };
         let mut program = Program { child, exits, output };
-        let mut line = String::new();
-        let read = program.output.read_line(&mut line);
-        if read.is_ok() && line.trim() == "ready" {
+        if program.first_line(shared)?.trim() == "ready" {
             return Ok(program);
         }
         Err(match program.outcome()? {
             Ok(_) => LiveError::Failed("the socket program ended before it was ready".to_owned()),
             Err(reason) => LiveError::Failed(reason),
         })
+    }
+
+    /// The first line that it prints, or what it printed until it ended.
+    fn first_line(&mut self, shared: &Shared) -> Result<String, LiveError> {
+        let failed = |error| LiveError::while_doing("waiting for the socket program", &error);
+        let mut line = Vec::new();
+        while !line.ends_with(b"\n") {
+            if shared.stop.load(Ordering::Relaxed) {
+                return Err(LiveError::Stopped);
+            }
+            let mut fds = [PollFd::new(&self.output, PollFlags::IN)];
+            match poll(&mut fds, Some(&LOOK)) {
+                Ok(0) | Err(Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+            let mut byte = [0];
+            match self.output.read(&mut byte).map_err(failed)? {
+                0 => break,
+                _ => line.push(byte[0]),
+            }
+        }
+        Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
     /// Becomes readable when the program ends.
