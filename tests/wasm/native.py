@@ -1,4 +1,4 @@
-"""What the native module makes of scenarios: their whole text, its JSON and its time, as JSON for compare.test.mjs."""
+"""What the native module makes of scenarios: whole text, JSON and time of each, as JSON for compare.test.mjs."""
 
 import json
 import sys
