@@ -167,6 +167,18 @@ impl<C: Control> Control for Afc<C> {
         self.inner.on_congestion_mark(w, mark);
     }
 
+    fn inflate(&mut self, w: &mut Window, segments: u32) {
+        self.inner.inflate(w, segments);
+    }
+
+    fn start_over(&mut self, w: &mut Window) {
+        self.inner.start_over(w);
+    }
+
+    fn restart_after_idle(&mut self, w: &mut Window, restart: f64) {
+        self.inner.restart_after_idle(w, restart);
+    }
+
     fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {
         self.inner.on_partial_ack(w, ack);
     }

@@ -6,157 +6,19 @@
 
 mod adalr;
 mod afc;
+mod events;
 mod standard;
+mod window;
 
 pub use adalr::{Adalr, AdalrOptions, AvoidanceReading, RwndReading};
 pub use afc::{Afc, AfcOptions, DelayedGrowth};
+pub use events::{Ack, Exit, Loss, Mark, PartialAck, Response, SendView, Timeout};
 pub use standard::Standard;
+pub use window::Window;
 
 use bentpipe_units::{Span, Time};
 
-use crate::{Config, ControlKind, Growth, Seq};
-
-/// The congestion window, in bytes. Fractions of a byte are kept so that slow growth is not rounded away.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
-    /// Congestion window, including what fast recovery has inflated it by.
-    pub cwnd: f64,
-    /// Slow start threshold; infinite until the first loss unless it was set.
-    pub ssthresh: f64,
-    /// Sender maximum segment size.
-    pub smss: f64,
-    /// How an ACK opens cwnd.
-    pub growth: Growth,
-}
-
-impl Window {
-    /// Whether cwnd is below ssthresh.
-    #[inline]
-    pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
-    }
-
-    /// What an ACK of `acked` bytes adds in slow start.
-    ///
-    /// RFC 5681 section 3.1: "cwnd += min (N, SMSS)"; RFC 3465 section 2.2 raises the bound to L SMSS.
-    #[inline]
-    pub fn slow_start_growth(&self, acked: u32) -> f64 {
-        match self.growth {
-            Growth::PerAck => self.smss,
-            Growth::Bytes { limit } => f64::from(acked).min(f64::from(limit) * self.smss),
-        }
-    }
-
-    /// What an ACK of `acked` bytes adds in congestion avoidance.
-    ///
-    /// RFC 5681 equation 3: "cwnd += SMSS*SMSS/cwnd"; by bytes, "at most one full-sized segment" a cwnd acknowledged.
-    #[inline]
-    pub fn avoidance_growth(&self, acked: u32) -> f64 {
-        let counted = match self.growth {
-            Growth::PerAck => self.smss,
-            Growth::Bytes { .. } => f64::from(acked),
-        };
-        self.smss * counted / self.cwnd
-    }
-}
-
-/// An ACK of new data.
-#[derive(Clone, Copy, Debug)]
-pub struct Ack {
-    /// When it arrived.
-    pub now: Time,
-    /// Bytes newly acknowledged.
-    pub acked: u32,
-    /// Flight size after the ACK.
-    pub flight: u32,
-    /// Flight size before the ACK.
-    pub prior_flight: u32,
-    /// The window that the receiver advertised in this ACK.
-    pub rwnd: u32,
-    /// RTT sample that the ACK gave, if any.
-    pub rtt_sample: Option<Span>,
-    /// Smallest RTT sample of the connection.
-    pub rtt_min: Option<Span>,
-    /// Whether the sender had filled cwnd, so that growth is warranted.
-    pub cwnd_limited: bool,
-}
-
-/// A loss found by recovery (not by the timer).
-#[derive(Clone, Copy, Debug)]
-pub struct Loss {
-    /// When it was found.
-    pub now: Time,
-    /// First byte of the hole.
-    pub hole: Seq,
-    /// First byte of the first hole of this window; equals `hole` for the first.
-    pub first_hole: Seq,
-    /// First byte not yet sent when the first hole of this window was found: what is lost beyond belongs to the next.
-    pub recover: Seq,
-    /// Bytes sent and not cumulatively acknowledged.
-    pub flight: u32,
-}
-
-/// News that a packet was marked on its way (RFC 3168), in a window of data for which the window was not reduced yet.
-#[derive(Clone, Copy, Debug)]
-pub struct Mark {
-    /// When it came.
-    pub now: Time,
-    /// Bytes sent and not cumulatively acknowledged, before the ACK that told it.
-    pub flight: u32,
-}
-
-/// What a control answers to a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Response {
-    /// The window was reduced; recovery goes on as its RFC says.
-    Reduced,
-    /// Repair the hole, leave the window alone.
-    Keep,
-}
-
-/// An ACK of new data that leaves data of the window in which the loss happened outstanding.
-#[derive(Clone, Copy, Debug)]
-pub struct PartialAck {
-    /// Bytes newly acknowledged.
-    pub acked: u32,
-    /// Flight size after the ACK.
-    pub flight: u32,
-    /// Whether duplicate ACKs have inflated cwnd (Reno, NewReno) or pipe stands for them (SACK).
-    pub inflated: bool,
-}
-
-/// The end of a recovery phase.
-#[derive(Clone, Copy, Debug)]
-pub struct Exit {
-    /// Flight size after the ACK that ended it.
-    pub flight: u32,
-    /// Bytes cumulatively acknowledged from the phase's first loss to its end.
-    pub acked: u32,
-    /// cwnd as the recovery's RFC has it.
-    pub cwnd: f64,
-}
-
-/// The retransmission timer's expiry.
-#[derive(Clone, Copy, Debug)]
-pub struct Timeout {
-    /// When it expired.
-    pub now: Time,
-    /// Bytes sent and not cumulatively acknowledged.
-    pub flight: u32,
-    /// Whether the oldest segment was retransmitted by the timer already.
-    pub repeated: bool,
-}
-
-/// What the sender is about to compare a segment with.
-#[derive(Clone, Copy, Debug)]
-pub struct SendView {
-    /// Bytes sent and not cumulatively acknowledged.
-    pub flight: u32,
-    /// The window that the receiver advertised.
-    pub rwnd: u32,
-    /// Whether recovery is under way.
-    pub in_recovery: bool,
-}
+use crate::{Config, ControlKind};
 
 /// How large the window is.
 pub trait Control: Send {
@@ -213,6 +75,26 @@ pub trait Control: Send {
         let cwnd = w.cwnd;
         halve(w, mark.flight);
         w.cwnd = w.cwnd.min(cwnd);
+    }
+
+    /// Duplicate ACKs tell that `segments` segments have left the network.
+    ///
+    /// RFC 5681 section 3.2 steps 3 and 4: "artificially "inflates" the congestion window by the number of segments that have
+    /// left the network and which the receiver has buffered".
+    fn inflate(&mut self, w: &mut Window, segments: u32) {
+        w.cwnd += f64::from(segments) * w.smss;
+    }
+
+    /// After a reduction the recovery starts again from one segment, in slow start (Jacobson 1988).
+    fn start_over(&mut self, w: &mut Window) {
+        w.cwnd = w.smss;
+    }
+
+    /// Nothing was sent for longer than the retransmission timeout; `restart` is the window of the connection's start, in bytes.
+    ///
+    /// RFC 5681 section 4.1: "cwnd is set to no more than RW", with "RW = min(IW,cwnd)".
+    fn restart_after_idle(&mut self, w: &mut Window, restart: f64) {
+        w.cwnd = w.cwnd.min(restart);
     }
 
     /// A partial ACK.

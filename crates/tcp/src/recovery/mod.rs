@@ -1,7 +1,7 @@
 //! Recovery: what to retransmit, when.
 //!
 //! A recovery counts duplicate ACKs or keeps a scoreboard, finds losses, tells the control of them and says what goes out
-//! next. It owns no window: it changes [`Window`] only as its RFC does while it recovers (inflation, deflation).
+//! next. It owns no window: what its RFC does to the window, it asks of the control.
 
 mod newreno;
 mod reno;
@@ -103,7 +103,7 @@ pub struct Context<'a> {
     pub nxt: &'a mut Seq,
     /// The byte after the newest one ever sent.
     pub max: Seq,
-    /// The window, for inflation and deflation.
+    /// The window, which only the control changes.
     pub window: &'a mut Window,
     /// Who decides about the window.
     pub control: &'a mut dyn Control,
@@ -140,6 +140,11 @@ impl Context<'_> {
         }
         let response = self.control.on_further_loss(self.window, loss);
         self.note(response, loss.recover)
+    }
+
+    /// Duplicate ACKs tell that so many segments have left the network.
+    fn inflate(&mut self, segments: u32) {
+        self.control.inflate(self.window, segments);
     }
 
     fn note(&mut self, response: Response, below: Seq) -> Response {

@@ -28,12 +28,12 @@ impl Recovery for NewReno {
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
         if let Some(phase) = &self.phase {
             if phase.inflates {
-                cx.window.cwnd += cx.window.smss;
+                cx.inflate(1);
             }
         } else if self.duplicates.reached(cx.una, cx.max) {
             let inflates = self.duplicates.enter(cx) == Response::Reduced;
             if inflates {
-                cx.window.cwnd += f64::from(self.duplicates.threshold) * cx.window.smss;
+                cx.inflate(self.duplicates.threshold);
             }
             self.phase = Some(Phase { first_hole: cx.una, recover: cx.max, inflates, partial_acks: 0 });
             *cx.retransmit_now = Some(cx.una);

@@ -23,14 +23,14 @@ impl Recovery for Reno {
         if self.recovering {
             // RFC 5681 section 3.2 step 4: "cwnd MUST be incremented by SMSS" for each further duplicate.
             if self.inflates {
-                cx.window.cwnd += cx.window.smss;
+                cx.inflate(1);
             }
         } else if self.duplicates.reached(cx.una, cx.max) {
             self.recovering = true;
             self.inflates = self.duplicates.enter(cx) == Response::Reduced;
             if self.inflates {
                 // Step 3: "set cwnd to ssthresh plus 3*SMSS".
-                cx.window.cwnd += f64::from(self.duplicates.threshold) * cx.window.smss;
+                cx.inflate(self.duplicates.threshold);
             }
             *cx.retransmit_now = Some(cx.una);
         }

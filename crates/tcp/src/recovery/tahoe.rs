@@ -19,7 +19,7 @@ impl Recovery for Tahoe {
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
         if self.duplicates.reached(cx.una, cx.max) {
             if self.duplicates.enter(cx) == Response::Reduced {
-                cx.window.cwnd = cx.window.smss;
+                cx.control.start_over(cx.window);
                 *cx.nxt = cx.una;
             }
             *cx.retransmit_now = Some(cx.una);

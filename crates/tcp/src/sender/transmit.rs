@@ -216,8 +216,7 @@ impl Sender {
             && self.stats.data_segments > 0
             && now.since(self.last_sent) > self.rtt.rto()
         {
-            // RFC 5681 section 4.1: "RW = min(IW,cwnd)".
-            self.window.cwnd = self.window.cwnd.min(restart);
+            self.control.restart_after_idle(&mut self.window, restart);
         }
     }
 }
