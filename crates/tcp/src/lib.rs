@@ -18,5 +18,7 @@ pub use receiver::{Receiver, ReceiverStats};
 pub use rtt::RttEstimator;
 pub use runs::{MOST_SMALL_RUNS, Runs};
 pub use segment::{Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};
-pub use sender::{ConnectionError, Incoming, Outgoing, Sender, SenderStats};
+pub use sender::{
+    Agreed, ConnectionError, Incoming, Outgoing, RateSample, Record, Sender, SenderStats, Sent,
+};
 pub use seq::Seq;

@@ -138,15 +138,15 @@ impl Control for Adalr {
         }
     }
 
-    fn slow_start(&mut self, w: &mut Window, ack: &Ack) {
+    fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
         let fast = self.options.cwnd_increase
             && self.adaptive()
             && self.lossless
             && self.in_sub_phase(w, f64::from(ack.flight));
-        w.cwnd += if fast { self.rho.sqrt() / 4.0 * w.smss } else { w.slow_start_growth(ack.acked) };
+        if fast { self.rho.sqrt() / 4.0 * w.smss } else { w.slow_start_growth(ack.acked) }
     }
 
-    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack) {
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
         let allowed = match self.options.avoidance_reading {
             AvoidanceReading::Paper => true,
             AvoidanceReading::Slides => !self.lossless,

@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, SendView, Timeout, Window};
+use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, SendView, SlowStart, Timeout, Window};
 
 /// The scheme's two extensions, and what its document leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,17 +105,16 @@ impl<C: Control> Control for Afc<C> {
 
     fn on_further_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         let before = std::mem::replace(&mut self.losses, Losses::Several);
-        let distance = loss.hole - loss.first_hole;
         match before {
             Losses::One { window } => {
                 let response = self.inner.on_loss(w, &Loss { flight: window as u32, ..*loss });
                 if response == Response::Reduced {
-                    adjust(w, self.rate_adjustment(distance, window));
+                    adjust(w, self.rate_adjustment(loss.distance, window));
                 }
                 response
             }
             Losses::Reduced { window } => {
-                adjust(w, self.rate_adjustment(distance, window));
+                adjust(w, self.rate_adjustment(loss.distance, window));
                 self.inner.on_further_loss(w, loss)
             }
             Losses::None | Losses::Several => self.inner.on_further_loss(w, loss),
@@ -140,17 +139,17 @@ impl<C: Control> Control for Afc<C> {
     }
 
     #[inline]
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        self.inner.on_ack(w, ack);
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        self.inner.on_ack(w, ack, slow_start);
     }
 
     #[inline]
-    fn slow_start(&mut self, w: &mut Window, ack: &Ack) {
-        self.inner.slow_start(w, ack);
+    fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
+        self.inner.slow_start_growth(w, ack)
     }
 
     #[inline]
-    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack) {
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
         self.inner.congestion_avoidance(w, ack);
     }
 
@@ -186,6 +185,26 @@ impl<C: Control> Control for Afc<C> {
     #[inline]
     fn receive_window(&mut self, w: &Window, view: &SendView) -> u32 {
         self.inner.receive_window(w, view)
+    }
+
+    fn save(&mut self, w: &mut Window) {
+        self.inner.save(w);
+    }
+
+    fn restore(&mut self, w: &mut Window) {
+        self.inner.restore(w);
+    }
+
+    fn paces(&self) -> bool {
+        self.inner.paces()
+    }
+
+    fn reads_rates(&self) -> bool {
+        self.inner.reads_rates()
+    }
+
+    fn adjusts_receive_window(&self) -> bool {
+        self.inner.adjusts_receive_window()
     }
 
     fn timeout_slack(&self) -> Span {

@@ -7,12 +7,14 @@
 mod adalr;
 mod afc;
 mod events;
+mod slow_start;
 mod standard;
 mod window;
 
 pub use adalr::{Adalr, AdalrOptions, AvoidanceReading, RwndReading};
 pub use afc::{Afc, AfcOptions, DelayedGrowth};
 pub use events::{Ack, Exit, Loss, Mark, PartialAck, Response, SendView, Timeout};
+pub use slow_start::{SlowStart, StandardStart};
 pub use standard::Standard;
 pub use window::Window;
 
@@ -22,32 +24,33 @@ use crate::{Config, ControlKind};
 
 /// How large the window is.
 pub trait Control: Send {
-    /// An ACK of new data outside recovery.
+    /// An ACK, in recovery or not; told after the recovery. `slow_start` decides what becomes of growth below ssthresh.
     #[inline]
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.cwnd_limited {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        if !ack.opens_window() {
             return;
         }
         if w.in_slow_start() {
-            self.slow_start(w, ack);
+            let growth = self.slow_start_growth(w, ack);
+            slow_start.on_ack(w, ack, growth);
         } else {
             self.congestion_avoidance(w, ack);
         }
     }
 
-    /// Growth while cwnd is below ssthresh.
+    /// What an ACK would add to cwnd while it is below ssthresh, in bytes.
     #[inline]
-    fn slow_start(&mut self, w: &mut Window, ack: &Ack) {
-        w.cwnd += w.slow_start_growth(ack.acked);
+    fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
+        w.slow_start_growth(ack.acked)
     }
 
     /// Growth from ssthresh on.
     #[inline]
-    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack) {
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
         w.cwnd += w.avoidance_growth(ack.acked);
     }
 
-    /// An ACK gave an RTT sample; told before anything else that the ACK means.
+    /// An ACK gave a sample to the retransmission timer, one a round trip where there are no timestamps; told before anything else that the ACK means.
     fn on_rtt_sample(&mut self, _now: Time, _sample: Span) {}
 
     /// An ACK advertised a window of `rwnd` bytes; told after everything else that the ACK means.
@@ -126,6 +129,31 @@ pub trait Control: Send {
             halve(w, timeout.flight);
         }
         w.cwnd = w.smss;
+    }
+
+    /// A reduction is about to be made that may turn out to be needless: what the control has now may be asked back.
+    fn save(&mut self, w: &mut Window) {
+        w.save();
+    }
+
+    /// The last reduction was needless (RFC 4015).
+    fn restore(&mut self, w: &mut Window) {
+        w.restore();
+    }
+
+    /// Whether it asks for pacing, by [`Window::pacing_rate`]; asked when the connection opens.
+    fn paces(&self) -> bool {
+        false
+    }
+
+    /// Whether it reads delivery rates ([`Ack::rate`]); asked when the connection opens.
+    fn reads_rates(&self) -> bool {
+        false
+    }
+
+    /// Whether it has a say in the receive window, by the two hooks that tell and ask of it; asked when the connection opens.
+    fn adjusts_receive_window(&self) -> bool {
+        true
     }
 
     /// The receive window to send by, asked once before each segment; cwnd limits beside it.

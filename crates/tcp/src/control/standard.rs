@@ -4,4 +4,8 @@ use super::Control;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 
-impl Control for Standard {}
+impl Control for Standard {
+    fn adjusts_receive_window(&self) -> bool {
+        false
+    }
+}

@@ -61,9 +61,9 @@ impl Endpoint {
             self.echo |= segment.ecn == Ecn::Ce;
         }
         if self.sender.una() <= segment.ack && segment.flags.has(Flags::ECE) {
-            let before = self.sender.before_echo();
+            let flight = self.sender.flight();
             self.accept(now, segment);
-            self.sender.on_mark_echo(now, before);
+            self.sender.on_mark_echo(now, flight);
         } else {
             self.accept(now, segment);
         }

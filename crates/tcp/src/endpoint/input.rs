@@ -21,7 +21,7 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn accept_expected(&mut self, now: Time, segment: &Segment) {
         if !self.acknowledges_nothing(segment) {
-            self.take_ack(now, segment);
+            self.take_ack(now, segment, false);
         }
         if segment.len == 0 {
             return;
@@ -46,7 +46,7 @@ impl Endpoint {
 
     /// What a segment that passed the checks acknowledges and brings.
     pub(super) fn accept(&mut self, now: Time, segment: &Segment) {
-        self.take_ack(now, segment);
+        self.take_ack(now, segment, self.ecn && segment.flags.has(Flags::ECE));
         self.take_data(now, segment);
         self.follow_fins(now);
     }
@@ -189,7 +189,7 @@ impl Endpoint {
     }
 
     #[inline(always)]
-    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, mark_echo: bool) {
         if segment.ack < self.sender.una() {
             return;
         }
@@ -211,6 +211,7 @@ impl Endpoint {
             sack: if self.sack { segment.options.sack.as_slice() } else { &[] },
             carries_data: segment.sequence_len() > 0,
             timestamp_rtt,
+            mark_echo,
         };
         self.sender.on_ack(now, &incoming);
     }

@@ -11,10 +11,8 @@ use challenges::Challenges;
 
 use crate::receiver::window_scale_for;
 use crate::recovery::Reduction;
-use crate::sender::{Incoming, Outgoing};
-use crate::{
-    Config, ConnectionError, Ecn, Flags, Options, Receiver, RecoveryKind, Segment, Sender, Seq, Timestamps,
-};
+use crate::sender::{Agreed, Incoming, Outgoing};
+use crate::{Config, ConnectionError, Ecn, Flags, Options, Receiver, Segment, Sender, Seq, Timestamps};
 
 /// The states of RFC 9293 section 3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +57,8 @@ pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,
     iss: Seq,
-    offered_mss: u16,
+    /// Payload bytes of a full segment, as the handshake left it.
+    smss: u32,
     /// SYN or SYN-ACK: when it is due again, when it was sent first, how often.
     syn: Syn,
     /// Whether the peer opened the connection.
@@ -105,7 +104,7 @@ impl Endpoint {
             state: State::Closed,
             sender: Sender::new(&config, iss + 1),
             receiver: Receiver::new(&config),
-            offered_mss: config.mss.min(65_535) as u16,
+            smss: config.mss,
             config,
             iss,
             syn: Syn::default(),
@@ -142,7 +141,6 @@ impl Endpoint {
     fn listen_again(&mut self) {
         self.state = State::Listen;
         self.syn = Syn::default();
-        self.config.mss = u32::from(self.offered_mss);
         self.receiver = Receiver::new(&self.config);
         self.sender.forget_peer_window();
     }

@@ -73,9 +73,8 @@ impl Endpoint {
         // RFC 9293 section 3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST
         // assume a default send MSS of 536"; RFC 6691: the sender takes its options off.
         let peer_mss = options.mss.map_or(536, u32::from).max(64);
-        self.config.mss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 };
-        self.receiver
-            .negotiated(scaled.then(|| window_scale_for(self.config.receive_window)), self.config.mss);
+        self.smss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 };
+        self.receiver.negotiated(scaled.then(|| window_scale_for(self.config.receive_window)), self.smss);
         self.sender.set_peer_window(u32::from(segment.window));
         self.window_from = (segment.seq, segment.ack);
     }
@@ -87,12 +86,8 @@ impl Endpoint {
         // RFC 5681 section 3.1: "If the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
         // transmitted SYN MUST be one segment".
         let initial_window = if self.syn.lost { 1 } else { self.config.initial_window };
-        let recovery = match self.config.recovery {
-            // RFC 6675 needs what the peer does not offer; RFC 6582 is for "the absence of SACK".
-            RecoveryKind::Sack if !self.sack => RecoveryKind::NewReno,
-            recovery => recovery,
-        };
-        self.sender.open(&Config { recovery, ..self.config.clone() }, initial_window);
+        let agreed = Agreed { smss: self.smss, sack: self.sack, initial_window };
+        self.sender.open(&self.config, agreed);
         match self.syn.sent {
             Some(sent) if !self.syn.lost => self.sender.sample_handshake(now, now.since(sent)),
             _ => self.sender.after_lost_syn(),
@@ -114,7 +109,7 @@ impl Endpoint {
         let scaling = if answer { self.scaling } else { self.config.window_scaling };
         let timestamps = if answer { self.timestamps } else { self.config.timestamps };
         let options = Options {
-            mss: Some(self.offered_mss),
+            mss: Some(self.config.mss.min(65_535) as u16),
             window_scale: scaling.then(|| window_scale_for(self.config.receive_window)),
             sack_permitted: if answer { self.sack } else { self.config.sack },
             timestamps: timestamps.then(|| self.timestamp_option(now)),

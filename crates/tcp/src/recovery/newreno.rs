@@ -1,4 +1,4 @@
-use super::{Context, DuplicateAcks, Progress, Recovery};
+use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, Resend};
 use crate::control::{Exit, PartialAck, Response};
 use crate::{Config, Seq};
 
@@ -36,32 +36,31 @@ impl Recovery for NewReno {
                 cx.inflate(self.duplicates.threshold);
             }
             self.phase = Some(Phase { first_hole: cx.una, recover: cx.max, inflates, partial_acks: 0 });
-            *cx.retransmit_now = Some(cx.una);
+            self.duplicates.resend.at_once(cx.una);
         }
     }
 
     fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
-        self.duplicates.count = 0;
+        self.duplicates.acknowledged(cx);
         let Some(phase) = &mut self.phase else { return Progress::Open };
         let flight = cx.flight();
         if cx.una >= phase.recover {
             // RFC 6582 section 3.2, full acknowledgment, option 1: "min (ssthresh, max(FlightSize, SMSS) + SMSS)".
-            let smss = cx.window.smss;
+            let smss = cx.window().smss;
             let cwnd = match phase.inflates {
-                true => cx.window.ssthresh.min(f64::from(flight).max(smss) + smss),
-                false => cx.window.cwnd,
+                true => cx.window().ssthresh.min(f64::from(flight).max(smss) + smss),
+                false => cx.window().cwnd,
             };
             let acked = cx.una - phase.first_hole;
             self.phase = None;
-            cx.control.on_recovery_exit(cx.window, &Exit { flight, acked, cwnd });
+            cx.exit(&Exit { flight, acked, cwnd });
             return Progress::Recovering { restart_timer: true };
         }
-        let loss = cx.loss_at(cx.una, phase.first_hole, phase.recover, flight);
-        if cx.tell_further_loss(&loss) == Response::Reduced {
+        if cx.lose_further(cx.una, phase.first_hole, phase.recover) == Response::Reduced {
             phase.inflates = true;
         }
-        cx.control.on_partial_ack(cx.window, &PartialAck { acked, flight, inflated: phase.inflates });
-        *cx.retransmit_now = Some(cx.una);
+        cx.partial_ack(&PartialAck { acked, flight, inflated: phase.inflates });
+        self.duplicates.resend.at_once(cx.una);
         phase.partial_acks += 1;
         // "For the first partial ACK that arrives during fast recovery, also reset the retransmit timer."
         Progress::Recovering { restart_timer: phase.partial_acks == 1 }
@@ -69,7 +68,7 @@ impl Recovery for NewReno {
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
         self.phase = None;
-        self.duplicates.timed_out(cx.max);
+        self.duplicates.timed_out(cx);
     }
 
     fn in_recovery(&self) -> bool {
@@ -77,11 +76,15 @@ impl Recovery for NewReno {
     }
 
     fn is_idle(&self) -> bool {
-        self.phase.is_none() && self.duplicates.count == 0
+        self.phase.is_none() && self.duplicates.is_idle()
     }
 
-    fn extra_window(&self, smss: u32) -> u32 {
-        self.duplicates.extra_window(smss)
+    fn resend(&mut self) -> &mut Resend {
+        &mut self.duplicates.resend
+    }
+
+    fn next(&mut self, o: &Outstanding<'_>) -> Next {
+        self.duplicates.next(o)
     }
 
     fn phases(&self) -> u32 {

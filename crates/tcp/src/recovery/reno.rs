@@ -1,4 +1,4 @@
-use super::{Context, DuplicateAcks, Progress, Recovery};
+use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, Resend};
 use crate::Config;
 use crate::control::{Exit, Response};
 
@@ -32,25 +32,25 @@ impl Recovery for Reno {
                 // Step 3: "set cwnd to ssthresh plus 3*SMSS".
                 cx.inflate(self.duplicates.threshold);
             }
-            *cx.retransmit_now = Some(cx.una);
+            self.duplicates.resend.at_once(cx.una);
         }
     }
 
     fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
-        self.duplicates.count = 0;
+        self.duplicates.acknowledged(cx);
         if !self.recovering {
             return Progress::Open;
         }
         self.recovering = false;
         // Step 6: "set cwnd to ssthresh (the value set in step 2)".
-        let cwnd = if self.inflates { cx.window.ssthresh } else { cx.window.cwnd };
-        cx.control.on_recovery_exit(cx.window, &Exit { flight: cx.flight(), acked, cwnd });
+        let cwnd = if self.inflates { cx.window().ssthresh } else { cx.window().cwnd };
+        cx.exit(&Exit { flight: cx.flight(), acked, cwnd });
         Progress::Recovering { restart_timer: true }
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
         self.recovering = false;
-        self.duplicates.timed_out(cx.max);
+        self.duplicates.timed_out(cx);
     }
 
     fn in_recovery(&self) -> bool {
@@ -58,11 +58,15 @@ impl Recovery for Reno {
     }
 
     fn is_idle(&self) -> bool {
-        !self.recovering && self.duplicates.count == 0
+        !self.recovering && self.duplicates.is_idle()
     }
 
-    fn extra_window(&self, smss: u32) -> u32 {
-        self.duplicates.extra_window(smss)
+    fn resend(&mut self) -> &mut Resend {
+        &mut self.duplicates.resend
+    }
+
+    fn next(&mut self, o: &Outstanding<'_>) -> Next {
+        self.duplicates.next(o)
     }
 
     fn phases(&self) -> u32 {

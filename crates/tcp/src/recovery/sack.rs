@@ -1,12 +1,10 @@
-use super::{Context, Next, Outstanding, Progress, Range, Recovery};
+use super::{Context, Next, Outstanding, Progress, Range, Recovery, Resend};
 use crate::control::{Exit, PartialAck};
-use crate::runs::Runs;
-use crate::{Config, SackBlock, Seq};
+use crate::{Config, Runs, Seq};
 
 /// Loss recovery over the SACK scoreboard: the pipe algorithm of RFC 6675.
 #[derive(Debug)]
 pub struct Sack {
-    board: Runs,
     duplicates: u32,
     /// What was outstanding when the first duplicate came ends here; limited transmit sends beyond it.
     before_duplicates: Seq,
@@ -17,6 +15,7 @@ pub struct Sack {
     recovery_point: Option<Seq>,
     phase: Option<Phase>,
     phases: u32,
+    resend: Resend,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,42 +32,53 @@ struct Phase {
 }
 
 impl Sack {
-    /// A recovery with nothing outstanding.
-    pub fn new(config: &Config) -> Sack {
+    /// A recovery with nothing outstanding, of segments of `smss` bytes.
+    pub fn new(config: &Config, smss: u32) -> Sack {
         Sack {
-            board: Runs::default(),
             duplicates: 0,
             before_duplicates: Seq::default(),
             threshold: config.duplicate_threshold,
             limited_transmit: config.limited_transmit,
-            smss: config.mss,
+            smss,
             recovery_point: None,
             phase: None,
             phases: 0,
+            resend: Resend::default(),
         }
     }
 
-    /// The scoreboard.
-    pub fn board(&self) -> &Runs {
-        &self.board
+    /// RFC 6675 section 4, SetPipe: each byte not held counts once if it is not lost and once if it was retransmitted.
+    fn pipe(&self, board: &Runs, una: Seq, max: Seq) -> u32 {
+        let resent = self.phase.as_ref().map_or(0, |phase| phase.resent);
+        let (from, held) = board.lost_below(self.threshold, self.smss).unwrap_or((una, board.held()));
+        (max - from) - held + resent
     }
 
-    /// RFC 6675 section 4, SetPipe: each byte not held counts once if it is not lost and once if it was retransmitted.
-    fn pipe(&self, una: Seq, max: Seq) -> u32 {
-        let resent = self.phase.as_ref().map_or(0, |phase| phase.resent);
-        let (from, held) =
-            self.board.lost_below(self.threshold, self.smss).unwrap_or((una, self.board.held()));
-        (max - from) - held + resent
+    /// Bytes taken to be in the network.
+    fn in_flight(&self, board: &Runs, una: Seq, max: Seq) -> u32 {
+        if self.phase.is_some() {
+            return self.pipe(board, una, max);
+        }
+        let next = self.resend.next_byte(max);
+        if board.is_empty() {
+            return next - una;
+        }
+        if self.resend.going_back() {
+            // After a timeout: what was resent and is not held.
+            return (next - una) - board.held_between(una, next);
+        }
+        // Section 5 step 3: limited transmit sends by cwnd - pipe.
+        if self.limited_transmit { self.pipe(board, una, max) } else { max - una }
     }
 
     /// Section 5 step 4: a new phase.
     fn enter(&mut self, cx: &mut Context<'_>) {
         self.phases += 1;
         self.recovery_point = Some(cx.max);
-        let loss = cx.loss_at(cx.una, cx.una, cx.max, self.before_duplicates - cx.una);
-        cx.tell_loss(&loss);
-        let first = self.board.missing_from(cx.una, cx.max);
+        cx.lose(cx.una, cx.una, cx.max, self.before_duplicates - cx.una);
+        let first = cx.record().board().missing_from(cx.una, cx.max);
         let end = (first.start + self.smss).min(first.end);
+        cx.mark_lost(Range { start: first.start, end });
         self.phase = Some(Phase {
             first_hole: cx.una,
             told: end,
@@ -77,59 +87,38 @@ impl Sack {
             resent: end - first.start,
             rescued: false,
         });
-        *cx.retransmit_now = Some(cx.una);
+        self.resend.at_once(cx.una);
     }
 
     /// Tells the control of each hole that the scoreboard has come to call lost.
     fn tell_further_losses(&mut self, cx: &mut Context<'_>) {
         let Some(phase) = &mut self.phase else { return };
-        let Some((lost_below, _)) = self.board.lost_below(self.threshold, self.smss) else { return };
+        let Some((lost_below, _)) = cx.record().board().lost_below(self.threshold, self.smss) else { return };
         let limit = lost_below.min(phase.recovery_point);
         while phase.told < limit {
-            let hole = self.board.missing_from(phase.told.max(cx.una), limit);
+            let hole = cx.record().board().missing_from(phase.told.max(cx.una), limit);
             if hole.start >= limit {
                 phase.told = limit;
                 return;
             }
             phase.told = hole.end;
-            let loss = cx.loss_at(hole.start, phase.first_hole, phase.recovery_point, cx.flight());
-            cx.tell_further_loss(&loss);
+            cx.mark_lost(hole);
+            cx.lose_further(hole.start, phase.first_hole, phase.recovery_point);
         }
     }
 }
 
 impl Recovery for Sack {
-    fn on_sack(&mut self, blocks: &[SackBlock], una: Seq, max: Seq) -> bool {
-        let high_rxt = self.phase.as_ref().map(|phase| phase.high_rxt);
-        let mut resent = 0;
-        let mut news = false;
-        for block in blocks {
-            // A block below the cumulative ACK is a duplicate report (RFC 2883); one beyond SND.MAX is a lie.
-            // Counted from the ACK: half the sequence space away a block can lie behind it and before SND.MAX at once.
-            let (start, end) = (block.start - una, block.end - una);
-            if start >= end || end > max - una {
-                continue;
-            }
-            if !self.board.admits(*block, max - una, self.smss) {
-                continue;
-            }
-            self.board.insert(*block, |fresh| {
-                news = true;
-                if let Some(high) = high_rxt
-                    && fresh.start < high
-                {
-                    resent += fresh.end.min(high) - fresh.start;
-                }
-            });
-        }
-        if let Some(phase) = &mut self.phase {
-            phase.resent -= resent;
-        }
-        news
-    }
-
     fn needs_sack(&self) -> bool {
         true
+    }
+
+    fn on_sacked(&mut self, part: Range) {
+        if let Some(phase) = &mut self.phase
+            && part.start < phase.high_rxt
+        {
+            phase.resent -= part.end.min(phase.high_rxt) - part.start;
+        }
     }
 
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
@@ -143,8 +132,8 @@ impl Recovery for Sack {
         }
         // Section 5 step 2 and 4; section 5.1 forbids a new phase below the old RecoveryPoint.
         let allowed = self.recovery_point.is_none_or(|point| cx.una >= point);
-        let lost = self.board.lost_below(self.threshold, self.smss).is_some_and(|(below, _)| below > cx.una);
-        if allowed && (self.duplicates >= self.threshold || lost) {
+        let lost = cx.record().board().lost_below(self.threshold, self.smss);
+        if allowed && (self.duplicates >= self.threshold || lost.is_some_and(|(below, _)| below > cx.una)) {
             self.enter(cx);
             self.tell_further_losses(cx);
         }
@@ -152,29 +141,25 @@ impl Recovery for Sack {
 
     fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
         self.duplicates = 0;
+        self.resend.acknowledged(cx.una, cx.max);
         let before = cx.una - acked;
-        let mut resent = 0;
-        if let Some(phase) = &self.phase {
-            resent = phase.high_rxt.min(cx.una).max(before) - before;
-            let high = phase.high_rxt;
-            self.board.advance(cx.una, |gone| {
-                if gone.start < high {
-                    resent -= gone.end.min(high) - gone.start;
-                }
-            });
-        } else {
-            self.board.advance(cx.una, |_| {});
-        }
+        let high = self.phase.as_ref().map_or(before, |phase| phase.high_rxt);
+        let mut resent = high.min(cx.una).max(before) - before;
+        cx.record.board_mut().advance(cx.una, |gone| {
+            if gone.start < high {
+                resent -= gone.end.min(high) - gone.start;
+            }
+        });
         let Some(phase) = &mut self.phase else { return Progress::Open };
         phase.resent -= resent;
         phase.high_rxt = phase.high_rxt.max(cx.una);
-        let flight = cx.max - cx.una;
+        let flight = cx.flight();
         if cx.una >= phase.recovery_point {
-            let (acked, cwnd) = (cx.una - phase.first_hole, cx.window.cwnd);
+            let (acked, cwnd) = (cx.una - phase.first_hole, cx.window().cwnd);
             self.phase = None;
-            cx.control.on_recovery_exit(cx.window, &Exit { flight, acked, cwnd });
+            cx.exit(&Exit { flight, acked, cwnd });
         } else {
-            cx.control.on_partial_ack(cx.window, &PartialAck { acked, flight, inflated: false });
+            cx.partial_ack(&PartialAck { acked, flight, inflated: false });
             self.tell_further_losses(cx);
         }
         Progress::Recovering { restart_timer: true }
@@ -184,9 +169,9 @@ impl Recovery for Sack {
         self.phase = None;
         self.duplicates = 0;
         self.recovery_point = Some(cx.max);
-        // RFC 2018 section 8: "the data sender SHOULD turn off all of the SACKed bits, since the timeout might indicate
-        // that the data receiver has reneged".
-        self.board.clear();
+        cx.record.forget_sacked();
+        self.resend.at_once(cx.una);
+        self.resend.go_back(cx.una);
     }
 
     fn in_recovery(&self) -> bool {
@@ -194,41 +179,31 @@ impl Recovery for Sack {
     }
 
     fn is_idle(&self) -> bool {
-        self.phase.is_none() && self.duplicates == 0 && self.board.is_empty()
+        self.phase.is_none() && self.duplicates == 0 && self.resend.is_empty()
     }
 
-    fn in_flight(&self, o: &Outstanding) -> u32 {
-        if self.phase.is_some() {
-            return self.pipe(o.una, o.max);
-        }
-        if self.board.is_empty() {
-            return o.nxt - o.una;
-        }
-        if o.nxt < o.max {
-            // Going back after a timeout: what was resent and is not held.
-            return (o.nxt - o.una) - self.board.held_between(o.una, o.nxt);
-        }
-        // Section 5 step 3: limited transmit sends by cwnd - pipe.
-        if self.limited_transmit { self.pipe(o.una, o.max) } else { o.nxt - o.una }
+    fn resend(&mut self) -> &mut Resend {
+        &mut self.resend
     }
 
-    fn next(&mut self, o: &Outstanding) -> Next {
-        let Some(phase) = &mut self.phase else { return Next::InOrder };
+    fn next(&mut self, o: &Outstanding<'_>) -> Next {
+        let board = o.record.board();
+        let room = o.cwnd.saturating_sub(self.in_flight(board, o.una, o.max));
+        let Some(phase) = &mut self.phase else { return self.resend.next(o, room) };
         // Section 5 step C: "if cwnd - pipe >= 1 SMSS".
-        if o.room < o.smss {
+        if room < o.smss {
             return Next::Nothing;
         }
         // Section 4, NextSeg.
-        let hole = self.board.missing_from(phase.high_rxt.max(o.una), o.max);
+        let hole = board.missing_from(phase.high_rxt.max(o.una), o.max);
         let hole = Range { start: hole.start, end: hole.end.min(hole.start + o.smss) };
-        let highest = self.board.highest();
+        let highest = board.highest();
         let beyond_known = highest.is_none_or(|highest| hole.start >= highest);
-        let lost =
-            self.board.lost_below(self.threshold, self.smss).is_some_and(|(below, _)| hole.start < below);
+        let lost = board.lost_below(self.threshold, self.smss).is_some_and(|(below, _)| hole.start < below);
         if lost && !beyond_known {
             // (1) the lowest hole that is lost and not yet retransmitted
         } else if o.new_data {
-            return Next::NewData; // (2)
+            return Next::NewData { room }; // (2)
         } else if !beyond_known {
             // (3) a hole that is not known to be lost
         } else if !phase.rescued && o.una < o.max {
@@ -242,14 +217,6 @@ impl Recovery for Sack {
         phase.resent += hole.end - hole.start;
         phase.high_rxt = hole.end;
         Next::Again(hole)
-    }
-
-    fn missing_from(&self, seq: Seq, max: Seq) -> Range {
-        self.board.missing_from(seq, max)
-    }
-
-    fn scoreboard_runs(&self) -> usize {
-        self.board.count()
     }
 
     fn phases(&self) -> u32 {

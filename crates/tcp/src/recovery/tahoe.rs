@@ -1,4 +1,4 @@
-use super::{Context, DuplicateAcks, Progress, Recovery};
+use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, Resend};
 use crate::Config;
 use crate::control::Response;
 
@@ -19,20 +19,20 @@ impl Recovery for Tahoe {
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
         if self.duplicates.reached(cx.una, cx.max) {
             if self.duplicates.enter(cx) == Response::Reduced {
-                cx.control.start_over(cx.window);
-                *cx.nxt = cx.una;
+                cx.start_over();
+                self.duplicates.resend.go_back(cx.una);
             }
-            *cx.retransmit_now = Some(cx.una);
+            self.duplicates.resend.at_once(cx.una);
         }
     }
 
-    fn on_new_ack(&mut self, _cx: &mut Context<'_>, _acked: u32) -> Progress {
-        self.duplicates.count = 0;
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, _acked: u32) -> Progress {
+        self.duplicates.acknowledged(cx);
         Progress::Open
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
-        self.duplicates.timed_out(cx.max);
+        self.duplicates.timed_out(cx);
     }
 
     fn in_recovery(&self) -> bool {
@@ -40,11 +40,15 @@ impl Recovery for Tahoe {
     }
 
     fn is_idle(&self) -> bool {
-        self.duplicates.count == 0
+        self.duplicates.is_idle()
     }
 
-    fn extra_window(&self, smss: u32) -> u32 {
-        self.duplicates.extra_window(smss)
+    fn resend(&mut self) -> &mut Resend {
+        &mut self.duplicates.resend
+    }
+
+    fn next(&mut self, o: &Outstanding<'_>) -> Next {
+        self.duplicates.next(o)
     }
 
     fn phases(&self) -> u32 {

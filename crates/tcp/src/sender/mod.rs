@@ -1,12 +1,19 @@
 //! The sending half of a connection: what is outstanding, the retransmission timer, and the order in which data goes out.
 
 mod marks;
+mod pacing;
+mod rate;
+mod record;
 mod state;
 mod transmit;
 
 use bentpipe_units::{Span, Time};
 
-use crate::control::{self, Ack, Control, Window};
+use pacing::Pacing;
+pub use rate::RateSample;
+pub use record::{Record, Sent};
+
+use crate::control::{self, Ack, Control, SlowStart, StandardStart, Window};
 use crate::recovery::{self, Context, Progress, Recovery, Reduction, Reductions};
 use crate::rtt::RttEstimator;
 use crate::{Config, SackBlock, Seq};
@@ -37,6 +44,15 @@ pub struct Incoming<'a> {
     pub carries_data: bool,
     /// RTT by the timestamp echo, if there was one.
     pub timestamp_rtt: Option<Span>,
+    /// Whether it echoes a mark (RFC 3168).
+    pub mark_echo: bool,
+}
+
+impl Incoming<'_> {
+    /// An ACK up to `ack` that tells nothing else.
+    pub fn of(ack: Seq) -> Incoming<'static> {
+        Incoming { ack, window: None, sack: &[], carries_data: false, timestamp_rtt: None, mark_echo: false }
+    }
 }
 
 /// Why a connection ended before its data was delivered.
@@ -89,91 +105,131 @@ enum Fin {
 /// The sending half of a connection.
 pub struct Sender {
     una: Seq,
-    nxt: Seq,
     max: Seq,
     rwnd: u32,
     largest_rwnd: u32,
     smss: u32,
-    window: Window,
-    /// Bytes that the application handed over and that were never sent; `u64::MAX` has no end.
-    unsent: u64,
-    fin: Fin,
-    retransmit_now: Option<Seq>,
-    /// Segments resent in order since the last ACK or timeout.
-    resent_this_pass: u32,
-    rtt: RttEstimator,
-    /// The segment being timed: acknowledged from this byte on, sent at this time.
-    timed: Option<(Seq, Time)>,
-    /// Retransmission timer, or persist timer while `probing`.
-    timer: Time,
+    /// Whether the recovery has nothing to do, nothing is on the scoreboard, nothing is paced, and no closed window is probed:
+    /// cwnd and rwnd alone decide what goes out, and an ACK of new data concerns the control alone.
+    plain: bool,
+    /// Whether the control asks for pacing.
+    paced: bool,
+    /// Whether the control has a say in the receive window.
+    adjusts_rwnd: bool,
     probing: bool,
     probe_now: bool,
-    timeouts_in_a_row: u32,
+    growth_needs_limit: bool,
+    fin: Fin,
+    /// Bytes that the application handed over and that were never sent; `u64::MAX` has no end.
+    unsent: u64,
+    /// Retransmission timer, or persist timer while `probing`.
+    timer: Time,
+    /// The earlier of the recovery's own timer and of the time at which pacing lets the next segment go.
+    other_timer: Time,
     last_sent: Time,
+    window: Window,
     control: Box<dyn Control>,
     recovery: Box<dyn Recovery>,
-    /// What `recovery.is_idle()` answered after the last event that it was told of.
-    recovery_idle: bool,
-    restart_window: Option<f64>,
-    growth_needs_limit: bool,
-    max_retransmissions: u32,
+    record: Record,
+    rtt: RttEstimator,
     stats: SenderStats,
+    /// Segments resent since the last ACK or timeout.
+    resent_this_pass: u32,
+    timeouts_in_a_row: u32,
+    max_retransmissions: u32,
+    slow_start: Box<dyn SlowStart>,
+    pacing: Pacing,
+    restart_window: Option<f64>,
     reductions: Reductions,
+}
+
+/// What the handshake left of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// Sender maximum segment size in bytes, options taken off.
+    pub smss: u32,
+    /// Whether the peer sends SACK blocks.
+    pub sack: bool,
+    /// The initial window in segments.
+    pub initial_window: u32,
+}
+
+impl Agreed {
+    /// All that `config` offers.
+    pub fn all(config: &Config) -> Agreed {
+        Agreed { smss: config.mss, sack: true, initial_window: config.initial_window }
+    }
 }
 
 impl Sender {
     /// A sender whose first byte has sequence number `first`.
     pub fn new(config: &Config, first: Seq) -> Sender {
-        let mut sender = Sender {
+        let agreed = Agreed::all(config);
+        Sender {
             una: first,
-            nxt: first,
             max: first,
             rwnd: 0,
             largest_rwnd: 0,
-            smss: config.mss,
-            window: Window { cwnd: 0.0, ssthresh: 0.0, smss: 0.0, growth: config.growth },
-            unsent: 0,
-            fin: Fin::Open,
-            retransmit_now: None,
-            resent_this_pass: 0,
-            rtt: RttEstimator::new(config.rto),
-            timed: None,
-            timer: Time::NEVER,
+            smss: agreed.smss,
+            plain: true,
+            paced: false,
+            adjusts_rwnd: true,
             probing: false,
             probe_now: false,
-            timeouts_in_a_row: 0,
-            last_sent: Time::ZERO,
-            control: control::new(config),
-            recovery: recovery::new(config),
-            recovery_idle: true,
-            restart_window: None,
             growth_needs_limit: config.grow_only_when_limited,
-            max_retransmissions: config.max_retransmissions,
+            fin: Fin::Open,
+            unsent: 0,
+            timer: Time::NEVER,
+            other_timer: Time::NEVER,
+            last_sent: Time::ZERO,
+            window: first_window(config, agreed),
+            control: control::new(config),
+            recovery: recovery::new(config, agreed),
+            record: Record::default(),
+            rtt: RttEstimator::new(config.rto),
             stats: SenderStats::default(),
+            resent_this_pass: 0,
+            timeouts_in_a_row: 0,
+            max_retransmissions: config.max_retransmissions,
+            slow_start: Box::new(StandardStart),
+            pacing: Pacing::default(),
+            restart_window: restart_window(config, agreed),
             reductions: Reductions::default(),
-        };
-        sender.open(config, config.initial_window);
-        sender
+        }
     }
 
-    /// Sets the window for the first data: `config.mss` is what the handshake left of it.
-    pub fn open(&mut self, config: &Config, initial_segments: u32) {
-        let smss = f64::from(config.mss);
-        self.smss = config.mss;
-        self.window = Window {
-            cwnd: smss * f64::from(initial_segments),
-            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, f64::from),
-            smss,
-            growth: config.growth,
-        };
-        self.restart_window = config.restart_after_idle.then_some(self.window.cwnd);
-        self.recovery = recovery::new(config);
-        self.recovery_idle = true;
+    /// The connection opens, with what the handshake left of `config`.
+    pub fn open(&mut self, config: &Config, agreed: Agreed) {
+        self.smss = agreed.smss;
+        self.window = first_window(config, agreed);
+        self.restart_window = restart_window(config, agreed);
+        self.recovery = recovery::new(config, agreed);
+        self.look_at_control();
+    }
+
+    fn look_at_control(&mut self) {
+        self.paced = self.control.paces();
+        if self.control.reads_rates() {
+            self.record.stamp_entries();
+        }
+        self.adjusts_rwnd = self.control.adjusts_receive_window();
+        self.look_at_recovery();
     }
 
     /// Replaces the control, before any data is sent.
     pub fn set_control(&mut self, control: Box<dyn Control>) {
         self.control = control;
+        self.look_at_control();
+    }
+
+    /// Replaces the slow start, before any data is sent.
+    pub fn set_slow_start(&mut self, slow_start: Box<dyn SlowStart>) {
+        self.slow_start = slow_start;
+    }
+
+    /// Replaces the recovery, before any data is sent.
+    pub fn set_recovery(&mut self, recovery: Box<dyn Recovery>) {
+        self.recovery = recovery;
     }
 
     /// The application hands over `bytes` more; `u64::MAX` means that it never stops.
@@ -216,7 +272,7 @@ impl Sender {
     /// An acceptable ACK arrived: `una <= ack <= max`.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
-        let plain = self.recovery_idle && !self.probing && incoming.sack.is_empty();
+        let plain = self.plain && incoming.sack.is_empty();
         if !plain || incoming.ack == self.una {
             // By value, so that what is read from the segment need not be in memory for a plain ACK.
             return self.on_other_ack(now, *incoming);
@@ -226,23 +282,27 @@ impl Sender {
             self.note_window(window);
         }
         self.resent_this_pass = 0;
-        self.on_new_data_acked(now, incoming, prior_flight);
-        self.control.on_advertised_window(self.rwnd);
+        self.on_new_data_acked(now, incoming, prior_flight, true);
+        if self.adjusts_rwnd {
+            self.control.on_advertised_window(self.rwnd);
+        }
     }
 
     /// An ACK that the recovery may have to know of, or that acknowledges nothing new.
     #[inline(never)]
     fn on_other_ack(&mut self, now: Time, incoming: Incoming<'_>) {
         let prior_flight = self.flight();
-        let news = !incoming.sack.is_empty() && self.take_sack(&incoming);
+        self.record.begin_report();
+        let news = !incoming.sack.is_empty() && self.take_sack(now, &incoming);
         let same_window = incoming.window.is_none_or(|window| window == self.rwnd);
         if let Some(window) = incoming.window {
             self.note_window(window);
         }
         self.resent_this_pass = 0;
         let mut duplicate = news;
-        if incoming.ack != self.una {
-            self.on_new_data_acked(now, &incoming, prior_flight);
+        let advanced = incoming.ack != self.una;
+        if advanced {
+            self.on_new_data_acked(now, &incoming, prior_flight, false);
         } else if self.probing || self.rwnd == 0 {
             // RFC 1122 section 4.2.2.17: the connection stays open "as long as the receiving TCP continues to send
             // acknowledgments in response to the probe segments"; section 4.2.2.16 says the same of data that lies beyond
@@ -257,9 +317,15 @@ impl Sender {
             self.stats.duplicate_acks += 1;
             self.with_recovery(now, |recovery, cx| recovery.on_duplicate_ack(cx));
         }
+        if !advanced {
+            self.tell_control(now, &incoming, 0, prior_flight, None, self.recovery.in_recovery());
+        }
         if self.probing && self.window_opened() {
             self.leave_persist();
-            self.nxt = self.una;
+            if self.una < self.max {
+                self.recovery.resend().go_back(self.una);
+                self.plain = false;
+            }
         }
         self.control.on_advertised_window(self.rwnd);
     }
@@ -267,14 +333,36 @@ impl Sender {
     fn leave_persist(&mut self) {
         self.probing = false;
         self.probe_now = false;
+        self.look_at_recovery();
         self.timer = Time::NEVER;
         // The probes' back-off says nothing of the network.
         self.rtt.end_backoff();
     }
 
-    fn take_sack(&mut self, incoming: &Incoming<'_>) -> bool {
-        let news = self.recovery.on_sack(incoming.sack, incoming.ack, self.max);
-        self.recovery_idle = self.recovery.is_idle();
+    /// Takes SACK blocks; whether they tell something new.
+    fn take_sack(&mut self, now: Time, incoming: &Incoming<'_>) -> bool {
+        if !self.recovery.needs_sack() {
+            return false;
+        }
+        let (una, outstanding) = (incoming.ack, self.max - incoming.ack);
+        let mut news = false;
+        for block in incoming.sack {
+            // A block below the cumulative ACK is a duplicate report (RFC 2883); one beyond SND.MAX is a lie.
+            // Counted from the ACK: half the sequence space away a block can lie behind it and before SND.MAX at once.
+            let (start, end) = (block.start - una, block.end - una);
+            if start >= end || end > outstanding {
+                continue;
+            }
+            if !self.record.board().admits(*block, outstanding, self.smss) {
+                continue;
+            }
+            let recovery = &mut self.recovery;
+            self.record.sack(now, *block, self.una, |part| {
+                news = true;
+                recovery.on_sacked(part);
+            });
+        }
+        self.look_at_recovery();
         news
     }
 
@@ -286,16 +374,28 @@ impl Sender {
         let mut cx = Context {
             now,
             una: self.una,
-            nxt: &mut self.nxt,
             max: self.max,
             window: &mut self.window,
             control: &mut *self.control,
-            retransmit_now: &mut self.retransmit_now,
             reductions: &mut self.reductions,
+            record: &mut self.record,
         };
         let outcome = call(&mut *self.recovery, &mut cx);
-        self.recovery_idle = self.recovery.is_idle();
+        self.look_at_recovery();
         outcome
+    }
+
+    /// Notes what the recovery asks for after something that it was told.
+    fn look_at_recovery(&mut self) {
+        let idle = self.recovery.is_idle() && self.record.board().is_empty();
+        self.plain = idle && !self.paced && !self.probing;
+        self.note_other_timer();
+    }
+
+    fn note_other_timer(&mut self) {
+        let held_back = self.paced && !self.all_acknowledged();
+        let release = if held_back { self.pacing.release() } else { Time::NEVER };
+        self.other_timer = self.recovery.next_timeout().min(release);
     }
 
     /// Whether the receiver has room worth leaving the persist state for.
@@ -306,37 +406,25 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn on_new_data_acked(&mut self, now: Time, incoming: &Incoming<'_>, prior_flight: u32) {
+    fn on_new_data_acked(&mut self, now: Time, incoming: &Incoming<'_>, prior_flight: u32, plain: bool) {
         let acked = incoming.ack - self.una;
         self.una = incoming.ack;
-        self.nxt = self.nxt.max(self.una);
         self.timeouts_in_a_row = 0;
-        self.retransmit_now = None;
-        let cwnd_limited =
-            !self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd;
+        match plain {
+            true => self.record.acknowledge_alone(now, self.una, acked),
+            false => self.record.acknowledge(now, self.una, acked),
+        }
         let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight);
-        let progress = match self.recovery_idle {
+        let progress = match plain {
             true => Progress::Open,
             false => self.with_recovery(now, |recovery, cx| recovery.on_new_ack(cx, acked)),
         };
-        let restart_timer = match progress {
-            Progress::Recovering { restart_timer } => restart_timer,
-            Progress::Open => {
-                let ack = Ack {
-                    now,
-                    acked,
-                    flight: self.flight(),
-                    prior_flight,
-                    rwnd: self.rwnd,
-                    rtt_sample,
-                    rtt_min: self.rtt.min(),
-                    cwnd_limited,
-                };
-                self.control.on_ack(&mut self.window, &ack);
-                true
-            }
+        let (recovering, restart_timer) = match progress {
+            Progress::Recovering { restart_timer } => (true, restart_timer),
+            Progress::Open => (false, true),
         };
-        if self.probing {
+        self.tell_control(now, incoming, acked, prior_flight, rtt_sample, recovering);
+        if !plain && self.probing {
             self.leave_persist();
         }
         if self.una == self.max {
@@ -347,16 +435,42 @@ impl Sender {
         }
     }
 
+    /// Tells the control of an ACK, after the recovery.
+    #[inline(always)]
+    fn tell_control(
+        &mut self,
+        now: Time,
+        incoming: &Incoming<'_>,
+        acked: u32,
+        prior_flight: u32,
+        rtt_sample: Option<Span>,
+        in_recovery: bool,
+    ) {
+        let cwnd_limited =
+            !self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd;
+        let ack = Ack {
+            now,
+            acked,
+            flight: self.flight(),
+            prior_flight,
+            rwnd: self.rwnd,
+            rtt_sample,
+            rtt_min: self.rtt.min(),
+            cwnd_limited,
+            mark_echo: incoming.mark_echo,
+            in_recovery,
+            record: &self.record,
+        };
+        self.control.on_ack(&mut self.window, &ack, &mut *self.slow_start);
+    }
+
     #[inline]
     fn take_rtt_sample(&mut self, now: Time, by_timestamp: Option<Span>, prior_flight: u32) -> Option<Span> {
-        let timed = self.timed.filter(|(end, _)| self.una >= *end);
-        if timed.is_some() {
-            self.timed = None;
-        }
+        let timed = self.record.take_timed();
         let (sample, expected) = match by_timestamp {
             Some(rtt) => (rtt, prior_flight.div_ceil(2 * self.smss)),
             None => match timed {
-                Some((_, sent)) => (now.since(sent), 1),
+                Some(sent) => (now.since(sent), 1),
                 // Karn: without a sample a backed-off RTO stays (RFC 6298 section 5, last note).
                 None => return None,
             },
@@ -387,14 +501,17 @@ impl Sender {
     /// When `on_timeout` wants to be called.
     #[inline]
     pub fn next_timeout(&self) -> Time {
-        self.timer
+        self.timer.min(self.other_timer)
     }
 
-    /// The timer expired.
+    /// A timer expired.
     ///
     /// # Errors
     /// The retransmission limit was reached: the connection is over.
     pub fn on_timeout(&mut self, now: Time) -> Result<(), ConnectionError> {
+        if now >= self.other_timer {
+            self.on_other_timer(now);
+        }
         if now < self.timer {
             return Ok(());
         }
@@ -404,7 +521,7 @@ impl Sender {
             return Err(ConnectionError::TimedOut);
         }
         self.rtt.back_off();
-        self.timed = None;
+        self.record.stop_timing();
         self.resent_this_pass = 0;
         if self.probing {
             self.probe_now = true;
@@ -412,14 +529,34 @@ impl Sender {
         }
         self.stats.timeouts += 1;
         let event = control::Timeout { now, flight: self.flight(), repeated: self.timeouts_in_a_row > 1 };
+        self.control.save(&mut self.window);
         self.control.on_timeout(&mut self.window, &event);
+        self.slow_start.on_timeout();
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
-        self.nxt = self.una;
-        self.retransmit_now = Some(self.una);
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
         let slack = self.control.timeout_slack();
         self.arm(now, slack);
         Ok(())
     }
+
+    /// The recovery's own timer expired, or pacing lets the next segment go, which it does by itself.
+    #[cold]
+    fn on_other_timer(&mut self, now: Time) {
+        self.other_timer = Time::NEVER;
+        if now >= self.recovery.next_timeout() {
+            self.with_recovery(now, |recovery, cx| recovery.on_timer(cx));
+        }
+    }
+}
+
+/// The window for the first data.
+fn first_window(config: &Config, agreed: Agreed) -> Window {
+    let smss = f64::from(agreed.smss);
+    let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, f64::from);
+    Window::new(smss * f64::from(agreed.initial_window), ssthresh, smss, config.growth)
+}
+
+fn restart_window(config: &Config, agreed: Agreed) -> Option<f64> {
+    config.restart_after_idle.then(|| f64::from(agreed.smss) * f64::from(agreed.initial_window))
 }

@@ -1,6 +1,6 @@
 //! What a sender tells of itself.
 
-use super::{Fin, Sender, SenderStats};
+use super::{Fin, Record, Sender, SenderStats};
 use crate::Seq;
 use crate::control::Window;
 use crate::recovery::Reduction;
@@ -30,12 +30,6 @@ impl Sender {
     #[inline]
     pub fn una(&self) -> Seq {
         self.una
-    }
-
-    /// SND.NXT.
-    #[inline]
-    pub fn nxt(&self) -> Seq {
-        self.nxt
     }
 
     /// The byte after the newest one ever sent.
@@ -80,6 +74,12 @@ impl Sender {
         self.largest_rwnd
     }
 
+    /// What was sent, and what became of it.
+    #[inline]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
     /// The round-trip estimator.
     #[inline]
     pub fn rtt(&self) -> &RttEstimator {
@@ -93,7 +93,7 @@ impl Sender {
 
     /// Runs of bytes that the peer reported to hold.
     pub fn scoreboard_runs(&self) -> usize {
-        self.recovery.scoreboard_runs()
+        self.record.board().count()
     }
 
     /// Recovery phases entered so far.

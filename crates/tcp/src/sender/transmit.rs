@@ -11,10 +11,36 @@ impl Sender {
     /// The next segment to send, or none until something changes. Call it until it returns none.
     #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        if self.retransmit_now.is_some()
-            && let Some(missing) = self.poll_missing(now)
-        {
-            return Some(missing);
+        if !self.plain {
+            return self.poll_by_recovery(now);
+        }
+        if self.una == self.max && !self.resume(now) {
+            return None;
+        }
+        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: false };
+        let rwnd = match self.adjusts_rwnd {
+            true => self.control.receive_window(&self.window, &view),
+            false => self.rwnd,
+        };
+        let room = (self.window.cwnd as u32).saturating_sub(view.flight);
+        self.send_new_data(now, rwnd, room)
+    }
+
+    /// Nothing is outstanding: whether there is something to send; an idle time may have an effect first.
+    #[inline(never)]
+    fn resume(&mut self, now: Time) -> bool {
+        let more = !self.all_acknowledged();
+        if more {
+            self.restart_after_idle(now);
+        }
+        more
+    }
+
+    /// The next segment while the recovery has a say in it, or a probe or pacing.
+    #[inline(never)]
+    fn poll_by_recovery(&mut self, now: Time) -> Option<Outgoing> {
+        if let Some(range) = self.recovery.resend().take_at_once(self.record.board(), self.max, self.smss) {
+            return Some(self.resend(now, range));
         }
         if self.all_acknowledged() {
             return None;
@@ -22,59 +48,40 @@ impl Sender {
         if self.probing {
             return self.probe(now);
         }
-        self.restart_after_idle(now);
-        if !self.recovery_idle || self.nxt != self.max {
-            return self.poll_in_recovery(now);
+        if !self.paced {
+            self.restart_after_idle(now);
+            return self.next_by_recovery(now);
         }
-        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: false };
-        let rwnd = self.control.receive_window(&self.window, &view);
-        let room = (self.window.cwnd as u32).saturating_sub(view.flight);
-        self.send_new_data(now, rwnd, room)
-    }
-
-    /// What is to go again whatever the window.
-    #[inline(never)]
-    fn poll_missing(&mut self, now: Time) -> Option<Outgoing> {
-        let missing = self.recovery.missing_from(self.retransmit_now.take()?, self.max);
-        let range = Range { start: missing.start, end: missing.end.min(missing.start + self.smss) };
-        if range.start >= range.end {
+        self.note_other_timer();
+        if now < self.pacing.release() {
             return None;
         }
-        self.resent_this_pass += 1;
-        Some(self.resend(now, range))
+        self.restart_after_idle(now);
+        let sent = self.next_by_recovery(now)?;
+        self.pacing.sent(now, sent.len, self.window.pacing_rate);
+        self.note_other_timer();
+        Some(sent)
     }
 
-    /// The next segment while the recovery has a say in it, or after going back.
-    #[inline(never)]
-    fn poll_in_recovery(&mut self, now: Time) -> Option<Outgoing> {
-        let in_recovery = !self.recovery_idle && self.recovery.in_recovery();
+    fn next_by_recovery(&mut self, now: Time) -> Option<Outgoing> {
+        let in_recovery = self.recovery.in_recovery();
         let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery };
         let rwnd = self.control.receive_window(&self.window, &view);
-        let mut outstanding = Outstanding {
+        let outstanding = Outstanding {
             una: self.una,
-            nxt: self.nxt,
             max: self.max,
             smss: self.smss,
-            new_data: false,
-            room: 0,
+            cwnd: self.window.cwnd as u32,
+            rwnd,
+            new_data: self.new_data_len(self.max, rwnd).is_some(),
+            may_resend: self.resent_this_pass < self.control.resend_limit(),
+            record: &self.record,
         };
-        let extra = if self.nxt == self.max { self.recovery.extra_window(self.smss) } else { 0 };
-        let cwnd = (self.window.cwnd as u32).saturating_add(extra);
-        let room = cwnd.saturating_sub(self.recovery.in_flight(&outstanding));
-        if in_recovery {
-            outstanding.new_data = self.new_data_len(self.max, rwnd).is_some();
-            outstanding.room = room;
-            match self.recovery.next(&outstanding) {
-                Next::InOrder => {}
-                Next::Again(range) => return Some(self.resend(now, range)),
-                Next::NewData => return self.send_in_order(now, self.max, rwnd, room),
-                Next::Nothing => return None,
-            }
+        match self.recovery.next(&outstanding) {
+            Next::Again(range) => Some(self.resend(now, range)),
+            Next::NewData { room } => self.send_new_data(now, rwnd, room),
+            Next::Nothing => None,
         }
-        if self.nxt < self.max {
-            return self.go_back(now, rwnd, room);
-        }
-        self.send_new_data(now, rwnd, room)
     }
 
     #[inline(always)]
@@ -91,6 +98,7 @@ impl Sender {
     #[inline(never)]
     fn persist(&mut self, now: Time) {
         self.probing = true;
+        self.plain = false;
         self.arm(now, Span::ZERO);
     }
 
@@ -107,28 +115,9 @@ impl Sender {
             self.unsent -= 1;
         }
         self.max = self.una + 1;
-        self.nxt = self.max;
+        self.record.push(now, self.max);
         self.sent(now, 1);
         Some(Outgoing { seq: self.una, len: 1, fin: false, again: false })
-    }
-
-    /// Sends again from SND.NXT, past what the receiver is known to hold.
-    fn go_back(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
-        let missing = self.recovery.missing_from(self.nxt, self.max);
-        if missing.start >= self.max {
-            self.nxt = self.max;
-            return self.send_in_order(now, self.max, rwnd, room);
-        }
-        if self.resent_this_pass >= self.control.resend_limit() {
-            return None;
-        }
-        let end = missing.end.min(missing.start + self.smss);
-        let fits = (end - missing.start).min(self.smss) <= room && end - self.una <= rwnd;
-        if !fits {
-            return None;
-        }
-        self.resent_this_pass += 1;
-        Some(self.resend(now, Range { start: missing.start, end }))
     }
 
     /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
@@ -156,6 +145,10 @@ impl Sender {
         let len = match self.new_data_len(from, rwnd) {
             Some(len) if len <= room => len,
             None if self.unsent == 0 && self.fin == Fin::Queued => 0,
+            None if self.unsent == 0 && room > 0 => {
+                self.record.limit_by_application(self.flight());
+                return None;
+            }
             _ => return None,
         };
         let fin = self.fin == Fin::Queued && u64::from(len) == self.unsent;
@@ -167,11 +160,9 @@ impl Sender {
             self.fin = Fin::Sent(end);
             end += 1;
         }
-        self.nxt = end;
         self.max = end;
-        if self.timed.is_none() {
-            self.timed = Some((end, now));
-        }
+        self.record.push(now, end);
+        self.record.time_newest();
         self.sent(now, len);
         Some(Outgoing { seq: from, len, fin, again: false })
     }
@@ -180,13 +171,10 @@ impl Sender {
         let fin_seq = self.fin_seq();
         let fin = fin_seq.is_some_and(|fin| range.end > fin);
         let len = range.end - range.start - u32::from(fin);
-        if self.nxt <= range.start {
-            self.nxt = range.end;
-        }
-        // Karn: what was sent twice is not timed, nor is what waits behind it.
-        if self.timed.is_some_and(|(end, _)| end > range.start) {
-            self.timed = None;
-        }
+        self.resent_this_pass += 1;
+        self.record.resend(now, range, self.una);
+        self.recovery.resend().resent(range, self.max);
+        self.look_at_recovery();
         self.stats.retransmitted_segments += 1;
         self.sent(now, len);
         Outgoing { seq: range.start, len, fin, again: true }

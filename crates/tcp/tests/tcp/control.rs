@@ -1,48 +1,40 @@
 //! The defaults of a control, by the equations of RFC 5681 and RFC 6582.
 
-use bentpipe_tcp::control::{Ack, Control, Exit, Loss, PartialAck, Response, Standard, Timeout, Window};
-use bentpipe_tcp::{Growth, Seq};
+use bentpipe_tcp::control::{
+    Ack, Control, Exit, Loss, PartialAck, Response, Standard, StandardStart, Timeout, Window,
+};
+use bentpipe_tcp::{Growth, Record};
 use bentpipe_units::Time;
 
 fn window(cwnd: f64, ssthresh: f64, growth: Growth) -> Window {
-    Window { cwnd, ssthresh, smss: 1000.0, growth }
+    Window::new(cwnd, ssthresh, 1000.0, growth)
 }
 
-fn ack(acked: u32, cwnd_limited: bool) -> Ack {
-    Ack {
-        now: Time::ZERO,
-        acked,
-        flight: 5000,
-        prior_flight: 5000 + acked,
-        rwnd: 60_000,
-        rtt_sample: None,
-        rtt_min: None,
-        cwnd_limited,
-    }
-}
-
-fn after_ack(mut window: Window, ack: Ack) -> f64 {
-    Standard.on_ack(&mut window, &ack);
+/// cwnd after an ACK of so many bytes, of what the sender had filled cwnd with or not.
+fn after_ack(mut window: Window, (acked, cwnd_limited): (u32, bool)) -> f64 {
+    let record = Record::default();
+    let ack = Ack { acked, flight: 5000, prior_flight: 5000 + acked, cwnd_limited, ..Ack::new(&record) };
+    Standard.on_ack(&mut window, &ack, &mut StandardStart);
     window.cwnd
 }
 
 #[test]
 fn growth_follows_ssthresh() {
     let bytes = Growth::Bytes { limit: 2 };
-    assert_eq!(after_ack(window(4000.0, 4001.0, bytes), ack(500, true)), 4500.0);
-    assert_eq!(after_ack(window(4000.0, 4001.0, bytes), ack(5000, true)), 6000.0);
+    assert_eq!(after_ack(window(4000.0, 4001.0, bytes), (500, true)), 4500.0);
+    assert_eq!(after_ack(window(4000.0, 4001.0, bytes), (5000, true)), 6000.0);
     // RFC 5681: at ssthresh either may be used; here it is congestion avoidance.
-    assert_eq!(after_ack(window(4000.0, 4000.0, bytes), ack(2000, true)), 4500.0);
-    assert_eq!(after_ack(window(4000.0, 4000.0, Growth::PerAck), ack(2000, true)), 4250.0);
-    assert_eq!(after_ack(window(4000.0, 9000.0, Growth::PerAck), ack(1, true)), 5000.0);
-    assert_eq!(after_ack(window(4000.0, 9000.0, Growth::PerAck), ack(1000, false)), 4000.0);
+    assert_eq!(after_ack(window(4000.0, 4000.0, bytes), (2000, true)), 4500.0);
+    assert_eq!(after_ack(window(4000.0, 4000.0, Growth::PerAck), (2000, true)), 4250.0);
+    assert_eq!(after_ack(window(4000.0, 9000.0, Growth::PerAck), (1, true)), 5000.0);
+    assert_eq!(after_ack(window(4000.0, 9000.0, Growth::PerAck), (1000, false)), 4000.0);
 }
 
 #[test]
 fn a_loss_halves_flight_but_leaves_two_segments() {
     for (flight, ssthresh) in [(20_000, 10_000.0), (5000, 2500.0), (3000, 2000.0), (1000, 2000.0)] {
         let mut w = window(50_000.0, f64::INFINITY, Growth::PerAck);
-        let loss = Loss { now: Time::ZERO, hole: Seq(1), first_hole: Seq(1), recover: Seq(9), flight };
+        let loss = Loss { now: Time::ZERO, distance: 0, flight };
         assert_eq!(Standard.on_loss(&mut w, &loss), Response::Reduced);
         assert_eq!((w.cwnd, w.ssthresh), (ssthresh, ssthresh), "FlightSize {flight}");
         assert_eq!(Standard.on_further_loss(&mut w, &loss), Response::Keep);

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bentpipe_tcp::control::{Ack, Control, Exit, Loss, PartialAck, Response, SendView, Timeout, Window};
+use bentpipe_tcp::control::{
+    Ack, Control, Exit, Loss, PartialAck, Response, SendView, SlowStart, Timeout, Window,
+};
 use bentpipe_tcp::recovery::Reduction;
 use bentpipe_tcp::{Config, Incoming, Outgoing, RecoveryKind, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
@@ -14,35 +16,11 @@ const FIRST: Seq = Seq(u32::MAX - 4500);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Event {
-    Acked {
-        acked: u32,
-        flight: u32,
-        prior_flight: u32,
-        rwnd: u32,
-        sampled: bool,
-        limited: bool,
-    },
-    /// Bytes from the first.
-    Lost {
-        further: bool,
-        hole: u32,
-        first_hole: u32,
-        recover: u32,
-        flight: u32,
-    },
-    Partial {
-        acked: u32,
-        flight: u32,
-        inflated: bool,
-    },
-    Left {
-        flight: u32,
-        cwnd: f64,
-    },
-    Expired {
-        flight: u32,
-        repeated: bool,
-    },
+    Acked { acked: u32, flight: u32, prior_flight: u32, rwnd: u32, sampled: bool, limited: bool },
+    Lost { further: bool, distance: u32, flight: u32 },
+    Partial { acked: u32, flight: u32, inflated: bool },
+    Left { flight: u32, cwnd: f64 },
+    Expired { flight: u32, repeated: bool },
 }
 
 #[derive(Clone, Default)]
@@ -58,9 +36,10 @@ impl Log {
         std::mem::take(&mut *self.events())
     }
 
+    /// Segments from the first hole to each.
     fn losses(&self) -> Vec<(bool, u32)> {
         let lost = |event| match event {
-            Event::Lost { further, hole, .. } => Some((further, hole / 1000)),
+            Event::Lost { further, distance, .. } => Some((further, distance / 1000)),
             _ => None,
         };
         self.take().into_iter().filter_map(lost).collect()
@@ -81,14 +60,16 @@ struct Custom {
 
 impl Custom {
     fn lost(&self, loss: &Loss, further: bool) {
-        let (hole, first_hole) = (loss.hole - FIRST, loss.first_hole - FIRST);
-        let (recover, flight) = (loss.recover - FIRST, loss.flight);
-        self.log.events().push(Event::Lost { further, hole, first_hole, recover, flight });
+        let Loss { distance, flight, .. } = *loss;
+        self.log.events().push(Event::Lost { further, distance, flight });
     }
 }
 
 impl Control for Custom {
-    fn on_ack(&mut self, _: &mut Window, ack: &Ack) {
+    fn on_ack(&mut self, _: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
+        if ack.acked == 0 || ack.in_recovery {
+            return;
+        }
         let Ack { acked, flight, prior_flight, rwnd, cwnd_limited: limited, .. } = *ack;
         assert!(ack.rtt_sample.is_none_or(|sample| Some(sample) >= ack.rtt_min));
         let sampled = ack.rtt_sample.is_some();
@@ -180,8 +161,7 @@ impl Bench {
         let sack: Vec<SackBlock> =
             blocks.iter().map(|&(start, end)| SackBlock { start: at(start), end: at(end) }).collect();
         let window = Some(self.window);
-        let incoming =
-            Incoming { ack: at(acked), window, sack: &sack, carries_data: false, timestamp_rtt: None };
+        let incoming = Incoming { window, sack: &sack, ..Incoming::of(at(acked)) };
         self.sender.on_ack(self.now, &incoming);
         self.poll()
     }
@@ -246,13 +226,13 @@ fn sack_tells_of_the_first_hole_and_of_each_further_one_once() {
     bench.ack(0, &[(1, 3)]);
     assert!(bench.log.take().is_empty());
     bench.ack(0, &[(5, 6), (1, 3)]);
-    let first = Event::Lost { further: false, hole: 0, first_hole: 0, recover: 12_000, flight: 12_000 };
+    let first = Event::Lost { further: false, distance: 0, flight: 12_000 };
     assert_eq!(bench.log.take(), [first]);
     // 3 and 4 are lost when more than two segments above them are held.
     bench.ack(0, &[(5, 7), (1, 3)]);
     assert!(bench.log.take().is_empty());
     bench.ack(0, &[(8, 9), (5, 7), (1, 3)]);
-    let further = Event::Lost { further: true, hole: 3000, first_hole: 0, recover: 12_000, flight: 12_000 };
+    let further = Event::Lost { further: true, distance: 3000, flight: 12_000 };
     assert_eq!(bench.log.take(), [further]);
     bench.ack(0, &[(8, 10), (5, 7), (1, 3)]);
     assert!(bench.log.take().is_empty());
@@ -293,7 +273,7 @@ fn holes_beyond_the_window_of_the_first_loss_are_the_next_phases() {
     bench.ack(12, &[(13, 16)]);
     assert!(matches!(bench.log.take()[..], [Event::Left { .. }]));
     bench.ack(12, &[(13, 17)]);
-    assert_eq!(bench.log.losses(), [(false, 12)]);
+    assert_eq!(bench.log.losses(), [(false, 0)]);
 }
 
 #[test]
@@ -302,11 +282,11 @@ fn newreno_tells_of_a_further_loss_by_each_partial_ack() {
     for _ in 0..3 {
         bench.ack(0, &[]);
     }
-    let first = Event::Lost { further: false, hole: 0, first_hole: 0, recover: 12_000, flight: 12_000 };
+    let first = Event::Lost { further: false, distance: 0, flight: 12_000 };
     assert_eq!(bench.log.take(), [first]);
     assert_eq!(bench.cwnd(), 9.0, "6 + 3");
     assert_eq!(Bench::again(&bench.ack(4, &[])), [4]);
-    let further = Event::Lost { further: true, hole: 4000, first_hole: 0, recover: 12_000, flight: 8000 };
+    let further = Event::Lost { further: true, distance: 4000, flight: 8000 };
     assert_eq!(bench.log.take(), [further, Event::Partial { acked: 4000, flight: 8000, inflated: true }]);
 }
 

@@ -1,7 +1,8 @@
 //! Each mechanism by the equations and algorithms of section 4 of the paper, and by the slides where they say more.
 
 use super::*;
-use crate::{Growth, Seq};
+use crate::control::StandardStart;
+use crate::{Growth, Record};
 
 const SMSS: f64 = 1000.0;
 /// The window advertised; its quarter and half are 10,000 and 20,000.
@@ -28,11 +29,11 @@ fn after(ms: u64, options: AdalrOptions) -> Adalr {
 }
 
 fn window(cwnd: f64, ssthresh: f64) -> Window {
-    Window { cwnd, ssthresh, smss: SMSS, growth: Growth::PerAck }
+    Window::new(cwnd, ssthresh, SMSS, Growth::PerAck)
 }
 
 fn lost(mut control: Adalr) -> Adalr {
-    let loss = Loss { now: Time::ZERO, hole: Seq(1), first_hole: Seq(1), recover: Seq(9), flight: 9000 };
+    let loss = Loss { now: Time::ZERO, distance: 0, flight: 9000 };
     assert_eq!(control.on_loss(&mut window(9000.0, SSTHRESH), &loss), Response::Reduced);
     control
 }
@@ -46,18 +47,11 @@ fn expired(mut control: Adalr) -> Adalr {
 /// What an ACK that leaves `flight` bytes outstanding adds to cwnd, in segments.
 fn opened(control: &Adalr, cwnd: f64, ssthresh: f64, flight: u32) -> f64 {
     let mut w = window(cwnd, ssthresh);
-    let ack = Ack {
-        now: Time::ZERO,
-        acked: 1000,
-        flight,
-        prior_flight: flight + 1000,
-        rwnd: RWND,
-        rtt_sample: None,
-        rtt_min: None,
-        cwnd_limited: true,
-    };
+    let record = Record::default();
+    let prior_flight = flight + 1000;
+    let ack = Ack { acked: 1000, flight, prior_flight, rwnd: RWND, ..Ack::new(&record) };
     let mut control = *control;
-    control.on_ack(&mut w, &ack);
+    control.on_ack(&mut w, &ack, &mut StandardStart);
     (w.cwnd - cwnd) / SMSS
 }
 
@@ -172,20 +166,12 @@ fn slow_start_is_that_of_rfc_5681_after_a_loss_below_the_breakpoint_and_when_swi
     }
     // By bytes, what the ACK covers, at most a segment.
     let mut w = Window { growth: Growth::Bytes { limit: 1 }, ..window(5000.0, SSTHRESH) };
-    let ack = Ack {
-        now: Time::ZERO,
-        acked: 400,
-        flight: 0,
-        prior_flight: 400,
-        rwnd: RWND,
-        rtt_sample: None,
-        rtt_min: None,
-        cwnd_limited: true,
-    };
-    after(100, ON).on_ack(&mut w, &ack);
+    let record = Record::default();
+    let ack = Ack { acked: 400, prior_flight: 400, rwnd: RWND, ..Ack::new(&record) };
+    after(100, ON).on_ack(&mut w, &ack, &mut StandardStart);
     assert_eq!(w.cwnd, 5400.0);
     // And nothing where cwnd does not limit.
-    after(500, ON).on_ack(&mut w, &Ack { cwnd_limited: false, ..ack });
+    after(500, ON).on_ack(&mut w, &Ack { cwnd_limited: false, ..ack }, &mut StandardStart);
     assert_eq!(w.cwnd, 5400.0);
 }
 
@@ -218,7 +204,7 @@ fn congestion_avoidance_is_fast_below_half_of_the_window() {
 fn a_loss_and_a_timeout_reduce_as_rfc_5681_says() {
     for flight in [1000, 5000, 30_000] {
         let (mut ours, mut theirs) = (window(50_000.0, SSTHRESH), window(50_000.0, SSTHRESH));
-        let loss = Loss { now: Time::ZERO, hole: Seq(1), first_hole: Seq(1), recover: Seq(9), flight };
+        let loss = Loss { now: Time::ZERO, distance: 0, flight };
         after(500, ON).on_loss(&mut ours, &loss);
         Standard.on_loss(&mut theirs, &loss);
         assert_eq!(ours, theirs);

@@ -1,22 +1,20 @@
 //! Section 2 of the document: the flag, equation 1, and what the two extensions do alone.
 
 use super::*;
+use crate::Growth;
 use crate::control::{Adalr, AdalrOptions, Standard};
-use crate::{Growth, Seq};
 
 const SMSS: f64 = 1000.0;
 const BOTH: AfcOptions =
     AfcOptions { delayed_recovery: true, rate_adjustment: true, growth_while_delayed: DelayedGrowth::Held };
 
 fn window(segments: f64) -> Window {
-    Window { cwnd: segments * SMSS, ssthresh: f64::INFINITY, smss: SMSS, growth: Growth::Bytes { limit: 1 } }
+    Window::new(segments * SMSS, f64::INFINITY, SMSS, Growth::Bytes { limit: 1 })
 }
 
 /// A loss so many segments behind the first of a window of 20 segments, all of them in flight.
 fn loss(distance: u32) -> Loss {
-    let first_hole = Seq(u32::MAX - 3500);
-    let hole = first_hole + 1000 * distance;
-    Loss { now: Time::ZERO, hole, first_hole, recover: first_hole + 20_000, flight: 20_000 }
+    Loss { now: Time::ZERO, distance: 1000 * distance, flight: 20_000 }
 }
 
 fn exit(acked: u32) -> Exit {

@@ -1,0 +1,77 @@
+//! Reductions of the window as the sender writes them down.
+
+use bentpipe_units::Time;
+
+use crate::Seq;
+
+/// A reduction of the window in answer to a loss, to a mark, or to the timer's expiry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// When it happened.
+    pub time: Time,
+    /// Oldest byte not acknowledged then (SND.UNA).
+    pub una: Seq,
+    /// The window of data that it answers for ends before this byte: [`Loss::recover`], or SND.MAX at a mark or a timeout.
+    pub below: Seq,
+    /// The byte after the newest one ever sent (SND.MAX).
+    pub max: Seq,
+    /// Whether it answers to a mark.
+    pub marked: bool,
+}
+
+/// The reductions of a sender: those that nobody has taken yet, and what the next one depends on.
+#[derive(Debug, Default)]
+pub struct Reductions {
+    untaken: Vec<Reduction>,
+    last: Option<Reduction>,
+    /// The receiver was not told of the last one.
+    to_announce: bool,
+}
+
+impl Reductions {
+    /// Of those that nobody takes, the older half is forgotten when there are this many.
+    pub const MOST_UNTAKEN: usize = 1 << 14;
+
+    /// Writes a reduction down.
+    pub fn push(&mut self, reduction: Reduction) {
+        if self.untaken.len() == Reductions::MOST_UNTAKEN {
+            self.untaken.drain(..Reductions::MOST_UNTAKEN / 2);
+        }
+        self.untaken.push(reduction);
+        self.last = Some(reduction);
+        self.to_announce = true;
+    }
+
+    /// Those since this was called last, in the order in which they happened.
+    pub fn take(&mut self) -> Vec<Reduction> {
+        std::mem::take(&mut self.untaken)
+    }
+
+    /// Whether the receiver is to be told of a reduction; once for all so far.
+    ///
+    /// RFC 3168 section 6.1.2: "When an ECN-Capable TCP sender reduces its congestion window for any reason [...], the TCP
+    /// sender sets the CWR flag in the TCP header of the first new data packet sent after the window reduction."
+    pub fn announce(&mut self) -> bool {
+        std::mem::take(&mut self.to_announce)
+    }
+
+    /// Whether the last reduction answers for what an ACK up to `una` tells.
+    pub fn cover_ack(&self, una: Seq) -> bool {
+        self.last.is_some_and(|last| una <= last.max)
+    }
+
+    /// Forgets the last reduction once data that was sent after it is acknowledged: sequence numbers come again.
+    pub fn acknowledged(&mut self, una: Seq) {
+        if !self.cover_ack(una) {
+            self.last = None;
+        }
+    }
+
+    /// Whether a reduction in answer to a mark was for the window of data with a hole at `hole`.
+    ///
+    /// RFC 3168 section 6.1.2: "the congestion window should be reduced only once in response to a series of dropped and/or
+    /// CE packets from a single window of data".
+    pub(super) fn marked_window_with(&self, hole: Seq) -> bool {
+        self.last.is_some_and(|last| last.marked && hole < last.max)
+    }
+}

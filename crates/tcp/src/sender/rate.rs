@@ -1,0 +1,97 @@
+//! How fast the network delivers (draft-cheng-iccrg-delivery-rate-estimation): for controls that ask for it.
+
+use bentpipe_units::{Span, Time};
+
+/// How fast the network delivered, from what one ACK reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Bytes delivered from the sending of the newest segment that is reported to its report.
+    pub bytes: u64,
+    /// The longer of the times in which they were sent and in which they were reported.
+    pub interval: Span,
+    /// Bytes delivered when that segment was sent: a round trip is over when this reaches what was delivered at its start.
+    pub prior_delivered: u64,
+    /// Whether the application had no more to send then, so that the network may be faster than this.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// In bytes a second; infinite when it took no time.
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 / self.interval.as_secs()
+    }
+}
+
+/// How things stood when a segment was sent last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stamp {
+    /// Bytes that had been delivered.
+    delivered: u64,
+    /// When the newest of them had been reported.
+    delivered_at: Time,
+    /// When the segment was sent whose delivery was reported then: the start of the interval in which this one was sent.
+    interval_from: Time,
+    app_limited: bool,
+}
+
+/// A stamp for each entry of the record, at the same number.
+#[derive(Clone, Debug)]
+pub(super) struct Stamps {
+    /// As many as the record has slots.
+    slots: Vec<Stamp>,
+    now: Stamp,
+    /// Once so many bytes are delivered, no segment is under way that was sent while the application had no more.
+    limited_until: u64,
+}
+
+impl Stamps {
+    pub(super) fn new(slots: usize) -> Stamps {
+        Stamps { slots: vec![Stamp::default(); slots], now: Stamp::default(), limited_until: 0 }
+    }
+
+    /// The entry in `slot` is sent; the network was `empty` before, and an interval without a packet says nothing of it.
+    pub(super) fn sent(&mut self, slot: usize, now: Time, empty: bool) {
+        if empty {
+            self.now.interval_from = now;
+            self.now.delivered_at = now;
+        }
+        self.slots[slot] = Stamp { app_limited: self.limited_until > self.now.delivered, ..self.now };
+    }
+
+    /// So many bytes are delivered by now; the newest of the segments that are reported was sent at `newest_at`.
+    pub(super) fn delivered(&mut self, now: Time, delivered: u64, newest_at: Option<Time>) {
+        self.now.delivered = delivered;
+        self.now.delivered_at = now;
+        self.now.interval_from = newest_at.unwrap_or(self.now.interval_from);
+    }
+
+    /// The application has no more to send, and the window has room, with `flight` bytes outstanding.
+    pub(super) fn limit_by_application(&mut self, flight: u32) {
+        self.limited_until = self.now.delivered + u64::from(flight).max(1);
+    }
+
+    /// The delivery rate by an ACK at `now` whose newest segment is in `slot`, sent at `at`.
+    pub(super) fn sample(&self, slot: usize, at: Time, now: Time) -> RateSample {
+        let then = self.slots[slot];
+        RateSample {
+            bytes: self.now.delivered - then.delivered,
+            interval: at.since(then.interval_from).max(now.since(then.delivered_at)),
+            prior_delivered: then.delivered,
+            app_limited: then.app_limited,
+        }
+    }
+
+    /// The record has moved the entry in slot `from` to slot `to`.
+    pub(super) fn moved(&mut self, from: usize, to: usize) {
+        self.slots[to] = self.slots[from];
+    }
+
+    /// The record grows to so many slots, a power of two; its entries keep their stamps.
+    pub(super) fn grow(&mut self, slots: usize, numbers: std::ops::Range<u64>) {
+        let mut grown = vec![Stamp::default(); slots];
+        for number in numbers {
+            grown[number as usize & (slots - 1)] = self.slots[number as usize & (self.slots.len() - 1)];
+        }
+        self.slots = grown;
+    }
+}

@@ -1,0 +1,400 @@
+//! The record of what was sent: an entry a segment that is not cumulatively acknowledged, in the order of its bytes.
+
+use bentpipe_units::Time;
+
+use super::rate::{RateSample, Stamps};
+use crate::recovery::Range;
+use crate::{Runs, SackBlock, Seq};
+
+/// A segment as it was sent last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// When.
+    pub at: Time,
+    /// The byte after its last.
+    end: Seq,
+    marks: u32,
+}
+
+/// It was sent more than once.
+const RESENT: u32 = 1;
+/// The peer reported to hold it.
+const SACKED: u32 = 2;
+/// It counts as delivered: a scoreboard that is cleared does not take that back.
+const DELIVERED: u32 = 4;
+/// The recovery takes it for lost and has not resent it since.
+const LOST: u32 = 8;
+
+/// No entry has this number.
+const NOBODY: u64 = u64::MAX;
+
+const NONE: Sent = Sent { at: Time::ZERO, end: Seq(0), marks: 0 };
+
+impl Sent {
+    /// Whether it was sent more than once.
+    #[inline]
+    pub fn resent(&self) -> bool {
+        self.marks & RESENT != 0
+    }
+
+    /// Whether the peer reported to hold it.
+    #[inline]
+    pub fn sacked(&self) -> bool {
+        self.marks & SACKED != 0
+    }
+
+    /// Whether the recovery takes it for lost and has not resent it since.
+    #[inline]
+    pub fn lost(&self) -> bool {
+        self.marks & LOST != 0
+    }
+}
+
+/// What was sent and is not cumulatively acknowledged, and how much was delivered so far.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// A power of two of them.
+    slots: Box<[Sent]>,
+    /// Number of the oldest entry.
+    head: u64,
+    /// Number that the next entry gets.
+    tail: u64,
+    board: Runs,
+    /// Bytes of entries that count as delivered.
+    ahead: u32,
+    delivered: u64,
+    /// Number of the entry whose delivery gives the next sample of the retransmission timer.
+    timed: u64,
+    /// Bytes that the ACK at hand reported for the first time.
+    newly_delivered: u32,
+    /// Number of the entry that was sent last of those that the ACK at hand reported.
+    newest: u64,
+    /// What the delivery rate is read from; none when nobody asks.
+    stamps: Option<Box<Stamps>>,
+}
+
+impl Default for Record {
+    fn default() -> Record {
+        Record {
+            slots: Box::new([NONE; 8]),
+            head: 0,
+            tail: 0,
+            board: Runs::default(),
+            ahead: 0,
+            delivered: 0,
+            timed: NOBODY,
+            newly_delivered: 0,
+            newest: NOBODY,
+            stamps: None,
+        }
+    }
+}
+
+impl Record {
+    #[inline]
+    fn get(&self, number: u64) -> &Sent {
+        &self.slots[number as usize & (self.slots.len() - 1)]
+    }
+
+    #[inline]
+    fn get_mut(&mut self, number: u64) -> &mut Sent {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[number as usize & mask]
+    }
+
+    #[inline]
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.slots.len() - 1)
+    }
+
+    /// The delivery rate is asked for, from the first data on.
+    pub(super) fn stamp_entries(&mut self) {
+        self.stamps = Some(Box::new(Stamps::new(self.slots.len())));
+    }
+
+    /// New data up to `end` goes out.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, now: Time, end: Seq) {
+        if self.stamps.is_some() {
+            self.stamp(self.tail, now);
+        }
+        let slot = self.slot(self.tail);
+        self.slots[slot] = Sent { at: now, end, marks: 0 };
+        self.tail += 1;
+        if self.tail - self.head == self.slots.len() as u64 {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn stamp(&mut self, number: u64, now: Time) {
+        let (slot, empty) = (self.slot(number), self.head == self.tail);
+        if let Some(stamps) = &mut self.stamps {
+            stamps.sent(slot, now, empty);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mut slots = vec![NONE; self.slots.len() * 2].into_boxed_slice();
+        let mask = slots.len() - 1;
+        for number in self.head..self.tail {
+            slots[number as usize & mask] = *self.get(number);
+        }
+        self.slots = slots;
+        if let Some(stamps) = &mut self.stamps {
+            stamps.grow(self.slots.len(), self.head..self.tail);
+        }
+    }
+
+    /// The newest entry is timed, unless another is.
+    #[inline]
+    pub(super) fn time_newest(&mut self) {
+        if self.timed == NOBODY {
+            self.timed = self.tail - 1;
+        }
+    }
+
+    /// When the timed entry was sent, once it is acknowledged; then none is timed.
+    ///
+    /// RFC 6298 section 3: "at least one RTT measurement per RTT".
+    #[inline]
+    pub(super) fn take_timed(&mut self) -> Option<Time> {
+        if self.timed >= self.head {
+            return None;
+        }
+        // What was acknowledged stays readable until the next entry comes.
+        let at = self.get(self.timed).at;
+        self.timed = NOBODY;
+        Some(at)
+    }
+
+    /// Times nothing before new data goes out.
+    pub(super) fn stop_timing(&mut self) {
+        self.timed = NOBODY;
+    }
+
+    /// A range of what is outstanding goes out again.
+    ///
+    /// Karn: what was sent twice is not timed, nor is what waits behind it (RFC 6298 section 3).
+    pub(crate) fn resend(&mut self, now: Time, range: Range, una: Seq) {
+        if self.timed != NOBODY && self.timed >= self.head && self.get(self.timed).end > range.start {
+            self.timed = NOBODY;
+        }
+        let numbers = self.cut_out(range, una);
+        for number in numbers {
+            self.stamp(number, now);
+            let sent = self.get_mut(number);
+            *sent = Sent { at: now, marks: (sent.marks & !LOST) | RESENT, ..*sent };
+        }
+    }
+
+    /// The recovery takes a range of what is outstanding for lost.
+    pub(crate) fn lose(&mut self, range: Range, una: Seq) {
+        for number in self.cut_out(range, una) {
+            self.get_mut(number).marks |= LOST;
+        }
+    }
+
+    /// The numbers of the entries of `range`, which is cut out of those that it lies in.
+    fn cut_out(&mut self, range: Range, una: Seq) -> std::ops::Range<u64> {
+        let first = self.split(range.start, una);
+        first..self.split(range.end, una)
+    }
+
+    /// The number of the entry that starts at `seq`; an entry around it is cut in two.
+    fn split(&mut self, seq: Seq, una: Seq) -> u64 {
+        let (mut low, mut high) = (self.head, self.tail);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(middle).end <= seq { low = middle + 1 } else { high = middle }
+        }
+        let start = if low == self.head { una } else { self.get(low - 1).end };
+        if low == self.tail || start >= seq {
+            return low;
+        }
+        self.tail += 1;
+        if self.tail - self.head == self.slots.len() as u64 {
+            self.grow();
+        }
+        for number in (low + 1..self.tail).rev() {
+            let (from, to) = (self.slot(number - 1), self.slot(number));
+            self.slots[to] = self.slots[from];
+            if let Some(stamps) = &mut self.stamps {
+                stamps.moved(from, to);
+            }
+        }
+        self.get_mut(low).end = seq;
+        for known in [&mut self.timed, &mut self.newest] {
+            if *known >= low && *known != NOBODY {
+                *known += 1;
+            }
+        }
+        low + 1
+    }
+
+    /// An ACK begins to report; [`Record::sack`] and [`Record::acknowledge`] say what.
+    pub(crate) fn begin_report(&mut self) {
+        self.newly_delivered = 0;
+        self.newest = NOBODY;
+    }
+
+    /// The cumulative ACK has come to `una`, by `acked` bytes: all that an ACK without SACK blocks reports.
+    #[inline(always)]
+    pub(crate) fn acknowledge_alone(&mut self, now: Time, una: Seq, acked: u32) {
+        if self.ahead > 0 {
+            self.begin_report();
+            return self.acknowledge(now, una, acked);
+        }
+        self.newest = NOBODY;
+        while self.head < self.tail && self.get(self.head).end <= una {
+            self.newest = self.head;
+            self.head += 1;
+        }
+        self.newly_delivered = acked;
+        self.delivered += u64::from(acked);
+        if self.stamps.is_some() {
+            self.stamp_delivery(now);
+        }
+    }
+
+    #[cold]
+    fn stamp_delivery(&mut self, now: Time) {
+        let newest_at = self.newest().map(|newest| newest.at);
+        if let Some(stamps) = &mut self.stamps {
+            stamps.delivered(now, self.delivered, newest_at);
+        }
+    }
+
+    /// The cumulative ACK has come to `una`, by `acked` bytes.
+    #[inline(never)]
+    pub(crate) fn acknowledge(&mut self, now: Time, una: Seq, acked: u32) {
+        let mut start = una - acked;
+        let mut known = 0;
+        while self.head < self.tail && self.get(self.head).end <= una {
+            let sent = *self.get(self.head);
+            if sent.marks & DELIVERED != 0 {
+                known += sent.end - start;
+            } else {
+                self.note_newest(self.head);
+            }
+            start = sent.end;
+            self.head += 1;
+        }
+        if self.head < self.tail && self.get(self.head).marks & DELIVERED != 0 {
+            known += una - start;
+        }
+        self.ahead -= known;
+        self.deliver(now, acked - known);
+    }
+
+    fn deliver(&mut self, now: Time, bytes: u32) {
+        self.delivered += u64::from(bytes);
+        self.newly_delivered += bytes;
+        self.stamp_delivery(now);
+    }
+
+    /// An entry is reported for the first time: the one that was sent last of those is the newest.
+    fn note_newest(&mut self, number: u64) {
+        if self.newest().is_none_or(|newest| newest.at <= self.get(number).at) {
+            self.newest = number;
+        }
+    }
+
+    /// The peer reports to hold `block` of the bytes between `una` and `max`; calls `fresh` with each part that is news.
+    pub(crate) fn sack(&mut self, now: Time, block: SackBlock, una: Seq, mut fresh: impl FnMut(Range)) {
+        let mut news = Vec::new();
+        self.board.insert(block, |part| news.push(part));
+        let mut bytes = 0;
+        for part in news {
+            fresh(part);
+            let mut start = part.start;
+            for number in self.cut_out(part, una) {
+                let sent = *self.get(number);
+                if sent.marks & DELIVERED == 0 {
+                    bytes += sent.end - start;
+                    self.note_newest(number);
+                }
+                start = sent.end;
+                let marks = &mut self.get_mut(number).marks;
+                *marks = (*marks & !LOST) | SACKED | DELIVERED;
+            }
+        }
+        if bytes > 0 {
+            self.ahead += bytes;
+            self.deliver(now, bytes);
+        }
+    }
+
+    /// Forgets what the peer reported to hold; it stays delivered.
+    ///
+    /// RFC 2018 section 8: "the data sender SHOULD turn off all of the SACKed bits, since the timeout might indicate that the
+    /// data receiver has reneged".
+    pub fn forget_sacked(&mut self) {
+        self.board.clear();
+        for number in self.head..self.tail {
+            self.get_mut(number).marks &= !SACKED;
+        }
+    }
+
+    /// The application has no more to send, and the window has room, with `flight` bytes outstanding.
+    #[inline]
+    pub(super) fn limit_by_application(&mut self, flight: u32) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.limit_by_application(flight);
+        }
+    }
+
+    /// What the peer reported to hold beyond the cumulative ACK.
+    #[inline]
+    pub fn board(&self) -> &Runs {
+        &self.board
+    }
+
+    /// For the recovery, which follows what is acknowledged of it.
+    #[inline]
+    pub(crate) fn board_mut(&mut self) -> &mut Runs {
+        &mut self.board
+    }
+
+    /// The entries, oldest first, each with its range; the first starts at `una`.
+    pub fn entries(&self, una: Seq) -> impl Iterator<Item = (Range, &Sent)> {
+        let mut start = una;
+        (self.head..self.tail).map(move |number| {
+            let sent = self.get(number);
+            let range = Range { start, end: sent.end };
+            start = sent.end;
+            (range, sent)
+        })
+    }
+
+    /// Bytes reported as delivered so far, in order or not.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Bytes that the ACK at hand reported for the first time.
+    #[inline]
+    pub fn newly_delivered(&self) -> u32 {
+        self.newly_delivered
+    }
+
+    /// The segment that was sent last of those that the ACK at hand reported for the first time.
+    #[inline]
+    pub fn newest(&self) -> Option<&Sent> {
+        // What was acknowledged stays readable until the next entry comes.
+        (self.newest != NOBODY).then(|| self.get(self.newest))
+    }
+
+    /// The delivery rate by the ACK at hand, which came at `now`; none when it reported nothing, or nobody asked for rates when
+    /// the connection opened.
+    pub fn rate(&self, now: Time) -> Option<RateSample> {
+        let (newest, stamps) = (self.newest()?, self.stamps.as_ref()?);
+        Some(stamps.sample(self.slot(self.newest), newest.at, now))
+    }
+}
+
+#[cfg(test)]
+mod tests;
