@@ -143,6 +143,8 @@ pub struct Config {
     pub timestamps: bool,
     /// Offer selective acknowledgments (RFC 2018).
     pub sack: bool,
+    /// Report data that came twice, where SACK is agreed on (RFC 2883).
+    pub duplicate_sack: bool,
     /// Offer explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// Initial window in segments.
@@ -221,6 +223,7 @@ impl Profile {
             window_scaling: true,
             timestamps: false,
             sack: recovery == RecoveryKind::Sack,
+            duplicate_sack: false,
             ecn: false,
             // RFC 5681 section 3.1: three segments when 1095 < SMSS <= 2190.
             initial_window: 3,

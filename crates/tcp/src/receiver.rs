@@ -35,6 +35,9 @@ pub struct Receiver {
     /// A byte of each run reported last, newest first (RFC 2018 section 4).
     recent: [Seq; SackBlocks::MOST],
     recent_count: u8,
+    /// What came twice and was not reported yet; kept only where it is to be reported.
+    duplicate: Option<SackBlock>,
+    reports_duplicates: bool,
     fin: Option<Seq>,
     fin_reached: bool,
     delayed_ack: DelayedAck,
@@ -72,6 +75,8 @@ impl Receiver {
             held: Runs::default(),
             recent: [Seq::default(); SackBlocks::MOST],
             recent_count: 0,
+            duplicate: None,
+            reports_duplicates: config.duplicate_sack,
             fin: None,
             fin_reached: false,
             delayed_ack: config.delayed_ack,
@@ -138,6 +143,9 @@ impl Receiver {
         let end = (seq + len).min(self.edge);
         self.stats.beyond_window_bytes += u64::from((seq + len) - end.max(seq));
         let start = seq.max(self.nxt);
+        if seq < start {
+            self.note_duplicate(seq, start.min(seq + len));
+        }
         let readable = if start >= end {
             self.stats.duplicate_bytes += u64::from(self.nxt.min(seq + len).max(seq) - seq);
             self.ack_now |= len > 0;
@@ -179,9 +187,21 @@ impl Receiver {
     #[inline(never)]
     pub fn refuse(&mut self, seq: Seq, len: u32) {
         let below = if seq < self.nxt { len.min(self.nxt - seq) } else { 0 };
+        self.note_duplicate(seq, seq + below);
         self.stats.data_segments += u64::from(len > 0);
         self.stats.duplicate_bytes += u64::from(below);
         self.stats.beyond_window_bytes += u64::from(len - below);
+    }
+
+    /// What came twice is reported by the next ACK.
+    ///
+    /// RFC 2883 section 4: "The left edge of the D-SACK block specifies the first sequence number of the duplicate contiguous
+    /// sequence, and the right edge of the D-SACK block specifies the sequence number immediately following the last sequence
+    /// in the duplicate contiguous sequence."
+    fn note_duplicate(&mut self, start: Seq, end: Seq) {
+        if self.reports_duplicates && start < end {
+            self.duplicate = Some(SackBlock { start, end });
+        }
     }
 
     #[inline(always)]
@@ -223,8 +243,21 @@ impl Receiver {
         if !self.held.admits(block, self.capacity, self.mss) {
             return;
         }
-        let mut fresh = 0;
-        self.held.insert(block, |part| fresh += part.end - part.start);
+        let (mut fresh, mut known_to) = (0, block.start);
+        let mut known = None;
+        self.held.insert(block, |part| {
+            fresh += part.end - part.start;
+            if known_to < part.start {
+                known.get_or_insert((known_to, part.start));
+            }
+            known_to = part.end;
+        });
+        if known_to < block.end {
+            known.get_or_insert((known_to, block.end));
+        }
+        if let Some((start, end)) = known {
+            self.note_duplicate(start, end);
+        }
         self.stats.duplicate_bytes += u64::from((block.end - block.start) - fresh);
         // RFC 2018 section 4: "the first SACK block MUST specify the contiguous block of data containing the segment
         // which triggered this ACK", the rest "the most recently reported".
@@ -242,9 +275,25 @@ impl Receiver {
         self.recent_count = count as u8;
     }
 
-    /// The SACK blocks to send, at most `most`.
-    pub fn sack_blocks(&self, most: usize) -> SackBlocks {
+    /// Whether there is something to report by SACK blocks.
+    #[inline]
+    pub(crate) fn has_report(&self) -> bool {
+        self.has_hole() || self.duplicate.is_some()
+    }
+
+    /// The SACK blocks to send, at most `most`; what came twice is reported once.
+    ///
+    /// RFC 2883 section 4: a D-SACK block "is only used to report a duplicate contiguous sequence of data received by the
+    /// receiver in the most recent packet", as the first block, with "the second SACK block" for the run around it where that
+    /// lies beyond the cumulative ACK.
+    pub fn sack_blocks(&mut self, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
+        if let Some(duplicate) = self.duplicate.take() {
+            blocks.push(duplicate);
+            if let Some(run) = self.held.holding(duplicate.start) {
+                blocks.push(run);
+            }
+        }
         if self.held.is_empty() {
             return blocks;
         }

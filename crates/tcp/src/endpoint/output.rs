@@ -92,7 +92,7 @@ impl Endpoint {
         }
         // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window, or a probe's byte beyond.
         segment.seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
-        if self.sack && self.receiver.has_hole() {
+        if self.sack && self.receiver.has_report() {
             segment.options.sack = self.receiver.sack_blocks(if self.timestamps { 3 } else { 4 });
         }
     }

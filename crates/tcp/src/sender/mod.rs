@@ -344,6 +344,9 @@ impl Sender {
         if !self.recovery.needs_sack() {
             return false;
         }
+        if let Some(twice) = duplicate_report(incoming) {
+            self.with_recovery(now, |recovery, cx| recovery.on_duplicate_report(cx, twice));
+        }
         let (una, outstanding) = (incoming.ack, self.max - incoming.ack);
         let mut news = false;
         for block in incoming.sack {
@@ -548,6 +551,16 @@ impl Sender {
             self.with_recovery(now, |recovery, cx| recovery.on_timer(cx));
         }
     }
+}
+
+/// The block that reports data which came twice.
+///
+/// RFC 2883 section 4: the first block is one when it lies below the cumulative ACK, or within the second block.
+fn duplicate_report(incoming: &Incoming<'_>) -> Option<SackBlock> {
+    let first = *incoming.sack.first()?;
+    let below = first.start < first.end && first.end <= incoming.ack;
+    let within = |second: &SackBlock| second.start <= first.start && first.end <= second.end;
+    (below || incoming.sack.get(1).is_some_and(within)).then_some(first)
 }
 
 /// The window for the first data.

@@ -3,6 +3,7 @@
 mod acks;
 mod adalr;
 mod afc;
+mod choices;
 mod closing;
 mod control;
 mod ecn;

@@ -24,7 +24,7 @@ fn troubles() -> impl Strategy<Value = Troubles> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let switches = any::<[bool; 8]>();
+    let switches = any::<[bool; 9]>();
     let recovery = prop::sample::select(&RecoveryKind::ALL[..]);
     let windows = prop_oneof![Just(65_535_u32), 700_u32..9000, 65_536_u32..400_000];
     let mss = prop_oneof![Just(1000_u32), Just(1460), 100_u32..1500];
@@ -51,6 +51,7 @@ fn configs() -> impl Strategy<Value = Config> {
             config.grow_only_when_limited = on[5];
             config.growth = if on[6] { Growth::PerAck } else { Growth::Bytes { limit } };
             config.delayed_ack.segments = if on[7] { 2 } else { 1 };
+            config.duplicate_sack = on[8];
             // Even where nearly everything is lost for a while, nobody gives up.
             config.max_retransmissions = 200;
             config.time_wait = Span::from_millis(20_000_000);

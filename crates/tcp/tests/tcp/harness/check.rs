@@ -9,6 +9,8 @@ pub(crate) struct Check {
     first: Seq,
     timestamps: bool,
     sack: bool,
+    /// A first block may tell what came twice (RFC 2883).
+    duplicate_sack: bool,
     /// A byte of the peer's data has reached this end inside its window.
     arrived: Vec<bool>,
     /// How many of them from the first on.
@@ -32,7 +34,8 @@ impl Check {
     pub(crate) fn new(peer_iss: Seq, timestamps: bool, sack: bool, own: &Config) -> Check {
         let adalr = matches!(own.control, ControlKind::Adalr | ControlKind::AdalrAfc);
         let oversteps = adalr && own.adalr.rwnd_increase;
-        Check { first: peer_iss + 1, timestamps, sack, oversteps, ..Check::default() }
+        let (first, duplicate_sack) = (peer_iss + 1, own.duplicate_sack);
+        Check { first, timestamps, sack, duplicate_sack, oversteps, ..Check::default() }
     }
 
     fn scales(&self) -> Option<(u8, u8)> {
@@ -151,7 +154,15 @@ impl Check {
 
     fn sack_blocks(&mut self, segment: &Segment, trace: &impl Fn() -> String) {
         let newest = self.newest.take();
-        let blocks = segment.options.sack.as_slice();
+        let mut blocks = segment.options.sack.as_slice();
+        if let ([twice, rest @ ..], true) = (blocks, self.duplicate_sack)
+            && (twice.end <= segment.ack
+                || rest.iter().any(|run| run.start <= twice.start && twice.end <= run.end))
+        {
+            let held = |offset| self.holds(twice.start + offset);
+            assert!((0..twice.end - twice.start).all(held), "a report of bytes that never came\n{}", trace());
+            blocks = rest;
+        }
         for (index, block) in blocks.iter().enumerate() {
             let sound = segment.ack < block.start && block.start < block.end;
             assert!(sound, "a block at or below the ACK\n{}", trace());
