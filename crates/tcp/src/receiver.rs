@@ -32,8 +32,8 @@ pub struct Receiver {
     /// Bytes in order that the application has not read.
     unread: u32,
     held: Runs,
-    /// A byte of each run reported last, newest first (RFC 2018 section 4).
-    recent: [Seq; SackBlocks::MOST],
+    /// The runs reported last, newest first (RFC 2018 section 4); one that the cumulative ACK has passed may be among them.
+    recent: [SackBlock; SackBlocks::MOST],
     recent_count: u8,
     /// What came twice and was not reported yet; kept only where it is to be reported.
     duplicate: Option<SackBlock>,
@@ -73,7 +73,7 @@ impl Receiver {
             worthwhile: worthwhile(config.receive_window, config.mss, 0),
             unread: 0,
             held: Runs::default(),
-            recent: [Seq::default(); SackBlocks::MOST],
+            recent: [SackBlock { start: Seq(0), end: Seq(0) }; SackBlocks::MOST],
             recent_count: 0,
             duplicate: None,
             reports_duplicates: config.duplicate_sack,
@@ -262,12 +262,13 @@ impl Receiver {
         // RFC 2018 section 4: "the first SACK block MUST specify the contiguous block of data containing the segment
         // which triggered this ACK", the rest "the most recently reported".
         let Some(run) = self.held.holding(block.start) else { return };
-        let mut recent = [block.start; SackBlocks::MOST];
+        let mut recent = [run; SackBlocks::MOST];
         let mut count = 1;
-        for seq in &self.recent[..usize::from(self.recent_count)] {
-            let elsewhere = *seq < run.start || *seq >= run.end;
-            if elsewhere && *seq >= self.nxt && count < recent.len() {
-                recent[count] = *seq;
+        for other in &self.recent[..usize::from(self.recent_count)] {
+            // A run only ever changes by becoming a part of the one that is reported.
+            let elsewhere = other.start < run.start || other.start >= run.end;
+            if elsewhere && other.start >= self.nxt && count < recent.len() {
+                recent[count] = *other;
                 count += 1;
             }
         }
@@ -297,12 +298,10 @@ impl Receiver {
         if self.held.is_empty() {
             return blocks;
         }
-        for seq in &self.recent[..usize::from(self.recent_count)] {
-            if let Some(run) = self.held.holding(*seq)
-                && blocks.as_slice().len() < most
-                && !blocks.as_slice().contains(&run)
-            {
-                blocks.push(run);
+        let second = blocks.as_slice().get(1).copied();
+        for run in &self.recent[..usize::from(self.recent_count)] {
+            if run.start >= self.nxt && blocks.as_slice().len() < most && second != Some(*run) {
+                blocks.push(*run);
             }
         }
         blocks

@@ -65,11 +65,17 @@ impl Runs {
         }
     }
 
+    /// Whether all of `block` is held.
+    #[inline]
+    pub fn holds(&self, block: SackBlock) -> bool {
+        let run = self.runs.get(self.first_reaching(block.start));
+        run.is_some_and(|run| run.start <= block.start && block.end <= run.end)
+    }
+
     /// Adds a run; calls `fresh` with each part of it that was not held before.
     pub fn insert(&mut self, block: SackBlock, mut fresh: impl FnMut(Range)) {
         let first = self.first_reaching(block.start);
         if self.runs.get(first).is_some_and(|run| run.start <= block.start && block.end <= run.end) {
-            // Most of what is reported was reported before.
             return;
         }
         let mut merged = block;

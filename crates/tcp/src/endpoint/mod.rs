@@ -194,14 +194,12 @@ impl Endpoint {
     /// When `on_timeout` wants to be called; `Time::NEVER` when nothing is due.
     #[inline]
     pub fn next_timeout(&self) -> Time {
-        if self.state == State::Closed {
-            return Time::NEVER;
+        let data = self.sender.next_timeout().min(self.receiver.next_timeout());
+        match self.state {
+            State::Established => data,
+            State::Closed => Time::NEVER,
+            _ => data.min(self.syn.timer).min(self.time_wait_until),
         }
-        self.sender
-            .next_timeout()
-            .min(self.receiver.next_timeout())
-            .min(self.syn.timer)
-            .min(self.time_wait_until)
     }
 
     /// The time that `next_timeout` named has come.

@@ -320,6 +320,7 @@ impl Sender {
         if !advanced {
             self.tell_control(now, &incoming, 0, prior_flight, None, self.recovery.in_recovery());
         }
+        self.look_at_recovery();
         if self.probing && self.window_opened() {
             self.leave_persist();
             if self.una < self.max {
@@ -356,7 +357,9 @@ impl Sender {
             if start >= end || end > outstanding {
                 continue;
             }
-            if !self.record.board().admits(*block, outstanding, self.smss) {
+            // Most of what is reported was reported before.
+            let board = self.record.board();
+            if board.holds(*block) || !board.admits(*block, outstanding, self.smss) {
                 continue;
             }
             let recovery = &mut self.recovery;
@@ -365,10 +368,10 @@ impl Sender {
                 recovery.on_sacked(part);
             });
         }
-        self.look_at_recovery();
         news
     }
 
+    /// Tells the recovery of something; [`Sender::look_at_recovery`] is due when all is told.
     fn with_recovery<T>(
         &mut self,
         now: Time,
@@ -383,9 +386,7 @@ impl Sender {
             reductions: &mut self.reductions,
             record: &mut self.record,
         };
-        let outcome = call(&mut *self.recovery, &mut cx);
-        self.look_at_recovery();
-        outcome
+        call(&mut *self.recovery, &mut cx)
     }
 
     /// Notes what the recovery asks for after something that it was told.
@@ -538,6 +539,7 @@ impl Sender {
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
+        self.look_at_recovery();
         let slack = self.control.timeout_slack();
         self.arm(now, slack);
         Ok(())
@@ -550,6 +552,7 @@ impl Sender {
         if now >= self.recovery.next_timeout() {
             self.with_recovery(now, |recovery, cx| recovery.on_timer(cx));
         }
+        self.look_at_recovery();
     }
 }
 

@@ -25,6 +25,9 @@ const DELIVERED: u32 = 4;
 /// The recovery takes it for lost and has not resent it since.
 const LOST: u32 = 8;
 
+/// So many entries are looked at in turn before a search.
+const NEAR: u64 = 8;
+
 /// No entry has this number.
 const NOBODY: u64 = u64::MAX;
 
@@ -69,6 +72,10 @@ pub struct Record {
     newly_delivered: u32,
     /// Number of the entry that was sent last of those that the ACK at hand reported.
     newest: u64,
+    /// Where the entries end that were resent, lost and reported last: the next ones mostly follow.
+    resent_to: u64,
+    lost_to: u64,
+    sacked_to: u64,
     /// What the delivery rate is read from; none when nobody asks.
     stamps: Option<Box<Stamps>>,
 }
@@ -85,6 +92,9 @@ impl Default for Record {
             timed: NOBODY,
             newly_delivered: 0,
             newest: NOBODY,
+            resent_to: 0,
+            lost_to: 0,
+            sacked_to: 0,
             stamps: None,
         }
     }
@@ -182,7 +192,8 @@ impl Record {
         if self.timed != NOBODY && self.timed >= self.head && self.get(self.timed).end > range.start {
             self.timed = NOBODY;
         }
-        let numbers = self.cut_out(range, una);
+        let numbers = self.cut_out(range, una, self.resent_to);
+        self.resent_to = numbers.end;
         for number in numbers {
             self.stamp(number, now);
             let sent = self.get_mut(number);
@@ -192,19 +203,42 @@ impl Record {
 
     /// The recovery takes a range of what is outstanding for lost.
     pub(crate) fn lose(&mut self, range: Range, una: Seq) {
-        for number in self.cut_out(range, una) {
+        let numbers = self.cut_out(range, una, self.lost_to);
+        self.lost_to = numbers.end;
+        for number in numbers {
             self.get_mut(number).marks |= LOST;
         }
     }
 
-    /// The numbers of the entries of `range`, which is cut out of those that it lies in.
-    fn cut_out(&mut self, range: Range, una: Seq) -> std::ops::Range<u64> {
-        let first = self.split(range.start, una);
-        first..self.split(range.end, una)
+    /// The numbers of the entries of `range`, which is cut out of those that it lies in. The search begins at `near`.
+    #[inline]
+    fn cut_out(&mut self, range: Range, una: Seq, near: u64) -> std::ops::Range<u64> {
+        let first = self.split(range.start, una, near);
+        match first < self.tail && self.get(first).end == range.end {
+            true => first..first + 1,
+            false => first..self.split(range.end, una, first),
+        }
     }
 
     /// The number of the entry that starts at `seq`; an entry around it is cut in two.
-    fn split(&mut self, seq: Seq, una: Seq) -> u64 {
+    #[inline]
+    fn split(&mut self, seq: Seq, una: Seq, near: u64) -> u64 {
+        if near > self.head && near <= self.tail {
+            for number in near..(near + NEAR).min(self.tail + 1) {
+                let end = self.get(number - 1).end;
+                if end == seq {
+                    return number;
+                }
+                if end > seq {
+                    break;
+                }
+            }
+        }
+        self.split_somewhere(seq, una)
+    }
+
+    #[inline(never)]
+    fn split_somewhere(&mut self, seq: Seq, una: Seq) -> u64 {
         let (mut low, mut high) = (self.head, self.tail);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -292,7 +326,9 @@ impl Record {
     fn deliver(&mut self, now: Time, bytes: u32) {
         self.delivered += u64::from(bytes);
         self.newly_delivered += bytes;
-        self.stamp_delivery(now);
+        if self.stamps.is_some() {
+            self.stamp_delivery(now);
+        }
     }
 
     /// An entry is reported for the first time: the one that was sent last of those is the newest.
@@ -304,23 +340,24 @@ impl Record {
 
     /// The peer reports to hold `block` of the bytes between `una` and `max`; calls `fresh` with each part that is news.
     pub(crate) fn sack(&mut self, now: Time, block: SackBlock, una: Seq, mut fresh: impl FnMut(Range)) {
-        let mut news = Vec::new();
-        self.board.insert(block, |part| news.push(part));
+        let mut board = std::mem::take(&mut self.board);
         let mut bytes = 0;
-        for part in news {
+        board.insert(block, |part| {
             fresh(part);
             let mut start = part.start;
-            for number in self.cut_out(part, una) {
+            let numbers = self.cut_out(part, una, self.sacked_to);
+            self.sacked_to = numbers.end;
+            for number in numbers {
                 let sent = *self.get(number);
                 if sent.marks & DELIVERED == 0 {
                     bytes += sent.end - start;
                     self.note_newest(number);
                 }
                 start = sent.end;
-                let marks = &mut self.get_mut(number).marks;
-                *marks = (*marks & !LOST) | SACKED | DELIVERED;
+                self.get_mut(number).marks = (sent.marks & !LOST) | SACKED | DELIVERED;
             }
-        }
+        });
+        self.board = board;
         if bytes > 0 {
             self.ahead += bytes;
             self.deliver(now, bytes);
