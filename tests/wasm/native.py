@@ -1,4 +1,4 @@
-"""What the native module makes of scenarios: whole text, JSON and time of each, as JSON for compare.test.mjs."""
+"""What the native module makes of scenarios, as JSON for compare.test.mjs: text, results and time of each."""
 
 import json
 import sys
