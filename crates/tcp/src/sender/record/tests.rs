@@ -146,6 +146,9 @@ impl Both {
         }
         assert_eq!(end, self.base + self.model.octets.len() as u32);
         assert_eq!(self.record.delivered(), self.model.delivered);
+        let outstanding = &self.model.octets[self.model.una as usize..];
+        let ahead = outstanding.iter().filter(|octet| octet.delivered).count();
+        assert_eq!(self.record.ahead as usize, ahead, "what was reported ahead of the cumulative ACK");
     }
 }
 
