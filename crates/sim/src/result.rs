@@ -348,7 +348,7 @@ fn per_second(bytes: u64, duration_s: f64) -> f64 {
 /// Goodputs of the bulk transfers; without one, of all flows if they ask for the same.
 fn sharing(scenario: &Scenario, flows: &[FlowResult]) -> Vec<f64> {
     let specs = &scenario.flows;
-    let bulk = |spec: &FlowSpec| matches!(spec.app, AppSpec::Ftp { .. });
+    let bulk = |spec: &FlowSpec| matches!(spec.app, AppSpec::Ftp(_));
     let alike = specs.windows(2).all(|pair| pair[0].app == pair[1].app);
     let any_bulk = specs.iter().any(bulk);
     let pairs = specs.iter().zip(flows);

@@ -3,7 +3,9 @@
 //! Time is integer nanoseconds, so a run gives the same bytes on every machine.
 
 mod quantity;
+mod text;
 mod time;
 
 pub use quantity::{Bytes, Rate};
+pub use text::{Written, read_text};
 pub use time::{Span, Time};

@@ -1,10 +1,9 @@
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
-use crate::Span;
+use crate::{Span, written_as_text};
 
 /// A data rate in bits a second; never zero once parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -211,44 +210,21 @@ impl fmt::Display for Span {
     }
 }
 
-macro_rules! written_as_text {
-    ($type:ty, $name:literal, $description:literal, $pattern:literal) => {
-        impl Serialize for $type {
+written_as_text!(Rate, "Rate", RATE_EXPECTED, "^[0-9.eE+_-]+ *[kMGT]?(bit/s|b/s|bps)$");
+written_as_text!(Bytes, "Bytes", BYTES_EXPECTED, "^[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B$");
+written_as_text!(Span, "Span", SPAN_EXPECTED, "^[0-9.eE+_-]+ *(ns|us|µs|ms|s|min|h)$");
+
+macro_rules! printed_as_text {
+    ($($type:ty),*) => {
+        $(impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Text;
-                impl serde::de::Visitor<'_> for Text {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($description)
-                    }
-                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                }
-                deserializer.deserialize_str(Text)
-            }
-        }
-
-        impl schemars::JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "description": $description, "pattern": $pattern })
-            }
-        }
+        })*
     };
 }
 
-written_as_text!(Rate, "Rate", "a rate such as \"2.048 Mbit/s\"", "^[0-9.eE+_-]+ *[kMGT]?(bit/s|b/s|bps)$");
-written_as_text!(Bytes, "Bytes", "a size such as \"64 KiB\"", "^[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B$");
-written_as_text!(Span, "Span", "a time such as \"250 ms\"", "^[0-9.eE+_-]+ *(ns|us|µs|ms|s|min|h)$");
+printed_as_text!(Rate, Bytes, Span);
 
 #[cfg(test)]
 mod tests {

@@ -45,7 +45,7 @@ impl Flow {
         let start = Time::ZERO + spec.start;
         let stop = |duration: Option<Span>| duration.map_or(Time::NEVER, |duration| start + duration);
         let (app, duration) = match &spec.app {
-            AppSpec::Ftp { bytes, duration } => (App::Bulk { bytes: bytes.unwrap_or(u64::MAX) }, *duration),
+            AppSpec::Ftp(ftp) => (App::Bulk { bytes: ftp.bytes.unwrap_or(u64::MAX) }, ftp.duration),
             AppSpec::Http(http) => (App::Http(Box::new(Http::new(http, start))), http.duration),
             AppSpec::OnOff(onoff) => {
                 let stream = Stream::derive(seed, &format!("flow/{}/onoff", spec.name));

@@ -1,234 +1,340 @@
-//! What a flow carries, from the keys of its application.
+//! What a flow carries: each application with its options, which are keys of the flow.
 
 use bentpipe_tcp::wire::MOST_DATAGRAM;
 use bentpipe_units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::model::{AppSpec, CbrSpec, HttpSpec, MultimediaSpec, OnOffSpec};
+use super::error::ScenarioError;
+use super::read::{keys_of, unknown_key};
 use super::schema::FlowFile;
-use super::written::Whole;
+use super::tree::{Node, Place};
+use super::written::{Choice, Names, Whole, above_zero, number, number_above, size, whole};
 
 /// An application, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AppKind {
-    Ftp,
-    Http,
-    OnOff,
-    Cbr,
-    Multimedia,
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    /// Whether it sends datagrams, and takes no notice of what becomes of them.
+    pub(crate) over_udp: bool,
+    /// Its options.
+    keys: fn() -> &'static [&'static str],
+    read: fn(&Place<'_>, &Node) -> Result<AppSpec, ScenarioError>,
+    pub(crate) schema: fn() -> Value,
 }
 
-use AppKind::{Cbr, Ftp, Http, Multimedia, OnOff};
-
-impl AppKind {
-    pub(crate) const ALL: [AppKind; 5] = [Ftp, Http, OnOff, Cbr, Multimedia];
-    pub(crate) const OVER_TCP: [AppKind; 3] = [Ftp, Http, OnOff];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Ftp => "ftp",
-            Http => "http",
-            OnOff => "onoff",
-            Cbr => "cbr",
-            Multimedia => "multimedia",
+macro_rules! apps {
+    ($($variant:ident($options:ident): $name:literal, over_udp $over_udp:literal, $summary:literal;)*) => {
+        /// What a flow carries.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum AppSpec {
+            $(#[doc = $summary] $variant($options),)*
         }
-    }
 
-    fn summary(self) -> &'static str {
-        match self {
-            Ftp => "a bulk transfer over TCP",
-            Http => "web pages over persistent TCP connections",
-            OnOff => "writes over TCP at a constant rate during Pareto-distributed on periods",
-            Cbr => "UDP datagrams at a constant rate; does not react to loss",
-            Multimedia => "audio and video over UDP, a burst of datagrams a frame; does not react to loss",
+        impl AppSpec {
+            /// Whether it sends datagrams, and takes no notice of what becomes of them.
+            pub fn over_udp(&self) -> bool {
+                match self {
+                    $(AppSpec::$variant(_) => $over_udp,)*
+                }
+            }
         }
-    }
+
+        /// Every application; the first is that of a flow that names none.
+        pub(crate) const KINDS: &[Kind] = &[$(Kind {
+            name: $name,
+            summary: $summary,
+            over_udp: $over_udp,
+            keys: keys_of::<$options>,
+            read: |at, options| at.read_from(options).map(AppSpec::$variant),
+            schema: || schemars::schema_for!($options).to_value(),
+        },)*];
+    };
+}
+
+apps! {
+    Ftp(FtpSpec): "ftp", over_udp false, "a bulk transfer over TCP";
+    Http(HttpSpec): "http", over_udp false, "web pages over persistent TCP connections";
+    OnOff(OnOffSpec): "onoff", over_udp false,
+        "writes over TCP at a constant rate during Pareto-distributed on periods";
+    Cbr(CbrSpec): "cbr", over_udp true, "UDP datagrams at a constant rate; does not react to loss";
+    Multimedia(MultimediaSpec): "multimedia", over_udp true,
+        "audio and video over UDP, a burst of datagrams a frame; does not react to loss";
 }
 
 /// Name and summary of each application.
 pub fn apps() -> Vec<(&'static str, &'static str)> {
-    AppKind::ALL.map(|kind| (kind.name(), kind.summary())).to_vec()
+    KINDS.iter().map(|kind| (kind.name, kind.summary)).collect()
 }
 
-/// The key below the flow's own, and what is wrong with it.
-pub(crate) type Fault = (&'static [&'static str], String);
+impl Names for &'static Kind {
+    const WHAT: &'static str = "an application";
+    fn all() -> Vec<(&'static str, Self)> {
+        KINDS.iter().map(|kind| (kind.name, kind)).collect()
+    }
+}
 
-type Key = &'static [&'static str];
-
-/// Larger than any object: sums of sizes keep their meaning.
-const LARGEST: u64 = 1 << 40;
+/// Sums of sizes keep their meaning.
+const LARGEST: u64 = 1_000_000_000_000;
+const ANY: u64 = u64::MAX;
+const DATAGRAM: u64 = MOST_DATAGRAM as u64;
 
 /// Mean of a video's frames in bytes: a frame leaves in one burst.
 const LARGEST_FRAME: f64 = 16_777_216.0;
 
-pub(super) const MOST_OBJECTS: u64 = 10_000;
-pub(super) const MOST_CONNECTIONS: u64 = 1000;
-pub(super) const MOST_GOP: u64 = 10_000;
+/// Bulk transfer: so many bytes, or as many as go in so long a time, or until the run ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FtpSpec {
+    /// Stop after so many bytes.
+    #[serde(deserialize_with = "size::<_, _, 1, ANY>")]
+    #[schemars(with = "Bytes")]
+    pub bytes: Option<u64>,
+    /// Stop so long after the start.
+    #[serde(deserialize_with = "above_zero")]
+    pub duration: Option<Span>,
+}
 
-pub(crate) fn app(flow: &FlowFile, run: Option<Span>) -> Result<AppSpec, Fault> {
-    belongs(flow)?;
-    if flow.duration == Some(Span::ZERO) {
-        return Err((&["duration"], "expected a time above zero, found 0 s".to_owned()));
+/// Pages, one after the other, over HTTP/1.1 (RFC 9112) and connections that the receiving host opens and that stay open: a
+/// main object, then embedded objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpSpec {
+    /// From one page's request to the next page's, which a page that takes longer delays; default "30 s".
+    pub page_interval: Span,
+    /// Size of a page's main object; default "10710 B".
+    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub main_object: u64,
+    /// Embedded objects of a page; default 15.
+    #[serde(deserialize_with = "whole::<_, _, 1, 10_000>")]
+    #[schemars(with = "Whole<1, 10_000>")]
+    pub objects: u32,
+    /// Size of an embedded object; default "7758 B".
+    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub object: u64,
+    /// Size of a request; default "350 B".
+    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub request: u64,
+    /// Persistent connections for the embedded objects; the main object comes over the first; default 1.
+    #[serde(deserialize_with = "whole::<_, _, 1, 1000>")]
+    #[schemars(with = "Whole<1, 1000>")]
+    pub connections: u32,
+    /// Whether a connection carries the requests of all its objects together, and not one after the other; default true.
+    pub pipelining: bool,
+    /// Stop after so many pages.
+    #[serde(deserialize_with = "whole::<_, _, 1, 9_007_199_254_740_991>")]
+    #[schemars(with = "Whole<1, 9_007_199_254_740_991>")]
+    pub pages: Option<u64>,
+    /// Stop so long after the start.
+    #[serde(deserialize_with = "above_zero")]
+    pub duration: Option<Span>,
+}
+
+impl Default for HttpSpec {
+    fn default() -> HttpSpec {
+        HttpSpec {
+            page_interval: Span::from_millis(30_000),
+            main_object: 10_710,
+            objects: 15,
+            object: 7758,
+            request: 350,
+            connections: 1,
+            pipelining: true,
+            pages: None,
+            duration: None,
+        }
     }
-    if flow.bytes.map(Bytes::get) == Some(0) {
-        return Err((&["bytes"], "expected a size above zero, found 0 B".to_owned()));
+}
+
+/// Writes at a constant rate during on periods, and nothing during off periods: each of a Pareto-distributed length. Over
+/// one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOffSpec {
+    /// Bytes written, over the time of on periods.
+    pub rate: Rate,
+    /// Bytes of a write; default "1000 B".
+    #[serde(default = "usual_packet", deserialize_with = "size::<_, _, 1, DATAGRAM>")]
+    #[schemars(with = "Bytes")]
+    pub packet: u32,
+    /// Mean length of an on period; default "160 ms".
+    #[serde(default = "usual_period", deserialize_with = "above_zero")]
+    pub mean_on: Span,
+    /// Mean length of an off period; default "160 ms".
+    #[serde(default = "usual_period")]
+    pub mean_off: Span,
+    /// Shape of the Pareto distributions of both, above 1; default 1.5.
+    #[serde(default = "usual_shape", deserialize_with = "number_above::<_, _, 1, 1000>")]
+    #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 1000))]
+    pub shape: f64,
+    /// Stop so long after the start.
+    #[serde(default, deserialize_with = "above_zero")]
+    pub duration: Option<Span>,
+}
+
+/// Datagrams at a constant rate.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CbrSpec {
+    /// Payload sent, over time.
+    pub rate: Rate,
+    /// Payload of a datagram, of which the last may be shorter; default "1000 B".
+    #[serde(default = "usual_packet", deserialize_with = "size::<_, _, 1, DATAGRAM>")]
+    #[schemars(with = "Bytes")]
+    pub packet: u32,
+    /// Stop after so many bytes.
+    #[serde(default, deserialize_with = "size::<_, _, 1, ANY>")]
+    #[schemars(with = "Bytes")]
+    pub bytes: Option<u64>,
+    /// Stop so long after the start.
+    #[serde(default, deserialize_with = "above_zero")]
+    pub duration: Option<Span>,
+}
+
+fn usual_packet() -> u32 {
+    1000
+}
+
+fn usual_period() -> Span {
+    Span::from_millis(160)
+}
+
+fn usual_shape() -> f64 {
+    1.5
+}
+
+/// Audio and video as frames, cut into datagrams that leave together.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MultimediaSpec {
+    /// Rate of the audio, in frames of one size; default "64 kbit/s".
+    pub audio: Rate,
+    /// Mean rate of the video; default "512 kbit/s".
+    pub video: Rate,
+    /// Video frames a second; default 25.
+    #[serde(deserialize_with = "number::<_, _, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub frame_rate: f64,
+    /// Frames from one key frame to the next; default 12.
+    #[serde(deserialize_with = "whole::<_, _, 1, 10_000>")]
+    #[schemars(with = "Whole<1, 10_000>")]
+    pub gop: u32,
+    /// Mean size of a key frame over that of another; default 4.
+    #[serde(deserialize_with = "number::<_, _, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub key_frame_ratio: f64,
+    /// Coefficient of variation of the sizes of frames; default 0.3.
+    #[serde(deserialize_with = "number::<_, _, 0, 10>")]
+    #[schemars(range(min = 0, max = 10))]
+    pub frame_variation: f64,
+    /// Most that a datagram carries; default "1316 B".
+    #[serde(deserialize_with = "size::<_, _, 1, DATAGRAM>")]
+    #[schemars(with = "Bytes")]
+    pub packet: u32,
+    /// Stop so long after the start.
+    #[serde(deserialize_with = "above_zero")]
+    pub duration: Option<Span>,
+}
+
+impl Default for MultimediaSpec {
+    fn default() -> MultimediaSpec {
+        MultimediaSpec {
+            audio: Rate::from_bps(64_000),
+            video: Rate::from_bps(512_000),
+            frame_rate: 25.0,
+            gop: 12,
+            key_frame_ratio: 4.0,
+            frame_variation: 0.3,
+            // Seven packets of an MPEG transport stream, which fit in an Ethernet frame.
+            packet: 7 * 188,
+            duration: None,
+        }
     }
-    let app = match kind(flow) {
-        Ftp => AppSpec::Ftp { bytes: flow.bytes.map(Bytes::get), duration: flow.duration },
-        Http => http(flow)?,
-        OnOff => onoff(flow)?,
-        Cbr => cbr(flow)?,
-        Multimedia => multimedia(flow)?,
+}
+
+impl AppSpec {
+    /// Whether it has an end of its own, before that of the run.
+    pub(crate) fn ends(&self) -> bool {
+        match self {
+            AppSpec::Ftp(ftp) => ftp.bytes.is_some() || ftp.duration.is_some(),
+            AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
+            AppSpec::OnOff(onoff) => onoff.duration.is_some(),
+            AppSpec::Cbr(cbr) => cbr.bytes.is_some() || cbr.duration.is_some(),
+            AppSpec::Multimedia(multimedia) => multimedia.duration.is_some(),
+        }
+    }
+
+    /// How many connections the application may open; none over UDP.
+    pub fn connections(&self) -> usize {
+        match self {
+            AppSpec::Ftp(_) | AppSpec::OnOff(_) => 1,
+            AppSpec::Http(http) => http.connections as usize,
+            AppSpec::Cbr(_) | AppSpec::Multimedia(_) => 0,
+        }
+    }
+
+    /// What is told of a run that would never end.
+    pub(crate) fn nothing_ends(&self) -> String {
+        let keys = match self {
+            AppSpec::Ftp(_) | AppSpec::Cbr(_) => "bytes or duration",
+            AppSpec::Http(_) => "pages or duration",
+            AppSpec::OnOff(_) | AppSpec::Multimedia(_) => "duration",
+        };
+        format!("expected {keys}, here or as the duration of the run, found nothing that ends it")
+    }
+}
+
+/// Keys of a flow that one over UDP has not.
+pub(crate) const ABOUT_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
+
+/// The flow at `at` and what it carries.
+pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), ScenarioError> {
+    let kind = match flow.get("app") {
+        Some(name) => at.below(&["app"]).read_from::<Choice<&Kind>>(name)?.0,
+        None => &KINDS[0],
     };
-    // What takes no notice of the others may last as long as they do.
-    if run.is_none() && !app.over_udp() && !app.ends() {
-        return Err((&[], nothing_ends(&app)));
+    let (common, own) = (keys_of::<FlowFile>(), (kind.keys)());
+    let mut options = flow.clone();
+    let mut flow = flow.clone();
+    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
+        options.retain(|key, _| own.contains(&key.as_str()));
+        all.retain(|key, _| !options.contains_key(key));
+        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
+            return Err(at.error(&[key], foreign(key, kind, common)));
+        }
     }
-    Ok(app)
-}
-
-pub(crate) fn kind(flow: &FlowFile) -> AppKind {
-    flow.app.as_ref().map_or(Ftp, |choice| choice.0)
-}
-
-/// What is told of a run that would never end.
-pub(crate) fn nothing_ends(app: &AppSpec) -> String {
-    let keys = match app {
-        AppSpec::Ftp { .. } | AppSpec::Cbr(_) => "bytes or duration",
-        AppSpec::Http(_) => "pages or duration",
-        AppSpec::OnOff(_) | AppSpec::Multimedia(_) => "duration",
-    };
-    format!("expected {keys}, here or as the duration of the run, found nothing that ends it")
-}
-
-/// What is told of a key that only `kinds` have.
-pub(crate) fn expected_app(kinds: &[AppKind], found: AppKind) -> String {
-    let names: Vec<_> = kinds.iter().map(|kind| format!("{:?}", kind.name())).collect();
-    format!("expected app = {} beside this key, found {:?}", names.join(" or "), found.name())
-}
-
-/// Whether no key is one of another application's.
-fn belongs(flow: &FlowFile) -> Result<(), Fault> {
-    let keys: [(Key, bool, &[AppKind]); 20] = [
-        (&["bytes"], flow.bytes.is_some(), &[Ftp, Cbr]),
-        (&["page_interval"], flow.page_interval.is_some(), &[Http]),
-        (&["main_object"], flow.main_object.is_some(), &[Http]),
-        (&["objects"], flow.objects.is_some(), &[Http]),
-        (&["object"], flow.object.is_some(), &[Http]),
-        (&["request"], flow.request.is_some(), &[Http]),
-        (&["connections"], flow.connections.is_some(), &[Http]),
-        (&["pipelining"], flow.pipelining.is_some(), &[Http]),
-        (&["pages"], flow.pages.is_some(), &[Http]),
-        (&["mean_on"], flow.mean_on.is_some(), &[OnOff]),
-        (&["mean_off"], flow.mean_off.is_some(), &[OnOff]),
-        (&["shape"], flow.shape.is_some(), &[OnOff]),
-        (&["rate"], flow.rate.is_some(), &[OnOff, Cbr]),
-        (&["packet"], flow.packet.is_some(), &[OnOff, Cbr, Multimedia]),
-        (&["audio"], flow.audio.is_some(), &[Multimedia]),
-        (&["video"], flow.video.is_some(), &[Multimedia]),
-        (&["frame_rate"], flow.frame_rate.is_some(), &[Multimedia]),
-        (&["gop"], flow.gop.is_some(), &[Multimedia]),
-        (&["key_frame_ratio"], flow.key_frame_ratio.is_some(), &[Multimedia]),
-        (&["frame_variation"], flow.frame_variation.is_some(), &[Multimedia]),
-    ];
-    let kind = kind(flow);
-    match keys.iter().find(|(_, written, kinds)| *written && !kinds.contains(&kind)) {
-        Some((key, _, kinds)) => Err((*key, expected_app(kinds, kind))),
-        None => Ok(()),
-    }
-}
-
-fn http(flow: &FlowFile) -> Result<AppSpec, Fault> {
-    Ok(AppSpec::Http(HttpSpec {
-        page_interval: flow.page_interval.unwrap_or(Span::from_millis(30_000)),
-        main_object: size(flow.main_object, 10_710, &["main_object"])?,
-        objects: flow.objects.map_or(15, Whole::get) as u32,
-        object: size(flow.object, 7758, &["object"])?,
-        request: size(flow.request, 350, &["request"])?,
-        connections: flow.connections.map_or(1, Whole::get) as u32,
-        pipelining: flow.pipelining.unwrap_or(true),
-        pages: flow.pages.map(Whole::get),
-        duration: flow.duration,
-    }))
-}
-
-fn onoff(flow: &FlowFile) -> Result<AppSpec, Fault> {
-    let mean = Span::from_millis(160);
-    let mean_on = flow.mean_on.unwrap_or(mean);
-    if mean_on == Span::ZERO {
-        return Err((&["mean_on"], "expected a time above zero, found 0 s".to_owned()));
-    }
-    let shape = flow.shape.unwrap_or(1.5);
-    if !(shape > 1.0 && shape <= 1000.0) {
-        return Err((&["shape"], format!("expected a number above 1, at most 1000, found {shape}")));
-    }
-    Ok(AppSpec::OnOff(OnOffSpec {
-        rate: rate(flow)?,
-        packet: packet(flow, 1000)?,
-        mean_on,
-        mean_off: flow.mean_off.unwrap_or(mean),
-        shape,
-        duration: flow.duration,
-    }))
-}
-
-fn rate(flow: &FlowFile) -> Result<Rate, Fault> {
-    let missing = "expected a value, since this key has no default, found none";
-    flow.rate.ok_or_else(|| (&["rate"] as Key, missing.to_owned()))
-}
-
-fn cbr(flow: &FlowFile) -> Result<AppSpec, Fault> {
-    Ok(AppSpec::Cbr(CbrSpec {
-        rate: rate(flow)?,
-        packet: packet(flow, 1000)?,
-        bytes: flow.bytes.map(Bytes::get),
-        duration: flow.duration,
-    }))
-}
-
-fn multimedia(flow: &FlowFile) -> Result<AppSpec, Fault> {
-    let frame_rate = real(flow.frame_rate, 25.0, (1.0, 1000.0), &["frame_rate"])?;
-    if let Some(video) = flow.video
+    let file: FlowFile = at.read_from(&flow)?;
+    let app = (kind.read)(at, &options)?;
+    if let AppSpec::Multimedia(MultimediaSpec { video, frame_rate, .. }) = app
         && video.as_bps() as f64 / 8.0 / frame_rate > LARGEST_FRAME
     {
         let message = format!("expected frames of at most 16 MiB at {frame_rate} a second, found {video}");
-        return Err((&["video"], message));
+        return Err(at.error(&["video"], message));
     }
-    Ok(AppSpec::Multimedia(MultimediaSpec {
-        audio: flow.audio.unwrap_or(Rate::from_bps(64_000)),
-        video: flow.video.unwrap_or(Rate::from_bps(512_000)),
-        frame_rate,
-        gop: flow.gop.map_or(12, Whole::get) as u32,
-        key_frame_ratio: real(flow.key_frame_ratio, 4.0, (1.0, 1000.0), &["key_frame_ratio"])?,
-        frame_variation: real(flow.frame_variation, 0.3, (0.0, 10.0), &["frame_variation"])?,
-        // Seven packets of an MPEG transport stream, which fit in an Ethernet frame.
-        packet: packet(flow, 7 * 188)?,
-        duration: flow.duration,
-    }))
+    if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
+        return Err(at.error(&[key], expected_app(|kind| !kind.over_udp, kind)));
+    }
+    Ok((file, app))
 }
 
-/// Payload bytes of a datagram.
-fn packet(flow: &FlowFile, default: u32) -> Result<u32, Fault> {
-    match flow.packet.map_or(u64::from(default), Bytes::get) {
-        bytes if (1..=u64::from(MOST_DATAGRAM)).contains(&bytes) => Ok(bytes as u32),
-        bytes => {
-            Err((&["packet"], format!("expected a size from 1 B to {MOST_DATAGRAM} B, found {bytes} B")))
-        }
+/// What is told of a key that is not an option of `kind`.
+fn foreign(key: &str, kind: &Kind, common: &[&str]) -> String {
+    if KINDS.iter().any(|kind| (kind.keys)().contains(&key)) {
+        return expected_app(|kind| (kind.keys)().contains(&key), kind);
     }
+    let options = KINDS.iter().flat_map(|kind| (kind.keys)());
+    let all: Vec<_> = common.iter().chain(options).copied().collect();
+    unknown_key(key, &all)
 }
 
-fn size(written: Option<Bytes>, default: u64, key: Key) -> Result<u64, Fault> {
-    match written.map_or(default, Bytes::get) {
-        0 => Err((key, "expected a size above zero, found 0 B".to_owned())),
-        bytes if bytes > LARGEST => {
-            Err((key, format!("expected a size of at most 1024 GiB, found {bytes} B")))
-        }
-        bytes => Ok(bytes),
-    }
-}
-
-fn real(written: Option<f64>, default: f64, (least, most): (f64, f64), key: Key) -> Result<f64, Fault> {
-    match written.unwrap_or(default) {
-        x if (least..=most).contains(&x) => Ok(x),
-        x => Err((key, format!("expected a number from {least} to {most}, found {x}"))),
-    }
+/// What is told of a key that only some applications have.
+fn expected_app(has: impl Fn(&Kind) -> bool, found: &Kind) -> String {
+    let names: Vec<_> =
+        KINDS.iter().filter(|kind| has(kind)).map(|kind| format!("{:?}", kind.name)).collect();
+    format!("expected app = {} beside this key, found {:?}", names.join(" or "), found.name)
 }

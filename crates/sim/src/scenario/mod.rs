@@ -24,13 +24,10 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
-pub use app::apps;
+pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, apps};
 pub use error::ScenarioError;
 pub use layers::ReadFile;
-pub use model::{
-    AppSpec, CbrSpec, DirectionSpec, FlowSpec, HandoverSpec, HttpSpec, InFlight, LinkSpec, MultimediaSpec,
-    OnOffSpec, Scenario,
-};
+pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Scenario};
 pub use presets::presets;
 pub use schema::schema;
 pub use written::variants;

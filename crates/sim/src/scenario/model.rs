@@ -8,6 +8,8 @@ use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
 
+use super::app::AppSpec;
+
 /// A whole run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -131,125 +133,4 @@ pub enum InFlight {
     Deliver,
     /// Those on links that their flow leaves are lost; the others go on over the new way.
     Lose,
-}
-
-/// What a flow carries.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AppSpec {
-    /// Bulk transfer: so many bytes, or as many as go in so long a time, or until the run ends.
-    Ftp {
-        /// Stop after this many bytes.
-        bytes: Option<u64>,
-        /// Stop offering data this long after the flow's start.
-        duration: Option<Span>,
-    },
-    /// Pages, one after the other, over persistent connections that the receiving host opens.
-    Http(HttpSpec),
-    /// Bytes at a constant rate during on periods, over one connection.
-    OnOff(OnOffSpec),
-    /// UDP at a constant rate.
-    Cbr(CbrSpec),
-    /// Audio and video over UDP.
-    Multimedia(MultimediaSpec),
-}
-
-impl AppSpec {
-    /// Whether it sends datagrams, and takes no notice of what becomes of them.
-    pub fn over_udp(&self) -> bool {
-        matches!(self, AppSpec::Cbr(_) | AppSpec::Multimedia(_))
-    }
-
-    /// Whether it has an end of its own, before that of the run.
-    pub(crate) fn ends(&self) -> bool {
-        match self {
-            AppSpec::Ftp { bytes, duration } => bytes.is_some() || duration.is_some(),
-            AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
-            AppSpec::OnOff(onoff) => onoff.duration.is_some(),
-            AppSpec::Cbr(cbr) => cbr.bytes.is_some() || cbr.duration.is_some(),
-            AppSpec::Multimedia(multimedia) => multimedia.duration.is_some(),
-        }
-    }
-
-    /// How many connections the application may open; none over UDP.
-    pub fn connections(&self) -> usize {
-        match self {
-            AppSpec::Ftp { .. } | AppSpec::OnOff(_) => 1,
-            AppSpec::Http(http) => http.connections as usize,
-            AppSpec::Cbr(_) | AppSpec::Multimedia(_) => 0,
-        }
-    }
-}
-
-/// Pages over HTTP/1.1 (RFC 9112): a main object, then embedded objects, over connections that stay open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HttpSpec {
-    /// From one page's request to the next page's; a page that takes longer delays the next.
-    pub page_interval: Span,
-    /// Size of the main object in bytes, above zero.
-    pub main_object: u64,
-    /// Embedded objects of a page, at least one.
-    pub objects: u32,
-    /// Size of an embedded object in bytes, above zero.
-    pub object: u64,
-    /// Size of a request in bytes, above zero.
-    pub request: u64,
-    /// Connections for the embedded objects, at least one; the main object comes over the first.
-    pub connections: u32,
-    /// Whether a connection carries the requests of all its objects together, and not one after the other.
-    pub pipelining: bool,
-    /// Stop after this many pages.
-    pub pages: Option<u64>,
-    /// Stop this long after the flow's start, in the middle of a page too.
-    pub duration: Option<Span>,
-}
-
-/// Writes at a constant rate during on periods, and nothing during off periods: each of a Pareto-distributed length.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OnOffSpec {
-    /// Bytes written over time, during an on period.
-    pub rate: Rate,
-    /// Bytes of a write, above zero.
-    pub packet: u32,
-    /// Mean length of an on period, above zero.
-    pub mean_on: Span,
-    /// Mean length of an off period.
-    pub mean_off: Span,
-    /// Shape of both distributions, above 1.
-    pub shape: f64,
-    /// Stop this long after the flow's start.
-    pub duration: Option<Span>,
-}
-
-/// Datagrams at a constant rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CbrSpec {
-    /// Payload sent, over time.
-    pub rate: Rate,
-    /// Payload of a datagram in bytes, above zero; the last may be shorter.
-    pub packet: u32,
-    /// Stop after this many bytes of payload.
-    pub bytes: Option<u64>,
-    /// Stop this long after the flow's start.
-    pub duration: Option<Span>,
-}
-
-/// Audio and video as frames, cut into datagrams that leave together.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MultimediaSpec {
-    /// Payload of the audio over time, in frames of one size.
-    pub audio: Rate,
-    /// Mean payload of the video over time.
-    pub video: Rate,
-    /// Video frames a second, above zero.
-    pub frame_rate: f64,
-    /// Frames from one key frame to the next, at least one.
-    pub gop: u32,
-    /// Mean size of a key frame over that of another frame, above zero.
-    pub key_frame_ratio: f64,
-    /// Coefficient of variation of the sizes about either mean.
-    pub frame_variation: f64,
-    /// Most payload bytes of a datagram, above zero.
-    pub packet: u32,
-    /// Stop this long after the flow's start.
-    pub duration: Option<Span>,
 }

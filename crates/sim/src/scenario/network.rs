@@ -33,12 +33,13 @@ impl<'a> Network<'a> {
     /// Every link of `file`, checked.
     pub(crate) fn build(document: &'a Document) -> Result<Network<'a>, ScenarioError> {
         let mut network = Network::default();
-        let links = document.place(&["links"]).named::<LinkFile>()?;
+        let links = document.place(&["links"]).entries();
         if links.is_empty() {
             let message = "expected at least one link, such as [links.satellite], found none";
             return Err(document.place(&["links"]).error(&[], message));
         }
         for (name, at, link) in &links {
+            let link: LinkFile = at.read_from(link)?;
             let fail = |keys: &[&str], message: String| at.error(keys, message);
             let copies = names::copies(link.count);
             if network.links.len() + copies > MAX_COPIES {
@@ -53,7 +54,7 @@ impl<'a> Network<'a> {
                 return Err(fail(&["count"], message.to_owned()));
             }
             let [forward, reverse] =
-                directions(link, copies).map_err(|(keys, message)| fail(&keys, message))?;
+                directions(&link, copies).map_err(|(keys, message)| fail(&keys, message))?;
             for i in 0..copies {
                 let copy = names::copy_of_named(name, link.count, i);
                 let number = (network.links.len(), *name);
@@ -153,10 +154,6 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
     if direction.rate > MAX_RATE {
         let found = direction.rate;
         return Err(fault(&["rate"], format!("expected a rate of at most {MAX_RATE}, found {found}")));
-    }
-    if !(direction.efficiency > 0.0 && direction.efficiency <= 1.0) {
-        let message = format!("expected a share above 0 and at most 1, found {}", direction.efficiency);
-        return Err(fault(&["efficiency"], message));
     }
     // What is left below one bit a second would be rounded up to it.
     if (direction.rate.as_bps() as f64 * direction.efficiency) < 1.0 {

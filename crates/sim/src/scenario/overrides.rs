@@ -1,5 +1,6 @@
 //! `--set key=value`: single values put over a document.
 
+use super::app::{ABOUT_TCP, KINDS};
 use super::error::{ScenarioError, expected_one_of, quoted};
 use super::layers::merge;
 use super::parse::parse_value;
@@ -10,9 +11,6 @@ const NAME: &str = "--set";
 
 /// The tables whose keys are names that a scenario makes up.
 const NAMED: [&str; 3] = ["links", "flows", "handovers"];
-
-/// Keys of a flow that one over UDP has not: `flows.*` passes over it.
-const OF_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
 
 /// Puts each override over `document`, in order.
 pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), ScenarioError> {
@@ -74,7 +72,8 @@ fn split(key: &str) -> Result<Vec<String>, String> {
 }
 
 fn over_udp(flow: &Node) -> bool {
-    matches!(flow.get("app").and_then(Node::text), Some("cbr" | "multimedia"))
+    let app = flow.get("app").and_then(Node::text);
+    KINDS.iter().any(|kind| kind.over_udp && Some(kind.name) == app)
 }
 
 /// The paths that `path` stands for: `*` is each name that is there, and over which the key is meaningful.
@@ -88,7 +87,7 @@ fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>
             let table = node.and_then(Node::table);
             if part == "*" {
                 let of_tcp =
-                    start == ["flows"] && path.get(2).is_some_and(|key| OF_TCP.contains(&key.as_str()));
+                    start == ["flows"] && path.get(2).is_some_and(|key| ABOUT_TCP.contains(&key.as_str()));
                 let named = table.into_iter().flatten().filter(|(_, flow)| !(of_tcp && over_udp(flow)));
                 longer.extend(named.map(|(key, _)| [start.as_slice(), std::slice::from_ref(key)].concat()));
                 continue;

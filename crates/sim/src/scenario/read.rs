@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, Unexpected, Visitor};
 use serde_path_to_error::Segment;
 
 use super::error::{expected_one_of, quoted};
@@ -24,12 +24,12 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(node: &'de Node) -> Result<T, Fault
     };
     let (mut path, mut at) = (Vec::new(), node);
     for segment in error.path() {
-        let entry = match segment {
-            Segment::Map { key } => at.get(key).map(|child| (key.clone(), child)),
-            Segment::Seq { index } => item(at, *index),
-            Segment::Enum { .. } | Segment::Unknown => None,
+        let key = match segment {
+            Segment::Map { key } => key.clone(),
+            Segment::Seq { index } => format!("[{index}]"),
+            Segment::Enum { .. } | Segment::Unknown => break,
         };
-        let Some((key, child)) = entry else { break };
+        let Some(child) = at.get(&key) else { break };
         path.push(key);
         at = child;
     }
@@ -63,20 +63,14 @@ fn settle<'de, T: Deserialize<'de>>(root: &'de Node, mut at: &'de Node, path: &m
                 false => right = middle + 1,
             }
         }
-        let entry = guilty.checked_sub(1).and_then(|last| match &at.value {
-            Value::Table(table) => entries_of(table).nth(last).map(|(key, child)| (key.to_owned(), child)),
-            _ => item(at, last),
-        });
-        let Some((key, child)) = entry else { return at };
+        let Some(last) = guilty.checked_sub(1) else { return at };
+        let key = match at.table() {
+            Some(table) => entries_of(table).nth(last).map(|(key, _)| key.to_owned()).unwrap_or_default(),
+            None => format!("[{last}]"),
+        };
+        let Some(child) = at.get(&key) else { return at };
         path.push(key);
         at = child;
-    }
-}
-
-fn item(node: &Node, index: usize) -> Option<(String, &Node)> {
-    match &node.value {
-        Value::Array(items) => items.get(index).map(|item| (format!("[{index}]"), item)),
-        _ => None,
     }
 }
 
@@ -140,6 +134,34 @@ impl de::Error for Wrong {
         let message = "expected a value, since this key has no default, found none".to_owned();
         Wrong { message, missing: Some(field) }
     }
+}
+
+/// The keys of the table that a structure is read from.
+pub(crate) fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
+    struct Keys<'a>(&'a mut &'static [&'static str]);
+    impl<'de> Deserializer<'de> for Keys<'_> {
+        type Error = Wrong;
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            fields: &'static [&'static str],
+            visitor: V,
+        ) -> Result<V::Value, Wrong> {
+            *self.0 = fields;
+            self.deserialize_any(visitor)
+        }
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Wrong> {
+            Err(Wrong { message: String::new(), missing: None })
+        }
+        serde::forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+    let mut keys: &'static [&'static str] = &[];
+    // There is nothing to read from: it says what it would read.
+    let _ = T::deserialize(Keys(&mut keys));
+    keys
 }
 
 /// What is told of a key that is none of `known`.
@@ -260,6 +282,10 @@ impl<'de> Deserializer<'de> for Reading<'de> {
         }
     }
 
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_unit()
+    }
+
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -270,6 +296,6 @@ impl<'de> Deserializer<'de> for Reading<'de> {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map ignored_any
+        seq tuple tuple_struct map
     }
 }

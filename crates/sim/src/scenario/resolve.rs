@@ -6,7 +6,7 @@ use std::path::Path;
 use bentpipe_tcp::{ControlKind, RecoveryKind};
 use bentpipe_units::Span;
 
-use super::app::{AppKind, Fault, app, expected_app, kind, nothing_ends};
+use super::app;
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, Scenario};
 use super::names::{self, MAX_COPIES};
@@ -30,11 +30,8 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     }
     let file: ScenarioFile = top.read()?;
     let title = title(document, &file)?;
-    if file.duration == Some(Span::ZERO) {
-        return Err(top.error(&["duration"], "expected a time above zero, found 0 s"));
-    }
     let mut network = Network::build(document)?;
-    let flow_files = document.place(&["flows"]).named::<FlowFile>()?;
+    let flow_files = document.place(&["flows"]).entries();
     if flow_files.is_empty() {
         let message = "expected at least one flow, such as [flows.download] with from and to, found none";
         return Err(top.error(&["flows"], message));
@@ -42,7 +39,8 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     let mut flows = Vec::new();
     let mut connections = 0;
     let mut names = HashMap::new();
-    for (name, at, flow) in &flow_files {
+    for (name, at, node) in &flow_files {
+        let (flow, app) = app::flow(at, node)?;
         let fail = |keys: &[&str], message: String| at.error(keys, message);
         let copies = names::copies(flow.count);
         if flows.len() + copies > MAX_COPIES {
@@ -52,19 +50,16 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
         for (key, node) in [("from", &flow.from), ("to", &flow.to)] {
             names::check(node, "a node's name", flow.count).map_err(|e| fail(&[key], e))?;
         }
-        let app = app(flow, file.duration).map_err(|(keys, message)| fail(keys, message))?;
+        // What takes no notice of the others may last as long as they do.
+        if file.duration.is_none() && !app.over_udp() && !app.ends() {
+            return Err(fail(&[], app.nothing_ends()));
+        }
         connections += copies * app.connections();
         if connections > MAX_COPIES {
             let message = format!("expected at most {MAX_COPIES} connections in all, found more");
             return Err(fail(&["connections"], message));
         }
-        if app.over_udp() {
-            let about_tcp = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
-            if let Some(key) = about_tcp.into_iter().find(|key| at.below(&[key]).node().is_some()) {
-                return Err(fail(&[key], expected_app(&AppKind::OVER_TCP, kind(flow))));
-            }
-        }
-        let (recovery, control) = variant(flow).map_err(|message| fail(&["variant"], message))?;
+        let (recovery, control) = variant(&flow).map_err(|message| fail(&["variant"], message))?;
         let sender = config(document, at, End::Sender, recovery, control)?;
         let receiver = config(document, at, End::Receiver, recovery, control)?;
         let variant = if app.over_udp() { "udp".to_owned() } else { variant_name(recovery, control) };
@@ -93,7 +88,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
                 ));
             }
             let via = ways::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
-            let start = start(flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
+            let start = start(&flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
             let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
             let group = flow.count.map(|_| name.to_string());
             flows.push(FlowSpec {
@@ -112,7 +107,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
         }
     }
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
-        return Err(flow_files[0].1.error(&[], nothing_ends(&flows[0].app)));
+        return Err(flow_files[0].1.error(&[], flows[0].app.nothing_ends()));
     }
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let Network { nodes, links, .. } = network;
@@ -148,7 +143,7 @@ fn text(document: &Document, title: &str) -> Result<String, ScenarioError> {
     toml::to_string(&root).map_err(|e| document.place(&[]).error(&[], cannot(e)))
 }
 
-fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, Fault> {
+fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, (&'static [&'static str], String)> {
     let start = flow.start + flow.start_step * copy as u64;
     let key: &[&str] = if start > flow.start { &["start_step"] } else { &["start"] };
     match run {
@@ -161,8 +156,8 @@ fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, Fault>
 }
 
 fn variant(flow: &FlowFile) -> Result<(RecoveryKind, ControlKind), String> {
-    let parts = (flow.recovery.as_ref().map(|choice| choice.0), flow.control.as_ref().map(|choice| choice.0));
-    match (&flow.variant, parts) {
+    let parts = (flow.recovery.map(|choice| choice.0), flow.control.map(|choice| choice.0));
+    match (flow.variant, parts) {
         (Some(variant), (None, None)) => Ok(variant.0),
         (Some(_), _) => Err("expected either variant, or recovery and control, found both".to_owned()),
         (None, (recovery, control)) => {

@@ -3,19 +3,24 @@
 //! A field that begins with an underscore is checked here and read elsewhere: TCP settings stand in layers, which are
 //! laid over each other as text.
 
+use std::collections::BTreeMap;
+
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec};
+use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
+use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::app::{MOST_CONNECTIONS, MOST_GOP, MOST_OBJECTS};
+use super::app::{KINDS, Kind};
+use super::model::InFlight;
 use super::names::Count;
 use super::written::{
-    AppName, AvoidanceReadingName, Choice, ControlName, DelayedAckSetting, DelayedGrowthName, GrowthName,
-    InFlightName, Named, ProfileName, RecoveryName, RwndReadingName, Segments, Ssthresh, VariantName, Whole,
-    gateway, loss, maybe_steady, steady,
+    Choice, DelayedAckSetting, GrowthName, Segments, Ssthresh, Whole, above_zero, gateway, loss, number,
+    number_above, size, steady,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -26,11 +31,36 @@ const MOST_EXACT: u64 = (1 << 53) - 1;
 /// A file that extends another may leave out what the other says, so no key of a link, a flow or a handover is required.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(ScenarioFile).to_value();
+    for kind in KINDS {
+        add_options(&mut schema["$defs"], kind);
+    }
     drop_null(&mut schema);
     for table in ["LinkFile", "FlowFile", "HandoverFile"] {
         schema["$defs"][table].as_object_mut().and_then(|table| table.remove("required"));
     }
     schema
+}
+
+/// Puts the options of the application `kind` beside the keys that every flow has; each says whose it is.
+fn add_options(types: &mut Value, kind: &Kind) {
+    let mut options = (kind.schema)();
+    if let (Some(types), Some(Value::Object(more))) = (types.as_object_mut(), options.get_mut("$defs")) {
+        types.append(more);
+    }
+    let Some(Value::Object(options)) = options.get_mut("properties") else { return };
+    for (key, option) in options {
+        let property = &mut types["FlowFile"]["properties"][key];
+        let others = property["description"].as_str().map(|others| format!("{others} "));
+        let described = format!(
+            "{}{}: {}",
+            others.unwrap_or_default(),
+            kind.name,
+            option["description"].as_str().unwrap_or_default()
+        );
+        *property = option.take();
+        property["description"] = described.into();
+        property.as_object_mut().and_then(|property| property.remove("default"));
+    }
 }
 
 /// Takes `null` out of a schema: what a Rust `Option` may be, and TOML has no word for.
@@ -77,21 +107,25 @@ pub(crate) struct ScenarioFile {
     /// One line for people.
     pub(crate) title: Option<String>,
     /// When the run ends; without it, when every flow has finished.
+    #[serde(deserialize_with = "above_zero")]
     pub(crate) duration: Option<Span>,
     /// Every random stream is derived from this; default 1.
     pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
     /// The links by name; they make the nodes.
     #[serde(rename = "links")]
-    pub(crate) _links: Named<LinkFile>,
+    #[schemars(with = "BTreeMap<String, LinkFile>")]
+    pub(crate) _links: BTreeMap<String, IgnoredAny>,
     /// TCP settings of every flow.
     #[serde(rename = "tcp")]
     pub(crate) _tcp: TcpFile,
     /// The flows by name.
     #[serde(rename = "flows")]
-    pub(crate) _flows: Named<FlowFile>,
+    #[schemars(with = "BTreeMap<String, FlowFile>")]
+    pub(crate) _flows: BTreeMap<String, IgnoredAny>,
     /// The handovers by name.
     #[serde(rename = "handovers")]
-    pub(crate) _handovers: Named<HandoverFile>,
+    #[schemars(with = "BTreeMap<String, HandoverFile>")]
+    pub(crate) _handovers: BTreeMap<String, IgnoredAny>,
 }
 
 /// A link between two nodes, in both directions.
@@ -105,12 +139,13 @@ pub(crate) struct LinkFile {
     /// Make so many copies, numbered from 0.
     pub(crate) count: Option<Count>,
     /// Rate from `from` to `to`.
-    #[serde(deserialize_with = "steady")]
+    #[serde(deserialize_with = "steady::<_, Rate, _>")]
     pub(crate) rate: Rate,
     /// Propagation delay.
-    #[serde(deserialize_with = "steady")]
+    #[serde(deserialize_with = "steady::<_, Span, _>")]
     pub(crate) delay: Span,
     /// Share of the rate that carries packets, above 0; default 1.
+    #[serde(default, deserialize_with = "number_above::<_, _, 0, 1>")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub(crate) efficiency: Option<f64>,
     /// What may wait before the link, drop-tail, or a table with a `scheme`; default "unlimited".
@@ -131,12 +166,13 @@ pub(crate) struct LinkFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReverseFile {
     /// Rate from `to` to `from`.
-    #[serde(deserialize_with = "maybe_steady")]
+    #[serde(deserialize_with = "steady::<_, Rate, _>")]
     pub(crate) rate: Option<Rate>,
     /// Propagation delay.
-    #[serde(deserialize_with = "maybe_steady")]
+    #[serde(deserialize_with = "steady::<_, Span, _>")]
     pub(crate) delay: Option<Span>,
     /// Share of the rate that carries packets, above 0.
+    #[serde(deserialize_with = "number_above::<_, _, 0, 1>")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub(crate) efficiency: Option<f64>,
     /// What may wait before the link, drop-tail, or a table with a `scheme`.
@@ -154,9 +190,12 @@ pub(crate) struct ReverseFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TcpFile {
     /// The bundle of defaults; default rfc.
-    pub(crate) profile: Option<Choice<ProfileName>>,
+    pub(crate) profile: Option<Choice<Profile>>,
     /// Largest payload of a segment, options not counted, 88 B to 65495 B.
-    pub(crate) mss: Option<Bytes>,
+    // What a 16-bit total length leaves for the payload, and the least that real stacks accept.
+    #[serde(deserialize_with = "size::<_, _, 88, 65_495>")]
+    #[schemars(with = "Bytes")]
+    pub(crate) mss: Option<u64>,
     /// Receive buffer: bytes or segments, 1 segment to 1 GiB.
     pub(crate) receive_window: Option<Segments>,
     /// Offer window scaling (RFC 7323).
@@ -212,10 +251,11 @@ pub(crate) struct AdalrFile {
     /// Deflate less on a partial ACK, wait 200 ms longer after a timeout, resend three segments a pass.
     pub(crate) loss_recovery: Option<bool>,
     /// How the adjusted receive window grows while segments go out.
-    pub(crate) rwnd_reading: Option<Choice<RwndReadingName>>,
+    pub(crate) rwnd_reading: Option<Choice<RwndReading>>,
     /// When congestion avoidance is fast.
-    pub(crate) avoidance_reading: Option<Choice<AvoidanceReadingName>>,
+    pub(crate) avoidance_reading: Option<Choice<AvoidanceReading>>,
     /// The deviation gain that multiplies the scaling component, 0 to 10.
+    #[serde(deserialize_with = "number::<_, _, 0, 10>")]
     pub(crate) rtt_dev_gain: Option<f64>,
 }
 
@@ -228,7 +268,7 @@ pub(crate) struct AfcFile {
     /// Reduce less when the second loss is far from the first.
     pub(crate) rate_adjustment: Option<bool>,
     /// What the ACKs are worth that arrive while the reduction is delayed.
-    pub(crate) growth_while_delayed: Option<Choice<DelayedGrowthName>>,
+    pub(crate) growth_while_delayed: Option<Choice<DelayedGrowth>>,
 }
 
 /// The retransmission timer (RFC 6298).
@@ -236,10 +276,12 @@ pub(crate) struct AfcFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct RtoFile {
     /// Before the first sample of the round-trip time.
+    #[serde(deserialize_with = "above_zero")]
     pub(crate) initial: Option<Span>,
     /// Lower bound.
     pub(crate) min: Option<Span>,
     /// Upper bound, also of the backed-off timer.
+    #[serde(deserialize_with = "above_zero")]
     pub(crate) max: Option<Span>,
     /// Clock granularity.
     pub(crate) granularity: Option<Span>,
@@ -259,53 +301,8 @@ pub(crate) struct FlowFile {
     #[serde(default)]
     pub(crate) via: Vec<String>,
     /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, "onoff", or over UDP "cbr" or "multimedia".
-    pub(crate) app: Option<Choice<AppName>>,
-    /// ftp, cbr: stop after so many bytes.
-    pub(crate) bytes: Option<Bytes>,
-    /// Stop offering data, or asking for it, so long after the start.
-    pub(crate) duration: Option<Span>,
-    /// http: from one page's request to the next page's; default "30 s".
-    pub(crate) page_interval: Option<Span>,
-    /// http: size of a page's main object; default "10710 B".
-    pub(crate) main_object: Option<Bytes>,
-    /// http: embedded objects of a page; default 15.
-    pub(crate) objects: Option<Whole<1, MOST_OBJECTS>>,
-    /// http: size of an embedded object; default "7758 B".
-    pub(crate) object: Option<Bytes>,
-    /// http: size of a request; default "350 B".
-    pub(crate) request: Option<Bytes>,
-    /// http: persistent connections for the embedded objects; default 1.
-    pub(crate) connections: Option<Whole<1, MOST_CONNECTIONS>>,
-    /// http: whether a connection's requests go out together; default true.
-    pub(crate) pipelining: Option<bool>,
-    /// http: stop after so many pages.
-    pub(crate) pages: Option<Whole<1, MOST_EXACT>>,
-    /// onoff: mean length of an on period; default "160 ms".
-    pub(crate) mean_on: Option<Span>,
-    /// onoff: mean length of an off period; default "160 ms".
-    pub(crate) mean_off: Option<Span>,
-    /// onoff: shape of the Pareto distributions of both, above 1; default 1.5.
-    #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 1000))]
-    pub(crate) shape: Option<f64>,
-    /// cbr: payload sent, over time. onoff: bytes written, over the time of on periods.
-    pub(crate) rate: Option<Rate>,
-    /// cbr: payload of a datagram; onoff: bytes of a write; default "1000 B". multimedia: the most that a datagram carries; default "1316 B".
-    pub(crate) packet: Option<Bytes>,
-    /// multimedia: rate of the audio; default "64 kbit/s".
-    pub(crate) audio: Option<Rate>,
-    /// multimedia: mean rate of the video; default "512 kbit/s".
-    pub(crate) video: Option<Rate>,
-    /// multimedia: video frames a second; default 25.
-    #[schemars(range(min = 1, max = 1000))]
-    pub(crate) frame_rate: Option<f64>,
-    /// multimedia: frames from one key frame to the next; default 12.
-    pub(crate) gop: Option<Whole<1, MOST_GOP>>,
-    /// multimedia: mean size of a key frame over that of another; default 4.
-    #[schemars(range(min = 1, max = 1000))]
-    pub(crate) key_frame_ratio: Option<f64>,
-    /// multimedia: coefficient of variation of the sizes of frames; default 0.3.
-    #[schemars(range(min = 0, max = 10))]
-    pub(crate) frame_variation: Option<f64>,
+    #[serde(rename = "app")]
+    pub(crate) _app: Option<Choice<&'static Kind>>,
     /// When the application starts; default "0 s".
     #[serde(default)]
     pub(crate) start: Span,
@@ -313,11 +310,11 @@ pub(crate) struct FlowFile {
     #[serde(default)]
     pub(crate) start_step: Span,
     /// Recovery and control by one name; default sack.
-    pub(crate) variant: Option<Choice<VariantName>>,
+    pub(crate) variant: Option<Choice<(RecoveryKind, ControlKind)>>,
     /// What to retransmit, when; default sack. Not with `variant`.
-    pub(crate) recovery: Option<Choice<RecoveryName>>,
+    pub(crate) recovery: Option<Choice<RecoveryKind>>,
     /// How large the window is; default standard. Not with `variant`.
-    pub(crate) control: Option<Choice<ControlName>>,
+    pub(crate) control: Option<Choice<ControlKind>>,
     /// Settings of this flow over those of [tcp].
     #[serde(default, rename = "tcp")]
     pub(crate) _tcp: TcpFile,
@@ -331,6 +328,7 @@ pub(crate) struct FlowFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct HandoverFile {
     /// When.
+    #[serde(deserialize_with = "above_zero")]
     pub(crate) at: Span,
     /// Names of flows, or patterns in which * stands for any letters.
     pub(crate) flows: Vec<String>,
@@ -338,5 +336,5 @@ pub(crate) struct HandoverFile {
     #[serde(default)]
     pub(crate) via: Vec<String>,
     /// What becomes of packets under way: "deliver" (the default) or "lose".
-    pub(crate) in_flight: Option<Choice<InFlightName>>,
+    pub(crate) in_flight: Option<Choice<InFlight>>,
 }

@@ -1,17 +1,13 @@
 //! From the TCP settings as written to those of one end of one flow.
 
-use bentpipe_tcp::control::{AdalrOptions, AfcOptions};
 use bentpipe_tcp::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind};
-use bentpipe_units::{Bytes, Span};
+use bentpipe_units::Span;
 
 use super::error::ScenarioError;
 use super::layers::merge;
-use super::schema::{AdalrFile, AfcFile, TcpFile};
+use super::schema::TcpFile;
 use super::tree::{Document, Place};
-use super::written::{DelayedAckSetting, Segments, Ssthresh};
-
-/// What a 16-bit total length leaves for the payload, and the least that real stacks accept.
-const MSS: std::ops::RangeInclusive<u64> = 88..=65_495;
+use super::written::{DelayedAckSetting, GrowthName, Segments, Ssthresh};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
 const MAX_WINDOW: u64 = 1 << 30;
@@ -56,42 +52,37 @@ pub(crate) fn config(
 /// The key below `tcp`, and what is wrong with it.
 type Fault = (&'static [&'static str], String);
 
+/// Lays the keys that are written over the settings of the same names.
+macro_rules! lay {
+    ($file:expr => $settings:expr; $($key:ident),*) => {
+        $(if let Some(written) = $file.$key {
+            $settings.$key = written.into();
+        })*
+    };
+}
+
 fn settings(file: &TcpFile, recovery: RecoveryKind, control: ControlKind) -> Result<Config, Fault> {
-    let profile = file.profile.as_ref().map_or(Profile::Rfc, |profile| profile.0);
+    let profile = file.profile.map_or(Profile::Rfc, |profile| profile.0);
     let mut config = profile.config(recovery, control);
     windows(file, &mut config)?;
     config.growth = growth(file, config.growth)?;
     config.delayed_ack = delayed_ack(file, config.delayed_ack)?;
     timers(file, &mut config)?;
-    let switches = [
-        (&mut config.timestamps, file.timestamps),
-        (&mut config.sack, file.sack),
-        (&mut config.ecn, file.ecn),
-        (&mut config.limited_transmit, file.limited_transmit),
-        (&mut config.recover_guard, file.recover_guard),
-        (&mut config.restart_after_idle, file.restart_after_idle),
-        (&mut config.grow_only_when_limited, file.grow_only_when_limited),
-    ];
-    for (setting, written) in switches {
-        *setting = written.unwrap_or(*setting);
-    }
-    adalr(&file.adalr, &mut config.adalr)?;
-    afc(&file.afc, &mut config.afc);
-    if let Some(threshold) = file.duplicate_threshold {
-        config.duplicate_threshold = threshold.get() as u32;
-    }
-    if let Some(most) = file.max_retransmissions {
-        config.max_retransmissions = most.get() as u32;
-    }
+    lay!(file => config; timestamps, sack, ecn, limited_transmit, recover_guard, restart_after_idle,
+        grow_only_when_limited, duplicate_threshold, max_retransmissions, time_wait);
+    let (adalr, afc) = (&file.adalr, &file.afc);
+    lay!(adalr => config.adalr; scaling, cwnd_increase, rwnd_increase, loss_recovery, rtt_dev_gain);
+    config.adalr.rwnd_reading = adalr.rwnd_reading.map_or(config.adalr.rwnd_reading, |choice| choice.0);
+    config.adalr.avoidance_reading =
+        adalr.avoidance_reading.map_or(config.adalr.avoidance_reading, |choice| choice.0);
+    lay!(afc => config.afc; delayed_recovery, rate_adjustment);
+    config.afc.growth_while_delayed =
+        afc.growth_while_delayed.map_or(config.afc.growth_while_delayed, |choice| choice.0);
     Ok(config)
 }
 
 fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
-    if let Some(mss) = file.mss.map(Bytes::get) {
-        if !MSS.contains(&mss) {
-            let message = format!("expected a size from {} B to {} B, found {mss} B", MSS.start(), MSS.end());
-            return Err((&["mss"], message));
-        }
+    if let Some(mss) = file.mss {
         config.mss = mss as u32;
     }
     let mss = config.mss;
@@ -128,39 +119,9 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
     Ok(())
 }
 
-fn adalr(file: &AdalrFile, options: &mut AdalrOptions) -> Result<(), Fault> {
-    let switches = [
-        (&mut options.scaling, file.scaling),
-        (&mut options.cwnd_increase, file.cwnd_increase),
-        (&mut options.rwnd_increase, file.rwnd_increase),
-        (&mut options.loss_recovery, file.loss_recovery),
-    ];
-    for (setting, written) in switches {
-        *setting = written.unwrap_or(*setting);
-    }
-    options.rwnd_reading = file.rwnd_reading.as_ref().map_or(options.rwnd_reading, |choice| choice.0);
-    options.avoidance_reading =
-        file.avoidance_reading.as_ref().map_or(options.avoidance_reading, |choice| choice.0);
-    if let Some(gain) = file.rtt_dev_gain {
-        if !(0.0..=10.0).contains(&gain) {
-            let message = format!("expected a number from 0 to 10, found {gain}");
-            return Err((&["adalr", "rtt_dev_gain"], message));
-        }
-        options.rtt_dev_gain = gain;
-    }
-    Ok(())
-}
-
-fn afc(file: &AfcFile, options: &mut AfcOptions) {
-    options.delayed_recovery = file.delayed_recovery.unwrap_or(options.delayed_recovery);
-    options.rate_adjustment = file.rate_adjustment.unwrap_or(options.rate_adjustment);
-    options.growth_while_delayed =
-        file.growth_while_delayed.as_ref().map_or(options.growth_while_delayed, |choice| choice.0);
-}
-
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
-    let by_bytes = match &file.growth {
-        Some(choice) => choice.0,
+    let by_bytes = match file.growth {
+        Some(choice) => choice.0 == GrowthName::Bytes,
         None => matches!(profile, Growth::Bytes { .. }),
     };
     let key = &["byte_counting_limit"];
@@ -199,17 +160,7 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
 
 fn timers(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
     let rto = &mut config.rto;
-    rto.initial = file.rto.initial.unwrap_or(rto.initial);
-    rto.min = file.rto.min.unwrap_or(rto.min);
-    rto.max = file.rto.max.unwrap_or(rto.max);
-    rto.granularity = file.rto.granularity.unwrap_or(rto.granularity);
-    config.time_wait = file.time_wait.unwrap_or(config.time_wait);
-    if rto.max == Span::ZERO {
-        return Err((&["rto", "max"], "expected a time above zero, found 0 s".to_owned()));
-    }
-    if rto.initial == Span::ZERO {
-        return Err((&["rto", "initial"], "expected a time above zero, found 0 s".to_owned()));
-    }
+    lay!(file.rto => rto; initial, min, max, granularity);
     let most = rto.max;
     let bounded: [(&'static [&'static str], Span); 3] = [
         (&["rto", "min"], rto.min),

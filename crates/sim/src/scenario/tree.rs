@@ -63,8 +63,15 @@ impl Node {
         }
     }
 
+    /// The value of a key of a table, or of an index of an array, such as `[0]`.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
-        self.table()?.get(key)
+        match &self.value {
+            Value::Table(table) => table.get(key),
+            Value::Array(items) => {
+                items.get(key.strip_prefix('[')?.strip_suffix(']')?.parse::<usize>().ok()?)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -152,15 +159,10 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// Each entry of the table that stands here, with its name and its place.
-    pub(crate) fn named<T: DeserializeOwned>(&self) -> Result<Vec<(&'a str, Place<'a>, T)>, ScenarioError> {
+    /// Each entry of the table that stands here: its name, its place, and what stands there.
+    pub(crate) fn entries(&self) -> Vec<(&'a str, Place<'a>, &'a Node)> {
         let table = self.node().and_then(Node::table).into_iter().flatten();
-        let read = |(name, node): (&'a String, &'a Node)| {
-            let at = self.below(&[name]);
-            let entry = at.read_from(node)?;
-            Ok((name.as_str(), at, entry))
-        };
-        table.map(read).collect()
+        table.map(|(name, node)| (name.as_str(), self.below(&[name]), node)).collect()
     }
 
     /// The error `message` about the value that `keys` lead to from here, at the line of its nearest ancestor when it is

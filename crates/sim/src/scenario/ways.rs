@@ -49,7 +49,8 @@ pub(super) fn handovers(
 ) -> Result<Vec<HandoverSpec>, ScenarioError> {
     let mut handovers = Vec::new();
     let mut moves = 0;
-    for (name, at, handover) in document.place(&["handovers"]).named::<HandoverFile>()? {
+    for (name, at, handover) in document.place(&["handovers"]).entries() {
+        let handover: HandoverFile = at.read_from(handover)?;
         let fail = |keys: &[&str], message: String| at.error(keys, message);
         names::check(name, "a handover's name", None).map_err(|e| fail(&[], e))?;
         time(&handover, run).map_err(|e| fail(&["at"], e))?;
@@ -75,7 +76,6 @@ pub(super) fn handovers(
 
 fn time(handover: &HandoverFile, run: Option<Span>) -> Result<(), String> {
     match (handover.at, run) {
-        (Span::ZERO, _) => Err("expected a time above zero, found 0 s".to_owned()),
         (at, Some(end)) if at >= end => {
             Err(format!("expected a time before the end of the run ({end}), found {at}"))
         }

@@ -9,54 +9,14 @@ use bentpipe_path::LossSpec;
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
-use bentpipe_units::{Bytes, Rate, Span};
+use bentpipe_units::{Bytes, Span, Written, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{
     Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer,
 };
 
-use super::app::AppKind;
 use super::error::{expected_one_of, quoted};
 use super::model::InFlight;
-
-/// A table whose keys are names that the scenario makes up; the entries are read one by one.
-#[derive(Debug)]
-pub(crate) struct Named<T>(PhantomData<T>);
-
-impl<T> Default for Named<T> {
-    fn default() -> Self {
-        Named(PhantomData)
-    }
-}
-
-impl<'de, T> Deserialize<'de> for Named<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Tables;
-        impl<'de> Visitor<'de> for Tables {
-            type Value = ();
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table of names")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
-                Ok(())
-            }
-        }
-        deserializer.deserialize_map(Tables).map(|()| Named(PhantomData))
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Named<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        format!("Named{}", T::schema_name()).into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let value = generator.subschema_for::<T>();
-        json_schema!({ "type": "object", "additionalProperties": value })
-    }
-}
 
 /// A kind of value that is a table only; serde would also take one from an array.
 struct Table<T> {
@@ -80,53 +40,36 @@ pub(crate) fn loss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     deserializer.deserialize_map(table).map(Some)
 }
 
-/// A rate or a delay of a link.
-pub(crate) fn steady<'de, D: Deserializer<'de>, T: Steady>(deserializer: D) -> Result<T, D::Error> {
-    struct Text<T>(PhantomData<T>);
-    impl<'de, T: Steady> Visitor<'de> for Text<T> {
-        type Value = T;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(T::EXPECTED)
-        }
-        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-            text.parse().map_err(E::custom)
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<T, A::Error> {
-            Err(changing::<T, _>("an array"))
-        }
-        fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<T, A::Error> {
-            Err(changing::<T, _>("a table"))
+/// A rate or a delay of a link, of which it has one from the start of a run to its end.
+pub(crate) fn steady<'de, D: Deserializer<'de>, V: Written, T: From<V>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    struct Text<V>(PhantomData<V>);
+    impl<V: Written> Text<V> {
+        fn changing<E: Error>(found: &str) -> E {
+            E::custom(format!(
+                "expected {}, found {found}; rates and delays of a link do not change during a run yet: a handover moves \
+                 flows to another link, and flows such as cbr and onoff take a share of one",
+                V::EXPECTED
+            ))
         }
     }
-    deserializer.deserialize_any(Text(PhantomData))
-}
-
-/// As [`steady`], where nothing needs to be said.
-pub(crate) fn maybe_steady<'de, D: Deserializer<'de>, T: Steady>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    steady(deserializer).map(Some)
-}
-
-/// What a link has one of, from the start of a run to its end.
-pub(crate) trait Steady: FromStr<Err = String> {
-    const EXPECTED: &'static str;
-}
-
-impl Steady for Rate {
-    const EXPECTED: &'static str = "a rate such as \"2.048 Mbit/s\"";
-}
-
-impl Steady for Span {
-    const EXPECTED: &'static str = "a time such as \"250 ms\"";
-}
-
-fn changing<T: Steady, E: Error>(found: &str) -> E {
-    E::custom(format!(
-        "expected {}, found {found}; rates and delays of a link do not change during a run yet: a handover moves flows to \
-         another link, and flows such as cbr and onoff take a share of one",
-        T::EXPECTED
-    ))
+    impl<'de, V: Written> Visitor<'de> for Text<V> {
+        type Value = V;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(V::EXPECTED)
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<V, E> {
+            text.parse().map_err(E::custom)
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<V, A::Error> {
+            Err(Self::changing("an array"))
+        }
+        fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<V, A::Error> {
+            Err(Self::changing("a table"))
+        }
+    }
+    deserializer.deserialize_any(Text::<V>(PhantomData)).map(T::from)
 }
 
 /// A whole number from `LEAST` to `MOST`.
@@ -170,6 +113,70 @@ impl<const LEAST: u64, const MOST: u64> JsonSchema for Whole<LEAST, MOST> {
     }
 }
 
+impl<const LEAST: u64, const MOST: u64> From<Whole<LEAST, MOST>> for u32 {
+    fn from(Whole(n): Whole<LEAST, MOST>) -> u32 {
+        n.min(u32::MAX.into()) as u32
+    }
+}
+
+/// As `n`, which the caller's bounds let fit.
+fn fitting<T: TryFrom<u64>, E: Error>(n: u64) -> Result<T, E> {
+    T::try_from(n).map_err(|_| E::custom(format!("expected a smaller number, found {n}")))
+}
+
+/// A whole number from `LEAST` to `MOST`.
+pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    fitting(Whole::<LEAST, MOST>::deserialize(deserializer)?.get())
+}
+
+/// A size from `LEAST` to `MOST` bytes.
+pub(crate) fn size<'de, D: Deserializer<'de>, T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let found = Bytes::deserialize(deserializer)?;
+    let least = Bytes::new(LEAST);
+    match found.get() {
+        bytes if (LEAST..=MOST).contains(&bytes) => fitting(bytes),
+        bytes if MOST == u64::MAX => {
+            Err(Error::custom(format!("expected a size above zero, found {bytes} B")))
+        }
+        bytes => {
+            let most = Bytes::new(MOST);
+            Err(Error::custom(format!("expected a size from {least} to {most}, found {bytes} B")))
+        }
+    }
+}
+
+/// A time above zero.
+pub(crate) fn above_zero<'de, D: Deserializer<'de>, T: From<Span>>(deserializer: D) -> Result<T, D::Error> {
+    match Span::deserialize(deserializer)? {
+        Span::ZERO => Err(Error::custom("expected a time above zero, found 0 s")),
+        time => Ok(time.into()),
+    }
+}
+
+/// A number from `LEAST` to `MOST`.
+pub(crate) fn number<'de, D: Deserializer<'de>, T: From<f64>, const LEAST: u64, const MOST: u64>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    match f64::deserialize(deserializer)? {
+        x if (LEAST as f64..=MOST as f64).contains(&x) => Ok(x.into()),
+        x => Err(Error::custom(format!("expected a number from {LEAST} to {MOST}, found {x}"))),
+    }
+}
+
+/// A number above `LEAST`, at most `MOST`.
+pub(crate) fn number_above<'de, D: Deserializer<'de>, T: From<f64>, const LEAST: u64, const MOST: u64>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    match f64::deserialize(deserializer)? {
+        x if x > LEAST as f64 && x <= MOST as f64 => Ok(x.into()),
+        x => Err(Error::custom(format!("expected a number above {LEAST}, at most {MOST}, found {x}"))),
+    }
+}
+
 /// A gateway.
 pub(crate) fn gateway<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<GatewaySpec>, D::Error> {
     let table = Table { example: "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }", of: PhantomData };
@@ -177,99 +184,85 @@ pub(crate) fn gateway<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 }
 
 /// A kind of value that is chosen by name.
-pub(crate) trait Names {
-    /// What the name stands for.
-    type Value: Copy + fmt::Debug;
+pub(crate) trait Names: Copy + fmt::Debug + 'static {
     /// In an error: `expected WHAT (a, b, c)`.
     const WHAT: &'static str;
     /// Every name, in the order of a list for people.
-    fn all() -> Vec<(&'static str, Self::Value)>;
+    fn all() -> Vec<(&'static str, Self)>;
 }
 
-/// One of the names of `N`.
-#[derive(Debug)]
-pub(crate) struct Choice<N: Names>(pub(crate) N::Value);
+/// One of the names of `T`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice<T: Names>(pub(crate) T);
 
-impl<N: Names> Clone for Choice<N> {
-    fn clone(&self) -> Self {
-        Choice(self.0)
-    }
+fn names<T: Names>() -> Vec<&'static str> {
+    T::all().iter().map(|(name, _)| *name).collect()
 }
 
-impl<'de, N: Names> Deserialize<'de> for Choice<N> {
+impl<'de, T: Names> Deserialize<'de> for Choice<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name<N>(PhantomData<N>);
-        impl<N: Names> Visitor<'_> for Name<N> {
-            type Value = Choice<N>;
+        struct Name<T>(PhantomData<T>);
+        impl<T: Names> Visitor<'_> for Name<T> {
+            type Value = Choice<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let names: Vec<_> = N::all().iter().map(|(name, _)| *name).collect();
-                write!(f, "{} ({})", N::WHAT, names.join(", "))
+                write!(f, "{} ({})", T::WHAT, names::<T>().join(", "))
             }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Choice<N>, E> {
-                let all = N::all();
-                let found = all.iter().find(|(name, _)| *name == text);
-                found.map(|(_, value)| Choice(*value)).ok_or_else(|| {
-                    let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
-                    E::custom(expected_one_of(N::WHAT, text, &names))
-                })
+            fn visit_str<E: Error>(self, text: &str) -> Result<Choice<T>, E> {
+                let found = T::all().into_iter().find(|(name, _)| *name == text);
+                let wrong = || E::custom(expected_one_of(T::WHAT, text, &names::<T>()));
+                found.map(|(_, value)| Choice(value)).ok_or_else(wrong)
             }
         }
-        deserializer.deserialize_str(Name::<N>(PhantomData))
+        deserializer.deserialize_str(Name::<T>(PhantomData))
     }
 }
 
-impl<N: Names> JsonSchema for Choice<N> {
+impl<T: Names> JsonSchema for Choice<T> {
     fn inline_schema() -> bool {
         true
     }
     fn schema_name() -> Cow<'static, str> {
-        N::WHAT.into()
+        T::WHAT.into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<_> = N::all().iter().map(|(name, _)| *name).collect();
-        json_schema!({ "type": "string", "enum": names })
+        json_schema!({ "type": "string", "enum": names::<T>() })
     }
 }
 
-macro_rules! names {
-    ($name:ident, $value:ty, $what:literal, $all:expr) => {
-        #[derive(Debug)]
-        pub(crate) struct $name;
-        impl Names for $name {
-            type Value = $value;
+/// What opens the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GrowthName {
+    PerAck,
+    Bytes,
+}
+
+macro_rules! named {
+    ($($type:ty: $what:literal, $all:expr;)*) => {
+        $(impl Names for $type {
             const WHAT: &'static str = $what;
-            fn all() -> Vec<(&'static str, $value)> {
-                $all
+            fn all() -> Vec<(&'static str, Self)> {
+                $all.into_iter().collect()
             }
-        }
+        })*
     };
 }
 
-names!(ProfileName, Profile, "a profile", Profile::ALL.map(|profile| (profile.name(), profile)).to_vec());
-names!(RecoveryName, RecoveryKind, "a recovery", RecoveryKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
-names!(ControlName, ControlKind, "a control", ControlKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
-names!(VariantName, (RecoveryKind, ControlKind), "a variant", variants());
-names!(RwndReadingName, RwndReading, "a reading", RWND_READINGS.to_vec());
-names!(AvoidanceReadingName, AvoidanceReading, "a reading", AVOIDANCE_READINGS.to_vec());
-names!(DelayedGrowthName, DelayedGrowth, "a reading", DELAYED_GROWTHS.to_vec());
-names!(GrowthName, bool, "what opens the window", vec![("per-ack", false), ("bytes", true)]);
-names!(InFlightName, InFlight, "what becomes of packets under way", IN_FLIGHT.to_vec());
-names!(AppName, AppKind, "an application", AppKind::ALL.map(|kind| (kind.name(), kind)).to_vec());
-
-const RWND_READINGS: [(&str, RwndReading); 4] = [
-    ("per-segment", RwndReading::PerSegment),
-    ("from-advertised", RwndReading::FromAdvertised),
-    ("per-ack", RwndReading::PerAck),
-    ("accumulating", RwndReading::Accumulating),
-];
-
-const AVOIDANCE_READINGS: [(&str, AvoidanceReading); 2] =
-    [("paper", AvoidanceReading::Paper), ("slides", AvoidanceReading::Slides)];
-
-const IN_FLIGHT: [(&str, InFlight); 2] = [("deliver", InFlight::Deliver), ("lose", InFlight::Lose)];
-
-const DELAYED_GROWTHS: [(&str, DelayedGrowth); 2] =
-    [("held", DelayedGrowth::Held), ("credited", DelayedGrowth::Credited)];
+named! {
+    Profile: "a profile", Profile::ALL.map(|profile| (profile.name(), profile));
+    RecoveryKind: "a recovery", RecoveryKind::ALL.map(|kind| (kind.name(), kind));
+    ControlKind: "a control", ControlKind::ALL.map(|kind| (kind.name(), kind));
+    (RecoveryKind, ControlKind): "a variant", variants();
+    RwndReading: "a reading", [
+        ("per-segment", RwndReading::PerSegment),
+        ("from-advertised", RwndReading::FromAdvertised),
+        ("per-ack", RwndReading::PerAck),
+        ("accumulating", RwndReading::Accumulating),
+    ];
+    AvoidanceReading: "a reading", [("paper", AvoidanceReading::Paper), ("slides", AvoidanceReading::Slides)];
+    DelayedGrowth: "a reading", [("held", DelayedGrowth::Held), ("credited", DelayedGrowth::Credited)];
+    GrowthName: "what opens the window", [("per-ack", GrowthName::PerAck), ("bytes", GrowthName::Bytes)];
+    InFlight: "what becomes of packets under way", [("deliver", InFlight::Deliver), ("lose", InFlight::Lose)];
+}
 
 /// Every variant: a recovery and a control under the one name that the field has for them.
 pub fn variants() -> Vec<(&'static str, (RecoveryKind, ControlKind))> {
@@ -351,40 +344,13 @@ impl FromStr for Ssthresh {
     }
 }
 
-macro_rules! written_as_text {
-    ($type:ident, $expected:expr, $pattern:literal) => {
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Text;
-                impl Visitor<'_> for Text {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($expected)
-                    }
-                    fn visit_str<E: Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                }
-                deserializer.deserialize_str(Text)
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "pattern": $pattern })
-            }
-        }
-    };
-}
-
-written_as_text!(Segments, SEGMENTS, "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$");
-written_as_text!(Ssthresh, SSTHRESH, "^(unlimited|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$");
+written_as_text!(Segments, "Segments", SEGMENTS, "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$");
+written_as_text!(
+    Ssthresh,
+    "Ssthresh",
+    SSTHRESH,
+    "^(unlimited|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$"
+);
 
 /// Delayed acknowledgments: off, as the profile has them, or as given.
 #[derive(Clone, Debug)]

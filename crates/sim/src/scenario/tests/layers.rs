@@ -5,7 +5,7 @@ use bentpipe_tcp::{DelayedAck, Growth, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 
 use super::{BASE, good, set};
-use crate::scenario::{AppSpec, load, parse_str};
+use crate::scenario::{AppSpec, FtpSpec, load, parse_str};
 
 #[test]
 fn every_key_arrives() {
@@ -37,7 +37,7 @@ fn every_key_arrives() {
     );
     let download = &scenario.flows[1];
     assert_eq!((download.from, download.to, download.variant.as_str()), (3, 1, "reno"));
-    assert_eq!(download.app, AppSpec::Ftp { bytes: Some(50_000_000), duration: None });
+    assert_eq!(download.app, AppSpec::Ftp(FtpSpec { bytes: Some(50_000_000), duration: None }));
     let (sender, receiver) = (&download.sender, &download.receiver);
     assert_eq!((sender.recovery, sender.sack), (RecoveryKind::Reno, false));
     assert_eq!((sender.receive_window, receiver.receive_window), (58_400, 58_400));
@@ -48,7 +48,7 @@ fn every_key_arrives() {
     assert_eq!((sender.rto.max, sender.rto.granularity), (second(64), Span::from_millis(500)));
     let upload = &scenario.flows[3];
     assert_eq!((upload.variant.as_str(), upload.sender.receive_window), ("newreno", 65_535));
-    assert_eq!(upload.app, AppSpec::Ftp { bytes: None, duration: Some(second(30)) });
+    assert_eq!(upload.app, AppSpec::Ftp(FtpSpec { bytes: None, duration: Some(second(30)) }));
 }
 
 const SMALL: &str = "
@@ -92,7 +92,7 @@ fn something_must_end_the_run() {
     }
     let both = set(SMALL, &[("flows.f.duration", "1 s")]).unwrap();
     let duration = Some(Span::from_millis(1000));
-    assert_eq!(both.flows[0].app, AppSpec::Ftp { bytes: Some(1_000_000), duration });
+    assert_eq!(both.flows[0].app, AppSpec::Ftp(FtpSpec { bytes: Some(1_000_000), duration }));
 }
 
 #[test]
