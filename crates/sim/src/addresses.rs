@@ -4,9 +4,6 @@ use bentpipe_path::gateway::FlowKey;
 
 use crate::scenario::{AppSpec, FlowSpec, Scenario};
 
-/// TTL of a packet when it leaves its host; each router takes one off.
-pub(crate) const TTL: u8 = 64;
-
 /// Ports for those who open connections (RFC 6335: 49152 to 65535).
 const FIRST_PORT: u16 = 49_152;
 const PORTS: usize = 16_384;

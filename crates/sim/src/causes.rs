@@ -4,12 +4,14 @@
 //! join gives does not depend on when it is made: a loss is known from the time at which it happens on, also where a link
 //! that passes its packets told it early.
 
+use bentpipe_net::Lost;
 use bentpipe_tcp::recovery::Reduction;
 use bentpipe_tcp::{Flags, Seq};
 use bentpipe_units::Time;
 use serde::Serialize;
 
-use crate::packets::Packet;
+use crate::ids::{ConnectionId, Side};
+use crate::packet::{Content, Packet};
 
 /// Lost data segments by cause, and what they cost.
 ///
@@ -44,7 +46,7 @@ pub struct LossCauses {
 }
 
 impl LossCauses {
-    fn count(&mut self, lost: &Lost) {
+    fn count(&mut self, lost: &LostSegment) {
         match lost.cause {
             Cause::Random => {
                 self.random += 1;
@@ -80,7 +82,7 @@ enum Cause {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Lost {
+struct LostSegment {
     seq: Seq,
     sent: Time,
     cause: Cause,
@@ -92,8 +94,8 @@ struct Lost {
 struct Noted {
     /// When it is lost.
     at: Time,
-    connection: u32,
-    lost: Lost,
+    connection: ConnectionId,
+    lost: LostSegment,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +107,7 @@ struct Cut {
 #[derive(Clone, Debug, Default)]
 struct Connection {
     /// Losses that a reduction may still answer to.
-    open: Vec<Lost>,
+    open: Vec<LostSegment>,
     /// Reductions that a loss may still be found for.
     cuts: Vec<Cut>,
     settled: LossCauses,
@@ -124,21 +126,20 @@ impl Causes {
         Causes { noted: Vec::new(), connections: vec![Connection::default(); connections] }
     }
 
-    /// A packet is lost at time `at`: a full queue drops it, or a link damages it.
-    pub(crate) fn note(&mut self, at: Time, packet: &Packet, by_queue: bool) {
-        let segment = &packet.segment;
-        // A flow's data goes from the even end of a connection to the odd one; behind the connections come UDP flows.
-        let over_tcp = (packet.to as usize) < 2 * self.connections.len();
-        if !over_tcp || packet.to.is_multiple_of(2) || (segment.len == 0 && !segment.flags.has(Flags::FIN)) {
+    /// A packet is lost at time `at`.
+    pub(crate) fn note(&mut self, at: Time, packet: &Packet, why: Lost) {
+        let Content::Segment(segment) = &packet.content else { return };
+        // Data goes to the other side than it comes from.
+        if packet.to.side() == Side::Data || (segment.len == 0 && !segment.flags.has(Flags::FIN)) {
             return;
         }
-        let cause = match by_queue {
+        let cause = match why {
             _ if segment.len == 0 => Cause::Uncounted,
-            true => Cause::Congestion,
-            false => Cause::Random,
+            Lost::Dropped(_) => Cause::Congestion,
+            Lost::Damaged(_) | Lost::Left(_) => Cause::Random,
         };
-        let lost = Lost { seq: segment.seq, sent: packet.sent, cause, cut: false };
-        self.noted.push(Noted { at, connection: packet.to / 2, lost });
+        let lost = LostSegment { seq: segment.seq, sent: packet.sent, cause, cut: false };
+        self.noted.push(Noted { at, connection: packet.to.connection(), lost });
     }
 
     /// Joins what has happened by `now`. `sender` gives, for a connection, SND.UNA and the reductions since the last join.
@@ -146,7 +147,7 @@ impl Causes {
         let connections = &mut self.connections;
         self.noted.retain(|noted| {
             if noted.at <= now {
-                connections[noted.connection as usize].open.push(noted.lost);
+                connections[noted.connection.index()].open.push(noted.lost);
             }
             noted.at > now
         });
@@ -185,7 +186,7 @@ impl Connection {
         losses.sort_by_key(|lost| lost.sent);
         let mut losses = losses.into_iter().peekable();
         let (open, settled) = (&mut self.open, &mut self.settled);
-        let mut settle_below = |open: &mut Vec<Lost>, una: Seq| {
+        let mut settle_below = |open: &mut Vec<LostSegment>, una: Seq| {
             open.retain(|lost| {
                 if lost.seq < una {
                     settled.count(lost);

@@ -4,16 +4,16 @@ mod addresses;
 mod apps;
 mod causes;
 mod engine;
-mod events;
+mod ids;
 mod observe;
-mod packets;
+mod packet;
 pub mod pcap;
 mod recorder;
 mod result;
-mod routes;
 mod run;
 pub mod scenario;
 mod series;
+mod watch;
 
 pub use causes::LossCauses;
 pub use result::{

@@ -3,13 +3,15 @@
 use std::io;
 use std::net::Ipv4Addr;
 
+use bentpipe_net::{LinkId, Lost, TTL};
 use bentpipe_path::Link;
 use bentpipe_tcp::wire::Addresses;
-use bentpipe_tcp::{Endpoint, Flags, Segment, Seq};
+use bentpipe_tcp::{Endpoint, Flags, Seq};
 use bentpipe_units::Time;
 
-use crate::addresses::{TTL, keys, lines};
-use crate::packets::Packet;
+use crate::addresses::{keys, lines};
+use crate::ids::{EndId, Side};
+use crate::packet::{Content, Packet};
 use crate::pcap::Capture;
 use crate::recorder::{ACKED, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
 use crate::result::{CaptureRecord, Recording};
@@ -25,11 +27,9 @@ pub(crate) struct Observer {
 
 struct CaptureState {
     capture: Capture,
-    /// Interface of the host at the even end of each connection, then of each UDP flow.
+    /// Interface of the host that the data of each connection comes from, then of each UDP flow.
     interfaces: Vec<u32>,
     addresses: Vec<Addresses>,
-    /// Ends of connections; what a later one sends is a datagram.
-    ends: usize,
     /// The first error that writing met.
     error: Option<io::Error>,
     /// When the capture was full.
@@ -50,6 +50,14 @@ impl Unwrapped {
             self.last = Some((seq, bytes));
         }
         bytes
+    }
+
+    /// Where a packet's data starts, and how many bytes there are.
+    fn place(&mut self, content: &Content) -> (u64, u32) {
+        match content {
+            Content::Segment(segment) => (self.get(segment.seq), segment.len),
+            Content::Datagram(datagram) => (datagram.offset, datagram.len),
+        }
     }
 }
 
@@ -74,84 +82,100 @@ impl Observer {
     }
 
     #[inline(never)]
-    pub(crate) fn sent(&mut self, now: Time, end: usize, segment: &Segment, again: bool) {
-        if segment.flags.has(Flags::SYN) {
-            self.unwrapped[end].get(segment.seq + 1);
+    pub(crate) fn sent(&mut self, now: Time, packet: &Packet) {
+        let Packet { content, to, again, .. } = packet;
+        let from = to.peer();
+        let unwrapped = &mut self.unwrapped[from.index()];
+        if let Content::Segment(segment) = content
+            && segment.flags.has(Flags::SYN)
+        {
+            unwrapped.get(segment.seq + 1);
         }
-        let sequence = self.unwrapped[end].get(segment.seq);
-        if end.is_multiple_of(2)
-            && segment.len > 0
+        let (sequence, len) = unwrapped.place(content);
+        if from.side() == Side::Data
+            && len > 0
             && let Some(recorder) = self.recorder()
         {
-            recorder.point(now, end / 2, if again { RESENT } else { SENT }, sequence);
+            recorder.point(now, from.connection(), if *again { RESENT } else { SENT }, sequence);
         }
-        self.capture(now, end, end, segment);
+        self.capture(now, from, from, content);
     }
 
     #[inline(never)]
-    pub(crate) fn arrived(&mut self, now: Time, end: usize, segment: &Segment) {
-        if end.is_multiple_of(2)
+    pub(crate) fn arrived(&mut self, now: Time, packet: &Packet) {
+        let to = packet.to;
+        // Of a stream over UDP, captures show what its host sends.
+        let Content::Segment(segment) = &packet.content else { return };
+        if to.side() == Side::Data
             && segment.flags.has(Flags::ACK)
             && let Some(recorder) = self.series.as_mut().filter(|recorder| !recorder.is_over())
         {
-            let unwrapped = &mut self.unwrapped[end];
-            recorder.point(now, end / 2, ACKED, unwrapped.get(segment.ack));
+            let unwrapped = &mut self.unwrapped[to.index()];
+            recorder.point(now, to.connection(), ACKED, unwrapped.get(segment.ack));
             for block in segment.options.sack.as_slice() {
-                recorder.point(now, end / 2, SACK_START, unwrapped.get(block.start));
-                recorder.point(now, end / 2, SACK_END, unwrapped.get(block.end));
+                recorder.point(now, to.connection(), SACK_START, unwrapped.get(block.start));
+                recorder.point(now, to.connection(), SACK_END, unwrapped.get(block.end));
             }
         }
-        self.capture(now, end, end ^ 1, segment);
+        self.capture(now, to, to.peer(), &packet.content);
     }
 
-    /// A full queue dropped a packet at `at`, which may be still to come, or a link damaged it.
+    /// A packet is lost at `at`, which may be still to come.
     #[inline(never)]
-    pub(crate) fn lost(&mut self, now: Time, at: Time, packet: &Packet, by_queue: bool) {
-        let from = packet.to as usize ^ 1;
-        let sequence = self.unwrapped[from].get(packet.segment.seq);
-        if from.is_multiple_of(2)
-            && packet.segment.len > 0
+    pub(crate) fn lost(&mut self, now: Time, at: Time, packet: &Packet, why: Lost) {
+        let from = packet.to.peer();
+        let (sequence, len) = self.unwrapped[from.index()].place(&packet.content);
+        let kind = match why {
+            Lost::Dropped(_) => DROPPED,
+            Lost::Damaged(_) | Lost::Left(_) => DAMAGED,
+        };
+        if from.side() == Side::Data
+            && len > 0
             && let Some(recorder) = self.recorder()
         {
-            recorder.lost(now, at, from / 2, if by_queue { DROPPED } else { DAMAGED }, sequence);
+            recorder.lost(now, at, from.connection(), kind, sequence);
         }
     }
 
-    /// Link number `number` has taken a packet, at a time that may be still to come.
+    /// A link has taken a packet, at a time that may be still to come.
     #[inline(never)]
-    pub(crate) fn taken(&mut self, now: Time, at: Time, number: u32, link: &Link) {
-        if let (Some(recorder), Some(begins)) = (self.recorder(), link.last_begins()) {
-            recorder.taken(now, at, begins, number as usize);
+    pub(crate) fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &Link) {
+        if let (Some(recorder), Some(begins)) = (self.recorder(), state.last_begins()) {
+            recorder.taken(now, at, begins, link);
         }
     }
 
     #[inline(never)]
-    pub(crate) fn state(&mut self, now: Time, end: usize, tcp: &Endpoint) {
-        if !end.is_multiple_of(2) {
+    pub(crate) fn state(&mut self, now: Time, end: EndId, tcp: &Endpoint) {
+        if end.side() != Side::Data {
             return;
         }
-        let Some(recorder) = self.recorder().filter(|recorder| recorder.wants_state(end / 2)) else { return };
+        let flow = end.connection();
+        let Some(recorder) = self.recorder().filter(|recorder| recorder.wants_state(flow)) else { return };
         let sender = tcp.sender();
         let (cwnd, ssthresh) = (sender.window().cwnd, sender.window().ssthresh);
         let flight = f64::from(sender.flight());
         let rtt = sender.rtt().latest().map_or(f64::NAN, |rtt| rtt.as_secs());
         let rto = sender.rtt().rto().as_secs();
-        recorder.state(now, end / 2, [cwnd, ssthresh, flight, rtt, rto]);
+        recorder.state(now, flow, [cwnd, ssthresh, flight, rtt, rto]);
     }
 
-    /// Records a segment at the host of end `at`, sent by end `from`, if that is the host that the data comes from: a reader
+    /// Records a packet at the host of end `at`, sent by end `from`, if that is the host that the data comes from: a reader
     /// of the capture would take the same segment seen at the other host too for a retransmission.
-    fn capture(&mut self, now: Time, at: usize, from: usize, segment: &Segment) {
-        let Some(state) = self.capture.as_mut().filter(|_| at.is_multiple_of(2)) else { return };
-        let interface = state.interfaces[at / 2];
-        let addresses = &state.addresses[from];
+    fn capture(&mut self, now: Time, at: EndId, from: EndId, content: &Content) {
+        let Some(state) = self.capture.as_mut().filter(|_| at.side() == Side::Data) else { return };
+        let interface = state.interfaces[at.connection().index()];
+        let addresses = &state.addresses[from.index()];
         if state.error.is_some() || state.ended.is_some() {
             return;
         }
-        let recorded = if from < state.ends {
-            state.capture.record(interface, now.as_nanos(), addresses, segment, None)
-        } else {
-            state.capture.record_datagram(interface, now.as_nanos(), addresses, segment.len)
+        let recorded = match content {
+            Content::Segment(segment) => {
+                state.capture.record(interface, now.as_nanos(), addresses, segment, None)
+            }
+            Content::Datagram(datagram) => {
+                state.capture.record_datagram(interface, now.as_nanos(), addresses, datagram.len)
+            }
         };
         state.error = recorded.err();
         state.ended = state.capture.ended().map(|_| now);
@@ -187,8 +211,7 @@ impl CaptureState {
             ident: 0,
         });
         let addresses = addresses.collect();
-        let ends = 2 * scenario.connections();
-        Ok(CaptureState { capture, interfaces, addresses, ends, error: None, ended: None })
+        Ok(CaptureState { capture, interfaces, addresses, error: None, ended: None })
     }
 
     fn finish(self) -> io::Result<CaptureRecord> {

@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use bentpipe_net::LinkId;
 use bentpipe_units::Time;
 
+use crate::ids::ConnectionId;
 use crate::result::{Ended, SeriesRecord};
 use crate::series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink};
 
@@ -177,7 +179,8 @@ impl Recorder {
     }
 
     /// A flow's curve of this kind has a point.
-    pub(crate) fn point(&mut self, now: Time, flow: usize, kind: usize, value: u64) {
+    pub(crate) fn point(&mut self, now: Time, flow: ConnectionId, kind: usize, value: u64) {
+        let flow = flow.index();
         self.at(now);
         if self.wants(flow, kind) {
             self.out.push(flow * KINDS + kind, now, value as f64);
@@ -185,7 +188,8 @@ impl Recorder {
     }
 
     /// A flow's packet is lost at a time that may be still to come.
-    pub(crate) fn lost(&mut self, now: Time, at: Time, flow: usize, kind: usize, value: u64) {
+    pub(crate) fn lost(&mut self, now: Time, at: Time, flow: ConnectionId, kind: usize, value: u64) {
+        let flow = flow.index();
         if self.wants(flow, kind) {
             self.ahead.push(Reverse((at, self.losses, (flow * KINDS + kind) as u32, value)));
             self.losses += 1;
@@ -195,7 +199,8 @@ impl Recorder {
 
     /// The state of a flow's sender: each kind gets a point when it changed. What is not a number yet, or not bounded yet,
     /// has none.
-    pub(crate) fn state(&mut self, now: Time, flow: usize, values: [f64; STATE_KINDS]) {
+    pub(crate) fn state(&mut self, now: Time, flow: ConnectionId, values: [f64; STATE_KINDS]) {
+        let flow = flow.index();
         let same = |one: f64, other: f64| one.to_bits() == other.to_bits();
         let before = self.states[flow];
         if before.is_some_and(|before| (0..STATE_KINDS).all(|kind| same(before.values[kind], values[kind]))) {
@@ -215,12 +220,13 @@ impl Recorder {
     }
 
     /// Whether something of a sender's state is recorded.
-    pub(crate) fn wants_state(&self, flow: usize) -> bool {
-        self.wanted[flow] & ((1 << STATE_KINDS) - 1) != 0
+    pub(crate) fn wants_state(&self, flow: ConnectionId) -> bool {
+        self.wanted[flow.index()] & ((1 << STATE_KINDS) - 1) != 0
     }
 
     /// A direction of a link takes a packet, at a time that may be still to come.
-    pub(crate) fn taken(&mut self, now: Time, taken: Time, begins: Time, link: usize) {
+    pub(crate) fn taken(&mut self, now: Time, taken: Time, begins: Time, link: LinkId) {
+        let link = link.index();
         if !self.wants(self.states.len() + link, 0) {
             return;
         }
@@ -265,6 +271,7 @@ mod tests {
 
     use super::*;
 
+    const FLOW: ConnectionId = ConnectionId(0);
     const S: u64 = 1_000_000_000;
 
     fn at(seconds: u64) -> Time {
@@ -311,7 +318,7 @@ mod tests {
                 let (mut recorder, seen) = recorder(u64::MAX, None);
                 for (taken, begins) in waits.into_iter().filter(|wait| ahead || wait.0 <= end) {
                     let now = if ahead { 0 } else { taken };
-                    recorder.taken(at(now), at(taken), at(begins), 0);
+                    recorder.taken(at(now), at(taken), at(begins), LinkId::forward(0));
                 }
                 recorder.finish(at(end));
                 assert_eq!(of(&seen, KINDS), whole[..rows], "until {end}, ahead: {ahead}");
@@ -325,7 +332,7 @@ mod tests {
         let values = [f64::NAN, f64::INFINITY, 2.0, 2.0, 3.0, 3.0, 3.0];
         for (second, value) in (0..).zip(values) {
             // The flight size changes every time.
-            recorder.state(at(second), 0, [value, 0.0, second as f64, 0.0, 0.0]);
+            recorder.state(at(second), FLOW, [value, 0.0, second as f64, 0.0, 0.0]);
         }
         recorder.finish(at(9));
         assert_eq!(of(&seen, 0), [(2.0, 2.0), (4.0, 3.0), (6.0, 3.0)]);
@@ -336,11 +343,11 @@ mod tests {
     #[test]
     fn a_loss_known_ahead_comes_at_its_time() {
         let (mut recorder, seen) = recorder(u64::MAX, None);
-        recorder.lost(at(1), at(5), 0, DAMAGED, 50);
-        recorder.lost(at(2), at(2), 0, DAMAGED, 20);
-        recorder.lost(at(3), at(4), 0, DAMAGED, 40);
-        recorder.point(at(5), 0, SENT, 7);
-        recorder.lost(at(6), at(9), 0, DAMAGED, 90);
+        recorder.lost(at(1), at(5), FLOW, DAMAGED, 50);
+        recorder.lost(at(2), at(2), FLOW, DAMAGED, 20);
+        recorder.lost(at(3), at(4), FLOW, DAMAGED, 40);
+        recorder.point(at(5), FLOW, SENT, 7);
+        recorder.lost(at(6), at(9), FLOW, DAMAGED, 90);
         recorder.finish(at(7));
         assert_eq!(of(&seen, DAMAGED), [(2.0, 20.0), (4.0, 40.0), (5.0, 50.0), (9.0, 90.0)]);
     }
@@ -348,14 +355,14 @@ mod tests {
     #[test]
     fn a_recording_ends_at_its_limit_or_where_the_sink_has_no_room_for_more() {
         let (mut limited, seen) = recorder(3, None);
-        (1..6).for_each(|second| limited.point(at(second), 0, SENT, second));
+        (1..6).for_each(|second| limited.point(at(second), FLOW, SENT, second));
         let record = limited.finish(at(9));
         assert_eq!((record.points, record.ended_s, record.reason), (3, Some(4.0), Some(Ended::Limit)));
         assert_eq!(seen.borrow().len(), 3);
 
         let sink = Box::new(|_: &Points| ControlFlow::Break(()));
         let mut full = Recorder::new(SeriesOptions { wanted: None, limit: u64::MAX, sink }, 1, 0);
-        (1..100_000).for_each(|second| full.point(at(second), 0, SENT, second));
+        (1..100_000).for_each(|second| full.point(at(second), FLOW, SENT, second));
         let record = full.finish(at(100_000));
         let batch = BATCH as u64;
         assert_eq!(
@@ -367,11 +374,11 @@ mod tests {
     #[test]
     fn what_nobody_wants_is_not_recorded() {
         let (mut recorder, seen) = recorder(u64::MAX, Some(vec![1 << ACKED | 1 << 2, 0]));
-        recorder.point(at(1), 0, SENT, 1);
-        recorder.point(at(1), 0, ACKED, 2);
-        recorder.state(at(1), 0, [1.0, 2.0, 3.0, 4.0, 5.0]);
-        recorder.taken(at(1), at(1), at(1), 0);
-        recorder.lost(at(1), at(1), 0, DROPPED, 4);
+        recorder.point(at(1), FLOW, SENT, 1);
+        recorder.point(at(1), FLOW, ACKED, 2);
+        recorder.state(at(1), FLOW, [1.0, 2.0, 3.0, 4.0, 5.0]);
+        recorder.taken(at(1), at(1), at(1), LinkId::forward(0));
+        recorder.lost(at(1), at(1), FLOW, DROPPED, 4);
         let record = recorder.finish(at(2));
         assert_eq!(*seen.borrow(), [(ACKED as u32, 1.0, 2.0), (2, 1.0, 3.0)]);
         assert_eq!((record.points, record.ended_s), (2, None));

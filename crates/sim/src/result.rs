@@ -207,7 +207,7 @@ impl RunResult {
         let flows: Vec<FlowResult> = engine
             .flows()
             .zip(&scenario.flows)
-            .map(|((flow, ends), spec)| flow_result(spec, flow, ends, end, engine.loss_causes(flow)))
+            .map(|((flow, pairs), spec)| flow_result(spec, flow, pairs, end, engine.loss_causes(flow)))
             .collect();
         let pages = engine.flows().zip(&scenario.flows).flat_map(|((flow, _), spec)| match &flow.app {
             App::Http(http) => page_results(&spec.name, http),
@@ -220,8 +220,8 @@ impl RunResult {
         let directions: Vec<_> =
             scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).collect();
         let gateways = engine.gateways().filter_map(|(link, gateway)| {
-            let scheme = directions[link].gateway.as_ref()?.name();
-            Some(GatewayResult { name: names[link].clone(), scheme, stats: gateway.stats() })
+            let scheme = directions[link.index()].gateway.as_ref()?.name();
+            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats: gateway.stats() })
         });
         let gateways = gateways.collect();
         let handovers = scenario.handovers.iter().zip(engine.handover_losses());
@@ -268,24 +268,29 @@ fn page_results(flow: &str, http: &Http) -> Vec<PageResult> {
     result.collect()
 }
 
-fn flow_result(spec: &FlowSpec, flow: &Flow, ends: &[End], end: Time, losses: LossCauses) -> FlowResult {
+fn flow_result(
+    spec: &FlowSpec,
+    flow: &Flow,
+    pairs: &[[End; 2]],
+    end: Time,
+    losses: LossCauses,
+) -> FlowResult {
     if let App::Udp(udp) = &flow.app {
         return udp_result(spec, flow, udp, end);
     }
-    let senders = || ends.iter().step_by(2).map(|end| end.tcp.sender());
-    let receivers = || ends.iter().skip(1).step_by(2).map(|end| end.tcp.receiver());
+    let senders = || pairs.iter().map(|[data, _]| data.tcp.sender());
+    let receivers = || pairs.iter().map(|[_, back]| back.tcp.receiver());
     let sent = |counter: fn(&SenderStats) -> u64| senders().map(|sender| counter(sender.stats())).sum();
     let received = |counter: fn(&ReceiverStats) -> u64| -> u64 {
         receivers().map(|receiver| counter(receiver.stats())).sum()
     };
-    let last_byte = ends.iter().skip(1).step_by(2).filter_map(|end| end.last_delivery).max();
-    let finish = last_byte.filter(|_| flow.complete(ends));
+    let last_byte = pairs.iter().filter_map(|[_, back]| back.last_delivery).max();
+    let finish = last_byte.filter(|_| flow.complete(pairs));
     let duration = flow.active(end, finish).as_secs();
     let bytes_delivered = receivers().map(|receiver| receiver.delivered()).sum();
-    let failed = ends.iter().step_by(match flow.app {
-        App::Bulk { .. } | App::OnOff(_) => 2,
-        App::Http(_) | App::Udp(_) => 1,
-    });
+    // Of a page, either host may have given up.
+    let judged = if matches!(flow.app, App::Http(_)) { 2 } else { 1 };
+    let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());
     FlowResult {
         name: spec.name.clone(),

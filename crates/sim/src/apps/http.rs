@@ -8,6 +8,7 @@ use bentpipe_tcp::State;
 use bentpipe_units::{Span, Time};
 
 use crate::engine::End;
+use crate::ids::Side;
 use crate::scenario::HttpSpec;
 
 pub(crate) struct Http {
@@ -70,7 +71,7 @@ impl Http {
     }
 
     /// Asks for the page that is due.
-    pub(super) fn on_time(&mut self, now: Time, ends: &mut [End]) {
+    pub(super) fn on_time(&mut self, now: Time, pairs: &mut [[End; 2]]) {
         if now < self.next_page {
             return;
         }
@@ -78,26 +79,25 @@ impl Http {
         self.pages.push(Page { start: now, response: None });
         self.phase = Phase::Main;
         self.object_size = self.spec.main_object;
-        self.ask(0, 1, ends);
+        self.ask(0, 1, pairs);
     }
 
     /// The user asks for no more, and does not wait for the rest of a page.
-    pub(super) fn stop(&mut self, ends: &mut [End]) {
+    pub(super) fn stop(&mut self, pairs: &mut [[End; 2]]) {
         if matches!(self.phase, Phase::Reading | Phase::Main | Phase::Embedded) {
             self.phase = Phase::Left { clean: false };
-            self.close(ends);
+            self.close(pairs);
         }
     }
 
-    /// New data was read at an end; returns whether that moved the other ends of the flow too.
-    pub(crate) fn on_data(&mut self, now: Time, end: usize, ends: &mut [End]) -> bool {
-        let number = end / 2;
-        if end.is_multiple_of(2) {
-            self.answer(number, ends);
+    /// New data was read at an end of connection `number`; returns whether that moved the other ends of the flow too.
+    pub(crate) fn on_data(&mut self, now: Time, number: usize, side: Side, pairs: &mut [[End; 2]]) -> bool {
+        if side == Side::Data {
+            self.answer(number, pairs);
             return false;
         }
         match self.phase {
-            Phase::Main if self.has_all(number, ends) => {
+            Phase::Main if self.has_all(number, pairs) => {
                 self.phase = Phase::Embedded;
                 self.object_size = self.spec.object;
                 self.unasked = self.spec.objects;
@@ -109,20 +109,20 @@ impl Http {
                     };
                     if share > 0 {
                         self.unasked -= share;
-                        self.ask(i as usize, share, ends);
+                        self.ask(i as usize, share, pairs);
                     }
                 }
                 true
             }
-            Phase::Embedded if self.has_all(number, ends) => {
+            Phase::Embedded if self.has_all(number, pairs) => {
                 if self.unasked > 0 {
                     self.unasked -= 1;
-                    self.ask(number, 1, ends);
+                    self.ask(number, 1, pairs);
                     return false;
                 }
-                let complete = (0..self.connections.len()).all(|i| self.has_all(i, ends));
+                let complete = (0..self.connections.len()).all(|i| self.has_all(i, pairs));
                 if complete {
-                    self.page_has_come(now, ends);
+                    self.page_has_come(now, pairs);
                 }
                 complete
             }
@@ -130,13 +130,13 @@ impl Http {
         }
     }
 
-    fn page_has_come(&mut self, now: Time, ends: &mut [End]) {
+    fn page_has_come(&mut self, now: Time, pairs: &mut [[End; 2]]) {
         let Some(page) = self.pages.last_mut() else { return };
         page.response = Some(now.since(page.start));
         let due = page.start + self.spec.page_interval;
         if self.spec.pages.is_some_and(|pages| self.pages.len() as u64 >= pages) {
             self.phase = Phase::Done;
-            self.close(ends);
+            self.close(pairs);
         } else {
             self.phase = Phase::Reading;
             self.next_page = due.max(now);
@@ -144,9 +144,9 @@ impl Http {
     }
 
     /// The client sends requests for as many objects of the kind that is due.
-    fn ask(&mut self, number: usize, objects: u32, ends: &mut [End]) {
+    fn ask(&mut self, number: usize, objects: u32, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
-        let [server, client] = &mut ends[2 * number..2 * number + 2] else { return };
+        let [server, client] = &mut pairs[number];
         if !connection.opened {
             connection.opened = true;
             server.tcp.listen();
@@ -157,9 +157,9 @@ impl Http {
     }
 
     /// The server answers the requests that have come whole.
-    fn answer(&mut self, number: usize, ends: &mut [End]) {
+    fn answer(&mut self, number: usize, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
-        let tcp = &mut ends[2 * number].tcp;
+        let tcp = &mut pairs[number][0].tcp;
         let requests = tcp.receiver().delivered() / self.spec.request;
         // Nobody waits for what is answered after the client's FIN.
         if requests > connection.answered && tcp.state() == State::Established {
@@ -168,31 +168,32 @@ impl Http {
         connection.answered = requests;
     }
 
-    fn has_all(&self, number: usize, ends: &[End]) -> bool {
-        ends[2 * number + 1].tcp.receiver().delivered() == self.connections[number].expected
+    fn has_all(&self, number: usize, pairs: &[[End; 2]]) -> bool {
+        let [_, client] = &pairs[number];
+        client.tcp.receiver().delivered() == self.connections[number].expected
     }
 
     /// The client closes its connections; the server follows when it sees that.
-    fn close(&mut self, ends: &mut [End]) {
+    fn close(&mut self, pairs: &mut [[End; 2]]) {
         self.next_page = Time::NEVER;
-        for (connection, pair) in self.connections.iter().zip(ends.chunks_exact_mut(2)) {
+        for (connection, [_, client]) in self.connections.iter().zip(pairs) {
             if connection.opened {
-                pair[1].tcp.close(true);
+                client.tcp.close(true);
             }
         }
     }
 
-    /// An end is closed or in TIME-WAIT: whether the flow is over.
-    pub(super) fn on_closed(&mut self, end: usize, failed: bool) -> bool {
+    /// An end of connection `number` is closed or in TIME-WAIT: whether the flow is over.
+    pub(super) fn on_closed(&mut self, number: usize, side: Side, failed: bool) -> bool {
         if failed {
             self.phase = Phase::Failed;
             self.next_page = Time::NEVER;
             return true;
         }
-        if end.is_multiple_of(2) {
+        if side == Side::Data {
             return false;
         }
-        self.connections[end / 2].closed = true;
+        self.connections[number].closed = true;
         let over = self.connections.iter().all(|connection| connection.closed || !connection.opened);
         if over && self.phase == (Phase::Left { clean: false }) {
             self.phase = Phase::Left { clean: true };

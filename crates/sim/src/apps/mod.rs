@@ -7,7 +7,7 @@ mod udp;
 use std::ops::Range;
 
 use bentpipe_path::Stream;
-use bentpipe_tcp::Endpoint;
+use bentpipe_tcp::{Endpoint, Receiver};
 use bentpipe_units::{Span, Time};
 
 pub(crate) use http::Http;
@@ -15,6 +15,7 @@ pub(crate) use onoff::OnOff;
 pub(crate) use udp::{HEADERS, Udp};
 
 use crate::engine::End;
+use crate::ids::{ConnectionId, EndId, Side};
 use crate::scenario::{AppSpec, FlowSpec};
 
 /// One flow: its application, and where its connections are.
@@ -23,8 +24,8 @@ pub(crate) struct Flow {
     /// When the application stops; `Time::NEVER` while it has no end.
     pub(crate) stop: Time,
     pub(crate) app: App,
-    /// Among all ends: two a connection, of which the first is at the host that the flow's data comes from.
-    pub(crate) ends: Range<usize>,
+    /// Its connections among all.
+    pub(crate) connections: Range<usize>,
     pub(crate) over: bool,
 }
 
@@ -40,7 +41,7 @@ pub(crate) enum App {
 }
 
 impl Flow {
-    /// A flow whose ends will be those from number `first` on.
+    /// A flow whose connections will be those from number `first` on.
     pub(crate) fn new(spec: &FlowSpec, seed: u64, first: usize) -> Flow {
         let start = Time::ZERO + spec.start;
         let stop = |duration: Option<Span>| duration.map_or(Time::NEVER, |duration| start + duration);
@@ -64,36 +65,41 @@ impl Flow {
             start,
             stop: stop(duration),
             app,
-            ends: first..first + 2 * spec.app.connections(),
+            connections: first..first + spec.app.connections(),
             over: false,
         }
     }
 
+    /// The ends of its connections.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = EndId> + use<> {
+        let connections = self.connections.clone().map(|number| ConnectionId(number as u32));
+        connections.flat_map(|connection| [connection.end(Side::Data), connection.end(Side::Back)])
+    }
+
     /// A time that the application waits for has come: it starts, or asks for the next page, or stops.
-    pub(crate) fn on_time(&mut self, now: Time, ends: &mut [End]) {
-        match &mut self.app {
-            App::Http(http) if now >= self.stop => http.stop(ends),
-            App::Http(http) => http.on_time(now, ends),
-            App::Bulk { bytes } if now == self.start => {
-                ends[1].tcp.listen();
-                let tcp = &mut ends[0].tcp;
-                tcp.connect();
-                tcp.write(*bytes);
+    pub(crate) fn on_time(&mut self, now: Time, pairs: &mut [[End; 2]]) {
+        match (&mut self.app, pairs) {
+            (App::Http(http), pairs) if now >= self.stop => http.stop(pairs),
+            (App::Http(http), pairs) => http.on_time(now, pairs),
+            (App::Bulk { bytes }, [[data, back]]) if now == self.start => {
+                back.tcp.listen();
+                data.tcp.connect();
+                data.tcp.write(*bytes);
                 if *bytes != u64::MAX {
-                    tcp.close(false);
+                    data.tcp.close(false);
                 }
             }
-            App::Bulk { .. } => ends[0].tcp.close(true),
+            (App::Bulk { .. }, [[data, _]]) => data.tcp.close(true),
             // What was written by then is still delivered.
-            App::OnOff(_) if now >= self.stop => ends[0].tcp.close(false),
-            App::OnOff(onoff) => {
+            (App::OnOff(_), [[data, _]]) if now >= self.stop => data.tcp.close(false),
+            (App::OnOff(onoff), [[data, back]]) => {
                 if now == self.start {
-                    ends[1].tcp.listen();
-                    ends[0].tcp.connect();
+                    back.tcp.listen();
+                    data.tcp.connect();
                 }
-                ends[0].tcp.write(onoff.poll(now));
+                data.tcp.write(onoff.poll(now));
             }
-            App::Udp(_) => {}
+            (App::Udp(_) | App::Bulk { .. } | App::OnOff(_), _) => {}
         }
     }
 
@@ -106,20 +112,22 @@ impl Flow {
     }
 
     /// An end of the flow is closed, or only waits for old segments to die out: whether the flow is over.
-    pub(crate) fn on_closed(&mut self, end: usize, tcp: &Endpoint) -> bool {
+    pub(crate) fn on_closed(&mut self, end: EndId, tcp: &Endpoint) -> bool {
+        let number = end.connection().index() - self.connections.start;
         match &mut self.app {
-            App::Bulk { .. } | App::OnOff(_) => end == self.ends.start,
-            App::Http(http) => http.on_closed(end - self.ends.start, tcp.error().is_some()),
+            App::Bulk { .. } | App::OnOff(_) => end.side() == Side::Data,
+            App::Http(http) => http.on_closed(number, end.side(), tcp.error().is_some()),
             App::Udp(_) => false,
         }
     }
 
     /// Whether all of the flow's data was delivered.
-    pub(crate) fn complete(&self, ends: &[End]) -> bool {
+    pub(crate) fn complete(&self, pairs: &[[End; 2]]) -> bool {
+        let receiver = || pairs.first().map(|[_, back]| back.tcp.receiver());
         match &self.app {
             // By duration: finished when the FIN behind the last byte has arrived.
-            App::Bulk { bytes: u64::MAX } | App::OnOff(_) => ends[1].tcp.receiver().finished(),
-            App::Bulk { bytes } => ends[1].tcp.receiver().delivered() == *bytes,
+            App::Bulk { bytes: u64::MAX } | App::OnOff(_) => receiver().is_some_and(Receiver::finished),
+            App::Bulk { bytes } => receiver().is_some_and(|receiver| receiver.delivered() == *bytes),
             App::Http(http) => http.complete(),
             App::Udp(udp) => udp.over(),
         }

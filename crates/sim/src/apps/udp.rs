@@ -2,10 +2,12 @@
 
 use std::mem;
 
+use bentpipe_net::RouteId;
 use bentpipe_path::Stream;
 use bentpipe_tcp::{IP_HEADER, wire};
 use bentpipe_units::{Rate, Span, Time};
 
+use crate::ids::{ConnectionId, EndId, Side};
 use crate::scenario::{CbrSpec, MultimediaSpec};
 
 /// Bytes of the headers of a datagram.
@@ -23,8 +25,10 @@ pub(crate) struct Udp {
     stop: Time,
     /// What leaves next.
     frame: Frame,
-    /// Where its route starts in the route table.
-    pub(crate) route: u32,
+    /// The end that it comes from.
+    pub(crate) end: EndId,
+    /// The way that it takes.
+    pub(crate) route: RouteId,
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) delivered: u64,
@@ -66,7 +70,8 @@ impl Udp {
             packet,
             stop,
             frame: NO_FRAME,
-            route: 0,
+            end: ConnectionId(0).end(Side::Data),
+            route: RouteId::default(),
             sent: 0,
             sent_bytes: 0,
             delivered: 0,

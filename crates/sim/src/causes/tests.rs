@@ -1,5 +1,6 @@
 use std::collections::{BTreeSet, VecDeque};
 
+use bentpipe_net::LinkId;
 use bentpipe_tcp::Segment;
 use proptest::prelude::*;
 
@@ -7,6 +8,9 @@ use super::*;
 
 /// Sequence number of the first byte: the numbers wrap soon.
 const FIRST: Seq = Seq(u32::MAX - 2500);
+
+const DROPPED: Lost = Lost::Dropped(LinkId::FIRST);
+const DAMAGED: Lost = Lost::Damaged(LinkId::FIRST);
 
 fn seq(segment: u32) -> Seq {
     FIRST + 1000 * segment
@@ -18,7 +22,13 @@ fn at(millis: u64) -> Time {
 
 fn packet(segment: u32, sent: u64) -> Packet {
     let segment = Segment { seq: seq(segment), len: 1000, ..Segment::default() };
-    Packet { segment, hop: 0, to: 1, sent: at(sent) }
+    let to = ConnectionId(0).end(Side::Back);
+    Packet { content: Content::Segment(segment), to, again: false, sent: at(sent) }
+}
+
+/// Why a packet is lost.
+fn why(by_queue: bool) -> Lost {
+    if by_queue { DROPPED } else { DAMAGED }
 }
 
 /// A reduction at a time with SND.UNA, `recover` and SND.MAX at these segments.
@@ -41,9 +51,9 @@ impl Causes {
 fn a_loss_in_the_window_of_a_reduction_cost_it_and_others_did_not() {
     let mut causes = one();
     for segment in [3, 5, 10, 11] {
-        causes.note(at(100), &packet(segment, 20), segment > 9);
+        causes.note(at(100), &packet(segment, 20), why(segment > 9));
     }
-    causes.note(at(100), &packet(4, 20), true);
+    causes.note(at(100), &packet(4, 20), DROPPED);
     let found = causes.join_one(500, 20, &[reduction(200, 4, 11, 20)]);
     // 3 was acknowledged before and 11 lies beyond.
     let expected = LossCauses {
@@ -60,8 +70,8 @@ fn a_loss_in_the_window_of_a_reduction_cost_it_and_others_did_not() {
 #[test]
 fn a_control_that_keeps_its_window_pays_for_nothing() {
     let mut causes = one();
-    causes.note(at(100), &packet(3, 20), false);
-    causes.note(at(100), &packet(4, 20), true);
+    causes.note(at(100), &packet(3, 20), DAMAGED);
+    causes.note(at(100), &packet(4, 20), DROPPED);
     assert_eq!(causes.join_one(150, 3, &[]), LossCauses { open: 2, ..LossCauses::default() });
     let kept = LossCauses { random: 1, congestion: 1, congestion_kept: 1, ..LossCauses::default() };
     assert_eq!(causes.join_one(300, 9, &[]), kept);
@@ -73,14 +83,14 @@ fn a_retransmission_that_is_lost_asks_for_a_reduction_of_its_own() {
     let (original, again) = (packet(3, 20), packet(3, 200));
     for early in [false, true] {
         let mut causes = one();
-        causes.note(at(100), &original, false);
+        causes.note(at(100), &original, DAMAGED);
         if early {
-            causes.note(at(280), &again, false);
+            causes.note(at(280), &again, DAMAGED);
         }
         let first = LossCauses { random: 1, random_cut: 1, cuts: 1, ..LossCauses::default() };
         assert_eq!(causes.join_one(250, 3, &[fast]), first);
         if !early {
-            causes.note(at(280), &again, false);
+            causes.note(at(280), &again, DAMAGED);
         }
         assert_eq!(causes.join_one(300, 3, &[]), LossCauses { open: 1, ..first }, "the second is open");
         let both = LossCauses { random: 2, random_cut: 2, cuts: 2, ..LossCauses::default() };
@@ -94,7 +104,7 @@ fn a_loss_that_comes_after_the_reduction_is_found_though_the_join_came_between()
     let spurious = causes.join_one(210, 3, &[reduction(200, 3, 9, 9)]);
     assert_eq!(spurious.needless_cuts, 1, "so far");
     // Sent before the reduction, lost after it.
-    causes.note(at(220), &packet(5, 190), true);
+    causes.note(at(220), &packet(5, 190), DROPPED);
     let found = causes.join_one(900, 20, &[]);
     assert_eq!(found, LossCauses { congestion: 1, cuts: 1, ..LossCauses::default() });
 }
@@ -102,8 +112,8 @@ fn a_loss_that_comes_after_the_reduction_is_found_though_the_join_came_between()
 #[test]
 fn a_reduction_is_needless_when_nothing_of_its_window_was_lost() {
     let mut causes = one();
-    causes.note(at(100), &packet(2, 20), true);
-    causes.note(at(230), &packet(5, 200), false);
+    causes.note(at(100), &packet(2, 20), DROPPED);
+    causes.note(at(230), &packet(5, 200), DAMAGED);
     let found = causes.join_one(900, 20, &[reduction(200, 3, 9, 9), reduction(700, 9, 12, 12)]);
     let expected = LossCauses {
         random: 1,
@@ -119,22 +129,22 @@ fn a_reduction_is_needless_when_nothing_of_its_window_was_lost() {
 #[test]
 fn requests_and_bare_acks_are_no_data_and_a_lost_fin_is_a_reason() {
     let mut causes = one();
-    causes.note(at(100), &Packet { to: 0, ..packet(3, 20) }, true);
+    causes.note(at(100), &Packet { to: ConnectionId(0).end(Side::Data), ..packet(3, 20) }, DROPPED);
     let mut bare = packet(3, 20);
-    bare.segment.len = 0;
-    causes.note(at(100), &bare, true);
+    bare.segment_mut().len = 0;
+    causes.note(at(100), &bare, DROPPED);
     let timeout = reduction(1200, 3, 4, 4);
     assert_eq!(causes.join_one(1300, 3, &[timeout]).needless_cuts, 1);
-    bare.segment.flags = Flags::FIN | Flags::ACK;
+    bare.segment_mut().flags = Flags::FIN | Flags::ACK;
     let mut causes = one();
-    causes.note(at(100), &bare, true);
+    causes.note(at(100), &bare, DROPPED);
     assert_eq!(causes.join_one(1300, 3, &[timeout]), LossCauses { cuts: 1, ..LossCauses::default() });
 }
 
 #[test]
 fn a_loss_after_the_end_of_the_run_is_none() {
     let mut causes = one();
-    causes.note(at(1001), &packet(3, 900), false);
+    causes.note(at(1001), &packet(3, 900), DAMAGED);
     let found = causes.join_one(1000, 3, &[reduction(990, 3, 9, 9)]);
     assert_eq!(found, LossCauses { cuts: 1, needless_cuts: 1, ..LossCauses::default() });
 }
@@ -266,7 +276,7 @@ fn joined(history: &[Told], ends_batch: impl Fn(usize) -> bool) -> LossCauses {
     for (number, told) in history.iter().enumerate() {
         for packet in &told.noted {
             if let Some((time, by_queue)) = packet.lost {
-                causes.note(at(time), &super::tests::packet(packet.segment, packet.sent), by_queue);
+                causes.note(at(time), &super::tests::packet(packet.segment, packet.sent), why(by_queue));
             }
         }
         reductions.extend(told.reduced);

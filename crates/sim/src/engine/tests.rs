@@ -9,7 +9,7 @@ fn outcome(text: &str, passing: bool) -> Value {
     let scenario = parse_str("test", text, &[]).unwrap_or_else(|error| panic!("{error}"));
     let mut engine = Engine::new(&scenario, 5, None);
     if !passing {
-        assert!(engine.network.routes.pass_nothing(), "nothing passes in {text}");
+        assert!(engine.net.pass_nothing(), "nothing passes in {text}");
     }
     let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
     let result = RunResult::new(&scenario, 5, end, &mut engine, 0.0);
@@ -161,10 +161,8 @@ fn a_link_of_two_flows_takes_their_packets_in_the_order_of_their_times() {
     "#;
     let scenario = parse_str("test", text, &[]).unwrap();
     let mut engine = Engine::new(&scenario, 5, None);
-    // The stream's way: both of its links, and that is its end.
-    let App::Udp(stream) = &engine.flows[1].app else { panic!("no stream") };
-    let way = &engine.network.routes.hops[stream.route as usize..][..3];
-    assert!(!way[0].passes() && !way[1].passes() && way[2] == Hop::ARRIVED);
+    let [near, _, shared] = [0, 1, 2].map(LinkId::forward);
+    assert!(!engine.net.passes(near) && !engine.net.passes(shared));
     engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome(text, true), outcome(text, false));
 }

@@ -1,0 +1,32 @@
+//! What a packet carries, as far as the network looks at it.
+
+use bentpipe_path::gateway::{Direction, Gateway, LinkView};
+use bentpipe_units::Time;
+
+/// What a packet carries.
+///
+/// The network moves it and its length; only queues that mark and gateways look at it.
+pub trait Carried: Default {
+    /// What the packets of a network share, such as the addresses of those who send them.
+    type Names;
+
+    /// Whether a queue may mark it instead of dropping it (ECN).
+    fn may_be_marked(&self) -> bool;
+
+    /// A queue has marked it.
+    fn mark(&mut self);
+
+    /// Shows it to a gateway, received with `ttl` on its way `way`, and lowers its window if the gateway says so. What is no
+    /// TCP segment is none of a gateway's business.
+    fn show(&mut self, names: &Self::Names, ttl: u8, way: Direction, meeting: Meeting<'_>);
+}
+
+/// A gateway, when a packet comes to it.
+pub struct Meeting<'a> {
+    /// The gateway.
+    pub gateway: &'a mut Gateway,
+    /// The time.
+    pub now: Time,
+    /// The link that it guards.
+    pub link: LinkView,
+}

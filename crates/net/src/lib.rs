@@ -1,0 +1,27 @@
+//! The network between hosts: links, routes, gateways, and the packets that are on their way.
+//!
+//! It is sans-IO and knows no host. A driver injects packets and polls for those that have arrived; the network names the
+//! time at which it wants to be polled next. What a packet carries is the driver's: [`Carried`] is all that the network
+//! asks of it. What happens on the way is told to a [`Probe`].
+
+mod calendar;
+mod carried;
+mod gateways;
+mod ids;
+mod network;
+mod probe;
+mod router;
+mod routes;
+mod store;
+mod topology;
+
+pub use calendar::Calendar;
+pub use carried::{Carried, Meeting};
+pub use ids::{LinkId, NodeId, RouteId};
+pub use network::{Arrived, Network};
+pub use probe::{Lost, Probe};
+pub use router::Router;
+pub use topology::{DirectionSetup, LinkSetup, Topology};
+
+/// TTL of a packet when it leaves its host; each router takes one off.
+pub const TTL: u8 = 64;

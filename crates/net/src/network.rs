@@ -1,0 +1,297 @@
+//! The network: what happens to a packet from its host to the other.
+
+use bentpipe_path::gateway::Gateway;
+use bentpipe_path::{Link, Offered, PacketId, Passed, Stream};
+use bentpipe_units::Time;
+
+use crate::gateways::Gateways;
+use crate::routes::{Routes, Step, Stop};
+use crate::store::Store;
+use crate::{Calendar, Carried, LinkId, Lost, Probe, RouteId, Topology};
+
+/// Everything between the hosts.
+///
+/// A link delivers in order and so has one pending event, for the packet at its head: the calendar holds links, never
+/// packets. Packets stay where they are and are known by index.
+pub struct Network<P: Carried, O> {
+    /// Hears what happens.
+    pub probe: O,
+    now: Time,
+    calendar: Calendar<LinkId>,
+    links: Vec<Link>,
+    packets: Store<P>,
+    routes: Routes,
+    gateways: Gateways<P::Names>,
+    /// Nothing that happens later counts.
+    horizon: Time,
+}
+
+/// A packet that has come to the end of its route.
+#[derive(Debug)]
+#[must_use]
+pub struct Arrived(PacketId);
+
+impl<P: Carried, O: Probe<P>> Network<P, O> {
+    /// A network without routes. Random streams are derived from `seed` and the names of the links; what happens later than
+    /// `horizon` need not be right; `names` is what the packets share.
+    pub fn new(topology: &Topology, seed: u64, horizon: Time, names: P::Names, probe: O) -> Network<P, O> {
+        let mut links = Vec::with_capacity(2 * topology.links.len());
+        for link in &topology.links {
+            let stream = |suffix| Stream::derive(seed, &format!("link/{}{suffix}", link.name));
+            links.push(Link::new(&link.forward.link, stream("")));
+            links.push(Link::new(&link.reverse.link, stream("/reverse")));
+        }
+        let gateways = Gateways::new(topology, names);
+        Network {
+            probe,
+            now: Time::ZERO,
+            calendar: Calendar::default(),
+            links,
+            packets: Store::default(),
+            routes: Routes::new(gateways.guarded()),
+            gateways,
+            horizon,
+        }
+    }
+
+    /// Adds a route over these links, of which there is at least one.
+    pub fn add_route(&mut self, way: &[LinkId]) -> RouteId {
+        assert!(!way.is_empty(), "a route has a link");
+        self.routes.add(way)
+    }
+
+    /// To be called when every route is known and before the first packet: finds the links that pass their packets on at
+    /// once, without an event. Those of the routes `held` never do: a turn may take packets from them.
+    pub fn mark_passing(&mut self, held: &[RouteId]) {
+        self.routes.mark_passing(self.links.len(), held);
+    }
+
+    /// Makes every arrival an event, which changes no number; tells whether any was not.
+    pub fn pass_nothing(&mut self) -> bool {
+        self.routes.pass_nothing()
+    }
+
+    /// Whether a link passes its packets on at once, without an event for their arrival.
+    pub fn passes(&self, link: LinkId) -> bool {
+        self.routes.passes(link)
+    }
+
+    /// Turns the route `old` into `new` for the packets that are on it: behind each link that both have, on to the new one;
+    /// behind each other link, out of the network, [`Lost::Left`] with `turn`.
+    pub fn turn(&mut self, old: RouteId, new: RouteId, turn: u32) {
+        self.routes.turn(old, new, turn);
+    }
+
+    /// The time of the newest [`Network::advance`] or [`Network::poll`].
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// It is `now`, which never goes back.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// When [`Network::poll`] wants to be called next; `Time::NEVER` when nothing is under way.
+    #[inline]
+    pub fn next_time(&self) -> Time {
+        self.calendar.next_time()
+    }
+
+    /// The packet that [`Network::inject`] sends next: the driver writes it where it is.
+    #[inline]
+    pub fn outgoing(&mut self) -> &mut P {
+        self.packets.outgoing()
+    }
+
+    /// Sends the [outgoing](Network::outgoing) packet, of `bytes` bytes, now.
+    #[inline]
+    pub fn inject(&mut self, route: RouteId, bytes: u32) {
+        let id = self.packets.dispatch();
+        if self.probe.follows() {
+            self.probe.sent(self.now, self.packets.get(id));
+        }
+        let arrived = self.offer(route.0, id, bytes);
+        debug_assert!(arrived.is_none(), "a route without a link");
+    }
+
+    /// Handles the earliest event that is due by `now`; returns the packet that has come to the end of its route by it, if
+    /// one has. To be called until [`Network::next_time`] is later.
+    #[inline(always)]
+    pub fn poll(&mut self, now: Time) -> Option<Arrived> {
+        self.now = now;
+        if self.calendar.next_time() > now {
+            return None;
+        }
+        self.link_delivers(self.calendar.target())
+    }
+
+    /// A packet that has arrived.
+    #[inline]
+    pub fn packet(&self, arrived: &Arrived) -> &P {
+        self.packets.get(arrived.0)
+    }
+
+    /// Forgets a packet that has arrived.
+    #[inline]
+    pub fn discard(&mut self, arrived: Arrived) {
+        self.packets.remove(arrived.0);
+    }
+
+    /// Gives a packet that has arrived to the driver.
+    pub fn take(&mut self, arrived: Arrived) -> P {
+        let packet = std::mem::take(self.packets.get_mut(arrived.0));
+        self.packets.remove(arrived.0);
+        packet
+    }
+
+    /// The directions of links, for what they measured.
+    pub fn links_mut(&mut self) -> &mut [Link] {
+        &mut self.links
+    }
+
+    /// The gateways, each with the direction of a link that it guards, in the order of those.
+    pub fn gateways(&self) -> impl Iterator<Item = (LinkId, &Gateway)> {
+        self.gateways.all()
+    }
+
+    /// The packet at the head of a link has arrived; returns it when it has reached its host.
+    #[inline]
+    fn link_delivers(&mut self, number: LinkId) -> Option<Arrived> {
+        let link = &mut self.links[number.index()];
+        let delivery = link.deliver(self.now);
+        match link.next_time() {
+            Time::NEVER => self.calendar.pop(),
+            next => self.calendar.replace_first(next, number),
+        }
+        let delivery = delivery?;
+        if delivery.corrupted {
+            return self.lose(self.now, delivery.id, Lost::Damaged(number));
+        }
+        let hop = self.packets.hop(delivery.id) + 1;
+        if self.routes.step(hop) == Step::Arrived {
+            return Some(self.arrived(delivery.id));
+        }
+        self.offer(hop, delivery.id, delivery.bytes)
+    }
+
+    /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when a stop was all that
+    /// lay before its host.
+    #[inline(never)]
+    fn offer(&mut self, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
+        let mut at = self.now;
+        let number = loop {
+            match self.routes.step(hop) {
+                Step::Link(number) => break number,
+                Step::Passing(number) => {
+                    at = self.pass(at, number, id, bytes)?;
+                    if at > self.horizon {
+                        // Nothing happens to it within the run.
+                        self.packets.remove(id);
+                        return None;
+                    }
+                    hop += 1;
+                }
+                Step::Stop(stop) => hop = self.stop(stop, hop, id)?,
+                Step::Arrived => return Some(self.arrived(id)),
+            }
+        };
+        let link = &mut self.links[number.index()];
+        let idle = link.next_time() == Time::NEVER;
+        match link.offer_marking(at, id, bytes, || may_be_marked(&self.packets, id)) {
+            Offered::Queued => {}
+            Offered::Marked => {
+                let packet = mark(&mut self.packets, id);
+                self.probe.marked(self.now, at, number, packet);
+            }
+            Offered::Dropped => return self.lose(at, id, Lost::Dropped(number)),
+        }
+        self.packets.set_hop(id, hop);
+        if idle {
+            self.calendar.push(link.next_time(), number);
+        }
+        self.probe.taken(self.now, at, number, link);
+        None
+    }
+
+    #[inline(always)]
+    fn arrived(&mut self, id: PacketId) -> Arrived {
+        if self.probe.follows() {
+            self.probe.arrived(self.now, self.packets.get(id));
+        }
+        Arrived(id)
+    }
+
+    /// Hands a packet to a link that passes it on; returns when it arrives, unless it is lost.
+    #[inline(always)]
+    fn pass(&mut self, at: Time, number: LinkId, id: PacketId, bytes: u32) -> Option<Time> {
+        let link = &mut self.links[number.index()];
+        let passed = link.pass_marking(at, bytes, || may_be_marked(&self.packets, id));
+        if passed != Passed::Dropped {
+            self.probe.taken(self.now, at, number, link);
+        }
+        match passed {
+            Passed::Arrives(time) => Some(time),
+            other => self.changed(at, number, id, other),
+        }
+    }
+
+    /// A link that passes did not leave a packet as it was; returns when it arrives, unless it is lost.
+    #[cold]
+    #[inline(never)]
+    fn changed(&mut self, at: Time, number: LinkId, id: PacketId, passed: Passed) -> Option<Time> {
+        let _ = match passed {
+            Passed::Arrives(time) => return Some(time),
+            Passed::Marked(time) => {
+                let packet = mark(&mut self.packets, id);
+                self.probe.marked(self.now, at, number, packet);
+                return Some(time);
+            }
+            Passed::Corrupted(time) => self.lose(time, id, Lost::Damaged(number)),
+            Passed::Dropped => self.lose(at, id, Lost::Dropped(number)),
+        };
+        None
+    }
+
+    /// A packet has come to a stop at `hop`; returns where it goes on, unless it is lost.
+    #[cold]
+    #[inline(never)]
+    fn stop(&mut self, stop: u32, hop: u32, id: PacketId) -> Option<u32> {
+        match self.routes.stop(stop) {
+            Stop::Gateway { gateway, way, ttl } => {
+                let packet = self.packets.get_mut(id);
+                self.gateways.show(gateway, way, ttl, packet, &mut self.links, self.now);
+                Some(hop + 1)
+            }
+            Stop::Turn { hop } => Some(hop),
+            Stop::Left { turn } => {
+                let _ = self.lose(self.now, id, Lost::Left(turn));
+                None
+            }
+        }
+    }
+
+    /// A packet is lost at `at`. Nothing is left of it.
+    #[cold]
+    fn lose(&mut self, at: Time, id: PacketId, why: Lost) -> Option<Arrived> {
+        self.probe.lost(self.now, at, self.packets.get(id), why);
+        self.packets.remove(id);
+        None
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn may_be_marked<P: Carried>(packets: &Store<P>, id: PacketId) -> bool {
+    packets.get(id).may_be_marked()
+}
+
+#[cold]
+#[inline(never)]
+fn mark<P: Carried>(packets: &mut Store<P>, id: PacketId) -> &P {
+    let packet = packets.get_mut(id);
+    packet.mark();
+    packet
+}

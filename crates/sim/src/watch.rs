@@ -1,0 +1,61 @@
+//! What the network tells, and who hears it: loss causes, series and captures, the flows over UDP.
+
+use bentpipe_net::{Calendar, LinkId, Lost, Probe};
+use bentpipe_path::Link;
+use bentpipe_units::Time;
+
+use crate::causes::Causes;
+use crate::ids::{Call, Target};
+use crate::observe::Observer;
+use crate::packet::{Content, Packet};
+
+/// Hears what happens in the network.
+pub(crate) struct Watch {
+    /// When ends, applications and handovers want to be called, and when a flow over UDP hears of a loss.
+    pub(crate) timers: Calendar<Target>,
+    pub(crate) observer: Option<Box<Observer>>,
+    pub(crate) causes: Causes,
+    /// Packets that each handover lost.
+    pub(crate) left: Vec<u64>,
+}
+
+impl Probe<Packet> for Watch {
+    #[inline(always)]
+    fn follows(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    fn sent(&mut self, now: Time, packet: &Packet) {
+        if let Some(observer) = &mut self.observer {
+            observer.sent(now, packet);
+        }
+    }
+
+    fn arrived(&mut self, now: Time, packet: &Packet) {
+        if let Some(observer) = &mut self.observer {
+            observer.arrived(now, packet);
+        }
+    }
+
+    #[inline(always)]
+    fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &Link) {
+        if let Some(observer) = &mut self.observer {
+            observer.taken(now, at, link, state);
+        }
+    }
+
+    #[cold]
+    fn lost(&mut self, now: Time, at: Time, packet: &Packet, why: Lost) {
+        if let Some(observer) = &mut self.observer {
+            observer.lost(now, at, packet, why);
+        }
+        self.causes.note(at, packet, why);
+        if let Content::Datagram(datagram) = &packet.content {
+            // At its time, which may be still to come.
+            self.timers.push(at, Call::Loss(datagram.flow).into());
+        }
+        if let Lost::Left(handover) = why {
+            self.left[handover as usize] += 1;
+        }
+    }
+}
