@@ -119,16 +119,17 @@ impl<const LEAST: u64, const MOST: u64> From<Whole<LEAST, MOST>> for u32 {
     }
 }
 
-/// As `n`, which the caller's bounds let fit.
-fn fitting<T: TryFrom<u64>, E: Error>(n: u64) -> Result<T, E> {
-    T::try_from(n).map_err(|_| E::custom(format!("expected a smaller number, found {n}")))
+/// `value`, or the error that it is not what was `expected`.
+fn checked<T, E: Error>(value: Option<T>, expected: &str, found: impl fmt::Display) -> Result<T, E> {
+    value.ok_or_else(|| E::custom(format!("expected {expected}, found {found}")))
 }
 
 /// A whole number from `LEAST` to `MOST`.
 pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    fitting(Whole::<LEAST, MOST>::deserialize(deserializer)?.get())
+    let found = Whole::<LEAST, MOST>::deserialize(deserializer)?.get();
+    checked(T::try_from(found).ok(), "a smaller number", found)
 }
 
 /// A size from `LEAST` to `MOST` bytes.
@@ -136,45 +137,36 @@ pub(crate) fn size<'de, D: Deserializer<'de>, T: TryFrom<u64>, const LEAST: u64,
     deserializer: D,
 ) -> Result<T, D::Error> {
     let found = Bytes::deserialize(deserializer)?;
-    let least = Bytes::new(LEAST);
-    match found.get() {
-        bytes if (LEAST..=MOST).contains(&bytes) => fitting(bytes),
-        bytes if MOST == u64::MAX => {
-            Err(Error::custom(format!("expected a size above zero, found {bytes} B")))
-        }
-        bytes => {
-            let most = Bytes::new(MOST);
-            Err(Error::custom(format!("expected a size from {least} to {most}, found {bytes} B")))
-        }
-    }
+    let expected = match MOST {
+        u64::MAX => "a size above zero".to_owned(),
+        most => format!("a size from {} to {}", Bytes::new(LEAST), Bytes::new(most)),
+    };
+    let fits = (LEAST..=MOST).contains(&found.get()).then_some(found.get());
+    checked(fits.and_then(|bytes| T::try_from(bytes).ok()), &expected, format_args!("{} B", found.get()))
 }
 
 /// A time above zero.
 pub(crate) fn above_zero<'de, D: Deserializer<'de>, T: From<Span>>(deserializer: D) -> Result<T, D::Error> {
-    match Span::deserialize(deserializer)? {
-        Span::ZERO => Err(Error::custom("expected a time above zero, found 0 s")),
-        time => Ok(time.into()),
-    }
+    let found = Span::deserialize(deserializer)?;
+    checked((found > Span::ZERO).then(|| found.into()), "a time above zero", "0 s")
 }
 
 /// A number from `LEAST` to `MOST`.
 pub(crate) fn number<'de, D: Deserializer<'de>, T: From<f64>, const LEAST: u64, const MOST: u64>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    match f64::deserialize(deserializer)? {
-        x if (LEAST as f64..=MOST as f64).contains(&x) => Ok(x.into()),
-        x => Err(Error::custom(format!("expected a number from {LEAST} to {MOST}, found {x}"))),
-    }
+    let found = f64::deserialize(deserializer)?;
+    let fits = (LEAST as f64..=MOST as f64).contains(&found);
+    checked(fits.then(|| found.into()), &format!("a number from {LEAST} to {MOST}"), found)
 }
 
 /// A number above `LEAST`, at most `MOST`.
 pub(crate) fn number_above<'de, D: Deserializer<'de>, T: From<f64>, const LEAST: u64, const MOST: u64>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    match f64::deserialize(deserializer)? {
-        x if x > LEAST as f64 && x <= MOST as f64 => Ok(x.into()),
-        x => Err(Error::custom(format!("expected a number above {LEAST}, at most {MOST}, found {x}"))),
-    }
+    let found = f64::deserialize(deserializer)?;
+    let fits = found > LEAST as f64 && found <= MOST as f64;
+    checked(fits.then(|| found.into()), &format!("a number above {LEAST}, at most {MOST}"), found)
 }
 
 /// A gateway.
