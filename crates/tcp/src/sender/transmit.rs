@@ -14,8 +14,11 @@ impl Sender {
         if !self.plain {
             return self.poll_by_recovery(now);
         }
-        if self.una == self.max && !self.resume(now) {
-            return None;
+        if self.una == self.max {
+            if self.unsent == 0 && self.fin != Fin::Queued {
+                return None;
+            }
+            self.restart_after_idle(now);
         }
         let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: false };
         let rwnd = match self.adjusts_rwnd {
@@ -24,16 +27,6 @@ impl Sender {
         };
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
         self.send_new_data(now, rwnd, room)
-    }
-
-    /// Nothing is outstanding: whether there is something to send; an idle time may have an effect first.
-    #[inline(never)]
-    fn resume(&mut self, now: Time) -> bool {
-        let more = !self.all_acknowledged();
-        if more {
-            self.restart_after_idle(now);
-        }
-        more
     }
 
     /// The next segment while the recovery has a say in it, or a probe or pacing.
@@ -198,6 +191,8 @@ impl Sender {
         self.arm(now, Span::ZERO);
     }
 
+    #[cold]
+    #[inline(never)]
     fn restart_after_idle(&mut self, now: Time) {
         if let Some(restart) = self.restart_window
             && self.una == self.max
