@@ -149,8 +149,8 @@ def conversation(capture: Path) -> tuple[list[str], list[str]]:
         ),
         (
             ("--delay", "20 ms,20"),
-            "Invalid value for '--delay': expected a time such as \"250 ms\" (units: ns, us, µs, ms, s, min, h), "
-            'found "20"',
+            "Invalid value for '--delay': expected a time such as "
+            '"250 ms" (units: ns, us, µs, ms, s, min, h), found "20"',
         ),
         (
             ("--reverse-rate", "fast"),
