@@ -158,8 +158,8 @@ def conversation(capture: Path) -> tuple[list[str], list[str]]:
         ),
         (
             ("--queue", "100"),
-            'Invalid value for \'--queue\': expected a queue such as "100 packets", "64 KiB" or "unlimited", '
-            'found "100"',
+            'Invalid value for \'--queue\': expected a queue such as "100 packets", "64 KiB" or "unlimited" '
+            '(units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), found "100"',
         ),
         (
             ("--reorder", "5"),
