@@ -14,9 +14,9 @@ use bentpipe_units::{Span, Time};
 use crate::clock::Clock;
 use crate::end::End;
 use crate::host::{Condition, Host};
-use crate::lane::Lane;
 use crate::linux::LinuxEnd;
 use crate::options::Shared;
+use crate::path::Path;
 use crate::program::Task;
 use crate::settings::Own;
 use crate::{ClosesFirst, Direction, LiveError, Options, Row, Settings, sys};
@@ -41,10 +41,7 @@ pub(crate) struct Driver<'a> {
     own: Box<dyn Host>,
     kernel: LinuxEnd,
     clock: Clock,
-    /// From our end to the kernel.
-    out: Lane<Vec<u8>>,
-    /// From the kernel to our end.
-    back: Lane<Vec<u8>>,
+    path: Path,
     capture: Option<Capture>,
     shared: Arc<Shared>,
     realtime: bool,
@@ -76,16 +73,12 @@ impl<'a> Driver<'a> {
         let (own, kernel) = hosts(settings, own, &options.program, &shared)?;
         let realtime = sys::run_first().is_ok();
         sys::wake_on_time().map_err(|error| LiveError::while_doing("setting the timer slack", &error))?;
-        let forward = Lane::new(&settings.forward, settings.seed, "forward");
-        let backward = Lane::new(&settings.backward, settings.seed, "backward");
-        let (out, back) = if sends { (forward, backward) } else { (backward, forward) };
         Ok(Driver {
             settings,
             own,
             kernel,
             clock: Clock::start(),
-            out,
-            back,
+            path: Path::new(settings),
             capture,
             shared,
             realtime,
@@ -101,17 +94,16 @@ impl<'a> Driver<'a> {
             let now = self.clock.now();
             while let Some(packet) = self.kernel.poll(now)? {
                 self.record(Direction::Receive, now, &packet)?;
-                let length = packet.len() as u32;
-                self.back.offer(now, packet, length);
+                self.path.offer(now, Direction::Receive, packet);
             }
-            while let Some(packet) = self.back.deliver(now) {
+            while let Some(packet) = self.path.deliver(now, Direction::Receive) {
                 self.record(Direction::Send, now, &packet)?;
                 self.own.on_packet(now, &packet)?;
                 self.transmit(now)?;
             }
             self.own.on_time(now);
             self.transmit(now)?;
-            while let Some(packet) = self.out.deliver(now) {
+            while let Some(packet) = self.path.deliver(now, Direction::Send) {
                 self.record(Direction::Receive, now, &packet)?;
                 self.kernel.on_packet(now, &packet)?;
             }
@@ -127,7 +119,7 @@ impl<'a> Driver<'a> {
 
     /// Sleeps until there is something to do, or `look` has come.
     fn sleep(&mut self, look: Time) -> Result<(), LiveError> {
-        let due = look.min(self.own.next_time()).min(self.out.next_time()).min(self.back.next_time());
+        let due = look.min(self.own.next_time()).min(self.path.next_time());
         let mut fds = Vec::with_capacity(4);
         self.own.watch(&mut fds);
         self.kernel.watch(&mut fds);
@@ -137,8 +129,7 @@ impl<'a> Driver<'a> {
     fn transmit(&mut self, now: Time) -> Result<(), LiveError> {
         while let Some(packet) = self.own.poll(now)? {
             self.record(Direction::Send, now, &packet)?;
-            let length = packet.len() as u32;
-            self.out.offer(now, packet, length);
+            self.path.offer(now, Direction::Send, packet);
         }
         Ok(())
     }
@@ -206,10 +197,12 @@ impl<'a> Driver<'a> {
         };
         let (own_kernel_info, own_kernel_counters) = own.testimony.unzip();
         let (bytes, answer) = (settings.bytes.get(), settings.answer.get());
-        let (to_kernel, to_own, finished, forward, backward) = match settings.direction {
-            Direction::Send => (bytes, answer, kernel.last_byte, self.out.stats(), self.back.stats()),
-            Direction::Receive => (answer, bytes, own.last_byte, self.back.stats(), self.out.stats()),
+        let (to_kernel, to_own, finished) = match settings.direction {
+            Direction::Send => (bytes, answer, kernel.last_byte),
+            Direction::Receive => (answer, bytes, own.last_byte),
         };
+        let forward = self.path.stats(settings.direction);
+        let backward = self.path.stats(settings.direction.opposite());
         let duration_s = finished.as_secs();
         Ok(Row {
             delay_s: settings.forward.delay.as_secs(),

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use crate::kernel::Counters;
-use crate::lane::LaneStats;
+use crate::path::PathStats;
 use crate::program::SocketInfo;
 
 /// What one run against the kernel measured. In our end's place there may be a second kernel: what is said here of our
@@ -42,9 +42,9 @@ pub struct Row {
     /// Whether the driver ran before other programs (SCHED_FIFO).
     pub realtime: bool,
     /// What the path did on the way of the data.
-    pub forward: LaneStats,
+    pub forward: PathStats,
     /// What the path did on the way of the acknowledgments.
-    pub backward: LaneStats,
+    pub backward: PathStats,
     /// Segments that the kernel sent again, as it counts them.
     pub kernel_retransmitted_segments: u64,
     /// Segments that came to the kernel with a wrong checksum.

@@ -21,6 +21,15 @@ pub enum Direction {
     Receive,
 }
 
+impl Direction {
+    pub(crate) fn opposite(self) -> Direction {
+        match self {
+            Direction::Send => Direction::Receive,
+            Direction::Receive => Direction::Send,
+        }
+    }
+}
+
 /// Which end says first that it has no more data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
