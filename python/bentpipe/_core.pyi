@@ -23,6 +23,7 @@ __all__ = [
     "parse_size",
     "presets",
     "profiles",
+    "queues",
     "recoveries",
     "schema",
     "slant_range",
@@ -192,6 +193,9 @@ def recoveries() -> list[tuple[str, str]]:
 
 def controls() -> list[tuple[str, str]]:
     """Name and summary of each control."""
+
+def queues() -> list[tuple[str, str]]:
+    """Name and summary of each scheme that manages a queue."""
 
 def applications() -> list[tuple[str, str]]:
     """Name and summary of each application that a flow may carry."""

@@ -28,14 +28,10 @@ def entries(what: str) -> list[Entry]:
         case "profiles":
             pairs = _core.profiles()
         case "queues":
-            pairs = [
-                (
-                    "drop-tail",
-                    'drops what arrives when it is full; written "100 packets" or "64 KiB", without a scheme',
-                ),
-                ("red", "random early detection: drops or marks by the average queue (Floyd, Jacobson 1993)"),
-                ("rem", "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)"),
-            ]
+            summary = (
+                'drops what arrives when it is full; written "100 packets" or "64 KiB", without a scheme'
+            )
+            pairs = [("drop-tail", summary), *_core.queues()]
         case "gateways":
             pairs = [
                 ("xfwa", "windows in proportion to the round-trip times that together fill pipe and buffer"),

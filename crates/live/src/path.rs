@@ -4,7 +4,7 @@ use bentpipe_net::{
     Carried, DirectionSetup, LinkSetup, Lost, Meeting, Network, NodeId, Probe, RouteId, Router, Topology,
 };
 use bentpipe_path::gateway::Direction as Way;
-use bentpipe_path::{Disorder, Stream};
+use bentpipe_path::{Disorder, Label, Stream};
 use bentpipe_units::Time;
 use serde::Serialize;
 
@@ -36,8 +36,12 @@ const ECN: u8 = 0b11;
 impl Carried for Packet {
     type Names = ();
 
-    fn may_be_marked(&self) -> bool {
-        self.bytes.len() >= 20 && self.bytes[1] & ECN != 0
+    fn label(&self, (): &()) -> Label {
+        let ecn_capable = self.bytes.len() >= 20 && self.bytes[1] & ECN != 0;
+        // Addresses and ports, where the header has no options.
+        let names = self.bytes.get(12..24).unwrap_or_default();
+        let flow = names.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+        Label { ecn_capable, flow, class: 0 }
     }
 
     fn mark(&mut self) {
@@ -169,7 +173,7 @@ mod tests {
             let checksum = !(sum(&bytes) as u16);
             bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
             let mut packet = Packet { bytes, direction: Direction::Send };
-            assert!(packet.may_be_marked() && sum(&packet.bytes) == 0xffff);
+            assert!(packet.label(&()).ecn_capable && sum(&packet.bytes) == 0xffff);
             packet.mark();
             assert_eq!((packet.bytes[1], sum(&packet.bytes)), (3, 0xffff));
         }

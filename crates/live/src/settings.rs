@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec};
+use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec, Schedule};
 use bentpipe_tcp::{Config, ControlKind, DelayedAck, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,7 @@ impl Way {
             efficiency: 1.0,
             queue: self.queue,
             loss: self.loss.clone(),
+            schedule: Schedule::default(),
         }
     }
 

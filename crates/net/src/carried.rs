@@ -1,5 +1,6 @@
 //! What a packet carries, as far as the network looks at it.
 
+use bentpipe_path::Label;
 use bentpipe_path::gateway::{Direction, Gateway, LinkView};
 use bentpipe_units::Time;
 
@@ -10,8 +11,8 @@ pub trait Carried: Default {
     /// What the packets of a network share, such as the addresses of those who send them.
     type Names;
 
-    /// Whether a queue may mark it instead of dropping it (ECN).
-    fn may_be_marked(&self) -> bool;
+    /// What a queue may know of it.
+    fn label(&self, names: &Self::Names) -> Label;
 
     /// A queue has marked it.
     fn mark(&mut self);

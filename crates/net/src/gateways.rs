@@ -2,7 +2,7 @@
 
 use bentpipe_path::gateway::{Direction, Gateway, GatewaySpec, LinkView};
 use bentpipe_path::{Link, QueueSpec};
-use bentpipe_units::{Rate, Time};
+use bentpipe_units::Time;
 
 use crate::carried::Meeting;
 use crate::{Carried, LinkId, Topology};
@@ -17,7 +17,6 @@ pub(crate) struct Gateways<N> {
 struct Guard {
     gateway: Gateway,
     link: LinkId,
-    rate: Rate,
     buffer_bytes: u64,
 }
 
@@ -28,7 +27,6 @@ impl<N> Gateways<N> {
             Some(Guard {
                 gateway: Gateway::new(spec),
                 link,
-                rate: direction.link.rate.scaled(direction.link.efficiency),
                 buffer_bytes: buffer_bytes(&direction.link.queue, spec),
             })
         });
@@ -44,6 +42,11 @@ impl<N> Gateways<N> {
         self.guards.iter().map(|guard| (guard.link, &guard.gateway))
     }
 
+    /// What the packets share.
+    pub(crate) fn names(&self) -> &N {
+        &self.names
+    }
+
     /// Shows a packet to a gateway.
     pub(crate) fn show<P: Carried<Names = N>>(
         &mut self,
@@ -54,9 +57,10 @@ impl<N> Gateways<N> {
         links: &mut [Link],
         now: Time,
     ) {
-        let Guard { gateway, link, rate, buffer_bytes } = &mut self.guards[gateway as usize];
-        let queued_bytes = links[link.index()].queue_bytes(now);
-        let link = LinkView { rate: *rate, buffer_bytes: *buffer_bytes, queued_bytes };
+        let Guard { gateway, link, buffer_bytes } = &mut self.guards[gateway as usize];
+        let link = &mut links[link.index()];
+        let queued_bytes = link.queue_bytes(now);
+        let link = LinkView { rate: link.rate(), buffer_bytes: *buffer_bytes, queued_bytes };
         packet.show(&self.names, ttl, way, Meeting { gateway, now, link });
     }
 }

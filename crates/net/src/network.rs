@@ -1,7 +1,7 @@
 //! The network: what happens to a packet from its host to the other.
 
 use bentpipe_path::gateway::Gateway;
-use bentpipe_path::{Link, Offered, PacketId, Passed, Stream};
+use bentpipe_path::{Fate, Label, Leaving, Link, Offered, PacketId, Passed, Stream};
 use bentpipe_units::Time;
 
 use crate::gateways::Gateways;
@@ -63,7 +63,8 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     /// To be called when every route is known and before the first packet: finds the links that pass their packets on at
     /// once, without an event. Those of the routes `held` never do: a turn may take packets from them.
     pub fn mark_passing(&mut self, held: &[RouteId]) {
-        self.routes.mark_passing(self.links.len(), held);
+        let closed: Vec<bool> = self.links.iter().map(Link::is_closed).collect();
+        self.routes.mark_passing(&closed, held);
     }
 
     /// Makes every arrival an event, which changes no number; tells whether any was not.
@@ -157,24 +158,59 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         self.gateways.all()
     }
 
-    /// The packet at the head of a link has arrived; returns it when it has reached its host.
+    /// The event of a link; returns the packet that has reached its host.
     #[inline]
     fn link_delivers(&mut self, number: LinkId) -> Option<Arrived> {
         let link = &mut self.links[number.index()];
-        let delivery = link.deliver(self.now);
+        let due = link.next_time() <= self.now;
+        let Some(Leaving { id, bytes, fate }) = link.poll(self.now) else {
+            return self.link_goes_on(number, due);
+        };
         match link.next_time() {
             Time::NEVER => self.calendar.pop(),
             next => self.calendar.replace_first(next, number),
         }
-        let delivery = delivery?;
-        if delivery.corrupted {
-            return self.lose(self.now, delivery.id, Lost::Damaged(number));
+        if fate != Fate::Whole {
+            self.changed_by_link(number, id, fate)?;
         }
-        let hop = self.packets.hop(delivery.id) + 1;
+        let hop = self.packets.hop(id) + 1;
         if self.routes.step(hop) == Step::Arrived {
-            return Some(self.arrived(delivery.id));
+            return Some(self.arrived(id));
         }
-        self.offer(hop, delivery.id, delivery.bytes)
+        self.offer(hop, id, bytes)
+    }
+
+    /// No packet has left a link at its event: it has begun to send the next, or it was asked for an earlier time since this
+    /// event was put down, and another is there.
+    #[cold]
+    #[inline(never)]
+    fn link_goes_on(&mut self, number: LinkId, due: bool) -> Option<Arrived> {
+        let link = &mut self.links[number.index()];
+        match link.next_time() {
+            next if due && next != Time::NEVER => self.calendar.replace_first(next, number),
+            _ => self.calendar.pop(),
+        }
+        self.probe.served(self.now, number, link);
+        None
+    }
+
+    /// A packet has left a link otherwise than whole and as it was; tells whether it goes on.
+    #[cold]
+    #[inline(never)]
+    fn changed_by_link(&mut self, number: LinkId, id: PacketId, fate: Fate) -> Option<()> {
+        self.probe.served(self.now, number, &mut self.links[number.index()]);
+        let why = match fate {
+            Fate::Whole => return Some(()),
+            Fate::Marked => {
+                let packet = mark(&mut self.packets, id);
+                self.probe.marked(self.now, self.now, number, packet);
+                return Some(());
+            }
+            Fate::Damaged => Lost::Damaged(number),
+            Fate::Dropped => Lost::Dropped(number),
+        };
+        let _ = self.lose(self.now, id, why);
+        None
     }
 
     /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when a stop was all that
@@ -199,8 +235,8 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
             }
         };
         let link = &mut self.links[number.index()];
-        let idle = link.next_time() == Time::NEVER;
-        match link.offer_marking(at, id, bytes, || may_be_marked(&self.packets, id)) {
+        let before = link.next_time();
+        match link.offer(at, id, bytes, || label(&self.packets, id, self.gateways.names())) {
             Offered::Queued => {}
             Offered::Marked => {
                 let packet = mark(&mut self.packets, id);
@@ -209,7 +245,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
             Offered::Dropped => return self.lose(at, id, Lost::Dropped(number)),
         }
         self.packets.set_hop(id, hop);
-        if idle {
+        if link.next_time() < before {
             self.calendar.push(link.next_time(), number);
         }
         self.probe.taken(self.now, at, number, link);
@@ -228,7 +264,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     #[inline(always)]
     fn pass(&mut self, at: Time, number: LinkId, id: PacketId, bytes: u32) -> Option<Time> {
         let link = &mut self.links[number.index()];
-        let passed = link.pass_marking(at, bytes, || may_be_marked(&self.packets, id));
+        let passed = link.pass(at, bytes, || label(&self.packets, id, self.gateways.names()));
         if passed != Passed::Dropped {
             self.probe.taken(self.now, at, number, link);
         }
@@ -284,8 +320,8 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
 
 #[cold]
 #[inline(never)]
-fn may_be_marked<P: Carried>(packets: &Store<P>, id: PacketId) -> bool {
-    packets.get(id).may_be_marked()
+fn label<P: Carried>(packets: &Store<P>, id: PacketId, names: &P::Names) -> Label {
+    packets.get(id).label(names)
 }
 
 #[cold]

@@ -42,8 +42,14 @@ pub trait Probe<P> {
 
     /// A link has taken a packet. `state` is the link's: it tells when the packet begins to be sent.
     #[inline(always)]
-    fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &Link) {
+    fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &mut Link) {
         let _ = (now, at, link, state);
+    }
+
+    /// A link that goes step by step has gone on.
+    #[inline(always)]
+    fn served(&mut self, now: Time, link: LinkId, state: &mut Link) {
+        let _ = (now, link, state);
     }
 
     /// A link's queue has marked a packet.

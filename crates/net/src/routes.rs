@@ -98,11 +98,11 @@ impl Routes {
     /// Marks the links that pass their packets on at once: those whose packets all go on to links that nobody else feeds,
     /// neither another link nor a host. What such a packet meets next is settled when it is sent. Before a stop every
     /// packet comes at its time; the links of the routes `held` may lose their packets to a turn.
-    pub(crate) fn mark_passing(&mut self, links: usize, held: &[RouteId]) {
+    pub(crate) fn mark_passing(&mut self, closed: &[bool], held: &[RouteId]) {
         // For each link, the only link before it, or none for a host; what several feed is shared, and so is what a host
         // feeds.
-        let mut feeder: Vec<Option<Option<LinkId>>> = vec![None; links];
-        let mut shared = vec![false; links];
+        let mut feeder: Vec<Option<Option<LinkId>>> = vec![None; closed.len()];
+        let mut shared = vec![false; closed.len()];
         let mut previous = None;
         for hop in &self.hops {
             match hop.step() {
@@ -115,10 +115,10 @@ impl Routes {
                 Step::Stop(_) => {}
             }
         }
-        let mut passes = vec![true; links];
+        let mut passes = closed.to_vec();
         for pair in self.hops.windows(2) {
             if let Some(link) = pair[0].link()
-                && pair[1].link().is_none_or(|next| shared[next.index()])
+                && pair[1].link().is_none_or(|next| shared[next.index()] || !closed[next.index()])
             {
                 passes[link.index()] = false;
             }

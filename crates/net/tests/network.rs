@@ -7,7 +7,7 @@ use bentpipe_net::{
     Topology,
 };
 use bentpipe_path::gateway::Direction;
-use bentpipe_path::{LinkConfig, LossSpec, QueueSpec};
+use bentpipe_path::{Label, LinkConfig, LossSpec, QueueSpec, Schedule};
 use bentpipe_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
@@ -18,8 +18,8 @@ struct Numbered(u64);
 impl Carried for Numbered {
     type Names = ();
 
-    fn may_be_marked(&self) -> bool {
-        false
+    fn label(&self, (): &()) -> Label {
+        Label::default()
     }
 
     fn mark(&mut self) {}
@@ -49,7 +49,7 @@ impl Probe<Numbered> for Heard {
         self.arrived.insert((now, packet.0));
     }
 
-    fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &bentpipe_path::Link) {
+    fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &mut bentpipe_path::Link) {
         assert!(now <= at && state.last_begins() >= Some(at));
         self.taken.insert((at, link));
     }
@@ -69,6 +69,7 @@ fn topology() -> Topology {
             efficiency: 1.0,
             queue,
             loss: loss.clone(),
+            schedule: Schedule::default(),
         };
         let direction = DirectionSetup { link, gateway: None };
         let (from, to) = (NodeId(from), NodeId(to));

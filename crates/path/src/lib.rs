@@ -16,7 +16,17 @@ mod stream;
 pub use disorder::{Disorder, DisorderSpec};
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
 pub use invalid::InvalidValue;
-pub use link::{Delivery, Link, LinkConfig, LinkStats, Offered, PacketId, Passed};
+pub use link::{
+    Change, Fate, InOutage, Leaving, Link, LinkConfig, LinkStats, Offered, PacketId, Passed, Schedule,
+};
 pub use loss::{Loss, LossSpec, packet_error_rate};
-pub use queue::{ActiveSpec, Packets, QueueSpec, RedOptions, RemOptions};
+pub use queue::{
+    ActiveSpec, CodelOptions, Drops, FqCodelOptions, Label, Packets, PriorityOptions, Queue, QueueSpec,
+    RedOptions, RemOptions, ServerView, Verdict, Waiting,
+};
 pub use stream::Stream;
+
+/// The examples of `docs/first-queue.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/first-queue.md")]
+struct FirstQueue;

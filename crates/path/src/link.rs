@@ -1,13 +1,21 @@
-//! One direction of a link: a queue, a sender of fixed rate, a propagation delay.
+//! One direction of a link: a queue, a server and a pipe.
+//!
+//! Where the queue is first in, first out and nothing changes, the moment at which a packet leaves is known when it comes,
+//! and the link is computed in closed form. Otherwise it goes step by step (`served`). Both do the same where both can.
 
+mod pipe;
+mod schedule;
+mod served;
 mod stats;
 
 use bentpipe_units::{Rate, Span, Time};
 
+pub use schedule::{Change, InOutage, Schedule};
+use served::Served;
 pub use stats::LinkStats;
-use stats::Tally;
+use stats::{Tally, share_of};
 
-use crate::queue::{ActiveQueue, Arrival, Verdict};
+use crate::queue::{Arrival, Discipline, Fifo, Gate, Label, Queue, Verdict, packets_in};
 use crate::ring::{Ring, Slot};
 use crate::{Loss, LossSpec, QueueSpec, Stream};
 
@@ -33,14 +41,16 @@ pub struct LinkConfig {
     pub queue: QueueSpec,
     /// Which packets arrive damaged.
     pub loss: LossSpec,
+    /// How all this changes.
+    pub schedule: Schedule,
 }
 
 /// What became of a packet that was offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// Taken: it will come out of [`Link::deliver`].
+    /// Taken: it will come out of [`Link::poll`].
     Queued,
-    /// Taken, and marked: it will come out of [`Link::deliver`], and the caller sets the ECN codepoint CE on it.
+    /// Taken, and marked: it will come out of [`Link::poll`], and the caller sets the ECN codepoint CE on it.
     Marked,
     /// The queue was full, or is managed so that it dropped the packet early; the packet is the caller's again.
     Dropped,
@@ -59,25 +69,38 @@ pub enum Passed {
     Dropped,
 }
 
-/// A packet at the far end of a link.
+/// What became of a packet that a link took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivery {
+pub enum Fate {
+    /// It is at the far end.
+    Whole,
+    /// It is at the far end, and the queue marked it when it left: the caller sets the ECN codepoint CE on it.
+    Marked,
+    /// It was damaged under way: it used the link, and nobody receives it.
+    Damaged,
+    /// The queue dropped it after all.
+    Dropped,
+}
+
+/// A packet that leaves a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
     /// The id that it was offered with.
     pub id: PacketId,
     /// The length that it was offered with, in bytes.
     pub bytes: u32,
-    /// Damaged under way: it used the link, and nobody receives it.
-    pub corrupted: bool,
+    /// How it leaves.
+    pub fate: Fate,
 }
 
 /// One direction of a link.
 ///
-/// It is first in, first out, so the moment at which a packet leaves is known when it comes: the link keeps its packets in
-/// a ring, in order, and waits for one event only, the arrival of its head. The times passed in never go back.
-#[derive(Clone, Debug)]
+/// In closed form it keeps its packets in a ring, in order, and waits for one event only, the arrival of its head. The times
+/// passed in never go back.
+#[derive(Debug)]
 pub struct Link {
     ring: Ring,
-    /// When the ring's head arrives.
+    /// When the ring's head arrives; or when a link that goes step by step is to be called, or earlier.
     next: Time,
     /// When the last packet taken has left the sender.
     free_at: Time,
@@ -88,7 +111,7 @@ pub struct Link {
     max_waiting_bytes: u64,
     max_waiting_packets: u32,
     /// The last packet length, and the time that it takes to send: most packets have the length of the one before.
-    /// [`NO_LENGTH`] before an active queue, so that the one comparison leads to the decision on a packet too.
+    /// [`NO_LENGTH`] before a queue that decides, so that the one comparison leads to the decision on a packet too.
     last_bytes: u32,
     last_service: Span,
     /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, or longer, and
@@ -99,19 +122,37 @@ pub struct Link {
     tally: Tally,
     stream: Stream,
     rate: Rate,
-    active: Option<Box<ActiveQueue>>,
+    gate: Option<Box<Gate>>,
+    /// Instead of all the above but `next`: the link goes step by step.
+    served: Option<Box<Served>>,
 }
 
 impl Link {
-    /// An idle link. `stream` is for its losses, which are the same whatever the queue: an active one draws from a stream
+    /// An idle link. `stream` is for its losses, which are the same whatever the queue: one that draws does so from a stream
     /// that is derived from it.
-    pub fn new(config: &LinkConfig, mut stream: Stream) -> Link {
+    pub fn new(config: &LinkConfig, stream: Stream) -> Link {
+        match discipline(config, &stream) {
+            Discipline::OnArrival(gate) if config.schedule.0.is_empty() => Link::closed(config, gate, stream),
+            other => Link::with_queue(config, queue(config, other), stream),
+        }
+    }
+
+    /// As [`Link::new`], but step by step also where the closed form would do: to hold the one against the other.
+    pub fn step_by_step(config: &LinkConfig, stream: Stream) -> Link {
+        Link::with_queue(config, queue(config, discipline(config, &stream)), stream)
+    }
+
+    /// An idle link with a queue of the caller's own, in place of the one in `config`.
+    pub fn with_queue(config: &LinkConfig, queue: Box<dyn Queue>, mut stream: Stream) -> Link {
+        let loss = Loss::new(&config.loss, &mut stream);
+        let served = Served::new(config, queue, loss.clone(), stream.clone());
+        let idle = Link::closed(&LinkConfig { loss: LossSpec::None, ..config.clone() }, None, stream);
+        Link { last_bytes: NO_LENGTH, served: Some(Box::new(served)), ..idle }
+    }
+
+    fn closed(config: &LinkConfig, gate: Option<Box<Gate>>, mut stream: Stream) -> Link {
         let (max_waiting_packets, max_waiting_bytes) = config.queue.room();
         let rate = config.rate.scaled(config.efficiency);
-        let active = match &config.queue {
-            QueueSpec::Active(spec) => Some(Box::new(ActiveQueue::new(spec, rate, stream.part("queue")))),
-            _ => None,
-        };
         Link {
             ring: Ring::new(),
             next: Time::NEVER,
@@ -120,7 +161,7 @@ impl Link {
             waiting_bytes: 0,
             max_waiting_bytes,
             max_waiting_packets,
-            last_bytes: if active.is_some() { NO_LENGTH } else { 0 },
+            last_bytes: if gate.is_some() { NO_LENGTH } else { 0 },
             last_service: rate.time_to_send(0),
             passes: false,
             delay: config.delay,
@@ -128,28 +169,18 @@ impl Link {
             tally: Tally::default(),
             stream,
             rate,
-            active,
+            gate,
+            served: None,
         }
     }
 
-    /// Takes a packet of `bytes` bytes that is not ECN-capable, or drops it when it would have to wait and may not.
+    /// Takes a packet of `bytes` bytes, or drops it when it would have to wait and may not. Only a queue that decides asks for
+    /// its `label`.
     #[inline(always)]
-    pub fn offer(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
-        self.offer_marking(now, id, bytes, || false)
-    }
-
-    /// As [`Link::offer`], for a packet that an active queue may mark when it is `capable`; others do not ask.
-    #[inline(always)]
-    pub fn offer_marking(
-        &mut self,
-        now: Time,
-        id: PacketId,
-        bytes: u32,
-        capable: impl FnOnce() -> bool,
-    ) -> Offered {
+    pub fn offer(&mut self, now: Time, id: PacketId, bytes: u32, label: impl FnOnce() -> Label) -> Offered {
         match bytes == self.last_bytes {
             true => self.take(now, id, bytes),
-            false => self.offer_of_other_length(now, id, bytes, capable),
+            false => self.offer_of_other_length(now, id, bytes, label),
         }
     }
 
@@ -159,10 +190,10 @@ impl Link {
         now: Time,
         id: PacketId,
         bytes: u32,
-        capable: impl FnOnce() -> bool,
+        label: impl FnOnce() -> Label,
     ) -> Offered {
-        if self.active.is_some() {
-            return self.offer_to_active(now, id, bytes, capable());
+        if self.last_bytes == NO_LENGTH {
+            return self.offer_to_deciding(now, id, bytes, label());
         }
         self.last_bytes = bytes;
         self.last_service = self.rate.time_to_send(u64::from(bytes));
@@ -195,49 +226,69 @@ impl Link {
         if self.ring.head == self.ring.tail {
             self.next = arrives;
         }
-        self.ring.push(Slot { id, bytes, offered: now, starts, arrives });
+        // Last, so that nothing need be kept in registers across the call.
+        if self.ring.push(Slot { id, bytes, offered: now, starts, arrives }) {
+            self.make_room(now);
+        }
         Offered::Queued
     }
 
-    /// An active queue decides on a packet that arrives; one that it takes finds room.
+    /// The ring is full: forgets what has passed, but for the last packet, of which is still to be said what becomes of it.
     #[cold]
     #[inline(never)]
-    fn offer_to_active(&mut self, now: Time, id: PacketId, bytes: u32, capable: bool) -> Offered {
+    fn make_room(&mut self, now: Time) {
+        let head = self.ring.head;
+        if self.passes {
+            self.forget_arrived(now, self.ring.tail - 1);
+        }
+        if self.ring.head == head {
+            self.ring.grow();
+        }
+    }
+
+    /// A queue decides on a packet that arrives; one that it takes finds room.
+    #[cold]
+    #[inline(never)]
+    fn offer_to_deciding(&mut self, now: Time, id: PacketId, bytes: u32, label: Label) -> Offered {
+        if let Some(served) = &mut self.served {
+            let offered = served.offer(now, id, bytes, label);
+            self.next = self.next.min(served.next_time());
+            return offered;
+        }
         self.settle(now);
         let waiting = (self.ring.tail - self.serving) as u32;
-        let Some(active) = &mut self.active else { return Offered::Dropped };
-        // Where the last packet took no time, which holds before the first too, any idle time is endless.
-        let service = self.last_service.as_nanos().max(1) as f64;
-        let idle = (self.free_at <= now).then(|| now.since(self.free_at).as_nanos() as f64);
-        let idle_packets = idle.map(|idle| idle / service);
-        let arrival = Arrival { now, bytes, capable, waiting, idle_packets };
-        let verdict = active.decide(&arrival, &self.ring);
-        if verdict == Verdict::Drop {
+        let Some(gate) = &mut self.gate else { return Offered::Dropped };
+        let idle = (self.free_at <= now).then(|| now.since(self.free_at));
+        let idle_packets = idle.map(|idle| packets_in(idle, self.last_service));
+        let arrival = Arrival { now, bytes, capable: label.ecn_capable, waiting, idle_packets };
+        let verdict = gate.decide(&arrival, &self.ring);
+        if matches!(verdict, Verdict::DropEarly | Verdict::DropFull) {
             self.tally.dropped += 1;
+            self.tally.early += u64::from(verdict == Verdict::DropEarly);
             return Offered::Dropped;
         }
         self.last_service = self.rate.time_to_send(u64::from(bytes));
         self.take(now, id, bytes);
-        if verdict == Verdict::Mark { Offered::Marked } else { Offered::Queued }
-    }
-
-    /// Takes a packet of `bytes` bytes that is not ECN-capable and tells at once what becomes of it.
-    ///
-    /// For a link whose packets all go to elements that nobody else feeds: what happens to them there is settled by now, so
-    /// their arrival needs no event. A link is used either by this or by [`Link::offer`] and [`Link::deliver`].
-    #[inline]
-    pub fn pass(&mut self, now: Time, bytes: u32) -> Passed {
-        self.pass_marking(now, bytes, || false)
-    }
-
-    /// As [`Link::pass`], for a packet that an active queue may mark when it is `capable`; others do not ask.
-    #[inline]
-    pub fn pass_marking(&mut self, now: Time, bytes: u32, capable: impl FnOnce() -> bool) -> Passed {
-        self.passes = true;
-        if self.ring.is_full() {
-            self.forget_arrived(now);
+        if verdict == Verdict::Take {
+            return Offered::Queued;
         }
-        match self.offer_marking(now, WHOLE, bytes, capable) {
+        self.tally.marked += 1;
+        Offered::Marked
+    }
+
+    /// Whether the moment at which a packet arrives is known when it is offered. [`Link::pass`] needs that.
+    pub fn is_closed(&self) -> bool {
+        self.served.is_none()
+    }
+
+    /// Takes a packet of `bytes` bytes and tells at once what becomes of it.
+    ///
+    /// For a link in closed form whose packets all go to elements that nobody else feeds: what happens to them there is settled
+    /// by now, so their arrival needs no event. A link is used either by this or by [`Link::offer`] and [`Link::poll`].
+    #[inline]
+    pub fn pass(&mut self, now: Time, bytes: u32, label: impl FnOnce() -> Label) -> Passed {
+        self.passes = true;
+        match self.offer(now, WHOLE, bytes, label) {
             Offered::Queued => self.passed(bytes),
             Offered::Marked => self.passed_marked(bytes),
             Offered::Dropped => Passed::Dropped,
@@ -264,10 +315,9 @@ impl Link {
         }
     }
 
-    /// Counts the passed packets that have arrived by `now`.
-    #[inline(never)]
-    fn forget_arrived(&mut self, now: Time) {
-        while self.ring.head < self.ring.tail {
+    /// Counts the passed packets before number `end` that have arrived by `now`.
+    fn forget_arrived(&mut self, now: Time, end: u64) {
+        while self.ring.head < end {
             let Slot { id, bytes, arrives, .. } = *self.ring.get(self.ring.head);
             if arrives > now {
                 return;
@@ -280,44 +330,69 @@ impl Link {
         }
     }
 
-    /// When [`Link::deliver`] wants to be called next; `Time::NEVER` when nothing is under way.
+    /// When [`Link::poll`] wants to be called next, or earlier; `Time::NEVER` when nothing is under way. Only `poll` makes it
+    /// later.
     #[inline]
     pub fn next_time(&self) -> Time {
         self.next
     }
 
-    /// The next packet that has arrived by `now`; to be called until there is none.
+    /// The next packet that has left the link by `now`; to be called until there is none. Where the queue decides when a packet
+    /// leaves, or the link changes, there may be none at [`Link::next_time`].
     #[inline]
-    pub fn deliver(&mut self, now: Time) -> Option<Delivery> {
-        if self.next > now || self.ring.head == self.ring.tail {
+    pub fn poll(&mut self, now: Time) -> Option<Leaving> {
+        if self.next > now {
             return None;
+        }
+        if self.ring.head == self.ring.tail {
+            return self.poll_served(now);
         }
         let Slot { id, bytes, .. } = *self.ring.get(self.ring.head);
         self.ring.head += 1;
         let empty = self.ring.head == self.ring.tail;
         self.next = if empty { Time::NEVER } else { self.ring.get(self.ring.head).arrives };
-        let corrupted = self.loss.lost(bytes, &mut self.stream);
-        if corrupted {
+        if self.loss.lost(bytes, &mut self.stream) {
             self.tally.corrupted += 1;
-        } else {
-            self.tally.delivered_bytes += u64::from(bytes);
+            return Some(Leaving { id, bytes, fate: Fate::Damaged });
         }
-        Some(Delivery { id, bytes, corrupted })
+        self.tally.delivered_bytes += u64::from(bytes);
+        Some(Leaving { id, bytes, fate: Fate::Whole })
     }
 
-    /// When the packet that was taken last leaves the queue to be sent; none before the first packet.
+    #[cold]
+    #[inline(never)]
+    fn poll_served(&mut self, now: Time) -> Option<Leaving> {
+        let served = self.served.as_mut()?;
+        let leaving = served.poll(now);
+        self.next = served.next_time();
+        leaving
+    }
+
+    /// The rate at which it sends.
+    pub fn rate(&self) -> Rate {
+        self.served.as_ref().map_or(self.rate, |served| served.rate())
+    }
+
+    /// When the packet that was taken last leaves the queue to be sent; none before the first packet, and where it is not known
+    /// yet.
     pub fn last_begins(&self) -> Option<Time> {
         self.ring.last().map(|slot| slot.starts)
     }
 
     /// Packets waiting at `now`, the one being sent not counted.
     pub fn queue_packets(&mut self, now: Time) -> u32 {
+        if let Some(served) = &mut self.served {
+            return served.queue_packets(now);
+        }
         self.settle(now);
         (self.ring.tail - self.serving) as u32
     }
 
     /// Bytes waiting at `now`, the packet being sent not counted.
     pub fn queue_bytes(&mut self, now: Time) -> u64 {
+        if let Some(served) = &mut self.served {
+            return served.queue_bytes(now);
+        }
         self.settle(now);
         self.waiting_bytes
     }
@@ -325,21 +400,27 @@ impl Link {
     /// Packets taken and not yet delivered: waiting, being sent or on their way. Where packets pass, some that have arrived
     /// may still be among them.
     pub fn in_flight_packets(&self) -> usize {
+        if let Some(served) = &self.served {
+            return served.in_flight_packets();
+        }
         (self.ring.tail - self.ring.head) as usize
     }
 
     /// What the link did in [0, `end`]; `end` is not before the last delivery. A packet that [`Link::pass`] on another link
     /// brought here ahead of time counts only when its time has come.
     pub fn stats(&mut self, end: Time) -> LinkStats {
+        if let Some(served) = &mut self.served {
+            return served.stats(end);
+        }
         if self.passes {
-            self.forget_arrived(end);
+            self.forget_arrived(end, self.ring.tail);
         }
         let tally = &self.tally;
         let mut busy = tally.busy;
         let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
         for number in (self.ring.head..self.ring.tail).rev() {
             let slot = self.ring.get(number);
-            let sent = Time::ZERO + (slot.arrives.since(Time::ZERO) - self.delay);
+            let sent = slot.starts + self.rate.time_to_send(u64::from(slot.bytes));
             if sent <= end {
                 break;
             }
@@ -350,15 +431,14 @@ impl Link {
                 waits -= u128::from(slot.starts.since(slot.offered).as_nanos());
             }
         }
-        let share_of = |part: u128, whole: u128| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let elapsed = u128::from(end.as_nanos());
         LinkStats {
             utilization: share_of(u128::from(busy.as_nanos()), elapsed),
             delivered_packets: self.ring.head - tally.corrupted,
             delivered_bytes: tally.delivered_bytes,
             dropped_packets: tally.dropped,
-            early_dropped_packets: self.active.as_ref().map_or(0, |active| active.early_dropped),
-            marked_packets: self.active.as_ref().map_or(0, |active| active.marked),
+            early_dropped_packets: tally.early,
+            marked_packets: tally.marked,
             corrupted_packets: tally.corrupted,
             queue_mean_packets: share_of(waits_to_end, elapsed),
             queue_max_packets: tally.max_waiting,
@@ -380,124 +460,21 @@ impl Link {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 1000 bytes take 1 ms.
-    fn config(queue: &str) -> LinkConfig {
-        LinkConfig {
-            rate: Rate::from_bps(10_000_000),
-            delay: Span::from_millis(250),
-            efficiency: 0.8,
-            queue: queue.parse().unwrap(),
-            loss: LossSpec::None,
-        }
-    }
-
-    fn link(queue: &str) -> Link {
-        Link::new(&config(queue), Stream::derive(1, "link"))
-    }
-
-    fn us(us: u64) -> Time {
-        Time::from_nanos(us * 1000)
-    }
-
-    #[test]
-    fn a_packet_takes_its_sending_time_and_the_delay() {
-        let mut link = link("unlimited");
-        assert_eq!(link.next_time(), Time::NEVER);
-        assert_eq!(link.offer(us(100), 7, 1000), Offered::Queued);
-        assert_eq!(link.next_time(), us(251_100));
-        assert_eq!(link.deliver(Time::from_nanos(251_099_999)), None);
-        assert_eq!(link.deliver(us(251_100)), Some(Delivery { id: 7, bytes: 1000, corrupted: false }));
-        assert_eq!(link.deliver(us(251_100)), None);
-        assert_eq!(link.next_time(), Time::NEVER);
-    }
-
-    #[test]
-    fn only_waiting_packets_count_against_the_queue() {
-        let mut link = link("2 packets");
-        let offers: Vec<_> = (0..4).map(|id| link.offer(us(0), id, 1000)).collect();
-        assert_eq!(offers, [Offered::Queued, Offered::Queued, Offered::Queued, Offered::Dropped]);
-        assert_eq!(link.queue_packets(us(999)), 2);
-        // At 1 ms the first has left, the second is being sent, and there is room for one again.
-        assert_eq!(link.queue_packets(us(1000)), 1);
-        assert_eq!(link.offer(us(1000), 4, 1000), Offered::Queued);
-        assert_eq!(link.offer(us(1000), 5, 1000), Offered::Dropped);
-        assert_eq!(link.stats(us(1000)).dropped_packets, 2);
-    }
-
-    #[test]
-    fn a_queue_of_no_packets_lets_nothing_wait() {
-        let mut link = link("0 packets");
-        assert_eq!(link.offer(us(0), 0, 1000), Offered::Queued);
-        assert_eq!(link.offer(us(999), 1, 1000), Offered::Dropped);
-        assert_eq!(link.offer(us(1000), 2, 1000), Offered::Queued);
-        assert_eq!(link.stats(us(1000)).queue_max_packets, 0);
-    }
-
-    #[test]
-    fn a_queue_in_bytes_takes_what_fits() {
-        let mut link = link("1500 B");
-        assert_eq!(link.offer(us(0), 0, 3000), Offered::Queued);
-        assert_eq!(link.offer(us(0), 1, 1000), Offered::Queued);
-        assert_eq!(link.offer(us(0), 2, 501), Offered::Dropped);
-        assert_eq!(link.offer(us(0), 3, 500), Offered::Queued);
-        assert_eq!(link.queue_bytes(us(0)), 1500);
-        assert_eq!(link.offer(us(2999), 4, 1), Offered::Dropped);
-        assert_eq!(link.queue_bytes(us(3000)), 500);
-        assert_eq!(link.queue_packets(us(4000)), 0);
-    }
-
-    #[test]
-    fn statistics_are_clipped_at_the_end() {
-        let mut link = link("unlimited");
-        for id in 0..3 {
-            link.offer(us(1000), id, 1000);
-        }
-        // Sending 1 ms to 4 ms; waits of 0, 1 and 2 ms. At 2.5 ms the third packet has waited 1.5 ms.
-        let stats = link.stats(us(2500));
-        assert_eq!(stats.utilization, 0.6);
-        assert_eq!(stats.queue_mean_packets, 1.0);
-        assert_eq!(stats.queue_max_packets, 2);
-        assert_eq!(stats.queueing_delay_mean_s, 1e-3);
-        let stats = link.stats(us(6000));
-        assert_eq!((stats.utilization, stats.queue_mean_packets), (0.5, 0.5));
-        assert_eq!(self::link("unlimited").stats(Time::ZERO), LinkStats::default());
-    }
-
-    #[test]
-    fn a_delivery_late_by_the_caller_keeps_the_count_of_waiting() {
-        let mut link = link("unlimited");
-        for id in 0..3 {
-            link.offer(us(0), id, 1000);
-        }
-        let ids: Vec<_> = std::iter::from_fn(|| link.deliver(us(400_000))).map(|d| d.id).collect();
-        assert_eq!(ids, [0, 1, 2]);
-        assert_eq!((link.queue_packets(us(400_000)), link.queue_bytes(us(400_000))), (0, 0));
-    }
-
-    #[test]
-    fn damaged_packets_use_the_link_and_are_counted_apart() {
-        let loss = LossSpec::Drop { packets: vec![2], at_least: Default::default() };
-        let mut link = Link::new(&LinkConfig { loss, ..config("unlimited") }, Stream::derive(1, "link"));
-        for id in 0..3 {
-            link.offer(us(0), id, 1000);
-        }
-        let corrupted: Vec<_> =
-            std::iter::from_fn(|| link.deliver(us(400_000))).map(|d| d.corrupted).collect();
-        assert_eq!(corrupted, [false, true, false]);
-        let stats = link.stats(us(400_000));
-        assert_eq!((stats.delivered_packets, stats.delivered_bytes, stats.corrupted_packets), (2, 2000, 1));
-        assert_eq!(stats.utilization, 3.0 / 400.0);
-    }
-
-    #[test]
-    fn packets_without_length_pass_in_no_time() {
-        let mut link = link("0 packets");
-        assert_eq!(link.offer(us(5), 0, 0), Offered::Queued);
-        assert_eq!(link.offer(us(5), 1, 0), Offered::Queued);
-        assert_eq!(link.next_time(), us(250_005));
+/// How the queue of a link decides; its random numbers come from a stream that is derived from the link's.
+fn discipline(config: &LinkConfig, stream: &Stream) -> Discipline {
+    let rate = config.rate.scaled(config.efficiency);
+    match &config.queue {
+        QueueSpec::Active(spec) => spec.discipline(rate, stream.part("queue")),
+        _ => Discipline::OnArrival(None),
     }
 }
+
+fn queue(config: &LinkConfig, discipline: Discipline) -> Box<dyn Queue> {
+    match discipline {
+        Discipline::OnArrival(gate) => Box::new(Fifo::new(config.queue.room(), gate)),
+        Discipline::OnLeaving(queue) => queue,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,13 @@
 //! What waits before a link, how much of it, and what becomes of the rest.
 
-mod active;
+mod admission;
+mod codel;
+mod discipline;
+mod fifo;
+mod fq_codel;
 mod options;
 mod packets;
+mod priority;
 mod red;
 mod rem;
 
@@ -10,15 +15,97 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use bentpipe_units::Bytes;
+use bentpipe_units::{Bytes, Rate};
+use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::InvalidValue;
+use crate::{InvalidValue, Stream};
 
-pub(crate) use active::{ActiveQueue, Arrival, Verdict};
-pub use options::{ActiveSpec, RedOptions, RemOptions};
+pub(crate) use admission::{Arrival, Gate, packets_in};
+pub use codel::CodelOptions;
+pub use discipline::{Drops, Label, Queue, ServerView, Verdict, Waiting};
+pub(crate) use fifo::Fifo;
+pub use fq_codel::FqCodelOptions;
 pub use packets::Packets;
+pub use priority::PriorityOptions;
+pub use red::RedOptions;
+pub use rem::RemOptions;
+
+/// A scheme that manages a queue: what scenarios call it, what it is, and how it is made from its options.
+trait Scheme {
+    /// What `scheme` says.
+    const NAME: &'static str;
+    /// One line for people.
+    const SUMMARY: &'static str;
+
+    /// The most packets that wait.
+    fn limit(&self) -> Packets;
+
+    /// Whether every value is possible; the first that is not, otherwise.
+    fn validate(&self) -> Result<(), InvalidValue>;
+
+    /// The queue before a link of this rate. `stream` is for its random numbers alone.
+    fn discipline(&self, rate: Rate, stream: Stream) -> Discipline;
+}
+
+/// When a scheme decides.
+pub(crate) enum Discipline {
+    /// When a packet arrives, by what stands before the queue or by its room alone; the packets leave in the order in which they
+    /// came.
+    OnArrival(Option<Box<Gate>>),
+    /// When a packet leaves, too.
+    OnLeaving(Box<dyn Queue>),
+}
+
+/// Every scheme: a name, its options and, for the schema, a line.
+macro_rules! schemes {
+    ($($(#[doc = $doc:literal])* $name:ident($options:ident)),+ $(,)?) => {
+        /// How a queue is managed actively; `scheme` chooses.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "scheme", rename_all = "kebab-case")]
+        pub enum ActiveSpec {
+            $($(#[doc = $doc])* $name($options)),+
+        }
+
+        impl ActiveSpec {
+            /// Every scheme: its name and what it is.
+            pub const SCHEMES: &'static [(&'static str, &'static str)] =
+                &[$(($options::NAME, $options::SUMMARY)),+];
+
+            /// The name that `scheme` has for it.
+            pub fn scheme(&self) -> &'static str {
+                match self { $(ActiveSpec::$name(_) => $options::NAME),+ }
+            }
+
+            /// The most packets that wait.
+            pub fn limit(&self) -> Packets {
+                match self { $(ActiveSpec::$name(options) => options.limit()),+ }
+            }
+
+            fn validate(&self) -> Result<(), InvalidValue> {
+                match self { $(ActiveSpec::$name(options) => options.validate()),+ }
+            }
+
+            pub(crate) fn discipline(&self, rate: Rate, stream: Stream) -> Discipline {
+                match self { $(ActiveSpec::$name(options) => options.discipline(rate, stream)),+ }
+            }
+        }
+    };
+}
+
+schemes! {
+    /// Random early detection.
+    Red(RedOptions),
+    /// Random exponential marking.
+    Rem(RemOptions),
+    /// Controlled delay.
+    Codel(CodelOptions),
+    /// Fair queueing with controlled delay.
+    FqCodel(FqCodelOptions),
+    /// Strict priority.
+    Priority(PriorityOptions),
+}
 
 /// A drop-tail queue, written `"25 packets"`, `"64 KiB"` or `"unlimited"`, or a queue that is managed actively, written as
 /// a table whose `scheme` chooses.
@@ -181,11 +268,46 @@ mod tests {
         for json in [
             r#"{"scheme":"red","limit":"50 packets","min":"5 packets","max":"15 packets"}"#,
             r#"{"scheme":"rem","limit":"50 packets","phi":1.01,"interval":"10 ms","ecn":true}"#,
+            r#"{"scheme":"codel","limit":"50 packets","target":"10 ms"}"#,
+            r#"{"scheme":"fq-codel","limit":"50 packets","queues":16,"quantum":"300 B","ecn":false}"#,
+            r#"{"scheme":"priority","limit":"50 packets"}"#,
         ] {
             let spec: QueueSpec = serde_json::from_str(json).unwrap();
-            assert_eq!(spec.room(), (50, u64::MAX));
+            assert_eq!((spec.room(), spec.validate()), ((50, u64::MAX), Ok(())));
             let written = serde_json::to_string(&spec).unwrap();
             assert_eq!(serde_json::from_str::<QueueSpec>(&written).unwrap(), spec, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_scheme_has_the_name_that_serde_has_for_it() {
+        for (name, summary) in ActiveSpec::SCHEMES {
+            let minimal = format!(
+                r#"{{"scheme":"{name}","limit":"50 packets"{}}}"#,
+                if *name == "red" { r#","min":"5 packets","max":"15 packets""# } else { "" }
+            );
+            let spec: ActiveSpec = serde_json::from_str(&minimal).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!((spec.scheme(), spec.limit()), (*name, Packets(50)));
+            assert!(!summary.is_empty());
+        }
+    }
+
+    #[test]
+    fn impossible_options_name_their_key() {
+        for (json, message) in [
+            (
+                r#"{"scheme":"codel","limit":"9 packets","target":"0 s"}"#,
+                "target: expected a time above zero, found 0 s",
+            ),
+            (
+                r#"{"scheme":"codel","limit":"9 packets","target":"100 ms"}"#,
+                "interval: expected more than target (100 ms), found 100 ms",
+            ),
+            (r#"{"scheme":"fq-codel","queues":0}"#, "queues: expected 1 to 65536 queues, found 0"),
+            (r#"{"scheme":"fq-codel","quantum":"0 B"}"#, "quantum: expected 1 B to 1 MiB, found 0 B"),
+        ] {
+            let spec: QueueSpec = serde_json::from_str(json).unwrap();
+            assert_eq!(spec.validate().unwrap_err().to_string(), message);
         }
     }
 }

@@ -37,10 +37,9 @@ impl Ring {
         &self.slots[number as usize & (self.slots.len() - 1)]
     }
 
-    /// Whether the next packet would make it grow.
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.tail - self.head == self.slots.len() as u64 - 1
+    pub(crate) fn get_mut(&mut self, number: u64) -> &mut Slot {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[number as usize & mask]
     }
 
     /// The newest packet, also when it has arrived.
@@ -54,20 +53,17 @@ impl Ring {
         &mut self.slots[(self.tail - 1) as usize & mask]
     }
 
+    /// Adds a packet; tells whether it is full, so that it must [`Ring::grow`], or lose its head, before the next.
     #[inline]
-    pub(crate) fn push(&mut self, slot: Slot) {
+    #[must_use]
+    pub(crate) fn push(&mut self, slot: Slot) -> bool {
         let mask = self.slots.len() - 1;
         self.slots[self.tail as usize & mask] = slot;
         self.tail += 1;
-        // Last, so that the caller need not keep its registers across the call.
-        if self.tail - self.head > mask as u64 {
-            self.grow();
-        }
+        self.tail - self.head > mask as u64
     }
 
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
+    pub(crate) fn grow(&mut self) {
         let mut slots = vec![EMPTY; self.slots.len() * 2].into_boxed_slice();
         let mask = slots.len() - 1;
         for number in self.head..self.tail {

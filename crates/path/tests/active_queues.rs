@@ -1,15 +1,18 @@
 //! Queues that are managed actively, under load.
 
 use bentpipe_path::{
-    ActiveSpec, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, QueueSpec, RedOptions, RemOptions,
-    Stream,
+    ActiveSpec, Fate, Label, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, QueueSpec, RedOptions,
+    RemOptions, Schedule, Stream,
 };
 use bentpipe_units::{Rate, Span, Time};
 
 /// 1000-byte packets take 1 ms.
 fn link(queue: QueueSpec, loss: LossSpec) -> Link {
     let (rate, delay) = (Rate::from_bps(8_000_000), Span::from_millis(10));
-    Link::new(&LinkConfig { rate, delay, efficiency: 1.0, queue, loss }, Stream::derive(1, "link"))
+    Link::new(
+        &LinkConfig { rate, delay, efficiency: 1.0, queue, loss, schedule: Schedule::default() },
+        Stream::derive(1, "link"),
+    )
 }
 
 fn red(ecn: bool) -> RedOptions {
@@ -43,12 +46,12 @@ fn loaded(link: &mut Link, load: f64, packets: u32, capable: bool) -> LinkStats 
     for id in 0..packets {
         now += Span::from_nanos((-libm::log(1.0 - arrivals.uniform()) * 1e6 / load) as u64);
         while link.next_time() <= now {
-            link.deliver(link.next_time());
+            link.poll(link.next_time());
         }
         if id >= packets / 3 {
             waiting += f64::from(link.queue_packets(now));
         }
-        link.offer_marking(now, id, 1000, || capable);
+        link.offer(now, id, 1000, || Label { ecn_capable: capable, ..Label::default() });
     }
     LinkStats { queue_mean_packets: waiting / f64::from(packets - packets / 3), ..link.stats(now) }
 }
@@ -105,9 +108,9 @@ fn losses_are_the_same_with_any_queue() {
         for id in 0..2000_u32 {
             let now = Time::ZERO + Span::from_nanos(u64::from(id) * 1_000_000);
             while link.next_time() <= now {
-                lost.extend(link.deliver(link.next_time()).map(|delivery| delivery.corrupted));
+                lost.extend(link.poll(link.next_time()).map(|delivery| delivery.fate == Fate::Damaged));
             }
-            assert_ne!(link.offer(now, id, 1000), Offered::Dropped);
+            assert_ne!(link.offer(now, id, 1000, Label::default), Offered::Dropped);
         }
         lost
     };

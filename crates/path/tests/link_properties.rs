@@ -1,37 +1,15 @@
 //! What holds of a link whatever is offered to it.
 
+mod common;
+
 use std::collections::VecDeque;
 
 use bentpipe_path::{
-    ActiveSpec, Delivery, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, Passed, QueueSpec,
-    RedOptions, RemOptions, Stream,
+    Fate, Label, Leaving, Link, LinkConfig, LinkStats, LossSpec, Offered, Passed, QueueSpec, Schedule, Stream,
 };
 use bentpipe_units::{Rate, Span, Time};
+use common::{losses, managed_queues, packets, queues};
 use proptest::prelude::*;
-
-fn queues() -> impl Strategy<Value = QueueSpec> {
-    prop_oneof![
-        Just(QueueSpec::Unlimited),
-        (0_u32..12).prop_map(QueueSpec::Packets),
-        (0_u64..20_000).prop_map(QueueSpec::Bytes),
-    ]
-}
-
-fn losses() -> impl Strategy<Value = LossSpec> {
-    prop_oneof![
-        Just(LossSpec::None),
-        (0.0..1.0).prop_map(|probability| LossSpec::Packet { probability }),
-        (0.0..1e-3, 0_u32..4).prop_map(|(ber, correctable_bits)| LossSpec::Ber { ber, correctable_bits }),
-        prop::collection::vec(1_u64..50, 0..20)
-            .prop_map(|packets| LossSpec::Drop { packets, at_least: Default::default() }),
-        (0.0..1.0, 0.01..1.0).prop_map(|(good_to_bad, bad_to_good)| LossSpec::GilbertElliott {
-            good_to_bad,
-            bad_to_good,
-            loss_in_bad: 0.9,
-            loss_in_good: 0.1,
-        }),
-    ]
-}
 
 prop_compose! {
     fn configs()(
@@ -41,7 +19,7 @@ prop_compose! {
         queue in queues(),
         loss in losses(),
     ) -> LinkConfig {
-        LinkConfig { rate: Rate::from_bps(bps), delay: Span::from_nanos(delay), efficiency, queue, loss }
+        LinkConfig { rate: Rate::from_bps(bps), delay: Span::from_nanos(delay), efficiency, queue, loss, schedule: Schedule::default() }
     }
 }
 
@@ -57,7 +35,7 @@ fn offers() -> impl Strategy<Value = Vec<(f64, u32)>> {
 struct Driver {
     link: Link,
     now: Time,
-    delivered: Vec<(Time, Delivery)>,
+    delivered: Vec<(Time, Leaving)>,
 }
 
 impl Driver {
@@ -66,7 +44,7 @@ impl Driver {
             assert!(self.link.next_time() >= self.now, "time went back");
             self.now = self.link.next_time();
             let mut some = false;
-            while let Some(delivery) = self.link.deliver(self.now) {
+            while let Some(delivery) = self.link.poll(self.now) {
                 self.delivered.push((self.now, delivery));
                 some = true;
             }
@@ -106,7 +84,7 @@ proptest! {
             let waiting = waiting.len();
             prop_assert_eq!(driver.link.queue_packets(at) as usize, waiting);
             prop_assert_eq!(driver.link.queue_bytes(at), waiting_bytes);
-            let offered = driver.link.offer(at, id, *bytes);
+            let offered = driver.link.offer(at, id, *bytes, Label::default);
             prop_assert_eq!(offered, if fits { Offered::Queued } else { Offered::Dropped });
             if fits {
                 let starts = free.max(at);
@@ -141,7 +119,7 @@ proptest! {
         let mut spans = Vec::new();
         for (gap, bytes) in &offers {
             at += Span::from_nanos((gap * unit) as u64);
-            if link.offer(at, 0, *bytes) == Offered::Queued {
+            if link.offer(at, 0, *bytes, Label::default) == Offered::Queued {
                 let starts = free.max(at);
                 free = starts + rate.time_to_send(u64::from(*bytes));
                 spans.push((at, starts, free));
@@ -166,7 +144,7 @@ proptest! {
         let link = Link::new(&config, Stream::derive(5, "link"));
         let mut driver = Driver { link, now: Time::ZERO, delivered: Vec::new() };
         for (id, (_, bytes)) in (0_u32..).zip(&offers) {
-            driver.link.offer(Time::ZERO, id, *bytes);
+            driver.link.offer(Time::ZERO, id, *bytes, Label::default);
         }
         driver.run_until(Time::NEVER);
         let bps = config.rate.scaled(config.efficiency).as_bps() as f64;
@@ -192,39 +170,13 @@ proptest! {
             };
             for (id, (gap, bytes)) in (0_u32..).zip(&offers) {
                 driver.run_until(driver.now + Span::from_nanos((gap * spread) as u64));
-                driver.link.offer(driver.now, id, *bytes);
+                driver.link.offer(driver.now, id, *bytes, Label::default);
             }
             driver.run_until(Time::NEVER);
-            driver.delivered.iter().map(|(_, d)| (d.id, d.corrupted)).collect::<Vec<_>>()
+            driver.delivered.iter().map(|(_, d)| (d.id, d.fate)).collect::<Vec<_>>()
         };
         prop_assert_eq!(damaged(config.rate, 1e6), damaged(Rate::from_bps(other_bps), 1e3));
     }
-}
-
-fn managed_queues() -> impl Strategy<Value = QueueSpec> {
-    let red = (1_u32..5, 1_u32..10, 0.01..1.0, 0.01..1.0, any::<bool>(), any::<bool>()).prop_map(
-        |(min, more, max_p, weight, gentle, ecn)| {
-            let (limit, min, max) = (Packets(20), Packets(min), Packets(min + more));
-            ActiveSpec::Red(RedOptions { limit, min, max, max_p, weight, gentle, ecn })
-        },
-    );
-    let rem = (0_u32..10, 0.001..1.0, 1.001..2.0, 1_u64..40, any::<bool>()).prop_map(
-        |(target, gamma, phi, interval, ecn)| {
-            let interval = Span::from_millis(interval);
-            let (limit, target) = (Packets(20), Packets(target));
-            ActiveSpec::Rem(RemOptions { limit, gamma, alpha: 0.1, phi, target, interval, ecn })
-        },
-    );
-    prop_oneof![
-        (0u32..20).prop_map(QueueSpec::Packets),
-        red.prop_map(QueueSpec::Active),
-        rem.prop_map(QueueSpec::Active)
-    ]
-}
-
-/// A packet for a link: when it comes and how long it is.
-fn packets() -> impl Strategy<Value = Vec<(u64, u32)>> {
-    proptest::collection::vec((0u64..3_000_000, 40u32..1500), 1..200)
 }
 
 proptest! {
@@ -237,6 +189,7 @@ proptest! {
             efficiency: 1.0,
             queue,
             loss: LossSpec::Packet { probability: 0.1 },
+            schedule: Schedule::default(),
         };
         let mut passing = Link::new(&config, Stream::derive(seed, "link"));
         let mut plain = Link::new(&config, Stream::derive(seed, "link"));
@@ -251,10 +204,10 @@ proptest! {
             plain.queue_packets(asked);
             while plain.next_time() <= now {
                 let at = plain.next_time();
-                let delivery = plain.deliver(at).expect("its time has come");
-                delivered.push((at, delivery.corrupted));
+                let delivery = plain.poll(at).expect("its time has come");
+                delivered.push((at, delivery.fate == Fate::Damaged));
             }
-            match passing.pass_marking(now, bytes, || bytes % 2 == 0) {
+            match passing.pass(now, bytes, || Label { ecn_capable: bytes % 2 == 0, ..Label::default() }) {
                 Passed::Arrives(at) => told.push((at, false)),
                 Passed::Marked(at) => {
                     marked += 1;
@@ -263,7 +216,7 @@ proptest! {
                 Passed::Corrupted(at) => told.push((at, true)),
                 Passed::Dropped => {}
             }
-            was_marked += u64::from(plain.offer_marking(now, 7, bytes, || bytes % 2 == 0) == Offered::Marked);
+            was_marked += u64::from(plain.offer(now, 7, bytes, || Label { ecn_capable: bytes % 2 == 0, ..Label::default() }) == Offered::Marked);
         }
         // A packet that is damaged too is not told to be marked.
         prop_assert!(marked <= was_marked && was_marked == plain.stats(now).marked_packets);
@@ -271,8 +224,8 @@ proptest! {
         prop_assert_eq!(passing.stats(now), plain.stats(now));
         while plain.next_time() != Time::NEVER {
             let at = plain.next_time();
-            let delivery = plain.deliver(at).expect("its time has come");
-            delivered.push((at, delivery.corrupted));
+            let delivery = plain.poll(at).expect("its time has come");
+            delivered.push((at, delivery.fate == Fate::Damaged));
             now = at;
         }
         prop_assert_eq!(told, delivered);
@@ -288,6 +241,7 @@ proptest! {
             efficiency: 1.0,
             queue: QueueSpec::Unlimited,
             loss: LossSpec::None,
+            schedule: Schedule::default(),
         };
         let mut ahead = Link::new(&config, Stream::derive(1, "link"));
         let mut plain = Link::new(&config, Stream::derive(1, "link"));
@@ -296,15 +250,15 @@ proptest! {
         let mut end = Time::ZERO;
         for (index, (gap, bytes)) in gaps.into_iter().enumerate() {
             now += Span::from_nanos(gap + 1);
-            ahead.offer(now, 7, bytes);
+            ahead.offer(now, 7, bytes, Label::default);
             if index <= cut {
-                plain.offer(now, 7, bytes);
+                plain.offer(now, 7, bytes, Label::default);
                 end = now;
             }
         }
         for link in [&mut ahead, &mut plain] {
             while link.next_time() <= end {
-                link.deliver(link.next_time());
+                link.poll(link.next_time());
             }
         }
         let (ahead, plain) = (ahead.stats(end), plain.stats(end));

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use bentpipe_path::{Link, LinkConfig, LossSpec, QueueSpec, Stream};
+use bentpipe_path::{Fate, Label, Link, LinkConfig, LossSpec, QueueSpec, Schedule, Stream};
 use bentpipe_units::{Rate, Span, Time};
 
 fn drain(link: &mut Link, until: Time, trace: &mut String) {
     while link.next_time() <= until {
         let now = link.next_time();
-        while let Some(delivery) = link.deliver(now) {
-            let state = if delivery.corrupted { "damaged" } else { "whole" };
+        while let Some(delivery) = link.poll(now) {
+            let state = if delivery.fate == Fate::Damaged { "damaged" } else { "whole" };
             writeln!(trace, "{:>9} us  {} arrives {state}", now.as_nanos() / 1000, delivery.id).unwrap();
         }
     }
@@ -28,6 +28,7 @@ fn a_satellite_link_with_bursts() {
             loss_in_bad: 1.0,
             loss_in_good: 0.0,
         },
+        schedule: Schedule::default(),
     };
     let mut link = Link::new(&config, Stream::derive(1, "link:satellite"));
     let mut trace = String::new();
@@ -35,7 +36,7 @@ fn a_satellite_link_with_bursts() {
     for (id, bytes) in (0_u32..).zip(sizes) {
         let now = Time::from_nanos(3_000_000 * u64::from(id));
         drain(&mut link, now, &mut trace);
-        let outcome = link.offer(now, id, bytes);
+        let outcome = link.offer(now, id, bytes, Label::default);
         let waiting = link.queue_packets(now);
         writeln!(trace, "{:>9} us  {id} ({bytes} B) {outcome:?}, {waiting} waiting", now.as_nanos() / 1000)
             .unwrap();

@@ -1,6 +1,6 @@
 //! Links held against queueing theory.
 
-use bentpipe_path::{Link, LinkConfig, LinkStats, LossSpec, QueueSpec, Stream};
+use bentpipe_path::{Label, Link, LinkConfig, LinkStats, LossSpec, QueueSpec, Schedule, Stream};
 use bentpipe_units::{Rate, Span, Time};
 
 /// 1000 bytes at this rate are served in 1 ms.
@@ -14,14 +14,15 @@ fn poisson(rho: f64, queue: QueueSpec, packets: u32) -> LinkStats {
         efficiency: 1.0,
         queue,
         loss: LossSpec::None,
+        schedule: Schedule::default(),
     };
     let mut link = Link::new(&config, Stream::derive(1, "link"));
     let mut arrivals = Stream::derive(1, "arrivals");
     let mut now = Time::ZERO;
     for id in 0..packets {
         now += Span::from_secs(-libm::log(1.0 - arrivals.uniform()) * SERVICE_S / rho);
-        while link.deliver(now).is_some() {}
-        link.offer(now, id, 1000);
+        while link.poll(now).is_some() {}
+        link.offer(now, id, 1000, Label::default);
     }
     link.stats(now)
 }

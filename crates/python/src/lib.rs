@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use bentpipe_files::{CaptureFile, space};
-use bentpipe_path::{GeoHop, GeoModel, QueueSpec};
+use bentpipe_path::{ActiveSpec, GeoHop, GeoModel, QueueSpec};
 use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Sink, Subjects, scenario};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
@@ -258,6 +258,12 @@ fn profiles() -> Vec<(&'static str, &'static str)> {
     Profile::ALL.into_iter().map(|profile| (profile.name(), profile.summary())).collect()
 }
 
+/// What `scheme` of a queue takes.
+#[pyfunction]
+fn queues() -> Vec<(&'static str, &'static str)> {
+    ActiveSpec::SCHEMES.to_vec()
+}
+
 #[pyfunction]
 fn schema() -> PyResult<String> {
     serde_json::to_string_pretty(&scenario::schema())
@@ -343,7 +349,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         RunResult, Scenario, applications, check_quantity, controls, exchange, has_room, load, parse,
-        parse_bytes, parse_size, presets, profiles, recoveries, schema, slant_range,
+        parse_bytes, parse_size, presets, profiles, queues, recoveries, schema, slant_range,
         slant_range_at_elevation, variants, version,
     };
 }

@@ -19,7 +19,7 @@ use crate::apps::{App, Flow};
 use crate::causes::{Causes, LossCauses};
 use crate::ids::{Call, ConnectionId, FlowId, Side};
 use crate::observe::Observer;
-use crate::packet::Packet;
+use crate::packet::{Names, Packet};
 use crate::scenario::{DirectionSpec, Scenario};
 use crate::watch::Watch;
 use crate::{Progress, RunError, addresses};
@@ -60,7 +60,8 @@ impl Engine {
     pub(crate) fn new(scenario: &Scenario, seed: u64, observer: Option<Box<Observer>>) -> Engine {
         let topology = topology(scenario);
         let guarded = topology.directions().any(|(_, direction)| direction.gateway.is_some());
-        let names = if guarded { addresses::keys(scenario).collect() } else { Vec::new() };
+        let keys = if guarded { addresses::keys(scenario).collect() } else { Vec::new() };
+        let names = Names { keys, classes: classes(scenario) };
         let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
         // A stream without an end lasts as long as what has one.
         let waited_for = scenario.flows.iter().filter(|flow| !flow.app.over_udp() || flow.app.ends()).count();
@@ -236,6 +237,16 @@ impl Engine {
     }
 }
 
+/// The class of each end's flow, those of connections first; nothing where all have the lowest.
+fn classes(scenario: &Scenario) -> Vec<u8> {
+    if scenario.flows.iter().all(|flow| flow.class == 0) {
+        return Vec::new();
+    }
+    let connections = scenario.flows.iter().map(|flow| (flow, flow.app.connections()));
+    let streams = scenario.udp_flows().map(|(_, flow)| (flow, 1));
+    connections.chain(streams).flat_map(|(flow, many)| std::iter::repeat_n(flow.class, 2 * many)).collect()
+}
+
 fn topology(scenario: &Scenario) -> Topology {
     let links = scenario.links.iter().map(|link| LinkSetup {
         name: link.name.clone(),
@@ -254,6 +265,7 @@ fn direction(spec: &DirectionSpec) -> DirectionSetup {
         efficiency: spec.efficiency,
         queue: spec.queue,
         loss: spec.loss.clone(),
+        schedule: spec.schedule.clone(),
     };
     DirectionSetup { link, gateway: spec.gateway.clone() }
 }

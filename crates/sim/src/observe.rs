@@ -139,9 +139,20 @@ impl Observer {
 
     /// A link has taken a packet, at a time that may be still to come.
     #[inline(never)]
-    pub(crate) fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &Link) {
-        if let (Some(recorder), Some(begins)) = (self.recorder(), state.last_begins()) {
-            recorder.taken(now, at, begins, link);
+    pub(crate) fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &mut Link) {
+        match (self.recorder(), state.last_begins()) {
+            (Some(recorder), Some(begins)) => recorder.taken(now, at, begins, link),
+            _ => self.served(now, link, state),
+        }
+    }
+
+    /// A link that goes step by step has taken a packet or gone on.
+    #[inline(never)]
+    pub(crate) fn served(&mut self, now: Time, link: LinkId, state: &mut Link) {
+        if !state.is_closed()
+            && let Some(recorder) = self.recorder()
+        {
+            recorder.waiting(now, link, state.queue_packets(now));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the simulator's packets carry: lengths and headers, no bytes.
 
 use bentpipe_net::{Carried, Meeting};
+use bentpipe_path::Label;
 use bentpipe_path::gateway::{Direction, FlowKey, Header};
 use bentpipe_tcp::{Ecn, Flags, Segment};
 use bentpipe_units::Time;
@@ -59,12 +60,24 @@ impl Packet {
     }
 }
 
-impl Carried for Packet {
+/// What the packets of a run share.
+pub(crate) struct Names {
     /// For each end, what it writes into its packets; empty when there is no gateway.
-    type Names = Vec<FlowKey>;
+    pub(crate) keys: Vec<FlowKey>,
+    /// For each end, the class of its flow; empty where all have the lowest.
+    pub(crate) classes: Vec<u8>,
+}
 
-    fn may_be_marked(&self) -> bool {
-        matches!(&self.content, Content::Segment(segment) if segment.ecn.capable())
+impl Carried for Packet {
+    type Names = Names;
+
+    fn label(&self, names: &Names) -> Label {
+        let end = self.to.index();
+        Label {
+            ecn_capable: matches!(&self.content, Content::Segment(segment) if segment.ecn.capable()),
+            flow: end as u32,
+            class: names.classes.get(end).copied().unwrap_or_default(),
+        }
     }
 
     fn mark(&mut self) {
@@ -73,11 +86,11 @@ impl Carried for Packet {
         }
     }
 
-    fn show(&mut self, keys: &Vec<FlowKey>, ttl: u8, way: Direction, meeting: Meeting<'_>) {
+    fn show(&mut self, names: &Names, ttl: u8, way: Direction, meeting: Meeting<'_>) {
         let Content::Segment(segment) = &mut self.content else { return };
         let Meeting { gateway, now, link } = meeting;
         let header = Header {
-            flow: keys[self.to.peer().index()],
+            flow: names.keys[self.to.peer().index()],
             ttl,
             syn: segment.flags.has(Flags::SYN),
             ack: segment.flags.has(Flags::ACK),

@@ -69,6 +69,8 @@ struct Queue {
     ahead: VecDeque<Wait>,
     /// When the packets that wait begin to be sent.
     begins: VecDeque<Time>,
+    /// Of a link that goes step by step: the packets that wait.
+    waiting: Option<u32>,
 }
 
 impl Queue {
@@ -235,6 +237,16 @@ impl Recorder {
         let (queue, out) = (&mut self.queues[link], &mut self.out);
         queue.ahead.push_back(Wait { taken, begins });
         queue.until(now, |at, waiting| out.push(curve, at, waiting as f64));
+    }
+
+    /// So many packets wait before a direction of a link that goes step by step.
+    pub(crate) fn waiting(&mut self, now: Time, link: LinkId, packets: u32) {
+        let link = link.index();
+        let newest = self.queues[link].waiting.replace(packets);
+        if self.wants(self.states.len() + link, 0) && newest != Some(packets) {
+            self.at(now);
+            self.out.push(self.states.len() * KINDS + link, now, f64::from(packets));
+        }
     }
 
     /// The run has ended at `end`. A step curve ends with its newest value, where the run does.

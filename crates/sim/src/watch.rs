@@ -38,9 +38,15 @@ impl Probe<Packet> for Watch {
     }
 
     #[inline(always)]
-    fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &Link) {
+    fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &mut Link) {
         if let Some(observer) = &mut self.observer {
             observer.taken(now, at, link, state);
+        }
+    }
+
+    fn served(&mut self, now: Time, link: LinkId, state: &mut Link) {
+        if let Some(observer) = &mut self.observer {
+            observer.served(now, link, state);
         }
     }
 

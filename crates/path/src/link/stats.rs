@@ -12,9 +12,9 @@ pub struct LinkStats {
     pub delivered_bytes: u64,
     /// Packets that found the queue full, or were dropped early.
     pub dropped_packets: u64,
-    /// Those of them that an active queue dropped while there was room.
+    /// Those of them that the queue dropped while there was room.
     pub early_dropped_packets: u64,
-    /// Packets that an active queue took and marked.
+    /// Packets that the queue marked.
     pub marked_packets: u64,
     /// Packets that arrived damaged.
     pub corrupted_packets: u64,
@@ -23,7 +23,8 @@ pub struct LinkStats {
     /// Most packets that ever waited at once.
     pub queue_max_packets: u32,
     /// Mean wait before service of the packets taken, in seconds; service and propagation are not in it. A packet still
-    /// waiting at the end counts with the wait that it was going to have.
+    /// waiting at the end counts with the wait that it was going to have; where that is not known, because the queue decides when
+    /// it leaves or the link changes, it does not count.
     pub queueing_delay_mean_s: f64,
 }
 
@@ -37,5 +38,12 @@ pub(super) struct Tally {
     /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
     pub(super) waits: u128,
     pub(super) dropped: u64,
+    pub(super) early: u64,
+    pub(super) marked: u64,
     pub(super) corrupted: u64,
+}
+
+/// A share of a whole; none of nothing.
+pub(super) fn share_of(part: u128, whole: u128) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -1,8 +1,75 @@
 //! Random early detection (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance").
 
-use super::RedOptions;
-use super::active::{Arrival, Decision};
-use crate::Stream;
+use bentpipe_units::Rate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::admission::{Admission, Arrival, Decision, Gate};
+use super::options::{at_most, share, yes};
+use super::{Discipline, Packets, Scheme};
+use crate::ring::Ring;
+use crate::{InvalidValue, Stream};
+
+/// Random early detection (Floyd and Jacobson 1993), in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedOptions {
+    /// The most packets that wait.
+    pub limit: Packets,
+    /// Average queue below which nothing is dropped.
+    pub min: Packets,
+    /// Average queue at which the probability of a drop reaches `max_p`.
+    pub max: Packets,
+    /// Probability of a drop at an average queue of `max`, above 0, at most 1.
+    #[serde(default = "RedOptions::usual_max_p")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    pub max_p: f64,
+    /// Weight of the queue that a packet finds in the average, above 0, at most 1.
+    #[serde(default = "RedOptions::usual_weight")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    pub weight: f64,
+    /// Let the probability grow from `max_p` to 1 between `max` and twice `max` (Floyd 2000), instead of all at once.
+    #[serde(default = "yes")]
+    pub gentle: bool,
+    /// Mark packets that are ECN-capable instead of dropping them.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+impl RedOptions {
+    fn usual_max_p() -> f64 {
+        0.1
+    }
+
+    fn usual_weight() -> f64 {
+        0.002
+    }
+}
+
+impl Scheme for RedOptions {
+    const NAME: &'static str = "red";
+    const SUMMARY: &'static str =
+        "random early detection: drops or marks by the average queue (Floyd, Jacobson 1993)";
+
+    fn limit(&self) -> Packets {
+        self.limit
+    }
+
+    fn validate(&self) -> Result<(), InvalidValue> {
+        at_most("min", self.min, self.max, "max")?;
+        if self.min == self.max {
+            let message = format!("expected more packets than min, found {}", self.max);
+            return Err(InvalidValue { key: "max", message });
+        }
+        at_most("max", self.max, self.limit, "limit")?;
+        share("max_p", self.max_p)?;
+        share("weight", self.weight)
+    }
+
+    fn discipline(&self, _: Rate, stream: Stream) -> Discipline {
+        Discipline::OnArrival(Some(Box::new(Gate::new(Red::new(self), self.ecn, self.limit, stream))))
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Red {
@@ -42,8 +109,10 @@ impl Red {
             None
         }
     }
+}
 
-    pub(super) fn decide(&mut self, arrival: &Arrival, stream: &mut Stream) -> Decision {
+impl Admission for Red {
+    fn decide(&mut self, arrival: &Arrival, _: &Ring, stream: &mut Stream) -> Decision {
         self.observe(arrival.waiting, arrival.idle_packets);
         if self.average < f64::from(self.options.min.0) {
             self.since = None;
@@ -63,8 +132,8 @@ impl Red {
         Decision::Take
     }
 
-    /// The queue was full: a drop like any other.
-    pub(super) fn on_full(&mut self) {
+    /// A drop like any other.
+    fn on_full(&mut self) {
         self.since = Some(0);
     }
 }
@@ -79,7 +148,6 @@ fn spread(base: f64, since: u64) -> f64 {
 mod tests {
     use bentpipe_units::Time;
 
-    use super::super::Packets;
     use super::*;
 
     fn red(gentle: bool, weight: f64) -> Red {
@@ -143,7 +211,7 @@ mod tests {
         let (mut gap, mut gaps) = (0, Vec::new());
         for _ in 0..200_000 {
             gap += 1;
-            if red.decide(&arrival(10), &mut stream) == Decision::Tell {
+            if red.decide(&arrival(10), &Ring::new(), &mut stream) == Decision::Tell {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -163,11 +231,12 @@ mod tests {
     fn below_min_nothing_is_dropped_and_above_max_everything_unless_gentle() {
         let mut stream = Stream::derive(1, "red");
         let mut low = Red { average: 4.0, ..red(true, 1.0) };
-        assert!((0..1000).all(|_| low.decide(&arrival(4), &mut stream) == Decision::Take));
+        assert!((0..1000).all(|_| low.decide(&arrival(4), &Ring::new(), &mut stream) == Decision::Take));
         let mut high = Red { average: 15.0, ..red(false, 1.0) };
-        assert!((0..1000).all(|_| high.decide(&arrival(15), &mut stream) == Decision::Drop));
+        assert!((0..1000).all(|_| high.decide(&arrival(15), &Ring::new(), &mut stream) == Decision::Drop));
         let mut gentle = Red { average: 15.0, ..red(true, 1.0) };
-        let decisions: Vec<_> = (0..1000).map(|_| gentle.decide(&arrival(15), &mut stream)).collect();
+        let decisions: Vec<_> =
+            (0..1000).map(|_| gentle.decide(&arrival(15), &Ring::new(), &mut stream)).collect();
         assert!(decisions.contains(&Decision::Take) && decisions.contains(&Decision::Tell));
     }
 }

@@ -1,11 +1,87 @@
 //! Random exponential marking (Athuraliya, Low, Li and Yin 2001, "REM: Active Queue Management").
 
-use bentpipe_units::{Rate, Time};
+use bentpipe_units::{Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::RemOptions;
-use super::active::{Arrival, Decision};
-use crate::Stream;
+use super::admission::{Admission, Arrival, Decision, Gate};
+use super::options::{above_zero, at_most, bounded};
+use super::{Discipline, Packets, Scheme};
 use crate::ring::Ring;
+use crate::{InvalidValue, Stream};
+
+/// Random exponential marking (Athuraliya, Low, Li and Yin 2001), in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemOptions {
+    /// The most packets that wait.
+    pub limit: Packets,
+    /// How much the price moves, above 0.
+    #[serde(default = "RemOptions::usual_gamma")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub gamma: f64,
+    /// Weight of the queue beside the rate, at least 0.
+    #[serde(default = "RemOptions::usual_alpha")]
+    #[schemars(range(min = 0))]
+    pub alpha: f64,
+    /// Base of the probability, above 1.
+    #[serde(default = "RemOptions::usual_phi")]
+    #[schemars(extend("exclusiveMinimum" = 1))]
+    pub phi: f64,
+    /// Queue that the price drives at.
+    #[serde(default = "RemOptions::usual_target")]
+    pub target: Packets,
+    /// Time from one change of the price to the next, above zero.
+    #[serde(default = "RemOptions::usual_interval")]
+    pub interval: Span,
+    /// Mark packets that are ECN-capable instead of dropping them.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+impl RemOptions {
+    fn usual_gamma() -> f64 {
+        0.001
+    }
+
+    fn usual_alpha() -> f64 {
+        0.1
+    }
+
+    fn usual_phi() -> f64 {
+        1.001
+    }
+
+    fn usual_target() -> Packets {
+        Packets(20)
+    }
+
+    fn usual_interval() -> Span {
+        Span::from_millis(2)
+    }
+}
+
+impl Scheme for RemOptions {
+    const NAME: &'static str = "rem";
+    const SUMMARY: &'static str =
+        "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)";
+
+    fn limit(&self) -> Packets {
+        self.limit
+    }
+
+    fn validate(&self) -> Result<(), InvalidValue> {
+        at_most("target", self.target, self.limit, "limit")?;
+        bounded("gamma", self.gamma, self.gamma > 0.0, "a number above 0")?;
+        bounded("alpha", self.alpha, self.alpha >= 0.0, "a number of at least 0")?;
+        bounded("phi", self.phi, self.phi > 1.0, "a number above 1")?;
+        above_zero("interval", self.interval)
+    }
+
+    fn discipline(&self, rate: Rate, stream: Stream) -> Discipline {
+        Discipline::OnArrival(Some(Box::new(Gate::new(Rem::new(self, rate), self.ecn, self.limit, stream))))
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Rem {
@@ -32,28 +108,13 @@ impl Rem {
             options: *options,
             price: 0.0,
             probability: 0.0,
-            capacity: rate.as_bps() as f64 / 8.0 * options.interval.as_secs(),
+            capacity: capacity(rate, options),
             due: Time::ZERO + options.interval,
             packets: 0,
             bytes: 0,
             length: 1.0,
             serving: 0,
         }
-    }
-
-    pub(super) fn decide(&mut self, arrival: &Arrival, ring: &Ring, stream: &mut Stream) -> Decision {
-        if self.due <= arrival.now {
-            self.catch_up(arrival.now, ring);
-        }
-        // A later change of the price meets the packets that will not have begun service by now.
-        self.waiting_at(arrival.now, ring);
-        if stream.uniform() < self.probability { Decision::Tell } else { Decision::Take }
-    }
-
-    /// A packet of `bytes` bytes enters the queue.
-    pub(super) fn on_taken(&mut self, bytes: u32) {
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
     }
 
     /// Changes the price as often as was due by `now`: nothing has come since the first time.
@@ -94,11 +155,33 @@ impl Rem {
     }
 }
 
+impl Admission for Rem {
+    fn decide(&mut self, arrival: &Arrival, ring: &Ring, stream: &mut Stream) -> Decision {
+        if self.due <= arrival.now {
+            self.catch_up(arrival.now, ring);
+        }
+        // A later change of the price meets the packets that will not have begun service by now.
+        self.waiting_at(arrival.now, ring);
+        if stream.uniform() < self.probability { Decision::Tell } else { Decision::Take }
+    }
+
+    fn on_taken(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    fn on_rate(&mut self, rate: Rate) {
+        self.capacity = capacity(rate, &self.options);
+    }
+}
+
+/// Bytes that the link can send in an interval.
+fn capacity(rate: Rate, options: &RemOptions) -> f64 {
+    rate.as_bps() as f64 / 8.0 * options.interval.as_secs()
+}
+
 #[cfg(test)]
 mod tests {
-    use bentpipe_units::Span;
-
-    use super::super::Packets;
     use super::*;
 
     /// 1000-byte packets, ten an interval of 10 ms.

@@ -125,7 +125,7 @@ pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String 
 const ELSEWHERE: &str = "bbr bbr2 bbr3 bic careful-resume cdg compound copa ctcp cubic dctcp fast frto highspeed hstcp htcp \
     hybla hystart hystart++ illinois l4s ledbat linux lp noordwijk nv peach prague prr quic rack rack-tlp scalable tlp \
     vegas veno westwood westwood+ xcp yeah \
-    ared blue cake codel dualpi2 fq fq-codel fq_codel fq_pie pi2 pie priority sfq \
+    ared blue cake dualpi2 fq fq_pie pi2 pie sfq \
     ack-spoofing pep snoop split spoofing \
     dash fading iperf markov rain replay telnet trace voip web";
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{LossSpec, QueueSpec};
+use bentpipe_path::{LossSpec, QueueSpec, Schedule};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
 
@@ -79,6 +79,8 @@ pub struct DirectionSpec {
     pub queue: QueueSpec,
     /// What the link loses.
     pub loss: LossSpec,
+    /// How rate, delay and losses change, and when nothing gets through.
+    pub schedule: Schedule,
     /// What lowers the windows of the connections that it carries.
     pub gateway: Option<GatewaySpec>,
 }
@@ -98,6 +100,8 @@ pub struct FlowSpec {
     pub to: usize,
     /// Links that its route takes, in this order: indices in `Scenario::links`.
     pub via: Vec<usize>,
+    /// What a priority queue serves its packets by, 0 to 7, the highest first.
+    pub class: u8,
     /// When the application starts.
     pub start: Span,
     /// What it carries.

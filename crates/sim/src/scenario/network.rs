@@ -1,5 +1,6 @@
 //! From the links as written to nodes, links and who can reach whom.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bentpipe_path::{LossSpec, QueueSpec};
@@ -53,8 +54,10 @@ impl<'a> Network<'a> {
                 let message = "expected {i} in from or to, so that each copy joins other nodes, found none";
                 return Err(fail(&["count"], message.to_owned()));
             }
-            let [forward, reverse] =
-                directions(&link, copies).map_err(|(keys, message)| fail(&keys, message))?;
+            let [forward, reverse] = directions(&link, copies).map_err(|(keys, message)| {
+                let keys: Vec<&str> = keys.iter().map(Cow::as_ref).collect();
+                fail(&keys, message)
+            })?;
             for i in 0..copies {
                 let copy = names::copy_of_named(name, link.count, i);
                 let number = (network.links.len(), *name);
@@ -124,7 +127,7 @@ impl<'a> Network<'a> {
 }
 
 /// The key below the link's own, and what is wrong with it.
-type Fault = (Vec<&'static str>, String);
+type Fault = (Vec<Cow<'static, str>>, String);
 
 fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Fault> {
     let efficiency = link.efficiency.unwrap_or(1.0);
@@ -134,6 +137,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         efficiency,
         queue: link.queue.unwrap_or_default(),
         loss: link.loss.clone().unwrap_or_default(),
+        schedule: link.schedule.clone(),
         gateway: link.gateway.clone(),
     };
     check(&forward, copies, &[])?;
@@ -143,6 +147,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         efficiency: link.reverse.efficiency.unwrap_or(efficiency),
         queue: link.reverse.queue.unwrap_or(forward.queue),
         loss: link.reverse.loss.clone().unwrap_or_default(),
+        schedule: link.reverse.schedule.clone(),
         gateway: link.reverse.gateway.clone(),
     };
     check(&reverse, copies, &["reverse"])?;
@@ -150,10 +155,11 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
 }
 
 fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Result<(), Fault> {
-    let fault = |keys: &[&'static str], message: String| (at.iter().chain(keys).copied().collect(), message);
-    if direction.rate > MAX_RATE {
-        let found = direction.rate;
-        return Err(fault(&["rate"], format!("expected a rate of at most {MAX_RATE}, found {found}")));
+    let fault = |keys: &[&'static str], message: String| {
+        (at.iter().chain(keys).map(|key| Cow::Borrowed(*key)).collect(), message)
+    };
+    if let Some(message) = too_fast(direction.rate) {
+        return Err(fault(&["rate"], message));
     }
     // What is left below one bit a second would be rounded up to it.
     if (direction.rate.as_bps() as f64 * direction.efficiency) < 1.0 {
@@ -171,12 +177,42 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
         }
     }
     direction.loss.validate().map_err(|wrong| fault(&["loss", wrong.key], wrong.message))?;
-    match &direction.loss {
-        LossSpec::Drop { packets, .. } if packets.len().saturating_mul(copies) > MAX_DROPS => {
-            let message =
-                format!("expected at most {MAX_DROPS} packets over all copies of the link, found more");
-            Err(fault(&["loss", "packets"], message))
+    let in_change = |place: usize, key: &'static str, message: String| {
+        let (mut keys, message): Fault = fault(&["schedule"], message);
+        keys.extend([format!("[{place}]").into(), key.into()]);
+        (keys, message)
+    };
+    direction.schedule.validate().map_err(|(place, wrong)| in_change(place, wrong.key, wrong.message))?;
+    let mut drops = drops(&direction.loss);
+    for (place, change) in direction.schedule.0.iter().enumerate() {
+        let rate = change.rate.unwrap_or(direction.rate);
+        if let Some(message) = too_fast(rate) {
+            return Err(in_change(place, "rate", message));
         }
-        _ => Ok(()),
+        if (rate.as_bps() as f64 * direction.efficiency) < 1.0 {
+            let efficiency = direction.efficiency;
+            let message = format!(
+                "expected a rate of which the efficiency {efficiency:?} leaves at least 1 bit/s, found {rate}"
+            );
+            return Err(in_change(place, "rate", message));
+        }
+        drops = drops.saturating_add(change.loss.as_ref().map_or(0, self::drops));
+    }
+    if drops.saturating_mul(copies) > MAX_DROPS {
+        let message = format!("expected at most {MAX_DROPS} packets over all copies of the link, found more");
+        return Err(fault(&["loss", "packets"], message));
+    }
+    Ok(())
+}
+
+fn too_fast(rate: Rate) -> Option<String> {
+    (rate > MAX_RATE).then(|| format!("expected a rate of at most {MAX_RATE}, found {rate}"))
+}
+
+/// Packets that a drop list names.
+fn drops(loss: &LossSpec) -> usize {
+    match loss {
+        LossSpec::Drop { packets, .. } => packets.len(),
+        _ => 0,
     }
 }

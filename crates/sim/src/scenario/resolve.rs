@@ -98,6 +98,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
                 from,
                 to,
                 via,
+                class: flow.class.map_or(0, |class| class.get() as u8),
                 start,
                 app,
                 sender,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{LossSpec, QueueSpec};
+use bentpipe_path::{LossSpec, QueueSpec, Schedule};
 use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
 use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
 use bentpipe_units::{Bytes, Rate, Span};
@@ -153,6 +153,9 @@ pub(crate) struct LinkFile {
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
+    /// Changes of rate, delay and losses, and outages, from `from` to `to`; default none.
+    #[serde(default)]
+    pub(crate) schedule: Schedule,
     /// What lowers the windows of the connections that send over the link; default nothing.
     #[serde(default, deserialize_with = "gateway")]
     pub(crate) gateway: Option<GatewaySpec>,
@@ -161,7 +164,8 @@ pub(crate) struct LinkFile {
     pub(crate) reverse: ReverseFile,
 }
 
-/// The reverse direction of a link; what is not set is as forward, except that nothing is lost and no gateway guards it.
+/// The reverse direction of a link; what is not set is as forward, except that nothing is lost, nothing changes and no gateway
+/// guards it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReverseFile {
@@ -180,6 +184,8 @@ pub(crate) struct ReverseFile {
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
+    /// Changes of rate, delay and losses, and outages, this way; default none.
+    pub(crate) schedule: Schedule,
     /// What lowers the windows of the connections that send this way; default nothing.
     #[serde(default, deserialize_with = "gateway")]
     pub(crate) gateway: Option<GatewaySpec>,
@@ -309,6 +315,8 @@ pub(crate) struct FlowFile {
     /// With `count`: how much later each copy starts than the one before; default "0 s".
     #[serde(default)]
     pub(crate) start_step: Span,
+    /// What a priority queue serves its packets by, 0 to 7, the highest first; default 0.
+    pub(crate) class: Option<Whole<0, 7>>,
     /// Recovery and control by one name; default sack.
     pub(crate) variant: Option<Choice<(RecoveryKind, ControlKind)>>,
     /// What to retransmit, when; default sack. Not with `variant`.

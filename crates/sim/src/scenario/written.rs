@@ -48,8 +48,7 @@ pub(crate) fn steady<'de, D: Deserializer<'de>, V: Written, T: From<V>>(
     impl<V: Written> Text<V> {
         fn changing<E: Error>(found: &str) -> E {
             E::custom(format!(
-                "expected {}, found {found}; rates and delays of a link do not change during a run yet: a handover moves \
-                 flows to another link, and flows such as cbr and onoff take a share of one",
+                "expected {}, found {found}; what changes during a run stands in schedule, as schedule = [{{ at = \"30 s\", ... }}]",
                 V::EXPECTED
             ))
         }

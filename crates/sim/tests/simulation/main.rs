@@ -3,6 +3,7 @@
 mod analytic;
 mod bookkeeping;
 mod causes;
+mod changes;
 mod gateways;
 mod http;
 mod queues;

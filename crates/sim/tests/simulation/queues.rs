@@ -91,3 +91,63 @@ fn a_scheme_replaces_the_whole_queue_below_it() {
     let error = set("{ scheme = \"red\", limit = \"70 packets\" }").unwrap_err().to_string();
     assert!(error.contains("links.path.queue.min"), "{error}");
 }
+
+/// Four downloads that fill a queue far too long, and what a gamer beside them sends.
+fn bloated(queue: &str, tcp: &str, class: u8) -> RunResult {
+    let text = format!(
+        "title = \"test\"\nduration = \"60 s\"\n[links.path]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbit/s\"\n\
+         delay = \"20 ms\"\nqueue = {queue}\n[tcp]\nreceive_window = \"1 MB\"\n{tcp}\n\
+         [flows.bulk]\ncount = 4\nfrom = \"a\"\nto = \"b\"\n\
+         [flows.game]\nfrom = \"a\"\nto = \"b\"\napp = \"cbr\"\nrate = \"64 kbit/s\"\npacket = \"160 B\"\nclass = {class}\n"
+    );
+    simulate(&text, 1)
+}
+
+#[test]
+fn codel_keeps_a_bloated_queue_short_and_the_link_full() {
+    let bloat = bloated("\"1000 packets\"", "", 0).links[0].stats;
+    assert!(bloat.queueing_delay_mean_s > 0.3, "{bloat:?}");
+    let codel = "{ scheme = \"codel\", limit = \"1000 packets\", ecn = true }";
+    for (tcp, marks) in [("", false), ("ecn = true", true)] {
+        let stats = bloated(codel, tcp, 0).links[0].stats;
+        assert!(stats.queueing_delay_mean_s < 0.03 && stats.utilization > 0.9, "{stats:?}");
+        assert!(
+            stats.early_dropped_packets > 10 && stats.early_dropped_packets == stats.dropped_packets,
+            "{stats:?}"
+        );
+        assert_eq!(stats.marked_packets > 10, marks, "{stats:?}");
+    }
+}
+
+#[test]
+fn fair_queues_give_each_flow_its_share_and_lose_nothing_of_a_thin_one() {
+    let result = bloated("{ scheme = \"fq-codel\" }", "", 0);
+    assert!(result.flows[4].datagrams_sent > 2900 && result.flows[4].datagrams_lost == 0);
+    assert!(result.links[0].stats.utilization > 0.9, "{:?}", result.links[0].stats);
+    let bytes: Vec<u64> = result.flows[..4].iter().map(|flow| flow.bytes_delivered).collect();
+    let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
+    assert!(*most as f64 / (*least as f64) < 1.05, "{bytes:?}");
+}
+
+#[test]
+fn a_higher_class_goes_first() {
+    let priority = "{ scheme = \"priority\", limit = \"100 packets\" }";
+    let (urgent, equal) = (bloated(priority, "", 5), bloated(priority, "", 0));
+    assert_eq!(urgent.flows[4].datagrams_lost, 0);
+    assert!(equal.flows[4].datagrams_lost > 0);
+    assert!(urgent.links[0].stats.utilization > 0.95);
+}
+
+#[test]
+fn marks_and_drops_on_leaving_reach_the_flows_that_they_are_about() {
+    let codel = "{ scheme = \"codel\", limit = \"200 packets\", ecn = true }";
+    let marking = run(codel, true, "bytes = \"12 MB\"");
+    let (queue, flow) = (&marking.links[0].stats, only(&marking));
+    assert!(queue.marked_packets > 3 && queue.early_dropped_packets == 0, "{queue:?}");
+    assert!(flow.ecn_reductions > 3 && flow.retransmitted_segments == 0, "{flow:?}");
+    let dropping = run(codel, false, "bytes = \"12 MB\"");
+    let (queue, flow) = (&dropping.links[0].stats, only(&dropping));
+    assert!(queue.early_dropped_packets > 3 && queue.marked_packets == 0, "{queue:?}");
+    assert_eq!(flow.losses.congestion, queue.dropped_packets);
+    assert_eq!(flow.bytes_delivered, 12_000_000);
+}

@@ -1,0 +1,136 @@
+//! How a link changes while a run goes on.
+
+use bentpipe_units::{Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{InvalidValue, LossSpec};
+
+/// A change of a link; what is not set stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When.
+    pub at: Span,
+    /// Nominal rate from then on, also for the rest of the packet that is being sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay of what is sent from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// With `delay`: whether packets may overtake those that were sent before; default false, and they arrive behind them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overtake: Option<bool>,
+    /// What the link loses of the packets that are sent from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossSpec>,
+    /// How long nothing gets through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage: Option<Span>,
+    /// With `outage`: what becomes of the packets that wait or come meanwhile; default "hold".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<InOutage>,
+}
+
+/// What becomes of packets in an outage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InOutage {
+    /// The link stops sending, and goes on with the same packet afterwards.
+    #[default]
+    Hold,
+    /// The link goes on sending, and everything that it sends meanwhile is lost.
+    Lose,
+}
+
+/// Changes of a link, in the order of their times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Schedule(pub Vec<Change>);
+
+impl Schedule {
+    /// Whether every change is possible; the first that is not, otherwise: its place in the list, from 0, and the key.
+    pub fn validate(&self) -> Result<(), (usize, InvalidValue)> {
+        let mut before: Option<Span> = None;
+        let mut up_again = Span::ZERO;
+        for (place, change) in self.0.iter().enumerate() {
+            let wrong = |key, message| Err((place, InvalidValue { key, message }));
+            if before.is_some_and(|before| change.at <= before) {
+                let before = before.unwrap_or_default();
+                return wrong(
+                    "at",
+                    format!(
+                        "expected a time after that of the change before ({before}), found {}",
+                        change.at
+                    ),
+                );
+            }
+            before = Some(change.at);
+            change.validate().map_err(|error| (place, error))?;
+            if change.outage.is_some() && change.at < up_again {
+                return wrong(
+                    "outage",
+                    format!(
+                        "expected no outage before the end of the last one ({up_again}), found one at {}",
+                        change.at
+                    ),
+                );
+            }
+            up_again = change.outage.map_or(up_again, |outage| change.at + outage);
+        }
+        Ok(())
+    }
+
+    /// What happens when, in order.
+    pub(super) fn steps(&self) -> Vec<(Time, Step)> {
+        let mut steps = Vec::new();
+        for change in &self.0 {
+            let at = Time::ZERO + change.at;
+            if let Some(rate) = change.rate {
+                steps.push((at, Step::Rate(rate)));
+            }
+            if let Some(delay) = change.delay {
+                steps.push((at, Step::Delay(delay, change.overtake.unwrap_or_default())));
+            }
+            if let Some(loss) = &change.loss {
+                steps.push((at, Step::Loss(loss.clone())));
+            }
+            if let Some(outage) = change.outage {
+                steps.push((at, Step::Down(change.waiting.unwrap_or_default())));
+                steps.push((at + outage, Step::Up));
+            }
+        }
+        // Stable, and the end of an outage was put down before a later change at its time.
+        steps.sort_by_key(|(at, _)| *at);
+        steps
+    }
+}
+
+impl Change {
+    fn validate(&self) -> Result<(), InvalidValue> {
+        let wrong = |key, message: &str| Err(InvalidValue { key, message: message.to_owned() });
+        if self.rate.is_none() && self.delay.is_none() && self.loss.is_none() && self.outage.is_none() {
+            return wrong("at", "expected rate, delay, loss or outage beside it, found none");
+        }
+        if self.outage == Some(Span::ZERO) {
+            return wrong("outage", "expected a time above zero, found 0 s");
+        }
+        if self.overtake.is_some() && self.delay.is_none() {
+            return wrong("overtake", "expected delay beside it, found none");
+        }
+        if self.waiting.is_some() && self.outage.is_none() {
+            return wrong("waiting", "expected outage beside it, found none");
+        }
+        self.loss.as_ref().map_or(Ok(()), LossSpec::validate)
+    }
+}
+
+/// One thing that a change does.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Rate(Rate),
+    Delay(Span, bool),
+    Loss(LossSpec),
+    Down(InOutage),
+    Up,
+}

@@ -1,0 +1,301 @@
+//! A link step by step: a queue that decides when a packet comes and when one leaves, a server whose rate may change under
+//! the packet that it sends, and a pipe whose delay may change under those that are in it.
+
+use std::collections::VecDeque;
+
+use bentpipe_units::{Rate, Span, Time};
+
+use super::pipe::Pipe;
+use super::schedule::{InOutage, Step};
+use super::{Fate, Leaving, LinkConfig, LinkStats, Offered, PacketId, share_of};
+use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
+use crate::{Loss, Stream};
+
+/// A bit has so many units of work, so that a rate in bit/s does one unit a nanosecond and bit/s.
+const UNITS_A_BYTE: u128 = 8_000_000_000;
+
+/// A packet that is being sent.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    packet: Waiting,
+    /// Work that was left at `since`.
+    left: u128,
+    /// When it began, or when the server last changed.
+    since: Time,
+    /// When its last bit is sent, as things are; never while the server stands still.
+    ends: Time,
+    /// A part of it was sent in an outage.
+    void: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Served {
+    queue: Box<dyn Queue>,
+    sending: Option<Sending>,
+    /// When the server fell idle.
+    free_since: Time,
+    rate: Rate,
+    efficiency: f64,
+    outage: Option<InOutage>,
+    steps: VecDeque<(Time, Step)>,
+    pipe: Pipe,
+    drops: Drops,
+    loss: Loss,
+    stream: Stream,
+    tally: Tally,
+}
+
+/// What has happened, by the events of the server.
+#[derive(Debug, Default)]
+struct Tally {
+    /// When the number of packets waiting was last added up.
+    at: Time,
+    /// Packets waiting, over time, in nanoseconds.
+    waiting: u128,
+    max_waiting: u32,
+    busy: Span,
+    /// Packets that began to be sent, and the nanoseconds that they had waited.
+    begun: u64,
+    waits: u128,
+    delivered: u64,
+    delivered_bytes: u64,
+    corrupted: u64,
+    dropped: u64,
+    early: u64,
+    marked: u64,
+}
+
+impl Served {
+    pub(super) fn new(config: &LinkConfig, queue: Box<dyn Queue>, loss: Loss, stream: Stream) -> Served {
+        Served {
+            queue,
+            sending: None,
+            free_since: Time::ZERO,
+            rate: config.rate.scaled(config.efficiency),
+            efficiency: config.efficiency,
+            outage: None,
+            steps: config.schedule.steps().into(),
+            pipe: Pipe::new(config.delay),
+            drops: Drops::default(),
+            loss,
+            stream,
+            tally: Tally::default(),
+        }
+    }
+
+    pub(super) fn offer(&mut self, now: Time, id: PacketId, bytes: u32, label: Label) -> Offered {
+        self.advance(now);
+        self.add_up(now);
+        let idle = self.sending.is_none() && !self.stands_still();
+        let server = ServerView { rate: self.rate, idle_since: idle.then_some(self.free_since) };
+        let packet = Waiting { id, bytes, label, came: now, marked: false };
+        let verdict = self.queue.enqueue(now, packet, &server, &mut self.drops);
+        if idle {
+            self.begin(now);
+        }
+        self.count_drops();
+        self.tally.max_waiting = self.tally.max_waiting.max(self.queue.packets());
+        match verdict {
+            Verdict::Take => Offered::Queued,
+            Verdict::Mark => {
+                self.tally.marked += 1;
+                Offered::Marked
+            }
+            Verdict::DropEarly | Verdict::DropFull => {
+                self.tally.dropped += 1;
+                self.tally.early += u64::from(verdict == Verdict::DropEarly);
+                Offered::Dropped
+            }
+        }
+    }
+
+    /// What happens next by itself, and may be seen from outside.
+    pub(super) fn next_time(&self) -> Time {
+        if !self.drops.packets.is_empty() {
+            return self.tally.at;
+        }
+        self.next_step().min(self.pipe.next_time())
+    }
+
+    pub(super) fn poll(&mut self, now: Time) -> Option<Leaving> {
+        self.advance(now);
+        if let Some(Waiting { id, bytes, .. }) = self.drops.packets.pop_front() {
+            return Some(Leaving { id, bytes, fate: Fate::Dropped });
+        }
+        let flying = self.pipe.receive(now)?;
+        let Waiting { id, bytes, marked, .. } = flying.packet;
+        if flying.corrupted {
+            self.tally.corrupted += 1;
+            return Some(Leaving { id, bytes, fate: Fate::Damaged });
+        }
+        self.tally.delivered += 1;
+        self.tally.delivered_bytes += u64::from(bytes);
+        Some(Leaving { id, bytes, fate: if marked { Fate::Marked } else { Fate::Whole } })
+    }
+
+    /// When the server has something to do. A change that meets nothing is made when the next packet comes.
+    fn next_step(&self) -> Time {
+        if self.sending.is_none() && self.queue.packets() == 0 {
+            return Time::NEVER;
+        }
+        let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
+        self.sending.map_or(change, |sending| sending.ends.min(change))
+    }
+
+    fn stands_still(&self) -> bool {
+        self.outage == Some(InOutage::Hold)
+    }
+
+    /// Does what is due by `now`, in order. A packet that ends when the link changes is sent as the link was.
+    fn advance(&mut self, now: Time) {
+        loop {
+            let ends = self.sending.map_or(Time::NEVER, |sending| sending.ends);
+            let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
+            if ends.min(change) > now || ends.min(change) == Time::NEVER {
+                return;
+            }
+            if ends <= change {
+                self.finish(ends);
+            } else if let Some((at, step)) = self.steps.pop_front() {
+                self.change(at, step);
+            }
+        }
+    }
+
+    /// The last bit of a packet has been sent.
+    fn finish(&mut self, now: Time) {
+        let Some(Sending { packet, since, void, .. }) = self.sending.take() else { return };
+        self.tally.busy += now.since(since);
+        let lost = self.loss.lost(packet.bytes, &mut self.stream);
+        self.pipe.send(now, packet, lost || void);
+        self.free_since = now;
+        self.begin(now);
+    }
+
+    /// An idle server takes the next packet.
+    fn begin(&mut self, now: Time) {
+        self.add_up(now);
+        let next = self.queue.dequeue(now, &mut self.drops);
+        self.count_drops();
+        let Some(packet) = next else { return };
+        self.tally.begun += 1;
+        self.tally.waits += u128::from(now.since(packet.came).as_nanos());
+        self.tally.marked += u64::from(packet.marked);
+        let left = u128::from(packet.bytes) * UNITS_A_BYTE;
+        let void = self.outage.is_some();
+        self.sending =
+            Some(Sending { packet, left, since: now, ends: now + time_for(left, self.rate), void });
+    }
+
+    fn change(&mut self, now: Time, step: Step) {
+        match step {
+            Step::Rate(rate) => {
+                self.pause(now);
+                self.rate = rate.scaled(self.efficiency);
+                self.queue.on_rate(self.rate);
+                self.go_on(now);
+            }
+            Step::Delay(delay, overtake) => self.pipe.set_delay(delay, overtake),
+            Step::Loss(spec) => self.loss = Loss::new(&spec, &mut self.stream),
+            Step::Down(InOutage::Hold) => {
+                self.pause(now);
+                self.outage = Some(InOutage::Hold);
+                self.go_on(now);
+            }
+            Step::Down(InOutage::Lose) => {
+                self.outage = Some(InOutage::Lose);
+                if let Some(sending) = &mut self.sending {
+                    sending.void = true;
+                }
+            }
+            Step::Up => {
+                if self.outage.take() != Some(InOutage::Hold) {
+                    return;
+                }
+                if self.sending.is_some() {
+                    self.go_on(now);
+                } else {
+                    self.free_since = now;
+                    self.begin(now);
+                }
+            }
+        }
+    }
+
+    /// Takes off what was done of the packet that is being sent.
+    fn pause(&mut self, now: Time) {
+        let (still, rate) = (self.stands_still(), self.rate);
+        let Some(sending) = self.sending.as_mut().filter(|_| !still) else { return };
+        let time = now.since(sending.since);
+        self.tally.busy += time;
+        sending.left = sending.left.saturating_sub(u128::from(time.as_nanos()) * u128::from(rate.as_bps()));
+        sending.since = now;
+    }
+
+    /// Goes on with the packet that is being sent, as the server now is.
+    fn go_on(&mut self, now: Time) {
+        let (still, rate) = (self.stands_still(), self.rate);
+        let Some(sending) = &mut self.sending else { return };
+        sending.since = now;
+        sending.ends = if still { Time::NEVER } else { now + time_for(sending.left, rate) };
+    }
+
+    /// Adds up the packets that have waited until now.
+    fn add_up(&mut self, now: Time) {
+        let time = now.since(self.tally.at).as_nanos();
+        self.tally.waiting += u128::from(time) * u128::from(self.queue.packets());
+        self.tally.at = self.tally.at.max(now);
+    }
+
+    fn count_drops(&mut self) {
+        self.tally.dropped += self.drops.early + self.drops.full;
+        self.tally.early += self.drops.early;
+        (self.drops.early, self.drops.full) = (0, 0);
+    }
+
+    pub(super) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    pub(super) fn queue_packets(&mut self, now: Time) -> u32 {
+        self.advance(now);
+        self.queue.packets()
+    }
+
+    pub(super) fn queue_bytes(&mut self, now: Time) -> u64 {
+        self.advance(now);
+        self.queue.bytes()
+    }
+
+    pub(super) fn in_flight_packets(&self) -> usize {
+        let waiting = self.queue.packets() as usize + usize::from(self.sending.is_some());
+        waiting + self.pipe.packets() + self.drops.packets.len()
+    }
+
+    pub(super) fn stats(&mut self, end: Time) -> LinkStats {
+        self.advance(end);
+        self.add_up(end);
+        let tally = &self.tally;
+        let sending = self.sending.filter(|_| !self.stands_still());
+        let busy = tally.busy + sending.map_or(Span::ZERO, |sending| end.since(sending.since));
+        let elapsed = u128::from(end.as_nanos());
+        LinkStats {
+            utilization: share_of(u128::from(busy.as_nanos()), elapsed),
+            delivered_packets: tally.delivered,
+            delivered_bytes: tally.delivered_bytes,
+            dropped_packets: tally.dropped,
+            early_dropped_packets: tally.early,
+            marked_packets: tally.marked,
+            corrupted_packets: tally.corrupted,
+            queue_mean_packets: share_of(tally.waiting, elapsed),
+            queue_max_packets: tally.max_waiting,
+            queueing_delay_mean_s: share_of(tally.waits, u128::from(tally.begun)) * 1e-9,
+        }
+    }
+}
+
+/// The time that so much work takes, rounded to the nearest nanosecond.
+fn time_for(left: u128, rate: Rate) -> Span {
+    let rate = u128::from(rate.as_bps());
+    Span::from_nanos(u64::try_from((left + rate / 2) / rate).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,122 @@
+use super::*;
+
+/// 1000 bytes take 1 ms.
+fn config(queue: &str) -> LinkConfig {
+    LinkConfig {
+        rate: Rate::from_bps(10_000_000),
+        delay: Span::from_millis(250),
+        efficiency: 0.8,
+        queue: queue.parse().unwrap(),
+        loss: LossSpec::None,
+        schedule: Schedule::default(),
+    }
+}
+
+fn link(queue: &str) -> Link {
+    Link::new(&config(queue), Stream::derive(1, "link"))
+}
+
+fn arrivals(link: &mut Link, now: Time) -> impl Iterator<Item = Leaving> {
+    std::iter::from_fn(move || link.poll(now))
+}
+
+fn us(us: u64) -> Time {
+    Time::from_nanos(us * 1000)
+}
+
+#[test]
+fn a_packet_takes_its_sending_time_and_the_delay() {
+    let mut link = link("unlimited");
+    assert_eq!(link.next_time(), Time::NEVER);
+    assert_eq!(link.offer(us(100), 7, 1000, Label::default), Offered::Queued);
+    assert_eq!(link.next_time(), us(251_100));
+    assert_eq!(link.poll(Time::from_nanos(251_099_999)), None);
+    assert_eq!(link.poll(us(251_100)), Some(Leaving { id: 7, bytes: 1000, fate: Fate::Whole }));
+    assert_eq!(link.poll(us(251_100)), None);
+    assert_eq!(link.next_time(), Time::NEVER);
+}
+
+#[test]
+fn only_waiting_packets_count_against_the_queue() {
+    let mut link = link("2 packets");
+    let offers: Vec<_> = (0..4).map(|id| link.offer(us(0), id, 1000, Label::default)).collect();
+    assert_eq!(offers, [Offered::Queued, Offered::Queued, Offered::Queued, Offered::Dropped]);
+    assert_eq!(link.queue_packets(us(999)), 2);
+    // At 1 ms the first has left, the second is being sent, and there is room for one again.
+    assert_eq!(link.queue_packets(us(1000)), 1);
+    assert_eq!(link.offer(us(1000), 4, 1000, Label::default), Offered::Queued);
+    assert_eq!(link.offer(us(1000), 5, 1000, Label::default), Offered::Dropped);
+    assert_eq!(link.stats(us(1000)).dropped_packets, 2);
+}
+
+#[test]
+fn a_queue_of_no_packets_lets_nothing_wait() {
+    let mut link = link("0 packets");
+    assert_eq!(link.offer(us(0), 0, 1000, Label::default), Offered::Queued);
+    assert_eq!(link.offer(us(999), 1, 1000, Label::default), Offered::Dropped);
+    assert_eq!(link.offer(us(1000), 2, 1000, Label::default), Offered::Queued);
+    assert_eq!(link.stats(us(1000)).queue_max_packets, 0);
+}
+
+#[test]
+fn a_queue_in_bytes_takes_what_fits() {
+    let mut link = link("1500 B");
+    assert_eq!(link.offer(us(0), 0, 3000, Label::default), Offered::Queued);
+    assert_eq!(link.offer(us(0), 1, 1000, Label::default), Offered::Queued);
+    assert_eq!(link.offer(us(0), 2, 501, Label::default), Offered::Dropped);
+    assert_eq!(link.offer(us(0), 3, 500, Label::default), Offered::Queued);
+    assert_eq!(link.queue_bytes(us(0)), 1500);
+    assert_eq!(link.offer(us(2999), 4, 1, Label::default), Offered::Dropped);
+    assert_eq!(link.queue_bytes(us(3000)), 500);
+    assert_eq!(link.queue_packets(us(4000)), 0);
+}
+
+#[test]
+fn statistics_are_clipped_at_the_end() {
+    let mut link = link("unlimited");
+    for id in 0..3 {
+        link.offer(us(1000), id, 1000, Label::default);
+    }
+    // Sending 1 ms to 4 ms; waits of 0, 1 and 2 ms. At 2.5 ms the third packet has waited 1.5 ms.
+    let stats = link.stats(us(2500));
+    assert_eq!(stats.utilization, 0.6);
+    assert_eq!(stats.queue_mean_packets, 1.0);
+    assert_eq!(stats.queue_max_packets, 2);
+    assert_eq!(stats.queueing_delay_mean_s, 1e-3);
+    let stats = link.stats(us(6000));
+    assert_eq!((stats.utilization, stats.queue_mean_packets), (0.5, 0.5));
+    assert_eq!(self::link("unlimited").stats(Time::ZERO), LinkStats::default());
+}
+
+#[test]
+fn a_delivery_late_by_the_caller_keeps_the_count_of_waiting() {
+    let mut link = link("unlimited");
+    for id in 0..3 {
+        link.offer(us(0), id, 1000, Label::default);
+    }
+    let ids: Vec<_> = arrivals(&mut link, us(400_000)).map(|d| d.id).collect();
+    assert_eq!(ids, [0, 1, 2]);
+    assert_eq!((link.queue_packets(us(400_000)), link.queue_bytes(us(400_000))), (0, 0));
+}
+
+#[test]
+fn damaged_packets_use_the_link_and_are_counted_apart() {
+    let loss = LossSpec::Drop { packets: vec![2], at_least: Default::default() };
+    let mut link = Link::new(&LinkConfig { loss, ..config("unlimited") }, Stream::derive(1, "link"));
+    for id in 0..3 {
+        link.offer(us(0), id, 1000, Label::default);
+    }
+    let corrupted: Vec<_> = arrivals(&mut link, us(400_000)).map(|d| d.fate == Fate::Damaged).collect();
+    assert_eq!(corrupted, [false, true, false]);
+    let stats = link.stats(us(400_000));
+    assert_eq!((stats.delivered_packets, stats.delivered_bytes, stats.corrupted_packets), (2, 2000, 1));
+    assert_eq!(stats.utilization, 3.0 / 400.0);
+}
+
+#[test]
+fn packets_without_length_pass_in_no_time() {
+    let mut link = link("0 packets");
+    assert_eq!(link.offer(us(5), 0, 0, Label::default), Offered::Queued);
+    assert_eq!(link.offer(us(5), 1, 0, Label::default), Offered::Queued);
+    assert_eq!(link.next_time(), us(250_005));
+}

@@ -1,0 +1,224 @@
+//! Controlled delay (RFC 8289, "Controlled Delay Active Queue Management").
+
+use std::collections::VecDeque;
+
+use bentpipe_units::{Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
+use super::options::{above_zero, longer};
+use super::{Discipline, Packets, Scheme};
+use crate::{InvalidValue, Stream};
+
+/// Controlled delay (RFC 8289).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CodelOptions {
+    /// The most packets that wait.
+    pub limit: Packets,
+    /// Time that packets may wait in a standing queue, above zero.
+    #[serde(default = "usual_target")]
+    pub target: Span,
+    /// How long they must have waited longer before one is dropped, above `target`.
+    #[serde(default = "usual_interval")]
+    pub interval: Span,
+    /// Mark packets that are ECN-capable instead of dropping them.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+/// RFC 8289 section 5: "TARGET = MS2TIME(5); // 5 ms TARGET queue delay".
+pub(super) fn usual_target() -> Span {
+    Span::from_millis(5)
+}
+
+/// RFC 8289 section 5: "INTERVAL = MS2TIME(100); // 100 ms sliding-minimum window".
+pub(super) fn usual_interval() -> Span {
+    Span::from_millis(100)
+}
+
+impl Scheme for CodelOptions {
+    const NAME: &'static str = "codel";
+    const SUMMARY: &'static str =
+        "controlled delay: drops or marks what leaves when packets have waited too long (RFC 8289)";
+
+    fn limit(&self) -> Packets {
+        self.limit
+    }
+
+    fn validate(&self) -> Result<(), InvalidValue> {
+        above_zero("target", self.target)?;
+        longer("interval", self.interval, self.target, "target")
+    }
+
+    fn discipline(&self, _: Rate, _: Stream) -> Discipline {
+        let law = Codel::new(self.target, self.interval, self.ecn);
+        Discipline::OnLeaving(Box::new(CodelQueue { limit: self.limit.0, law, line: Line::default() }))
+    }
+}
+
+/// Packets in order, and their bytes.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    packets: VecDeque<Waiting>,
+    bytes: u64,
+}
+
+impl Line {
+    pub(super) fn push(&mut self, packet: Waiting) {
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    pub(super) fn pop_last(&mut self) -> Option<Waiting> {
+        let packet = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.packets.len() as u32
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// The state of CoDel over one line of packets; its names are those of RFC 8289 section 5.
+#[derive(Clone, Debug)]
+pub(super) struct Codel {
+    target: Span,
+    interval: Span,
+    ecn: bool,
+    /// When packets will have waited longer than TARGET for an INTERVAL; none while they do not.
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u32,
+    last_count: u32,
+    dropping: bool,
+    /// MAXPACKET, the largest packet seen, as ns-2 and Linux take it.
+    max_packet: u32,
+}
+
+impl Codel {
+    pub(super) fn new(target: Span, interval: Span, ecn: bool) -> Codel {
+        Codel {
+            target,
+            interval,
+            ecn,
+            first_above: None,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            max_packet: 0,
+        }
+    }
+
+    /// Takes a packet off the line, and tells whether it is "OK to drop" one.
+    fn take(&mut self, now: Time, line: &mut Line) -> (Option<Waiting>, bool) {
+        let Some(packet) = line.pop() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        self.max_packet = self.max_packet.max(packet.bytes);
+        // By the time that packets wait, and by what is left, so that a slow link keeps a packet to send: "went below - stay below
+        // for at least INTERVAL".
+        if now.since(packet.came) < self.target || line.bytes() <= u64::from(self.max_packet) {
+            self.first_above = None;
+            return (Some(packet), false);
+        }
+        // "just went above from below. If still above at first_above_time, will say it's ok to drop."
+        let first_above = *self.first_above.get_or_insert(now + self.interval);
+        (Some(packet), now >= first_above)
+    }
+
+    /// "t + INTERVAL / sqrt(count)".
+    fn control_law(&self, from: Time) -> Time {
+        from + Span::from_secs(self.interval.as_secs() / libm::sqrt(f64::from(self.count)))
+    }
+
+    /// Marks a packet where it may be marked, and drops it otherwise; returns it when it was marked.
+    fn tell(&self, packet: Waiting, drops: &mut Drops) -> Option<Waiting> {
+        if self.ecn && packet.label.ecn_capable {
+            return Some(Waiting { marked: true, ..packet });
+        }
+        drops.early(packet);
+        None
+    }
+
+    /// The next packet to be sent, after those that are dropped.
+    pub(super) fn dequeue(&mut self, now: Time, line: &mut Line, drops: &mut Drops) -> Option<Waiting> {
+        let (mut next, mut ok_to_drop) = self.take(now, line);
+        if self.dropping {
+            // "sojourn time below TARGET - leave drop state".
+            self.dropping = ok_to_drop;
+            // "It's time for the next drop. Drop the current packet and dequeue the next."
+            while self.dropping && now >= self.drop_next {
+                self.count = self.count.saturating_add(1);
+                if let Some(marked) = next.and_then(|packet| self.tell(packet, drops)) {
+                    self.drop_next = self.control_law(self.drop_next);
+                    return Some(marked);
+                }
+                (next, ok_to_drop) = self.take(now, line);
+                match ok_to_drop {
+                    true => self.drop_next = self.control_law(self.drop_next),
+                    false => self.dropping = false,
+                }
+            }
+        } else if ok_to_drop {
+            // The packets have waited longer than TARGET for an INTERVAL: "enter drop state".
+            let marked = next.and_then(|packet| self.tell(packet, drops));
+            next = marked.or_else(|| self.take(now, line).0);
+            self.dropping = true;
+            // "If min went above TARGET close to when it last went below, assume that the drop rate that controlled the queue
+            // on the last cycle is a good starting point to control it now."
+            let delta = self.count.saturating_sub(self.last_count);
+            let recent = now.since(self.drop_next) < self.interval * 16;
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.drop_next = self.control_law(now);
+            self.last_count = self.count;
+        }
+        next
+    }
+}
+
+#[derive(Debug)]
+struct CodelQueue {
+    limit: u32,
+    law: Codel,
+    line: Line,
+}
+
+impl Queue for CodelQueue {
+    fn enqueue(&mut self, _: Time, packet: Waiting, server: &ServerView, _: &mut Drops) -> Verdict {
+        if self.line.len() >= self.limit && server.idle_since.is_none() {
+            return Verdict::DropFull;
+        }
+        self.line.push(packet);
+        Verdict::Take
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Waiting> {
+        self.law.dequeue(now, &mut self.line, drops)
+    }
+
+    fn packets(&self) -> u32 {
+        self.line.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.line.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

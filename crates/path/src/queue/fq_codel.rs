@@ -1,0 +1,223 @@
+//! Fair queueing with controlled delay (RFC 8290, "The Flow Queue CoDel Packet Scheduler and Active Queue Management
+//! Algorithm").
+
+use std::collections::VecDeque;
+
+use bentpipe_units::{Bytes, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::codel::{Codel, Line, usual_interval, usual_target};
+use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
+use super::options::{above_zero, longer};
+use super::{Discipline, Packets, Scheme};
+use crate::stream::splitmix64;
+use crate::{InvalidValue, Stream};
+
+/// Fair queueing with controlled delay (RFC 8290).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FqCodelOptions {
+    /// The most packets that wait in all queues together.
+    #[serde(default = "usual_limit")]
+    pub limit: Packets,
+    /// Number of queues, 1 to 65536.
+    #[serde(default = "usual_queues")]
+    #[schemars(range(min = 1, max = 65536))]
+    pub queues: u32,
+    /// Bytes that a queue may send before it is another's turn, 1 B to 1 MiB.
+    #[serde(default = "usual_quantum")]
+    pub quantum: Bytes,
+    /// CoDel: time that packets may wait in a standing queue, above zero.
+    #[serde(default = "usual_target")]
+    pub target: Span,
+    /// CoDel: how long they must have waited longer before one is dropped, above `target`.
+    #[serde(default = "usual_interval")]
+    pub interval: Span,
+    /// Mark packets that are ECN-capable instead of dropping them; default true, as in RFC 8290.
+    #[serde(default = "super::options::yes")]
+    pub ecn: bool,
+}
+
+/// RFC 8290 section 5.2.
+fn usual_limit() -> Packets {
+    Packets(10_240)
+}
+
+/// RFC 8290 section 5.2.
+fn usual_queues() -> u32 {
+    1024
+}
+
+/// RFC 8290 section 5.2: an MTU and the 14 bytes of an Ethernet header, which packets here do not have.
+fn usual_quantum() -> Bytes {
+    Bytes::new(1514)
+}
+
+const MOST_QUEUES: u32 = 65_536;
+const MOST_QUANTUM: u64 = 1 << 20;
+/// The most packets that go at once when there is no room (RFC 8290 section 4.1).
+const MOST_DROPPED: u32 = 64;
+
+impl Scheme for FqCodelOptions {
+    const NAME: &'static str = "fq-codel";
+    const SUMMARY: &'static str =
+        "a queue a flow, served in turn, each with controlled delay; new flows first (RFC 8290)";
+
+    fn limit(&self) -> Packets {
+        self.limit
+    }
+
+    fn validate(&self) -> Result<(), InvalidValue> {
+        let wrong = |key, message| Err(InvalidValue { key, message });
+        if !(1..=MOST_QUEUES).contains(&self.queues) {
+            return wrong("queues", format!("expected 1 to {MOST_QUEUES} queues, found {}", self.queues));
+        }
+        if !(1..=MOST_QUANTUM).contains(&self.quantum.get()) {
+            return wrong("quantum", format!("expected 1 B to 1 MiB, found {}", self.quantum));
+        }
+        above_zero("target", self.target)?;
+        longer("interval", self.interval, self.target, "target")
+    }
+
+    fn discipline(&self, _: Rate, mut stream: Stream) -> Discipline {
+        Discipline::OnLeaving(Box::new(FqCodel::new(self, stream.next_u64())))
+    }
+}
+
+/// Which list a queue is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    Neither,
+    New,
+    Old,
+}
+
+#[derive(Debug)]
+struct FlowQueue {
+    line: Line,
+    law: Codel,
+    credits: i64,
+    list: List,
+}
+
+#[derive(Debug)]
+struct FqCodel {
+    options: FqCodelOptions,
+    /// Makes which flows share a queue a matter of chance (RFC 8290 section 4.1).
+    perturbation: u64,
+    queues: Vec<FlowQueue>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: u32,
+    bytes: u64,
+}
+
+impl FqCodel {
+    fn new(options: &FqCodelOptions, perturbation: u64) -> FqCodel {
+        let law = Codel::new(options.target, options.interval, options.ecn);
+        let queue = || FlowQueue { line: Line::default(), law: law.clone(), credits: 0, list: List::Neither };
+        FqCodel {
+            options: *options,
+            perturbation,
+            queues: std::iter::repeat_with(queue).take(options.queues as usize).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    fn queue_of(&self, flow: u32) -> u32 {
+        (splitmix64(self.perturbation ^ u64::from(flow)) % u64::from(self.options.queues)) as u32
+    }
+
+    /// Section 4.1: the queue with the most bytes loses half its packets, at most 64, from its head.
+    fn make_room(&mut self, drops: &mut Drops) {
+        let fattest = self.new.iter().chain(&self.old).max_by_key(|&&number| {
+            // The lowest number where several are as fat.
+            (self.queues[number as usize].line.bytes(), std::cmp::Reverse(number))
+        });
+        let Some(number) = fattest.copied() else { return };
+        let line = &mut self.queues[number as usize].line;
+        let many = (line.len() / 2).clamp(1, MOST_DROPPED);
+        for packet in (0..many).map_while(|_| line.pop()) {
+            self.packets -= 1;
+            self.bytes -= u64::from(packet.bytes);
+            drops.full(packet);
+        }
+    }
+}
+
+impl Queue for FqCodel {
+    fn enqueue(&mut self, _: Time, packet: Waiting, server: &ServerView, drops: &mut Drops) -> Verdict {
+        let number = self.queue_of(packet.label.flow);
+        let queue = &mut self.queues[number as usize];
+        queue.line.push(packet);
+        self.packets += 1;
+        self.bytes += u64::from(packet.bytes);
+        // Section 4.1: a queue that is not active goes to the end of the new ones, with the quantum as its credits.
+        if queue.list == List::Neither {
+            queue.list = List::New;
+            queue.credits = self.options.quantum.get() as i64;
+            self.new.push_back(number);
+        }
+        if self.packets > self.options.limit.0 && server.idle_since.is_none() {
+            self.make_room(drops);
+        }
+        Verdict::Take
+    }
+
+    /// Section 4.2.
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Waiting> {
+        loop {
+            let (list, number) = match (self.new.front(), self.old.front()) {
+                (Some(number), _) => (List::New, *number),
+                (None, Some(number)) => (List::Old, *number),
+                (None, None) => return None,
+            };
+            let front = if list == List::New { &mut self.new } else { &mut self.old };
+            let queue = &mut self.queues[number as usize];
+            // "if that queue has a negative number of credits (i.e., it has already dequeued at least a quantum of bytes), it is
+            // given an additional quantum of credits, the queue is put onto the end of the list of old queues".
+            if queue.credits <= 0 {
+                queue.credits += self.options.quantum.get() as i64;
+                queue.list = List::Old;
+                front.pop_front();
+                self.old.push_back(number);
+                continue;
+            }
+            let (packets, bytes) = (queue.line.len(), queue.line.bytes());
+            let packet = queue.law.dequeue(now, &mut queue.line, drops);
+            self.packets -= packets - queue.line.len();
+            self.bytes -= bytes - queue.line.bytes();
+            match packet {
+                Some(packet) => {
+                    queue.credits -= i64::from(packet.bytes);
+                    return Some(packet);
+                }
+                // An empty new queue goes to the end of the old ones, so that those are not starved by flows that come and go;
+                // an empty old one leaves.
+                None => {
+                    front.pop_front();
+                    queue.list =
+                        if list == List::New && !self.old.is_empty() { List::Old } else { List::Neither };
+                    if queue.list == List::Old {
+                        self.old.push_back(number);
+                    }
+                }
+            }
+        }
+    }
+
+    fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

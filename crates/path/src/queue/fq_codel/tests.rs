@@ -1,0 +1,93 @@
+use super::*;
+use crate::Label;
+
+const BUSY: ServerView = ServerView { rate: Rate::from_bps(8_000_000), idle_since: None };
+
+fn queue(limit: u32) -> FqCodel {
+    let options = FqCodelOptions {
+        limit: Packets(limit),
+        queues: usual_queues(),
+        quantum: usual_quantum(),
+        target: usual_target(),
+        interval: usual_interval(),
+        ecn: true,
+    };
+    FqCodel::new(&options, 7)
+}
+
+fn offer(queue: &mut FqCodel, flow: u32, bytes: u32, drops: &mut Drops) {
+    let label = Label { flow, ..Label::default() };
+    let packet = Waiting { id: flow, bytes, label, came: Time::ZERO, marked: false };
+    assert_eq!(queue.enqueue(Time::ZERO, packet, &BUSY, drops), Verdict::Take);
+}
+
+fn sent(queue: &mut FqCodel) -> Option<(u32, u32)> {
+    queue.dequeue(Time::ZERO, &mut Drops::default()).map(|packet| (packet.id, packet.bytes))
+}
+
+#[test]
+fn flows_take_turns_by_bytes() {
+    let (mut queue, mut drops) = (queue(10_000), Drops::default());
+    for _ in 0..400 {
+        offer(&mut queue, 1, 1500, &mut drops);
+    }
+    for _ in 0..4000 {
+        offer(&mut queue, 2, 150, &mut drops);
+    }
+    assert_eq!((queue.packets(), queue.bytes()), (4400, 1_200_000));
+    let mut bytes = [0_i64; 3];
+    while bytes[1] + bytes[2] < 600_000 {
+        let (flow, length) = sent(&mut queue).unwrap();
+        bytes[flow as usize] += i64::from(length);
+        // Deficit round robin: no flow is ahead by more than a quantum and a packet of each.
+        assert!((bytes[1] - bytes[2]).abs() <= 1514 + 1500 + 1500, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_new_flow_goes_before_old_ones_and_then_waits_its_turn() {
+    let (mut queue, mut drops) = (queue(10_000), Drops::default());
+    for flow in [1, 2] {
+        (0..20).for_each(|_| offer(&mut queue, flow, 1500, &mut drops));
+    }
+    for _ in 0..10 {
+        sent(&mut queue);
+    }
+    (0..3).for_each(|_| offer(&mut queue, 3, 1000, &mut drops));
+    // Its quantum is 1514 bytes: two packets at once, the third in its turn.
+    let order: Vec<u32> = (0..6).map(|_| sent(&mut queue).unwrap().0).collect();
+    assert_eq!(order[..2], [3, 3]);
+    assert!(order[2] != 3 && order[3..].contains(&3), "{order:?}");
+    let rest = std::iter::from_fn(|| sent(&mut queue)).count();
+    assert_eq!((rest, queue.packets(), queue.bytes()), (43 - 10 - 6, 0, 0));
+    assert!(queue.new.is_empty() && queue.old.is_empty());
+}
+
+#[test]
+fn where_there_is_no_room_the_fattest_flow_loses_half_from_its_head() {
+    let (mut queue, mut drops) = (queue(300), Drops::default());
+    (0..40).for_each(|_| offer(&mut queue, 1, 1500, &mut drops));
+    (0..260).for_each(|_| offer(&mut queue, 2, 100, &mut drops));
+    assert_eq!(drops.packets.len(), 0);
+    offer(&mut queue, 2, 100, &mut drops);
+    // 60,000 against 26,100 bytes.
+    assert_eq!(drops.packets.iter().map(|packet| packet.id).collect::<Vec<_>>(), [1; 20]);
+    (0..20).for_each(|_| offer(&mut queue, 2, 100, &mut drops));
+    assert_eq!((drops.packets.len(), queue.packets()), (20 + 10, 291));
+    // Never more than 64.
+    let (mut queue, mut drops) = (self::queue(300), Drops::default());
+    (0..301).for_each(|_| offer(&mut queue, 1, 1500, &mut drops));
+    assert_eq!((drops.packets.len(), drops.full, drops.early, queue.packets()), (64, 64, 0, 237));
+}
+
+#[test]
+fn flows_share_a_queue_by_chance_alone() {
+    let (one, other) = (queue(10), FqCodel { perturbation: 8, ..queue(10) });
+    let numbers = |queue: &FqCodel| (0..100).map(|flow| queue.queue_of(flow)).collect::<Vec<_>>();
+    assert_ne!(numbers(&one), numbers(&other));
+    assert!(numbers(&one).iter().all(|number| *number < 1024));
+    let mut distinct = numbers(&one);
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert!(distinct.len() > 85, "{}", distinct.len());
+}
