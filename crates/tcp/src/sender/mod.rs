@@ -4,7 +4,9 @@ mod marks;
 mod pacing;
 mod rate;
 mod record;
+mod sack;
 mod state;
+mod timers;
 mod transmit;
 
 use bentpipe_units::{Span, Time};
@@ -14,7 +16,7 @@ pub use rate::RateSample;
 pub use record::{Record, Sent};
 
 use crate::control::{self, Ack, Control, SlowStart, StandardStart, Window};
-use crate::recovery::{self, Context, Progress, Recovery, Reduction, Reductions};
+use crate::recovery::{self, Context, Progress, Recovery, Reductions};
 use crate::rtt::RttEstimator;
 use crate::{Config, SackBlock, Seq};
 
@@ -340,37 +342,6 @@ impl Sender {
         self.rtt.end_backoff();
     }
 
-    /// Takes SACK blocks; whether they tell something new.
-    fn take_sack(&mut self, now: Time, incoming: &Incoming<'_>) -> bool {
-        if !self.recovery.needs_sack() {
-            return false;
-        }
-        if let Some(twice) = duplicate_report(incoming) {
-            self.with_recovery(now, |recovery, cx| recovery.on_duplicate_report(cx, twice));
-        }
-        let (una, outstanding) = (incoming.ack, self.max - incoming.ack);
-        let mut news = false;
-        for block in incoming.sack {
-            // A block below the cumulative ACK is a duplicate report (RFC 2883); one beyond SND.MAX is a lie.
-            // Counted from the ACK: half the sequence space away a block can lie behind it and before SND.MAX at once.
-            let (start, end) = (block.start - una, block.end - una);
-            if start >= end || end > outstanding {
-                continue;
-            }
-            // Most of what is reported was reported before.
-            let board = self.record.board();
-            if board.holds(*block) || !board.admits(*block, outstanding, self.smss) {
-                continue;
-            }
-            let recovery = &mut self.recovery;
-            self.record.sack(now, *block, self.una, |part| {
-                news = true;
-                recovery.on_sacked(part);
-            });
-        }
-        news
-    }
-
     /// Tells the recovery of something; [`Sender::look_at_recovery`] is due when all is told.
     fn with_recovery<T>(
         &mut self,
@@ -494,76 +465,6 @@ impl Sender {
     pub fn after_lost_syn(&mut self) {
         self.rtt.after_lost_syn(Span::from_millis(3000));
     }
-
-    #[inline(always)]
-    fn arm(&mut self, now: Time, slack: Span) {
-        let due = now + slack + self.rtt.rto();
-        let due = due.since(Time::ZERO).round_up_to(self.rtt.granularity());
-        self.timer = Time::ZERO + due;
-    }
-
-    /// When `on_timeout` wants to be called.
-    #[inline]
-    pub fn next_timeout(&self) -> Time {
-        self.timer.min(self.other_timer)
-    }
-
-    /// A timer expired.
-    ///
-    /// # Errors
-    /// The retransmission limit was reached: the connection is over.
-    pub fn on_timeout(&mut self, now: Time) -> Result<(), ConnectionError> {
-        if now >= self.other_timer {
-            self.on_other_timer(now);
-        }
-        if now < self.timer {
-            return Ok(());
-        }
-        self.timer = Time::NEVER;
-        self.timeouts_in_a_row += 1;
-        if self.timeouts_in_a_row > self.max_retransmissions {
-            return Err(ConnectionError::TimedOut);
-        }
-        self.rtt.back_off();
-        self.record.stop_timing();
-        self.resent_this_pass = 0;
-        if self.probing {
-            self.probe_now = true;
-            return Ok(());
-        }
-        self.stats.timeouts += 1;
-        let event = control::Timeout { now, flight: self.flight(), repeated: self.timeouts_in_a_row > 1 };
-        self.control.save(&mut self.window);
-        self.control.on_timeout(&mut self.window, &event);
-        self.slow_start.on_timeout();
-        let (una, max) = (self.una, self.max);
-        self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
-        self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
-        self.look_at_recovery();
-        let slack = self.control.timeout_slack();
-        self.arm(now, slack);
-        Ok(())
-    }
-
-    /// The recovery's own timer expired, or pacing lets the next segment go, which it does by itself.
-    #[cold]
-    fn on_other_timer(&mut self, now: Time) {
-        self.other_timer = Time::NEVER;
-        if now >= self.recovery.next_timeout() {
-            self.with_recovery(now, |recovery, cx| recovery.on_timer(cx));
-        }
-        self.look_at_recovery();
-    }
-}
-
-/// The block that reports data which came twice.
-///
-/// RFC 2883 section 4: the first block is one when it lies below the cumulative ACK, or within the second block.
-fn duplicate_report(incoming: &Incoming<'_>) -> Option<SackBlock> {
-    let first = *incoming.sack.first()?;
-    let below = first.start < first.end && first.end <= incoming.ack;
-    let within = |second: &SackBlock| second.start <= first.start && first.end <= second.end;
-    (below || incoming.sack.get(1).is_some_and(within)).then_some(first)
 }
 
 /// The window for the first data.

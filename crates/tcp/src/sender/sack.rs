@@ -1,0 +1,49 @@
+//! What an ACK reports by SACK blocks.
+
+use bentpipe_units::Time;
+
+use super::{Incoming, Sender};
+use crate::SackBlock;
+
+impl Sender {
+    /// Takes SACK blocks; whether they tell something new.
+    pub(super) fn take_sack(&mut self, now: Time, incoming: &Incoming<'_>) -> bool {
+        if !self.recovery.needs_sack() {
+            return false;
+        }
+        if let Some(twice) = duplicate_report(incoming) {
+            self.with_recovery(now, |recovery, cx| recovery.on_duplicate_report(cx, twice));
+        }
+        let (una, outstanding) = (incoming.ack, self.max - incoming.ack);
+        let mut news = false;
+        for block in incoming.sack {
+            // A block below the cumulative ACK is a duplicate report (RFC 2883); one beyond SND.MAX is a lie.
+            // Counted from the ACK: half the sequence space away a block can lie behind it and before SND.MAX at once.
+            let (start, end) = (block.start - una, block.end - una);
+            if start >= end || end > outstanding {
+                continue;
+            }
+            // Most of what is reported was reported before.
+            let board = self.record.board();
+            if board.holds(*block) || !board.admits(*block, outstanding, self.smss) {
+                continue;
+            }
+            let recovery = &mut self.recovery;
+            self.record.sack(now, *block, self.una, |part| {
+                news = true;
+                recovery.on_sacked(part);
+            });
+        }
+        news
+    }
+}
+
+/// The block that reports data which came twice.
+///
+/// RFC 2883 section 4: the first block is one when it lies below the cumulative ACK, or within the second block.
+fn duplicate_report(incoming: &Incoming<'_>) -> Option<SackBlock> {
+    let first = *incoming.sack.first()?;
+    let below = first.start < first.end && first.end <= incoming.ack;
+    let within = |second: &SackBlock| second.start <= first.start && first.end <= second.end;
+    (below || incoming.sack.get(1).is_some_and(within)).then_some(first)
+}

@@ -1,0 +1,69 @@
+//! When a sender wants to be called: the retransmission timer, a timer of the recovery's own, the release of what is paced.
+
+use bentpipe_units::{Span, Time};
+
+use super::{ConnectionError, Sender};
+use crate::control;
+use crate::recovery::Reduction;
+
+impl Sender {
+    #[inline(always)]
+    pub(super) fn arm(&mut self, now: Time, slack: Span) {
+        let due = now + slack + self.rtt.rto();
+        let due = due.since(Time::ZERO).round_up_to(self.rtt.granularity());
+        self.timer = Time::ZERO + due;
+    }
+
+    /// When `on_timeout` wants to be called.
+    #[inline]
+    pub fn next_timeout(&self) -> Time {
+        self.timer.min(self.other_timer)
+    }
+
+    /// A timer expired.
+    ///
+    /// # Errors
+    /// The retransmission limit was reached: the connection is over.
+    pub fn on_timeout(&mut self, now: Time) -> Result<(), ConnectionError> {
+        if now >= self.other_timer {
+            self.on_other_timer(now);
+        }
+        if now < self.timer {
+            return Ok(());
+        }
+        self.timer = Time::NEVER;
+        self.timeouts_in_a_row += 1;
+        if self.timeouts_in_a_row > self.max_retransmissions {
+            return Err(ConnectionError::TimedOut);
+        }
+        self.rtt.back_off();
+        self.record.stop_timing();
+        self.resent_this_pass = 0;
+        if self.probing {
+            self.probe_now = true;
+            return Ok(());
+        }
+        self.stats.timeouts += 1;
+        let event = control::Timeout { now, flight: self.flight(), repeated: self.timeouts_in_a_row > 1 };
+        self.control.save(&mut self.window);
+        self.control.on_timeout(&mut self.window, &event);
+        self.slow_start.on_timeout();
+        let (una, max) = (self.una, self.max);
+        self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
+        self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
+        self.look_at_recovery();
+        let slack = self.control.timeout_slack();
+        self.arm(now, slack);
+        Ok(())
+    }
+
+    /// The recovery's own timer expired, or pacing lets the next segment go, which it does by itself.
+    #[cold]
+    fn on_other_timer(&mut self, now: Time) {
+        self.other_timer = Time::NEVER;
+        if now >= self.recovery.next_timeout() {
+            self.with_recovery(now, |recovery, cx| recovery.on_timer(cx));
+        }
+        self.look_at_recovery();
+    }
+}
