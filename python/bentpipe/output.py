@@ -5,6 +5,7 @@ the result are complete. What fails on the way (a full disk, Ctrl-C) leaves noth
 """
 
 import os
+import stat
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -202,7 +203,12 @@ def _number(path: Path) -> tuple[int, int] | None:
 
 
 def _expect_file(path: Path) -> None:
-    if path.exists() and not path.is_file():
+    # One look: between two, another run may put its result here.
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return
+    if not stat.S_ISREG(mode):
         raise BentpipeError(f"cannot write {path}: it is there already and not a file")
 
 
