@@ -17,7 +17,8 @@ pub use disorder::{Disorder, DisorderSpec};
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
 pub use invalid::InvalidValue;
 pub use link::{
-    Change, Fate, InOutage, Leaving, Link, LinkConfig, LinkStats, Offered, PacketId, Passed, Schedule,
+    Change, Fate, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats, Offered, PacketId, Passed,
+    Schedule,
 };
 pub use loss::{Loss, LossSpec, packet_error_rate};
 pub use queue::{

@@ -10,7 +10,7 @@ mod stats;
 
 use bentpipe_units::{Rate, Span, Time};
 
-pub use schedule::{Change, InOutage, Schedule};
+pub use schedule::{Change, InOutage, InvalidChange, Schedule};
 use served::Served;
 pub use stats::LinkStats;
 use stats::{Tally, share_of};

@@ -321,11 +321,11 @@ fn impossible_schedules_name_the_change_and_the_key() {
         (
             vec![Change { loss: Some(LossSpec::Packet { probability: 2.0 }), ..change(1) }],
             0,
-            "probability: expected a probability from 0 to 1, found 2",
+            "loss.probability: expected a probability from 0 to 1, found 2",
         ),
     ] {
-        let (found, error) = Schedule(changes).validate().unwrap_err();
-        assert_eq!((found, error.to_string()), (place, message.to_owned()));
+        let error = Schedule(changes).validate().unwrap_err();
+        assert_eq!(error.to_string(), format!("[{place}].{message}"));
     }
     assert_eq!(Schedule(vec![outage(5, 10), outage(15, 1)]).validate(), Ok(()));
 }

@@ -1,10 +1,31 @@
 //! How a link changes while a run goes on.
 
+use std::fmt;
+
 use bentpipe_units::{Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{InvalidValue, LossSpec};
+
+/// A change that no link can make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidChange {
+    /// Its place in the schedule, from 0.
+    pub place: usize,
+    /// The keys, from that of the change inwards.
+    pub keys: Vec<&'static str>,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl fmt::Display for InvalidChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}].{}: {}", self.place, self.keys.join("."), self.message)
+    }
+}
+
+impl std::error::Error for InvalidChange {}
 
 /// A change of a link; what is not set stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,12 +70,13 @@ pub enum InOutage {
 pub struct Schedule(pub Vec<Change>);
 
 impl Schedule {
-    /// Whether every change is possible; the first that is not, otherwise: its place in the list, from 0, and the key.
-    pub fn validate(&self) -> Result<(), (usize, InvalidValue)> {
+    /// Whether every change is possible; the first that is not, otherwise.
+    pub fn validate(&self) -> Result<(), InvalidChange> {
         let mut before: Option<Span> = None;
         let mut up_again = Span::ZERO;
         for (place, change) in self.0.iter().enumerate() {
-            let wrong = |key, message| Err((place, InvalidValue { key, message }));
+            let invalid = |keys, message| InvalidChange { place, keys, message };
+            let wrong = |key, message| Err(invalid(vec![key], message));
             if before.is_some_and(|before| change.at <= before) {
                 let before = before.unwrap_or_default();
                 return wrong(
@@ -66,7 +88,9 @@ impl Schedule {
                 );
             }
             before = Some(change.at);
-            change.validate().map_err(|error| (place, error))?;
+            change.validate().map_err(|error| invalid(vec![error.key], error.message))?;
+            let loss = change.loss.as_ref().map_or(Ok(()), LossSpec::validate);
+            loss.map_err(|error| invalid(vec!["loss", error.key], error.message))?;
             if change.outage.is_some() && change.at < up_again {
                 return wrong(
                     "outage",
@@ -121,7 +145,7 @@ impl Change {
         if self.waiting.is_some() && self.outage.is_none() {
             return wrong("waiting", "expected outage beside it, found none");
         }
-        self.loss.as_ref().map_or(Ok(()), LossSpec::validate)
+        Ok(())
     }
 }
 

@@ -177,24 +177,25 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
         }
     }
     direction.loss.validate().map_err(|wrong| fault(&["loss", wrong.key], wrong.message))?;
-    let in_change = |place: usize, key: &'static str, message: String| {
+    let in_change = |place: usize, below: &[&'static str], message: String| {
         let (mut keys, message): Fault = fault(&["schedule"], message);
-        keys.extend([format!("[{place}]").into(), key.into()]);
+        keys.push(format!("[{place}]").into());
+        keys.extend(below.iter().map(|key| Cow::Borrowed(*key)));
         (keys, message)
     };
-    direction.schedule.validate().map_err(|(place, wrong)| in_change(place, wrong.key, wrong.message))?;
+    direction.schedule.validate().map_err(|wrong| in_change(wrong.place, &wrong.keys, wrong.message))?;
     let mut drops = drops(&direction.loss);
     for (place, change) in direction.schedule.0.iter().enumerate() {
         let rate = change.rate.unwrap_or(direction.rate);
         if let Some(message) = too_fast(rate) {
-            return Err(in_change(place, "rate", message));
+            return Err(in_change(place, &["rate"], message));
         }
         if (rate.as_bps() as f64 * direction.efficiency) < 1.0 {
             let efficiency = direction.efficiency;
             let message = format!(
                 "expected a rate of which the efficiency {efficiency:?} leaves at least 1 bit/s, found {rate}"
             );
-            return Err(in_change(place, "rate", message));
+            return Err(in_change(place, &["rate"], message));
         }
         drops = drops.saturating_add(change.loss.as_ref().map_or(0, self::drops));
     }
