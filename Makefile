@@ -11,13 +11,14 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live-test wasm test-rust test-python test-wasm test-speed bench bench-peers docs fmt lock clean
+.PHONY: help setup demo test live-test fuzz wasm test-rust test-python test-wasm test-speed bench bench-peers docs fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
 	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
 	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; half an hour)"
+	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
@@ -79,6 +80,8 @@ test-rust: setup
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@echo "== Rust: tests"
 	cargo test --quiet
+	@echo "== Rust: the fuzz targets compile"
+	cargo check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
 test-python: setup
 	@echo "== Python: format and lints"
@@ -102,6 +105,11 @@ test-speed: setup
 # Most of it is waiting: large transfers through 5 % loss over a satellite's delay.
 live-test: setup
 	$(BIN)/python tests/live/whole_matrix.py
+
+# cargo install cargo-fuzz, with a nightly compiler. What a target finds lies in fuzz/artifacts.
+fuzz:
+	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run $$target -- -max_total_time=120 -rss_limit_mb=4096 || exit 1; done
 
 fmt: setup
 	cargo fmt --all
