@@ -19,7 +19,7 @@ help:
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
 	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; half an hour)"
 	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz)"
-	@echo "make bench        speed and memory beside ns-2 and ns-3"
+	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make docs         the Rust API and the scenario schema, in target/doc"
@@ -54,7 +54,7 @@ demo: setup
 	$(BIN)/python scripts/demo.py
 
 bench: setup
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(if $(HTSIM),--htsim '$(HTSIM)')
 
 bench-peers:
 	scripts/debian-packages peers
