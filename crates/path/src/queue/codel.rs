@@ -28,12 +28,12 @@ pub struct CodelOptions {
     pub ecn: bool,
 }
 
-/// RFC 8289 section 5: "TARGET = MS2TIME(5); // 5 ms TARGET queue delay".
+/// RFC 8289 section 5.3: "TARGET = MS2TIME(5); // 5 ms TARGET queue delay".
 pub(super) fn usual_target() -> Span {
     Span::from_millis(5)
 }
 
-/// RFC 8289 section 5: "INTERVAL = MS2TIME(100); // 100 ms sliding-minimum window".
+/// RFC 8289 section 5.3: "INTERVAL = MS2TIME(100); // 100 ms sliding-minimum window".
 pub(super) fn usual_interval() -> Span {
     Span::from_millis(100)
 }
@@ -92,7 +92,7 @@ impl Line {
     }
 }
 
-/// The state of CoDel over one line of packets; its names are those of RFC 8289 section 5.
+/// The state of CoDel over one line of packets; its names are those of RFC 8289 section 5.2.
 #[derive(Clone, Debug)]
 pub(super) struct Codel {
     target: Span,
@@ -104,7 +104,7 @@ pub(super) struct Codel {
     count: u32,
     last_count: u32,
     dropping: bool,
-    /// MAXPACKET, the largest packet seen, as ns-2 and Linux take it.
+    /// The largest packet seen, as ns-2 takes it; the RFC has 512 bytes, "SHOULD use interface MTU".
     max_packet: u32,
 }
 
@@ -136,12 +136,12 @@ impl Codel {
             self.first_above = None;
             return (Some(packet), false);
         }
-        // "just went above from below. If still above at first_above_time, will say it's ok to drop."
+        // "just went above from below. if still above at first_above_time, will say it's ok to drop."
         let first_above = *self.first_above.get_or_insert(now + self.interval);
         (Some(packet), now >= first_above)
     }
 
-    /// "t + INTERVAL / sqrt(count)".
+    /// Section 5.6: "t + INTERVAL / sqrt(count)".
     fn control_law(&self, from: Time) -> Time {
         from + Span::from_secs(self.interval.as_secs() / libm::sqrt(f64::from(self.count)))
     }
@@ -161,7 +161,7 @@ impl Codel {
         if self.dropping {
             // "sojourn time below TARGET - leave drop state".
             self.dropping = ok_to_drop;
-            // "It's time for the next drop. Drop the current packet and dequeue the next."
+            // "Time for the next drop. Drop current packet and dequeue next."
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
                 if let Some(marked) = next.and_then(|packet| self.tell(packet, drops)) {

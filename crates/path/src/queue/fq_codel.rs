@@ -39,17 +39,17 @@ pub struct FqCodelOptions {
     pub ecn: bool,
 }
 
-/// RFC 8290 section 5.2.
+/// RFC 8290 section 5.2.3.
 fn usual_limit() -> Packets {
     Packets(10_240)
 }
 
-/// RFC 8290 section 5.2.
+/// RFC 8290 section 5.2.5.
 fn usual_queues() -> u32 {
     1024
 }
 
-/// RFC 8290 section 5.2: an MTU and the 14 bytes of an Ethernet header, which packets here do not have.
+/// RFC 8290 section 5.2.4: an MTU and the 14 bytes of an Ethernet header, which packets here do not have.
 fn usual_quantum() -> Bytes {
     Bytes::new(1514)
 }
@@ -179,7 +179,8 @@ impl Queue for FqCodel {
             let front = if list == List::New { &mut self.new } else { &mut self.old };
             let queue = &mut self.queues[number as usize];
             // "if that queue has a negative number of credits (i.e., it has already dequeued at least a quantum of bytes), it is
-            // given an additional quantum of credits, the queue is put onto the end of the list of old queues".
+            // given an additional quantum of credits, the queue is put onto _the end of_ the list of old queues". With no credits
+            // left it has dequeued a quantum.
             if queue.credits <= 0 {
                 queue.credits += self.options.quantum.get() as i64;
                 queue.list = List::Old;
@@ -200,8 +201,7 @@ impl Queue for FqCodel {
                 // an empty old one leaves.
                 None => {
                     front.pop_front();
-                    queue.list =
-                        if list == List::New && !self.old.is_empty() { List::Old } else { List::Neither };
+                    queue.list = if list == List::New { List::Old } else { List::Neither };
                     if queue.list == List::Old {
                         self.old.push_back(number);
                     }

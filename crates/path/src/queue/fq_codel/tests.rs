@@ -64,6 +64,20 @@ fn a_new_flow_goes_before_old_ones_and_then_waits_its_turn() {
 }
 
 #[test]
+fn an_emptied_new_queue_is_an_old_one_even_where_there_is_no_other() {
+    let (mut queue, mut drops) = (queue(10_000), Drops::default());
+    offer(&mut queue, 1, 100, &mut drops);
+    (0..3).for_each(|_| offer(&mut queue, 2, 1000, &mut drops));
+    assert_eq!([sent(&mut queue), sent(&mut queue)], [Some((1, 100)), Some((2, 1000))]);
+    // Flow 1 has been found empty, so flow 3, which comes after it, is newer.
+    offer(&mut queue, 1, 100, &mut drops);
+    offer(&mut queue, 3, 100, &mut drops);
+    let order: Vec<u32> = (0..4).map(|_| sent(&mut queue).unwrap().0).collect();
+    assert_eq!(order, [2, 3, 1, 2]);
+    assert_eq!(sent(&mut queue), None);
+}
+
+#[test]
 fn where_there_is_no_room_the_fattest_flow_loses_half_from_its_head() {
     let (mut queue, mut drops) = (queue(300), Drops::default());
     (0..40).for_each(|_| offer(&mut queue, 1, 1500, &mut drops));
