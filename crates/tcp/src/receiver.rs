@@ -259,8 +259,8 @@ impl Receiver {
             self.note_duplicate(start, end);
         }
         self.stats.duplicate_bytes += u64::from((block.end - block.start) - fresh);
-        // RFC 2018 section 4: "the first SACK block MUST specify the contiguous block of data containing the segment
-        // which triggered this ACK", the rest "the most recently reported".
+        // RFC 2018 section 4: "The first SACK block [...] MUST specify the contiguous block of data containing the
+        // segment which triggered this ACK", the rest "the most recently reported".
         let Some(run) = self.held.holding(block.start) else { return };
         let mut recent = [run; SackBlocks::MOST];
         let mut count = 1;

@@ -44,7 +44,7 @@ impl RttEstimator {
         self.samples += 1;
         let weight = u64::from(expected.max(1));
         let smoothed = match self.smoothed {
-            // RFC 6298 (2.2): "SRTT <- R, RTTVAR <- R/2".
+            // RFC 6298 (2.2): "SRTT <- R", "RTTVAR <- R/2".
             None => {
                 self.variation = rtt / 2;
                 rtt

@@ -82,8 +82,8 @@ pub trait Control: Send {
 
     /// Duplicate ACKs tell that `segments` segments have left the network.
     ///
-    /// RFC 5681 section 3.2 steps 3 and 4: "artificially "inflates" the congestion window by the number of segments that have
-    /// left the network and which the receiver has buffered".
+    /// RFC 5681 section 3.2 steps 3 and 4: "artificially "inflates" the congestion window by the number of segments
+    /// (three) that have left the network and which the receiver has buffered".
     fn inflate(&mut self, w: &mut Window, segments: u32) {
         w.cwnd += f64::from(segments) * w.smss;
     }
@@ -95,7 +95,7 @@ pub trait Control: Send {
 
     /// Nothing was sent for longer than the retransmission timeout; `restart` is the window of the connection's start, in bytes.
     ///
-    /// RFC 5681 section 4.1: "cwnd is set to no more than RW", with "RW = min(IW,cwnd)".
+    /// RFC 5681 section 4.1: "a TCP SHOULD set cwnd to no more than RW", with "RW = min(IW,cwnd)".
     fn restart_after_idle(&mut self, w: &mut Window, restart: f64) {
         w.cwnd = w.cwnd.min(restart);
     }

@@ -32,7 +32,8 @@ impl Window {
 
     /// Takes back what has lowered cwnd and ssthresh since [`Window::save`], once.
     ///
-    /// RFC 4015 section 3.2: "ssthresh = pipe_prev" and cwnd no lower than it is.
+    /// RFC 4015 section 3.1 step 9: "ssthresh <- pipe_prev". Neither is lowered; cwnd, which the RFC rebuilds from the flight
+    /// size, is what it was.
     pub fn restore(&mut self) {
         if let Some((cwnd, ssthresh)) = self.saved.take() {
             self.cwnd = self.cwnd.max(cwnd);
@@ -61,7 +62,8 @@ impl Window {
 
     /// What an ACK of `acked` bytes adds in congestion avoidance.
     ///
-    /// RFC 5681 equation 3: "cwnd += SMSS*SMSS/cwnd"; by bytes, "at most one full-sized segment" a cwnd acknowledged.
+    /// RFC 5681 equation 3: "cwnd += SMSS*SMSS/cwnd"; by bytes, "When the number of
+    /// bytes acknowledged reaches cwnd, then cwnd can be incremented by up to SMSS bytes".
     #[inline]
     pub fn avoidance_growth(&self, acked: u32) -> f64 {
         let counted = match self.growth {

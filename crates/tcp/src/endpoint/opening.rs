@@ -83,7 +83,7 @@ impl Endpoint {
         self.state = State::Established;
         self.syn.timer = Time::NEVER;
         self.syn.due = false;
-        // RFC 5681 section 3.1: "If the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
+        // RFC 5681 section 3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
         // transmitted SYN MUST be one segment".
         let initial_window = if self.syn.lost { 1 } else { self.config.initial_window };
         let agreed = Agreed { smss: self.smss, sack: self.sack, initial_window };

@@ -39,7 +39,7 @@ impl DuplicateAcks {
             self.before_duplicates = max;
         }
         self.count += 1;
-        // RFC 6582 section 3.2 step 2: "the Cumulative Acknowledgment field covers more than 'recover'".
+        // RFC 6582 section 3.2 step 2: "the Cumulative Acknowledgment field covers more than recover".
         let covered = !self.guard || self.recover.is_none_or(|recover| una > recover);
         self.count == self.threshold && covered
     }

@@ -69,7 +69,7 @@ impl Reductions {
 
     /// Whether a reduction in answer to a mark was for the window of data with a hole at `hole`.
     ///
-    /// RFC 3168 section 6.1.2: "the congestion window should be reduced only once in response to a series of dropped and/or
+    /// RFC 3168 section 6.1.2: the "congestion window should be reduced only once in response to a series of dropped and/or
     /// CE packets from a single window of data".
     pub(super) fn marked_window_with(&self, hole: Seq) -> bool {
         self.last.is_some_and(|last| last.marked && hole < last.max)

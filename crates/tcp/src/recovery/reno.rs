@@ -29,7 +29,7 @@ impl Recovery for Reno {
             self.recovering = true;
             self.inflates = self.duplicates.enter(cx) == Response::Reduced;
             if self.inflates {
-                // Step 3: "set cwnd to ssthresh plus 3*SMSS".
+                // Step 3: "cwnd set to ssthresh plus 3*SMSS".
                 cx.inflate(self.duplicates.threshold);
             }
             self.duplicates.resend.at_once(cx.una);

@@ -190,7 +190,7 @@ impl Recovery for Sack {
         let board = o.record.board();
         let room = o.cwnd.saturating_sub(self.in_flight(board, o.una, o.max));
         let Some(phase) = &mut self.phase else { return self.resend.next(o, room) };
-        // Section 5 step C: "if cwnd - pipe >= 1 SMSS".
+        // Section 5 step C: "If cwnd - pipe >= 1 SMSS".
         if room < o.smss {
             return Next::Nothing;
         }

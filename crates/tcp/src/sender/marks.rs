@@ -9,7 +9,7 @@ use crate::recovery::Reduction;
 impl Sender {
     /// The ACK that was just taken tells that a packet was marked on its way; `flight` bytes were outstanding before it.
     pub(crate) fn on_mark_echo(&mut self, now: Time, flight: u32) {
-        // "TCP should not react to congestion indications more than once every window of data".
+        // RFC 3168 section 6.1.2: "TCP should not react to congestion indications more than once every window of data".
         if self.reductions.cover_ack(self.una) {
             return;
         }

@@ -306,8 +306,8 @@ impl Sender {
         if advanced {
             self.on_new_data_acked(now, &incoming, prior_flight, false);
         } else if self.probing || self.rwnd == 0 {
-            // RFC 1122 section 4.2.2.17: the connection stays open "as long as the receiving TCP continues to send
-            // acknowledgments in response to the probe segments"; section 4.2.2.16 says the same of data that lies beyond
+            // RFC 1122 section 4.2.2.17: "As long as the receiving TCP continues to send acknowledgments in response to
+            // the probe segments, the sending TCP MUST allow the connection to stay open"; section 4.2.2.16 says the same of data that lies beyond
             // the right edge.
             self.timeouts_in_a_row = 0;
         } else if prior_flight > 0 && !incoming.carries_data && same_window && !self.recovery.needs_sack() {

@@ -366,7 +366,7 @@ impl Record {
 
     /// Forgets what the peer reported to hold; it stays delivered.
     ///
-    /// RFC 2018 section 8: "the data sender SHOULD turn off all of the SACKed bits, since the timeout might indicate that the
+    /// RFC 2018 section 5: "the data sender SHOULD turn off all of the SACKed bits, since the timeout might indicate that the
     /// data receiver has reneged".
     pub fn forget_sacked(&mut self) {
         self.board.clear();

@@ -128,7 +128,7 @@ impl Sender {
         } else if self.unsent <= u64::from(most) && self.unsent > 0 {
             return Some(self.unsent as u32);
         }
-        // RFC 9293 section 3.8.6.2.1: "if SND.NXT = SND.UNA and min(D,U) >= Fs * Max(SND.WND)", Fs = 1/2.
+        // RFC 9293 section 3.8.6.2.1: "[SND.NXT = SND.UNA and] min(D,U) >= Fs * Max(SND.WND)", Fs = 1/2.
         let some = u64::from(most).min(self.unsent) as u32;
         (from == self.una && some > 0 && some >= self.largest_rwnd / 2).then_some(some)
     }

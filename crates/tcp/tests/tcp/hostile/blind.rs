@@ -66,7 +66,7 @@ fn a_blind_reset_must_hit_the_next_sequence_number() {
     // RFC 5961 section 3.2: "If the RST bit is set and the sequence number is outside the current receive window, silently drop
     // the segment." "If the RST bit is set and the sequence number exactly matches the next expected sequence number (RCV.NXT),
     // then TCP MUST reset the connection." "If the RST bit is set and the sequence number does not exactly match the next
-    // expected sequence value, yet is within the current receive window, TCP MUST send an acknowledgment (challenge ACK)".
+    // expected sequence value, yet is within the current receive window [...], TCP MUST send an acknowledgment (challenge ACK)".
     for flags in [Flags::RST, Flags::RST | Flags::ACK, Flags::RST | Flags::SYN, Flags::RST | Flags::FIN] {
         let mut net = Net::established(sack());
         let window = net.ends[SERVER].receiver().window();

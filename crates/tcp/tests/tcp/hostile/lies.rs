@@ -147,7 +147,7 @@ fn blocks_outside_what_was_sent_are_no_report() {
 
 #[test]
 fn a_peer_that_reports_everything_and_acknowledges_nothing_gets_it_again() {
-    // RFC 2018 section 8: "The data sender MUST retransmit the segment at the left edge of the window after a retransmit
+    // RFC 2018 section 5: "The data sender MUST retransmit the segment at the left edge of the window after a retransmit
     // timeout, whether or not the SACKed bit is on for that segment."
     let (mut net, mut reply) = sending();
     let una = reply.ack;
@@ -198,7 +198,7 @@ fn split_and_optimistic_acks_open_the_window_by_no_more_than_was_sent() {
 
 #[test]
 fn a_window_that_shrinks_stops_new_data_and_not_the_repair_of_old() {
-    // RFC 9293 section 3.8.6: "the sending TCP peer SHOULD NOT send new data", "but SHOULD retransmit normally the old
+    // RFC 9293 section 3.8.6: "the sender SHOULD NOT send new data [...], but SHOULD retransmit normally the old
     // unacknowledged data between SND.UNA and SND.UNA+SND.WND".
     for window in [0, 1, 500, 2500] {
         let (mut net, reply) = sending();

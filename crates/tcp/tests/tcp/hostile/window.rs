@@ -28,7 +28,7 @@ fn a_segment_from_below_the_window_to_above_it_passes_every_check_before_it_deli
     assert_eq!(delivered(&net.ends[SERVER]), 0);
     answers(&mut net, SERVER, &Segment { flags: Flags::ACK | Flags::RST, ..across });
     assert_eq!((delivered(&net.ends[SERVER]), net.ends[SERVER].state()), (0, State::Established));
-    // "Segments with higher beginning sequence numbers", and what lies outside the window, "should be trimmed off".
+    // Its first check: "trimming off any portions that lie outside the window (including SYN and FIN)".
     answers(&mut net, SERVER, &across);
     assert_eq!(delivered(&net.ends[SERVER]), 3000);
 }
