@@ -79,7 +79,7 @@ impl<T: Copy + Ord + Default> Calendar<T> {
         match self.heap.first() {
             Some(root) => {
                 self.first = *root;
-                self.settle(last);
+                self.sift_down(last);
             }
             None => self.first = last,
         }
@@ -92,7 +92,7 @@ impl<T: Copy + Ord + Default> Calendar<T> {
         match self.heap.first() {
             Some(root) if root.before(&moving) => {
                 self.first = *root;
-                self.settle(moving);
+                self.sift_down(moving);
             }
             _ => self.first = moving,
         }
@@ -100,7 +100,7 @@ impl<T: Copy + Ord + Default> Calendar<T> {
 
     /// Puts `moving` where it belongs, starting from the root, whose event is overwritten.
     #[inline(always)]
-    fn settle(&mut self, moving: Event<T>) {
+    fn sift_down(&mut self, moving: Event<T>) {
         let heap = &mut self.heap[..];
         let mut index = 0;
         loop {

@@ -96,7 +96,7 @@ impl Routes {
     }
 
     /// Marks the links that pass their packets on at once: those whose packets all go on to links that nobody else feeds,
-    /// neither another link nor a host. What such a packet meets next is settled when it is sent. Before a stop every
+    /// neither another link nor a host. What such a packet meets next is known when it is sent. Before a stop every
     /// packet comes at its time; the links of the routes `held` may lose their packets to a turn.
     pub(crate) fn mark_passing(&mut self, closed: &[bool], held: &[RouteId]) {
         // For each link, the only link before it, or none for a host; what several feed is shared, and so is what a host

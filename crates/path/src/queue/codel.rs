@@ -130,8 +130,8 @@ impl Codel {
             return (None, false);
         };
         self.max_packet = self.max_packet.max(packet.bytes);
-        // By the time that packets wait, and by what is left, so that a slow link keeps a packet to send: "went below - stay below
-        // for at least INTERVAL".
+        // The bytes left count beside the time waited, so that a slow link keeps a packet to send: "went below - stay below for at
+        // least INTERVAL".
         if now.since(packet.came) < self.target || line.bytes() <= u64::from(self.max_packet) {
             self.first_above = None;
             return (Some(packet), false);
@@ -147,7 +147,7 @@ impl Codel {
     }
 
     /// Marks a packet where it may be marked, and drops it otherwise; returns it when it was marked.
-    fn tell(&self, packet: Waiting, drops: &mut Drops) -> Option<Waiting> {
+    fn mark_or_drop(&self, packet: Waiting, drops: &mut Drops) -> Option<Waiting> {
         if self.ecn && packet.label.ecn_capable {
             return Some(Waiting { marked: true, ..packet });
         }
@@ -164,7 +164,7 @@ impl Codel {
             // "Time for the next drop. Drop current packet and dequeue next."
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
-                if let Some(marked) = next.and_then(|packet| self.tell(packet, drops)) {
+                if let Some(marked) = next.and_then(|packet| self.mark_or_drop(packet, drops)) {
                     self.drop_next = self.control_law(self.drop_next);
                     return Some(marked);
                 }
@@ -176,7 +176,7 @@ impl Codel {
             }
         } else if ok_to_drop {
             // The packets have waited longer than TARGET for an INTERVAL: "enter drop state".
-            let marked = next.and_then(|packet| self.tell(packet, drops));
+            let marked = next.and_then(|packet| self.mark_or_drop(packet, drops));
             next = marked.or_else(|| self.take(now, line).0);
             self.dropping = true;
             // "If min went above TARGET close to when it last went below, assume that the drop rate that controlled the queue

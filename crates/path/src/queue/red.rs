@@ -119,7 +119,7 @@ impl Admission for Red {
             return Decision::Take;
         }
         let Some(base) = self.base_probability() else {
-            // RFC 3168 section 7: where every packet would be told, it is dropped and not marked.
+            // RFC 3168 section 7: where every packet would be marked, it is dropped instead.
             self.since = Some(0);
             return Decision::Drop;
         };

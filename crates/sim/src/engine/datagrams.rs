@@ -22,7 +22,7 @@ impl Engine {
             offset = udp.sent_bytes;
         }
         match udp.next_time() {
-            Time::NEVER => self.settle(flow),
+            Time::NEVER => self.close_if_over(flow),
             next => self.net.probe.timers.push(next, Call::Application(flow).into()),
         }
     }
@@ -33,7 +33,7 @@ impl Engine {
         if let App::Udp(udp) = &mut self.flows[datagram.flow.index()].app {
             udp.on_delivery(self.net.now(), datagram.len);
         }
-        self.settle(datagram.flow);
+        self.close_if_over(datagram.flow);
     }
 
     /// A datagram was dropped or damaged.
@@ -41,10 +41,10 @@ impl Engine {
         if let App::Udp(udp) = &mut self.flows[flow.index()].app {
             udp.lost += 1;
         }
-        self.settle(flow);
+        self.close_if_over(flow);
     }
 
-    fn settle(&mut self, flow: FlowId) {
+    fn close_if_over(&mut self, flow: FlowId) {
         let flow = &mut self.flows[flow.index()];
         if let App::Udp(udp) = &flow.app
             && udp.over()
