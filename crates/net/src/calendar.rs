@@ -1,13 +1,13 @@
-//! Who wants to be called, and when.
+//! The calendar: events in the order of their times.
 
 use bentpipe_units::Time;
 
-/// Pairs of a time and who is to be called then: a binary heap. Equal times come out in the order of `T`, so the order is
-/// the same on every machine.
+/// Events, each a time and a target, in a binary heap. Events at one time come out in the order of their targets, so the order
+/// is the same on every machine.
 #[derive(Debug)]
 pub struct Calendar<T> {
-    /// The earliest event, at `Time::NEVER` when there is none. It stands apart because it is looked at most, and because
-    /// what takes its place is often the earliest again.
+    /// The earliest event, at `Time::NEVER` when there is none. It stands beside the heap: it is read most, and its
+    /// successor is often the earliest again.
     first: Event<T>,
     heap: Vec<Event<T>>,
 }
@@ -38,7 +38,7 @@ impl<T: Copy + Ord + Default> Calendar<T> {
         self.first.at
     }
 
-    /// Whom the earliest event calls; it stays. Anyone when there is none.
+    /// The target of the earliest event, which stays; an arbitrary one when there is none.
     #[inline]
     pub fn target(&self) -> T {
         self.first.target
@@ -98,7 +98,7 @@ impl<T: Copy + Ord + Default> Calendar<T> {
         }
     }
 
-    /// Puts `moving` where it belongs, starting from the root, whose event is overwritten.
+    /// Moves `moving` down from the root, whose event it replaces, to its place in the heap.
     #[inline(always)]
     fn sift_down(&mut self, moving: Event<T>) {
         let heap = &mut self.heap[..];

@@ -6,7 +6,7 @@ use bentpipe_units::Time;
 
 /// What a packet carries.
 ///
-/// The network moves it and its length; only queues that mark and gateways look at it.
+/// The network moves it and its length. Queues that mark look at it, and gateways do.
 pub trait Carried: Default {
     /// What the packets of a network share, such as the addresses of those who send them.
     type Names;
@@ -17,8 +17,8 @@ pub trait Carried: Default {
     /// A queue has marked it.
     fn mark(&mut self);
 
-    /// Shows it to a gateway, received with `ttl` on its way `way`, and lowers its window if the gateway says so. What is no
-    /// TCP segment is none of a gateway's business.
+    /// Shows it to a gateway, received with `ttl` on its way `way`, and lowers its window if the gateway says so. A
+    /// gateway leaves alone what is no TCP segment.
     fn show(&mut self, names: &Self::Names, ttl: u8, way: Direction, meeting: Meeting<'_>);
 }
 

@@ -1,4 +1,4 @@
-//! What nodes, links and routes are known by.
+//! Ids of nodes, links and routes.
 
 /// A node, by its number in the topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,6 +59,6 @@ impl LinkId {
     }
 }
 
-/// A way through the network, by where it starts in the route table.
+/// A route, by its first place in the route table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RouteId(pub(crate) u32);

@@ -2,7 +2,7 @@
 //!
 //! It is sans-IO and knows no host. A driver injects packets and polls for those that have arrived; the network names the
 //! time at which it wants to be polled next. What a packet carries is the driver's: [`Carried`] is all that the network
-//! asks of it. What happens on the way is told to a [`Probe`].
+//! asks of it. A [`Probe`] hears what happens on the way.
 
 mod calendar;
 mod carried;

@@ -1,4 +1,4 @@
-//! The network: what happens to a packet from its host to the other.
+//! The network: the way of a packet from one host to another.
 
 use bentpipe_path::gateway::Gateway;
 use bentpipe_path::{Fate, Label, Leaving, Link, Offered, PacketId, Passed, Stream};
@@ -22,7 +22,7 @@ pub struct Network<P: Carried, O> {
     packets: Store<P>,
     routes: Routes,
     gateways: Gateways<P::Names>,
-    /// Nothing that happens later counts.
+    /// The time after which nothing counts.
     horizon: Time,
 }
 
@@ -32,8 +32,8 @@ pub struct Network<P: Carried, O> {
 pub struct Arrived(PacketId);
 
 impl<P: Carried, O: Probe<P>> Network<P, O> {
-    /// A network without routes. Random streams are derived from `seed` and the names of the links; what happens later than
-    /// `horizon` need not be right; `names` is what the packets share.
+    /// A network without routes. Random streams are derived from `seed` and the names of the links; what happens after
+    /// `horizon` does not count; `names` is what the packets share.
     pub fn new(topology: &Topology, seed: u64, horizon: Time, names: P::Names, probe: O) -> Network<P, O> {
         let mut links = Vec::with_capacity(2 * topology.links.len());
         for link in &topology.links {
@@ -67,7 +67,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         self.routes.mark_passing(&closed, held);
     }
 
-    /// Makes every arrival an event, which changes no number; tells whether any was not.
+    /// Makes every arrival an event, which changes no number; returns whether any was not.
     pub fn pass_nothing(&mut self) -> bool {
         self.routes.pass_nothing()
     }
@@ -89,7 +89,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         self.now
     }
 
-    /// It is `now`, which never goes back.
+    /// Moves the time to `now`, which never goes back.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         self.now = now;
@@ -101,7 +101,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         self.calendar.next_time()
     }
 
-    /// The packet that [`Network::inject`] sends next: the driver writes it where it is.
+    /// The packet that [`Network::inject`] sends next: the driver writes it in its place.
     #[inline]
     pub fn outgoing(&mut self) -> &mut P {
         self.packets.outgoing()
@@ -180,8 +180,8 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         self.offer(hop, id, bytes)
     }
 
-    /// No packet has left a link at its event: it has begun to send the next, or it was asked for an earlier time since this
-    /// event was put down, and another is there.
+    /// No packet has left a link at its event. Either its server has begun with the next packet, or an earlier event was added
+    /// after this one and has done its work.
     #[cold]
     #[inline(never)]
     fn link_goes_on(&mut self, number: LinkId, due: bool) -> Option<Arrived> {
@@ -194,7 +194,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         None
     }
 
-    /// A packet has left a link otherwise than whole and as it was; tells whether it goes on.
+    /// A packet has left a link, perhaps marked, damaged or dropped; returns whether it goes on.
     #[cold]
     #[inline(never)]
     fn changed_by_link(&mut self, number: LinkId, id: PacketId, fate: Fate) -> Option<()> {
@@ -213,8 +213,8 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         None
     }
 
-    /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when a stop was all that
-    /// lay before its host.
+    /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when no link lay between a
+    /// stop and its host.
     #[inline(never)]
     fn offer(&mut self, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
         let mut at = self.now;
@@ -224,7 +224,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
                 Step::Passing(number) => {
                     at = self.pass(at, number, id, bytes)?;
                     if at > self.horizon {
-                        // Nothing happens to it within the run.
+                        // It would arrive after the end of the run.
                         self.packets.remove(id);
                         return None;
                     }
@@ -274,7 +274,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         }
     }
 
-    /// A link that passes did not leave a packet as it was; returns when it arrives, unless it is lost.
+    /// A link that passes has marked, damaged or dropped a packet; returns when it arrives, unless it is lost.
     #[cold]
     #[inline(never)]
     fn changed(&mut self, at: Time, number: LinkId, id: PacketId, passed: Passed) -> Option<Time> {

@@ -1,4 +1,4 @@
-//! What the network tells of packets on their way.
+//! The probe, which hears what happens to packets in the network.
 
 use bentpipe_path::Link;
 use bentpipe_units::Time;
@@ -19,10 +19,10 @@ pub enum Lost {
 
 /// Hears what happens to packets between hosts: the network's [`probe`](crate::Network::probe).
 ///
-/// `now` never goes back from call to call; `at` is when it happens, which is later where a link passes its packets on and
-/// so knows in advance. Nothing is called that has no body here, so that [`()`](unit) costs nothing.
+/// `now` never goes back from call to call. `at` is the time of what happens; it is later than `now` where a link passes its
+/// packets on. A method without a body costs nothing, and so does the probe [`()`](unit).
 pub trait Probe<P> {
-    /// Whether to tell of each packet that is sent and that arrives.
+    /// Whether [`Probe::sent`] and [`Probe::arrived`] are called.
     #[inline(always)]
     fn follows(&self) -> bool {
         false
@@ -40,7 +40,7 @@ pub trait Probe<P> {
         let _ = (now, packet);
     }
 
-    /// A link has taken a packet. `state` is the link's: it tells when the packet begins to be sent.
+    /// A link has taken a packet. `state` is the link's, with the time at which the packet begins to be sent.
     #[inline(always)]
     fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &mut Link) {
         let _ = (now, at, link, state);

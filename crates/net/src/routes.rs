@@ -99,8 +99,8 @@ impl Routes {
     /// neither another link nor a host. What such a packet meets next is known when it is sent. Before a stop every
     /// packet comes at its time; the links of the routes `held` may lose their packets to a turn.
     pub(crate) fn mark_passing(&mut self, closed: &[bool], held: &[RouteId]) {
-        // For each link, the only link before it, or none for a host; what several feed is shared, and so is what a host
-        // feeds.
+        // For each link, the only link before it, or none for a host. A link that several links feed is shared, and so is one
+        // that a host feeds.
         let mut feeder: Vec<Option<Option<LinkId>>> = vec![None; closed.len()];
         let mut shared = vec![false; closed.len()];
         let mut previous = None;
@@ -133,7 +133,7 @@ impl Routes {
         }
     }
 
-    /// Makes every arrival an event; tells whether any was not.
+    /// Makes every arrival an event; returns whether any was not.
     pub(crate) fn pass_nothing(&mut self) -> bool {
         let mut any = false;
         for hop in &mut self.hops {

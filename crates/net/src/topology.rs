@@ -1,4 +1,4 @@
-//! What a network is set up with.
+//! The topology of a network, and the settings of its links.
 
 use bentpipe_path::LinkConfig;
 use bentpipe_path::gateway::GatewaySpec;
@@ -34,7 +34,7 @@ pub struct LinkSetup {
 pub struct DirectionSetup {
     /// The link.
     pub link: LinkConfig,
-    /// What guards it.
+    /// The gateway that guards it.
     pub gateway: Option<GatewaySpec>,
 }
 

@@ -1,4 +1,4 @@
-//! What changes the order of packets: some are held up, some come twice.
+//! Reordering and repetition: some packets are held up, some come twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

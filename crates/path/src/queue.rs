@@ -1,4 +1,4 @@
-//! What waits before a link, how much of it, and what becomes of the rest.
+//! Queues before a link, and the schemes that manage them.
 
 mod admission;
 mod codel;
@@ -51,8 +51,7 @@ trait Scheme {
 
 /// When a scheme decides.
 pub(crate) enum Discipline {
-    /// When a packet arrives, by what stands before the queue or by its room alone; the packets leave in the order in which they
-    /// came.
+    /// When a packet arrives; the packets leave in the order in which they came.
     OnArrival(Option<Box<Gate>>),
     /// When a packet leaves, too.
     OnLeaving(Box<dyn Queue>),

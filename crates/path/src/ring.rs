@@ -53,7 +53,7 @@ impl Ring {
         &mut self.slots[(self.tail - 1) as usize & mask]
     }
 
-    /// Adds a packet; tells whether it is full, so that it must [`Ring::grow`], or lose its head, before the next.
+    /// Adds a packet; returns whether the ring is full, so that it must [`Ring::grow`], or lose its head, before the next.
     #[inline]
     #[must_use]
     pub(crate) fn push(&mut self, slot: Slot) -> bool {

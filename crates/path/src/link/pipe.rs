@@ -13,7 +13,7 @@ pub(super) struct Flying {
     pub(super) corrupted: bool,
 }
 
-/// What is under way, in the order of arrival.
+/// Packets under way, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct Pipe {
     delay: Span,

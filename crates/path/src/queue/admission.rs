@@ -25,8 +25,8 @@ pub(crate) struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Take,
-    /// Tell the sender, by a mark or a drop.
-    Tell,
+    /// Mark the packet, or drop it where it may not be marked.
+    MarkOrDrop,
     /// Drop, whether the packet may be marked or not.
     Drop,
 }
@@ -63,7 +63,7 @@ impl Gate {
     /// What becomes of a packet. `ring` holds the packets of the link in order, those that came before it.
     pub(crate) fn decide(&mut self, arrival: &Arrival, ring: &Ring) -> Verdict {
         let decision = self.scheme.decide(arrival, ring, &mut self.stream);
-        let marks = decision == Decision::Tell && self.ecn && arrival.capable;
+        let marks = decision == Decision::MarkOrDrop && self.ecn && arrival.capable;
         if decision != Decision::Take && !marks {
             return Verdict::DropEarly;
         }

@@ -92,7 +92,7 @@ impl Line {
     }
 }
 
-/// The state of CoDel over one line of packets; its names are those of RFC 8289 section 5.2.
+/// The state of CoDel over one line of packets. Its names are those of RFC 8289 section 5.2.
 #[derive(Clone, Debug)]
 pub(super) struct Codel {
     target: Span,
@@ -123,7 +123,7 @@ impl Codel {
         }
     }
 
-    /// Takes a packet off the line, and tells whether it is "OK to drop" one.
+    /// Takes a packet off the line, and returns whether it is "OK to drop" it.
     fn take(&mut self, now: Time, line: &mut Line) -> (Option<Waiting>, bool) {
         let Some(packet) = line.pop() else {
             self.first_above = None;

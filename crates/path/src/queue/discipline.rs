@@ -1,4 +1,4 @@
-//! What a queue decides, and what it decides by.
+//! The trait of a queue, and what it knows of packets and of the server.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -36,9 +36,9 @@ pub struct Waiting {
 /// The server behind a queue, when a packet comes.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerView {
-    /// At which it sends.
+    /// Its rate.
     pub rate: Rate,
-    /// Since when it has had nothing to send, where it has not: it takes the packet at once, which need not find room.
+    /// Since when it has been idle; none while it sends. An idle server takes a packet at once, which then needs no room.
     pub idle_since: Option<Time>,
 }
 
@@ -77,7 +77,7 @@ impl Drops {
     }
 }
 
-/// What waits before a server: it decides when a packet comes, and again when the server asks for the next.
+/// A queue before a server: it decides when a packet comes, and again when the server asks for the next.
 ///
 /// The times passed in never go back. A packet that is taken leaves once, by [`Queue::dequeue`] or as one of `drops`.
 pub trait Queue: fmt::Debug + Send {

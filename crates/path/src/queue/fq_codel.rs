@@ -104,7 +104,7 @@ struct FlowQueue {
 #[derive(Debug)]
 struct FqCodel {
     options: FqCodelOptions,
-    /// Makes which flows share a queue a matter of chance (RFC 8290 section 4.1).
+    /// Salts the hash, so that which flows share a queue is a matter of chance (RFC 8290 section 4.1).
     perturbation: u64,
     queues: Vec<FlowQueue>,
     new: VecDeque<u32>,

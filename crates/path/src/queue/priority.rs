@@ -1,4 +1,4 @@
-//! Strict priority: what is most urgent goes first, whatever else waits.
+//! Strict priority: the most urgent packet goes first.
 
 use bentpipe_units::{Rate, Time};
 use schemars::JsonSchema;

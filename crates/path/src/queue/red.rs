@@ -126,7 +126,7 @@ impl Admission for Red {
         let since = self.since.map_or(0, |since| since + 1);
         if stream.uniform() < spread(base, since) {
             self.since = Some(0);
-            return Decision::Tell;
+            return Decision::MarkOrDrop;
         }
         self.since = Some(since);
         Decision::Take
@@ -211,7 +211,7 @@ mod tests {
         let (mut gap, mut gaps) = (0, Vec::new());
         for _ in 0..200_000 {
             gap += 1;
-            if red.decide(&arrival(10), &Ring::new(), &mut stream) == Decision::Tell {
+            if red.decide(&arrival(10), &Ring::new(), &mut stream) == Decision::MarkOrDrop {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -237,6 +237,6 @@ mod tests {
         let mut gentle = Red { average: 15.0, ..red(true, 1.0) };
         let decisions: Vec<_> =
             (0..1000).map(|_| gentle.decide(&arrival(15), &Ring::new(), &mut stream)).collect();
-        assert!(decisions.contains(&Decision::Take) && decisions.contains(&Decision::Tell));
+        assert!(decisions.contains(&Decision::Take) && decisions.contains(&Decision::MarkOrDrop));
     }
 }

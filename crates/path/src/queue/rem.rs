@@ -162,7 +162,7 @@ impl Admission for Rem {
         }
         // A later change of the price meets the packets that will not have begun service by now.
         self.waiting_at(arrival.now, ring);
-        if stream.uniform() < self.probability { Decision::Tell } else { Decision::Take }
+        if stream.uniform() < self.probability { Decision::MarkOrDrop } else { Decision::Take }
     }
 
     fn on_taken(&mut self, bytes: u32) {
