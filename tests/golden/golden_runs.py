@@ -1,4 +1,6 @@
-"""What every scenario in scenarios/ and bench/ gives at its seed; as a program it writes runs.json.
+"""What every scenario in scenarios/ and bench/ gives at its seed.
+
+As a program it records what runs.json lacks; with ``--anew``, everything.
 
 A change that moves a digest says in its commit which number moved, and why.
 """
@@ -6,6 +8,7 @@ A change that moves a digest says in its commit which number moved, and why.
 import hashlib
 import json
 import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -46,16 +49,22 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def record() -> None:
-    runs = {name_of(path): run_of(path) for path in FILES}
-    # A key that comes later changes no digest until the runs are recorded again.
-    keys: Keys = {part: [] for part in SECTIONS}
-    for run, _ in runs.values():
-        for part in SECTIONS:
-            keys[part] = sorted({*keys[part], *(key for row in run[part] for key in row)})
+def record(*, anew: bool) -> None:
+    """Record what is not recorded yet; with `anew`, everything, and every key that there is by now."""
+    old: Any = (
+        {"keys": {part: [] for part in SECTIONS}, "runs": {}} if anew else json.loads(RECORDED.read_text())
+    )
+    keys: Keys = old["keys"]
+    runs = {name_of(path): run_of(path) for path in FILES if name_of(path) not in old["runs"]}
+    if anew:
+        # A key that comes later changes no digest until the runs are recorded again.
+        for run, _ in runs.values():
+            for part in SECTIONS:
+                keys[part] = sorted({*keys[part], *(key for row in run[part] for key in row)})
     found = {name: summary(run, capture, keys) for name, (run, capture) in runs.items()}
-    RECORDED.write_text(json.dumps({"keys": keys, "runs": found}, indent=1) + "\n")
+    runs_by_name = dict(sorted({**old["runs"], **found}.items()))
+    RECORDED.write_text(json.dumps({"keys": keys, "runs": runs_by_name}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    record()
+    record(anew="--anew" in sys.argv[1:])
