@@ -36,6 +36,13 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, name: signal.Signals)
     assert files_in(tmp_path) == ["endless.toml"]
 
 
+@pytest.mark.parametrize("name", ENDING, ids=lambda kind: kind.name)
+def test_an_interrupted_import_is_one_line(bentpipe: Bentpipe, tmp_path: Path, name: signal.Signals) -> None:
+    (tmp_path / "click.py").write_text(f"import os\nos.kill(os.getpid(), {int(name)})\nraise ImportError\n")
+    shown = bentpipe("list", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert (shown.returncode, shown.stdout, shown.stderr) == (128 + name, "", "bentpipe: interrupted\n")
+
+
 @pytest.fixture(params=["limit", "tmpfs"])
 def full_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Path, dict[str, object]]]:
     """A folder for 8 KiB: by a limit on file sizes, and as a full disk where root may mount one."""
