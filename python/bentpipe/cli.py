@@ -48,30 +48,25 @@ class _Precision(click.ParamType[float]):
         return precision
 
 
-class _Seconds(click.ParamType[float]):
-    name = "seconds"
+class _Number(click.ParamType[float]):
+    """A number from `least` up to, not including, `below`; a whole one where it is counted."""
+
+    def __init__(self, name: str, expected: str, least: float, below: float, *, whole: bool = False) -> None:
+        self.name, self._expected = name, expected
+        self._least, self._below, self._whole = least, below, whole
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            seconds = float(value)
+            number = float(value)
         except ValueError:
-            seconds = -1.0
-        if not 0.0 <= seconds < math.inf:
-            self.fail(f"expected simulated seconds such as 2.5, found {str(value)!r}", param, ctx)
-        return seconds
+            number = math.nan
+        if not self._least <= number < self._below or (self._whole and not number.is_integer()):
+            self.fail(f"expected {self._expected}, found {str(value)!r}", param, ctx)
+        return int(number) if self._whole else number
 
 
-class _Points(click.ParamType[int]):
-    name = "points"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        try:
-            points = float(value)
-        except ValueError:
-            points = 0.0
-        if not (1.0 <= points < 2.0**63 and points.is_integer()):
-            self.fail(f"expected a number of points such as 2000000 or 2e6, found {str(value)!r}", param, ctx)
-        return int(points)
+_SECONDS = _Number("seconds", "simulated seconds such as 2.5", 0, math.inf)
+_POINTS = _Number("points", "a number of points such as 2000000 or 2e6", 1, 2**63, whole=True)
 
 
 class _Size(click.ParamType[int]):
@@ -166,7 +161,7 @@ def cli(context: click.Context) -> None:
 )
 @click.option(
     "--series-limit",
-    type=_Points(),
+    type=_POINTS,
     help="With --out: stop recording time series after so many points; 2e7 by default.",
 )
 @click.option(
@@ -301,10 +296,10 @@ def list_(what: str, as_json: bool) -> None:
 @click.option(
     "--from",
     "start",
-    type=_Seconds(),
+    type=_SECONDS,
     help="Show from this simulated second on; the start by default.",
 )
-@click.option("--to", "end", type=_Seconds(), help="Show up to this simulated second; the end by default.")
+@click.option("--to", "end", type=_SECONDS, help="Show up to this simulated second; the end by default.")
 @_flows
 @_set
 @_seed
