@@ -40,6 +40,21 @@ from = "server"
 to = "client"
 """
 
+WEB_USERS = """\
+extends = "preset:geo"
+title = "20 web users and a download"
+duration = "50 s"
+[flows."web{i}"]
+from = "server"
+to = "client"
+app = "http"
+count = 20
+[flows.download]
+from = "server"
+to = "client"
+bytes = "2 MB"
+"""
+
 Result = subprocess.CompletedProcess[str]
 Bentpipe = Callable[..., Result]
 Rows = Mapping[tuple[str, str], Row]
@@ -100,6 +115,14 @@ def lossy(tmp_path: Path) -> Path:
     """A short download with one packet in a hundred lost."""
     path = tmp_path / "lossy.toml"
     path.write_text(LOSSY)
+    return path
+
+
+@pytest.fixture
+def web_users(tmp_path: Path) -> Path:
+    """Twenty web users beside a download."""
+    path = tmp_path / "web.toml"
+    path.write_text(WEB_USERS)
     return path
 
 

@@ -7,34 +7,12 @@ from typing import Any
 
 import pytest
 
-from conftest import Bentpipe
-
-WEB = """\
-extends = "preset:geo"
-title = "20 web users and a download"
-duration = "50 s"
-[flows."web{i}"]
-from = "server"
-to = "client"
-app = "http"
-count = 20
-[flows.download]
-from = "server"
-to = "client"
-bytes = "2 MB"
-"""
+from conftest import WEB_USERS, Bentpipe
 
 
-@pytest.fixture
-def web(tmp_path: Path) -> Path:
-    path = tmp_path / "web.toml"
-    path.write_text(WEB)
-    return path
-
-
-def test_a_flow_says_which_group_it_belongs_to(bentpipe: Bentpipe, web: Path) -> None:
+def test_a_flow_says_which_group_it_belongs_to(bentpipe: Bentpipe, web_users: Path) -> None:
     for options in ((), ("--runs", "2")):
-        flows = json.loads(bentpipe("run", web, "--json", *options).stdout)["flows"]
+        flows = json.loads(bentpipe("run", web_users, "--json", *options).stdout)["flows"]
         assert [(flow["name"], flow["group"]) for flow in flows] == [
             *((f"web{i}", "web{i}") for i in range(20)),
             ("download", None),
@@ -58,10 +36,10 @@ def rows_of(text: str, first: str) -> dict[str, list[str]]:
 
 
 def test_copies_have_one_row_with_sum_mean_and_spread_beside_the_download(
-    bentpipe: Bentpipe, web: Path
+    bentpipe: Bentpipe, web_users: Path
 ) -> None:
-    shown = bentpipe("run", web).stdout
-    run = json.loads(bentpipe("run", web, "--json").stdout)
+    shown = bentpipe("run", web_users).stdout
+    run = json.loads(bentpipe("run", web_users, "--json").stdout)
     flows, pages = run["flows"], run["pages"]
     users, (download,) = flows[:20], flows[20:]
     rows = rows_of(shown, "flow ")
@@ -83,10 +61,10 @@ def test_copies_have_one_row_with_sum_mean_and_spread_beside_the_download(
     )
 
 
-def test_chosen_flows_have_rows_of_their_own(bentpipe: Bentpipe, web: Path, tmp_path: Path) -> None:
-    rows = rows_of(bentpipe("run", web, "--flows", "web1?", "--flows", "web3").stdout, "flow ")
+def test_chosen_flows_have_rows_of_their_own(bentpipe: Bentpipe, web_users: Path, tmp_path: Path) -> None:
+    rows = rows_of(bentpipe("run", web_users, "--flows", "web1?", "--flows", "web3").stdout, "flow ")
     assert list(rows) == [*("web3", *(f"web1{i}" for i in range(10))), "web{i} (20 flows)", "download"]
-    result = bentpipe("run", web, "--flows", "wbe*", "--out", "result")
+    result = bentpipe("run", web_users, "--flows", "wbe*", "--out", "result")
     message = "--flows: expected the name of a flow (web{i}, download) or a pattern, found 'wbe*'"
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"bentpipe: {message}\n")
     assert not (tmp_path / "result").exists()
@@ -124,7 +102,9 @@ bytes = "100 kB"
     assert "1 replication," in bentpipe("run", "one.toml", "--runs", "1").stdout
 
 
-JAPANESE = WEB.replace("20 web users and a download", "衛星 – ü 😀").replace("flows.download", 'flows."転送"')
+JAPANESE = WEB_USERS.replace("20 web users and a download", "衛星 – ü 😀").replace(
+    "flows.download", 'flows."転送"'
+)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

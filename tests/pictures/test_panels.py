@@ -16,7 +16,7 @@ from bentpipe.plot.headings import headings as headings_of
 from bentpipe.results import mean
 from bentpipe.style import picture
 from bentpipe.traces import Trace, Traces
-from conftest import SCENARIOS, Bentpipe
+from conftest import SCENARIOS, WEB_USERS, Bentpipe
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 # What matplotlib gives back has types too wide to compute with.
 Axes: TypeAlias = Any
 Draw = Callable[..., list[list[Axes]]]
-
-WEB = """\
-extends = "preset:geo"
-title = "20 web users and a download"
-duration = "60 s"
-[flows."web{i}"]
-from = "server"
-to = "client"
-app = "http"
-count = 20
-[flows.download]
-from = "server"
-to = "client"
-bytes = "20 MB"
-"""
 
 
 @pytest.fixture
@@ -63,10 +48,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Draw:
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Subject:
-    path = tmp_path / "web.toml"
-    path.write_text(WEB)
-    return Subject.of(str(path))
+def web(web_users: Path) -> Subject:
+    return Subject.of(str(web_users))
 
 
 def legend(row: list[Axes]) -> list[str]:
@@ -218,7 +201,9 @@ def test_headings_name_what_differs(
 def test_a_title_is_no_formula_and_a_name_may_begin_with_an_underscore(drawn: Draw, tmp_path: Path) -> None:
     path = tmp_path / "odd.toml"
     path.write_text(
-        WEB.replace('title = "20 web', r'title = "$\\frac$ 20 web').replace("flows.download", "flows._d")
+        WEB_USERS.replace('title = "20 web', r'title = "$\\frac$ 20 web').replace(
+            "flows.download", "flows._d"
+        )
     )
     rows = drawn(Subject.of(str(path)))
     assert "_d" in [label.strip() for label in legend(rows[0])]
