@@ -16,18 +16,33 @@ pub(crate) fn lines(scenario: &Scenario) -> impl Iterator<Item = &FlowSpec> {
 
 /// For each end, what it writes into the headers of its packets.
 pub(crate) fn keys(scenario: &Scenario) -> impl Iterator<Item = FlowKey> {
-    lines(scenario).enumerate().flat_map(|(index, flow)| {
-        let opener = FIRST_PORT + (index % PORTS) as u16;
-        // Between two hosts there may be more connections than one end has ports.
-        let server = (index / PORTS) as u16;
-        let (source_port, destination_port) = match flow.app {
-            AppSpec::Http(_) => (80 + server, opener),
-            _ => (opener, 5001 + server),
-        };
-        let (source, destination) = (address(flow.from), address(flow.to));
-        let key = FlowKey { source, destination, source_port, destination_port };
+    lines(scenario).enumerate().flat_map(|(line, flow)| {
+        let key = key(line, flow);
         [key, key.reversed()]
     })
+}
+
+/// What the host writes that the data of the flow number `flow` comes from; over the flow's first connection.
+pub(crate) fn of_flow(scenario: &Scenario, flow: usize) -> FlowKey {
+    let (before, spec) = (&scenario.flows[..flow], &scenario.flows[flow]);
+    let line = if spec.app.over_udp() {
+        scenario.connections() + before.iter().filter(|flow| flow.app.over_udp()).count()
+    } else {
+        before.iter().map(|flow| flow.app.connections()).sum()
+    };
+    key(line, spec)
+}
+
+fn key(line: usize, flow: &FlowSpec) -> FlowKey {
+    let opener = FIRST_PORT + (line % PORTS) as u16;
+    // Between two hosts there may be more connections than one end has ports.
+    let server = (line / PORTS) as u16;
+    let (source_port, destination_port) = match flow.app {
+        AppSpec::Http(_) => (80 + server, opener),
+        _ => (opener, 5001 + server),
+    };
+    let (source, destination) = (address(flow.from), address(flow.to));
+    FlowKey { source, destination, source_port, destination_port }
 }
 
 /// 10.0.0.0/8, by the host's number.
@@ -50,5 +65,21 @@ mod tests {
         let scenario = parse_str("test", text, &[]).unwrap();
         let all: HashSet<FlowKey> = keys(&scenario).collect();
         assert_eq!(all.len(), 80_000);
+    }
+
+    #[test]
+    fn a_flow_has_the_addresses_of_its_first_connection() {
+        let flow = |name: &str, rest: &str| format!("[flows.{name}]\nfrom = \"a\"\nto = \"b\"\n{rest}\n");
+        let text =
+            "duration = \"1 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n"
+                .to_owned()
+                + &flow("voice", "app = \"cbr\"\nrate = \"1 Mbit/s\"")
+                + &flow("web", "app = \"http\"\nconnections = 3")
+                + &flow("file", "") + &flow("video", "app = \"multimedia\"");
+        let scenario = parse_str("test", &text, &[]).unwrap();
+        let all: Vec<FlowKey> = keys(&scenario).step_by(2).collect();
+        let first: Vec<usize> =
+            (0..4).map(|flow| all.iter().position(|key| *key == of_flow(&scenario, flow)).unwrap()).collect();
+        assert_eq!(first, [4, 0, 3, 5]);
     }
 }

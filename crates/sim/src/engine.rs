@@ -9,9 +9,9 @@ mod hosts;
 
 use std::ops::ControlFlow;
 
-use bentpipe_net::{Calendar, DirectionSetup, LinkId, LinkSetup, Network, NodeId, Router, Topology};
+use bentpipe_net::{Calendar, LinkId, Network, NodeId, Router};
 use bentpipe_path::gateway::Gateway;
-use bentpipe_path::{Link, LinkConfig, Stream};
+use bentpipe_path::{Link, Stream};
 use bentpipe_tcp::{Endpoint, Seq};
 use bentpipe_units::Time;
 
@@ -20,7 +20,7 @@ use crate::causes::{Causes, LossCauses};
 use crate::ids::{Call, ConnectionId, FlowId, Side};
 use crate::observe::Observer;
 use crate::packet::{Names, Packet};
-use crate::scenario::{DirectionSpec, Scenario};
+use crate::scenario::Scenario;
 use crate::watch::Watch;
 use crate::{Progress, RunError, addresses};
 use handovers::{Handovers, both_ways};
@@ -58,7 +58,7 @@ fn pairs_mut<'a>(ends: &'a mut [End], flow: &Flow) -> &'a mut [[End; 2]] {
 
 impl Engine {
     pub(crate) fn new(scenario: &Scenario, seed: u64, observer: Option<Box<Observer>>) -> Engine {
-        let topology = topology(scenario);
+        let topology = scenario.topology();
         let guarded = topology.directions().any(|(_, direction)| direction.gateway.is_some());
         let keys = if guarded { addresses::keys(scenario).collect() } else { Vec::new() };
         let names = Names { keys, classes: classes(scenario) };
@@ -245,29 +245,6 @@ fn classes(scenario: &Scenario) -> Vec<u8> {
     let connections = scenario.flows.iter().map(|flow| (flow, flow.app.connections()));
     let streams = scenario.udp_flows().map(|(_, flow)| (flow, 1));
     connections.chain(streams).flat_map(|(flow, many)| std::iter::repeat_n(flow.class, 2 * many)).collect()
-}
-
-fn topology(scenario: &Scenario) -> Topology {
-    let links = scenario.links.iter().map(|link| LinkSetup {
-        name: link.name.clone(),
-        from: NodeId(link.from as u32),
-        to: NodeId(link.to as u32),
-        forward: direction(&link.forward),
-        reverse: direction(&link.reverse),
-    });
-    Topology { nodes: scenario.nodes.len(), links: links.collect() }
-}
-
-fn direction(spec: &DirectionSpec) -> DirectionSetup {
-    let link = LinkConfig {
-        rate: spec.rate,
-        delay: spec.delay,
-        efficiency: spec.efficiency,
-        queue: spec.queue,
-        loss: spec.loss.clone(),
-        schedule: spec.schedule.clone(),
-    };
-    DirectionSetup { link, gateway: spec.gateway.clone() }
 }
 
 #[cfg(test)]

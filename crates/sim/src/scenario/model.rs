@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{LossSpec, QueueSpec, Schedule};
+use bentpipe_net::{DirectionSetup, LinkSetup, NodeId, Topology};
+use bentpipe_path::gateway::{FlowKey, GatewaySpec};
+use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Schedule};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
 
 use super::app::AppSpec;
+use crate::addresses;
 
 /// A whole run.
 #[derive(Clone, Debug)]
@@ -38,6 +40,24 @@ impl Scenario {
     /// names no other file.
     pub fn toml(&self, seed: u64) -> String {
         format!("seed = {seed}\n{}", self.text)
+    }
+
+    /// The network that it describes, its nodes and links known by their indices here.
+    pub fn topology(&self) -> Topology {
+        let links = self.links.iter().map(|link| LinkSetup {
+            name: link.name.clone(),
+            from: NodeId(link.from as u32),
+            to: NodeId(link.to as u32),
+            forward: link.forward.setup(),
+            reverse: link.reverse.setup(),
+        });
+        Topology { nodes: self.nodes.len(), links: links.collect() }
+    }
+
+    /// Addresses and ports of the flow with this index, as the host writes them that its data comes from; of its first
+    /// connection, where it has several.
+    pub fn flow_key(&self, flow: usize) -> FlowKey {
+        addresses::of_flow(self, flow)
     }
 
     /// How many connections all flows may open.
@@ -83,6 +103,20 @@ pub struct DirectionSpec {
     pub schedule: Schedule,
     /// What lowers the windows of the connections that it carries.
     pub gateway: Option<GatewaySpec>,
+}
+
+impl DirectionSpec {
+    fn setup(&self) -> DirectionSetup {
+        let link = LinkConfig {
+            rate: self.rate,
+            delay: self.delay,
+            efficiency: self.efficiency,
+            queue: self.queue,
+            loss: self.loss.clone(),
+            schedule: self.schedule.clone(),
+        };
+        DirectionSetup { link, gateway: self.gateway.clone() }
+    }
 }
 
 /// One flow: a connection, or several that carry one application.
