@@ -17,6 +17,7 @@ __all__ = [
     "interop",
     "kernel_controls",
     "kernel_release",
+    "live_flow",
     "load",
     "parse",
     "parse_bytes",
@@ -257,10 +258,28 @@ def kernel_controls() -> list[str]:
 def kernel_release() -> str:
     """Give the release of the running kernel, as ``uname -r`` does."""
 
+def live_flow(scenario: Scenario, flow: str | None = None) -> str:
+    """Say what the flow of a scenario is that a live run would make: that `flow`, or the first bulk transfer.
+
+    Gives JSON: ``title``, ``flow``, ``from``, ``to``, ``way``, ``way_back`` (directions of links, by name),
+    ``recovery``, ``control``, ``bytes`` (null where the flow does not say it), ``left_out`` (other flows).
+
+    Raises
+    ------
+    ValueError
+        The flow is none, or no bulk transfer.
+    ScenarioError
+        The scenario has no bulk transfer.
+    LiveMissing
+        This is not Linux.
+    """
+
 def interop(
     settings: str,
     program: list[str],
     *,
+    scenario: Scenario | None = None,
+    flow: str | None = None,
     pcap: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> str:
@@ -274,6 +293,8 @@ def interop(
         JSON, as `bentpipe.live.interop` makes it.
     program
         The socket program at the kernel's end, with its arguments; its task comes behind them.
+    scenario, flow
+        The links are those of this scenario, and what the settings leave open of both TCPs is as it has it.
     pcap
         Write the packets at the data's sender to this pcapng file.
     progress
@@ -283,6 +304,8 @@ def interop(
     ------
     ValueError
         A setting cannot be used.
+    ScenarioError
+        The scenario has no bulk transfer.
     LiveMissing
         The machine or the user lacks something.
     LiveFailed

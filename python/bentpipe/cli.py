@@ -9,28 +9,13 @@ from typing import Any
 import click
 
 from bentpipe.completion import reproductions, scenarios
-from bentpipe.completion import settings as set_values
 from bentpipe.ending import Ending, discard
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.command import live
-from bentpipe.options import Commands, File, Folder, Whole
+from bentpipe.options import Commands, File, Folder, Whole, set_option
 from bentpipe.share import share
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.terminal import prepare, print_json
-
-
-class _Setting(click.ParamType[tuple[str, str]]):
-    name = "key=value"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        key, equals, text = str(value).partition("=")
-        if not (equals and key.strip()):
-            self.fail(
-                f"{value!r} is not of the form key=value, such as links.satellite.rate='1 Mbit/s'", param, ctx
-            )
-        return key.strip(), text.strip()
 
 
 class _Precision(click.ParamType[float]):
@@ -86,14 +71,6 @@ MOST_FAILURES = 10
 
 Command = Callable[..., None]
 
-_set = click.option(
-    "--set",
-    "settings",
-    type=_Setting(),
-    multiple=True,
-    shell_complete=set_values,
-    help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
-)
 _seed = click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
 _json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
 _threads = click.option("--threads", type=Whole(1), help="How many runs at a time; all cores by default.")
@@ -133,7 +110,7 @@ def cli(context: click.Context) -> None:
 
 @cli.command(short_help="Run a scenario and show what it measured.")
 @click.argument("scenario", shell_complete=scenarios)
-@_set
+@set_option
 @_seed
 @click.option(
     "--runs",
@@ -301,7 +278,7 @@ def list_(what: str, as_json: bool) -> None:
 )
 @click.option("--to", "end", type=_SECONDS, help="Show up to this simulated second; the end by default.")
 @_flows
-@_set
+@set_option
 @_seed
 def plot(
     results: tuple[str, ...],

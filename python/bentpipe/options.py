@@ -5,6 +5,8 @@ from typing import Any, NoReturn
 
 import click
 
+from bentpipe.completion import settings
+
 
 class Whole(click.IntRange):
     """A whole number within bounds."""
@@ -16,6 +18,33 @@ class Whole(click.IntRange):
         except click.BadParameter:
             bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
             self.fail(f"expected a whole number {bounds}, found {str(value)!r}", param, ctx)
+
+
+class Setting(click.ParamType[tuple[str, str]]):
+    """A key of a scenario and its new value."""
+
+    name = "key=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Give key and value."""
+        key, equals, text = str(value).partition("=")
+        if not (equals and key.strip()):
+            self.fail(
+                f"{value!r} is not of the form key=value, such as links.satellite.rate='1 Mbit/s'", param, ctx
+            )
+        return key.strip(), text.strip()
+
+
+set_option = click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    shell_complete=settings,
+    help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
+)
 
 
 class File(click.Path):

@@ -1,8 +1,7 @@
 """Results as tables for people."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -62,7 +61,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     if run["handovers"]:
         tables.append(handover_table(run["handovers"]))
     for table in tables:
-        _print_whole(table, to)
+        print_whole(table, to)
     for line in _cut_short(run.get("recording", {})):
         to.print(line, highlight=False)
     engine = run["engine"]
@@ -160,50 +159,11 @@ def handover_table(handovers: list[Handover]) -> Table:
     return table
 
 
-def _print_whole(table: Table, to: Console) -> None:
+def print_whole(table: Table, to: Console) -> None:
+    """Print a table with nothing cut off."""
     # On a narrow terminal a long row goes on in the next line; a name or a number that is cut says nothing.
     table.width = to.measure(table, options=to.options.update(max_width=_UNLIMITED)).maximum
     to.print(table, crop=False)
-
-
-def print_interop(result: Mapping[str, Any], to: Console) -> None:
-    """Print the transfers between our TCP, or a second kernel's, and the kernel's."""
-    title = f"against the TCP of Linux {escape(result['kernel_release'])}"
-    to.print(f"[bold]{title}[/bold]", highlight=False)
-    table = new_table(
-        "recovery",
-        "control",
-        "direction",
-        "loss",
-        "delay",
-        "bytes",
-        "time",
-        "goodput",
-        "resent, own end",
-        "kernel's",
-    )
-    for name in ("timeouts", "wrong checksums", "hashes"):
-        table.add_column(name, justify="right")
-    for row in result["rows"]:
-        which = (row["recovery"], row["control"], row["direction"])
-        loss = row["loss"] if isinstance(row["loss"], str) else percent(row["loss"])
-        if "error" in row:
-            table.add_row(*which, loss, *("–",) * 8, "broke")
-            continue
-        table.add_row(
-            *which,
-            loss,
-            seconds(row["delay_s"]),
-            quantity(row["bytes"], "B"),
-            seconds(row["duration_s"]),
-            quantity(row["goodput_bps"], "bit/s"),
-            count(row["retransmitted_segments"]),
-            count(row["kernel_retransmitted_segments"]),
-            f"{count(row['timeouts'])} + {count(row['kernel_timeouts'])}",
-            f"{count(row['checksum_errors'])} + {count(row['kernel_checksum_errors'])}",
-            "equal" if row["sha256_equal"] else "differ",
-        )
-    _print_whole(table, to)
 
 
 def print_catalogue(entries: Sequence[Entry], to: Console) -> None:

@@ -20,8 +20,8 @@ def packet_loss(share: float) -> Settings:
 
 
 BURSTS: Settings = {"loss": {"model": "gilbert-elliott", "good_to_bad": 0.005, "bad_to_good": 0.3}}
-LATE: Settings = {"disorder": {"reorder": 0.05, "reorder_delay": "5 ms"}}
-TWICE: Settings = {"disorder": {"duplicate": 0.05}}
+LATE: Settings = {"reorder": 0.05, "reorder_delay": "5 ms"}
+TWICE: Settings = {"duplicate": 0.05}
 
 SITUATIONS: dict[str, Settings] = {
     "plain": {},
@@ -30,15 +30,15 @@ SITUATIONS: dict[str, Settings] = {
     "lost both ways": {"forward": packet_loss(0.02), "backward": packet_loss(0.02)},
     "every segment acknowledged": {"quickack": True, "forward": packet_loss(0.01)},
     "bursts": {"forward": BURSTS},
-    "reordered": {"forward": LATE, "backward": LATE},
-    "duplicated": {"forward": TWICE, "backward": TWICE},
+    "reordered": {"disorder": {"forward": LATE, "backward": LATE}},
+    "duplicated": {"disorder": {"forward": TWICE, "backward": TWICE}},
     "a short queue": {"forward": {"queue": "20 packets"}},
     "timestamps": {"timestamps": True, "forward": packet_loss(0.01)},
     "timestamps, not the kernel": {"timestamps": True, "sysctl": {"tcp_timestamps": "0"}},
     "timestamps and duplicates": {
         "timestamps": True,
-        "forward": TWICE | packet_loss(0.01),
-        "backward": TWICE,
+        "forward": packet_loss(0.01),
+        "disorder": {"forward": TWICE, "backward": TWICE},
     },
     "no scaling": {"scaling": False},
     "scaling, not the kernel": {"sysctl": {"tcp_window_scaling": "0"}},

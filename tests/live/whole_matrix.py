@@ -14,6 +14,7 @@ from cases import (
     packet_loss,
     transfer,
 )
+from networks import every_network
 
 from bentpipe.live.interop import Transfer, interop
 
@@ -21,29 +22,31 @@ AT_A_TIME = 128
 
 # With the slowest first, so that no few of them are left for the end.
 PATHS = {
-    "loss 5 %": packet_loss(0.05),
-    "reordered": LATE,
-    "bursts": BURSTS,
-    "loss 1 %": packet_loss(0.01),
-    "duplicated": TWICE,
+    "loss 5 %": {"forward": packet_loss(0.05)},
+    "reordered": {"disorder": {"forward": LATE}},
+    "bursts": {"forward": BURSTS},
+    "loss 1 %": {"forward": packet_loss(0.01)},
+    "duplicated": {"disorder": {"forward": TWICE}},
     "no loss": {},
 }
 
 
 def whole_matrix() -> dict[str, Transfer]:
-    """Every recovery with every control over every path, both ways; and every situation."""
+    """Every recovery with every control over every path, both ways; every situation; every network."""
     transfers: dict[str, Transfer] = {}
     for delay in ("250 ms", "20 ms"):
         way = {"rate": "20 Mbit/s", "delay": delay}
         for name, path in PATHS.items():
-            cases = every_variant(bytes="10 MB", forward=way | path, backward=way)
+            settings = {**path, "forward": way | path.get("forward", {}), "backward": way}
+            cases = every_variant(bytes="10 MB", **settings)
             transfers |= {f"{variant}, {delay}, {name}": case for variant, case in cases.items()}
     pause = {"pause_after": "3 MB", "pause": "10 s"}
     small = {"window": "64 KiB", "kernel_buffer": "64 KiB", "bytes": "10 MB"}
     for direction in DIRECTIONS:
         case = transfer(small, direction=direction, reading=pause)
         transfers[f"zero window for ten seconds, {direction}"] = case
-    return transfers | every_situation(bytes="10 MB") | between_kernels(bytes="10 MB")
+    situations = every_situation(bytes="10 MB") | between_kernels(bytes="10 MB")
+    return transfers | situations | every_network(bytes="10 MB")
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use bentpipe_files::CaptureFile;
 use bentpipe_path::Stream;
+use bentpipe_path::gateway::FlowKey;
 use bentpipe_sim::pcap::Capture;
 use bentpipe_tcp::Seq;
 use bentpipe_tcp::wire::Addresses;
@@ -13,18 +14,14 @@ use bentpipe_units::{Span, Time};
 
 use crate::clock::Clock;
 use crate::end::End;
+use crate::ends::{Kernel, Own};
 use crate::host::{Condition, Host};
 use crate::linux::LinuxEnd;
 use crate::options::Shared;
 use crate::path::Path;
 use crate::program::Task;
-use crate::settings::Own;
-use crate::{ClosesFirst, Direction, LiveError, Options, Row, Settings, sys};
+use crate::{ClosesFirst, Direction, LiveError, Options, Row, ScenarioFlow, Settings, sys};
 
-/// Address of the end that opens the connection and sends the data, as the simulator numbers its first host.
-const OPENER: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 0, 1), 49_152);
-/// The other end.
-const LISTENER: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 0, 2), 5001);
 const TTL: u8 = 64;
 
 /// How often the driver looks at what no descriptor tells: the caller's wish to stop, the kernel's sockets.
@@ -53,11 +50,13 @@ impl<'a> Driver<'a> {
     /// Makes what the run needs, in this thread: a namespace with a program for each kernel's end, the path, the capture.
     pub(crate) fn set_up(
         settings: &'a Settings,
+        flow: Option<ScenarioFlow<'_>>,
         options: &Options,
         shared: Arc<Shared>,
     ) -> Result<Driver<'a>, LiveError> {
         let sends = settings.direction == Direction::Send;
-        let own = settings.own()?;
+        let course = settings.course(flow.as_ref())?;
+        let (own, kernel) = (settings.own(flow.as_ref())?, settings.kernel(flow.as_ref()));
         let mut capture = match &options.pcap {
             Some(path) => {
                 let file = CaptureFile::create(path);
@@ -70,7 +69,7 @@ impl<'a> Driver<'a> {
             let host = if sends && matches!(own, Own::Ours(_)) { "bentpipe" } else { "linux" };
             capture.add_interface(host).map_err(|error| LiveError::Failed(error.to_string()))?;
         }
-        let (own, kernel) = hosts(settings, own, &options.program, &shared)?;
+        let (own, kernel) = hosts(settings, course.key, own, kernel, &options.program, &shared)?;
         let realtime = sys::run_first().is_ok();
         sys::wake_on_time().map_err(|error| LiveError::while_doing("setting the timer slack", &error))?;
         Ok(Driver {
@@ -78,7 +77,7 @@ impl<'a> Driver<'a> {
             own,
             kernel,
             clock: Clock::start(),
-            path: Path::new(settings),
+            path: Path::new(course, settings),
             capture,
             shared,
             realtime,
@@ -205,7 +204,7 @@ impl<'a> Driver<'a> {
         let backward = self.path.stats(settings.direction.opposite());
         let duration_s = finished.as_secs();
         Ok(Row {
-            delay_s: settings.forward.delay.as_secs(),
+            delay_s: self.path.delay_s(),
             bytes,
             sha256_equal: (own.received_bytes, kernel.received_bytes) == (to_own, to_kernel)
                 && own.received_sha256 == kernel.sent_sha256
@@ -227,6 +226,9 @@ impl<'a> Driver<'a> {
             realtime: self.realtime,
             forward,
             backward,
+            links: self.path.links(),
+            gateways: self.path.gateways(),
+            handovers: self.path.handovers(),
             kernel_retransmitted_segments: kernel.retransmitted_segments,
             kernel_checksum_errors: kernel.wrong_checksums_received,
             kernel_timeouts: kernel.timeouts,
@@ -239,45 +241,40 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Both ends, with the one that listens ready before the other begins.
+/// Both ends, with the one that listens ready before the other begins. `key` is of the packets with the data.
 fn hosts(
     settings: &Settings,
+    key: FlowKey,
     own: Own,
+    kernel: Kernel,
     program: &[String],
     shared: &Shared,
 ) -> Result<(Box<dyn Host>, LinuxEnd), LiveError> {
     let sends = settings.direction == Direction::Send;
-    let (ours, theirs) = if sends { (OPENER, LISTENER) } else { (LISTENER, OPENER) };
-    let start_kernel = || {
-        let task = task(settings, !sends, theirs, ours);
-        let buffer = settings.kernel_buffer.map(|bytes| bytes.get());
-        let task = Task { buffer, control: settings.kernel_control.clone(), ..task };
-        LinuxEnd::start(&settings.network(), program, &task, shared)
+    let ours = if sends { key } else { key.reversed() };
+    let start = |kernel: Kernel, task: Task| {
+        let task = Task { buffer: kernel.buffer, control: kernel.control, ..task };
+        LinuxEnd::start(&kernel.network, program, &task, shared)
     };
+    let start_kernel = || start(kernel, task(settings, !sends, ours.reversed()));
     match own {
         Own::Ours(config) => {
             let iss =
                 settings.sequence.unwrap_or_else(|| Stream::derive(settings.seed, "sequence").next_u32());
             let addresses = Addresses {
-                source: ours.0,
-                destination: theirs.0,
-                source_port: ours.1,
-                destination_port: theirs.1,
+                source: Ipv4Addr::from(ours.source),
+                destination: Ipv4Addr::from(ours.destination),
+                source_port: ours.source_port,
+                destination_port: ours.destination_port,
                 ttl: TTL,
                 ident: 0,
             };
-            let end = End::new(settings, config, addresses, Seq(iss));
+            let end = End::new(settings, *config, addresses, Seq(iss));
             Ok((Box::new(end), start_kernel()?))
         }
-        Own::Linux(network) => {
-            let task = Task {
-                // A kernel advertises about half of it.
-                buffer: Some(2 * settings.window.get()),
-                control: Some(settings.control.clone()),
-                sequence: settings.sequence,
-                ..task(settings, sends, ours, theirs)
-            };
-            let start_own = || LinuxEnd::start(&network, program, &task, shared);
+        Own::Linux(second) => {
+            let task = Task { sequence: settings.sequence, ..task(settings, sends, ours) };
+            let start_own = || start(second, task);
             let (own, kernel) = if sends {
                 let kernel = start_kernel()?;
                 (start_own()?, kernel)
@@ -289,14 +286,13 @@ fn hosts(
     }
 }
 
-/// What a socket program is to do.
-fn task(settings: &Settings, sends: bool, own: (Ipv4Addr, u16), other: (Ipv4Addr, u16)) -> Task {
-    let named = |(address, port): (Ipv4Addr, u16)| (address.to_string(), port);
+/// What a socket program is to do; `key` is of the packets that it sends.
+fn task(settings: &Settings, sends: bool, key: FlowKey) -> Task {
     let bytes = if sends { settings.bytes } else { settings.answer };
     let task = Task {
         sends,
-        own: named(own),
-        other: named(other),
+        own: (Ipv4Addr::from(key.source).to_string(), key.source_port),
+        other: (Ipv4Addr::from(key.destination).to_string(), key.destination_port),
         bytes: bytes.get(),
         receiver_closes_first: settings.closes_first == ClosesFirst::Receiver,
         bytes_per_s: None,

@@ -6,6 +6,8 @@ use std::io;
 pub enum LiveError {
     /// A setting that cannot be used.
     Setting(String),
+    /// What a live run cannot make of the scenario; it begins with the key.
+    Scenario(String),
     /// Something that this machine or this user lacks.
     Missing(String),
     /// The run began and failed.
@@ -24,9 +26,10 @@ impl LiveError {
 impl fmt::Display for LiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LiveError::Setting(text) | LiveError::Missing(text) | LiveError::Failed(text) => {
-                f.write_str(text)
-            }
+            LiveError::Setting(text)
+            | LiveError::Scenario(text)
+            | LiveError::Missing(text)
+            | LiveError::Failed(text) => f.write_str(text),
             LiveError::Stopped => f.write_str("stopped"),
         }
     }

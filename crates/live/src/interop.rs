@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use crate::driver::Driver;
 use crate::options::Shared;
-use crate::{LiveError, Options, Row, Settings, kernel};
+use crate::{LiveError, Options, Row, ScenarioFlow, Settings, kernel};
 
 /// How often the caller hears of the run.
 const TURN: Duration = Duration::from_millis(20);
 
-/// Runs `settings` against this machine's kernel. `progress` is called about fifty times a second with the bytes that have
+/// Runs `settings` against this machine's kernel, over the links of a scenario's `flow` or over those of the settings. `progress` is called about fifty times a second with the bytes that have
 /// gone over, and may end the run.
 ///
 /// # Errors
@@ -21,6 +21,7 @@ const TURN: Duration = Duration::from_millis(20);
 /// `progress` ends it. Namespace, device and program are gone in any case.
 pub fn interop(
     settings: &Settings,
+    flow: Option<ScenarioFlow<'_>>,
     options: &Options,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Row, LiveError> {
@@ -30,7 +31,7 @@ pub fn interop(
             let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name("bentpipe-live".to_owned())
-                .spawn_scoped(scope, move || Driver::set_up(settings, options, shared)?.run())
+                .spawn_scoped(scope, move || Driver::set_up(settings, flow, options, shared)?.run())
                 .map_err(|error| LiveError::while_doing("starting a thread", &error))?
         };
         while !run.is_finished() {

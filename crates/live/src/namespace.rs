@@ -15,8 +15,8 @@ use crate::{LiveError, sys};
 /// The device in the namespace, through which its kernel reaches the path.
 const DEVICE: &str = "bentpipe0";
 
-/// The network of both ends.
-const NETWORK: &str = "10.0.0.0/30";
+/// The network of all hosts.
+const NETWORK: &str = "10.0.0.0/8";
 
 /// How a kernel's end of the path is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Namespace {
             .map_err(|error| no_tun(&error))?;
         sys::attach_tun(&tun, DEVICE).map_err(|error| no_tun(&error))?;
         ip(&["link", "set", "lo", "up"])?;
-        ip(&["address", "add", &format!("{address}/30"), "dev", DEVICE])?;
+        ip(&["address", "add", &format!("{address}/8"), "dev", DEVICE])?;
         let mtu = network.mtu.to_string();
         ip(&["link", "set", DEVICE, "mtu", &mtu, "txqueuelen", "10000", "up"])?;
         if network.quickack || !network.route.is_empty() {

@@ -1,3 +1,4 @@
+use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult};
 use serde::Serialize;
 
 use crate::kernel::Counters;
@@ -6,9 +7,9 @@ use crate::program::SocketInfo;
 
 /// What one run against the kernel measured. In our end's place there may be a second kernel: what is said here of our
 /// end is then said of that one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Row {
-    /// One-way propagation delay of the data's way, in seconds.
+    /// One-way propagation delay of the data's way when the run begins, in seconds.
     pub delay_s: f64,
     /// Bytes of data.
     pub bytes: u64,
@@ -41,10 +42,16 @@ pub struct Row {
     pub state: String,
     /// Whether the driver ran before other programs (SCHED_FIFO).
     pub realtime: bool,
-    /// What the path did on the way of the data.
+    /// What became of the packets of the end that sends the data.
     pub forward: PathStats,
-    /// What the path did on the way of the acknowledgments.
+    /// What became of those of the other end.
     pub backward: PathStats,
+    /// What each direction of a link did, as in the result of a simulated run.
+    pub links: Vec<LinkResult>,
+    /// What each gateway did.
+    pub gateways: Vec<GatewayResult>,
+    /// What each handover of the connection cost.
+    pub handovers: Vec<HandoverResult>,
     /// Segments that the kernel sent again, as it counts them.
     pub kernel_retransmitted_segments: u64,
     /// Segments that came to the kernel with a wrong checksum.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec, Schedule};
-use bentpipe_tcp::{Config, ControlKind, DelayedAck, Profile, RecoveryKind};
-use bentpipe_units::{Bytes, Rate, Span};
+use bentpipe_tcp::{ControlKind, RecoveryKind};
+use bentpipe_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::namespace::Network;
-use crate::{LiveError, kernel};
+use crate::course::Course;
+use crate::{DisorderBothWays, LiveError, ScenarioFlow, Way, kernel};
 
 /// Which way the data goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,43 +40,6 @@ pub enum ClosesFirst {
     Receiver,
 }
 
-/// One direction of the path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Way {
-    /// Rate.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Span,
-    /// What may wait.
-    #[serde(default)]
-    pub queue: QueueSpec,
-    /// Which packets are lost.
-    #[serde(default)]
-    pub loss: LossSpec,
-    /// Which packets are held up or come twice.
-    #[serde(default)]
-    pub disorder: DisorderSpec,
-}
-
-impl Way {
-    pub(crate) fn link(&self) -> LinkConfig {
-        LinkConfig {
-            rate: self.rate,
-            delay: self.delay,
-            efficiency: 1.0,
-            queue: self.queue,
-            loss: self.loss.clone(),
-            schedule: Schedule::default(),
-        }
-    }
-
-    fn validate(&self) -> Result<(), LiveError> {
-        let checked = self.queue.validate().and(self.loss.validate()).and(self.disorder.validate());
-        checked.map_err(|error| LiveError::Setting(error.to_string()))
-    }
-}
-
 /// How the receiving program or our receiving end reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -90,7 +52,8 @@ pub struct Reading {
     pub pause: Span,
 }
 
-/// One run: our end, the kernel's end, the path between them, and what goes over it.
+/// One run: our end, the kernel's end, the path between them, and what goes over it. Beside a flow of a scenario there are no
+/// `forward` and `backward`, and what is left out of the two TCPs is as the flow has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -113,30 +76,35 @@ pub struct Settings {
     #[serde(default)]
     pub reading: Reading,
     /// The way of the data.
-    pub forward: Way,
+    #[serde(default)]
+    pub forward: Option<Way>,
     /// The way of the acknowledgments.
-    pub backward: Way,
-    /// Largest payload that our end takes, in bytes.
-    #[serde(default = "default_mss")]
-    pub mss: u32,
-    /// Largest payload that the kernel takes, in bytes; the MTU of the TUN device is 40 bytes more.
-    #[serde(default = "default_mss")]
-    pub kernel_mss: u32,
-    /// Our end's receive buffer.
-    #[serde(default = "default_window")]
-    pub window: Bytes,
+    #[serde(default)]
+    pub backward: Option<Way>,
+    /// What changes the order of packets behind the links.
+    #[serde(default)]
+    pub disorder: DisorderBothWays,
+    /// Largest payload that our end takes, in bytes; 1460 otherwise.
+    #[serde(default)]
+    pub mss: Option<u32>,
+    /// Largest payload that the kernel takes, in bytes; 1460 otherwise. The MTU of the TUN device is 40 bytes more.
+    #[serde(default)]
+    pub kernel_mss: Option<u32>,
+    /// Our end's receive buffer; 1 MiB otherwise.
+    #[serde(default)]
+    pub window: Option<Bytes>,
     /// The receive buffer of the kernel's socket; it sizes it itself otherwise.
     #[serde(default)]
     pub kernel_buffer: Option<Bytes>,
     /// The congestion control of the kernel's socket; what the namespace has by default otherwise.
     #[serde(default)]
     pub kernel_control: Option<String>,
-    /// Whether our end offers window scaling.
-    #[serde(default = "yes")]
-    pub scaling: bool,
-    /// Whether our end offers timestamps.
+    /// Whether our end offers window scaling; it does otherwise.
     #[serde(default)]
-    pub timestamps: bool,
+    pub scaling: Option<bool>,
+    /// Whether our end offers timestamps; it does not otherwise.
+    #[serde(default)]
+    pub timestamps: Option<bool>,
     /// Whether our end offers SACK; as the recovery has it otherwise.
     #[serde(default)]
     pub sack: Option<bool>,
@@ -166,36 +134,12 @@ pub struct Settings {
     pub seed: u64,
 }
 
-fn default_mss() -> u32 {
-    1460
-}
-
-fn default_window() -> Bytes {
-    Bytes::new(1 << 20)
-}
-
-fn yes() -> bool {
-    true
-}
-
 fn one() -> u64 {
     1
 }
 
-/// What stands at our end of the path.
-#[derive(Clone, Debug)]
-pub(crate) enum Own {
-    /// Our endpoint.
-    Ours(Config),
-    /// A second kernel.
-    Linux(Network),
-}
-
 /// The recovery that stands for a second kernel.
-const LINUX: &str = "linux";
-
-/// Headers without options; a TUN device's MTU counts them.
-const HEADERS: u32 = bentpipe_tcp::IP_HEADER + bentpipe_tcp::TCP_HEADER;
+pub(crate) const LINUX: &str = "linux";
 
 impl Settings {
     /// Reads settings as JSON.
@@ -219,16 +163,20 @@ impl Settings {
         if let Some(control) = &self.kernel_control {
             known_to_the_kernel("kernel_control", control)?;
         }
-        self.forward.validate()?;
-        self.backward.validate()?;
+        for way in self.forward.iter().chain(&self.backward) {
+            way.validate()?;
+        }
+        self.disorder.validate()?;
         let refuse = |text: String| Err(LiveError::Setting(text));
-        for mss in [self.mss, self.kernel_mss] {
+        for mss in [self.mss, self.kernel_mss].into_iter().flatten() {
             if !(88..=65_495).contains(&mss) {
                 return refuse(format!("mss: expected 88 to 65495 bytes, found {mss}"));
             }
         }
-        if !(1..=1 << 30).contains(&self.window.get()) {
-            return refuse(format!("window: expected 1 B to 1 GiB, found {}", self.window));
+        if let Some(window) = self.window
+            && !(1..=1 << 30).contains(&window.get())
+        {
+            return refuse(format!("window: expected 1 B to 1 GiB, found {window}"));
         }
         if self.closes_first == ClosesFirst::Receiver && self.answer.get() > 0 {
             return refuse("answer: a receiver that closes first cannot send anything back".to_owned());
@@ -248,65 +196,28 @@ impl Settings {
         Ok(())
     }
 
-    fn recovery_kind(&self) -> Result<RecoveryKind, LiveError> {
+    /// Where the packets go: over the links of `flow`, or without one over the two ways.
+    pub(crate) fn course(&self, flow: Option<&ScenarioFlow<'_>>) -> Result<Course, LiveError> {
+        match (flow, &self.forward, &self.backward) {
+            (Some(flow), None, None) => Ok(flow.course()),
+            (None, Some(forward), Some(backward)) => Ok(Course::direct(forward, backward)),
+            (Some(_), ..) => {
+                Err(LiveError::Setting("forward: expected none beside a scenario, found one".to_owned()))
+            }
+            (None, ..) => {
+                Err(LiveError::Setting("forward: expected one, and backward, found none".to_owned()))
+            }
+        }
+    }
+
+    pub(crate) fn recovery_kind(&self) -> Result<RecoveryKind, LiveError> {
         let all = RecoveryKind::ALL;
         named(&all, RecoveryKind::name, "recovery", &[LINUX], &self.recovery)
     }
 
-    fn control_kind(&self) -> Result<ControlKind, LiveError> {
+    pub(crate) fn control_kind(&self) -> Result<ControlKind, LiveError> {
         let all = ControlKind::ALL;
         named(&all, ControlKind::name, "control", &[], &self.control)
-    }
-
-    /// What stands at our end of the path, and how it is set up.
-    pub(crate) fn own(&self) -> Result<Own, LiveError> {
-        if self.recovery == LINUX {
-            return Ok(Own::Linux(self.own_network()));
-        }
-        let base = Profile::Rfc.config(self.recovery_kind()?, self.control_kind()?);
-        let delayed_ack = if self.acknowledge_each {
-            DelayedAck { segments: 1, timeout: Span::ZERO }
-        } else {
-            base.delayed_ack
-        };
-        Ok(Own::Ours(Config {
-            mss: self.mss,
-            initial_window: self.initial_window.unwrap_or(base.initial_window),
-            delayed_ack,
-            receive_window: self.window.get() as u32,
-            window_scaling: self.scaling,
-            timestamps: self.timestamps,
-            sack: self.sack.unwrap_or(base.sack),
-            ..base
-        }))
-    }
-
-    /// How the kernel's end is set up.
-    pub(crate) fn network(&self) -> Network {
-        Network {
-            mtu: self.kernel_mss + HEADERS,
-            quickack: self.quickack,
-            route: self.route.clone(),
-            sysctl: self.sysctl.clone(),
-        }
-    }
-
-    /// How a kernel in our end's place is set up: as our end would be, and in all else as the other kernel.
-    fn own_network(&self) -> Network {
-        let mut network = Network {
-            mtu: self.mss + HEADERS,
-            quickack: self.quickack || self.acknowledge_each,
-            ..self.network()
-        };
-        network
-            .route
-            .extend(self.initial_window.map(|segments| ("initcwnd".to_owned(), segments.to_string())));
-        let switch = |name: &str, on: bool| (name.to_owned(), u8::from(on).to_string());
-        network
-            .sysctl
-            .extend([switch("tcp_window_scaling", self.scaling), switch("tcp_timestamps", self.timestamps)]);
-        network.sysctl.extend(self.sack.map(|on| switch("tcp_sack", on)));
-        network
     }
 }
 
@@ -354,32 +265,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
-        let settings = Settings::from_json(PLAIN).unwrap();
-        assert_eq!((settings.mss, settings.network().mtu), (1460, 1500));
-        let Own::Ours(config) = settings.own().unwrap() else { panic!("a kernel at our end") };
-        assert!(config.sack);
-    }
-
-    #[test]
-    fn a_kernel_in_our_place_offers_what_our_end_would() {
-        let recovery = r#""recovery": "linux", "timestamps": true, "scaling": false, "acknowledge_each": true,
-            "initial_window": 4, "sysctl": {"tcp_sack": "0", "tcp_timestamps": "0"}, "control": "reno", "bytes""#;
-        let settings = with(r#""recovery": "sack", "control": "standard", "bytes""#, recovery).unwrap();
-        let Own::Linux(network) = settings.own().unwrap() else { panic!("our endpoint") };
-        let pairs = |map: &BTreeMap<String, String>| {
-            map.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(pairs(&network.sysctl), "tcp_sack=0 tcp_timestamps=1 tcp_window_scaling=0");
-        assert_eq!((pairs(&network.route), network.quickack), ("initcwnd=4".to_owned(), true));
-        let said = with(r#""recovery": "sack""#, r#""recovery": "linux""#).unwrap_err().to_string();
-        assert!(
-            said.starts_with("control: expected one of ") && said.ends_with(r#", found "standard""#),
-            "{said}"
-        );
-    }
-
-    #[test]
     fn what_cannot_be_is_named() {
         let said = |from: &str, to: &str| with(from, to).unwrap_err().to_string();
         assert_eq!(
@@ -399,5 +284,8 @@ mod tests {
             "route: expected names and values such as initcwnd 10, found \"lo up\""
         );
         assert!(said("\"bytes\":", "\"byte\":").starts_with("unknown field `byte`"));
+        let one_way = with(r#"{"rate": "1 Mbit/s", "delay": "20 ms"}"#, "null").unwrap();
+        let said = one_way.course(None).unwrap_err().to_string();
+        assert_eq!(said, "forward: expected one, and backward, found none");
     }
 }

@@ -345,7 +345,7 @@ fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release};
+    use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release, live_flow};
     #[pymodule_export]
     use super::{
         RunResult, Scenario, applications, check_quantity, controls, exchange, has_room, load, parse,

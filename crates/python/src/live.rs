@@ -1,9 +1,11 @@
-//! Runs against the kernel's TCP: settings in as JSON, a row out as JSON.
+//! Runs against the kernel's TCP: settings in as JSON, with a scenario or without, a row out as JSON.
 
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::Scenario;
 
 pyo3::create_exception!(
     bentpipe,
@@ -25,32 +27,45 @@ pub(crate) fn kernel_controls() -> PyResult<Vec<String>> {
     linux::kernel_controls()
 }
 
-/// Runs one transfer between our TCP and the kernel's without holding the interpreter lock; `progress` hears of the bytes
-/// that have gone over, and may end the run by raising.
+/// What the flow of a scenario is that a live run would make: the one called `flow`, or its first bulk transfer.
 #[pyfunction]
-#[pyo3(signature = (settings, program, *, pcap = None, progress = None))]
+#[pyo3(signature = (scenario, flow = None))]
+pub(crate) fn live_flow(scenario: &Scenario, flow: Option<&str>) -> PyResult<String> {
+    linux::live_flow(scenario, flow)
+}
+
+/// Runs one transfer between our TCP and the kernel's without holding the interpreter lock, over the links of a scenario's
+/// `flow` where there is one; `progress` hears of the bytes that have gone over, and may end the run by raising.
+#[pyfunction]
+#[pyo3(signature = (settings, program, *, scenario = None, flow = None, pcap = None, progress = None))]
+// Python gives them by name.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn interop(
     py: Python<'_>,
     settings: &str,
     program: Vec<String>,
+    scenario: Option<&Bound<'_, Scenario>>,
+    flow: Option<String>,
     pcap: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    linux::interop(py, settings, program, pcap, progress)
+    linux::interop(py, settings, program, scenario.map(Bound::get), flow.as_deref(), pcap, progress)
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ops::ControlFlow;
 
-    use bentpipe_live::{LiveError, Options, Settings};
+    use bentpipe_live::{LiveError, Options, ScenarioFlow, Settings};
 
     use super::*;
+    use crate::ScenarioError;
 
     fn raise(error: LiveError) -> PyErr {
         let text = error.to_string();
         match error {
             LiveError::Setting(_) => PyValueError::new_err(text),
+            LiveError::Scenario(_) => ScenarioError::new_err(text),
             LiveError::Missing(_) => LiveMissing::new_err(text),
             LiveError::Failed(_) | LiveError::Stopped => LiveFailed::new_err(text),
         }
@@ -64,18 +79,40 @@ mod linux {
         bentpipe_live::kernel_controls().map_err(raise)
     }
 
+    /// Raises with the name of the scenario's file.
+    fn raise_of(scenario: &Scenario, error: LiveError) -> PyErr {
+        match error {
+            LiveError::Scenario(text) => ScenarioError::new_err(format!("{}: {text}", scenario.file)),
+            other => raise(other),
+        }
+    }
+
+    pub(super) fn live_flow(scenario: &Scenario, flow: Option<&str>) -> PyResult<String> {
+        let flow =
+            ScenarioFlow::choose(&scenario.scenario, flow).map_err(|error| raise_of(scenario, error))?;
+        serde_json::to_string(&flow.facts()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
     pub(super) fn interop(
         py: Python<'_>,
         settings: &str,
         program: Vec<String>,
+        scenario: Option<&Scenario>,
+        flow: Option<&str>,
         pcap: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let settings = Settings::from_json(settings).map_err(raise)?;
+        let raise = |error| match scenario {
+            Some(scenario) => raise_of(scenario, error),
+            None => raise(error),
+        };
+        let flow = scenario.map(|scenario| ScenarioFlow::choose(&scenario.scenario, flow));
+        let flow = flow.transpose().map_err(raise)?;
         let options = Options { program, pcap };
         let mut raised = None;
         let row = py.detach(|| {
-            bentpipe_live::interop(&settings, &options, &mut |bytes| {
+            bentpipe_live::interop(&settings, flow, &options, &mut |bytes| {
                 let told = Python::attach(|py| {
                     py.check_signals()?;
                     progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (bytes,)).map(drop))
@@ -113,10 +150,16 @@ mod linux {
         missing()
     }
 
+    pub(super) fn live_flow(_scenario: &Scenario, _flow: Option<&str>) -> PyResult<String> {
+        missing()
+    }
+
     pub(super) fn interop(
         _py: Python<'_>,
         _settings: &str,
         _program: Vec<String>,
+        _scenario: Option<&Scenario>,
+        _flow: Option<&str>,
         _pcap: Option<PathBuf>,
         _progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {

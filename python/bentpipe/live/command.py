@@ -1,14 +1,19 @@
 """``bentpipe live``: the commands that need the wall clock and root."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
-from bentpipe.options import Commands, Whole
+from bentpipe.options import Commands, Whole, set_option
 from bentpipe.share import share
+
+if TYPE_CHECKING:
+    from bentpipe.live.interop import Over, Transfer
 
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -71,6 +76,21 @@ def _quantity(name: str, kind: str, default: str | None, text: str) -> _Decorato
 
 _SEGMENT = Whole(88, 65_495)
 
+_SAID_BY_THE_SCENARIO = {
+    "rate": "links.NAME.rate",
+    "delay": "links.NAME.delay",
+    "loss": "links.NAME.loss",
+    "queue": "links.NAME.queue",
+    "reverse_rate": "links.NAME.reverse.rate",
+    "reverse_loss": "links.NAME.reverse.loss",
+    "mss": "flows.NAME.tcp.mss",
+    "window": "flows.NAME.tcp.receive_window",
+    "scaling": "flows.NAME.tcp.window_scaling",
+    "timestamps": "flows.NAME.tcp.timestamps",
+    "sack": "flows.NAME.tcp.sack",
+}
+"""Options of a path and a TCP that a scenario has keys for."""
+
 
 @click.group(
     cls=Commands,
@@ -85,6 +105,9 @@ def live(context: click.Context) -> None:
 
 
 @live.command(short_help="Transfers between our TCP and the kernel's.")
+@click.argument("scenario", required=False, shell_complete=scenarios)
+@set_option
+@click.option("--flow", help="The flow of SCENARIO that is run; its first bulk transfer by default.")
 @_several("recovery", "sack", "Our end's recovery, all of them, or linux: a second kernel in its place.")
 @_several("control", None, "Its control, or all; standard by default, for linux the kernel's reno.")
 @_several("direction", "send", "Which way the data goes, from our end: send, receive.")
@@ -141,9 +164,7 @@ def live(context: click.Context) -> None:
 @click.option(
     "--seed",
     type=Whole(0, 2**53 - 1),
-    default=1,
-    show_default=True,
-    help="Of the payload, the losses and our first sequence number.",
+    help="Of the payload, the losses and our first sequence number; 1 by default, or that of SCENARIO.",
 )
 @click.option("--threads", type=Whole(1), help="How many transfers at a time; 8 by default.")
 @click.option(
@@ -155,21 +176,25 @@ def live(context: click.Context) -> None:
 def interop(**options: Any) -> None:
     """Move data between our TCP and an ordinary program on the kernel's, and compare what arrived.
 
+    With SCENARIO, a file, preset:NAME, or - for standard input, a flow of it is run: over its links, with its
+    TCP, and as many bytes; the other flows are not. Without, the options describe one link and the TCP.
+
     Lists (with commas, or the option again) give a row for each combination. The exit status is 1 when any
     hash differs or a connection breaks, and 2 when an option cannot be used or the machine or the user lacks
     something.
     """
-    from bentpipe import table
-    from bentpipe.live.interop import PEER, matrix
+    from bentpipe.live.interop import PEER
     from bentpipe.live.interop import interop as run
+    from bentpipe.live.table import print_interop
     from bentpipe.output import Staging
+    from bentpipe.table import console
     from bentpipe.terminal import print_json
 
-    transfers = matrix(_choices(options), _common(options), _way(options))
+    transfers, reads = _transfers(options)
     pcap = options["pcap"]
     if pcap is not None and len(transfers) > 1:
         raise InputError(f"--pcap is for one transfer, and these options give {len(transfers)}")
-    with Staging([PEER]) as staging:
+    with Staging([PEER, *reads]) as staging:
         result = run(
             transfers,
             threads=options["threads"],
@@ -178,7 +203,7 @@ def interop(**options: Any) -> None:
     if options["as_json"]:
         print_json(result)
     else:
-        table.print_interop(result, table.console())
+        print_interop(result, console())
     for row in result["rows"]:
         if "error" in row:
             click.echo(
@@ -188,24 +213,65 @@ def interop(**options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _choices(options: dict[str, Any]) -> Mapping[str, Sequence[str]]:
+def _transfers(options: dict[str, Any]) -> tuple[list["Transfer"], list[Path]]:
+    """Give the transfers, and the files that they were read from."""
+    from bentpipe.live.interop import Over, matrix, over_scenario
+    from bentpipe.source import read_scenario
+
+    if options["scenario"] is None:
+        for option, given in (("--set", options["settings"]), ("--flow", options["flow"])):
+            if given:
+                raise InputError(f"{option} needs SCENARIO, of which it says more")
+        seed = 1 if options["seed"] is None else options["seed"]
+        return matrix(_choices(options), _common(options) | {"seed": seed}, _way(options)), []
+    context = click.get_current_context()
+    given = {name for name in options if _is_given(context, name)}
+    for name, key in _SAID_BY_THE_SCENARIO.items():
+        if name in given:
+            raise InputError(
+                f"--{name.replace('_', '-')}: expected none beside SCENARIO, which says it: "
+                f"--set {key}=VALUE changes it"
+            )
+    scenario = read_scenario(options["scenario"], list(options["settings"]))
+    over = Over.of(scenario, options["flow"])
+    common = {key: value for key, value in _common(options).items() if key not in _SAID_BY_THE_SCENARIO}
+    common |= {
+        "seed": scenario.seed if options["seed"] is None else options["seed"],
+        "kernel_mss": options["kernel_mss"],
+    }
+    return over_scenario(_choices(options, over, given), common, over), scenario.files
+
+
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _choices(
+    options: dict[str, Any], over: "Over | None" = None, given: Collection[str] = ()
+) -> Mapping[str, Sequence[str]]:
+    """Give what each list holds; over a scenario what is not given is as its flow has it."""
     from bentpipe import _core
 
     choices = {
         name: [entry for entries in options[name] for entry in entries]
         for name in ("recovery", "control", "direction", "loss", "delay", "rate", "bytes")
     }
+    if over and "recovery" not in given:
+        choices["recovery"] = [over.facts["recovery"]]
+    if over and "bytes" not in given:
+        choices["bytes"] = [over.bytes]
     if choices["recovery"] == ["all"]:
         choices["recovery"] = [name for name, _ in _core.recoveries()]
-    choices["control"] = _controls(choices["control"], choices["recovery"])
+    ours = over.facts["control"] if over else "standard"
+    choices["control"] = _controls(choices["control"], choices["recovery"], ours)
     wrong = [text for text in choices["direction"] if text not in ("send", "receive")]
     if wrong:
         raise InputError(f"--direction: expected send or receive, found {wrong[0]!r}")
     return choices
 
 
-def _controls(chosen: list[str], recoveries: list[str]) -> list[str]:
-    """Put the names for none at all and for ``all``, at our end or the kernel in its place."""
+def _controls(chosen: list[str], recoveries: list[str], ours: str) -> list[str]:
+    """Put the names for none, which is `ours`, and for ``all``, at our end or the kernel in its place."""
     from bentpipe import _core
     from bentpipe.live.interop import LINUX, kernel_controls
 
@@ -213,7 +279,7 @@ def _controls(chosen: list[str], recoveries: list[str]) -> list[str]:
         return chosen
     controls = []
     if set(recoveries) != {LINUX}:
-        controls += [name for name, _ in _core.controls()] if chosen else ["standard"]
+        controls += [name for name, _ in _core.controls()] if chosen else [ours]
     if LINUX in recoveries:
         controls += kernel_controls() if chosen else ["reno"]
     return controls
@@ -229,6 +295,11 @@ def _common(options: dict[str, Any]) -> dict[str, Any]:
     reading: dict[str, Any] = {"bytes_per_s": options["read_rate"]}
     if options["pause_after"] is not None:
         reading |= {"pause_after": options["pause_after"], "pause": options["pause"]}
+    disorder = {
+        "reorder": options["reorder"],
+        "reorder_delay": options["reorder_delay"],
+        "duplicate": options["duplicate"],
+    }
     return {
         "answer": options["answer"],
         "closes_first": options["closes_first"],
@@ -245,18 +316,13 @@ def _common(options: dict[str, Any]) -> dict[str, Any]:
         "kernel_sequence": options["sequence"],
         "quickack": options["quickack"],
         "sysctl": sysctl,
-        "seed": options["seed"],
+        "disorder": {"forward": disorder, "backward": disorder},
     }
 
 
 def _way(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "queue": options["queue"],
-        "disorder": {
-            "reorder": options["reorder"],
-            "reorder_delay": options["reorder_delay"],
-            "duplicate": options["duplicate"],
-        },
         "reverse_rate": options["reverse_rate"],
         "reverse_loss": options["reverse_loss"],
     }

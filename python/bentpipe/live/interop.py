@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bentpipe import _core
-from bentpipe._core import LiveFailed, LiveMissing
-from bentpipe.errors import InputError, Interrupted
+from bentpipe._core import LiveFailed, LiveMissing, Scenario
+from bentpipe.errors import InputError, Interrupted, ScenarioError
 from bentpipe.progress import Reporter
 from bentpipe.share import share
 
@@ -29,11 +29,70 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Transfer:
-    """One transfer: what its row says of it, and the settings as the Rust side reads them."""
+class Over:
+    """A flow of a scenario whose two ends are real; the others are not run."""
 
-    loss: str
+    scenario: Scenario
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, scenario: Scenario, flow: str | None = None) -> "Over":
+        """Choose the flow of that name, or the first bulk transfer.
+
+        Raises
+        ------
+        InputError
+            There is no such flow.
+        ScenarioError
+            There is no bulk transfer at all.
+        """
+        try:
+            return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
+        except LiveMissing as error:
+            raise InputError(f"live interop: {error}") from error
+        except ScenarioError:
+            raise
+        except ValueError as error:
+            raise InputError(f"--{error}") from error
+
+    @property
+    def flow(self) -> str:
+        """The flow's name."""
+        return str(self.facts["flow"])
+
+    @property
+    def bytes(self) -> str:
+        """How much data, as a size.
+
+        Raises
+        ------
+        ScenarioError
+            The flow does not say it.
+        """
+        if self.facts["bytes"] is None:
+            raise ScenarioError(
+                f"{self.scenario.file}: flows.{self.flow}.bytes: expected how much is transferred, "
+                "here or as --bytes, found none"
+            )
+        return f"{self.facts['bytes']} B"
+
+    def described(self) -> Row:
+        """Say what is run and what is not, for people."""
+        return {
+            key: self.facts[key] for key in ("title", "flow", "from", "to", "way", "way_back", "left_out")
+        }
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One transfer: what its row says of it, and the settings as the Rust side reads them.
+
+    Without a scenario the settings have both ways, and `loss` is that on the way of the data.
+    """
+
+    loss: str | None
     settings: Mapping[str, Any]
+    over: Over | None = None
 
     def named(self) -> Row:
         """Give the columns that say which transfer this is."""
@@ -41,7 +100,7 @@ class Transfer:
             "recovery": self.settings["recovery"],
             "control": self.settings["control"],
             "direction": self.settings["direction"],
-            "loss": _loss_column(self.loss),
+            "loss": None if self.loss is None else _loss_column(self.loss),
         }
 
 
@@ -116,6 +175,29 @@ def matrix(
     return transfers
 
 
+def over_scenario(
+    choices: Mapping[str, Sequence[str]], common: Mapping[str, Any], over: Over
+) -> list[Transfer]:
+    """Give every combination of the `choices` over the links of a scenario.
+
+    `choices` has ``recovery``, ``control``, ``direction`` and ``bytes``.
+
+    Raises
+    ------
+    InputError
+        A recovery has no control to go with.
+    """
+    pairs = _pairs(choices["recovery"], choices["control"])
+    return [
+        Transfer(
+            None,
+            {**common, "recovery": recovery, "control": control, "direction": direction, "bytes": count},
+            over,
+        )
+        for (recovery, control), direction, count in product(pairs, choices["direction"], choices["bytes"])
+    ]
+
+
 def kernel_controls() -> list[str]:
     """Give the congestion controls that the running kernel has.
 
@@ -159,7 +241,8 @@ def interop(
 ) -> dict[str, Any]:
     """Run `transfers` and give the kernel's release and a row for each, in their order.
 
-    A connection that breaks is a row with an ``error``. `pcap` is for a single transfer.
+    A connection that breaks is a row with an ``error``. `pcap` is for a single transfer. ``scenario`` says
+    which flow the first transfer is, if it is one of a scenario.
 
     Raises
     ------
@@ -194,7 +277,12 @@ def interop(
                     f"{sum(moved) / 1e6:,.1f} MB in {len(outcome.done)} transfers and more",
                 )
         rows = [_result(future) for future in futures]
-        return {"kernel_release": _core.kernel_release(), "rows": rows}
+        over = transfers[0].over if transfers else None
+        return {
+            "kernel_release": _core.kernel_release(),
+            "scenario": over.described() if over else None,
+            "rows": rows,
+        }
     except KeyboardInterrupt:
         raise Interrupted("interrupted; nothing was written") from None
     finally:
@@ -207,6 +295,8 @@ def _result(future: Future[Row]) -> Row:
         return future.result()
     except LiveMissing as error:
         raise InputError(f"live interop: {error}") from error
+    except ScenarioError:
+        raise
     except ValueError as error:
         # It begins with the name of the setting, which is that of its option.
         name, colon, rest = str(error).partition(":")
@@ -216,7 +306,15 @@ def _result(future: Future[Row]) -> Row:
 def _run(transfer: Transfer, pcap: str | None, progress: Any) -> Row:
     program = [sys.executable, "-I", str(PEER)]
     try:
-        measured = _core.interop(json.dumps(transfer.settings), program, pcap=pcap, progress=progress)
+        over = transfer.over
+        measured = _core.interop(
+            json.dumps(transfer.settings),
+            program,
+            scenario=over.scenario if over else None,
+            flow=over.flow if over else None,
+            pcap=pcap,
+            progress=progress,
+        )
     except LiveFailed as error:
         return {**transfer.named(), "sha256_equal": False, "error": str(error)}
     return {**transfer.named(), **json.loads(measured)}

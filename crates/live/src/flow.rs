@@ -1,0 +1,128 @@
+//! A flow of a scenario, whose two ends are real.
+
+use bentpipe_net::Router;
+use bentpipe_sim::scenario::{AppSpec, FlowSpec, InFlight, Scenario};
+use bentpipe_tcp::Config;
+use bentpipe_units::Time;
+use serde::Serialize;
+
+use crate::LiveError;
+use crate::course::{Course, Handover};
+
+/// A bulk transfer of a scenario that a live run makes: its links, its TCP, its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct ScenarioFlow<'a> {
+    scenario: &'a Scenario,
+    index: usize,
+}
+
+/// What a [`ScenarioFlow`] is, for people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowFacts {
+    /// The scenario's title.
+    pub title: String,
+    /// The flow's name.
+    pub flow: String,
+    /// The host that its data comes from.
+    pub from: String,
+    /// The host that its data goes to.
+    pub to: String,
+    /// Directions of links that the data takes at first: `name` or `name/reverse`.
+    pub way: Vec<String>,
+    /// Directions of links that the acknowledgments take at first.
+    pub way_back: Vec<String>,
+    /// The name of its recovery.
+    pub recovery: String,
+    /// The name of its control.
+    pub control: String,
+    /// How much data; none where the flow does not say it.
+    pub bytes: Option<u64>,
+    /// Flows of the scenario that are not run: their packets are on no link.
+    pub left_out: Vec<String>,
+}
+
+/// So many names are listed in an error.
+const LISTED: usize = 10;
+
+impl<'a> ScenarioFlow<'a> {
+    /// The flow `name` of `scenario`, or its first bulk transfer.
+    ///
+    /// # Errors
+    /// When there is none, or that flow is something else.
+    pub fn choose(scenario: &'a Scenario, name: Option<&str>) -> Result<ScenarioFlow<'a>, LiveError> {
+        let bulk = |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(_));
+        let mut flows = scenario.flows.iter();
+        let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);
+        if let Some(index) = flows.position(wanted) {
+            return Ok(ScenarioFlow { scenario, index });
+        }
+        let names: Vec<_> = scenario.flows.iter().filter(|flow| bulk(flow)).collect();
+        let mut listed: Vec<_> = names.iter().take(LISTED).map(|flow| flow.name.as_str()).collect();
+        listed.extend((names.len() > LISTED).then_some("…"));
+        Err(match name {
+            Some(name) if !names.is_empty() => LiveError::Setting(format!(
+                "flow: expected a flow with app = \"ftp\" ({}), found {name:?}",
+                listed.join(", ")
+            )),
+            _ => LiveError::Scenario("flows: expected one with app = \"ftp\", found none".to_owned()),
+        })
+    }
+
+    /// What it is.
+    pub fn facts(&self) -> FlowFacts {
+        let (scenario, spec) = (self.scenario, self.spec());
+        let course = self.course();
+        let names = course.names();
+        let ways = course.ways(&mut Router::new(&course.topology), &course.via);
+        let [way, way_back] =
+            ways.map(|way| way.iter().map(|link| names[link.index()].clone()).collect::<Vec<_>>());
+        let AppSpec::Ftp(ftp) = &spec.app else { unreachable!("a bulk transfer was chosen") };
+        let others = scenario.flows.iter().enumerate().filter(|(index, _)| *index != self.index);
+        FlowFacts {
+            title: scenario.title.clone(),
+            flow: spec.name.clone(),
+            from: scenario.nodes[spec.from].clone(),
+            to: scenario.nodes[spec.to].clone(),
+            way,
+            way_back,
+            recovery: spec.sender.recovery.name().to_owned(),
+            control: spec.sender.control.name().to_owned(),
+            bytes: ftp.bytes,
+            left_out: others.map(|(_, flow)| flow.name.clone()).collect(),
+        }
+    }
+
+    /// The TCP of the host that sends the data, or of the other.
+    pub(crate) fn tcp(&self, sends: bool) -> &'a Config {
+        if sends { &self.spec().sender } else { &self.spec().receiver }
+    }
+
+    pub(crate) fn course(&self) -> Course {
+        let (scenario, spec) = (self.scenario, self.spec());
+        let mut handovers = Vec::new();
+        for handover in &scenario.handovers {
+            let moved = handover.flows.iter().zip(&handover.via).find(|(flow, _)| **flow == self.index);
+            handovers.extend(moved.map(|(_, via)| Handover {
+                name: handover.name.clone(),
+                at: Time::ZERO + handover.at,
+                via: via.clone(),
+                loses: handover.in_flight == InFlight::Lose,
+            }));
+        }
+        handovers.sort_by_key(|handover| handover.at);
+        Course {
+            topology: scenario.topology(),
+            from: bentpipe_net::NodeId(spec.from as u32),
+            to: bentpipe_net::NodeId(spec.to as u32),
+            via: spec.via.clone(),
+            handovers,
+            class: spec.class,
+            start: Time::ZERO + spec.start,
+            key: scenario.flow_key(self.index),
+        }
+    }
+
+    fn spec(&self) -> &'a FlowSpec {
+        &self.scenario.flows[self.index]
+    }
+}
