@@ -17,7 +17,7 @@ use stats::{Tally, share_of};
 
 use crate::queue::{Arrival, Discipline, Fifo, Gate, Label, Queue, Verdict, packets_in};
 use crate::ring::{Ring, Slot};
-use crate::{Loss, LossSpec, QueueSpec, Stream};
+use crate::{LossModel, LossSpec, QueueSpec, Stream};
 
 /// What the ring notes of a packet that passes.
 const WHOLE: PacketId = 0;
@@ -118,7 +118,7 @@ pub struct Link {
     /// nobody fetches them.
     passes: bool,
     delay: Span,
-    loss: Loss,
+    loss: LossModel,
     tally: Tally,
     stream: Stream,
     rate: Rate,
@@ -144,7 +144,7 @@ impl Link {
 
     /// An idle link with a queue of the caller's own, in place of the one in `config`.
     pub fn with_queue(config: &LinkConfig, queue: Box<dyn Queue>, mut stream: Stream) -> Link {
-        let loss = Loss::new(&config.loss, &mut stream);
+        let loss = LossModel::new(&config.loss, &mut stream);
         let served = Served::new(config, queue, loss.clone(), stream.clone());
         let idle = Link::closed(&LinkConfig { loss: LossSpec::None, ..config.clone() }, None, stream);
         Link { last_bytes: NO_LENGTH, served: Some(Box::new(served)), ..idle }
@@ -165,7 +165,7 @@ impl Link {
             last_service: rate.time_to_send(0),
             passes: false,
             delay: config.delay,
-            loss: Loss::new(&config.loss, &mut stream),
+            loss: LossModel::new(&config.loss, &mut stream),
             tally: Tally::default(),
             stream,
             rate,
