@@ -17,7 +17,7 @@ use stats::{Tally, share_of};
 
 use crate::queue::{Arrival, Discipline, Fifo, Gate, Label, Queue, Verdict, packets_in};
 use crate::ring::{Ring, Slot};
-use crate::{LossModel, LossSpec, QueueSpec, Stream};
+use crate::{Loss, LossSpec, QueueSpec, Stream};
 
 /// What the ring notes of a packet that passes.
 const WHOLE: PacketId = 0;
@@ -118,7 +118,7 @@ pub struct Link {
     /// nobody fetches them.
     passes: bool,
     delay: Span,
-    loss: LossModel,
+    loss: Loss,
     tally: Tally,
     stream: Stream,
     rate: Rate,
@@ -144,7 +144,7 @@ impl Link {
 
     /// An idle link with a queue of the caller's own, in place of the one in `config`.
     pub fn with_queue(config: &LinkConfig, queue: Box<dyn Queue>, mut stream: Stream) -> Link {
-        let loss = LossModel::new(&config.loss, &mut stream);
+        let loss = Loss::new(&config.loss, &mut stream);
         let served = Served::new(config, queue, loss.clone(), stream.clone());
         let idle = Link::closed(&LinkConfig { loss: LossSpec::None, ..config.clone() }, None, stream);
         Link { last_bytes: NO_LENGTH, served: Some(Box::new(served)), ..idle }
@@ -165,7 +165,7 @@ impl Link {
             last_service: rate.time_to_send(0),
             passes: false,
             delay: config.delay,
-            loss: LossModel::new(&config.loss, &mut stream),
+            loss: Loss::new(&config.loss, &mut stream),
             tally: Tally::default(),
             stream,
             rate,
@@ -178,23 +178,18 @@ impl Link {
     /// its `label`.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, id: PacketId, bytes: u32, label: impl FnOnce() -> Label) -> Offered {
-        match bytes == self.last_bytes {
-            true => self.take(now, id, bytes),
-            false => self.offer_of_other_length(now, id, bytes, label),
+        if bytes == self.last_bytes {
+            return self.take(now, id, bytes);
+        }
+        // The label is asked for here, so that what it is read from is not in memory for a queue that does not ask.
+        match self.last_bytes {
+            NO_LENGTH => self.offer_to_deciding(now, id, bytes, label()),
+            _ => self.take_of_other_length(now, id, bytes),
         }
     }
 
     #[inline(never)]
-    fn offer_of_other_length(
-        &mut self,
-        now: Time,
-        id: PacketId,
-        bytes: u32,
-        label: impl FnOnce() -> Label,
-    ) -> Offered {
-        if self.last_bytes == NO_LENGTH {
-            return self.offer_to_deciding(now, id, bytes, label());
-        }
+    fn take_of_other_length(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
         self.last_bytes = bytes;
         self.last_service = self.rate.time_to_send(u64::from(bytes));
         self.take(now, id, bytes)
@@ -206,6 +201,7 @@ impl Link {
         let starts = if self.free_at <= now {
             self.serving = self.ring.tail + 1;
             self.waiting_bytes = 0;
+            self.tally.idle += now.since(self.free_at);
             now
         } else {
             self.settle(now);
@@ -220,7 +216,6 @@ impl Link {
             self.tally.waits += u128::from(self.free_at.since(now).as_nanos());
             self.free_at
         };
-        self.tally.busy += self.last_service;
         self.free_at = starts + self.last_service;
         let arrives = self.free_at + self.delay;
         if self.ring.head == self.ring.tail {
@@ -233,16 +228,14 @@ impl Link {
         Offered::Queued
     }
 
-    /// The ring is full: forgets what has passed, but for the last packet, of which is still to be said what becomes of it.
+    /// The ring is full: forgets the older half of what has passed once all of it has arrived, or grows.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, now: Time) {
-        let head = self.ring.head;
-        if self.passes {
-            self.forget_arrived(now, self.ring.tail - 1);
-        }
-        if self.ring.head == head {
-            self.ring.grow();
+        let half = self.ring.head + (self.ring.tail - self.ring.head) / 2;
+        match self.passes && self.ring.get(half - 1).arrives <= now {
+            true => self.ring.head = half,
+            false => self.ring.grow(),
         }
     }
 
@@ -301,8 +294,10 @@ impl Link {
         let arrives = self.free_at + self.delay;
         if self.loss.lost(bytes, &mut self.stream) {
             self.ring.last_mut().id = DAMAGED;
+            self.tally.corrupted += 1;
             return Passed::Corrupted(arrives);
         }
+        self.tally.delivered_bytes += u64::from(bytes);
         Passed::Arrives(arrives)
     }
 
@@ -312,21 +307,6 @@ impl Link {
         match self.passed(bytes) {
             Passed::Arrives(at) => Passed::Marked(at),
             other => other,
-        }
-    }
-
-    /// Counts the passed packets before number `end` that have arrived by `now`.
-    fn forget_arrived(&mut self, now: Time, end: u64) {
-        while self.ring.head < end {
-            let Slot { id, bytes, arrives, .. } = *self.ring.get(self.ring.head);
-            if arrives > now {
-                return;
-            }
-            self.ring.head += 1;
-            match id {
-                DAMAGED => self.tally.corrupted += 1,
-                _ => self.tally.delivered_bytes += u64::from(bytes),
-            }
         }
     }
 
@@ -412,11 +392,9 @@ impl Link {
         if let Some(served) = &mut self.served {
             return served.stats(end);
         }
-        if self.passes {
-            self.forget_arrived(end, self.ring.tail);
-        }
+        let Arrivals { packets, bytes: delivered_bytes, corrupted } = self.arrivals(end);
         let tally = &self.tally;
-        let mut busy = tally.busy;
+        let mut busy = self.free_at.since(Time::ZERO) - tally.idle;
         let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
         for number in (self.ring.head..self.ring.tail).rev() {
             let slot = self.ring.get(number);
@@ -434,16 +412,37 @@ impl Link {
         let elapsed = u128::from(end.as_nanos());
         LinkStats {
             utilization: share_of(u128::from(busy.as_nanos()), elapsed),
-            delivered_packets: self.ring.head - tally.corrupted,
-            delivered_bytes: tally.delivered_bytes,
+            delivered_packets: packets - corrupted,
+            delivered_bytes,
             dropped_packets: tally.dropped,
             early_dropped_packets: tally.early,
             marked_packets: tally.marked,
-            corrupted_packets: tally.corrupted,
+            corrupted_packets: corrupted,
             queue_mean_packets: share_of(waits_to_end, elapsed),
             queue_max_packets: tally.max_waiting,
             queueing_delay_mean_s: share_of(waits, u128::from(taken)) * 1e-9,
         }
+    }
+
+    /// What arrived by `end`: where packets pass, all were counted when they were taken.
+    fn arrivals(&self, end: Time) -> Arrivals {
+        let Tally { delivered_bytes: bytes, corrupted, .. } = self.tally;
+        if !self.passes {
+            return Arrivals { packets: self.ring.head, bytes, corrupted };
+        }
+        let mut arrivals = Arrivals { packets: self.ring.tail, bytes, corrupted };
+        for number in (self.ring.head..self.ring.tail).rev() {
+            let slot = self.ring.get(number);
+            if slot.arrives <= end {
+                break;
+            }
+            arrivals.packets -= 1;
+            match slot.id {
+                DAMAGED => arrivals.corrupted -= 1,
+                _ => arrivals.bytes -= u64::from(slot.bytes),
+            }
+        }
+        arrivals
     }
 
     /// Passes over the packets that have begun service by `now`: once each, so a constant cost a packet.
@@ -458,6 +457,15 @@ impl Link {
             self.serving += 1;
         }
     }
+}
+
+/// What has come to the far end.
+struct Arrivals {
+    /// Packets, damaged ones among them.
+    packets: u64,
+    /// Bytes of those that arrived whole.
+    bytes: u64,
+    corrupted: u64,
 }
 
 /// How the queue of a link decides; its random numbers come from a stream that is derived from the link's.

@@ -33,8 +33,8 @@ pub struct LinkStats {
 pub(super) struct Tally {
     pub(super) delivered_bytes: u64,
     pub(super) max_waiting: u32,
-    /// Time spent sending the packets taken, to the end of the last one.
-    pub(super) busy: Span,
+    /// Time spent sending nothing, to the end of the packet taken last.
+    pub(super) idle: Span,
     /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
     pub(super) waits: u128,
     pub(super) dropped: u64,
