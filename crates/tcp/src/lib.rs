@@ -13,7 +13,7 @@ mod seq;
 pub mod wire;
 
 pub use config::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind, RtoConfig};
-pub use endpoint::{Endpoint, State, Transmit};
+pub use endpoint::{Endpoint, State, Transmit, Written};
 pub use receiver::{Receiver, ReceiverStats};
 pub use rtt::RttEstimator;
 pub use runs::{MOST_SMALL_RUNS, Runs};

@@ -29,6 +29,9 @@ pub struct Receiver {
     scale: u8,
     /// How far the right edge moves at least.
     worthwhile: u32,
+    /// The window that is advertised when all was read, in bytes and as the field has it.
+    open: u32,
+    open_field: u16,
     /// Bytes in order that the application has not read.
     unread: u32,
     held: Runs,
@@ -71,6 +74,8 @@ impl Receiver {
             mss: config.mss,
             scale: 0,
             worthwhile: worthwhile(config.receive_window, config.mss, 0),
+            open: config.receive_window,
+            open_field: config.receive_window.min(65_535) as u16,
             unread: 0,
             held: Runs::default(),
             recent: [SackBlock { start: Seq(0), end: Seq(0) }; SackBlocks::MOST],
@@ -103,6 +108,8 @@ impl Receiver {
         self.scale = scale.unwrap_or(0);
         self.capacity = self.capacity.min(65_535 << self.scale);
         self.worthwhile = worthwhile(self.capacity, mss, self.scale);
+        self.open = self.capacity >> self.scale << self.scale;
+        self.open_field = (self.capacity >> self.scale).min(65_535) as u16;
     }
 
     /// RCV.NXT.
@@ -334,6 +341,21 @@ impl Receiver {
         }
         self.waiting_segments = 0;
         self.deadline = Time::NEVER;
+        let edge = self.nxt + self.open;
+        let field = match self.unread == 0 && edge > self.edge && edge - self.edge >= self.worthwhile {
+            true => {
+                self.edge = edge;
+                self.open_field
+            }
+            false => self.other_field(),
+        };
+        self.standing_field = Some(field);
+        field
+    }
+
+    /// The window field to advertise while something was not read, or the right edge would move by little.
+    #[inline(never)]
+    fn other_field(&mut self) -> u16 {
         let gain = self.gain();
         if gain >= self.worthwhile {
             self.edge += gain;
@@ -341,7 +363,6 @@ impl Receiver {
         let window = self.edge - self.nxt;
         let field = (window.div_ceil(1 << self.scale)).min(65_535);
         self.edge = self.edge.max(self.nxt + (field << self.scale));
-        self.standing_field = Some(field as u16);
         field as u16
     }
 

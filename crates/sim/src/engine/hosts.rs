@@ -1,7 +1,7 @@
 //! Hosts in the event loop: what arrives at an end of a connection, and what it sends.
 
 use bentpipe_net::{Arrived, Network, RouteId};
-use bentpipe_tcp::{Endpoint, State};
+use bentpipe_tcp::{Endpoint, State, Written};
 use bentpipe_units::Time;
 
 use super::{Engine, pairs_mut};
@@ -44,12 +44,15 @@ fn serve(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) {
     loop {
         let packet = net.outgoing();
         let segment = packet.segment_mut();
-        let Some(again) = end.tcp.poll_segment(now, segment) else { break };
-        let bytes = segment.packet_len();
+        let Some(Written { bytes, again, last }) = end.tcp.poll_segment(now, segment) else { break };
+        debug_assert_eq!(bytes, segment.packet_len());
         packet.to = id.peer();
         packet.again = again;
         packet.sent = now;
         net.inject(end.route, bytes);
+        if last {
+            break;
+        }
     }
     let due = end.tcp.next_timeout();
     if due < end.armed {

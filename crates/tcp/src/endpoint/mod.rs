@@ -50,6 +50,17 @@ pub struct Transmit {
     pub again: bool,
 }
 
+/// What [`Endpoint::poll_segment`] tells of the segment that it wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Bytes of the IPv4 packet that carries it.
+    pub bytes: u32,
+    /// Whether its first byte was sent before.
+    pub again: bool,
+    /// Whether nothing more goes out until something changes, so that there is no need to ask.
+    pub last: bool,
+}
+
 /// One end of a connection.
 pub struct Endpoint {
     state: State,

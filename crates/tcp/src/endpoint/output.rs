@@ -3,18 +3,19 @@
 use bentpipe_units::Time;
 
 use super::*;
+use crate::{IP_HEADER, TCP_HEADER};
 
 impl Endpoint {
     /// The next segment for the wire, or none until something changes. Call it until it returns none.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         let mut segment = Segment::default();
-        self.poll_segment(now, &mut segment).map(|again| Transmit { segment, again })
+        self.poll_segment(now, &mut segment).map(|written| Transmit { segment, again: written.again })
     }
 
-    /// [`Endpoint::poll_transmit`] into a segment of the caller's: returns whether its first byte was sent before.
+    /// [`Endpoint::poll_transmit`] into a segment of the caller's.
     #[inline(always)]
-    pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+    pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
         if self.reset.is_some() {
             return self.poll_reset(segment);
         }
@@ -26,40 +27,42 @@ impl Endpoint {
             return self.duplicate_ack(now, segment);
         }
         if let Some(data) = self.sender.poll(now) {
-            self.data_segment(now, data, segment);
-            return Some(data.again);
+            let bytes = self.data_segment(now, data, segment);
+            return Some(Written { bytes, again: data.again, last: data.last });
         }
         if !self.receiver.owes_ack() {
             return None;
         }
-        self.pure_ack(now, segment);
-        Some(false)
+        let bytes = self.pure_ack(now, segment);
+        Some(Written { bytes, again: false, last: true })
     }
 
     #[cold]
     #[inline(never)]
-    fn poll_reset(&mut self, segment: &mut Segment) -> Option<bool> {
+    fn poll_reset(&mut self, segment: &mut Segment) -> Option<Written> {
         *segment = self.reset.take()?;
-        Some(false)
+        Some(Written { bytes: segment.packet_len(), again: false, last: false })
     }
 
     /// What opens a connection.
     #[cold]
     #[inline(never)]
-    fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
-        match self.state {
-            State::SynSent => self.poll_syn(now, segment),
+    fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
+        let again = match self.state {
+            State::SynSent => self.poll_syn(now, segment)?,
             State::SynReceived => self.poll_syn(now, segment).or_else(|| {
                 // What is not acceptable is answered here too, as is the peer's SYN-ACK when both opened at once.
                 self.receiver.owes_ack().then(|| self.pure_ack(now, segment))?;
                 Some(false)
-            }),
-            _ => None,
-        }
+            })?,
+            _ => return None,
+        };
+        Some(Written { bytes: segment.packet_len(), again, last: false })
     }
 
+    /// Writes a segment of data; returns the length of its packet.
     #[inline(always)]
-    pub(super) fn data_segment(&mut self, now: Time, data: Outgoing, segment: &mut Segment) {
+    fn data_segment(&mut self, now: Time, data: Outgoing, segment: &mut Segment) -> u32 {
         if data.fin {
             self.state = match self.state {
                 State::Established => State::FinWait1,
@@ -67,7 +70,7 @@ impl Endpoint {
                 state => state,
             };
         }
-        self.header(now, segment);
+        let header = self.header(now, segment);
         segment.seq = data.seq;
         segment.len = data.len;
         if data.fin {
@@ -76,17 +79,19 @@ impl Endpoint {
         if self.ecn {
             self.set_capable(data.len > 0 && !data.again, segment);
         }
+        header + data.len
     }
 
     #[inline(never)]
-    fn duplicate_ack(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
-        self.pure_ack(now, segment);
-        Some(false)
+    fn duplicate_ack(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
+        let bytes = self.pure_ack(now, segment);
+        Some(Written { bytes, again: false, last: self.sender.has_nothing_to_send() })
     }
 
+    /// Writes an ACK without data; returns the length of its packet.
     #[inline(always)]
-    pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
-        self.header(now, segment);
+    pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) -> u32 {
+        let header = self.header(now, segment);
         if self.ecn {
             self.echo_mark(segment);
         }
@@ -94,17 +99,22 @@ impl Endpoint {
         segment.seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
         if self.sack && self.receiver.has_report() {
             segment.options.sack = self.receiver.sack_blocks(if self.timestamps { 3 } else { 4 });
+            return segment.packet_len();
         }
+        header
     }
 
+    /// Writes what every segment of an open connection has; returns the length of the headers.
     #[inline]
-    pub(super) fn header(&mut self, now: Time, segment: &mut Segment) {
+    pub(super) fn header(&mut self, now: Time, segment: &mut Segment) -> u32 {
         let window = self.receiver.acknowledge();
         self.last_ack_sent = self.receiver.nxt();
         segment.set_ack(self.receiver.nxt(), window);
         if self.timestamps {
             segment.options.timestamps = Some(self.timestamp_option(now));
+            return segment.packet_len();
         }
+        IP_HEADER + TCP_HEADER
     }
 
     // Out of line: the compiler would divide for the clock before it knows whether there are timestamps.

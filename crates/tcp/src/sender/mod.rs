@@ -31,6 +31,8 @@ pub struct Outgoing {
     pub fin: bool,
     /// Whether its first byte was sent before.
     pub again: bool,
+    /// Whether the window has no room for another until something changes, so that there is no need to ask.
+    pub last: bool,
 }
 
 /// An incoming ACK, with everything that the sender reads from it.

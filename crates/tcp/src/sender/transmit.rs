@@ -15,7 +15,7 @@ impl Sender {
             return self.poll_by_recovery(now);
         }
         if self.una == self.max {
-            if self.unsent == 0 && self.fin != Fin::Queued {
+            if self.has_nothing_to_send() {
                 return None;
             }
             self.restart_after_idle(now);
@@ -26,7 +26,17 @@ impl Sender {
             false => self.rwnd,
         };
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
-        self.send_new_data(now, rwnd, room)
+        let sent = self.send_new_data(now, rwnd, room)?;
+        // A full segment waits, and neither window lets it go. A control that adjusts the receive window is asked each time.
+        let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
+        let waits = left < self.smss && self.unsent >= u64::from(self.smss);
+        Some(Outgoing { last: waits && !self.adjusts_rwnd, ..sent })
+    }
+
+    /// Whether there is nothing to send or to send again, and no timer has it sent.
+    #[inline]
+    pub(crate) fn has_nothing_to_send(&self) -> bool {
+        self.plain && self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued
     }
 
     /// The next segment while the recovery has a say in it, or a probe or pacing.
@@ -110,7 +120,7 @@ impl Sender {
         self.max = self.una + 1;
         self.record.push(now, self.max);
         self.sent(now, 1);
-        Some(Outgoing { seq: self.una, len: 1, fin: false, again: false })
+        Some(Outgoing { seq: self.una, len: 1, fin: false, again: false, last: false })
     }
 
     /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
@@ -157,7 +167,7 @@ impl Sender {
         self.record.push(now, end);
         self.record.time_newest();
         self.sent(now, len);
-        Some(Outgoing { seq: from, len, fin, again: false })
+        Some(Outgoing { seq: from, len, fin, again: false, last: false })
     }
 
     fn resend(&mut self, now: Time, range: Range) -> Outgoing {
@@ -170,7 +180,7 @@ impl Sender {
         self.look_at_recovery();
         self.stats.retransmitted_segments += 1;
         self.sent(now, len);
-        Outgoing { seq: range.start, len, fin, again: true }
+        Outgoing { seq: range.start, len, fin, again: true, last: false }
     }
 
     #[inline]
