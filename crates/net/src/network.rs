@@ -37,7 +37,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     pub fn new(topology: &Topology, seed: u64, horizon: Time, names: P::Names, probe: O) -> Network<P, O> {
         let mut links = Vec::with_capacity(2 * topology.links.len());
         for link in &topology.links {
-            let stream = |suffix| Stream::derive(seed, &format!("link/{}{suffix}", link.name));
+            let stream = |suffix| Stream::derive(seed, &["link/", &link.name, suffix].concat());
             links.push(Link::new(&link.forward.link, stream("")));
             links.push(Link::new(&link.reverse.link, stream("/reverse")));
         }

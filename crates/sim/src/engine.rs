@@ -90,7 +90,7 @@ impl Engine {
         // Behind all connections.
         let mut streams = (scenario.connections() as u32..).map(ConnectionId);
         for (id, spec) in (0..).map(FlowId).zip(&scenario.flows) {
-            let mut iss = Stream::derive(seed, &format!("flow/{}/iss", spec.name));
+            let mut iss = Stream::derive(seed, &["flow/", &spec.name, "/iss"].concat());
             let mut flow = Flow::new(spec, seed, connections);
             connections = flow.connections.end;
             if let App::Udp(udp) = &mut flow.app {

@@ -141,9 +141,9 @@ pub struct FlowSpec {
     /// What it carries.
     pub app: AppSpec,
     /// The sending host's TCP; of no meaning to a flow over UDP.
-    pub sender: Config,
+    pub sender: Arc<Config>,
     /// The receiving host's TCP; of no meaning to a flow over UDP.
-    pub receiver: Config,
+    pub receiver: Arc<Config>,
     /// The name under which results show recovery and control, such as `sack`; `udp` over UDP.
     pub variant: String,
 }

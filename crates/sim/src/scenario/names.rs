@@ -49,7 +49,12 @@ pub(crate) fn numbered(name: &str) -> bool {
 
 /// `name` in copy number `i`.
 pub(crate) fn copy(name: &str, i: usize) -> String {
-    name.replace(NUMBER, &i.to_string())
+    // A search for one character first: there are as many names as links and flows, and more.
+    let Some(at) = name.find('{') else { return name.to_owned() };
+    match name[at..].strip_prefix(NUMBER) {
+        Some(rest) if !rest.contains('{') => [&name[..at], &i.to_string(), rest].concat(),
+        _ => name.replace(NUMBER, &i.to_string()),
+    }
 }
 
 /// The name of copy number `i` itself, which must be its own: numbered at the end when not elsewhere.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use bentpipe_tcp::{ControlKind, RecoveryKind};
 use bentpipe_units::Span;
@@ -60,8 +61,8 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             return Err(fail(&["connections"], message));
         }
         let (recovery, control) = variant(&flow).map_err(|message| fail(&["variant"], message))?;
-        let sender = config(document, at, End::Sender, recovery, control)?;
-        let receiver = config(document, at, End::Receiver, recovery, control)?;
+        let sender = Arc::new(config(document, at, End::Sender, recovery, control)?);
+        let receiver = Arc::new(config(document, at, End::Receiver, recovery, control)?);
         let variant = if app.over_udp() { "udp".to_owned() } else { variant_name(recovery, control) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);

@@ -17,11 +17,13 @@ pub(super) struct Challenges {
     oldest: usize,
 }
 
-impl Challenges {
-    pub(super) fn new() -> Challenges {
+impl Default for Challenges {
+    fn default() -> Challenges {
         Challenges { at: [Time::NEVER; MOST], oldest: 0 }
     }
+}
 
+impl Challenges {
     /// Whether one more may go out; counts it if so.
     pub(super) fn allow(&mut self, now: Time) -> bool {
         let oldest = &mut self.at[self.oldest];

@@ -5,14 +5,14 @@ use bentpipe_units::Time;
 use super::*;
 
 impl Endpoint {
-    /// Header prediction (Jacobson 1990): in order, inside the window, nothing but ACK set.
+    /// Header prediction (Jacobson 1990): inside the window, nothing but ACK set.
     #[inline(always)]
     pub(super) fn expects(&self, segment: &Segment) -> bool {
         self.state == State::Established
             && segment.flags == Flags::ACK
             && segment.ecn == Ecn::NotEct
-            && segment.seq == self.receiver.nxt()
-            && segment.len <= self.receiver.window()
+            && u64::from(segment.seq - self.receiver.nxt()) + u64::from(segment.len)
+                <= u64::from(self.receiver.window())
             && segment.ack - self.sender.una() <= self.sender.flight()
             && !self.timestamps
     }
@@ -20,6 +20,9 @@ impl Endpoint {
     /// A segment that was expected.
     #[inline(always)]
     pub(super) fn accept_expected(&mut self, now: Time, segment: &Segment) {
+        if segment.seq != self.receiver.nxt() {
+            return self.accept(now, segment);
+        }
         if !self.acknowledges_nothing(segment) {
             self.take_ack(now, segment, false);
         }
@@ -45,6 +48,7 @@ impl Endpoint {
     }
 
     /// What a segment that passed the checks acknowledges and brings.
+    #[inline(never)]
     pub(super) fn accept(&mut self, now: Time, segment: &Segment) {
         self.take_ack(now, segment, self.ecn && segment.flags.has(Flags::ECE));
         self.take_data(now, segment);
@@ -136,7 +140,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn challenge(&mut self, now: Time) {
-        if self.challenges.allow(now) {
+        if self.challenges.get_or_insert_default().allow(now) {
             self.receiver.ack_soon();
         }
     }
@@ -200,6 +204,9 @@ impl Endpoint {
         let newer = newest_ack || wl1 < segment.seq || (wl1 == segment.seq && wl2 <= segment.ack);
         if newer {
             self.window_from = (segment.seq.max(wl1), segment.ack);
+        }
+        if self.sender.has_nothing_to_send() && self.acknowledges_nothing(segment) {
+            return;
         }
         let timestamp_rtt = match (self.timestamps, segment.options.timestamps) {
             (true, Some(timestamps)) => self.echoed_rtt(now, timestamps.echo),

@@ -6,6 +6,8 @@ mod input;
 mod opening;
 mod output;
 
+use std::sync::Arc;
+
 use bentpipe_units::{Span, Time};
 use challenges::Challenges;
 
@@ -64,7 +66,7 @@ pub struct Written {
 /// One end of a connection.
 pub struct Endpoint {
     state: State,
-    config: Config,
+    config: Arc<Config>,
     sender: Sender,
     receiver: Receiver,
     iss: Seq,
@@ -85,9 +87,10 @@ pub struct Endpoint {
     last_ack_sent: Seq,
     /// SND.WL1 and SND.WL2.
     window_from: (Seq, Seq),
-    reset: Option<Segment>,
+    reset: Option<Box<Segment>>,
     time_wait_until: Time,
-    challenges: Challenges,
+    /// None while none was owed.
+    challenges: Option<Box<Challenges>>,
     error: Option<ConnectionError>,
 }
 
@@ -109,8 +112,9 @@ impl Default for Syn {
 }
 
 impl Endpoint {
-    /// A closed end whose SYN will have sequence number `iss`.
-    pub fn new(config: Config, iss: Seq) -> Endpoint {
+    /// A closed end, of a configuration that many may share, whose SYN will have sequence number `iss`.
+    pub fn new(config: impl Into<Arc<Config>>, iss: Seq) -> Endpoint {
+        let config = config.into();
         Endpoint {
             state: State::Closed,
             sender: Sender::new(&config, iss + 1),
@@ -131,7 +135,7 @@ impl Endpoint {
             window_from: (Seq::default(), Seq::default()),
             reset: None,
             time_wait_until: Time::NEVER,
-            challenges: Challenges::new(),
+            challenges: None,
             error: None,
         }
     }

@@ -10,11 +10,11 @@ impl Endpoint {
         if segment.flags.has(Flags::RST) {
             return;
         }
-        self.reset = Some(if segment.flags.has(Flags::ACK) {
+        self.reset = Some(Box::new(if segment.flags.has(Flags::ACK) {
             Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
         } else {
             Segment { ack: segment.end(), flags: Flags::RST | Flags::ACK, ..Segment::default() }
-        });
+        }));
     }
 
     pub(super) fn on_segment_listening(&mut self, segment: &Segment) {

@@ -40,7 +40,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn poll_reset(&mut self, segment: &mut Segment) -> Option<Written> {
-        *segment = self.reset.take()?;
+        *segment = *self.reset.take()?;
         Some(Written { bytes: segment.packet_len(), again: false, last: false })
     }
 

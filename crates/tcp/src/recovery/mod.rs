@@ -47,7 +47,8 @@ pub enum Progress {
 pub enum Next {
     /// These bytes again.
     Again(Range),
-    /// Data never sent before, if there is any, of at most so many bytes.
+    /// Data never sent before, if there is any, of at most so many bytes. In a recovery phase, when less than a segment is left
+    /// of them, nothing else goes out either until something changes.
     NewData {
         /// Bytes that may go out.
         room: u32,

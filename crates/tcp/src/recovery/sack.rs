@@ -16,6 +16,8 @@ pub struct Sack {
     phase: Option<Phase>,
     phases: u32,
     resend: Resend,
+    /// Everything missing below this is lost, and so many bytes are held from there on: of the scoreboard as it was told last.
+    lost_below: Option<(Seq, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +46,19 @@ impl Sack {
             phase: None,
             phases: 0,
             resend: Resend::default(),
+            lost_below: None,
         }
+    }
+
+    /// The scoreboard has changed.
+    fn look_at_board(&mut self, board: &Runs) {
+        self.lost_below = board.lost_below(self.threshold, self.smss);
     }
 
     /// RFC 6675 section 4, SetPipe: each byte not held counts once if it is not lost and once if it was retransmitted.
     fn pipe(&self, board: &Runs, una: Seq, max: Seq) -> u32 {
         let resent = self.phase.as_ref().map_or(0, |phase| phase.resent);
-        let (from, held) = board.lost_below(self.threshold, self.smss).unwrap_or((una, board.held()));
+        let (from, held) = self.lost_below.unwrap_or((una, board.held()));
         (max - from) - held + resent
     }
 
@@ -93,7 +101,7 @@ impl Sack {
     /// Tells the control of each hole that the scoreboard has come to call lost.
     fn tell_further_losses(&mut self, cx: &mut Context<'_>) {
         let Some(phase) = &mut self.phase else { return };
-        let Some((lost_below, _)) = cx.record().board().lost_below(self.threshold, self.smss) else { return };
+        let Some((lost_below, _)) = self.lost_below else { return };
         let limit = lost_below.min(phase.recovery_point);
         while phase.told < limit {
             let hole = cx.record().board().missing_from(phase.told.max(cx.una), limit);
@@ -122,6 +130,7 @@ impl Recovery for Sack {
     }
 
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
+        self.look_at_board(cx.record().board());
         if self.duplicates == 0 {
             self.before_duplicates = cx.max;
         }
@@ -132,8 +141,8 @@ impl Recovery for Sack {
         }
         // Section 5 step 2 and 4; section 5.1 forbids a new phase below the old RecoveryPoint.
         let allowed = self.recovery_point.is_none_or(|point| cx.una >= point);
-        let lost = cx.record().board().lost_below(self.threshold, self.smss);
-        if allowed && (self.duplicates >= self.threshold || lost.is_some_and(|(below, _)| below > cx.una)) {
+        let lost = self.lost_below.is_some_and(|(below, _)| below > cx.una);
+        if allowed && (self.duplicates >= self.threshold || lost) {
             self.enter(cx);
             self.tell_further_losses(cx);
         }
@@ -150,6 +159,7 @@ impl Recovery for Sack {
                 resent -= gone.end.min(high) - gone.start;
             }
         });
+        self.look_at_board(cx.record().board());
         let Some(phase) = &mut self.phase else { return Progress::Open };
         phase.resent -= resent;
         phase.high_rxt = phase.high_rxt.max(cx.una);
@@ -170,6 +180,7 @@ impl Recovery for Sack {
         self.duplicates = 0;
         self.recovery_point = Some(cx.max);
         cx.record.forget_sacked();
+        self.lost_below = None;
         self.resend.at_once(cx.una);
         self.resend.go_back(cx.una);
     }
@@ -199,7 +210,7 @@ impl Recovery for Sack {
         let hole = Range { start: hole.start, end: hole.end.min(hole.start + o.smss) };
         let highest = board.highest();
         let beyond_known = highest.is_none_or(|highest| hole.start >= highest);
-        let lost = board.lost_below(self.threshold, self.smss).is_some_and(|(below, _)| hole.start < below);
+        let lost = self.lost_below.is_some_and(|(below, _)| hole.start < below);
         if lost && !beyond_known {
             // (1) the lowest hole that is lost and not yet retransmitted
         } else if o.new_data {

@@ -120,6 +120,8 @@ pub struct Sender {
     paced: bool,
     /// Whether the control has a say in the receive window.
     adjusts_rwnd: bool,
+    /// Whether the recovery goes by SACK blocks.
+    reads_sack: bool,
     probing: bool,
     probe_now: bool,
     growth_needs_limit: bool,
@@ -169,6 +171,7 @@ impl Sender {
     /// A sender whose first byte has sequence number `first`.
     pub fn new(config: &Config, first: Seq) -> Sender {
         let agreed = Agreed::all(config);
+        let recovery = recovery::new(config, agreed);
         Sender {
             una: first,
             max: first,
@@ -178,6 +181,7 @@ impl Sender {
             plain: true,
             paced: false,
             adjusts_rwnd: true,
+            reads_sack: recovery.needs_sack(),
             probing: false,
             probe_now: false,
             growth_needs_limit: config.grow_only_when_limited,
@@ -188,7 +192,7 @@ impl Sender {
             last_sent: Time::ZERO,
             window: first_window(config, agreed),
             control: control::new(config),
-            recovery: recovery::new(config, agreed),
+            recovery,
             record: Record::default(),
             rtt: RttEstimator::new(config.rto),
             stats: SenderStats::default(),
@@ -207,7 +211,7 @@ impl Sender {
         self.smss = agreed.smss;
         self.window = first_window(config, agreed);
         self.restart_window = restart_window(config, agreed);
-        self.recovery = recovery::new(config, agreed);
+        self.set_recovery(recovery::new(config, agreed));
         self.look_at_control();
     }
 
@@ -233,6 +237,7 @@ impl Sender {
 
     /// Replaces the recovery, before any data is sent.
     pub fn set_recovery(&mut self, recovery: Box<dyn Recovery>) {
+        self.reads_sack = recovery.needs_sack();
         self.recovery = recovery;
     }
 
@@ -312,7 +317,7 @@ impl Sender {
             // the probe segments, the sending TCP MUST allow the connection to stay open"; section 4.2.2.16 says the same of data that lies beyond
             // the right edge.
             self.timeouts_in_a_row = 0;
-        } else if prior_flight > 0 && !incoming.carries_data && same_window && !self.recovery.needs_sack() {
+        } else if prior_flight > 0 && !incoming.carries_data && same_window && !self.reads_sack {
             duplicate = true;
         }
         if duplicate {
@@ -332,7 +337,9 @@ impl Sender {
                 self.plain = false;
             }
         }
-        self.control.on_advertised_window(self.rwnd);
+        if self.adjusts_rwnd {
+            self.control.on_advertised_window(self.rwnd);
+        }
     }
 
     fn leave_persist(&mut self) {

@@ -340,28 +340,33 @@ impl Record {
 
     /// The peer reports to hold `block` of the bytes between `una` and `max`; calls `fresh` with each part that is news.
     pub(crate) fn sack(&mut self, now: Time, block: SackBlock, una: Seq, mut fresh: impl FnMut(Range)) {
-        let mut board = std::mem::take(&mut self.board);
-        let mut bytes = 0;
-        board.insert(block, |part| {
+        let (mut rest, mut bytes) = (block, 0);
+        while let Some(part) = self.board.insert_missing(rest) {
             fresh(part);
-            let mut start = part.start;
-            let numbers = self.cut_out(part, una, self.sacked_to);
-            self.sacked_to = numbers.end;
-            for number in numbers {
-                let sent = *self.get(number);
-                if sent.marks & DELIVERED == 0 {
-                    bytes += sent.end - start;
-                    self.note_newest(number);
-                }
-                start = sent.end;
-                self.get_mut(number).marks = (sent.marks & !LOST) | SACKED | DELIVERED;
-            }
-        });
-        self.board = board;
+            bytes += self.mark_sacked(part, una);
+            rest.start = part.end;
+        }
         if bytes > 0 {
             self.ahead += bytes;
             self.deliver(now, bytes);
         }
+    }
+
+    /// The peer holds a range of what is outstanding; returns how many bytes of it were not delivered before.
+    fn mark_sacked(&mut self, range: Range, una: Seq) -> u32 {
+        let (mut start, mut bytes) = (range.start, 0);
+        let numbers = self.cut_out(range, una, self.sacked_to);
+        self.sacked_to = numbers.end;
+        for number in numbers {
+            let sent = *self.get(number);
+            if sent.marks & DELIVERED == 0 {
+                bytes += sent.end - start;
+                self.note_newest(number);
+            }
+            start = sent.end;
+            self.get_mut(number).marks = (sent.marks & !LOST) | SACKED | DELIVERED;
+        }
+        bytes
     }
 
     /// Forgets what the peer reported to hold; it stays delivered.

@@ -8,7 +8,7 @@ use crate::SackBlock;
 impl Sender {
     /// Takes SACK blocks; whether they tell something new.
     pub(super) fn take_sack(&mut self, now: Time, incoming: &Incoming<'_>) -> bool {
-        if !self.recovery.needs_sack() {
+        if !self.reads_sack {
             return false;
         }
         if let Some(twice) = duplicate_report(incoming) {
@@ -23,9 +23,7 @@ impl Sender {
             if start >= end || end > outstanding {
                 continue;
             }
-            // Most of what is reported was reported before.
-            let board = self.record.board();
-            if board.holds(*block) || !board.admits(*block, outstanding, self.smss) {
+            if !self.record.board().admits(*block, outstanding, self.smss) {
                 continue;
             }
             let recovery = &mut self.recovery;

@@ -27,10 +27,15 @@ impl Sender {
         };
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
         let sent = self.send_new_data(now, rwnd, room)?;
-        // A full segment waits, and neither window lets it go. A control that adjusts the receive window is asked each time.
         let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
-        let waits = left < self.smss && self.unsent >= u64::from(self.smss);
-        Some(Outgoing { last: waits && !self.adjusts_rwnd, ..sent })
+        Some(Outgoing { last: self.is_last(left), ..sent })
+    }
+
+    /// Whether a full segment waits that a window with room for `left` bytes does not let go. A control that adjusts the
+    /// receive window is asked each time.
+    #[inline(always)]
+    fn is_last(&self, left: u32) -> bool {
+        left < self.smss && self.unsent >= u64::from(self.smss) && !self.adjusts_rwnd
     }
 
     /// Whether there is nothing to send or to send again, and no timer has it sent.
@@ -52,7 +57,9 @@ impl Sender {
             return self.probe(now);
         }
         if !self.paced {
-            self.restart_after_idle(now);
+            if self.una == self.max {
+                self.restart_after_idle(now);
+            }
             return self.next_by_recovery(now);
         }
         self.note_other_timer();
@@ -69,7 +76,10 @@ impl Sender {
     fn next_by_recovery(&mut self, now: Time) -> Option<Outgoing> {
         let in_recovery = self.recovery.in_recovery();
         let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery };
-        let rwnd = self.control.receive_window(&self.window, &view);
+        let rwnd = match self.adjusts_rwnd {
+            true => self.control.receive_window(&self.window, &view),
+            false => self.rwnd,
+        };
         let outstanding = Outstanding {
             una: self.una,
             max: self.max,
@@ -82,7 +92,10 @@ impl Sender {
         };
         match self.recovery.next(&outstanding) {
             Next::Again(range) => Some(self.resend(now, range)),
-            Next::NewData { room } => self.send_new_data(now, rwnd, room),
+            Next::NewData { room } => {
+                let sent = self.send_new_data(now, rwnd, room)?;
+                Some(Outgoing { last: in_recovery && self.is_last(room.saturating_sub(sent.len)), ..sent })
+            }
             Next::Nothing => None,
         }
     }

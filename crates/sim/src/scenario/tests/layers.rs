@@ -70,7 +70,7 @@ fn what_is_not_written_is_as_the_profile_has_it() {
             let overrides = [("tcp.profile", profile.name()), ("flows.f.variant", recovery.name())];
             let scenario = set(SMALL, &overrides).unwrap();
             let config = profile.config(recovery, bentpipe_tcp::ControlKind::Standard);
-            assert_eq!((&scenario.flows[0].sender, &scenario.flows[0].receiver), (&config, &config));
+            assert_eq!((&*scenario.flows[0].sender, &*scenario.flows[0].receiver), (&config, &config));
         }
     }
     let scenario = good(SMALL);

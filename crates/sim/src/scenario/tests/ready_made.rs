@@ -178,7 +178,7 @@ fn the_reference_has_the_defaults_of_each_profile() {
             let key = format!("tcp.{}", cells[1]);
             let scenario = set(base, &[("tcp.profile", profile.name()), (&key, &value)]).unwrap();
             let expected = profile.config(RecoveryKind::Sack, ControlKind::Standard);
-            assert_eq!(scenario.flows[0].sender, expected, "{key} of {}", profile.name());
+            assert_eq!(*scenario.flows[0].sender, expected, "{key} of {}", profile.name());
             checked += 1;
         }
     }
