@@ -173,6 +173,22 @@ impl Endpoint {
         }
     }
 
+    /// The application breaks the connection off, whatever was not delivered: the peer hears a reset, if it may know of the
+    /// connection and is not through with it (RFC 9293 section 3.10.5).
+    pub fn abort(&mut self) {
+        let known = matches!(
+            self.state,
+            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
+        );
+        if known {
+            let (seq, ack) = (self.sender.max(), self.receiver.nxt());
+            self.reset =
+                Some(Box::new(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() }));
+        }
+        self.state = State::Closed;
+        self.syn = Syn::default();
+    }
+
     /// The application reads up to `most` bytes; returns how many there were.
     #[inline]
     pub fn read(&mut self, most: u32) -> u32 {
@@ -245,6 +261,12 @@ impl Endpoint {
     #[inline]
     pub fn state(&self) -> State {
         self.state
+    }
+
+    /// Payload bytes of a full segment.
+    #[inline]
+    pub fn segment_size(&self) -> u32 {
+        self.smss
     }
 
     /// Why the connection ended early, if it did.

@@ -40,6 +40,32 @@ fn one_end_after_the_other() {
     assert_eq!(net.errors(), [None, None]);
 }
 
+/// RFC 9293 section 3.10.5: ABORT, with data on its way in either direction.
+#[test]
+fn an_end_that_breaks_off_resets_the_other() {
+    for lost in [false, true] {
+        let mut net = Net::established(reno());
+        net.write(CLIENT, 5000);
+        net.write(SERVER, 5000);
+        net.run_to((net.now.as_secs() * 1000.0) as u64 + 20);
+        net.ends[SERVER].abort();
+        assert_eq!(net.states(), [State::Established, State::Closed]);
+        match lost {
+            // Whatever the client sends to what is no connection any more is answered by another.
+            true => assert!(net.ends[SERVER].poll_transmit(net.now).is_some()),
+            false => net.serve(SERVER),
+        }
+        net.run();
+        assert_eq!(net.states(), [State::Closed; 2]);
+        assert_eq!(net.errors(), [Some(ConnectionError::Reset), None]);
+        assert_eq!(net.ends[SERVER].next_timeout(), bentpipe_units::Time::NEVER);
+    }
+    let mut alone = bentpipe_tcp::Endpoint::new(reno(), Seq(1));
+    alone.connect();
+    alone.abort();
+    assert_eq!((alone.state(), alone.poll_transmit(bentpipe_units::Time::ZERO)), (State::Closed, None));
+}
+
 #[test]
 fn both_ends_at_once() {
     let mut net = Net::established(reno());
