@@ -86,6 +86,18 @@ class Handover(TypedDict):
     lost_packets: Number
 
 
+class Relay(TypedDict):
+    """What a relay held between two connections; its name is that of the flow that it sends on by."""
+
+    name: str
+    upstream: str
+    node: str
+    buffer_bytes: Number
+    buffer_mean_bytes: Number
+    buffer_max_bytes: Number
+    undelivered_bytes: Number
+
+
 class Page(TypedDict):
     """One page that the user of an HTTP flow asked for: the flow's name, the page's number from 1."""
 
@@ -154,6 +166,7 @@ class Run(TypedDict):
     links: list[Link]
     gateways: list[Gateway]
     handovers: list[Handover]
+    relays: list[Relay]
     pages: list[Page]
     jain: Number
     jain_flows: NotRequired[Number]

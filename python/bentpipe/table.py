@@ -20,7 +20,7 @@ from bentpipe.flow_tables import (
 from bentpipe.grid import Grid
 from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
 from bentpipe.reproduction import Reproduced, verdict_counts
-from bentpipe.results import Gateway, Handover, Link, Number, Recording, Run, mean
+from bentpipe.results import Gateway, Handover, Link, Number, Recording, Relay, Run, mean
 from bentpipe.units import count, counted, percent, quantity, seconds
 
 _WIDTH_OF_A_FILE = 160
@@ -35,7 +35,7 @@ def console() -> Console:
 
 
 def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
-    """Print the flows, what their losses cost, their pages, links, gateways and handovers, and the cost.
+    """Print the flows, what losses cost them, pages, links, gateways, handovers, relays, and the cost.
 
     The flows that fit the patterns `flows` have rows of their own, first.
 
@@ -60,6 +60,8 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
         tables.append(gateway_table(run["gateways"]))
     if run["handovers"]:
         tables.append(handover_table(run["handovers"]))
+    if run["relays"]:
+        tables.append(relay_table(run["relays"]))
     for table in tables:
         print_whole(table, to)
     for line in _cut_short(run.get("recording", {})):
@@ -156,6 +158,17 @@ def handover_table(handovers: list[Handover]) -> Table:
         lost = counted(handover["lost_packets"], "packet")
         table.add_row(handover["name"], seconds(handover["at_s"]), count(handover["flows"]), lost)
     mention_rest(table, len(handovers))
+    return table
+
+
+def relay_table(relays: list[Relay]) -> Table:
+    """Make the table of what the relays held between two connections."""
+    table = new_table("relay", "at", "upstream", "buffer", "buffer, mean", "buffer, most", "undelivered")
+    for relay in relays[:MAXIMUM_ROWS]:
+        held = (relay["buffer_bytes"], relay["buffer_mean_bytes"], relay["buffer_max_bytes"])
+        sizes = (quantity(size, "B") for size in (*held, relay["undelivered_bytes"]))
+        table.add_row(relay["name"], relay["node"], relay["upstream"], *sizes)
+    mention_rest(table, len(relays))
     return table
 
 

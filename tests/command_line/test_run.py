@@ -81,14 +81,31 @@ def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe,
 
 def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "results.md").read_text()
-    scenarios = ("leo-handover.toml", "pages.toml", "demo.toml")
+    scenarios = ("leo-handover.toml", "pages.toml", "demo.toml", "relay.toml")
     for name in scenarios:
         assert bentpipe("run", SCENARIOS / name, "--runs", "2", "--out", name).returncode == 0
         run = json.loads((tmp_path / name / "result.json").read_text())
-        rows = [row for table in ("flows", "links", "gateways", "handovers", "pages") for row in run[table]]
+        tables = ("flows", "links", "gateways", "handovers", "relays", "pages")
+        rows = [row for table in tables for row in run[table]]
         keys = {key for table in (run, run["engine"], run["jain"], *rows) for key in table}
         kinds = set(pq.read_table(tmp_path / name / "series.parquet")["kind"].to_pylist())
         assert [key for key in keys | kinds if f"`{key}`" not in page and f'"{key}"' not in page] == []
+
+
+def test_a_relay_has_a_row_of_its_buffer_and_a_series(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    result = bentpipe("run", SCENARIOS / "relay.toml", "--out", "out")
+    header, row = result.stdout.splitlines()[-3:-1]
+    assert header.endswith("buffer, mean  buffer, most  undelivered")
+    (relay,) = json.loads((tmp_path / "out" / "result.json").read_text())["relays"]
+    assert relay["buffer_bytes"] == relay["buffer_max_bytes"] == 128 * 1024
+    assert 0 < relay["buffer_mean_bytes"] < relay["buffer_max_bytes"]
+    assert row.split()[:3] == ["ground", "relay", "space"]
+    assert row.split()[-4:] == ["131.1", "kB", "0", "B"]
+    held = bentpipe("run", SCENARIOS / "relay.toml", "--out", "held", "--series", "ground:buffer")
+    assert held.returncode == 0
+    buffer = pq.read_table(tmp_path / "held" / "series.parquet").to_pydict()
+    assert set(buffer["kind"]) == {"buffer"}
+    assert max(buffer["value"]) == 128 * 1024
 
 
 def test_the_table_shows_units(bentpipe: Bentpipe, lossy: Path) -> None:

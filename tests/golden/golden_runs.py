@@ -40,6 +40,8 @@ def run_of(path: Path) -> tuple[dict[str, Any], str | None]:
 def summary(run: dict[str, Any], capture: str | None, keys: Keys) -> dict[str, Any]:
     """Give a few numbers of a run to read, and the digest of all that stand under `keys`."""
     counted = {part: [{key: row[key] for key in keys[part]} for row in run[part]] for part in SECTIONS}
+    if run["relays"]:
+        counted["relays"] = run["relays"]
     totals = {key: sum(flow[key] for flow in run["flows"]) for key in TOTALS}
     numbers = _digest(json.dumps([run["duration_s"], counted]).encode())
     return {"duration_s": run["duration_s"], **totals, "numbers": numbers, "capture": capture}

@@ -6,6 +6,7 @@
 mod datagrams;
 mod handovers;
 mod hosts;
+mod relays;
 
 use std::ops::ControlFlow;
 
@@ -107,7 +108,7 @@ impl Engine {
                             last_delivery: None,
                             route,
                             flow: id,
-                            answers: matches!(flow.app, App::Http(_)),
+                            attended: matches!(flow.app, App::Http(_)),
                             armed: Time::NEVER,
                         });
                     }
@@ -115,6 +116,7 @@ impl Engine {
             }
             self.flows.push(flow);
         }
+        self.join_relays();
         let held = self.add_handovers(scenario, router);
         self.net.mark_passing(&held);
         for (id, flow) in (0..).map(FlowId).zip(&self.flows) {

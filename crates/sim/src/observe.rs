@@ -10,10 +10,10 @@ use bentpipe_tcp::{Endpoint, Flags, Seq};
 use bentpipe_units::Time;
 
 use crate::addresses::{keys, lines};
-use crate::ids::{EndId, Side};
+use crate::ids::{ConnectionId, EndId, Side};
 use crate::packet::{Content, Packet};
 use crate::pcap::Capture;
-use crate::recorder::{ACKED, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
+use crate::recorder::{ACKED, BUFFER, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
 use crate::result::{CaptureRecord, Recording};
 use crate::scenario::Scenario;
 use crate::series::SeriesOptions;
@@ -169,6 +169,12 @@ impl Observer {
         let rtt = sender.rtt().latest().map_or(f64::NAN, |rtt| rtt.as_secs());
         let rto = sender.rtt().rto().as_secs();
         recorder.state(now, flow, [cwnd, ssthresh, flight, rtt, rto]);
+    }
+
+    pub(crate) fn buffered(&mut self, now: Time, relay: ConnectionId, bytes: u64) {
+        if let Some(recorder) = self.recorder() {
+            recorder.point(now, relay, BUFFER, bytes);
+        }
     }
 
     /// Records a packet at the host of end `at`, sent by end `from`, if that is the host that the data comes from: a reader

@@ -23,6 +23,7 @@ pub(crate) const SACK_START: usize = 8;
 pub(crate) const SACK_END: usize = 9;
 pub(crate) const DROPPED: usize = 10;
 pub(crate) const DAMAGED: usize = 11;
+pub(crate) const BUFFER: usize = 12;
 
 /// Records the series of a run.
 pub(crate) struct Recorder {

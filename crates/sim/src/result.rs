@@ -27,6 +27,8 @@ pub struct RunResult {
     pub gateways: Vec<GatewayResult>,
     /// One entry a handover, in the scenario's order.
     pub handovers: Vec<HandoverResult>,
+    /// One entry a relay, in the scenario's order of flows.
+    pub relays: Vec<RelayResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
     pub pages: Vec<PageResult>,
     /// Jain's index over the goodputs of flows that ask for the same: (Σx)² / (n Σx²); null when there are none, or nothing
@@ -170,6 +172,26 @@ pub struct HandoverResult {
     pub lost_packets: u64,
 }
 
+/// One relay.
+#[derive(Debug, Serialize)]
+pub struct RelayResult {
+    /// The name of its flow, whose times are those of the whole way: from the start of the first sender to the last byte at
+    /// the last receiver.
+    pub name: String,
+    /// The flow whose data it carries on.
+    pub upstream: String,
+    /// The node where it is.
+    pub node: String,
+    /// Size of its buffer.
+    pub buffer_bytes: u64,
+    /// What was in the buffer on average: from the first byte on, until the last was acknowledged or the run ended.
+    pub buffer_mean_bytes: f64,
+    /// The most that was in the buffer.
+    pub buffer_max_bytes: u64,
+    /// Bytes that were acknowledged to the sender and not by the receiver, at the end of the run.
+    pub undelivered_bytes: u64,
+}
+
 /// One page of an HTTP flow.
 #[derive(Debug, Serialize)]
 pub struct PageResult {
@@ -211,9 +233,10 @@ impl RunResult {
             .collect();
         let pages = engine.flows().zip(&scenario.flows).flat_map(|((flow, _), spec)| match &flow.app {
             App::Http(http) => page_results(&spec.name, http),
-            App::Bulk { .. } | App::OnOff(_) | App::Udp(_) => Vec::new(),
+            App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => Vec::new(),
         });
         let pages = pages.collect();
+        let relays = relay_results(scenario, engine, end);
         let names =
             scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
         let names: Vec<String> = names.collect();
@@ -250,11 +273,31 @@ impl RunResult {
             links,
             gateways,
             handovers,
+            relays,
             pages,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
             recording: None,
         }
     }
+}
+
+fn relay_results(scenario: &Scenario, engine: &Engine, end: Time) -> Vec<RelayResult> {
+    let flows: Vec<_> = engine.flows().collect();
+    let relays = scenario.flows.iter().zip(&flows).filter_map(|(spec, (flow, pairs))| {
+        let App::Relay(relay) = &flow.app else { return None };
+        let upstream = relay.upstream.index();
+        let [[_, up]] = flows[upstream].1 else { return None };
+        Some(RelayResult {
+            name: spec.name.clone(),
+            upstream: scenario.flows[upstream].name.clone(),
+            node: scenario.nodes[spec.from].clone(),
+            buffer_bytes: relay.size(),
+            buffer_mean_bytes: relay.mean(end, flow.complete(pairs)),
+            buffer_max_bytes: relay.most(),
+            undelivered_bytes: relay.undelivered(&up.tcp),
+        })
+    });
+    relays.collect()
 }
 
 fn page_results(flow: &str, http: &Http) -> Vec<PageResult> {
@@ -292,6 +335,7 @@ fn flow_result(
     let judged = if matches!(flow.app, App::Http(_)) { 2 } else { 1 };
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());
+    let error = error.map(|error| error.to_string()).or_else(|| upstream_error(flow));
     FlowResult {
         name: spec.name.clone(),
         group: spec.group.clone(),
@@ -313,8 +357,14 @@ fn flow_result(
         datagrams_sent: 0,
         datagrams_lost: 0,
         losses,
-        error: error.map(|error| error.to_string()),
+        error,
     }
+}
+
+/// Why a relay broke its connection off.
+fn upstream_error(flow: &Flow) -> Option<String> {
+    let App::Relay(relay) = &flow.app else { return None };
+    relay.broken.map(|error| format!("the connection upstream broke: {error}"))
 }
 
 fn udp_result(spec: &FlowSpec, flow: &Flow, udp: &Udp, end: Time) -> FlowResult {
@@ -350,14 +400,25 @@ fn per_second(bytes: u64, duration_s: f64) -> f64 {
     if duration_s > 0.0 { bytes as f64 * 8.0 / duration_s } else { 0.0 }
 }
 
-/// Goodputs of the bulk transfers; without one, of all flows if they ask for the same.
+/// Goodputs of the bulk transfers, each over its whole way; without one, of all flows if they ask for the same.
 fn sharing(scenario: &Scenario, flows: &[FlowResult]) -> Vec<f64> {
     let specs = &scenario.flows;
-    let bulk = |spec: &FlowSpec| matches!(spec.app, AppSpec::Ftp(_));
+    let mut carried_on = vec![false; specs.len()];
+    for upstream in specs.iter().filter_map(|spec| spec.upstream) {
+        carried_on[upstream] = true;
+    }
+    let of_bulk = |spec: &FlowSpec| {
+        let mut spec = spec;
+        while let Some(upstream) = spec.upstream {
+            spec = &specs[upstream];
+        }
+        matches!(spec.app, AppSpec::Ftp(_))
+    };
     let alike = specs.windows(2).all(|pair| pair[0].app == pair[1].app);
-    let any_bulk = specs.iter().any(bulk);
-    let pairs = specs.iter().zip(flows);
-    let shares = pairs.filter(|(spec, _)| if any_bulk { bulk(spec) } else { alike });
+    let bulk = specs.iter().zip(&carried_on).map(|(spec, carried_on)| !carried_on && of_bulk(spec));
+    let bulk: Vec<bool> = bulk.collect();
+    let any_bulk = bulk.contains(&true);
+    let shares = bulk.iter().zip(flows).filter(|(bulk, _)| if any_bulk { **bulk } else { alike });
     shares.map(|(_, flow)| flow.goodput_bps).collect()
 }
 

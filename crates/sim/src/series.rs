@@ -7,7 +7,7 @@ use crate::scenario::Scenario;
 
 /// The curves of a flow, or of one of its connections where it may open several: kind and unit. Sequence numbers are bytes
 /// since the first byte of data, and do not wrap.
-pub const FLOW_KINDS: [(&str, &str); 12] = [
+pub const FLOW_KINDS: [(&str, &str); 13] = [
     ("cwnd", "B"),
     ("ssthresh", "B"),
     ("flight", "B"),
@@ -20,6 +20,7 @@ pub const FLOW_KINDS: [(&str, &str); 12] = [
     ("sack_end", "B"),
     ("dropped", "B"),
     ("damaged", "B"),
+    ("buffer", "B"),
 ];
 
 /// The curves of a direction of a link: kind and unit.

@@ -1,15 +1,31 @@
-//! What the network tells, and who hears it: loss causes, series and captures, the flows over UDP.
+//! What the network and its hosts tell, and who hears it: loss causes, series and captures, the flows over UDP.
 
 use bentpipe_net::{Calendar, LinkId, Lost, Probe};
 use bentpipe_path::Link;
+use bentpipe_tcp::Endpoint;
 use bentpipe_units::Time;
 
 use crate::causes::Causes;
-use crate::ids::{Call, Target};
+use crate::ids::{Call, ConnectionId, EndId, Target};
 use crate::observe::Observer;
 use crate::packet::{Content, Packet};
 
-/// Hears what happens in the network.
+/// Hears what happens at hosts, as [`Probe`] does in the network: what has no body here costs nothing.
+pub(crate) trait HostProbe {
+    /// An end has taken what came, or its timer, and sent what it had to send.
+    #[inline(always)]
+    fn acted(&mut self, now: Time, end: EndId, tcp: &Endpoint) {
+        let _ = (now, end, tcp);
+    }
+
+    /// A relay's buffer holds so many bytes from now on; `relay` is the connection that it sends by.
+    #[inline(always)]
+    fn buffered(&mut self, now: Time, relay: ConnectionId, bytes: u64) {
+        let _ = (now, relay, bytes);
+    }
+}
+
+/// Hears what happens in the network and at its hosts.
 pub(crate) struct Watch {
     /// When ends, applications and handovers want to be called, and when a flow over UDP hears of a loss.
     pub(crate) timers: Calendar<Target>,
@@ -17,6 +33,21 @@ pub(crate) struct Watch {
     pub(crate) causes: Causes,
     /// Packets that each handover lost.
     pub(crate) left: Vec<u64>,
+}
+
+impl HostProbe for Watch {
+    #[inline(always)]
+    fn acted(&mut self, now: Time, end: EndId, tcp: &Endpoint) {
+        if let Some(observer) = &mut self.observer {
+            observer.state(now, end, tcp);
+        }
+    }
+
+    fn buffered(&mut self, now: Time, relay: ConnectionId, bytes: u64) {
+        if let Some(observer) = &mut self.observer {
+            observer.buffered(now, relay, bytes);
+        }
+    }
 }
 
 impl Probe<Packet> for Watch {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bentpipe.plot.choice import Choice
 from bentpipe.plot.curves import Curves
 from bentpipe.plot.headings import headings
-from bentpipe.plot.panels import Legend, View, queue, round_trip, sequence, window
+from bentpipe.plot.panels import Legend, View, buffer, queue, round_trip, sequence, window
 from bentpipe.plot.scales import fit, label_time
 from bentpipe.plot.subject import Subject
 from bentpipe.results import Handover, mean
@@ -90,10 +90,12 @@ def end_of(subjects: Sequence[Subject]) -> float:
 
 
 def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
-    """Give the panels with their heights; without a connection there is neither a window nor an RTT."""
+    """Give the panels with their heights: those of windows, RTTs and buffers where there are such."""
     of_connections: list[tuple[_Panel, float]] = [(window, 2.2), (round_trip, 1.6)]
     shown = any(view.curves.has_kind("cwnd") for view in views)
-    return [(sequence, 3.2), *(of_connections if shown else []), (queue, 1.6)]
+    of_relays: list[tuple[_Panel, float]] = [(buffer, 1.6)]
+    relays = any(view.curves.has_kind("buffer") for view in views)
+    return [(sequence, 3.2), *(of_connections if shown else []), *(of_relays if relays else []), (queue, 1.6)]
 
 
 def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choice) -> None:
@@ -106,6 +108,8 @@ def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choic
         # The timer is set to seconds before the first sample, and doubled when it expires.
         timer = "RTO" in entries
         fit(row, "RTT, RTO" if timer else "RTT", "s", log_from=5.0 if timer else 20.0)
+    elif panel is buffer:
+        fit(row, "relay's buffer", "B")
     else:
         fit(row, "queue", "packets")
     if not entries:

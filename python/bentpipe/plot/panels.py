@@ -97,6 +97,12 @@ def round_trip(axes: "Axes", view: View) -> Legend:
     return entries
 
 
+def buffer(axes: "Axes", view: View) -> Legend:
+    """Draw what is in the buffers of relays, in the colours of their flows."""
+    _every(axes, view, "buffer")
+    return {}
+
+
 def queue(axes: "Axes", view: View) -> Legend:
     """Draw the length of the longest queues, the longest behind the others."""
     entries: Legend = {}

@@ -2,6 +2,7 @@
 
 mod http;
 mod onoff;
+mod relay;
 mod udp;
 
 use std::ops::Range;
@@ -12,10 +13,11 @@ use bentpipe_units::{Span, Time};
 
 pub(crate) use http::Http;
 pub(crate) use onoff::OnOff;
+pub(crate) use relay::Relay;
 pub(crate) use udp::{HEADERS, Udp};
 
 use crate::engine::End;
-use crate::ids::{ConnectionId, EndId, Side};
+use crate::ids::{ConnectionId, EndId, FlowId, Side};
 use crate::scenario::{AppSpec, FlowSpec};
 
 /// One flow: its application, and where its connections are.
@@ -26,6 +28,8 @@ pub(crate) struct Flow {
     pub(crate) app: App,
     /// Its connections among all.
     pub(crate) connections: Range<usize>,
+    /// The flow that carries its data on from the node that it goes to.
+    pub(crate) relay: Option<FlowId>,
     pub(crate) over: bool,
 }
 
@@ -36,6 +40,8 @@ pub(crate) enum App {
     Http(Box<Http>),
     /// Bytes at times of its own. The sending host opens the connection and closes it.
     OnOff(Box<OnOff>),
+    /// The data of another flow, which ends at the node where this one begins. That node opens the connection and closes it.
+    Relay(Box<Relay>),
     /// Datagrams, without a connection and so without ends.
     Udp(Box<Udp>),
 }
@@ -52,6 +58,10 @@ impl Flow {
                 let stream = Stream::derive(seed, &format!("flow/{}/onoff", spec.name));
                 (App::OnOff(Box::new(OnOff::new(onoff, start, stream))), onoff.duration)
             }
+            AppSpec::Relay(relay) => {
+                let upstream = FlowId(spec.upstream.unwrap_or_default() as u32);
+                (App::Relay(Box::new(Relay::new(upstream, relay.buffer))), None)
+            }
             AppSpec::Cbr(cbr) => {
                 (App::Udp(Box::new(Udp::constant(cbr, start, stop(cbr.duration)))), cbr.duration)
             }
@@ -66,6 +76,7 @@ impl Flow {
             stop: stop(duration),
             app,
             connections: first..first + spec.app.connections(),
+            relay: None,
             over: false,
         }
     }
@@ -99,7 +110,9 @@ impl Flow {
                 }
                 data.tcp.write(onoff.poll(now));
             }
-            (App::Udp(_) | App::Bulk { .. } | App::OnOff(_), _) => {}
+            // The relay opens the connection when its upstream connection is open.
+            (App::Relay(_), [[_, back]]) => back.tcp.listen(),
+            (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_), _) => {}
         }
     }
 
@@ -115,7 +128,7 @@ impl Flow {
     pub(crate) fn on_closed(&mut self, end: EndId, tcp: &Endpoint) -> bool {
         let number = end.connection().index() - self.connections.start;
         match &mut self.app {
-            App::Bulk { .. } | App::OnOff(_) => end.side() == Side::Data,
+            App::Bulk { .. } | App::OnOff(_) | App::Relay(_) => end.side() == Side::Data,
             App::Http(http) => http.on_closed(number, end.side(), tcp.error().is_some()),
             App::Udp(_) => false,
         }
@@ -126,7 +139,9 @@ impl Flow {
         let receiver = || pairs.first().map(|[_, back]| back.tcp.receiver());
         match &self.app {
             // By duration: finished when the FIN behind the last byte has arrived.
-            App::Bulk { bytes: u64::MAX } | App::OnOff(_) => receiver().is_some_and(Receiver::finished),
+            App::Bulk { bytes: u64::MAX } | App::OnOff(_) | App::Relay(_) => {
+                receiver().is_some_and(Receiver::finished)
+            }
             App::Bulk { bytes } => receiver().is_some_and(|receiver| receiver.delivered() == *bytes),
             App::Http(http) => http.complete(),
             App::Udp(udp) => udp.over(),

@@ -8,7 +8,7 @@ use super::{Engine, pairs_mut};
 use crate::apps::App;
 use crate::ids::{Call, EndId, FlowId};
 use crate::packet::{Content, Packet};
-use crate::watch::Watch;
+use crate::watch::{HostProbe, Watch};
 
 /// One end of a connection, as the event loop sees it.
 pub(crate) struct End {
@@ -19,8 +19,8 @@ pub(crate) struct End {
     pub(super) route: RouteId,
     /// The flow that it belongs to.
     pub(super) flow: FlowId,
-    /// Whether what arrives makes the application write.
-    pub(super) answers: bool,
+    /// Whether its application does more with what arrives than read it.
+    pub(super) attended: bool,
     /// When its event is due: its timer's time, or earlier.
     pub(super) armed: Time,
 }
@@ -28,7 +28,7 @@ pub(crate) struct End {
 impl End {
     /// Whether it is closed, or only waits for old segments to die out.
     #[inline]
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         matches!(self.tcp.state(), State::Closed | State::TimeWait)
     }
 }
@@ -59,9 +59,7 @@ fn serve(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) {
         end.armed = due;
         net.probe.timers.push(due, Call::Timer(id).into());
     }
-    if let Some(observer) = &mut net.probe.observer {
-        observer.state(now, id, &end.tcp);
-    }
+    net.probe.acted(now, id, &end.tcp);
 }
 
 impl Engine {
@@ -82,13 +80,13 @@ impl Engine {
         };
         let end = &mut self.ends[to.index()];
         end.tcp.on_segment(now, segment);
-        let read = segment.len > 0 && end.tcp.read(u32::MAX) > 0;
+        let data = segment.len > 0;
         net.discard(arrived);
-        if read {
+        if end.attended {
+            return self.attend(to, data);
+        }
+        if data && end.tcp.read(u32::MAX) > 0 {
             end.last_delivery = Some(now);
-            if end.answers {
-                return self.converse(to);
-            }
         }
         serve(net, to, end);
         if end.is_over() {
@@ -110,22 +108,39 @@ impl Engine {
         self.serve(id);
     }
 
-    /// An end has read what its application answers.
-    #[cold]
-    fn converse(&mut self, id: EndId) {
+    /// A segment, with data or not, has come to an end whose application does more than read.
+    #[inline(never)]
+    fn attend(&mut self, id: EndId, data: bool) {
         let number = self.ends[id.index()].flow;
+        if let Some(relay) = self.relay_at(id) {
+            return self.relay(relay);
+        }
+        if data {
+            self.converse(id, number);
+        }
+        self.serve(id);
+    }
+
+    /// An end may read what its application answers.
+    #[cold]
+    fn converse(&mut self, id: EndId, number: FlowId) {
+        let now = self.net.now();
+        let end = &mut self.ends[id.index()];
+        if end.tcp.read(u32::MAX) == 0 {
+            return;
+        }
+        end.last_delivery = Some(now);
         let flow = &mut self.flows[number.index()];
         let place = id.connection().index() - flow.connections.start;
         let pairs = pairs_mut(&mut self.ends, flow);
         if let App::Http(http) = &mut flow.app
-            && http.on_data(self.net.now(), place, id.side(), pairs)
+            && http.on_data(now, place, id.side(), pairs)
         {
             if http.next_page != Time::NEVER {
                 self.net.probe.timers.push(http.next_page, Call::Application(number).into());
             }
             self.serve_flow(number);
         }
-        self.serve(id);
     }
 
     /// Serves every end that was opened.
@@ -155,6 +170,9 @@ impl Engine {
         if !flow.over && flow.on_closed(id, &end.tcp) {
             flow.over = true;
             self.open_flows -= 1;
+        }
+        if end.attended && end.tcp.error().is_some() {
+            self.break_relay(id);
         }
     }
 }

@@ -28,12 +28,19 @@ pub(crate) struct Kind {
 macro_rules! apps {
     ($($variant:ident($options:ident): $name:literal, over_udp $over_udp:literal, $summary:literal;)*) => {
         /// What a flow carries.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum AppSpec {
             $(#[doc = $summary] $variant($options),)*
         }
 
         impl AppSpec {
+            /// Its name in a scenario file.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(AppSpec::$variant(_) => $name,)*
+                }
+            }
+
             /// Whether it sends datagrams, and takes no notice of what becomes of them.
             pub fn over_udp(&self) -> bool {
                 match self {
@@ -59,6 +66,8 @@ apps! {
     Http(HttpSpec): "http", over_udp false, "web pages over persistent TCP connections";
     OnOff(OnOffSpec): "onoff", over_udp false,
         "writes over TCP at a constant rate during Pareto-distributed on periods";
+    Relay(RelaySpec): "relay", over_udp false,
+        "what another flow brings to a node, carried on over a TCP connection of its own";
     Cbr(CbrSpec): "cbr", over_udp true, "UDP datagrams at a constant rate; does not react to loss";
     Multimedia(MultimediaSpec): "multimedia", over_udp true,
         "audio and video over UDP, a burst of datagrams a frame; does not react to loss";
@@ -177,6 +186,22 @@ pub struct OnOffSpec {
     pub duration: Option<Span>,
 }
 
+/// A node that sends on what another flow brings to it: two TCP connections with a bounded buffer between them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelaySpec {
+    /// The flow whose data it sends on, which goes to the node that this flow comes from; {i} is the copy's number.
+    pub upstream: String,
+    /// Most bytes that are at the relay between the two connections, at least one segment; default "256 KiB".
+    #[serde(default = "usual_buffer", deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub buffer: u64,
+}
+
+fn usual_buffer() -> u64 {
+    256 << 10
+}
+
 /// Datagrams at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -264,6 +289,8 @@ impl AppSpec {
             AppSpec::Ftp(ftp) => ftp.bytes.is_some() || ftp.duration.is_some(),
             AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
             AppSpec::OnOff(onoff) => onoff.duration.is_some(),
+            // With the flow whose data it is, of which the same is asked.
+            AppSpec::Relay(_) => true,
             AppSpec::Cbr(cbr) => cbr.bytes.is_some() || cbr.duration.is_some(),
             AppSpec::Multimedia(multimedia) => multimedia.duration.is_some(),
         }
@@ -272,7 +299,7 @@ impl AppSpec {
     /// How many connections the application may open; none over UDP.
     pub fn connections(&self) -> usize {
         match self {
-            AppSpec::Ftp(_) | AppSpec::OnOff(_) => 1,
+            AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_) => 1,
             AppSpec::Http(http) => http.connections as usize,
             AppSpec::Cbr(_) | AppSpec::Multimedia(_) => 0,
         }
@@ -283,7 +310,7 @@ impl AppSpec {
         let keys = match self {
             AppSpec::Ftp(_) | AppSpec::Cbr(_) => "bytes or duration",
             AppSpec::Http(_) => "pages or duration",
-            AppSpec::OnOff(_) | AppSpec::Multimedia(_) => "duration",
+            AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::Multimedia(_) => "duration",
         };
         format!("expected {keys}, here or as the duration of the run, found nothing that ends it")
     }
@@ -318,6 +345,13 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
     }
     if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
         return Err(at.error(&[key], expected_app(|kind| !kind.over_udp, kind)));
+    }
+    if let AppSpec::Relay(_) = app
+        && let Some(key) = ["start", "start_step"].into_iter().find(|key| flow.get(key).is_some())
+    {
+        let message =
+            "expected no time beside app = \"relay\", which starts with its upstream flow, found one";
+        return Err(at.error(&[key], message));
     }
     Ok((file, app))
 }

@@ -15,6 +15,7 @@ mod overrides;
 mod parse;
 mod presets;
 mod read;
+mod relays;
 mod resolve;
 mod schema;
 mod tcp;
@@ -24,7 +25,7 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
-pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, apps};
+pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
 pub use error::ScenarioError;
 pub use layers::ReadFile;
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Scenario};

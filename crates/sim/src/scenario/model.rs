@@ -136,10 +136,12 @@ pub struct FlowSpec {
     pub via: Vec<usize>,
     /// What a priority queue serves its packets by, 0 to 7, the highest first.
     pub class: u8,
-    /// When the application starts.
+    /// When the application starts; for a relay, when the first sender of its data does.
     pub start: Span,
     /// What it carries.
     pub app: AppSpec,
+    /// Of a relay: the flow whose data it carries on, an index in `Scenario::flows`.
+    pub upstream: Option<usize>,
     /// The sending host's TCP; of no meaning to a flow over UDP.
     pub sender: Arc<Config>,
     /// The receiving host's TCP; of no meaning to a flow over UDP.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use bentpipe_tcp::{ControlKind, RecoveryKind};
 use bentpipe_units::Span;
 
-use super::app;
+use super::app::{self, AppSpec};
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::Network;
+use super::relays::{self, Asked};
 use super::schema::{FlowFile, ScenarioFile};
 use super::tcp::{End, config};
 use super::tree::{Document, Node, Table, Value};
@@ -40,6 +41,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     let mut flows = Vec::new();
     let mut connections = 0;
     let mut names = HashMap::new();
+    let mut relays = Vec::new();
     for (name, at, node) in &flow_files {
         let (flow, app) = app::flow(at, node)?;
         let fail = |keys: &[&str], message: String| at.error(keys, message);
@@ -50,6 +52,9 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
         names::check(name, "a flow's name", flow.count).map_err(|e| fail(&[], e))?;
         for (key, node) in [("from", &flow.from), ("to", &flow.to)] {
             names::check(node, "a node's name", flow.count).map_err(|e| fail(&[key], e))?;
+        }
+        if let AppSpec::Relay(relay) = &app {
+            names::check(&relay.upstream, "a flow's name", flow.count).map_err(|e| fail(&["upstream"], e))?;
         }
         // What takes no notice of the others may last as long as they do.
         if file.duration.is_none() && !app.over_udp() && !app.ends() {
@@ -66,7 +71,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
         let variant = if app.over_udp() { "udp".to_owned() } else { variant_name(recovery, control) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);
-            if let Some(first) = names.insert(copy.clone(), name) {
+            if let Some((_, first)) = names.insert(copy.clone(), (flows.len(), *name)) {
                 let copy = quoted(&copy);
                 let message =
                     format!("expected a name that no other flow has, found {copy} in {first:?} too");
@@ -90,6 +95,10 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             }
             let via = ways::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
             let start = start(&flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
+            if let AppSpec::Relay(relay) = &app {
+                let upstream = names::copy(&relay.upstream, i);
+                relays.push(Asked { flow: flows.len(), at: at.clone(), upstream });
+            }
             let (sender, receiver, variant) = (sender.clone(), receiver.clone(), variant.clone());
             let group = flow.count.map(|_| name.to_string());
             flows.push(FlowSpec {
@@ -101,7 +110,8 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
                 via,
                 class: flow.class.map_or(0, |class| class.get() as u8),
                 start,
-                app,
+                app: app.clone(),
+                upstream: None,
                 sender,
                 receiver,
                 variant,
@@ -111,6 +121,7 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
         return Err(flow_files[0].1.error(&[], flows[0].app.nothing_ends()));
     }
+    relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let Network { nodes, links, .. } = network;
     let seed = file.seed.map_or(1, Whole::get);

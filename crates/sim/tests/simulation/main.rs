@@ -7,6 +7,7 @@ mod changes;
 mod gateways;
 mod http;
 mod queues;
+mod relays;
 mod udp;
 
 use std::cell::RefCell;

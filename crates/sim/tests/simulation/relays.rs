@@ -1,0 +1,328 @@
+//! Connections joined by relays.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use bentpipe_sim::{FLOW_KINDS, Points, RunOptions, RunResult, SeriesOptions, run};
+use proptest::prelude::*;
+
+use crate::{scenario, simulate};
+
+/// Three nodes in a row, with a relay in the middle.
+struct Split<'a> {
+    up: &'a str,
+    down: &'a str,
+    tcp: &'a str,
+    first: &'a str,
+    second: &'a str,
+}
+
+impl Split<'_> {
+    fn links(&self) -> String {
+        let Split { up, down, tcp, .. } = self;
+        format!(
+            "title = \"test\"\n[links.up]\nfrom = \"a\"\nto = \"r\"\n{up}\n\
+             [links.down]\nfrom = \"r\"\nto = \"b\"\n{down}\n[tcp]\n{tcp}\n"
+        )
+    }
+
+    fn text(&self) -> String {
+        let (links, first, second) = (self.links(), self.first, self.second);
+        format!(
+            "{links}[flows.f]\nfrom = \"a\"\nto = \"r\"\n{first}\n\
+             [flows.g]\nfrom = \"r\"\nto = \"b\"\napp = \"relay\"\nupstream = \"f\"\n{second}\n"
+        )
+    }
+
+    /// The same transfer over one connection.
+    fn whole(&self) -> String {
+        format!("{}[flows.f]\nfrom = \"a\"\nto = \"b\"\n{}\n", self.links(), self.first)
+    }
+}
+
+/// A point of a curve: kind, number of the flow, time in seconds, value.
+type Point = (&'static str, usize, f64, f64);
+
+/// Every point of the curves of a run.
+fn curves(text: &str, seed: u64) -> (RunResult, Vec<Point>) {
+    let points: Rc<RefCell<Vec<Point>>> = Rc::default();
+    let kept = points.clone();
+    let sink = Box::new(move |points: &Points| {
+        for ((curve, time), value) in points.curves.iter().zip(&points.times_s).zip(&points.values) {
+            let (flow, kind) = (*curve as usize / FLOW_KINDS.len(), *curve as usize % FLOW_KINDS.len());
+            kept.borrow_mut().push((FLOW_KINDS[kind].0, flow, *time, *value));
+        }
+        ControlFlow::Continue(())
+    });
+    let series = Some(SeriesOptions { wanted: None, limit: u64::MAX, sink });
+    let options = RunOptions { seed: Some(seed), series, ..RunOptions::default() };
+    let result = run(&scenario(text), options, &mut |_| ControlFlow::Continue(()));
+    (result.unwrap_or_else(|error| panic!("{error}")), points.take())
+}
+
+/// Behind a short link that is no limit, a relay sends a buffer a round trip: each ACK makes room for a segment that has been
+/// waiting upstream for a long time.
+#[test]
+fn a_buffer_smaller_than_the_pipe_gives_buffer_over_round_trip() {
+    for segments in [20_u64, 45, 60] {
+        let rounds = 40;
+        let bytes = segments * rounds * 1000;
+        let split = Split {
+            up: "rate = \"1 Gbit/s\"\ndelay = \"1 ms\"",
+            down: "rate = \"1 Gbit/s\"\ndelay = \"250 ms\"",
+            tcp: "mss = \"1000 B\"\nreceive_window = \"1 MiB\"\ndelayed_ack = false",
+            first: &format!("bytes = \"{bytes} B\"\ntcp = {{ initial_window = \"100 segments\" }}"),
+            second: &format!(
+                "buffer = \"{} B\"\ntcp = {{ initial_window = \"{segments} segments\" }}",
+                segments * 1000
+            ),
+        };
+        let result = simulate(&split.text(), 1);
+        let (flow, relay) = (&result.flows[1], &result.relays[0]);
+        assert_eq!((flow.bytes_delivered, relay.undelivered_bytes), (bytes, 0));
+        assert_eq!((relay.buffer_bytes, relay.buffer_max_bytes), (segments * 1000, segments * 1000));
+        // Two handshakes, of which the first takes a round trip and a half until the relay has its connection; then a round
+        // trip for each buffer but the last, which takes half of one. A segment and its ACK take 8.64 µs to send, and all of
+        // a buffer's segments follow each other.
+        let (up, down) = (0.002, 0.5);
+        let round = down + 8.64e-6;
+        let expected = 1.5 * up + down + (rounds as f64 - 0.5) * round + segments as f64 * 8.32e-6;
+        assert!((flow.duration_s - expected).abs() < 2e-3, "{} s, expected {expected} s", flow.duration_s);
+        // What is acknowledged makes room for what waits upstream at the same moment.
+        let share = relay.buffer_mean_bytes / relay.buffer_bytes as f64;
+        assert!((0.99..=1.0).contains(&share), "full for {share}");
+        // The last byte has been read upstream half a round trip before it is delivered: until then the sender had to wait.
+        let ahead = flow.duration_s - result.flows[0].duration_s;
+        assert!((ahead - down / 2.0).abs() < 2e-3, "{ahead} s");
+    }
+}
+
+/// A loss on the short link is repaired within its own round trip, and costs the long one nothing.
+#[test]
+fn a_split_way_beats_the_whole_one_where_the_short_link_loses() {
+    let split = Split {
+        up: "rate = \"10 Mbit/s\"\ndelay = \"250 ms\"",
+        down: "rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nloss = { model = \"packet\", probability = 0.005 }",
+        tcp: "receive_window = \"1 MiB\"",
+        first: "bytes = \"20 MB\"",
+        second: "",
+    };
+    let (mut whole, mut parts) = (0.0, 0.0);
+    for seed in 1..=5 {
+        whole += simulate(&split.whole(), seed).flows[0].goodput_bps;
+        parts += simulate(&split.text(), seed).flows[1].goodput_bps;
+    }
+    // By Mathis et al., MSS/RTT sqrt(3/2p): 0.4 Mbit/s over 510 ms, and over 10 ms more than the link takes.
+    assert!(whole / 5.0 < 0.8e6, "{}", whole / 5.0);
+    assert!(parts > 10.0 * whole, "{} against {}", parts / 5.0, whole / 5.0);
+}
+
+#[test]
+fn a_chain_of_relays_is_one_way() {
+    let chain = r#"
+        title = "chain"
+        [links.l]
+        from = "n{i}"
+        to = "m{i}"
+        count = 1
+        rate = "1 Gbit/s"
+        delay = "1 ms"
+        [links.a]
+        from = "m0"
+        to = "x"
+        rate = "4 Mbit/s"
+        delay = "100 ms"
+        [links.b]
+        from = "x"
+        to = "y"
+        rate = "2 Mbit/s"
+        delay = "250 ms"
+        queue = "50 packets"
+        [tcp]
+        receive_window = "128 KiB"
+        [flows.last]
+        from = "x"
+        to = "y"
+        app = "relay"
+        upstream = "middle"
+        variant = "reno"
+        [flows.middle]
+        from = "m0"
+        to = "x"
+        app = "relay"
+        upstream = "first"
+        buffer = "64 KiB"
+        variant = "newreno"
+        [flows.first]
+        from = "n0"
+        to = "m0"
+        start = "1.5 s"
+        bytes = "3 MB"
+    "#;
+    let (result, points) = curves(chain, 1);
+    for flow in &result.flows {
+        assert_eq!((flow.bytes_delivered, flow.start_s, flow.error.as_deref()), (3_000_000, 1.5, None));
+    }
+    let names: Vec<_> =
+        result.relays.iter().map(|relay| [&relay.name, &relay.upstream, &relay.node]).collect();
+    assert_eq!(names, [["last", "middle", "x"], ["middle", "first", "m0"]]);
+    // The narrow last link holds all of them back, through both buffers.
+    let most: Vec<u64> = result.relays.iter().map(|relay| relay.buffer_max_bytes).collect();
+    assert_eq!(most, [256 << 10, 64 << 10]);
+    assert!(result.flows[2].duration_s > 8.0, "{} s", result.flows[2].duration_s);
+    for (flow, size) in [(0, 256 << 10), (1, 64 << 10)] {
+        let fill = points.iter().filter(|point| point.0 == "buffer" && point.1 == flow);
+        let fill: Vec<f64> = fill.map(|point| point.3).collect();
+        assert_eq!(fill.iter().copied().fold(0.0, f64::max), f64::from(size));
+        assert_eq!(fill.last(), Some(&0.0));
+    }
+    // One transfer, whichever connections it takes.
+    assert_eq!((result.jain, result.jain_flows), (Some(1.0), 1));
+}
+
+/// What lies behind the relay is gone: it gives up, resets the connection upstream, and tells what it had acknowledged.
+#[test]
+fn a_connection_that_breaks_takes_the_other_with_it() {
+    let split = Split {
+        up: "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"",
+        down: "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nschedule = [{ at = \"1 s\", outage = \"1000 s\", waiting = \"lose\" }]",
+        tcp: "max_retransmissions = 3",
+        first: "bytes = \"20 MB\"",
+        second: "buffer = \"100 kB\"",
+    };
+    let result = simulate(&split.text(), 1);
+    let errors: Vec<_> = result.flows.iter().map(|flow| flow.error.as_deref().unwrap_or_default()).collect();
+    assert_eq!(
+        errors,
+        ["the peer reset the connection", "the retransmission limit was reached without an answer"]
+    );
+    assert_eq!(result.flows.iter().filter_map(|flow| flow.finish_s).count(), 0);
+    // Its buffer, and the window that nobody read, but for what is less than a segment.
+    assert_eq!(result.relays[0].buffer_max_bytes, 100_000);
+    let undelivered = result.relays[0].undelivered_bytes;
+    assert!((165_535 - 2 * 1460..=165_535).contains(&undelivered), "{undelivered}");
+    assert!(result.duration_s < 60.0, "{} s", result.duration_s);
+}
+
+#[test]
+fn a_broken_connection_upstream_breaks_what_is_behind_it() {
+    // The second relay cannot reach anybody, resets the connection to the first, and that one the sender's.
+    let text = r#"
+        title = "chain"
+        [links.a]
+        from = "n0"
+        to = "n1"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        [links.b]
+        from = "n1"
+        to = "n2"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        [links.c]
+        from = "n2"
+        to = "n3"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        loss = { model = "packet", probability = 1.0 }
+        [tcp]
+        max_retransmissions = 2
+        [flows.f]
+        from = "n0"
+        to = "n1"
+        bytes = "20 MB"
+        [flows.g]
+        from = "n1"
+        to = "n2"
+        app = "relay"
+        upstream = "f"
+        [flows.h]
+        from = "n2"
+        to = "n3"
+        app = "relay"
+        upstream = "g"
+    "#;
+    let result = simulate(text, 1);
+    assert!(result.flows.iter().all(|flow| flow.error.is_some()), "{:?}", result.flows);
+    assert_eq!(result.relays[1].buffer_max_bytes, 256 << 10);
+}
+
+/// A short transfer over a relay, segment by segment: its first data waits for the second handshake, the buffer fills, FIN
+/// follows the last byte.
+#[test]
+fn a_short_trace() {
+    let split = Split {
+        up: "rate = \"2 Mbit/s\"\ndelay = \"10 ms\"",
+        down: "rate = \"1 Mbit/s\"\ndelay = \"50 ms\"\nloss = { model = \"drop\", packets = [5] }",
+        tcp: "mss = \"1000 B\"",
+        first: "bytes = \"9500 B\"",
+        second: "buffer = \"4000 B\"\nvariant = \"newreno\"",
+    };
+    let (result, points) = curves(&split.text(), 1);
+    let mut trace = String::new();
+    for (kind, flow, time, value) in points {
+        if ["sent", "resent", "acked", "buffer"].contains(&kind) {
+            writeln!(trace, "{:>9.3} ms  {} {kind} {value}", time * 1e3, ["f", "g"][flow]).unwrap();
+        }
+    }
+    writeln!(trace, "{:#?}", result.relays[0]).unwrap();
+    assert_eq!(trace, include_str!("relays.txt"), "found:\n{trace}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Whatever is lost: all bytes arrive once and in order (the relay's own counts are asserted at each of its steps), never
+    /// more than the buffer holds is at the relay, and nothing is sent on before it came.
+    #[test]
+    fn nothing_is_lost_made_up_or_held_beyond_the_buffer(
+        (bytes, buffer) in (1_u64..400_000, 1000_u64..100_000),
+        (up, down) in (prop::collection::btree_set(1_u64..150, 0..12), prop::collection::btree_set(1_u64..150, 0..12)),
+        (back, random) in (prop::collection::btree_set(1_u64..100, 0..8), prop::bool::ANY),
+        (up_mss, down_mss) in (prop::sample::select(vec![536, 1000, 1460]), prop::sample::select(vec![300, 1000])),
+        (up_ms, down_ms) in (0_u64..300, 0_u64..300),
+        variant in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
+        timestamps in prop::bool::ANY,
+        seed in 0_u64..1000,
+    ) {
+        let drop = |packets: BTreeSet<u64>| {
+            let packets: Vec<u64> = packets.into_iter().collect();
+            format!("loss = {{ model = \"drop\", packets = {packets:?} }}")
+        };
+        let burst = "loss = { model = \"gilbert-elliott\", good_to_bad = 0.02, bad_to_good = 0.4 }";
+        let split = Split {
+            up: &format!("rate = \"5 Mbit/s\"\ndelay = \"{up_ms} ms\"\n{}\nreverse = {{ {} }}", drop(up), drop(back)),
+            down: &format!(
+                "rate = \"2 Mbit/s\"\nqueue = \"20 packets\"\ndelay = \"{down_ms} ms\"\n{}",
+                if random { burst.to_owned() } else { drop(down) }
+            ),
+            tcp: &format!("timestamps = {timestamps}"),
+            first: &format!("bytes = \"{bytes} B\"\ntcp = {{ mss = \"{up_mss} B\" }}"),
+            second: &format!("buffer = \"{buffer} B\"\nvariant = \"{variant}\"\ntcp = {{ mss = \"{down_mss} B\" }}"),
+        };
+        let (result, points) = curves(&split.text(), seed);
+        prop_assert_eq!(result.flows[0].bytes_delivered, bytes);
+        prop_assert_eq!(result.flows[1].bytes_delivered, bytes);
+        prop_assert!(result.flows[1].finish_s.is_some());
+        let relay = &result.relays[0];
+        prop_assert_eq!(relay.undelivered_bytes, 0);
+        prop_assert!(relay.buffer_max_bytes <= buffer && relay.buffer_mean_bytes <= relay.buffer_max_bytes as f64);
+        // What is sent on lies between what was acknowledged and that and the buffer.
+        let (mut held, mut acked) = (0.0, 0.0);
+        for (kind, flow, _, value) in points {
+            match (kind, flow) {
+                ("buffer", 1) => held = value,
+                ("acked", 1) => acked = f64::max(acked, value),
+                ("sent", 1) => {
+                    prop_assert!(value < acked + buffer as f64, "sent {} with {} acknowledged", value, acked);
+                    prop_assert!(value < acked + held, "sent {} with {} acknowledged, {} held", value, acked, held);
+                }
+                _ => {}
+            }
+            prop_assert!(held <= buffer as f64);
+        }
+    }
+}
