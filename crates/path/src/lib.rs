@@ -20,7 +20,7 @@ pub use link::{
     Change, Fate, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats, Offered, PacketId, Passed,
     Schedule,
 };
-pub use loss::{Loss, LossSpec, packet_error_rate};
+pub use loss::{LossModel, LossSpec, packet_error_rate};
 pub use queue::{
     ActiveSpec, CodelOptions, Drops, FqCodelOptions, Label, Packets, PriorityOptions, Queue, QueueSpec,
     RedOptions, RemOptions, ServerView, Verdict, Waiting,

@@ -17,7 +17,7 @@ use stats::{Tally, share_of};
 
 use crate::queue::{Arrival, Discipline, Fifo, Gate, Label, Queue, Verdict, packets_in};
 use crate::ring::{Ring, Slot};
-use crate::{Loss, LossSpec, QueueSpec, Stream};
+use crate::{LossModel, LossSpec, QueueSpec, Stream};
 
 /// What the ring notes of a packet that passes.
 const WHOLE: PacketId = 0;
@@ -118,7 +118,7 @@ pub struct Link {
     /// nobody fetches them.
     passes: bool,
     delay: Span,
-    loss: Loss,
+    loss: LossModel,
     tally: Tally,
     stream: Stream,
     rate: Rate,
@@ -144,7 +144,7 @@ impl Link {
 
     /// An idle link with a queue of the caller's own, in place of the one in `config`.
     pub fn with_queue(config: &LinkConfig, queue: Box<dyn Queue>, mut stream: Stream) -> Link {
-        let loss = Loss::new(&config.loss, &mut stream);
+        let loss = LossModel::new(&config.loss, &mut stream);
         let served = Served::new(config, queue, loss.clone(), stream.clone());
         let idle = Link::closed(&LinkConfig { loss: LossSpec::None, ..config.clone() }, None, stream);
         Link { last_bytes: NO_LENGTH, served: Some(Box::new(served)), ..idle }
@@ -165,7 +165,7 @@ impl Link {
             last_service: rate.time_to_send(0),
             passes: false,
             delay: config.delay,
-            loss: Loss::new(&config.loss, &mut stream),
+            loss: LossModel::new(&config.loss, &mut stream),
             tally: Tally::default(),
             stream,
             rate,
@@ -204,7 +204,7 @@ impl Link {
             self.tally.idle += now.since(self.free_at);
             now
         } else {
-            self.settle(now);
+            self.advance_service(now);
             let waiting = (self.ring.tail - self.serving) as u32;
             let waiting_bytes = self.waiting_bytes + u64::from(bytes);
             if waiting >= self.max_waiting_packets || waiting_bytes > self.max_waiting_bytes {
@@ -248,7 +248,7 @@ impl Link {
             self.next = self.next.min(served.next_time());
             return offered;
         }
-        self.settle(now);
+        self.advance_service(now);
         let waiting = (self.ring.tail - self.serving) as u32;
         let Some(gate) = &mut self.gate else { return Offered::Dropped };
         let idle = (self.free_at <= now).then(|| now.since(self.free_at));
@@ -276,7 +276,7 @@ impl Link {
 
     /// Takes a packet of `bytes` bytes and tells at once what becomes of it.
     ///
-    /// For a link in closed form whose packets all go to elements that nobody else feeds: what happens to them there is settled
+    /// For a link in closed form whose packets all go to elements that nobody else feeds: what happens to them there is known
     /// by now, so their arrival needs no event. A link is used either by this or by [`Link::offer`] and [`Link::poll`].
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u32, label: impl FnOnce() -> Label) -> Passed {
@@ -364,7 +364,7 @@ impl Link {
         if let Some(served) = &mut self.served {
             return served.queue_packets(now);
         }
-        self.settle(now);
+        self.advance_service(now);
         (self.ring.tail - self.serving) as u32
     }
 
@@ -373,7 +373,7 @@ impl Link {
         if let Some(served) = &mut self.served {
             return served.queue_bytes(now);
         }
-        self.settle(now);
+        self.advance_service(now);
         self.waiting_bytes
     }
 
@@ -445,9 +445,9 @@ impl Link {
         arrivals
     }
 
-    /// Passes over the packets that have begun service by `now`: once each, so a constant cost a packet.
+    /// Moves on over the packets that have begun service by `now`: once each, so a constant cost a packet.
     #[inline]
-    fn settle(&mut self, now: Time) {
+    fn advance_service(&mut self, now: Time) {
         while self.serving < self.ring.tail {
             let first = self.ring.get(self.serving);
             if first.starts > now {

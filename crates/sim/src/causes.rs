@@ -110,7 +110,7 @@ struct Connection {
     open: Vec<LostSegment>,
     /// Reductions that a loss may still be found for.
     cuts: Vec<Cut>,
-    settled: LossCauses,
+    closed: LossCauses,
 }
 
 /// What was lost, and what it cost, by connection.
@@ -161,7 +161,7 @@ impl Causes {
     pub(crate) fn sum(&self, connections: std::ops::Range<usize>) -> LossCauses {
         let mut sum = LossCauses::default();
         for connection in &self.connections[connections] {
-            sum += connection.settled;
+            sum += connection.closed;
             for lost in &connection.open {
                 match lost.cut {
                     true => sum.count(lost),
@@ -179,17 +179,17 @@ impl Connection {
         if self.open.is_empty() && self.cuts.is_empty() && reductions.is_empty() {
             return;
         }
-        self.settled.cuts += reductions.len() as u64;
+        self.closed.cuts += reductions.len() as u64;
         self.cuts
             .extend(reductions.into_iter().map(|reduction| Cut { reduction, needless: !reduction.marked }));
         let mut losses = std::mem::take(&mut self.open);
         losses.sort_by_key(|lost| lost.sent);
         let mut losses = losses.into_iter().peekable();
-        let (open, settled) = (&mut self.open, &mut self.settled);
-        let mut settle_below = |open: &mut Vec<LostSegment>, una: Seq| {
+        let (open, closed) = (&mut self.open, &mut self.closed);
+        let mut close_below = |open: &mut Vec<LostSegment>, una: Seq| {
             open.retain(|lost| {
                 if lost.seq < una {
-                    settled.count(lost);
+                    closed.count(lost);
                 }
                 lost.seq >= una
             });
@@ -199,19 +199,19 @@ impl Connection {
             while let Some(lost) = losses.next_if(|lost| lost.sent < reduction.time) {
                 open.push(lost);
             }
-            settle_below(open, reduction.una);
+            close_below(open, reduction.una);
             for lost in open.iter_mut().filter(|lost| lost.seq < reduction.below) {
                 lost.cut = true;
                 *needless = false;
             }
         }
         open.extend(losses);
-        settle_below(open, una);
+        close_below(open, una);
         // An ACK of data sent after a reduction: every packet sent before has arrived or is lost, for links keep the order.
         self.cuts.retain(|cut| {
-            let closed = una > cut.reduction.max;
-            self.settled.needless_cuts += u64::from(closed && cut.needless);
-            !closed
+            let answered = una > cut.reduction.max;
+            self.closed.needless_cuts += u64::from(answered && cut.needless);
+            !answered
         });
     }
 }

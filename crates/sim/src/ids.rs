@@ -1,4 +1,4 @@
-//! What connections, their ends and flows are known by.
+//! Ids of connections, their ends, flows and handovers.
 
 /// A connection; behind all connections, a flow over UDP counts as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,7 +76,7 @@ impl HandoverId {
     }
 }
 
-/// Who is called when the time of an event has come.
+/// Whom an event calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// An end of a connection, for its timer.

@@ -21,7 +21,7 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// The length of a section that is not told.
+/// The length of a section that is not stated.
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 /// LINKTYPE_RAW: a packet starts with its IP header.
 const LINK_TYPE_RAW: u16 = 101;
@@ -41,7 +41,7 @@ pub trait Output: io::Write + fmt::Debug {
     /// Whether more may be written; asked every 64 KiB.
     ///
     /// # Errors
-    /// When nobody can tell.
+    /// When it cannot be found out.
     fn has_room(&mut self) -> io::Result<bool>;
 
     /// All is written. Dropped without this call, what was written is of no use.
@@ -122,7 +122,7 @@ impl Capture {
         self.ended
     }
 
-    /// Adds a capture point, such as a host, and tells its number: 0 for the first.
+    /// Adds a capture point, such as a host, and returns its number: 0 for the first.
     ///
     /// # Errors
     /// When `name` has more than 65535 bytes, or the file cannot be written.

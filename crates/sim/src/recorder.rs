@@ -32,7 +32,7 @@ pub(crate) struct Recorder {
     wanted: Vec<u16>,
     states: Vec<Option<State>>,
     queues: Vec<Queue>,
-    /// Losses that a link settled ahead of their time: time, order of their coming, curve and value.
+    /// Losses that a link found ahead of their time: time, order of their coming, curve and value.
     ahead: BinaryHeap<Reverse<(Time, u64, u32, u64)>>,
     losses: u64,
 }

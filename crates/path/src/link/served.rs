@@ -9,7 +9,7 @@ use super::pipe::Pipe;
 use super::schedule::{InOutage, Step};
 use super::{Fate, Leaving, LinkConfig, LinkStats, Offered, PacketId, share_of};
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
-use crate::{Loss, Stream};
+use crate::{LossModel, Stream};
 
 /// A bit has so many units of work, so that a rate in bit/s does one unit a nanosecond and bit/s.
 const UNITS_A_BYTE: u128 = 8_000_000_000;
@@ -40,7 +40,7 @@ pub(super) struct Served {
     steps: VecDeque<(Time, Step)>,
     pipe: Pipe,
     drops: Drops,
-    loss: Loss,
+    loss: LossModel,
     stream: Stream,
     tally: Tally,
 }
@@ -66,7 +66,7 @@ struct Tally {
 }
 
 impl Served {
-    pub(super) fn new(config: &LinkConfig, queue: Box<dyn Queue>, loss: Loss, stream: Stream) -> Served {
+    pub(super) fn new(config: &LinkConfig, queue: Box<dyn Queue>, loss: LossModel, stream: Stream) -> Served {
         Served {
             queue,
             sending: None,
@@ -196,7 +196,7 @@ impl Served {
                 self.go_on(now);
             }
             Step::Delay(delay, overtake) => self.pipe.set_delay(delay, overtake),
-            Step::Loss(spec) => self.loss = Loss::new(&spec, &mut self.stream),
+            Step::Loss(spec) => self.loss = LossModel::new(&spec, &mut self.stream),
             Step::Down(InOutage::Hold) => {
                 self.pause(now);
                 self.outage = Some(InOutage::Hold);

@@ -15,7 +15,7 @@ pub(crate) use spec::probability;
 /// What it decides about the n-th packet depends on the stream, n and the packets' lengths only, so two runs that send the
 /// same packets lose the same ones.
 #[derive(Clone, Debug)]
-pub struct Loss(Model);
+pub struct LossModel(Model);
 
 /// What is rare or large is boxed: a link without loss should not carry it through the cache.
 #[derive(Clone, Debug)]
@@ -46,11 +46,11 @@ struct GilbertElliott {
     loss_in_good: f64,
 }
 
-impl Loss {
+impl LossModel {
     /// The loss that `spec` describes; `spec` has passed [`LossSpec::validate`]. Gilbert-Elliott draws its first state here,
     /// from the stationary distribution.
-    pub fn new(spec: &LossSpec, stream: &mut Stream) -> Loss {
-        Loss(match *spec {
+    pub fn new(spec: &LossSpec, stream: &mut Stream) -> LossModel {
+        LossModel(match *spec {
             LossSpec::None => Model::None,
             LossSpec::Packet { probability } => Model::Packet(probability),
             LossSpec::Ber { ber, correctable_bits } => {
@@ -129,7 +129,7 @@ mod tests {
     fn losses(spec: &LossSpec, bytes: u32, packets: usize) -> Vec<bool> {
         assert_eq!(spec.validate(), Ok(()));
         let mut stream = Stream::derive(11, "loss");
-        let mut loss = Loss::new(spec, &mut stream);
+        let mut loss = LossModel::new(spec, &mut stream);
         (0..packets).map(|_| loss.lost(bytes, &mut stream)).collect()
     }
 
@@ -178,7 +178,7 @@ mod tests {
     fn no_loss_draws_nothing() {
         let mut stream = Stream::derive(1, "loss");
         let untouched = stream.clone();
-        let mut loss = Loss::new(&LossSpec::None, &mut stream);
+        let mut loss = LossModel::new(&LossSpec::None, &mut stream);
         assert!(!loss.lost(1500, &mut stream));
         assert_eq!(stream, untouched);
     }
@@ -187,7 +187,7 @@ mod tests {
     fn a_drop_list_counts_from_one_and_passes_over_small_packets() {
         let spec = LossSpec::Drop { packets: vec![4, 2, 2], at_least: Bytes::new(100) };
         let mut stream = Stream::derive(1, "loss");
-        let mut loss = Loss::new(&spec, &mut stream);
+        let mut loss = LossModel::new(&spec, &mut stream);
         let sizes = [40, 1500, 99, 100, 40, 1500, 1500, 1500];
         let lost: Vec<_> = sizes.iter().map(|bytes| loss.lost(*bytes, &mut stream)).collect();
         assert_eq!(lost, [false, false, false, true, false, false, true, false]);
@@ -221,7 +221,7 @@ mod tests {
         let spec = bursts(0.001, 0.003, 1.0, 0.0);
         let first_lost = (0..20_000).filter(|seed| {
             let mut stream = Stream::derive(*seed, "loss");
-            let mut loss = Loss::new(&spec, &mut stream);
+            let mut loss = LossModel::new(&spec, &mut stream);
             loss.lost(1500, &mut stream)
         });
         // Five standard deviations of a binomial with n = 20,000 and p = 0.25.

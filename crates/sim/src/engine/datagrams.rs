@@ -1,4 +1,4 @@
-//! Datagrams in the event loop: sent when their application says, whatever becomes of them.
+//! Datagrams in the event loop: sent at their application's times, whatever is lost.
 //!
 //! They go through the network as segments do, to an end that has no endpoint.
 

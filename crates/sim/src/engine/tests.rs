@@ -114,7 +114,7 @@ fn passing_links_change_no_number_of_datagrams() {
         video = "2 Mbit/s"
     "#;
     let ended = |time: &str| format!("{chain}\nduration = \"{time}\"\n");
-    // What is lost on its way when the run ends is not counted, though a passing link has settled it.
+    // What is lost on its way when the run ends is not counted, though a passing link has found it in advance.
     let cut_off = |time: &str| format!("duration = \"{time}\"\n{chain}\n");
     let beside = |app: &str| {
         format!("{chain}\n[flows.other]\nfrom = \"gateway\"\nto = \"client\"\nstart = \"1 s\"\n{app}\n")
@@ -130,7 +130,7 @@ fn passing_links_change_no_number_of_datagrams() {
     }
 }
 
-/// A link that two flows feed by different ways is no part of what may be settled in advance.
+/// A link that two flows feed by different ways is no part of what may be found in advance.
 #[test]
 fn a_link_of_two_flows_takes_their_packets_in_the_order_of_their_times() {
     let text = r#"
