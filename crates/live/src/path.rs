@@ -209,3 +209,77 @@ fn by_direction<T>(data: Direction, [there, back]: [T; 2]) -> [T; 2] {
         Direction::Receive => [back, there],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bentpipe_sim::scenario::parse_str;
+    use bentpipe_units::Span;
+
+    use super::*;
+    use crate::ScenarioFlow;
+
+    const SCENARIO: &str = r#"
+[links.near]
+from = "a"
+to = "b"
+rate = "1 Gbit/s"
+delay = "10 ms"
+schedule = [{ at = "5 s", delay = "100 ms" }]
+[links.far]
+from = "a"
+to = "b"
+rate = "1 Gbit/s"
+delay = "300 ms"
+[flows.file]
+from = "a"
+to = "b"
+start = "5 s"
+bytes = "1 MB"
+via = ["near"]
+[handovers.one]
+at = "6 s"
+flows = ["file"]
+via = ["far"]
+"#;
+
+    /// When a packet arrives that is sent at `sent_ms`, in milliseconds; none if it does not.
+    fn arrives(path: &mut Path, sent_ms: u64) -> Option<f64> {
+        let sent = Time::ZERO + Span::from_millis(sent_ms);
+        path.offer(sent, Direction::Send, vec![0; 125]);
+        while path.next_time() != Time::NEVER {
+            let at = path.next_time();
+            if path.deliver(at, Direction::Send).is_some() {
+                return Some((at.as_secs() * 1e6).round() / 1e3);
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_run_begins_at_the_start_of_its_flow_and_takes_its_handovers() {
+        let settings = r#"{"recovery": "sack", "control": "standard", "bytes": "1 MB"}"#;
+        let settings = Settings::from_json(settings).unwrap();
+        let path = |in_flight: &str| {
+            let text = SCENARIO.to_owned() + in_flight;
+            let scenario = parse_str("test", &text, &[]).unwrap();
+            Path::new(ScenarioFlow::choose(&scenario, None).unwrap().course(), &settings)
+        };
+        // A packet of 125 bytes is sent within a microsecond.
+        let mut kind = path("");
+        assert_eq!(arrives(&mut kind, 0), Some(100.001));
+        assert_eq!(arrives(&mut kind, 950), Some(1050.001));
+        assert_eq!(arrives(&mut kind, 1100), Some(1400.001));
+        assert_eq!((kind.handovers()[0].at_s, kind.handovers()[0].lost_packets), (6.0, 0));
+
+        let mut unkind = path("in_flight = \"lose\"");
+        assert_eq!(arrives(&mut unkind, 0), Some(100.001));
+        assert_eq!(arrives(&mut unkind, 950), None);
+        assert_eq!(arrives(&mut unkind, 1100), Some(1400.001));
+        assert_eq!((unkind.handovers()[0].lost_packets, unkind.stats(Direction::Send).lost), (1, 1));
+        let delivered: Vec<_> =
+            unkind.links().into_iter().map(|link| (link.name, link.stats.delivered_packets)).collect();
+        // What comes out of a link that its flow has left was delivered by that link.
+        assert_eq!(delivered[0], ("near".to_owned(), 2));
+        assert_eq!(delivered[2], ("far".to_owned(), 1));
+    }
+}
