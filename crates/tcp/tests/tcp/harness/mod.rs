@@ -8,7 +8,9 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{Config, ControlKind, Ecn, Endpoint, Flags, Profile, RecoveryKind, Segment, Seq, State};
+use bentpipe_tcp::{
+    Config, ControlKind, Ecn, Endpoint, Flags, Profile, RecoveryKind, Segment, Seq, State, Transmit,
+};
 use bentpipe_units::{Span, Time};
 
 use check::Check;
@@ -270,13 +272,16 @@ impl Net {
         if self.ends[end].state() == State::CloseWait && self.closes_after_peer[end] {
             self.ends[end].close(false);
         }
-        while let Some(transmit) = self.ends[end].poll_transmit(self.now) {
-            let segment = transmit.segment;
+        let (mut segment, mut was_last) = (Segment::default(), false);
+        while let Some(written) = self.ends[end].poll_segment(self.now, &mut segment) {
+            assert!(!was_last, "{segment:?} comes after the one that was said to be the last");
+            assert_eq!(written.bytes, segment.packet_len());
+            was_last = written.last;
             let (number, data_number) = &mut self.numbers[end];
             *number += 1;
             *data_number += usize::from(segment.len > 0);
             let data_number = if segment.len > 0 { *data_number } else { 0 };
-            let passing = Passing { from: end, number: *number, data_number, segment, again: transmit.again };
+            let passing = Passing { from: end, number: *number, data_number, segment, again: written.again };
             let fate = (self.network)(&passing);
             let ecn = if fate.marked { Ecn::Ce } else { segment.ecn };
             let arriving = Segment { ecn, ..segment };
@@ -287,7 +292,7 @@ impl Net {
             let cwnd = self.ends[end].sender().window().cwnd;
             self.sent.push(Sent { at: self.now, passing, copies: fate.late.len(), cwnd });
             let mut check = std::mem::take(&mut self.checks[end]);
-            check.sent(&self.ends[end], &transmit, || self.trace());
+            check.sent(&self.ends[end], &Transmit { segment, again: written.again }, || self.trace());
             self.checks[end] = check;
             assert!(self.sent.len() < MOST_STEPS, "segments without end\n{}", self.trace());
         }
