@@ -1,7 +1,7 @@
 //! A flow of a scenario, whose two ends are real.
 
 use bentpipe_net::Router;
-use bentpipe_sim::scenario::{AppSpec, FlowSpec, InFlight, Scenario};
+use bentpipe_sim::scenario::{AppSpec, FlowSpec, InFlight, Routing, Scenario};
 use bentpipe_tcp::Config;
 use bentpipe_units::Time;
 use serde::Serialize;
@@ -50,6 +50,11 @@ impl<'a> ScenarioFlow<'a> {
     /// # Errors
     /// When there is none, or that flow is something else.
     pub fn choose(scenario: &'a Scenario, name: Option<&str>) -> Result<ScenarioFlow<'a>, LiveError> {
+        if scenario.routing == Routing::Dynamic {
+            let message =
+                "routing: expected \"static\", which is all that live interop does, found \"dynamic\"";
+            return Err(LiveError::Scenario(message.to_owned()));
+        }
         let bulk = |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(_));
         let mut flows = scenario.flows.iter();
         let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);

@@ -8,6 +8,9 @@ use bentpipe_units::Span;
 
 use crate::{LinkId, NodeId, Topology};
 
+/// The delay of a link that carries nothing; a sum of many is still a number.
+const DOWN: u64 = 1 << 58;
+
 struct Edge {
     link: LinkId,
     to: usize,
@@ -42,6 +45,17 @@ impl Router {
         let joins = topology.links.iter().map(|link| (link.from.index(), link.to.index())).collect();
         let delays = topology.directions().map(|(_, direction)| nanos(direction.link.delay)).collect();
         Router { edges, joins, delays, trees: HashMap::new() }
+    }
+
+    /// From now on `link` has another delay, or, without one, carries nothing: no way takes it then but over `via`, or where
+    /// it is a host's only link.
+    pub fn set_delay(&mut self, link: LinkId, delay: Option<Span>) {
+        let delay = delay.map_or(DOWN, Span::as_nanos);
+        self.delays[link.index()] = delay;
+        for edge in self.edges.iter_mut().flatten().filter(|edge| edge.link == link) {
+            edge.delay = delay;
+        }
+        self.trees.clear();
     }
 
     /// The way from node `from` to node `to` over the links `via`, places in the topology, in their order and each in the
@@ -114,7 +128,7 @@ impl Router {
             if best[node] != Some((delay, hops)) {
                 continue;
             }
-            for edge in &self.edges[node] {
+            for edge in self.edges[node].iter().filter(|edge| edge.delay != DOWN) {
                 let candidate = (delay + edge.delay, hops + 1);
                 if best[edge.to].is_none_or(|known| candidate < known) {
                     best[edge.to] = Some(candidate);

@@ -105,6 +105,22 @@ impl Schedule {
         Ok(())
     }
 
+    /// When the delay changes, which is `delay` at first, or an outage begins or ends: the delay from then on, none while
+    /// nothing gets through.
+    pub fn delays(&self, mut delay: Span) -> Vec<(Time, Option<Span>)> {
+        let mut up = true;
+        let steps = self.steps().into_iter().filter_map(|(at, step)| {
+            match step {
+                Step::Delay(new, _) => delay = new,
+                Step::Down(_) => up = false,
+                Step::Up => up = true,
+                Step::Rate(_) | Step::Loss(_) => return None,
+            }
+            Some((at, up.then_some(delay)))
+        });
+        steps.collect()
+    }
+
     /// What happens when, in order.
     pub(super) fn steps(&self) -> Vec<(Time, Step)> {
         let mut steps = Vec::new();

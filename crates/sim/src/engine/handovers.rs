@@ -1,16 +1,17 @@
-//! Handovers in the event loop: flows whose new packets take another way from a time on.
+//! Handovers in the event loop: flows whose new packets take another way from a time on, because the scenario says so or
+//! because delays have changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
-use bentpipe_net::{Network, NodeId, RouteId, Router};
+use bentpipe_net::{LinkId, Network, NodeId, RouteId, Router};
 use bentpipe_units::{Span, Time};
 
 use super::{Engine, pairs, pairs_mut};
 use crate::apps::App;
 use crate::ids::{Call, FlowId, HandoverId};
 use crate::packet::Packet;
-use crate::scenario::{FlowSpec, InFlight, Scenario};
+use crate::scenario::{FlowSpec, InFlight, Routing, Scenario};
 use crate::watch::Watch;
 
 #[derive(Default)]
@@ -21,10 +22,21 @@ pub(super) struct Handovers {
 }
 
 /// A change of routes.
+#[derive(Default)]
 struct Handover {
     /// The flows, each with its new routes: of the data, and back.
     moves: Vec<(FlowId, [RouteId; 2])>,
     in_flight: InFlight,
+}
+
+/// A flow's ways: of its data, and back.
+type Ways = [Vec<LinkId>; 2];
+
+/// A flow's ways over the links `via`, if there are any.
+fn find_ways(router: &mut Router, spec: &FlowSpec, via: &[usize]) -> Option<Ways> {
+    let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
+    let there = router.way(from, to, via.iter().copied())?;
+    Some([there, router.way(to, from, via.iter().rev().copied())?])
 }
 
 /// Adds a flow's routes over the links `via`: of the data, and back.
@@ -34,31 +46,70 @@ pub(super) fn both_ways(
     spec: &FlowSpec,
     via: &[usize],
 ) -> [RouteId; 2] {
-    let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
-    let there = router.way(from, to, via.iter().copied()).unwrap_or_default();
-    let back = router.way(to, from, via.iter().rev().copied()).unwrap_or_default();
-    [net.add_route(&there), net.add_route(&back)]
+    find_ways(router, spec, via).unwrap_or_default().map(|way| net.add_route(&way))
+}
+
+/// Where routing is dynamic: the directions of links that have another delay from a time on, or carry nothing.
+fn changes(scenario: &Scenario) -> BTreeMap<Time, Vec<(LinkId, Option<Span>)>> {
+    let mut changes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let topology = scenario.topology();
+    for (id, direction) in topology.directions().filter(|_| scenario.routing == Routing::Dynamic) {
+        for (at, delay) in direction.link.schedule.delays(direction.link.delay) {
+            changes.entry(at).or_default().push((id, delay));
+        }
+    }
+    changes
 }
 
 impl Engine {
-    /// Adds the routes after each handover; returns the routes of flows that may lose packets to one.
+    /// Adds the routes after each handover and, where routing is dynamic, after each change of the delays; returns the routes
+    /// of flows that may lose packets to a handover.
     pub(super) fn add_handovers(&mut self, scenario: &Scenario, router: &mut Router) -> Vec<RouteId> {
         let mut routes: HashMap<usize, Vec<RouteId>> = HashMap::new();
         let mut losing = Vec::new();
-        for (number, spec) in scenario.handovers.iter().enumerate() {
-            let mut moves = Vec::with_capacity(spec.flows.len());
-            for (flow, via) in spec.flows.iter().zip(&spec.via) {
-                let new = both_ways(&mut self.net, router, &scenario.flows[*flow], via);
-                let id = FlowId(*flow as u32);
-                routes.entry(*flow).or_insert_with(|| self.routes(id)).extend(new);
-                moves.push((id, new));
+        let changes = changes(scenario);
+        let mut vias: Vec<&[usize]> = scenario.flows.iter().map(|spec| &*spec.via).collect();
+        let watched = if changes.is_empty() { &[][..] } else { &scenario.flows };
+        let mut current: Vec<_> = watched.iter().map(|spec| find_ways(router, spec, &spec.via)).collect();
+        // The numbers of what a schedule brings about are behind those of the scenario's handovers.
+        let handovers = scenario.handovers.iter().map(|spec| Time::ZERO + spec.at);
+        let times = handovers.chain(changes.keys().copied());
+        let mut turns: Vec<(Time, usize)> = times.zip(0..).collect();
+        self.handovers.all.resize_with(turns.len(), Handover::default);
+        turns.sort_unstable();
+        for (at, number) in turns {
+            let mut new_ways = Vec::new();
+            if let Some(spec) = scenario.handovers.get(number) {
+                for (flow, via) in spec.flows.iter().zip(&spec.via) {
+                    vias[*flow] = via;
+                    new_ways
+                        .push((*flow, find_ways(router, &scenario.flows[*flow], via).unwrap_or_default()));
+                }
+                if spec.in_flight == InFlight::Lose {
+                    losing.extend(&spec.flows);
+                }
+                self.handovers.all[number].in_flight = spec.in_flight;
+            } else {
+                for (link, delay) in changes.get(&at).into_iter().flatten() {
+                    router.set_delay(*link, *delay);
+                }
+                // Where nothing leads there any more, the way stays as it is.
+                let found = scenario.flows.iter().zip(&vias).map(|(spec, via)| find_ways(router, spec, via));
+                let found =
+                    found.enumerate().filter(|(flow, ways)| ways.is_some() && *ways != current[*flow]);
+                new_ways.extend(found.filter_map(|(flow, ways)| Some((flow, ways?))));
             }
-            if spec.in_flight == InFlight::Lose {
-                losing.extend(&spec.flows);
+            for (flow, ways) in new_ways {
+                let new = [0, 1].map(|way: usize| self.net.add_route(&ways[way]));
+                if let Some(current) = current.get_mut(flow) {
+                    *current = Some(ways);
+                }
+                let id = FlowId(flow as u32);
+                routes.entry(flow).or_insert_with(|| self.routes(id)).extend(new);
+                self.handovers.all[number].moves.push((id, new));
             }
-            self.handovers.all.push(Handover { moves, in_flight: spec.in_flight });
             // What is sent at that very time takes the new way.
-            let before = Time::ZERO + (spec.at - Span::from_nanos(1));
+            let before = Time::ZERO + at.since(Time::ZERO).saturating_sub(Span::from_nanos(1));
             self.net.probe.timers.push(before, Call::Handover(HandoverId(number as u32)).into());
         }
         losing.sort_unstable();

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
 pub use error::ScenarioError;
 pub use layers::ReadFile;
-pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Scenario};
+pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
 pub use presets::presets;
 pub use schema::schema;
 pub use written::variants;

@@ -27,6 +27,8 @@ pub struct Scenario {
     pub links: Vec<LinkSpec>,
     /// Flows, in order of mention.
     pub flows: Vec<FlowSpec>,
+    /// Whether ways follow the delays as they change.
+    pub routing: Routing,
     /// Handovers, in order of mention.
     pub handovers: Vec<HandoverSpec>,
     /// The files that it was read from, with all that they extend; no preset, and nothing that was given as text.
@@ -163,6 +165,16 @@ pub struct HandoverSpec {
     pub via: Vec<Arc<[usize]>>,
     /// What becomes of packets under way.
     pub in_flight: InFlight,
+}
+
+/// When ways are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Routing {
+    /// Before the run, by the delays at its start.
+    #[default]
+    Static,
+    /// Whenever a schedule changes a delay, or an outage begins or ends.
+    Dynamic,
 }
 
 /// What a handover does to packets under way.

@@ -123,11 +123,23 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     }
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
+    let routing = file.routing.map(|choice| choice.0).unwrap_or_default();
     let Network { nodes, links, .. } = network;
     let seed = file.seed.map_or(1, Whole::get);
     let files = document.layers[1..].iter().filter_map(|layer| layer.file.clone()).collect();
     let text = text(document, &title)?;
-    Ok(Scenario { title, seed, duration: file.duration, nodes, links, flows, handovers, files, text })
+    Ok(Scenario {
+        title,
+        seed,
+        duration: file.duration,
+        nodes,
+        links,
+        flows,
+        routing,
+        handovers,
+        files,
+        text,
+    })
 }
 
 fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {

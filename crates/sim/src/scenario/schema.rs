@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::app::{KINDS, Kind};
-use super::model::InFlight;
+use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
     Choice, DelayedAckSetting, GrowthName, Segments, Ssthresh, Whole, above_zero, gateway, loss, number,
@@ -111,6 +111,8 @@ pub(crate) struct ScenarioFile {
     pub(crate) duration: Option<Span>,
     /// Every random stream is derived from this; default 1.
     pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
+    /// When ways are chosen: "static" (the default), by the delays at the start, or "dynamic", also when they change.
+    pub(crate) routing: Option<Choice<Routing>>,
     /// The links by name; they make the nodes.
     #[serde(rename = "links")]
     #[schemars(with = "BTreeMap<String, LinkFile>")]

@@ -16,7 +16,7 @@ use serde::de::{
 };
 
 use super::error::{expected_one_of, quoted};
-use super::model::InFlight;
+use super::model::{InFlight, Routing};
 
 /// A kind of value that is a table only; serde would also take one from an array.
 struct Table<T> {
@@ -252,6 +252,7 @@ named! {
     AvoidanceReading: "a reading", [("paper", AvoidanceReading::Paper), ("slides", AvoidanceReading::Slides)];
     DelayedGrowth: "a reading", [("held", DelayedGrowth::Held), ("credited", DelayedGrowth::Credited)];
     GrowthName: "what opens the window", [("per-ack", GrowthName::PerAck), ("bytes", GrowthName::Bytes)];
+    Routing: "a routing", [("static", Routing::Static), ("dynamic", Routing::Dynamic)];
     InFlight: "what becomes of packets under way", [("deliver", InFlight::Deliver), ("lose", InFlight::Lose)];
 }
 

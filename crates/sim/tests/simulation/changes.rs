@@ -88,3 +88,89 @@ fn a_schedule_of_one_direction_leaves_the_other() {
     assert_eq!(of_acks.links[0].stats.corrupted_packets, 0);
     assert!(of_acks.links[1].stats.corrupted_packets > 0);
 }
+
+/// Two ways from a to b, over x and over y, and one flow of datagrams, ten a second.
+fn two_ways(routing: &str, x: &str, y: &str) -> (f64, f64, u64, Vec<u64>) {
+    let text = format!(
+        r#"
+        title = "test"
+        duration = "30 s"
+        {routing}
+        [links.in]
+        from = "s"
+        to = "a"
+        rate = "10 Mbit/s"
+        delay = "1 ms"
+        [links.ax]
+        from = "a"
+        to = "x"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        {x}
+        [links.xb]
+        from = "x"
+        to = "b"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        [links.ay]
+        from = "a"
+        to = "y"
+        rate = "10 Mbit/s"
+        delay = "15 ms"
+        {y}
+        [links.yb]
+        from = "y"
+        to = "b"
+        rate = "10 Mbit/s"
+        delay = "15 ms"
+        [flows.f]
+        from = "s"
+        to = "b"
+        app = "cbr"
+        rate = "80 kbit/s"
+        [flows.g]
+        from = "s"
+        to = "b"
+        start = "1 ms"
+        duration = "29 s"
+        "#
+    );
+    let result = simulate(&text, 1);
+    let [datagrams, transfer] = &result.flows[..] else { panic!("two flows") };
+    let delivered = result.links.iter().filter(|link| !link.name.ends_with("/reverse"));
+    let lost = datagrams.datagrams_lost;
+    let carried = delivered.map(|link| link.stats.delivered_packets).collect();
+    (transfer.goodput_bps, transfer.rtt_mean_s.unwrap_or_default(), lost, carried)
+}
+
+#[test]
+fn dynamic_routing_follows_the_delays() {
+    // From 10 s to 20 s the way over x is the longer one, there and back.
+    let swap = "schedule = [{ at = \"10 s\", delay = \"50 ms\" }, { at = \"20 s\", delay = \"10 ms\" }]";
+    let x = format!("{swap}\nreverse = {{ {swap} }}");
+    let (_, _, lost, carried) = two_ways("", &x, "");
+    assert_eq!((lost, carried[3], carried[4]), (0, 0, 0));
+    let (_, _, lost, carried) = two_ways("routing = \"dynamic\"", &x, "");
+    // Nothing is lost, and what goes over y is what went in during those 10 s.
+    assert_eq!(lost, 0);
+    assert_eq!(carried[1] + carried[3], carried[0]);
+    // At most a datagram is under way at the end.
+    assert!(carried[3] == carried[4] && carried[1] - carried[2] <= 1, "{carried:?}");
+    let share = carried[3] as f64 / carried[0] as f64;
+    assert!((0.2..0.45).contains(&share), "{carried:?}");
+}
+
+#[test]
+fn dynamic_routing_goes_around_an_outage_and_back() {
+    let outage = "schedule = [{ at = \"5 s\", outage = \"20 s\", waiting = \"lose\" }]";
+    let x = format!("{outage}\nreverse = {{ {outage} }}");
+    let (straight, _, lost, carried) = two_ways("routing = \"static\"", &x, "");
+    assert!(lost >= 199 && carried[3] == 0, "{lost} {carried:?}");
+    let (around, _, lost, carried) = two_ways("routing = \"dynamic\"", &x, "");
+    // Of the datagrams at most the one that was on the link.
+    assert!(lost <= 1 && carried[3] > 200, "{lost} {carried:?}");
+    assert!(around > 2.0 * straight, "{around} against {straight}");
+    // No other way: packets wait for the link's end of the outage as with fixed ways.
+    let both = |routing| two_ways(routing, &x, &x);
+    assert_eq!(both("routing = \"dynamic\""), both(""));
+}
