@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 RUST := Cargo.toml Cargo.lock $(shell find crates scenarios -name '*.rs' -o -name '*.toml')
+# Files that the tables of schemes declare as modules: cargo fmt does not see them.
+SCHEMES := $(wildcard $(addprefix crates/,$(addsuffix /*.rs,tcp/src/control tcp/src/recovery tcp/src/slow_start path/src/gateway)))
 export PYO3_PYTHON := $(BIN)/python
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -76,6 +78,7 @@ test: test-rust test-python test-wasm test-speed
 test-rust: setup
 	@echo "== Rust: format"
 	cargo fmt --all --check
+	rustfmt --edition 2024 --check $(SCHEMES)
 	@echo "== Rust: lints"
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@echo "== Rust: tests"
@@ -113,6 +116,7 @@ fuzz:
 
 fmt: setup
 	cargo fmt --all
+	rustfmt --edition 2024 $(SCHEMES)
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 

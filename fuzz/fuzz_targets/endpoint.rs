@@ -4,10 +4,11 @@
 #![no_main]
 
 use std::net::Ipv4Addr;
+use std::sync::LazyLock;
 
 use bentpipe_tcp::wire::{Addresses, Payload, decode, encode};
 use bentpipe_tcp::{
-    Config, ControlKind, Ecn, Endpoint, Flags, MOST_SMALL_RUNS, Options, Profile, RecoveryKind, SackBlock,
+    Catalogue, Config, Ecn, Endpoint, Flags, MOST_SMALL_RUNS, Options, Profile, SackBlock,
     Segment, Seq, State, Timestamps,
 };
 use bentpipe_units::{Span, Time};
@@ -60,19 +61,22 @@ impl Source<'_> {
     }
 }
 
+static OURS: LazyLock<Catalogue> = LazyLock::new(Catalogue::default);
+
 fn config(source: &mut Source) -> Config {
     let (kinds, on) = (source.byte(), source.byte());
-    let recovery = RecoveryKind::ALL[usize::from(kinds & 3)];
-    let control = ControlKind::ALL[usize::from(kinds >> 2 & 3)];
+    let ours = &*OURS;
+    let recovery = ours.recoveries()[usize::from(kinds & 3)].name();
+    let control = ours.compositions()[usize::from(kinds >> 2 & 3)].name();
     let profile = Profile::ALL[usize::from(kinds >> 4) % Profile::ALL.len()];
     Config {
         mss: 100 + u32::from(source.byte()) * 5,
         receive_window: WINDOW,
         timestamps: on & 1 != 0,
         ecn: on & 2 != 0,
-        sack: on & 4 != 0 || recovery == RecoveryKind::Sack,
+        sack: on & 4 != 0 || recovery == "sack",
         window_scaling: on & 8 != 0,
-        ..profile.config(recovery, control)
+        ..profile.config(ours.recovery(recovery).unwrap(), ours.control(&control).unwrap())
     }
 }
 

@@ -2,6 +2,7 @@
 #![no_main]
 
 use bentpipe_sim::scenario::parse_with;
+use bentpipe_tcp::Catalogue;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &str| {
@@ -16,7 +17,7 @@ fuzz_target!(|input: &str| {
         length if length < 8 => Ok(text.as_bytes().to_vec()),
         _ => Err("expected a short name of a file, found a long one".to_owned()),
     };
-    match parse_with("fuzz.toml", text, &overrides, &files) {
+    match parse_with("fuzz.toml", text, &overrides, &files, &Catalogue::default()) {
         Ok(scenario) => {
             let nodes = scenario.nodes.len();
             assert!(scenario.links.iter().all(|link| link.from < nodes && link.to < nodes));

@@ -13,6 +13,7 @@ __all__ = [
     "check_quantity",
     "controls",
     "exchange",
+    "gateways",
     "has_room",
     "interop",
     "kernel_controls",
@@ -29,6 +30,7 @@ __all__ = [
     "schema",
     "slant_range",
     "slant_range_at_elevation",
+    "slow_starts",
     "variants",
     "version",
 ]
@@ -193,10 +195,16 @@ def recoveries() -> list[tuple[str, str]]:
     """Name and summary of each recovery."""
 
 def controls() -> list[tuple[str, str]]:
-    """Name and summary of each control."""
+    """Name and summary of each control, alone and around each other."""
+
+def slow_starts() -> list[tuple[str, str]]:
+    """Name and summary of each slow start."""
 
 def queues() -> list[tuple[str, str]]:
     """Name and summary of each scheme that manages a queue."""
+
+def gateways() -> list[tuple[str, str]]:
+    """Name and summary of each scheme that lowers windows."""
 
 def applications() -> list[tuple[str, str]]:
     """Name and summary of each application that a flow may carry."""

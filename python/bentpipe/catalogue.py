@@ -21,6 +21,8 @@ def entries(what: str) -> list[Entry]:
             pairs = _core.recoveries()
         case "controls":
             pairs = _core.controls()
+        case "slow-starts":
+            pairs = _core.slow_starts()
         case "applications":
             pairs = _core.applications()
         case "presets":
@@ -33,11 +35,7 @@ def entries(what: str) -> list[Entry]:
             )
             pairs = [("drop-tail", summary), *_core.queues()]
         case "gateways":
-            pairs = [
-                ("xfwa", "windows in proportion to the round-trip times that together fill pipe and buffer"),
-                ("ewa", "one window for all, from the logarithm of the free buffer"),
-                ("wintrac", "one window for all, tracked towards a queue length"),
-            ]
+            pairs = _core.gateways()
         case "papers":
             pairs = [(paper.name, f"{paper.title} ({paper.citation})") for paper in papers.all_papers()]
         case _:

@@ -12,6 +12,7 @@ _PRESET = "preset:"
 _NAMED = {
     "variant": "variants",
     "recovery": "recoveries",
+    "slow_start": "slow-starts",
     "control": "controls",
     "app": "applications",
     "profile": "profiles",

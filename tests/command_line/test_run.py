@@ -269,7 +269,8 @@ def test_every_example_runs(bentpipe: Bentpipe, path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "what", ["variants", "recoveries", "controls", "applications", "queues", "presets", "profiles"]
+    "what",
+    ["variants", "recoveries", "controls", "slow-starts", "applications", "queues", "presets", "profiles"],
 )
 def test_list_names_things_that_are_there(bentpipe: Bentpipe, what: str) -> None:
     result = bentpipe("list", what, "--json")

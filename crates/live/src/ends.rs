@@ -1,7 +1,7 @@
 //! How both ends of a connection are set up: each as the flow of a scenario has it, or as a run without one begins, and the
 //! settings over that.
 
-use bentpipe_tcp::{Config, DelayedAck, Profile};
+use bentpipe_tcp::{Chosen, Config, DelayedAck, Profile};
 use bentpipe_units::Span;
 
 use crate::namespace::Network;
@@ -38,13 +38,16 @@ impl Settings {
     pub(crate) fn own(&self, flow: Option<&ScenarioFlow<'_>>) -> Result<Own, LiveError> {
         let flows = flow.map(|flow| flow.tcp(self.direction == Direction::Send));
         if self.recovery != LINUX {
-            let (recovery, control) = (self.recovery_kind()?, self.control_kind()?);
-            let usual = Profile::Rfc.config(recovery, control);
+            let (recovery, control) = (self.chosen_recovery()?, self.chosen_control()?);
+            let usual = Profile::Rfc.config(recovery.clone(), control.clone());
             let base = match flows {
                 // SACK as the flow's own recovery has it is SACK as this one has it.
-                Some(tcp) => {
-                    Config { recovery, control, sack: own_sack(tcp).unwrap_or(usual.sack), ..tcp.clone() }
-                }
+                Some(tcp) => Config {
+                    recovery: as_the_flow_has_it(recovery, &tcp.recovery),
+                    control: as_the_flow_has_it(control, &tcp.control),
+                    sack: own_sack(tcp).unwrap_or(usual.sack),
+                    ..tcp.clone()
+                },
                 None => Config { receive_window: WINDOW, ..usual },
             };
             return Ok(Own::Ours(Box::new(self.over(base))));
@@ -153,9 +156,14 @@ fn switch(on: bool) -> String {
     u8::from(on).to_string()
 }
 
+/// What was chosen by name, with the options that the flow has for it where the flow names the same.
+fn as_the_flow_has_it<F: ?Sized>(chosen: Chosen<F>, flow: &Chosen<F>) -> Chosen<F> {
+    if chosen.name() == flow.name() { flow.clone() } else { chosen }
+}
+
 /// Whether SACK is offered, where that is otherwise than the recovery has it by itself.
 fn own_sack(tcp: &Config) -> Option<bool> {
-    let usual = Profile::Rfc.config(tcp.recovery, tcp.control).sack;
+    let usual = tcp.recovery.factory().offers_sack();
     (tcp.sack != usual).then_some(tcp.sack)
 }
 

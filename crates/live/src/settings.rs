@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{ControlKind, RecoveryKind};
+use bentpipe_tcp::control::ControlFactory;
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::{Catalogue, Chosen, Composition, NoSuch};
 use bentpipe_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
@@ -157,8 +159,8 @@ impl Settings {
         if self.recovery == LINUX {
             known_to_the_kernel("control", &self.control)?;
         } else {
-            self.recovery_kind()?;
-            self.control_kind()?;
+            self.chosen_recovery()?;
+            self.chosen_control()?;
         }
         if let Some(control) = &self.kernel_control {
             known_to_the_kernel("kernel_control", control)?;
@@ -210,14 +212,23 @@ impl Settings {
         }
     }
 
-    pub(crate) fn recovery_kind(&self) -> Result<RecoveryKind, LiveError> {
-        let all = RecoveryKind::ALL;
-        named(&all, RecoveryKind::name, "recovery", &[LINUX], &self.recovery)
+    pub(crate) fn chosen_recovery(&self) -> Result<Chosen<dyn RecoveryFactory>, LiveError> {
+        let catalogue = Catalogue::default();
+        catalogue.recovery(&self.recovery).ok_or_else(|| {
+            let known = catalogue.recoveries().iter().map(|scheme| scheme.name().to_owned());
+            none_of("recovery", known.chain([LINUX.to_owned()]).collect(), &self.recovery)
+        })
     }
 
-    pub(crate) fn control_kind(&self) -> Result<ControlKind, LiveError> {
-        let all = ControlKind::ALL;
-        named(&all, ControlKind::name, "control", &[], &self.control)
+    pub(crate) fn chosen_control(&self) -> Result<Chosen<dyn ControlFactory>, LiveError> {
+        let catalogue = Catalogue::default();
+        catalogue.control(&self.control).map_err(|no_such| match no_such {
+            NoSuch::Composition(message) => LiveError::Setting(format!("control: {message}")),
+            NoSuch::Name => {
+                let known = catalogue.compositions().iter().map(Composition::name).collect();
+                none_of("control", known, &self.control)
+            }
+        })
     }
 }
 
@@ -237,18 +248,8 @@ fn is_setting_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The kind of that name; `others` may stand for `key` too.
-fn named<T: Copy>(
-    all: &[T],
-    name: fn(T) -> &'static str,
-    key: &str,
-    others: &[&str],
-    wanted: &str,
-) -> Result<T, LiveError> {
-    all.iter().copied().find(|kind| name(*kind) == wanted).ok_or_else(|| {
-        let names: Vec<_> = all.iter().map(|kind| name(*kind)).chain(others.iter().copied()).collect();
-        LiveError::Setting(format!("{key}: expected one of {}, found {wanted:?}", names.join(", ")))
-    })
+fn none_of(key: &str, known: Vec<String>, found: &str) -> LiveError {
+    LiveError::Setting(format!("{key}: expected one of {}, found {found:?}", known.join(", ")))
 }
 
 #[cfg(test)]

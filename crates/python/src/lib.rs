@@ -10,9 +10,10 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use bentpipe_files::{CaptureFile, space};
+use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ActiveSpec, GeoHop, GeoModel, QueueSpec};
 use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Sink, Subjects, scenario};
-use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
+use bentpipe_tcp::{Catalogue, Composition, Profile, Scheme};
 use bentpipe_units::{Bytes, Rate, Span};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -227,25 +228,29 @@ fn presets() -> Vec<(&'static str, String)> {
 }
 
 #[pyfunction]
-fn variants() -> Vec<(&'static str, String)> {
-    let summary = |recovery: RecoveryKind, control: ControlKind| match control {
-        ControlKind::Standard => recovery.summary().to_owned(),
-        control => format!("{}; {}", control.summary(), recovery.summary()),
-    };
-    scenario::variants()
-        .into_iter()
-        .map(|(name, (recovery, control))| (name, summary(recovery, control)))
-        .collect()
+fn variants() -> Vec<(String, String)> {
+    scenario::variants(&Catalogue::default())
 }
 
 #[pyfunction]
-fn recoveries() -> Vec<(&'static str, &'static str)> {
-    RecoveryKind::ALL.into_iter().map(|kind| (kind.name(), kind.summary())).collect()
+fn recoveries() -> Vec<(String, String)> {
+    listed(Catalogue::default().recoveries())
+}
+
+/// Controls alone and around each other.
+#[pyfunction]
+fn controls() -> Vec<(String, String)> {
+    let pair = |control: &Composition<'_>| (control.name(), control.summary());
+    Catalogue::default().compositions().iter().map(pair).collect()
 }
 
 #[pyfunction]
-fn controls() -> Vec<(&'static str, &'static str)> {
-    ControlKind::ALL.into_iter().map(|kind| (kind.name(), kind.summary())).collect()
+fn slow_starts() -> Vec<(String, String)> {
+    listed(Catalogue::default().slow_starts())
+}
+
+fn listed<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> Vec<(String, String)> {
+    schemes.iter().map(|scheme| (scheme.name().to_owned(), scheme.summary().to_owned())).collect()
 }
 
 #[pyfunction]
@@ -264,9 +269,15 @@ fn queues() -> Vec<(&'static str, &'static str)> {
     ActiveSpec::SCHEMES.to_vec()
 }
 
+/// What `scheme` of a gateway takes.
+#[pyfunction]
+fn gateways() -> Vec<(&'static str, &'static str)> {
+    GatewaySpec::SCHEMES.to_vec()
+}
+
 #[pyfunction]
 fn schema() -> PyResult<String> {
-    serde_json::to_string_pretty(&scenario::schema())
+    serde_json::to_string_pretty(&scenario::schema(&Catalogue::default()))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
@@ -348,8 +359,8 @@ mod _core {
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release, live_flow};
     #[pymodule_export]
     use super::{
-        RunResult, Scenario, applications, check_quantity, controls, exchange, has_room, load, parse,
-        parse_bytes, parse_size, presets, profiles, queues, recoveries, schema, slant_range,
-        slant_range_at_elevation, variants, version,
+        RunResult, Scenario, applications, check_quantity, controls, exchange, gateways, has_room, load,
+        parse, parse_bytes, parse_size, presets, profiles, queues, recoveries, schema, slant_range,
+        slant_range_at_elevation, slow_starts, variants, version,
     };
 }

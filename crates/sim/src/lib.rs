@@ -22,3 +22,8 @@ pub use result::{
 };
 pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};
+
+/// The examples of `docs/first-control.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/first-control.md")]
+struct FirstControl;

@@ -2,89 +2,10 @@
 
 use bentpipe_units::Span;
 
-use crate::control::{AdalrOptions, AfcOptions};
-
-/// Which recovery decides what to retransmit, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoveryKind {
-    /// Fast retransmit, then slow start (Jacobson 1988).
-    Tahoe,
-    /// Fast retransmit and fast recovery that ends with the first new ACK (RFC 2581).
-    Reno,
-    /// Fast recovery that repairs a hole a round trip (RFC 6582).
-    NewReno,
-    /// The pipe algorithm over the SACK scoreboard (RFC 6675).
-    Sack,
-}
-
-impl RecoveryKind {
-    /// Every recovery there is.
-    pub const ALL: [RecoveryKind; 4] =
-        [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack];
-
-    /// The name used in scenarios and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RecoveryKind::Tahoe => "tahoe",
-            RecoveryKind::Reno => "reno",
-            RecoveryKind::NewReno => "newreno",
-            RecoveryKind::Sack => "sack",
-        }
-    }
-
-    /// One line for `bentpipe list recoveries`.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            RecoveryKind::Tahoe => "fast retransmit, then slow start from one segment (Jacobson 1988)",
-            RecoveryKind::Reno => "fast recovery that the first new ACK ends (RFC 2581)",
-            RecoveryKind::NewReno => "fast recovery through partial ACKs, a hole a round trip (RFC 6582)",
-            RecoveryKind::Sack => "the SACK scoreboard and the pipe algorithm (RFC 2018, RFC 6675)",
-        }
-    }
-}
-
-/// Which control decides how large the window is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ControlKind {
-    /// Slow start, congestion avoidance and halving (RFC 5681).
-    Standard,
-    /// TCP-ADaLR: windows that grow faster over a long RTT (Omueti and Trajković 2007).
-    Adalr,
-    /// TCP-AFC: a window's first loss is taken for a random one (Kothari, Gambhava and Dasgupta).
-    Afc,
-    /// TCP-AFC around TCP-ADaLR: this decides whether a loss counts, that how the windows grow.
-    AdalrAfc,
-}
-
-impl ControlKind {
-    /// Every control there is.
-    pub const ALL: [ControlKind; 4] =
-        [ControlKind::Standard, ControlKind::Adalr, ControlKind::Afc, ControlKind::AdalrAfc];
-
-    /// The name used in scenarios and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ControlKind::Standard => "standard",
-            ControlKind::Adalr => "adalr",
-            ControlKind::Afc => "afc",
-            ControlKind::AdalrAfc => "adalr+afc",
-        }
-    }
-
-    /// One line for `bentpipe list controls`.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            ControlKind::Standard => "slow start, congestion avoidance, halving (RFC 5681)",
-            ControlKind::Adalr => {
-                "TCP-ADaLR: cwnd and rwnd grow faster over a long RTT (Omueti and Trajković 2007)"
-            }
-            ControlKind::Afc => {
-                "TCP-AFC: the first loss of a window costs no reduction, the second less (Kothari et al.)"
-            }
-            ControlKind::AdalrAfc => "windows grow as in TCP-ADaLR, losses cost what they cost in TCP-AFC",
-        }
-    }
-}
+use crate::Chosen;
+use crate::control::ControlFactory;
+use crate::recovery::RecoveryFactory;
+use crate::slow_start::{SlowStartFactory, StandardStartOptions};
 
 /// How much an ACK of new data opens cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,16 +44,14 @@ pub struct RtoConfig {
 }
 
 /// One end of a connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// What to retransmit, when.
-    pub recovery: RecoveryKind,
+    pub recovery: Chosen<dyn RecoveryFactory>,
     /// How large the window is.
-    pub control: ControlKind,
-    /// Options of the control `adalr`.
-    pub adalr: AdalrOptions,
-    /// Options of the control `afc`, also around another.
-    pub afc: AfcOptions,
+    pub control: Chosen<dyn ControlFactory>,
+    /// What becomes of growth below ssthresh.
+    pub slow_start: Chosen<dyn SlowStartFactory>,
     /// Largest payload of a segment that this end sends and takes, in bytes, options not counted.
     pub mss: u32,
     /// Receive buffer in bytes: the window that an empty receiver advertises.
@@ -212,17 +131,21 @@ impl Profile {
     }
 
     /// The settings of this profile for an end that uses `recovery` and `control`.
-    pub fn config(self, recovery: RecoveryKind, control: ControlKind) -> Config {
+    pub fn config(
+        self,
+        recovery: impl Into<Chosen<dyn RecoveryFactory>>,
+        control: impl Into<Chosen<dyn ControlFactory>>,
+    ) -> Config {
+        let recovery = recovery.into();
         let rfc = Config {
+            sack: recovery.factory().offers_sack(),
             recovery,
-            control,
-            adalr: AdalrOptions::default(),
-            afc: AfcOptions::default(),
+            control: control.into(),
+            slow_start: StandardStartOptions.into(),
             mss: 1460,
             receive_window: 65_535,
             window_scaling: true,
             timestamps: false,
-            sack: recovery == RecoveryKind::Sack,
             duplicate_sack: false,
             ecn: false,
             // RFC 5681 section 3.1: three segments when 1095 < SMSS <= 2190.

@@ -1,5 +1,7 @@
 //! A TCP endpoint as a plain state machine: segments and a time go in, segments and the next wake-up come out.
 
+mod catalogue;
+mod choice;
 mod config;
 pub mod control;
 mod endpoint;
@@ -10,9 +12,12 @@ mod runs;
 mod segment;
 mod sender;
 mod seq;
+pub mod slow_start;
 pub mod wire;
 
-pub use config::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind, RtoConfig};
+pub use catalogue::{Catalogue, Composition, NoSuch};
+pub use choice::{Chosen, Named, Scheme};
+pub use config::{Config, DelayedAck, Growth, Profile, RtoConfig};
 pub use endpoint::{Endpoint, State, Transmit, Written};
 pub use receiver::{Receiver, ReceiverStats};
 pub use rtt::RttEstimator;

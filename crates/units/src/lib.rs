@@ -2,6 +2,7 @@
 //!
 //! Time is integer nanoseconds, so a run gives the same bytes on every machine.
 
+pub mod bounded;
 mod quantity;
 mod text;
 mod time;

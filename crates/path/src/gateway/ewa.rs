@@ -1,9 +1,83 @@
 //! EWA: one window for all flows, from the free buffer.
 
-use bentpipe_units::{Span, Time};
+use bentpipe_units::{Bytes, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::LinkView;
 use super::flows::FlowTable;
-use super::{EwaOptions, LinkView};
+use super::scheme::{
+    Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows, positive, share, some_bytes, some_time,
+};
+use crate::InvalidValue;
+
+/// Settings of EWA.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EwaOptions {
+    /// Payload of a full segment, the unit of the window.
+    pub segment: Bytes,
+    /// Time between two adaptations of alpha.
+    pub interval: Span,
+    /// Share of the buffer below which alpha rises and above which it falls, 0 to 1.
+    pub threshold: f64,
+    /// Added to alpha while the queue is below the threshold.
+    pub increase: f64,
+    /// Alpha is multiplied by this while the queue is above the threshold; above 0, at most 1.
+    pub decrease: f64,
+    /// Largest alpha.
+    pub alpha_max: f64,
+    /// Length of a packet, the unit of the free buffer.
+    pub packet: Bytes,
+    /// No window is lowered below this.
+    pub least: Bytes,
+    /// Most flows remembered; beyond them the least recently active is forgotten.
+    pub max_flows: u32,
+    /// What to do about flows first seen midway.
+    pub unknown_scale: UnknownScale,
+}
+
+impl Default for EwaOptions {
+    fn default() -> EwaOptions {
+        EwaOptions {
+            segment: LEAST,
+            interval: Span::from_millis(10),
+            threshold: 0.5,
+            increase: 1.0 / 8.0,
+            decrease: 31.0 / 32.0,
+            alpha_max: 64.0,
+            packet: PACKET,
+            least: LEAST,
+            max_flows: MAX_FLOWS,
+            unknown_scale: UnknownScale::Leave,
+        }
+    }
+}
+
+impl Scheme for EwaOptions {
+    const NAME: &'static str = "ewa";
+    const SUMMARY: &'static str = "one window for all, from the logarithm of the free buffer";
+    type Windows = Ewa;
+
+    fn validate(&self) -> Result<(), InvalidValue> {
+        some_bytes("segment", self.segment)?;
+        some_time("interval", self.interval)?;
+        share("threshold", self.threshold)?;
+        positive("increase", self.increase, 1e6)?;
+        positive("decrease", self.decrease, 1.0)?;
+        positive("alpha_max", self.alpha_max, 1e6)?;
+        Ok(())
+    }
+
+    fn common(&self) -> Common {
+        let EwaOptions { packet, least, max_flows, unknown_scale, .. } = *self;
+        Common { packet, least, max_flows, unknown_scale }
+    }
+
+    fn windows(&self) -> Ewa {
+        Ewa::new(self)
+    }
+}
 
 /// How long a flow counts as active after its last data: for the statistics alone, the scheme does not count flows.
 const COUNTED_FOR: Span = Span::from_millis(500);
@@ -24,12 +98,14 @@ pub(super) struct Ewa {
 }
 
 impl Ewa {
-    pub(super) fn new(options: &EwaOptions) -> Ewa {
+    fn new(options: &EwaOptions) -> Ewa {
         Ewa { options: options.clone(), alpha: 1.0_f64.min(options.alpha_max), next: Time::ZERO }
     }
+}
 
+impl Windows for Ewa {
     /// Adapts alpha if an interval has passed; a silence of many intervals counts as one, nothing was learnt in it.
-    pub(super) fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
+    fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
         if now < self.next {
             return;
         }
@@ -41,10 +117,9 @@ impl Ewa {
         self.alpha = self.alpha.min(self.options.alpha_max);
     }
 
-    /// The window in bytes.
-    pub(super) fn window(&self, link: &LinkView) -> f64 {
+    fn window(&self, _rtt: Option<u64>, link: &LinkView) -> Option<f64> {
         let free = link.buffer_bytes.saturating_sub(link.queued_bytes) as f64;
         let packets = (free / self.options.packet.get() as f64).max(1.0);
-        self.alpha * libm::log2(packets) * self.options.segment.get() as f64
+        Some(self.alpha * libm::log2(packets) * self.options.segment.get() as f64)
     }
 }

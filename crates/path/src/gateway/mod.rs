@@ -1,24 +1,98 @@
 //! Gateways that lower the receiver's window in passing acknowledgments, so that the senders fit the link.
 
 mod bytes;
-mod ewa;
 mod flow;
 mod flows;
+mod scheme;
 mod share;
-mod spec;
-mod wintrac;
-mod xfwa;
 
-use bentpipe_units::{Rate, Time};
-use serde::Serialize;
+use bentpipe_units::{Bytes, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use ewa::Ewa;
+use crate::InvalidValue;
+use flow::Flow;
 use flows::FlowTable;
-use wintrac::Wintrac;
-use xfwa::Xfwa;
+use scheme::{Common, Scheme, Windows};
 
 pub use flow::Direction;
-pub use spec::{EwaOptions, GatewaySpec, RttSource, UnknownScale, WintracOptions, XfwaOptions};
+pub use scheme::UnknownScale;
+
+/// Every scheme: a line for the schema, a name, and the options in a file of its own beside this one, which it declares as a module.
+macro_rules! schemes {
+    ($($(#[doc = $doc:literal])* $name:ident($file:ident::$options:ident)),+ $(,)?) => {
+        $(mod $file;
+        pub use $file::*;)+
+
+        /// How a gateway computes the windows that it writes into passing acknowledgments; `scheme` chooses.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "scheme", rename_all = "kebab-case")]
+        pub enum GatewaySpec {
+            $($(#[doc = $doc])* $name($options)),+
+        }
+
+        impl GatewaySpec {
+            /// Every scheme: its name and what it is.
+            pub const SCHEMES: &'static [(&'static str, &'static str)] =
+                &[$(($options::NAME, $options::SUMMARY)),+];
+
+            /// The scheme as scenarios write it.
+            pub fn name(&self) -> &'static str {
+                match self { $(GatewaySpec::$name(_) => $options::NAME),+ }
+            }
+
+            /// Whether every value is possible; the first that is not, otherwise.
+            pub fn validate(&self) -> Result<(), InvalidValue> {
+                match self { $(GatewaySpec::$name(options) => options.validate()?),+ }
+                self.common().validate()
+            }
+
+            fn common(&self) -> Common {
+                match self { $(GatewaySpec::$name(options) => options.common()),+ }
+            }
+
+            fn windows(&self) -> Running {
+                match self { $(GatewaySpec::$name(options) => Running::$name(options.windows())),+ }
+            }
+        }
+
+        /// A scheme at work.
+        #[derive(Clone, Debug)]
+        enum Running {
+            $($name(<$options as Scheme>::Windows)),+
+        }
+
+        impl Windows for Running {
+            fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
+                match self { $(Running::$name(scheme) => scheme.advance(now, link, flows)),+ }
+            }
+
+            fn rtt(&self, flow: &Flow) -> Option<u64> {
+                match self { $(Running::$name(scheme) => scheme.rtt(flow)),+ }
+            }
+
+            fn window(&self, rtt: Option<u64>, link: &LinkView) -> Option<f64> {
+                match self { $(Running::$name(scheme) => scheme.window(rtt, link)),+ }
+            }
+        }
+    };
+}
+
+schemes! {
+    /// Shares in proportion to the round-trip times (`xfwa`, equation 1).
+    Xfwa(xfwa::XfwaOptions),
+    /// The same window for all, from the logarithm of the free buffer (EWA).
+    Ewa(ewa::EwaOptions),
+    /// The same window for all, tracked towards a queue length (WINTRAC).
+    Wintrac(wintrac::WintracOptions),
+}
+
+impl GatewaySpec {
+    /// Length of a packet where the queue is given in packets.
+    pub fn packet(&self) -> Bytes {
+        self.common().packet
+    }
+}
 
 /// One direction of a TCP connection: IPv4 addresses and ports as in the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +182,7 @@ pub struct GatewayStats {
 #[derive(Clone, Debug)]
 pub struct Gateway {
     flows: FlowTable,
-    scheme: Scheme,
+    scheme: Running,
     unknown_scale: UnknownScale,
     least: u64,
     tally: GatewayStats,
@@ -116,25 +190,15 @@ pub struct Gateway {
     written: u128,
 }
 
-#[derive(Clone, Debug)]
-enum Scheme {
-    Xfwa(Xfwa),
-    Ewa(Ewa),
-    Wintrac(Wintrac),
-}
-
 impl Gateway {
     /// A gateway that has seen nothing; `spec` has passed [`GatewaySpec::validate`].
     pub fn new(spec: &GatewaySpec) -> Gateway {
+        let common = spec.common();
         Gateway {
-            flows: FlowTable::new(spec.max_flows()),
-            scheme: match spec {
-                GatewaySpec::Xfwa(options) => Scheme::Xfwa(Xfwa::new(options)),
-                GatewaySpec::Ewa(options) => Scheme::Ewa(Ewa::new(options)),
-                GatewaySpec::Wintrac(options) => Scheme::Wintrac(Wintrac::new(options)),
-            },
-            unknown_scale: spec.unknown_scale(),
-            least: spec.least().get(),
+            flows: FlowTable::new(common.max_flows),
+            scheme: spec.windows(),
+            unknown_scale: common.unknown_scale,
+            least: common.least.get(),
             tally: GatewayStats::default(),
             written: 0,
         }
@@ -188,11 +252,7 @@ impl Gateway {
     }
 
     fn advance(&mut self, now: Time, link: &LinkView) {
-        match &mut self.scheme {
-            Scheme::Xfwa(xfwa) => xfwa.advance(now, link, &mut self.flows),
-            Scheme::Ewa(ewa) => ewa.advance(now, link, &mut self.flows),
-            Scheme::Wintrac(wintrac) => wintrac.advance(now, link, &mut self.flows),
-        }
+        self.scheme.advance(now, link, &mut self.flows);
     }
 
     /// The flow's place, new if `makes`; none for one that nothing is known of, or that this segment resets.
@@ -210,10 +270,8 @@ impl Gateway {
     fn learn(&mut self, at: u32, now: Time, way: Direction, header: &Header) {
         let flow = self.flows.flow_mut(at);
         flow.learn(now, way, header);
-        if let Scheme::Xfwa(xfwa) = &self.scheme {
-            let rtt = xfwa.rtt(flow);
-            self.flows.set_rtt(at, rtt);
-        }
+        let rtt = self.scheme.rtt(flow);
+        self.flows.set_rtt(at, rtt);
     }
 
     /// The field for the scheme's window, if that is lower than what the segment says.
@@ -230,11 +288,7 @@ impl Gateway {
             (false, None, UnknownScale::Leave) => return None,
         };
         flow.advertised = Some(u64::from(header.window) << shift);
-        let bytes = match &self.scheme {
-            Scheme::Xfwa(xfwa) => xfwa.window(self.flows.rtt(at))?,
-            Scheme::Ewa(ewa) => ewa.window(link),
-            Scheme::Wintrac(wintrac) => wintrac.window(),
-        };
+        let bytes = self.scheme.window(self.flows.rtt(at), link)?;
         // A millionth of a byte: shares that are whole numbers must not fall below them by rounding.
         let share = ((bytes + 1e-6) as u64) >> shift;
         // Rounded up, so that a large scale does not make a zero window of it.

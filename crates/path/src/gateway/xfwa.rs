@@ -1,11 +1,111 @@
 //! XFWA: every flow's window in proportion to its round-trip time (`xfwa`, equation 1).
 
-use bentpipe_units::{Span, Time};
+use bentpipe_units::{Bytes, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
+use super::scheme::{
+    Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows, invalid, positive, some_time,
+};
 use super::share::{Claim, water_level};
-use super::{LinkView, RttSource, XfwaOptions};
+use crate::InvalidValue;
+
+/// Where XFWA has its round-trip times from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RttSource {
+    /// The hops that packets have passed, by their time to live, times `isl_delay`.
+    #[default]
+    Ttl,
+    /// The time from a SYN to the acknowledgment that completes the handshake, as seen at the gateway.
+    Handshake,
+    /// One value for every flow, `told`.
+    Told,
+}
+
+/// Settings of XFWA.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct XfwaOptions {
+    /// Where the round-trip times come from.
+    pub rtt: RttSource,
+    /// Delay of one hop between satellites; needed by `rtt = "ttl"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isl_delay: Option<Span>,
+    /// Round-trip time of every flow; needed by `rtt = "told"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub told: Option<Span>,
+    /// Every round-trip time is taken times this; above 0 (1: as estimated).
+    pub rtt_factor: f64,
+    /// A flow is active until so many mean round-trip times after its last data (1: the document's delta); above 0.
+    pub delta_factor: f64,
+    /// What flows that are limited elsewhere cannot use goes to the others.
+    pub redistribute: bool,
+    /// Length of a packet where the queue is given in packets.
+    pub packet: Bytes,
+    /// No window is lowered below this.
+    pub least: Bytes,
+    /// Most flows remembered; beyond them the least recently active is forgotten.
+    pub max_flows: u32,
+    /// What to do about flows first seen midway.
+    pub unknown_scale: UnknownScale,
+}
+
+impl Default for XfwaOptions {
+    fn default() -> XfwaOptions {
+        XfwaOptions {
+            rtt: RttSource::Ttl,
+            isl_delay: None,
+            told: None,
+            rtt_factor: 1.0,
+            delta_factor: 1.0,
+            redistribute: false,
+            packet: PACKET,
+            least: LEAST,
+            max_flows: MAX_FLOWS,
+            unknown_scale: UnknownScale::Leave,
+        }
+    }
+}
+
+impl Scheme for XfwaOptions {
+    const NAME: &'static str = "xfwa";
+    const SUMMARY: &'static str =
+        "windows in proportion to the round-trip times that together fill pipe and buffer";
+    type Windows = Xfwa;
+
+    fn validate(&self) -> Result<(), InvalidValue> {
+        match self.rtt {
+            RttSource::Ttl => needed("isl_delay", self.isl_delay, "ttl")?,
+            RttSource::Told => needed("told", self.told, "told")?,
+            RttSource::Handshake => {}
+        }
+        positive("rtt_factor", self.rtt_factor, 1e6)?;
+        positive("delta_factor", self.delta_factor, 1e6)?;
+        Ok(())
+    }
+
+    fn common(&self) -> Common {
+        let XfwaOptions { packet, least, max_flows, unknown_scale, .. } = *self;
+        Common { packet, least, max_flows, unknown_scale }
+    }
+
+    fn windows(&self) -> Xfwa {
+        Xfwa::new(self)
+    }
+}
+
+fn needed(key: &'static str, value: Option<Span>, source: &str) -> Result<(), InvalidValue> {
+    match value {
+        Some(value) => some_time(key, value),
+        None => {
+            invalid(key, format!("expected a time such as \"20 ms\" (rtt = {source:?} needs it), found none"))
+        }
+    }
+}
 
 /// An hour: no estimate is longer, so that no sum overflows.
 const LONGEST_NANOS: f64 = 3.6e12;
@@ -32,43 +132,8 @@ struct Snapshot {
 }
 
 impl Xfwa {
-    pub(super) fn new(options: &XfwaOptions) -> Xfwa {
+    fn new(options: &XfwaOptions) -> Xfwa {
         Xfwa { options: options.clone(), snapshot: None, claims: Vec::new() }
-    }
-
-    /// The flow's round-trip time in nanoseconds.
-    pub(super) fn rtt(&self, flow: &Flow) -> Option<u64> {
-        let nanos = match self.options.rtt {
-            // `xfwa`, section III: RTT = 2 (H_b + H_f + 2) ISL_delay.
-            RttSource::Ttl => {
-                self.options.isl_delay.map(|delay| delay.as_nanos() as f64 * (2 * (flow.hops() + 2)) as f64)
-            }
-            RttSource::Handshake => flow.handshake_nanos().map(|nanos| nanos as f64),
-            RttSource::Told => self.options.told.map(|told| told.as_nanos() as f64),
-        };
-        nanos.map(|nanos| (nanos * self.options.rtt_factor).round().clamp(1.0, LONGEST_NANOS) as u64)
-    }
-
-    /// Lets flows expire, and takes a new snapshot if the last is RTT_avg old.
-    ///
-    /// While nobody is active the last snapshot holds: acknowledgments still under way answer to it.
-    pub(super) fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
-        let due = match self.snapshot {
-            Some(last) => now.since(last.taken).as_nanos() as f64 >= last.mean_rtt,
-            None => true,
-        };
-        if let Some(mean_rtt) = flows.mean_rtt().or(self.snapshot.map(|last| last.mean_rtt)) {
-            let delta = Span::from_nanos((mean_rtt * self.options.delta_factor).ceil() as u64);
-            flows.expire(now, delta);
-        }
-        if !due {
-            return;
-        }
-        match (flows.mean_rtt(), &mut self.snapshot) {
-            (Some(mean_rtt), _) => self.take_snapshot(now, mean_rtt, link, flows),
-            (None, Some(last)) => last.taken = now,
-            (None, None) => {}
-        }
     }
 
     fn take_snapshot(&mut self, now: Time, mean_rtt: f64, link: &LinkView, flows: &mut FlowTable) {
@@ -98,9 +163,44 @@ impl Xfwa {
         }
         self.snapshot = Some(Snapshot { level, mean_rtt, taken: now });
     }
+}
 
-    /// The window in bytes of a flow with this round-trip time; `None` before anything is known.
-    pub(super) fn window(&self, rtt: Option<u64>) -> Option<f64> {
+impl Windows for Xfwa {
+    fn rtt(&self, flow: &Flow) -> Option<u64> {
+        let nanos = match self.options.rtt {
+            // `xfwa`, section III: RTT = 2 (H_b + H_f + 2) ISL_delay.
+            RttSource::Ttl => {
+                self.options.isl_delay.map(|delay| delay.as_nanos() as f64 * (2 * (flow.hops() + 2)) as f64)
+            }
+            RttSource::Handshake => flow.handshake_nanos().map(|nanos| nanos as f64),
+            RttSource::Told => self.options.told.map(|told| told.as_nanos() as f64),
+        };
+        nanos.map(|nanos| (nanos * self.options.rtt_factor).round().clamp(1.0, LONGEST_NANOS) as u64)
+    }
+
+    /// Lets flows expire, and takes a new snapshot if the last is RTT_avg old.
+    ///
+    /// While nobody is active the last snapshot holds: acknowledgments still under way answer to it.
+    fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
+        let due = match self.snapshot {
+            Some(last) => now.since(last.taken).as_nanos() as f64 >= last.mean_rtt,
+            None => true,
+        };
+        if let Some(mean_rtt) = flows.mean_rtt().or(self.snapshot.map(|last| last.mean_rtt)) {
+            let delta = Span::from_nanos((mean_rtt * self.options.delta_factor).ceil() as u64);
+            flows.expire(now, delta);
+        }
+        if !due {
+            return;
+        }
+        match (flows.mean_rtt(), &mut self.snapshot) {
+            (Some(mean_rtt), _) => self.take_snapshot(now, mean_rtt, link, flows),
+            (None, Some(last)) => last.taken = now,
+            (None, None) => {}
+        }
+    }
+
+    fn window(&self, rtt: Option<u64>, _link: &LinkView) -> Option<f64> {
         let snapshot = self.snapshot?;
         Some(snapshot.level * rtt.map_or(snapshot.mean_rtt, |rtt| rtt as f64))
     }

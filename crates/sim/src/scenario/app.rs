@@ -1,6 +1,7 @@
 //! What a flow carries: each application with its options, which are keys of the flow.
 
 use bentpipe_tcp::wire::MOST_DATAGRAM;
+use bentpipe_units::bounded::{Whole, above_zero, number, number_above, size, whole};
 use bentpipe_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +11,7 @@ use super::error::ScenarioError;
 use super::read::{keys_of, unknown_key};
 use super::schema::FlowFile;
 use super::tree::{Node, Place};
-use super::written::{Choice, Names, Whole, above_zero, number, number_above, size, whole};
+use super::written::{Choice, Names};
 
 /// An application, by name.
 #[derive(Debug)]

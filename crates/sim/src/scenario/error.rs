@@ -1,5 +1,8 @@
 use std::fmt;
 
+use bentpipe_path::ActiveSpec;
+use bentpipe_path::gateway::GatewaySpec;
+
 /// Why a scenario cannot be run; prints as one line, `FILE:LINE: KEY: expected …, found …`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
@@ -131,14 +134,16 @@ const ELSEWHERE: &str = "bbr bbr2 bbr3 bic careful-resume cdg compound copa ctcp
 
 /// What to say of a name of the field for which nothing is here yet.
 fn not_yet(what: &str, text: &str, names: &[&str]) -> Option<String> {
+    let among = |schemes: &[(&str, &str)]| schemes.iter().all(|(name, _)| names.contains(name));
     let kind = match what {
         "a variant" => "variants",
         "a recovery" => "recoveries",
         "a control" => "controls",
+        "a slow start" => "slow-starts",
         "an application" => "applications",
         "a profile" => "profiles",
-        "one of the known names" if names.contains(&"xfwa") => "gateways",
-        "one of the known names" if names.contains(&"red") => "queues",
+        "one of the known names" if among(GatewaySpec::SCHEMES) => "gateways",
+        "one of the known names" if among(ActiveSpec::SCHEMES) => "queues",
         "one of the known names" => "losses",
         _ => return None,
     };

@@ -4,6 +4,7 @@
 //! that can be checked before a run. Every error is one line that names the file, the line and the key.
 
 mod app;
+mod choices;
 mod depth;
 mod disk;
 mod error;
@@ -25,13 +26,15 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
+use bentpipe_tcp::Catalogue;
+
 pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
+pub use choices::variants;
 pub use error::ScenarioError;
 pub use layers::ReadFile;
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
 pub use presets::presets;
 pub use schema::schema;
-pub use written::variants;
 
 use layers::{PRESET, about_all, decode, find_preset};
 use tree::Layer;
@@ -40,6 +43,15 @@ use tree::Layer;
 ///
 /// `overrides` are pairs of a dotted key and a value as `--set key=value` gives them.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    load_with(path, overrides, &Catalogue::default())
+}
+
+/// As [`load`], where the scenario chooses its controls, recoveries and slow starts from `catalogue`: ours, and others beside them.
+pub fn load_with(
+    path: &Path,
+    overrides: &[(String, String)],
+    catalogue: &Catalogue,
+) -> Result<Scenario, ScenarioError> {
     let name = path.display().to_string();
     if name.is_empty() {
         let message = "expected a file, preset:NAME or the folder of a result, found an empty name";
@@ -51,18 +63,19 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scenario, Sce
             Layer::without_file(&name, find_preset(preset).map_err(fail)?),
             overrides,
             &disk::read_file,
+            catalogue,
         );
     }
     let text = disk::read_file(path).and_then(decode).map_err(fail)?;
     let layer = Layer { name, text, file: Some(path.to_owned()) };
-    let mut scenario = read(layer, overrides, &disk::read_file)?;
+    let mut scenario = read(layer, overrides, &disk::read_file, catalogue)?;
     scenario.files.insert(0, path.to_owned());
     Ok(scenario)
 }
 
 /// Reads the scenario in `text`; errors call it `name`, and what it extends is looked for beside `name`.
 pub fn parse_str(name: &str, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    parse_with(name, text, overrides, &disk::read_file)
+    parse_with(name, text, overrides, &disk::read_file, &Catalogue::default())
 }
 
 /// As [`parse_str`], for the bytes of a text: what a pipe gave.
@@ -74,23 +87,26 @@ pub fn parse_bytes(
     parse_str(name, &decode(content).map_err(|message| about_all(name, message))?, overrides)
 }
 
-/// As [`parse_str`], where `files` gives what a scenario extends: no file system is needed.
+/// As [`parse_str`], where `files` gives what a scenario extends, so that no file system is needed, and `catalogue` what it can
+/// choose.
 pub fn parse_with(
     name: &str,
     text: &str,
     overrides: &[(String, String)],
     files: &ReadFile<'_>,
+    catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
     let file = Some(PathBuf::from(name));
-    read(Layer { name: name.to_owned(), text: text.to_owned(), file }, overrides, files)
+    read(Layer { name: name.to_owned(), text: text.to_owned(), file }, overrides, files, catalogue)
 }
 
 fn read(
     layer: Layer,
     overrides: &[(String, String)],
     files: &ReadFile<'_>,
+    catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    resolve::resolve(&layers::document(layer, overrides, files)?)
+    resolve::resolve(&layers::document(layer, overrides, files)?, catalogue)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Names that a scenario makes up, and their numbered copies.
 
+use bentpipe_units::bounded::Whole;
+
 use super::error::quoted;
-use super::written::Whole;
 
 /// Stands for a copy's number.
 const NUMBER: &str = "{i}";

@@ -1,10 +1,14 @@
 //! From a tree to serde's structures, with every error at its value.
 
 use std::fmt;
+use std::sync::Arc;
 
+use bentpipe_tcp::Scheme;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, Unexpected, Visitor};
-use serde_path_to_error::Segment;
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor,
+};
+use serde_path_to_error::{Segment, Track};
 
 use super::error::{expected_one_of, quoted};
 use super::tree::{Node, Origin, Table, Value};
@@ -16,14 +20,19 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// Reads a `T` from `node`.
-pub(crate) fn read<'de, T: Deserialize<'de>>(node: &'de Node) -> Result<T, Fault> {
-    let error = match serde_path_to_error::deserialize(Reading { node, shown: None }) {
+/// Reads from `node` what `seed` makes of it.
+pub(crate) fn read_by<'de, S: DeserializeSeed<'de> + Copy>(
+    seed: S,
+    node: &'de Node,
+) -> Result<S::Value, Fault> {
+    let mut track = Track::new();
+    let reading = Reading { node, shown: None };
+    let error = match seed.deserialize(serde_path_to_error::Deserializer::new(reading, &mut track)) {
         Ok(read) => return Ok(read),
         Err(error) => error,
     };
     let (mut path, mut at) = (Vec::new(), node);
-    for segment in error.path() {
+    for segment in &track.path() {
         let key = match segment {
             Segment::Map { key } => key.clone(),
             Segment::Seq { index } => format!("[{index}]"),
@@ -33,10 +42,10 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(node: &'de Node) -> Result<T, Fault
         path.push(key);
         at = child;
     }
-    let Wrong { message, missing } = error.into_inner();
+    let Wrong { message, missing } = error;
     match missing {
         Some(key) => path.push(key.to_owned()),
-        None => at = settle::<T>(node, at, &mut path),
+        None => at = settle(seed, node, at, &mut path),
     }
     Err(Fault { path, origin: at.origin, message })
 }
@@ -44,10 +53,15 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(node: &'de Node) -> Result<T, Fault
 /// Serde holds back a table whose `model` or `scheme` chooses its shape, and has lost the place when it reads from it: only
 /// the error of the whole table `at` comes back. Reading ever less of the table finds it again: what is wrong is the last
 /// entry of the shortest beginning that is wrong, other than by what it lacks.
-fn settle<'de, T: Deserialize<'de>>(root: &'de Node, mut at: &'de Node, path: &mut Vec<String>) -> &'de Node {
+fn settle<'de, S: DeserializeSeed<'de> + Copy>(
+    seed: S,
+    root: &'de Node,
+    mut at: &'de Node,
+    path: &mut Vec<String>,
+) -> &'de Node {
     let wrong = |at: &'de Node, entries: usize| {
         let shown = Some((at, entries));
-        T::deserialize(Reading { node: root, shown }).is_err_and(|error| error.missing.is_none())
+        seed.deserialize(Reading { node: root, shown }).is_err_and(|error| error.missing.is_none())
     };
     loop {
         let entries = match &at.value {
@@ -92,8 +106,12 @@ struct Wrong {
 }
 
 impl fmt::Display for Wrong {
+    /// What is told where only the text is handed on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        match self.missing {
+            Some(key) => write!(f, "expected {key}, which has no default, found none"),
+            None => f.write_str(&self.message),
+        }
     }
 }
 
@@ -133,6 +151,26 @@ impl de::Error for Wrong {
     fn missing_field(field: &'static str) -> Wrong {
         let message = "expected a value, since this key has no default, found none".to_owned();
         Wrong { message, missing: Some(field) }
+    }
+}
+
+/// Reads the options of a scheme, and makes its factory of them.
+pub(crate) struct OptionsOf<'a, F: ?Sized>(pub(crate) &'a Scheme<F>);
+
+impl<F: ?Sized> Clone for OptionsOf<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: ?Sized> Copy for OptionsOf<'_, F> {}
+
+impl<'de, F: ?Sized + 'static> DeserializeSeed<'de> for OptionsOf<'_, F> {
+    type Value = Arc<F>;
+
+    fn deserialize<D: Deserializer<'de>>(self, table: D) -> Result<Arc<F>, D::Error> {
+        let mut table = <dyn erased_serde::Deserializer<'_>>::erase(table);
+        self.0.read(&mut table).map_err(de::Error::custom)
     }
 }
 

@@ -4,33 +4,35 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use bentpipe_tcp::{ControlKind, RecoveryKind};
+use bentpipe_tcp::Catalogue;
 use bentpipe_units::Span;
+use bentpipe_units::bounded::Whole;
 
 use super::app::{self, AppSpec};
+use super::choices::Choices;
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::Network;
 use super::relays::{self, Asked};
 use super::schema::{FlowFile, ScenarioFile};
-use super::tcp::{End, config};
+use super::tcp::{End, check, config};
 use super::tree::{Document, Node, Table, Value};
 use super::ways;
-use super::written::{Whole, variants};
 
 /// Later than this, sums of times would lose their meaning (about 104 days).
 pub(super) const LATEST: Span = Span::from_nanos(1 << 53);
 
 const MAX_TITLE: usize = 200;
 
-/// The validated scenario that `document` describes.
-pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
+/// The validated scenario that `document` describes, with what it chooses from `catalogue`.
+pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scenario, ScenarioError> {
     let top = document.place(&[]);
     if document.root.table().is_none_or(Table::is_empty) {
         return Err(top.error(&[], "expected a scenario with [links] and [flows], found an empty file"));
     }
     let file: ScenarioFile = top.read()?;
+    check(catalogue, &document.place(&["tcp"]))?;
     let title = title(document, &file)?;
     let mut network = Network::build(document)?;
     let flow_files = document.place(&["flows"]).entries();
@@ -44,6 +46,8 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     let mut relays = Vec::new();
     for (name, at, node) in &flow_files {
         let (flow, app) = app::flow(at, node)?;
+        check(catalogue, &at.below(&["tcp"]))?;
+        check(catalogue, &at.below(&["receiver_tcp"]))?;
         let fail = |keys: &[&str], message: String| at.error(keys, message);
         let copies = names::copies(flow.count);
         if flows.len() + copies > MAX_COPIES {
@@ -65,10 +69,10 @@ pub(crate) fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
             let message = format!("expected at most {MAX_COPIES} connections in all, found more");
             return Err(fail(&["connections"], message));
         }
-        let (recovery, control) = variant(&flow).map_err(|message| fail(&["variant"], message))?;
-        let sender = Arc::new(config(document, at, End::Sender, recovery, control)?);
-        let receiver = Arc::new(config(document, at, End::Receiver, recovery, control)?);
-        let variant = if app.over_udp() { "udp".to_owned() } else { variant_name(recovery, control) };
+        let choices = Choices::of(catalogue, at, &flow)?;
+        let sender = Arc::new(config(document, catalogue, at, End::Sender, &choices)?);
+        let receiver = Arc::new(config(document, catalogue, at, End::Receiver, &choices)?);
+        let variant = if app.over_udp() { "udp".to_owned() } else { choices.variant(catalogue) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);
             if let Some((_, first)) = names.insert(copy.clone(), (flows.len(), *name)) {
@@ -177,25 +181,5 @@ fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, (&'sta
         }
         _ if start > LATEST => Err((key, format!("expected a start within 100 days, found {start}"))),
         _ => Ok(start),
-    }
-}
-
-fn variant(flow: &FlowFile) -> Result<(RecoveryKind, ControlKind), String> {
-    let parts = (flow.recovery.map(|choice| choice.0), flow.control.map(|choice| choice.0));
-    match (flow.variant, parts) {
-        (Some(variant), (None, None)) => Ok(variant.0),
-        (Some(_), _) => Err("expected either variant, or recovery and control, found both".to_owned()),
-        (None, (recovery, control)) => {
-            Ok((recovery.unwrap_or(RecoveryKind::Sack), control.unwrap_or(ControlKind::Standard)))
-        }
-    }
-}
-
-/// The one name of the two choices; both names where they have none.
-fn variant_name(recovery: RecoveryKind, control: ControlKind) -> String {
-    let known = variants().into_iter().find(|(_, parts)| *parts == (recovery, control));
-    match known {
-        Some((name, _)) => name.to_owned(),
-        None => format!("{}+{}", control.name(), recovery.name()),
     }
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec, Schedule};
-use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
-use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
+use bentpipe_tcp::{Catalogue, Profile};
+use bentpipe_units::bounded::{Whole, above_zero, number_above, size};
 use bentpipe_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,24 +16,23 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::app::{KINDS, Kind};
+use super::choices;
 use super::model::{InFlight, Routing};
 use super::names::Count;
-use super::written::{
-    Choice, DelayedAckSetting, GrowthName, Segments, Ssthresh, Whole, above_zero, gateway, loss, number,
-    number_above, size, steady,
-};
+use super::written::{Choice, DelayedAckSetting, GrowthName, Segments, Ssthresh, gateway, loss, steady};
 
 /// Every reader of JSON keeps whole numbers up to this exact.
 const MOST_EXACT: u64 = (1 << 53) - 1;
 
-/// The JSON Schema of a scenario file, for editors and other languages.
+/// The JSON Schema of a scenario file that chooses from `catalogue`, for editors and other languages.
 ///
 /// A file that extends another may leave out what the other says, so no key of a link, a flow or a handover is required.
-pub fn schema() -> Value {
+pub fn schema(catalogue: &Catalogue) -> Value {
     let mut schema = schemars::schema_for!(ScenarioFile).to_value();
     for kind in KINDS {
         add_options(&mut schema["$defs"], kind);
     }
+    choices::describe(catalogue, &mut schema["$defs"]);
     drop_null(&mut schema);
     for table in ["LinkFile", "FlowFile", "HandoverFile"] {
         schema["$defs"][table].as_object_mut().and_then(|table| table.remove("required"));
@@ -119,7 +118,8 @@ pub(crate) struct ScenarioFile {
     pub(crate) _links: BTreeMap<String, IgnoredAny>,
     /// TCP settings of every flow.
     #[serde(rename = "tcp")]
-    pub(crate) _tcp: TcpFile,
+    #[schemars(with = "TcpFile")]
+    pub(crate) _tcp: BTreeMap<String, IgnoredAny>,
     /// The flows by name.
     #[serde(rename = "flows")]
     #[schemars(with = "BTreeMap<String, FlowFile>")]
@@ -193,7 +193,8 @@ pub(crate) struct ReverseFile {
     pub(crate) gateway: Option<GatewaySpec>,
 }
 
-/// Settings of a TCP; what is not set comes from the profile.
+/// Settings of a TCP; what is not set comes from the profile. Beside these stand tables of options, each under the name of the
+/// control, recovery or slow start that has them.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TcpFile {
@@ -240,43 +241,8 @@ pub(crate) struct TcpFile {
     pub(crate) max_retransmissions: Option<Whole<0, 255>>,
     /// How long a closed end remembers the connection (TIME-WAIT).
     pub(crate) time_wait: Option<Span>,
-    /// Options of the control adalr.
-    pub(crate) adalr: AdalrFile,
-    /// Options of the control afc, also around another.
-    pub(crate) afc: AfcFile,
-}
-
-/// Options of the control adalr: its mechanisms, each of which can be switched off alone, and its readings.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct AdalrFile {
-    /// Measure the scaling component; else it stays at its breakpoint, 15.
-    pub(crate) scaling: Option<bool>,
-    /// Open cwnd faster.
-    pub(crate) cwnd_increase: Option<bool>,
-    /// Send beyond the advertised window.
-    pub(crate) rwnd_increase: Option<bool>,
-    /// Deflate less on a partial ACK, wait 200 ms longer after a timeout, resend three segments a pass.
-    pub(crate) loss_recovery: Option<bool>,
-    /// How the adjusted receive window grows while segments go out.
-    pub(crate) rwnd_reading: Option<Choice<RwndReading>>,
-    /// When congestion avoidance is fast.
-    pub(crate) avoidance_reading: Option<Choice<AvoidanceReading>>,
-    /// The deviation gain that multiplies the scaling component, 0 to 10.
-    #[serde(deserialize_with = "number::<_, _, 0, 10>")]
-    pub(crate) rtt_dev_gain: Option<f64>,
-}
-
-/// Options of the control afc: its extensions, each of which can be switched off alone, and its reading.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct AfcFile {
-    /// No reduction before a second loss in the same window.
-    pub(crate) delayed_recovery: Option<bool>,
-    /// Reduce less when the second loss is far from the first.
-    pub(crate) rate_adjustment: Option<bool>,
-    /// What the ACKs are worth that arrive while the reduction is delayed.
-    pub(crate) growth_while_delayed: Option<Choice<DelayedGrowth>>,
+    /// What becomes of growth below ssthresh; default standard.
+    pub(crate) slow_start: Option<String>,
 }
 
 /// The retransmission timer (RFC 6298).
@@ -321,17 +287,19 @@ pub(crate) struct FlowFile {
     /// What a priority queue serves its packets by, 0 to 7, the highest first; default 0.
     pub(crate) class: Option<Whole<0, 7>>,
     /// Recovery and control by one name; default sack.
-    pub(crate) variant: Option<Choice<(RecoveryKind, ControlKind)>>,
+    pub(crate) variant: Option<String>,
     /// What to retransmit, when; default sack. Not with `variant`.
-    pub(crate) recovery: Option<Choice<RecoveryKind>>,
+    pub(crate) recovery: Option<String>,
     /// How large the window is; default standard. Not with `variant`.
-    pub(crate) control: Option<Choice<ControlKind>>,
+    pub(crate) control: Option<String>,
     /// Settings of this flow over those of [tcp].
     #[serde(default, rename = "tcp")]
-    pub(crate) _tcp: TcpFile,
+    #[schemars(with = "TcpFile")]
+    pub(crate) _tcp: BTreeMap<String, IgnoredAny>,
     /// Settings of the receiving host alone, over those of both ends.
     #[serde(default, rename = "receiver_tcp")]
-    pub(crate) _receiver_tcp: TcpFile,
+    #[schemars(with = "TcpFile")]
+    pub(crate) _receiver_tcp: BTreeMap<String, IgnoredAny>,
 }
 
 /// Flows that take another way from a time on.

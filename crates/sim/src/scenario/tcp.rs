@@ -1,12 +1,16 @@
 //! From the TCP settings as written to those of one end of one flow.
 
-use bentpipe_tcp::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind};
+use std::sync::Arc;
+
+use bentpipe_tcp::{Catalogue, Chosen, Config, DelayedAck, Growth, NoSuch, Profile, Scheme};
 use bentpipe_units::Span;
 
+use super::choices::{Choices, slow_start};
 use super::error::ScenarioError;
 use super::layers::merge;
+use super::read::{OptionsOf, keys_of, unknown_key};
 use super::schema::TcpFile;
-use super::tree::{Document, Place};
+use super::tree::{Document, Node, Place, Table, Value};
 use super::written::{DelayedAckSetting, GrowthName, Segments, Ssthresh};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
@@ -22,13 +26,63 @@ pub(crate) enum End {
     Receiver,
 }
 
+/// Checks what the settings at `at` say by themselves.
+pub(crate) fn check(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), ScenarioError> {
+    let known = keys_of::<TcpFile>();
+    if let Some(key) = catalogue.option_tables().find(|key| known.contains(key)) {
+        let message =
+            "expected a setting alone of that name, found a control, recovery or slow start with options too";
+        return Err(at.error(&[key], message));
+    }
+    let Some(node) = at.node() else { return Ok(()) };
+    let file = read(catalogue, at, node)?;
+    slow_start(catalogue, at, file.slow_start.as_deref())?;
+    for scheme in catalogue.controls() {
+        factory(scheme, at, node)?;
+    }
+    for scheme in catalogue.recoveries() {
+        factory(scheme, at, node)?;
+    }
+    for scheme in catalogue.slow_starts() {
+        factory(scheme, at, node)?;
+    }
+    Ok(())
+}
+
+/// The settings in `node`, which is as what stands at `at`, without the options of what they are chosen from.
+fn read(catalogue: &Catalogue, at: &Place<'_>, node: &Node) -> Result<TcpFile, ScenarioError> {
+    let options: Vec<_> = catalogue.option_tables().collect();
+    let Some(table) = node.table() else { return at.read_from(node) };
+    let own = |key: &String| !options.contains(&key.as_str());
+    let settings: Table =
+        table.iter().filter(|(key, _)| own(key)).map(|(key, node)| (key.clone(), node.clone())).collect();
+    let known = keys_of::<TcpFile>();
+    if let Some(key) = settings.keys().find(|key| !known.contains(&key.as_str())) {
+        let all: Vec<_> = known.iter().copied().chain(options).collect();
+        return Err(at.error(&[key], unknown_key(key, &all)));
+    }
+    at.read_from(&Node { value: Value::Table(settings), origin: node.origin })
+}
+
+/// The factory that the options of `scheme` come to, in `node`, which is as what stands at `at`.
+fn factory<F: ?Sized + 'static>(
+    scheme: &Scheme<F>,
+    at: &Place<'_>,
+    node: &Node,
+) -> Result<Arc<F>, ScenarioError> {
+    match (scheme.schema(), node.get(scheme.name())) {
+        (Some(_), Some(options)) => at.below(&[scheme.name()]).read_by(OptionsOf(scheme), options),
+        _ => Ok(Arc::clone(scheme.usual())),
+    }
+}
+
 /// The settings of one end of the flow at `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.
 pub(crate) fn config(
     document: &Document,
+    catalogue: &Catalogue,
     flow: &Place<'_>,
     end: End,
-    recovery: RecoveryKind,
-    control: ControlKind,
+    choices: &Choices<'_>,
 ) -> Result<Config, ScenarioError> {
     let mut layers = vec![document.place(&["tcp"]), flow.below(&["tcp"])];
     if end == End::Receiver {
@@ -39,11 +93,22 @@ pub(crate) fn config(
         merge(&mut below, above);
         below
     });
-    let file = match &merged {
-        Some(node) => layers[layers.len() - 1].read_from(node)?,
-        None => TcpFile::default(),
-    };
-    settings(&file, recovery, control).map_err(|(key, message)| {
+    let at = &layers[layers.len() - 1];
+    let empty = || Node { value: Value::Table(Table::new()), origin: document.root.origin };
+    let node = &merged.unwrap_or_else(empty);
+    let file = read(catalogue, at, node)?;
+    let Choices { recovery, control } = choices;
+    let inner = control.inner.map(|inner| factory(inner, at, node)).transpose()?;
+    let chosen = control.of(factory(control.outer, at, node)?, inner).map_err(|no_such| match no_such {
+        NoSuch::Composition(message) => flow.error(&["control"], message),
+        NoSuch::Name => flow.error(&["control"], "expected a control, found none"),
+    })?;
+    let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, at, node)?);
+    let slow_start = slow_start(catalogue, at, file.slow_start.as_deref())?;
+    let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, at, node)?);
+    let profile = file.profile.map_or(Profile::Rfc, |profile| profile.0);
+    let base = Config { slow_start, ..profile.config(recovery, chosen) };
+    settings(&file, base).map_err(|(key, message)| {
         let written = layers.iter().rev().find(|layer| layer.below(key).node().is_some());
         written.unwrap_or(&layers[0]).error(key, message)
     })
@@ -61,23 +126,14 @@ macro_rules! lay {
     };
 }
 
-fn settings(file: &TcpFile, recovery: RecoveryKind, control: ControlKind) -> Result<Config, Fault> {
-    let profile = file.profile.map_or(Profile::Rfc, |profile| profile.0);
-    let mut config = profile.config(recovery, control);
+/// What is written, over what the profile has.
+fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
     windows(file, &mut config)?;
     config.growth = growth(file, config.growth)?;
     config.delayed_ack = delayed_ack(file, config.delayed_ack)?;
     timers(file, &mut config)?;
     lay!(file => config; timestamps, sack, ecn, limited_transmit, recover_guard, restart_after_idle,
         grow_only_when_limited, duplicate_threshold, max_retransmissions, time_wait);
-    let (adalr, afc) = (&file.adalr, &file.afc);
-    lay!(adalr => config.adalr; scaling, cwnd_increase, rwnd_increase, loss_recovery, rtt_dev_gain);
-    config.adalr.rwnd_reading = adalr.rwnd_reading.map_or(config.adalr.rwnd_reading, |choice| choice.0);
-    config.adalr.avoidance_reading =
-        adalr.avoidance_reading.map_or(config.adalr.avoidance_reading, |choice| choice.0);
-    lay!(afc => config.afc; delayed_recovery, rate_adjustment);
-    config.afc.growth_while_delayed =
-        afc.growth_while_delayed.map_or(config.afc.growth_while_delayed, |choice| choice.0);
     Ok(config)
 }
 

@@ -1,13 +1,14 @@
 //! A scenario as a tree in which every value knows the layer and the place that it was written at.
 
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 
 use super::error::ScenarioError;
-use super::read::read;
+use super::read::read_by;
 
 /// Where a value was written.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +154,16 @@ impl<'a> Place<'a> {
 
     /// A `T` from `node`, which is as what stands here.
     pub(crate) fn read_from<T: DeserializeOwned>(&self, node: &Node) -> Result<T, ScenarioError> {
-        read(node).map_err(|wrong| {
+        self.read_by(PhantomData::<T>, node)
+    }
+
+    /// What `seed` makes of `node`, which is as what stands here.
+    pub(crate) fn read_by<'de, S: DeserializeSeed<'de> + Copy>(
+        &self,
+        seed: S,
+        node: &'de Node,
+    ) -> Result<S::Value, ScenarioError> {
+        read_by(seed, node).map_err(|wrong| {
             let path: Vec<_> = self.path.iter().map(|key| key.to_string()).chain(wrong.path).collect();
             self.document.error_at(wrong.origin, &path, wrong.message)
         })

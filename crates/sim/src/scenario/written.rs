@@ -7,12 +7,12 @@ use std::str::FromStr;
 
 use bentpipe_path::LossSpec;
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_tcp::control::{AvoidanceReading, DelayedGrowth, RwndReading};
-use bentpipe_tcp::{ControlKind, Profile, RecoveryKind};
+use bentpipe_tcp::Profile;
+use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Bytes, Span, Written, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{
-    Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer,
+    Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer,
 };
 
 use super::error::{expected_one_of, quoted};
@@ -69,103 +69,6 @@ pub(crate) fn steady<'de, D: Deserializer<'de>, V: Written, T: From<V>>(
         }
     }
     deserializer.deserialize_any(Text::<V>(PhantomData)).map(T::from)
-}
-
-/// A whole number from `LEAST` to `MOST`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Whole<const LEAST: u64, const MOST: u64>(u64);
-
-impl<const LEAST: u64, const MOST: u64> Whole<LEAST, MOST> {
-    pub(crate) fn get(self) -> u64 {
-        self.0
-    }
-}
-
-impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Whole<LEAST, MOST> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number<const LEAST: u64, const MOST: u64>;
-        impl<const LEAST: u64, const MOST: u64> Visitor<'_> for Number<LEAST, MOST> {
-            type Value = Whole<LEAST, MOST>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a whole number from {LEAST} to {MOST}")
-            }
-            fn visit_u64<E: Error>(self, n: u64) -> Result<Self::Value, E> {
-                match (LEAST..=MOST).contains(&n) {
-                    true => Ok(Whole(n)),
-                    false => Err(E::invalid_value(Unexpected::Unsigned(n), &self)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Number)
-    }
-}
-
-impl<const LEAST: u64, const MOST: u64> JsonSchema for Whole<LEAST, MOST> {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        format!("Whole{LEAST}To{MOST}").into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": LEAST, "maximum": MOST })
-    }
-}
-
-impl<const LEAST: u64, const MOST: u64> From<Whole<LEAST, MOST>> for u32 {
-    fn from(Whole(n): Whole<LEAST, MOST>) -> u32 {
-        n.min(u32::MAX.into()) as u32
-    }
-}
-
-/// `value`, or the error that it is not what was `expected`.
-fn checked<T, E: Error>(value: Option<T>, expected: &str, found: impl fmt::Display) -> Result<T, E> {
-    value.ok_or_else(|| E::custom(format!("expected {expected}, found {found}")))
-}
-
-/// A whole number from `LEAST` to `MOST`.
-pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let found = Whole::<LEAST, MOST>::deserialize(deserializer)?.get();
-    checked(T::try_from(found).ok(), "a smaller number", found)
-}
-
-/// A size from `LEAST` to `MOST` bytes.
-pub(crate) fn size<'de, D: Deserializer<'de>, T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let found = Bytes::deserialize(deserializer)?;
-    let expected = match MOST {
-        u64::MAX => "a size above zero".to_owned(),
-        most => format!("a size from {} to {}", Bytes::new(LEAST), Bytes::new(most)),
-    };
-    let fits = (LEAST..=MOST).contains(&found.get()).then_some(found.get());
-    checked(fits.and_then(|bytes| T::try_from(bytes).ok()), &expected, format_args!("{} B", found.get()))
-}
-
-/// A time above zero.
-pub(crate) fn above_zero<'de, D: Deserializer<'de>, T: From<Span>>(deserializer: D) -> Result<T, D::Error> {
-    let found = Span::deserialize(deserializer)?;
-    checked((found > Span::ZERO).then(|| found.into()), "a time above zero", "0 s")
-}
-
-/// A number from `LEAST` to `MOST`.
-pub(crate) fn number<'de, D: Deserializer<'de>, T: From<f64>, const LEAST: u64, const MOST: u64>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let found = f64::deserialize(deserializer)?;
-    let fits = (LEAST as f64..=MOST as f64).contains(&found);
-    checked(fits.then(|| found.into()), &format!("a number from {LEAST} to {MOST}"), found)
-}
-
-/// A number above `LEAST`, at most `MOST`.
-pub(crate) fn number_above<'de, D: Deserializer<'de>, T: From<f64>, const LEAST: u64, const MOST: u64>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let found = f64::deserialize(deserializer)?;
-    let fits = found > LEAST as f64 && found <= MOST as f64;
-    checked(fits.then(|| found.into()), &format!("a number above {LEAST}, at most {MOST}"), found)
 }
 
 /// A gateway.
@@ -240,31 +143,9 @@ macro_rules! named {
 
 named! {
     Profile: "a profile", Profile::ALL.map(|profile| (profile.name(), profile));
-    RecoveryKind: "a recovery", RecoveryKind::ALL.map(|kind| (kind.name(), kind));
-    ControlKind: "a control", ControlKind::ALL.map(|kind| (kind.name(), kind));
-    (RecoveryKind, ControlKind): "a variant", variants();
-    RwndReading: "a reading", [
-        ("per-segment", RwndReading::PerSegment),
-        ("from-advertised", RwndReading::FromAdvertised),
-        ("per-ack", RwndReading::PerAck),
-        ("accumulating", RwndReading::Accumulating),
-    ];
-    AvoidanceReading: "a reading", [("paper", AvoidanceReading::Paper), ("slides", AvoidanceReading::Slides)];
-    DelayedGrowth: "a reading", [("held", DelayedGrowth::Held), ("credited", DelayedGrowth::Credited)];
     GrowthName: "what opens the window", [("per-ack", GrowthName::PerAck), ("bytes", GrowthName::Bytes)];
     Routing: "a routing", [("static", Routing::Static), ("dynamic", Routing::Dynamic)];
     InFlight: "what becomes of packets under way", [("deliver", InFlight::Deliver), ("lose", InFlight::Lose)];
-}
-
-/// Every variant: a recovery and a control under the one name that the field has for them.
-pub fn variants() -> Vec<(&'static str, (RecoveryKind, ControlKind))> {
-    let mut variants =
-        RecoveryKind::ALL.map(|recovery| (recovery.name(), (recovery, ControlKind::Standard))).to_vec();
-    variants.push(("adalr-sack", (RecoveryKind::Sack, ControlKind::Adalr)));
-    variants.push(("adalr-newreno", (RecoveryKind::NewReno, ControlKind::Adalr)));
-    variants.push(("afc", (RecoveryKind::Sack, ControlKind::Afc)));
-    variants.push(("adalr+afc", (RecoveryKind::Sack, ControlKind::AdalrAfc)));
-    variants
 }
 
 /// A window in bytes or in segments.

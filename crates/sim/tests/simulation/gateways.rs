@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use bentpipe_sim::pcap::Output;
 use bentpipe_sim::{CaptureOptions, RunOptions, RunResult, run, scenario};
+use bentpipe_tcp::Catalogue;
 
 use crate::simulate;
 
@@ -36,7 +37,7 @@ fn every_variant_delivers_every_byte_through_every_gateway_and_queue() {
     let mut lowered = [0; GATEWAYS.len()];
     for (number, gateway) in GATEWAYS.iter().enumerate() {
         for queue in QUEUES {
-            for (variant, _) in scenario::variants() {
+            for (variant, _) in scenario::variants(&Catalogue::default()) {
                 let keys =
                     format!("count = 3\nbytes = \"150 kB\"\nvariant = \"{variant}\"\nduration = \"300 s\"");
                 let result = simulate(&chain(gateway, queue, &flow("f", &keys)), 1);

@@ -7,6 +7,7 @@ mod changes;
 mod gateways;
 mod http;
 mod queues;
+mod registered;
 mod relays;
 mod udp;
 

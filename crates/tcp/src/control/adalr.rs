@@ -1,12 +1,17 @@
 //! TCP with adaptive delay and loss response (Omueti and Trajković, WICON 2007): `adalr`.
 
+use bentpipe_units::bounded::number;
 use bentpipe_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::{Ack, Control, Loss, PartialAck, Response, SendView, Standard, Timeout, Window};
+use super::{Ack, Control, ControlFactory, Loss, PartialAck, Response, SendView, Standard, Timeout, Window};
+use crate::Named;
 
-/// What the two documents leave open or what one may want to switch off; the default is the reading that reproduces the
-/// published download times.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Options of the control adalr: its mechanisms, each of which can be switched off alone, and its readings. The default is the
+/// reading that reproduces the published download times.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct AdalrOptions {
     /// Measure ρ (paper equation 1); else ρ stays at its breakpoint, 15.
     pub scaling: bool,
@@ -20,12 +25,15 @@ pub struct AdalrOptions {
     pub rwnd_reading: RwndReading,
     /// When congestion avoidance is fast.
     pub avoidance_reading: AvoidanceReading,
-    /// The deviation gain of RFC 6298 (paper table 4), which algorithm 2 multiplies ρ with.
+    /// The deviation gain of RFC 6298 (paper table 4), which algorithm 2 multiplies ρ with, 0 to 10.
+    #[serde(deserialize_with = "number::<_, _, 0, 10>")]
+    #[schemars(range(min = 0, max = 10))]
     pub rtt_dev_gain: f64,
 }
 
 /// Readings of the paper's algorithm 2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum RwndReading {
     /// Before each segment, on top of what stands since the last ACK, which set it to the advertised window.
     PerSegment,
@@ -38,7 +46,8 @@ pub enum RwndReading {
 }
 
 /// When the paper and the slides open cwnd faster in congestion avoidance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum AvoidanceReading {
     /// The paper: while the flight size is below half of the adjusted receive window.
     Paper,
@@ -57,6 +66,22 @@ impl Default for AdalrOptions {
             avoidance_reading: AvoidanceReading::Paper,
             rtt_dev_gain: 0.25,
         }
+    }
+}
+
+impl Named for AdalrOptions {
+    const NAME: &'static str = "adalr";
+    const SUMMARY: &'static str =
+        "TCP-ADaLR: cwnd and rwnd grow faster over a long RTT (Omueti and Trajković 2007)";
+}
+
+impl ControlFactory for AdalrOptions {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Adalr::new(*self))
+    }
+
+    fn recoveries(&self) -> &[&str] {
+        &["sack", "newreno"]
     }
 }
 

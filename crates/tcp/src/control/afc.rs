@@ -1,11 +1,22 @@
 //! Adaptive flow control with delayed fast recovery (Kothari, Gambhava and Dasgupta): `afc`.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use bentpipe_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, SendView, SlowStart, Timeout, Window};
+use super::{
+    Ack, Adalr, AdalrOptions, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, SendView,
+    Standard, Timeout, Window,
+};
+use crate::Named;
+use crate::slow_start::SlowStart;
 
-/// The scheme's two extensions, and what its document leaves open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Options of the control afc: its extensions, each of which can be switched off alone, and its reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct AfcOptions {
     /// Take the first loss of a window for a random one: no reduction before a second one is found.
     pub delayed_recovery: bool,
@@ -16,7 +27,8 @@ pub struct AfcOptions {
 }
 
 /// Readings of what cwnd does between the first loss of a window and the end of that window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum DelayedGrowth {
     /// cwnd stays as it is, as in any other recovery.
     Held,
@@ -31,6 +43,40 @@ impl Default for AfcOptions {
             rate_adjustment: true,
             growth_while_delayed: DelayedGrowth::Held,
         }
+    }
+}
+
+impl Named for AfcOptions {
+    const NAME: &'static str = "afc";
+    const SUMMARY: &'static str =
+        "TCP-AFC: the first loss of a window costs no reduction, the second less (Kothari et al.)";
+}
+
+impl ControlFactory for AfcOptions {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Afc::new(Standard, *self))
+    }
+
+    fn wraps(&self) -> &[&str] {
+        &[AdalrOptions::NAME]
+    }
+
+    fn around(&self, inner: &dyn ControlFactory) -> Option<Arc<dyn ControlFactory>> {
+        let adalr = *(inner as &dyn Any).downcast_ref::<AdalrOptions>()?;
+        Some(Arc::new(AroundAdalr { afc: *self, adalr }))
+    }
+}
+
+/// TCP-AFC around TCP-ADaLR: one decides whether a loss counts, the other how the windows grow.
+#[derive(Clone, Copy, Debug)]
+struct AroundAdalr {
+    afc: AfcOptions,
+    adalr: AdalrOptions,
+}
+
+impl ControlFactory for AroundAdalr {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Afc::new(Adalr::new(self.adalr), self.afc))
     }
 }
 

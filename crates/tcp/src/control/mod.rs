@@ -4,23 +4,50 @@
 //! RFC 5681 with RFC 6582's partial ACKs: a scheme overrides only what its paper changes. The methods are named after
 //! events, never after a scheme.
 
-mod adalr;
-mod afc;
 mod events;
-mod slow_start;
-mod standard;
 mod window;
 
-pub use adalr::{Adalr, AdalrOptions, AvoidanceReading, RwndReading};
-pub use afc::{Afc, AfcOptions, DelayedGrowth};
-pub use events::{Ack, Exit, Loss, Mark, PartialAck, Response, SendView, Timeout};
-pub use slow_start::{SlowStart, StandardStart};
-pub use standard::Standard;
-pub use window::Window;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 use bentpipe_units::{Span, Time};
 
-use crate::{Config, ControlKind};
+pub use events::{Ack, Exit, Loss, Mark, PartialAck, Response, SendView, Timeout};
+pub use window::Window;
+
+use crate::choice::schemes;
+use crate::slow_start::SlowStart;
+
+schemes! {
+    /// Every control of this crate; the first is that of a connection that names none.
+    dyn ControlFactory;
+    standard::StandardOptions,
+    adalr::AdalrOptions,
+    afc::AfcOptions,
+}
+
+/// What makes the control of each connection: as a rule its options.
+pub trait ControlFactory: Any + fmt::Debug + Send + Sync {
+    /// The control of a new connection.
+    fn make(&self) -> Box<dyn Control>;
+
+    /// The recoveries with which it has a name as a variant: its own name where there is one, `NAME-RECOVERY` where there are
+    /// several.
+    fn recoveries(&self) -> &[&str] {
+        &["sack"]
+    }
+
+    /// The controls that it may go around, as `adalr+afc` is `afc` around `adalr`.
+    fn wraps(&self) -> &[&str] {
+        &[]
+    }
+
+    /// The factory of this control around what `inner` makes; none unless that is one of those that it may go around.
+    fn around(&self, _inner: &dyn ControlFactory) -> Option<Arc<dyn ControlFactory>> {
+        None
+    }
+}
 
 /// How large the window is.
 pub trait Control: Send {
@@ -170,16 +197,6 @@ pub trait Control: Send {
     /// Segments that one pass through the retransmission buffer may resend after a timeout.
     fn resend_limit(&self) -> u32 {
         u32::MAX
-    }
-}
-
-/// The control that `config` names.
-pub fn new(config: &Config) -> Box<dyn Control> {
-    match config.control {
-        ControlKind::Standard => Box::new(Standard),
-        ControlKind::Adalr => Box::new(Adalr::new(config.adalr)),
-        ControlKind::Afc => Box::new(Afc::new(Standard, config.afc)),
-        ControlKind::AdalrAfc => Box::new(Afc::new(Adalr::new(config.adalr), config.afc)),
     }
 }
 

@@ -6,26 +6,42 @@
 
 mod context;
 mod duplicates;
-mod newreno;
 mod reductions;
-mod reno;
 mod resend;
-mod sack;
-mod tahoe;
+
+use std::any::Any;
+use std::fmt;
 
 use bentpipe_units::Time;
 
 pub use context::Context;
 use duplicates::DuplicateAcks;
-pub use newreno::NewReno;
 pub use reductions::{Reduction, Reductions};
-pub use reno::Reno;
 pub use resend::Resend;
-pub use sack::Sack;
-pub use tahoe::Tahoe;
 
+use crate::choice::schemes;
 use crate::sender::{Agreed, Record};
-use crate::{Config, RecoveryKind, SackBlock, Seq};
+use crate::{Config, SackBlock, Seq};
+
+schemes! {
+    /// Every recovery of this crate.
+    dyn RecoveryFactory;
+    tahoe::TahoeOptions,
+    reno::RenoOptions,
+    newreno::NewRenoOptions,
+    sack::SackOptions,
+}
+
+/// What makes the recovery of each connection: as a rule its options.
+pub trait RecoveryFactory: Any + fmt::Debug + Send + Sync {
+    /// The recovery of a connection that opens with what the handshake left of `config`.
+    fn make(&self, config: &Config, agreed: Agreed) -> Box<dyn Recovery>;
+
+    /// Whether a connection with it offers selective acknowledgments unless it is told otherwise.
+    fn offers_sack(&self) -> bool {
+        false
+    }
+}
 
 /// A run of bytes: `start` up to, not including, `end`.
 pub type Range = SackBlock;
@@ -126,15 +142,4 @@ pub trait Recovery: Send {
 
     /// Recovery phases entered so far.
     fn phases(&self) -> u32;
-}
-
-/// The recovery that `config` names; RFC 6675 needs a peer that offers SACK, and RFC 6582 is for "the absence of SACK".
-pub fn new(config: &Config, agreed: Agreed) -> Box<dyn Recovery> {
-    match config.recovery {
-        RecoveryKind::Tahoe => Box::new(Tahoe::new(config)),
-        RecoveryKind::Reno => Box::new(Reno::new(config)),
-        RecoveryKind::NewReno => Box::new(NewReno::new(config)),
-        RecoveryKind::Sack if agreed.sack => Box::new(Sack::new(config, agreed.smss)),
-        RecoveryKind::Sack => Box::new(NewReno::new(config)),
-    }
 }

@@ -1,6 +1,9 @@
-use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, Resend};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, RecoveryFactory, Resend};
 use crate::control::{Exit, PartialAck, Response};
-use crate::{Config, Seq};
+use crate::{Agreed, Config, Named, Seq};
 
 /// Fast recovery that lasts until the window of the loss is acknowledged and repairs a hole a round trip (RFC 6582).
 #[derive(Debug)]
@@ -89,5 +92,20 @@ impl Recovery for NewReno {
 
     fn phases(&self) -> u32 {
         self.duplicates.phases
+    }
+}
+
+/// The choice of [`NewReno`], which has no options.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+pub struct NewRenoOptions;
+
+impl Named for NewRenoOptions {
+    const NAME: &'static str = "newreno";
+    const SUMMARY: &'static str = "fast recovery through partial ACKs, a hole a round trip (RFC 6582)";
+}
+
+impl RecoveryFactory for NewRenoOptions {
+    fn make(&self, config: &Config, _agreed: Agreed) -> Box<dyn Recovery> {
+        Box::new(NewReno::new(config))
     }
 }

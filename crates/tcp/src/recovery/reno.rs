@@ -1,6 +1,9 @@
-use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, Resend};
-use crate::Config;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, RecoveryFactory, Resend};
 use crate::control::{Exit, Response};
+use crate::{Agreed, Config, Named};
 
 /// Fast retransmit and fast recovery; the first ACK of new data ends it (RFC 5681 section 3.2, RFC 2581).
 #[derive(Debug)]
@@ -71,5 +74,20 @@ impl Recovery for Reno {
 
     fn phases(&self) -> u32 {
         self.duplicates.phases
+    }
+}
+
+/// The choice of [`Reno`], which has no options.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+pub struct RenoOptions;
+
+impl Named for RenoOptions {
+    const NAME: &'static str = "reno";
+    const SUMMARY: &'static str = "fast recovery that the first new ACK ends (RFC 2581)";
+}
+
+impl RecoveryFactory for RenoOptions {
+    fn make(&self, config: &Config, _agreed: Agreed) -> Box<dyn Recovery> {
+        Box::new(Reno::new(config))
     }
 }

@@ -1,6 +1,9 @@
-use super::{Context, Next, Outstanding, Progress, Range, Recovery, Resend};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Context, NewReno, Next, Outstanding, Progress, Range, Recovery, RecoveryFactory, Resend};
 use crate::control::{Exit, PartialAck};
-use crate::{Config, Runs, Seq};
+use crate::{Agreed, Config, Named, Runs, Seq};
 
 /// Loss recovery over the SACK scoreboard: the pipe algorithm of RFC 6675.
 #[derive(Debug)]
@@ -232,6 +235,29 @@ impl Recovery for Sack {
 
     fn phases(&self) -> u32 {
         self.phases
+    }
+}
+
+/// The choice of [`Sack`], which has no options.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+pub struct SackOptions;
+
+impl Named for SackOptions {
+    const NAME: &'static str = "sack";
+    const SUMMARY: &'static str = "the SACK scoreboard and the pipe algorithm (RFC 2018, RFC 6675)";
+}
+
+impl RecoveryFactory for SackOptions {
+    fn make(&self, config: &Config, agreed: Agreed) -> Box<dyn Recovery> {
+        match agreed.sack {
+            true => Box::new(Sack::new(config, agreed.smss)),
+            // RFC 6675 needs a peer that offers SACK, and RFC 6582 is for "the absence of SACK".
+            false => Box::new(NewReno::new(config)),
+        }
+    }
+
+    fn offers_sack(&self) -> bool {
+        true
     }
 }
 

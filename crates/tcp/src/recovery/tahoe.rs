@@ -1,6 +1,9 @@
-use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, Resend};
-use crate::Config;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, RecoveryFactory, Resend};
 use crate::control::Response;
+use crate::{Agreed, Config, Named};
 
 /// Fast retransmit, then slow start from one segment (Jacobson 1988; Fall and Floyd 1996 section 2).
 #[derive(Debug)]
@@ -53,5 +56,20 @@ impl Recovery for Tahoe {
 
     fn phases(&self) -> u32 {
         self.duplicates.phases
+    }
+}
+
+/// The choice of [`Tahoe`], which has no options.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+pub struct TahoeOptions;
+
+impl Named for TahoeOptions {
+    const NAME: &'static str = "tahoe";
+    const SUMMARY: &'static str = "fast retransmit, then slow start from one segment (Jacobson 1988)";
+}
+
+impl RecoveryFactory for TahoeOptions {
+    fn make(&self, config: &Config, _agreed: Agreed) -> Box<dyn Recovery> {
+        Box::new(Tahoe::new(config))
     }
 }

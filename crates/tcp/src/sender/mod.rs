@@ -15,9 +15,10 @@ use pacing::Pacing;
 pub use rate::RateSample;
 pub use record::{Record, Sent};
 
-use crate::control::{self, Ack, Control, SlowStart, StandardStart, Window};
-use crate::recovery::{self, Context, Progress, Recovery, Reductions};
+use crate::control::{Ack, Control, Window};
+use crate::recovery::{Context, Progress, Recovery, Reductions};
 use crate::rtt::RttEstimator;
+use crate::slow_start::SlowStart;
 use crate::{Config, SackBlock, Seq};
 
 /// A segment that the sender wants on the wire; the endpoint adds the header.
@@ -171,7 +172,7 @@ impl Sender {
     /// A sender whose first byte has sequence number `first`.
     pub fn new(config: &Config, first: Seq) -> Sender {
         let agreed = Agreed::all(config);
-        let recovery = recovery::new(config, agreed);
+        let recovery = config.recovery.factory().make(config, agreed);
         Sender {
             una: first,
             max: first,
@@ -191,7 +192,7 @@ impl Sender {
             other_timer: Time::NEVER,
             last_sent: Time::ZERO,
             window: first_window(config, agreed),
-            control: control::new(config),
+            control: config.control.factory().make(),
             recovery,
             record: Record::default(),
             rtt: RttEstimator::new(config.rto),
@@ -199,7 +200,7 @@ impl Sender {
             resent_this_pass: 0,
             timeouts_in_a_row: 0,
             max_retransmissions: config.max_retransmissions,
-            slow_start: Box::new(StandardStart),
+            slow_start: config.slow_start.factory().make(),
             pacing: Pacing::default(),
             restart_window: restart_window(config, agreed),
             reductions: Reductions::default(),
@@ -211,7 +212,7 @@ impl Sender {
         self.smss = agreed.smss;
         self.window = first_window(config, agreed);
         self.restart_window = restart_window(config, agreed);
-        self.set_recovery(recovery::new(config, agreed));
+        self.set_recovery(config.recovery.factory().make(config, agreed));
         self.look_at_control();
     }
 

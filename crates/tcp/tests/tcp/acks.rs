@@ -1,11 +1,11 @@
 //! When the receiver acknowledges, and what.
 
-use bentpipe_tcp::{Config, RecoveryKind};
+use bentpipe_tcp::Config;
 
 use crate::harness::{CLIENT, Fate, Net, SERVER, config};
 
 fn delayed() -> Config {
-    let mut config = config(RecoveryKind::Sack);
+    let mut config = config("sack");
     config.delayed_ack.segments = 2;
     config
 }
@@ -34,7 +34,7 @@ fn every_second_segment_at_once_and_a_single_one_after_200_ms() {
     let mut third = delayed();
     third.delayed_ack.segments = 3;
     assert_eq!(acks(&burst(third, 4, &[])), [(150.0, 3000), (350.0, 4000)]);
-    assert_eq!(acks(&burst(config(RecoveryKind::Sack), 2, &[])), [(150.0, 1000), (150.0, 2000)]);
+    assert_eq!(acks(&burst(config("sack"), 2, &[])), [(150.0, 1000), (150.0, 2000)]);
 }
 
 #[test]
@@ -110,8 +110,7 @@ fn blocks(net: &Net) -> Vec<Vec<(i64, i64)>> {
 #[test]
 fn sack_blocks_come_newest_first() {
     // RFC 2018 section 7, case 3 continued: every second segment is lost.
-    let net =
-        burst(Config { limited_transmit: false, ..config(RecoveryKind::Sack) }, 12, &[1, 3, 5, 7, 9, 11]);
+    let net = burst(Config { limited_transmit: false, ..config("sack") }, 12, &[1, 3, 5, 7, 9, 11]);
     let expected: [&[(i64, i64)]; 6] = [
         &[(1, 2)],
         &[(3, 4), (1, 2)],
@@ -122,7 +121,7 @@ fn sack_blocks_come_newest_first() {
     ];
     assert_eq!(blocks(&net)[..6], expected, "{}", net.trace());
     // Timestamps leave room for three (RFC 2018 section 3).
-    let stamped = Config { limited_transmit: false, timestamps: true, ..config(RecoveryKind::Sack) };
+    let stamped = Config { limited_transmit: false, timestamps: true, ..config("sack") };
     let net = burst(Config { mss: 1012, ..stamped }, 10, &[1, 3, 5, 7, 9]);
     assert_eq!(blocks(&net)[3], [(7, 8), (5, 6), (3, 4)], "{}", net.trace());
     assert_eq!(blocks(&net).iter().map(Vec::len).max(), Some(3));
@@ -130,7 +129,7 @@ fn sack_blocks_come_newest_first() {
 
 #[test]
 fn without_sack_acks_carry_no_blocks() {
-    let net = burst(config(RecoveryKind::NewReno), 8, &[2]);
+    let net = burst(config("newreno"), 8, &[2]);
     assert!(blocks(&net).iter().all(Vec::is_empty));
 }
 
@@ -138,7 +137,7 @@ fn without_sack_acks_carry_no_blocks() {
 fn an_end_that_sends_data_too_still_tells_of_holes() {
     // Both ends send without a pause, and each segment that arrives lets another out: it carries the ACK, but no duplicate
     // ACK.
-    for recovery in [RecoveryKind::Sack, RecoveryKind::NewReno] {
+    for recovery in ["sack", "newreno"] {
         let mut net = Net::alike(Config { receive_window: 400_000, ..config(recovery) }).dropping(&[60]);
         net.open();
         net.run_to(100);

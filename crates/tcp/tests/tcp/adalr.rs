@@ -1,19 +1,19 @@
 //! TCP-ADaLR on the wire: what reaches the timer and the line, what a strict receiver makes of it, and what stays standard.
 
 use bentpipe_tcp::control::{AdalrOptions, AvoidanceReading, RwndReading};
-use bentpipe_tcp::{Config, ControlKind, DelayedAck, Growth, Profile, RecoveryKind};
+use bentpipe_tcp::{Config, DelayedAck, Growth, Profile};
 use bentpipe_units::Span;
 use proptest::prelude::*;
 
-use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, config};
+use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, config, control, recovery};
 
-const RECOVERIES: [RecoveryKind; 2] = [RecoveryKind::Sack, RecoveryKind::NewReno];
+const RECOVERIES: [&str; 2] = ["sack", "newreno"];
 const READINGS: [RwndReading; 4] =
     [RwndReading::PerSegment, RwndReading::FromAdvertised, RwndReading::PerAck, RwndReading::Accumulating];
 
 /// Segments of 1000 bytes with control `adalr`.
-pub(crate) fn adalr(recovery: RecoveryKind) -> Config {
-    Config { control: ControlKind::Adalr, ..config(recovery) }
+pub(crate) fn adalr(recovery: &str) -> Config {
+    Config { control: control("adalr"), ..config(recovery) }
 }
 
 /// Both ends alike, a round trip of 500 ms.
@@ -22,7 +22,7 @@ pub(crate) fn satellite(config: Config) -> Net {
 }
 
 fn with(options: AdalrOptions, config: Config) -> Config {
-    Config { adalr: options, ..config }
+    Config { control: options.into(), ..config }
 }
 
 /// When the client sent its first segment again, in milliseconds.
@@ -46,7 +46,7 @@ fn the_timer_waits_200_ms_longer_after_a_timeout() {
             config.rto.granularity = Span::from_millis(500);
             expiries(config, 2)
         };
-        assert_eq!(coarse(off), coarse(Config { control: ControlKind::Standard, ..on.clone() }));
+        assert_eq!(coarse(off), coarse(Config { control: control("standard"), ..on.clone() }));
         let [first, second] = coarse(on)[..] else { panic!("two expiries") };
         assert_eq!((first % 500.0, second % 500.0), (0.0, 0.0), "{recovery:?}");
     }
@@ -70,11 +70,11 @@ fn most_at_once(config: Config) -> usize {
 #[test]
 fn a_pass_resends_three_segments() {
     let off = AdalrOptions { loss_recovery: false, ..AdalrOptions::default() };
-    let newreno = adalr(RecoveryKind::NewReno);
+    let newreno = adalr("newreno");
     assert_eq!(most_at_once(newreno.clone()), 3);
     // The ACK that jumps over what was held opens room for more.
     assert!(most_at_once(with(off, newreno.clone())) > 3);
-    assert!(most_at_once(Config { control: ControlKind::Standard, ..newreno }) > 3);
+    assert!(most_at_once(Config { control: control("standard"), ..newreno }) > 3);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn in_order_nothing_that_is_sent_beyond_the_window_is_dropped() {
             let small = Config { receive_window: 8000, ..adalr(recovery) };
             let net = satellite(with(options, small.clone())).transfer(80_000);
             let standard =
-                satellite(Config { control: ControlKind::Standard, ..small.clone() }).transfer(80_000);
+                satellite(Config { control: control("standard"), ..small.clone() }).transfer(80_000);
             assert!(net.beyond(CLIENT) > 0, "{recovery:?} {rwnd_reading:?}\n{}", net.trace());
             assert!(net.now < standard.now, "{recovery:?} {rwnd_reading:?}");
             let dropped = net.ends[SERVER].receiver().stats().beyond_window_bytes;
@@ -139,6 +139,7 @@ fn a_closed_window_is_not_sent_into() {
 #[derive(Clone, Debug)]
 struct Case {
     config: Config,
+    options: AdalrOptions,
     lost: [Vec<usize>; 2],
     reader: Reader,
     bytes: u64,
@@ -146,6 +147,16 @@ struct Case {
 }
 
 impl Case {
+    /// With TCP-ADaLR and the case's options of it.
+    fn ours(&self) -> Net {
+        self.transfer(&with(self.options, self.config.clone()))
+    }
+
+    /// With the control of RFC 5681.
+    fn standard(&self) -> Net {
+        self.transfer(&self.config)
+    }
+
     fn transfer(&self, config: &Config) -> Net {
         let lost = self.lost.clone();
         let mut net = Net::new([config.clone(), config.clone()], [1000, 5_000_000], self.delay_ms)
@@ -171,17 +182,15 @@ prop_compose! {
 
 prop_compose! {
     fn configs()(
-        recovery in prop::sample::select(&RECOVERIES[..]),
+        name in prop::sample::select(&RECOVERIES[..]),
         profile in prop::sample::select(&Profile::ALL[..]),
-        options in options(),
         receive_window in prop_oneof![Just(65_535_u32), 3000_u32..20_000],
         mss in prop_oneof![Just(1000_u32), 300_u32..1460],
         initial_window in 1_u32..11,
         initial_ssthresh in prop_oneof![Just(None), (2000_u32..65_535).prop_map(Some)],
         on in any::<[bool; 3]>(),
     ) -> Config {
-        let mut config = profile.config(recovery, ControlKind::Adalr);
-        config.adalr = options;
+        let mut config = profile.config(recovery(name), control("standard"));
         config.receive_window = receive_window;
         config.mss = mss;
         config.initial_window = initial_window;
@@ -214,13 +223,14 @@ fn reader() -> impl Strategy<Value = Reader> {
 prop_compose! {
     fn cases(delays: std::ops::Range<u64>)(
         config in configs(),
+        options in options(),
         data in lost(),
         acks in prop_oneof![1 => Just(Vec::new()), 1 => lost()],
         reader in reader(),
         bytes in 1_u64..80_000,
         delay_ms in delays,
     ) -> Case {
-        Case { config, lost: [data, acks], reader, bytes, delay_ms }
+        Case { config, options, lost: [data, acks], reader, bytes, delay_ms }
     }
 }
 
@@ -229,37 +239,35 @@ proptest! {
 
     #[test]
     fn without_the_rwnd_increase_nothing_goes_beyond_the_advertised_window(mut case in cases(1..400)) {
-        case.config.adalr.rwnd_increase = false;
-        let net = case.transfer(&case.config);
+        case.options.rwnd_increase = false;
+        let net = case.ours();
         prop_assert_eq!(net.beyond(CLIENT), 0);
     }
 
     #[test]
     fn with_it_a_strict_receiver_still_delivers_every_byte_once(mut case in cases(125..400)) {
         // `transfer` and the harness hold what is delivered against what arrived inside the window.
-        case.config.adalr.rwnd_increase = true;
-        case.transfer(&case.config);
+        case.options.rwnd_increase = true;
+        case.ours();
     }
 
     #[test]
     fn below_the_breakpoint_every_segment_is_that_of_standard(mut case in cases(1..110)) {
         // A sample is at most two delays and a delayed ACK: below 250 ms. A lost ACK would make one longer.
         case.lost[SERVER].clear();
-        case.config.adalr.scaling = true;
-        case.config.adalr.loss_recovery = false;
-        let ours = case.transfer(&case.config).trace();
-        let standard = Config { control: ControlKind::Standard, ..case.config.clone() };
-        prop_assert_eq!(ours, case.transfer(&standard).trace());
+        case.options.scaling = true;
+        case.options.loss_recovery = false;
+        let ours = case.ours().trace();
+        prop_assert_eq!(ours, case.standard().trace());
     }
 
     #[test]
     fn with_every_mechanism_off_so_it_is_over_any_round_trip(mut case in cases(1..400)) {
-        case.config.adalr.cwnd_increase = false;
-        case.config.adalr.rwnd_increase = false;
-        case.config.adalr.loss_recovery = false;
-        let ours = case.transfer(&case.config).trace();
-        let standard = Config { control: ControlKind::Standard, ..case.config.clone() };
-        prop_assert_eq!(ours, case.transfer(&standard).trace());
+        case.options.cwnd_increase = false;
+        case.options.rwnd_increase = false;
+        case.options.loss_recovery = false;
+        let ours = case.ours().trace();
+        prop_assert_eq!(ours, case.standard().trace());
     }
 }
 

@@ -1,26 +1,26 @@
 //! TCP-AFC on the wire: what each pattern of losses costs, beside the standard control over the same recovery.
 
-use bentpipe_tcp::control::{AfcOptions, DelayedGrowth};
-use bentpipe_tcp::{Config, ControlKind, RecoveryKind};
+use bentpipe_tcp::control::{AdalrOptions, AfcOptions, ControlFactory, DelayedGrowth};
+use bentpipe_tcp::{Chosen, Config};
 use bentpipe_units::Span;
 use proptest::prelude::*;
 
-use crate::harness::{CLIENT, Fate, Net, config};
+use crate::harness::{CLIENT, Fate, Net, config, control};
 
 /// Small segments keep the tests quick.
 const MSS: u32 = 100;
 
 /// SACK with a window of so many segments and a control.
-fn sack(control: ControlKind, window: u32) -> Config {
-    Config { control, mss: MSS, initial_window: window, ..config(RecoveryKind::Sack) }
+fn sack(name: &str, window: u32) -> Config {
+    Config { control: control(name), mss: MSS, initial_window: window, ..config("sack") }
 }
 
 fn standard(window: u32) -> Config {
-    sack(ControlKind::Standard, window)
+    sack("standard", window)
 }
 
 fn afc(window: u32) -> Config {
-    sack(ControlKind::Afc, window)
+    sack("afc", window)
 }
 
 /// Loses the first transmission of the segments whose bit is set, counted from 0 by their sequence number.
@@ -58,7 +58,7 @@ fn timeouts(net: &Net) -> u64 {
 }
 
 /// Every subset of losses in a window of 8, and every subset in the next 8 segments: 65,536 transfers a control.
-fn every_pattern_twice_in_a_row(control: ControlKind) {
+fn every_pattern_twice_in_a_row(control: &str) {
     let mut worse = Vec::new();
     for mask in 0..1 << 16 {
         // `transfer` asserts that every byte is read once, in order, and that both ends close.
@@ -79,12 +79,12 @@ fn every_pattern_twice_in_a_row(control: ControlKind) {
 
 #[test]
 fn every_pattern_of_losses_in_two_windows_of_eight() {
-    every_pattern_twice_in_a_row(ControlKind::Afc);
+    every_pattern_twice_in_a_row("afc");
 }
 
 #[test]
 fn every_pattern_of_losses_around_adalr() {
-    every_pattern_twice_in_a_row(ControlKind::AdalrAfc);
+    every_pattern_twice_in_a_row("adalr+afc");
 }
 
 /// Loses the client's data transmissions whose bit is set, retransmissions counted too.
@@ -105,11 +105,11 @@ fn every_pattern_of_lost_transmissions_ends_with_every_byte_read_once() {
 
 #[test]
 fn without_a_loss_it_is_the_standard_segment_by_segment() {
-    for control in [ControlKind::Standard, ControlKind::Afc] {
+    for control in ["standard", "afc"] {
         let trace = losing(sack(control, 3), 0).transfer(u64::from(100 * MSS)).trace();
         assert_eq!(trace, losing(standard(3), 0).transfer(u64::from(100 * MSS)).trace());
     }
-    let pair = [ControlKind::Adalr, ControlKind::AdalrAfc]
+    let pair = ["adalr", "adalr+afc"]
         .map(|control| losing(sack(control, 3), 0).transfer(u64::from(100 * MSS)).trace());
     assert_eq!(pair[0], pair[1]);
 }
@@ -138,7 +138,7 @@ fn a_second_loss_costs_less_the_farther_it_is_from_the_first() {
         assert!((found - cwnd).abs() < 1e-9, "Cd {second}: {found} segments, expected {cwnd}");
         assert_eq!(ssthresh_after(standard(10), first | 1 << second), 5.0);
         let options = AfcOptions { rate_adjustment: false, ..AfcOptions::default() };
-        assert_eq!(ssthresh_after(Config { afc: options, ..afc(10) }, first | 1 << second), 5.0);
+        assert_eq!(ssthresh_after(Config { control: options.into(), ..afc(10) }, first | 1 << second), 5.0);
     }
 }
 
@@ -192,13 +192,13 @@ proptest! {
         credited in any::<bool>(),
         window in 1u32..12,
     ) {
-        let control = if around_adalr { ControlKind::AdalrAfc } else { ControlKind::Afc };
-        let mut config = sack(control, window);
+        let growth_while_delayed = if credited { DelayedGrowth::Credited } else { DelayedGrowth::Held };
+        let options = AfcOptions { growth_while_delayed, ..AfcOptions::default() };
+        let around = options.around(&AdalrOptions::default()).filter(|_| around_adalr);
+        let mut config = sack("afc", window);
+        config.control = around.map_or(options.into(), |around| Chosen::new("adalr+afc", around));
         // The last ACK may be lost so often that a shorter memory answers the peer's FIN with a reset.
         config.time_wait = Span::from_millis(300_000);
-        if credited {
-            config.afc.growth_while_delayed = DelayedGrowth::Credited;
-        }
         let net = Net::alike(config).through(move |passing| match fates.get(passing.number) {
             Some((0 | 1, _)) => Fate::drop(),
             Some((2, ms)) => Fate::late(*ms),

@@ -3,16 +3,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bentpipe_tcp::control::{Ack, Control, Loss, PartialAck, Response, SlowStart, Standard, Window};
+use bentpipe_tcp::control::{Ack, Control, Loss, PartialAck, Response, Standard, Window};
 use bentpipe_tcp::recovery::{Context, Next, Outstanding, Progress, Recovery, Resend};
-use bentpipe_tcp::{Config, Incoming, Outgoing, RateSample, RecoveryKind, SackBlock, Sender, Seq};
+use bentpipe_tcp::slow_start::SlowStart;
+use bentpipe_tcp::{Config, Incoming, Outgoing, RateSample, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 
 use crate::harness::{CLIENT, Fate, Net, SERVER, config};
 
 const FIRST: Seq = Seq(u32::MAX - 2500);
 
-fn twelve(recovery: RecoveryKind) -> Config {
+fn twelve(recovery: &str) -> Config {
     Config { initial_window: 12, limited_transmit: false, ..config(recovery) }
 }
 
@@ -54,7 +55,7 @@ impl Control for Paced {
 
 #[test]
 fn a_paced_sender_lets_a_segment_go_when_its_time_has_come() {
-    let mut sender = sender(&twelve(RecoveryKind::Sack));
+    let mut sender = sender(&twelve("sack"));
     sender.set_control(Box::new(Paced));
     assert_eq!(poll(&mut sender, ms(0)).len(), 12, "no rate is known yet");
     ack(&mut sender, ms(100), 4, &[]);
@@ -94,7 +95,7 @@ impl Control for Listening {
 
 #[test]
 fn every_ack_tells_what_it_reports_in_recovery_or_not() {
-    let mut sender = sender(&twelve(RecoveryKind::Sack));
+    let mut sender = sender(&twelve("sack"));
     let control = Listening::default();
     sender.set_control(Box::new(control.clone()));
     poll(&mut sender, ms(0));
@@ -142,7 +143,7 @@ impl SlowStart for Ending {
 
 #[test]
 fn a_slow_start_of_its_own_ends_before_a_loss_under_any_control() {
-    let config = Config { initial_window: 4, ..config(RecoveryKind::Sack) };
+    let config = Config { initial_window: 4, ..config("sack") };
     let mut sender = sender(&config);
     sender.set_slow_start(Box::new(Ending(2)));
     for segments in 0..5 {
@@ -224,7 +225,7 @@ impl Recovery for ByTimer {
 
 #[test]
 fn a_recovery_has_a_timer_of_its_own_and_may_take_a_reduction_back() {
-    let mut sender = sender(&twelve(RecoveryKind::Sack));
+    let mut sender = sender(&twelve("sack"));
     sender.set_recovery(Box::<ByTimer>::default());
     poll(&mut sender, ms(0));
     ack(&mut sender, ms(100), 0, &[(1, 2)]);
@@ -285,7 +286,7 @@ impl Recovery for Reports {
 
 #[test]
 fn a_first_block_below_the_ack_or_within_the_second_reports_a_duplicate() {
-    let mut sender = sender(&twelve(RecoveryKind::Sack));
+    let mut sender = sender(&twelve("sack"));
     poll(&mut sender, ms(0));
     let reports = Reports::default();
     sender.set_recovery(Box::new(reports.clone()));
@@ -302,7 +303,7 @@ fn a_first_block_below_the_ack_or_within_the_second_reports_a_duplicate() {
 fn a_receiver_reports_what_came_twice_where_it_is_asked_to() {
     // RFC 2883 section 4.1, examples 1 and 2: the second segment comes twice, then again beyond a hole.
     for (duplicate_sack, expected) in [(true, vec![vec![(1000, 2000)]]), (false, vec![])] {
-        let config = Config { duplicate_sack, initial_window: 4, ..config(RecoveryKind::Sack) };
+        let config = Config { duplicate_sack, initial_window: 4, ..config("sack") };
         let mut net = Net::alike(config).through(|passing| match passing.data_number {
             2 => Fate::twice(10),
             _ => Fate::pass(),

@@ -1,12 +1,12 @@
 //! Closing a connection, and what does not belong to one.
 
-use bentpipe_tcp::{Config, ConnectionError, Flags, RecoveryKind, Segment, Seq, State, Timestamps};
+use bentpipe_tcp::{Config, ConnectionError, Flags, Segment, Seq, State, Timestamps};
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, Passing, Reader, SERVER, config};
 
 fn reno() -> Config {
-    config(RecoveryKind::Reno)
+    config("reno")
 }
 
 /// Hands `segment` to the server and returns what it answers.
@@ -243,7 +243,7 @@ fn what_lies_beyond_the_window_is_dropped_and_counted() {
 
 #[test]
 fn a_segment_across_two_holes_joins_what_was_held() {
-    let mut net = Net::established(config(RecoveryKind::Sack));
+    let mut net = Net::established(config("sack"));
     let first = net.next_from_client();
     for (start, len) in [(100, 100), (300, 100), (600, 100)] {
         net.arrive(SERVER, &Segment { seq: first.seq + start, len, ..first });
@@ -286,7 +286,7 @@ fn an_end_with_a_full_window_out_can_still_acknowledge() {
 fn news_of_a_hole_goes_out_before_data() {
     // One segment brings data past a hole and an ACK that lets data out: were the data to carry the ACK, the client would
     // count no duplicate.
-    let mut net = Net::established(Config { initial_window: 2, ..config(RecoveryKind::Sack) });
+    let mut net = Net::established(Config { initial_window: 2, ..config("sack") });
     net.write(SERVER, 10_000);
     let first = net.next_from_client();
     let ahead = Segment { seq: first.seq + 1000, ack: first.ack + 1000, len: 1000, ..first };

@@ -1,8 +1,7 @@
 //! The defaults of a control, by the equations of RFC 5681 and RFC 6582.
 
-use bentpipe_tcp::control::{
-    Ack, Control, Exit, Loss, PartialAck, Response, Standard, StandardStart, Timeout, Window,
-};
+use bentpipe_tcp::control::{Ack, Control, Exit, Loss, PartialAck, Response, Standard, Timeout, Window};
+use bentpipe_tcp::slow_start::StandardStart;
 use bentpipe_tcp::{Growth, Record};
 use bentpipe_units::Time;
 

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use bentpipe_tcp::{Config, ControlKind, Ecn, Flags, RecoveryKind, Segment, Seq, State};
+use bentpipe_tcp::{Config, Ecn, Flags, Segment, Seq, State};
 use proptest::prelude::*;
 
-use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, Sent, config};
+use crate::harness::{CLIENT, CONTROLS, Fate, Net, RECOVERIES, Reader, SERVER, Sent, config, control};
 
-fn ecn(recovery: RecoveryKind) -> Config {
+fn ecn(recovery: &str) -> Config {
     Config { ecn: true, initial_window: 10, initial_ssthresh: Some(10_000), ..config(recovery) }
 }
 
@@ -49,8 +49,7 @@ fn cuts(net: &Net) -> u64 {
 #[test]
 fn ends_mark_only_when_both_offer() {
     for (client, server) in [(false, false), (false, true), (true, false), (true, true)] {
-        let [client_config, server_config] =
-            [client, server].map(|on| Config { ecn: on, ..config(RecoveryKind::Sack) });
+        let [client_config, server_config] = [client, server].map(|on| Config { ecn: on, ..config("sack") });
         let mut net = Net::new([client_config, server_config], [7, 9], 10);
         net.open();
         net.write(SERVER, 5000);
@@ -77,7 +76,7 @@ fn ends_mark_only_when_both_offer() {
 #[test]
 fn flags_sent_back_as_they_came_offer_nothing() {
     // A host that does not know the two bits may answer a SYN with both.
-    let mut net = Net::alike(ecn(RecoveryKind::Sack));
+    let mut net = Net::alike(ecn("sack"));
     net.open();
     let syn = net.sent[0].passing.segment;
     net.arrive(
@@ -97,7 +96,7 @@ fn flags_sent_back_as_they_came_offer_nothing() {
 
 #[test]
 fn a_lost_syn_is_offered_again() {
-    let net = Net::alike(ecn(RecoveryKind::Sack)).through(|passing| match (passing.from, passing.number) {
+    let net = Net::alike(ecn("sack")).through(|passing| match (passing.from, passing.number) {
         (CLIENT, 1) => Fate::drop(),
         _ => Fate::pass(),
     });
@@ -107,7 +106,7 @@ fn a_lost_syn_is_offered_again() {
 
 #[test]
 fn a_mark_is_echoed_until_the_sender_says_that_it_has_reduced() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let net = marking(Net::alike(ecn(recovery)), &[3], &[]).transfer(60_000);
         // The first two ACKs let segments 11 and 12 out, the third tells of the mark; the next segment waits for half a window.
         assert_eq!(cuts(&net), 1, "{recovery:?}\n{}", net.trace());
@@ -126,8 +125,7 @@ fn a_mark_is_echoed_until_the_sender_says_that_it_has_reduced() {
 
 #[test]
 fn marks_of_one_window_cost_one_reduction_and_of_two_two() {
-    let marks =
-        |marked: &[usize]| cuts(&marking(Net::alike(ecn(RecoveryKind::Sack)), marked, &[]).transfer(90_000));
+    let marks = |marked: &[usize]| cuts(&marking(Net::alike(ecn("sack")), marked, &[]).transfer(90_000));
     assert_eq!(marks(&[3, 4, 7, 10]), 1);
     // Segment 13 carries CWR: what is sent from it on belongs to the next window.
     assert_eq!(marks(&[3, 12]), 1);
@@ -138,7 +136,7 @@ fn marks_of_one_window_cost_one_reduction_and_of_two_two() {
 
 #[test]
 fn a_loss_in_a_marked_window_costs_no_second_reduction_and_a_mark_in_a_lossy_one_neither() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let reduced = |marked: &[usize], lost: &[usize]| {
             let mut net = marking(Net::alike(ecn(recovery)), marked, lost).transfer(60_000);
             assert_eq!(net.ends[CLIENT].sender().stats().timeouts, 0, "{recovery:?}\n{}", net.trace());
@@ -152,7 +150,7 @@ fn a_loss_in_a_marked_window_costs_no_second_reduction_and_a_mark_in_a_lossy_one
 
 #[test]
 fn a_lost_cwr_is_said_again_after_the_reduction_that_its_loss_costs() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let net = marking(Net::alike(ecn(recovery)), &[3], &[13]).transfer(60_000);
         let cwr = announced(&net);
         assert!(cwr.len() == 2 && cwr[0] == 13, "{recovery:?} {cwr:?}\n{}", net.trace());
@@ -167,12 +165,12 @@ fn a_lost_cwr_is_said_again_after_the_reduction_that_its_loss_costs() {
 
 #[test]
 fn what_is_sent_again_and_what_probes_a_closed_window_may_not_be_marked() {
-    let net = marking(Net::alike(ecn(RecoveryKind::Sack)), &[], &[4, 5, 9]).transfer(60_000);
+    let net = marking(Net::alike(ecn("sack")), &[], &[4, 5, 9]).transfer(60_000);
     let again: Vec<_> = net.data_by(CLIENT).into_iter().filter(|sent| sent.passing.again).collect();
     assert_eq!(again.len(), 3);
     assert!(again.iter().all(|sent| sent.passing.segment.ecn == Ecn::NotEct && !has(sent, Flags::CWR)));
 
-    let mut net = Net::alike(Config { receive_window: 4000, ..ecn(RecoveryKind::Sack) });
+    let mut net = Net::alike(Config { receive_window: 4000, ..ecn("sack") });
     net.readers[SERVER] = Reader::Never;
     net.open();
     net.write(CLIENT, 20_000);
@@ -186,22 +184,22 @@ fn what_is_sent_again_and_what_probes_a_closed_window_may_not_be_marked() {
 
 #[test]
 fn an_ack_with_an_echo_opens_nothing_and_a_small_window_is_not_opened_by_one() {
-    let net = marking(Net::alike(Config { initial_ssthresh: None, ..ecn(RecoveryKind::NewReno) }), &[1], &[]);
+    let net = marking(Net::alike(Config { initial_ssthresh: None, ..ecn("newreno") }), &[1], &[]);
     let net = net.transfer(60_000);
     let cwnds: Vec<f64> = net.data_by(CLIENT).iter().map(|sent| sent.cwnd).collect();
     assert!(cwnds[..10].iter().all(|cwnd| *cwnd == 10_000.0) && cwnds[10] == 5000.0, "{}", net.trace());
     // One segment in flight: ssthresh falls to two segments, cwnd stays at one.
-    let config = Config { initial_window: 1, ..ecn(RecoveryKind::NewReno) };
+    let config = Config { initial_window: 1, ..ecn("newreno") };
     let net = marking(Net::alike(config), &[1], &[]).transfer(5000);
     assert_eq!(net.data_by(CLIENT)[1].cwnd, 1000.0, "{}", net.trace());
 }
 
 #[test]
 fn controls_that_wrap_another_leave_the_mark_to_it() {
-    for control in ControlKind::ALL {
-        let config = Config { control, ..ecn(RecoveryKind::Sack) };
+    for name in CONTROLS {
+        let config = Config { control: control(name), ..ecn("sack") };
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
-        assert_eq!((cuts(&net), net.ends[CLIENT].sender().window().ssthresh), (1, 5000.0), "{control:?}");
+        assert_eq!((cuts(&net), net.ends[CLIENT].sender().window().ssthresh), (1, 5000.0), "{name}");
     }
 }
 
@@ -213,13 +211,13 @@ proptest! {
     fn every_byte_arrives_once_whatever_is_marked(
         marks in prop::collection::btree_set(1_usize..90, 0..40),
         fates in prop::collection::vec((0_u8..30, 0_u64..120), 1..120),
-        recovery in prop::sample::select(&RecoveryKind::ALL[..]),
-        control in prop::sample::select(&ControlKind::ALL[..]),
+        recovery in prop::sample::select(&RECOVERIES[..]),
+        name in prop::sample::select(&CONTROLS[..]),
         window in 1_u32..12,
         delayed in 1_u32..3,
         offers in any::<[bool; 2]>(),
     ) {
-        let mut config = Config { control, initial_window: window, ..ecn(recovery) };
+        let mut config = Config { control: control(name), initial_window: window, ..ecn(recovery) };
         config.delayed_ack.segments = delayed;
         config.time_wait = bentpipe_units::Span::from_millis(300_000);
         let configs = offers.map(|on| Config { ecn: on, ..config.clone() });

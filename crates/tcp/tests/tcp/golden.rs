@@ -4,11 +4,11 @@
 
 use std::path::PathBuf;
 
-use bentpipe_tcp::{Config, ControlKind, DelayedAck, RecoveryKind};
+use bentpipe_tcp::{Config, DelayedAck};
 use bentpipe_units::Span;
 
 use crate::adalr::{adalr, satellite};
-use crate::harness::{Net, config};
+use crate::harness::{Net, RECOVERIES, config, control};
 
 fn compare(name: &str, net: &Net) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
@@ -25,7 +25,7 @@ fn compare(name: &str, net: &Net) {
 
 #[test]
 fn start_without_losses() {
-    let mut config = config(RecoveryKind::Reno);
+    let mut config = config("reno");
     config.initial_window = 2;
     compare("start", &Net::alike(config.clone()).transfer(14_500));
     config.delayed_ack = DelayedAck { segments: 2, timeout: Span::from_millis(200) };
@@ -34,35 +34,35 @@ fn start_without_losses() {
 
 #[test]
 fn losses_in_a_window_of_ten() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         for (losses, lost) in [("one-loss", &[3][..]), ("three-losses", &[3, 4, 7])] {
             let config = Config { initial_window: 10, ..config(recovery) };
             let net = Net::alike(config).dropping(lost).transfer(24_000);
-            compare(&format!("{}-{losses}", recovery.name()), &net);
+            compare(&format!("{}-{losses}", recovery), &net);
         }
     }
 }
 
 #[test]
 fn a_lost_tail_takes_a_timeout() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let config = Config { initial_window: 8, limited_transmit: false, ..config(recovery) };
         let net = Net::alike(config).dropping(&[4, 5, 6, 8]).transfer(8000);
-        compare(&format!("{}-timeout", recovery.name()), &net);
+        compare(&format!("{}-timeout", recovery), &net);
     }
 }
 
 #[test]
 fn adalr_over_a_satellite() {
     // A receiver of twelve segments, so that what goes beyond its window shows.
-    for recovery in [RecoveryKind::Sack, RecoveryKind::NewReno] {
+    for recovery in ["sack", "newreno"] {
         let config = Config {
             initial_window: 2,
             initial_ssthresh: Some(64_000),
             receive_window: 12_000,
             ..adalr(recovery)
         };
-        let name = recovery.name();
+        let name = recovery;
         compare(&format!("adalr-{name}-start"), &satellite(config.clone()).transfer(60_000));
         compare(&format!("adalr-{name}-recovery"), &satellite(config).dropping(&[9, 11]).transfer(40_000));
     }
@@ -71,7 +71,7 @@ fn adalr_over_a_satellite() {
 #[test]
 fn afc_with_one_loss_and_with_two() {
     for (losses, lost) in [("one-loss", &[3][..]), ("near-losses", &[3, 4]), ("far-losses", &[1, 10])] {
-        let config = Config { initial_window: 10, control: ControlKind::Afc, ..config(RecoveryKind::Sack) };
+        let config = Config { initial_window: 10, control: control("afc"), ..config("sack") };
         compare(&format!("afc-{losses}"), &Net::alike(config).dropping(lost).transfer(24_000));
     }
 }

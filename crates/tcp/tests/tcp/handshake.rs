@@ -1,14 +1,12 @@
 //! Opening a connection: what the ends agree on, and what happens when a SYN goes astray.
 
-use bentpipe_tcp::{
-    Config, ConnectionError, Endpoint, Flags, Options, RecoveryKind, Segment, Seq, State, Timestamps,
-};
+use bentpipe_tcp::{Config, ConnectionError, Endpoint, Flags, Options, Segment, Seq, State, Timestamps};
 use bentpipe_units::Time;
 
-use crate::harness::{CLIENT, Fate, Net, Passing, SERVER, config};
+use crate::harness::{CLIENT, Fate, Net, Passing, SERVER, config, recovery};
 
 fn sack() -> Config {
-    config(RecoveryKind::Sack)
+    config("sack")
 }
 
 /// The n-th segment with SYN of an end, from 1.
@@ -219,7 +217,7 @@ fn without_sack_at_the_peer_recovery_is_newreno() {
     let client = Config { limited_transmit: false, initial_window: 10, ..sack() };
     let server = Config { sack: false, ..client.clone() };
     let net = Net::new([client.clone(), server], [0, 0], 50).dropping(&[2, 4, 6]).transfer(30_000);
-    let newreno = Config { sack: false, recovery: RecoveryKind::NewReno, ..client };
+    let newreno = Config { sack: false, recovery: recovery("newreno"), ..client };
     let expected = Net::new([newreno.clone(), newreno], [0, 0], 50).dropping(&[2, 4, 6]).transfer(30_000);
     assert_eq!(net.trace(), expected.trace());
     assert_eq!(net.ends[CLIENT].sender().stats().timeouts, 0);

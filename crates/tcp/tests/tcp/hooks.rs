@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bentpipe_tcp::control::{
-    Ack, Control, Exit, Loss, PartialAck, Response, SendView, SlowStart, Timeout, Window,
-};
+use bentpipe_tcp::control::{Ack, Control, Exit, Loss, PartialAck, Response, SendView, Timeout, Window};
 use bentpipe_tcp::recovery::Reduction;
-use bentpipe_tcp::{Config, Incoming, Outgoing, RecoveryKind, SackBlock, Sender, Seq};
+use bentpipe_tcp::slow_start::SlowStart;
+use bentpipe_tcp::{Config, Incoming, Outgoing, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 
-use crate::harness::config;
+use crate::harness::{RECOVERIES, config};
 
 /// Sequence number of the first byte.
 const FIRST: Seq = Seq(u32::MAX - 4500);
@@ -177,13 +176,13 @@ impl Bench {
     }
 }
 
-fn twelve(recovery: RecoveryKind) -> Config {
+fn twelve(recovery: &str) -> Config {
     Config { initial_window: 12, limited_transmit: false, ..config(recovery) }
 }
 
 #[test]
 fn a_control_may_send_beyond_the_advertised_window() {
-    let mut bench = Bench::new(&twelve(RecoveryKind::Reno), Custom { stretch: 2, ..Custom::default() });
+    let mut bench = Bench::new(&twelve("reno"), Custom { stretch: 2, ..Custom::default() });
     assert_eq!(bench.sender.flight(), 12_000, "cwnd limits");
     bench.window = 5000;
     bench.ack(4, &[]);
@@ -195,7 +194,7 @@ fn a_control_may_send_beyond_the_advertised_window() {
 
 #[test]
 fn an_ack_tells_what_it_did() {
-    let mut bench = Bench::new(&twelve(RecoveryKind::Sack), Custom::default());
+    let mut bench = Bench::new(&twelve("sack"), Custom::default());
     bench.window = 50_000;
     bench.ack(3, &[]);
     let acked = |acked, flight, prior_flight, sampled, limited| Event::Acked {
@@ -221,7 +220,7 @@ fn an_ack_tells_what_it_did() {
 #[test]
 fn sack_tells_of_the_first_hole_and_of_each_further_one_once() {
     // Segments 0, 3, 4 and 7 of twelve are missing.
-    let mut bench = Bench::new(&twelve(RecoveryKind::Sack), Custom::default());
+    let mut bench = Bench::new(&twelve("sack"), Custom::default());
     bench.ack(0, &[(1, 2)]);
     bench.ack(0, &[(1, 3)]);
     assert!(bench.log.take().is_empty());
@@ -250,7 +249,7 @@ fn sack_tells_of_the_first_hole_and_of_each_further_one_once() {
 #[test]
 fn adjacent_losses_are_a_second_hole_behind_the_first() {
     // Segments 0 and 1: distance one.
-    let mut bench = Bench::new(&twelve(RecoveryKind::Sack), Custom::default());
+    let mut bench = Bench::new(&twelve("sack"), Custom::default());
     for end in 3..7 {
         bench.ack(0, &[(2, end)]);
     }
@@ -259,7 +258,7 @@ fn adjacent_losses_are_a_second_hole_behind_the_first() {
 
 #[test]
 fn holes_beyond_the_window_of_the_first_loss_are_the_next_phases() {
-    let mut bench = Bench::new(&twelve(RecoveryKind::Sack), Custom::default());
+    let mut bench = Bench::new(&twelve("sack"), Custom::default());
     for end in 2..=12 {
         bench.ack(0, &[(1, end)]);
     }
@@ -278,7 +277,7 @@ fn holes_beyond_the_window_of_the_first_loss_are_the_next_phases() {
 
 #[test]
 fn newreno_tells_of_a_further_loss_by_each_partial_ack() {
-    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), Custom::default());
+    let mut bench = Bench::new(&twelve("newreno"), Custom::default());
     for _ in 0..3 {
         bench.ack(0, &[]);
     }
@@ -292,7 +291,7 @@ fn newreno_tells_of_a_further_loss_by_each_partial_ack() {
 
 #[test]
 fn a_control_may_repair_the_first_loss_without_a_reduction() {
-    for recovery in [RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack] {
+    for recovery in ["reno", "newreno", "sack"] {
         let control = Custom { delays_reduction: true, ..Custom::default() };
         let mut bench = Bench::new(&twelve(recovery), control);
         let mut again = Vec::new();
@@ -310,7 +309,7 @@ fn a_control_may_repair_the_first_loss_without_a_reduction() {
 #[test]
 fn and_reduce_once_for_the_second() {
     let control = Custom { delays_reduction: true, ..Custom::default() };
-    let mut bench = Bench::new(&twelve(RecoveryKind::Sack), control);
+    let mut bench = Bench::new(&twelve("sack"), control);
     for end in 2..=5 {
         bench.ack(0, &[(1, end)]);
     }
@@ -321,7 +320,7 @@ fn and_reduce_once_for_the_second() {
     assert_eq!((bench.log.losses(), bench.cwnd()), (vec![(false, 0), (true, 5)], 6.0));
 
     let control = Custom { delays_reduction: true, ..Custom::default() };
-    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), control);
+    let mut bench = Bench::new(&twelve("newreno"), control);
     for _ in 0..3 {
         bench.ack(0, &[]);
     }
@@ -332,7 +331,7 @@ fn and_reduce_once_for_the_second() {
 
 #[test]
 fn a_timeout_is_told_with_flight_and_repetition_and_delayed_by_the_slack() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let control = Custom { slack_ms: 200, ..Custom::default() };
         let mut bench = Bench::new(&twelve(recovery), control);
         let first = bench.sender.next_timeout();
@@ -352,7 +351,7 @@ fn a_timeout_is_told_with_flight_and_repetition_and_delayed_by_the_slack() {
 
 #[test]
 fn a_pass_after_a_timeout_resends_no_more_than_its_limit() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         // The control leaves cwnd at twelve segments.
         let control = Custom { resend_limit: Some(3), ..Custom::default() };
         let mut bench = Bench::new(&twelve(recovery), control);
@@ -367,7 +366,7 @@ fn a_pass_after_a_timeout_resends_no_more_than_its_limit() {
 #[test]
 fn newreno_leaves_with_no_more_than_a_segment_beyond_flight() {
     // RFC 6582 section 3.2, full acknowledgment (1): min (ssthresh, max(FlightSize, SMSS) + SMSS), against a burst.
-    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), Custom::default());
+    let mut bench = Bench::new(&twelve("newreno"), Custom::default());
     for _ in 0..3 {
         bench.ack(0, &[]);
     }
@@ -380,7 +379,7 @@ fn newreno_leaves_with_no_more_than_a_segment_beyond_flight() {
 #[test]
 fn only_the_first_partial_ack_restarts_newrenos_timer() {
     // RFC 6582 section 3.2 step 3: the impatient variant.
-    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), Custom::default());
+    let mut bench = Bench::new(&twelve("newreno"), Custom::default());
     for _ in 0..3 {
         bench.ack(0, &[]);
     }
@@ -398,7 +397,7 @@ fn only_the_first_partial_ack_restarts_newrenos_timer() {
 #[test]
 fn limited_transmit_ends_with_the_second_duplicate() {
     // RFC 3042 section 2, with a threshold above the usual one.
-    for recovery in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
+    for recovery in ["tahoe", "reno", "newreno"] {
         let config = Config { duplicate_threshold: 6, limited_transmit: true, ..twelve(recovery) };
         let mut bench = Bench::new(&config, Custom::default());
         let sent: Vec<usize> = (0..5).map(|_| bench.ack(0, &[]).len()).collect();
@@ -410,7 +409,7 @@ fn limited_transmit_ends_with_the_second_duplicate() {
 #[test]
 fn an_ack_that_changes_the_window_is_no_duplicate() {
     // RFC 5681 section 2 (e).
-    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), Custom::default());
+    let mut bench = Bench::new(&twelve("newreno"), Custom::default());
     for window in [50_000, 40_000, 30_000, 20_000] {
         bench.window = window;
         bench.ack(0, &[]);
@@ -423,7 +422,7 @@ fn an_ack_that_changes_the_window_is_no_duplicate() {
 #[test]
 fn a_reduction_is_written_down_and_a_loss_that_is_only_repaired_is_not() {
     let at = |segments: u32| FIRST + segments * 1000;
-    for recovery in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack] {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
         for delays_reduction in [false, true] {
             let control = Custom { delays_reduction, ..Custom::default() };
             let mut bench = Bench::new(&twelve(recovery), control);
@@ -446,7 +445,7 @@ fn a_reduction_is_written_down_and_a_loss_that_is_only_repaired_is_not() {
 #[test]
 fn a_reduction_for_a_further_loss_answers_for_the_window_of_the_first() {
     let control = Custom { delays_reduction: true, ..Custom::default() };
-    let mut bench = Bench::new(&twelve(RecoveryKind::NewReno), control);
+    let mut bench = Bench::new(&twelve("newreno"), control);
     for _ in 0..3 {
         bench.ack(0, &[]);
     }

@@ -8,12 +8,12 @@ mod lies;
 mod order;
 mod window;
 
-use bentpipe_tcp::{Config, Endpoint, RecoveryKind, Segment};
+use bentpipe_tcp::{Config, Endpoint, Segment};
 
 use crate::harness::{CLIENT, Net, SERVER, config};
 
 fn sack() -> Config {
-    config(RecoveryKind::Sack)
+    config("sack")
 }
 
 /// Hands `segment` to an end at the time of the net, past the checks that hold for honest peers, and returns what it answers.

@@ -4,6 +4,7 @@ mod acks;
 mod adalr;
 mod afc;
 mod choices;
+mod chosen;
 mod closing;
 mod control;
 mod ecn;

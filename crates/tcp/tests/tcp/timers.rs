@@ -1,9 +1,9 @@
 //! The retransmission timer, and what is learnt of the round trip.
 
-use bentpipe_tcp::{Config, ConnectionError, RecoveryKind};
+use bentpipe_tcp::{Config, ConnectionError};
 use bentpipe_units::Span;
 
-use crate::harness::{CLIENT, Fate, Net, SERVER, config};
+use crate::harness::{CLIENT, Fate, Net, RECOVERIES, SERVER, config};
 
 fn ms(span: Span) -> f64 {
     (span.as_secs() * 1e6).round() / 1e3
@@ -20,7 +20,7 @@ fn times(net: &Net, start: i64) -> Vec<f64> {
 
 #[test]
 fn every_recovery_backs_off_and_keeps_the_back_off_until_a_sample() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         // The only segment is lost four times; then there is another one.
         let mut net = Net::alike(config(recovery)).dropping(&[1, 2, 3, 4]);
         net.open();
@@ -43,7 +43,7 @@ fn every_recovery_backs_off_and_keeps_the_back_off_until_a_sample() {
 #[test]
 fn timestamps_sample_what_was_sent_again() {
     // RFC 7323 section 4.1: the echo says which of the two was answered.
-    let mut net = Net::alike(Config { timestamps: true, ..config(RecoveryKind::Reno) }).dropping(&[1]);
+    let mut net = Net::alike(Config { timestamps: true, ..config("reno") }).dropping(&[1]);
     net.open();
     net.write(CLIENT, 900);
     net.run_to(5000);
@@ -54,7 +54,7 @@ fn timestamps_sample_what_was_sent_again() {
 
 #[test]
 fn the_timer_expires_on_a_tick_of_its_clock() {
-    let mut config = config(RecoveryKind::Reno);
+    let mut config = config("reno");
     config.rto.granularity = Span::from_millis(500);
     let mut net = Net::alike(config).dropping(&[1, 2, 3]);
     net.open();
@@ -66,7 +66,7 @@ fn the_timer_expires_on_a_tick_of_its_clock() {
 
 #[test]
 fn rto_is_the_smoothed_rtt_and_four_deviations() {
-    let mut config = config(RecoveryKind::Reno);
+    let mut config = config("reno");
     config.rto.min = Span::from_millis(10);
     let mut net = Net::alike(config);
     net.open();
@@ -82,13 +82,13 @@ fn rto_is_the_smoothed_rtt_and_four_deviations() {
 #[test]
 fn an_ack_of_new_data_restarts_the_timer() {
     // RFC 6298 (5.3). Segment 2 of 3 is lost, with no third duplicate to tell.
-    let net = Net::alike(config(RecoveryKind::Reno)).dropping(&[2]).transfer(3000);
+    let net = Net::alike(config("reno")).dropping(&[2]).transfer(3000);
     assert_eq!(times(&net, 1000), [100.0, 1200.0], "{}", net.trace());
 }
 
 #[test]
 fn no_answer_ends_the_connection_at_the_limit() {
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let mut net = Net::alike(Config { max_retransmissions: 3, ..config(recovery) });
         net.open();
         net.run_to(100);
@@ -104,7 +104,7 @@ fn no_answer_ends_the_connection_at_the_limit() {
 #[test]
 fn progress_starts_the_count_of_timeouts_anew() {
     // Each segment is lost twice, and two expiries in a row are allowed.
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let mut config = Config { max_retransmissions: 2, initial_window: 1, ..config(recovery) };
         config.rto.max = Span::from_millis(4000);
         let mut seen = std::collections::HashMap::new();
@@ -121,7 +121,7 @@ fn progress_starts_the_count_of_timeouts_anew() {
 #[test]
 fn a_timeout_halves_flight_once_and_leaves_one_segment() {
     // RFC 5681 section 3.1: ssthresh is "held constant" when the timer expires again for the same segment.
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         let mut net = Net::alike(Config { initial_window: 10, ..config(recovery) });
         net.open();
         net.run_to(100);
@@ -141,7 +141,7 @@ fn a_timeout_halves_flight_once_and_leaves_one_segment() {
 #[test]
 fn a_fast_retransmit_spoils_the_sample_it_would_have_given() {
     // Karn: the segment being timed is lost and sent again; so is one behind which it waits.
-    for recovery in RecoveryKind::ALL {
+    for recovery in RECOVERIES {
         for lost in [1, 2, 3] {
             let net = Net::alike(Config { initial_window: 10, ..config(recovery) }).dropping(&[lost]);
             let net = net.transfer(60_000);

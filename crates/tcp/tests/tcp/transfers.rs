@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{Config, Growth, RecoveryKind, State};
+use bentpipe_tcp::{Config, Growth, State};
 use bentpipe_units::Span;
 use proptest::prelude::*;
 
-use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, config};
+use crate::harness::{CLIENT, Fate, Net, RECOVERIES, Reader, SERVER, config};
 
 /// What becomes of some of the first segments of a direction, counted from 1; all others pass.
 type Troubles = BTreeMap<usize, Fate>;
@@ -25,7 +25,7 @@ fn troubles() -> impl Strategy<Value = Troubles> {
 
 fn configs() -> impl Strategy<Value = Config> {
     let switches = any::<[bool; 9]>();
-    let recovery = prop::sample::select(&RecoveryKind::ALL[..]);
+    let recovery = prop::sample::select(&RECOVERIES[..]);
     let windows = prop_oneof![Just(65_535_u32), 700_u32..9000, 65_536_u32..400_000];
     let mss = prop_oneof![Just(1000_u32), Just(1460), 100_u32..1500];
     (

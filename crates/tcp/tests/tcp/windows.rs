@@ -1,12 +1,12 @@
 //! The two windows: what the receiver offers, what the sender makes of it and of cwnd.
 
-use bentpipe_tcp::{Config, ConnectionError, Growth, RecoveryKind, State};
+use bentpipe_tcp::{Config, ConnectionError, Growth, State};
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, Sent, config};
 
 fn reno() -> Config {
-    config(RecoveryKind::Reno)
+    config("reno")
 }
 
 /// The server's window is 4000 bytes and its application does not read; the client has 20,000 bytes.

@@ -5,10 +5,17 @@ use proptest::prelude::*;
 use super::BASE;
 use crate::scenario::layers::decode;
 use crate::scenario::{ScenarioError, parse_str, parse_with};
+use bentpipe_tcp::Catalogue;
 
 /// Whatever the text, a scenario that can run or one line that says why not.
 fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError> {
-    match parse_with("s.toml", text, overrides, &|_| Err("expected no file, found one".to_owned())) {
+    match parse_with(
+        "s.toml",
+        text,
+        overrides,
+        &|_| Err("expected no file, found one".to_owned()),
+        &Catalogue::default(),
+    ) {
         Err(error) => check_error(&error),
         Ok(scenario) => {
             let nodes = scenario.nodes.len();

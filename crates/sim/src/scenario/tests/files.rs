@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use super::super::load;
 use super::{BASE, good, wrong};
 use crate::scenario::{Scenario, ScenarioError, parse_bytes, parse_str, parse_with};
+use bentpipe_tcp::Catalogue;
 
 /// A folder of its own for one test, gone with it.
 struct Folder(PathBuf);
@@ -206,7 +207,9 @@ fn no_file_system_is_needed() {
         Some("shelf/base.toml") => Ok(BASE.into()),
         _ => Err(format!("expected base.toml, found none for {path:?}")),
     };
-    let read = |text: &str| parse_with("shelf/s.toml", text, &[], &files).map_err(|error| error.to_string());
+    let ours = Catalogue::default();
+    let read =
+        |text: &str| parse_with("shelf/s.toml", text, &[], &files, &ours).map_err(|error| error.to_string());
     let scenario = read("extends = 'base.toml'\n[tcp]\nmss = '1000 B'").unwrap();
     assert_eq!((scenario.flows[0].sender.mss, scenario.title.as_str()), (1000, "s"));
     assert_eq!(scenario.files, [Path::new("shelf/base.toml")]);
@@ -214,7 +217,7 @@ fn no_file_system_is_needed() {
         read("extends = 'other.toml'").unwrap_err(),
         "shelf/s.toml:1: extends: expected base.toml, found none for \"shelf/other.toml\" at \"other.toml\""
     );
-    let itself = parse_with("s", "extends = 'x/../s'", &[], &|_| Ok(b"extends = 'x/../s'".to_vec()));
+    let itself = parse_with("s", "extends = 'x/../s'", &[], &|_| Ok(b"extends = 'x/../s'".to_vec()), &ours);
     assert_eq!(
         itself.unwrap_err().message(),
         "expected a scenario that does not extend this one, found \"x/../s\""

@@ -1,7 +1,8 @@
 use std::path::Path;
 
 use bentpipe_path::{LossSpec, QueueSpec};
-use bentpipe_tcp::{DelayedAck, Growth, Profile, RecoveryKind};
+use bentpipe_tcp::control::StandardOptions;
+use bentpipe_tcp::{Catalogue, DelayedAck, Growth, Profile, Scheme};
 use bentpipe_units::{Bytes, Rate, Span};
 
 use super::{BASE, good, set};
@@ -39,7 +40,7 @@ fn every_key_arrives() {
     assert_eq!((download.from, download.to, download.variant.as_str()), (3, 1, "reno"));
     assert_eq!(download.app, AppSpec::Ftp(FtpSpec { bytes: Some(50_000_000), duration: None }));
     let (sender, receiver) = (&download.sender, &download.receiver);
-    assert_eq!((sender.recovery, sender.sack), (RecoveryKind::Reno, false));
+    assert_eq!((sender.recovery.name(), sender.sack), ("reno", false));
     assert_eq!((sender.receive_window, receiver.receive_window), (58_400, 58_400));
     assert_eq!((sender.initial_window, sender.initial_ssthresh), (2, Some(65_536)));
     assert_eq!((sender.growth, sender.max_retransmissions), (Growth::Bytes { limit: 2 }, 6));
@@ -66,11 +67,16 @@ bytes = '1 MB'
 #[test]
 fn what_is_not_written_is_as_the_profile_has_it() {
     for profile in Profile::ALL {
-        for recovery in RecoveryKind::ALL {
-            let overrides = [("tcp.profile", profile.name()), ("flows.f.variant", recovery.name())];
+        for name in Catalogue::default().recoveries().iter().map(Scheme::name) {
+            let overrides = [("tcp.profile", profile.name()), ("flows.f.variant", name)];
             let scenario = set(SMALL, &overrides).unwrap();
-            let config = profile.config(recovery, bentpipe_tcp::ControlKind::Standard);
-            assert_eq!((&*scenario.flows[0].sender, &*scenario.flows[0].receiver), (&config, &config));
+            let recovery = Catalogue::default().recovery(name).unwrap();
+            let config = format!("{:?}", profile.config(recovery, StandardOptions));
+            let flow = &scenario.flows[0];
+            assert_eq!(
+                [format!("{:?}", flow.sender), format!("{:?}", flow.receiver)],
+                [config.clone(), config]
+            );
         }
     }
     let scenario = good(SMALL);

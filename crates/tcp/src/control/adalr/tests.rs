@@ -1,7 +1,7 @@
 //! Each mechanism by the equations and algorithms of section 4 of the paper, and by the slides where they say more.
 
 use super::*;
-use crate::control::StandardStart;
+use crate::slow_start::StandardStart;
 use crate::{Growth, Record};
 
 const SMSS: f64 = 1000.0;

@@ -6,9 +6,10 @@ use bentpipe_units::Time;
 use proptest::prelude::*;
 
 use super::*;
+use crate::control::StandardOptions;
 use crate::control::{Control, Loss, Response, Window};
 use crate::sender::{Agreed, Record};
-use crate::{ControlKind, Growth, Profile, RecoveryKind, SackBlock};
+use crate::{Growth, Profile, SackBlock};
 
 const SMSS: u32 = 4;
 const THRESHOLD: u32 = 3;
@@ -178,7 +179,7 @@ struct Both {
 
 impl Both {
     fn new(base: u32) -> Both {
-        let mut config = Profile::Rfc.config(RecoveryKind::Sack, ControlKind::Standard);
+        let mut config = Profile::Rfc.config(SackOptions, StandardOptions);
         config.mss = SMSS;
         config.duplicate_threshold = THRESHOLD;
         let base = Seq(base);

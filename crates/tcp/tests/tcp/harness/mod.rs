@@ -8,9 +8,9 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{
-    Config, ControlKind, Ecn, Endpoint, Flags, Profile, RecoveryKind, Segment, Seq, State, Transmit,
-};
+use bentpipe_tcp::control::ControlFactory;
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::{Catalogue, Chosen, Config, Ecn, Endpoint, Flags, Profile, Segment, Seq, State, Transmit};
 use bentpipe_units::{Span, Time};
 
 use check::Check;
@@ -20,9 +20,21 @@ pub(crate) const CLIENT: usize = 0;
 /// The end that listens.
 pub(crate) const SERVER: usize = 1;
 
+/// Every recovery, and every control, alone or around another.
+pub(crate) const RECOVERIES: [&str; 4] = ["tahoe", "reno", "newreno", "sack"];
+pub(crate) const CONTROLS: [&str; 4] = ["standard", "adalr", "afc", "adalr+afc"];
+
+pub(crate) fn recovery(name: &str) -> Chosen<dyn RecoveryFactory> {
+    Catalogue::default().recovery(name).expect("a recovery")
+}
+
+pub(crate) fn control(name: &str) -> Chosen<dyn ControlFactory> {
+    Catalogue::default().control(name).expect("a control")
+}
+
 /// The plain RFC profile with round numbers: segments of 1000 bytes, each acknowledged at once.
-pub(crate) fn config(recovery: RecoveryKind) -> Config {
-    let mut config = Profile::Rfc.config(recovery, ControlKind::Standard);
+pub(crate) fn config(name: &str) -> Config {
+    let mut config = Profile::Rfc.config(recovery(name), control("standard"));
     config.mss = 1000;
     config.delayed_ack.segments = 1;
     config.time_wait = Span::from_millis(1000);

@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use bentpipe_tcp::wire::{self, Addresses, Payload};
 use bentpipe_tcp::{
-    ControlKind, Ecn, Flags, MOST_SMALL_RUNS, Options, Profile, SackBlock, SackBlocks, Segment, Seq, State,
-    Timestamps,
+    Ecn, Flags, MOST_SMALL_RUNS, Options, Profile, SackBlock, SackBlocks, Segment, Seq, State, Timestamps,
 };
 use bentpipe_units::{Span, Time};
 use proptest::prelude::*;
 
 use super::*;
+use crate::harness::{CONTROLS, RECOVERIES, control, recovery};
 
 const OUR_ISS: Seq = Seq(u32::MAX - 2000);
 const WINDOW: u32 = 20_000;
@@ -121,17 +121,19 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn configs() -> impl Strategy<Value = Config> {
     let kinds = (
-        prop::sample::select(RecoveryKind::ALL.to_vec()),
-        prop::sample::select(ControlKind::ALL.to_vec()),
+        prop::sample::select(RECOVERIES.to_vec()),
+        prop::sample::select(CONTROLS.to_vec()),
         prop::sample::select(Profile::ALL.to_vec()),
     );
-    (kinds, any::<[bool; 3]>(), 100_u32..1460).prop_map(|((recovery, control, profile), on, mss)| Config {
-        mss,
-        receive_window: WINDOW,
-        timestamps: on[0],
-        ecn: on[1],
-        sack: on[2] || recovery == RecoveryKind::Sack,
-        ..profile.config(recovery, control)
+    (kinds, any::<[bool; 3]>(), 100_u32..1460).prop_map(|((recovering, controlled, profile), on, mss)| {
+        Config {
+            mss,
+            receive_window: WINDOW,
+            timestamps: on[0],
+            ecn: on[1],
+            sack: on[2] || recovering == "sack",
+            ..profile.config(recovery(recovering), control(controlled))
+        }
     })
 }
 

@@ -1,6 +1,10 @@
 //! Slow start: what becomes of the growth below ssthresh. A choice of its own, beside any control.
 
-use super::{Ack, Window};
+use std::any::Any;
+use std::fmt;
+
+use crate::choice::schemes;
+use crate::control::{Ack, Window};
 
 /// What becomes of the growth below ssthresh.
 ///
@@ -13,13 +17,14 @@ pub trait SlowStart: Send {
     fn on_timeout(&mut self) {}
 }
 
-/// All of it, until a loss ends it (RFC 5681 section 3.1).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StandardStart;
+/// What makes the slow start of each connection: as a rule its options.
+pub trait SlowStartFactory: Any + fmt::Debug + Send + Sync {
+    /// The slow start of a new connection.
+    fn make(&self) -> Box<dyn SlowStart>;
+}
 
-impl SlowStart for StandardStart {
-    #[inline]
-    fn on_ack(&mut self, w: &mut Window, _ack: &Ack<'_>, growth: f64) {
-        w.cwnd += growth;
-    }
+schemes! {
+    /// Every slow start of this crate; the first is that of a connection that names none.
+    dyn SlowStartFactory;
+    standard::StandardStartOptions,
 }

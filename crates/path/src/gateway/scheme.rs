@@ -1,0 +1,115 @@
+//! What a gateway's scheme is, and what the options of several of them need.
+
+use bentpipe_units::{Bytes, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::LinkView;
+use super::flow::Flow;
+use super::flows::FlowTable;
+use crate::InvalidValue;
+
+/// The options of a scheme, with what is told of it: what scenarios call it, what it is, and how it comes of its options.
+pub(super) trait Scheme {
+    /// What `scheme` says.
+    const NAME: &'static str;
+    /// One line for people.
+    const SUMMARY: &'static str;
+    /// What it comes to.
+    type Windows: Windows;
+
+    /// Whether every value of its own is possible; the first that is not, otherwise.
+    fn validate(&self) -> Result<(), InvalidValue>;
+
+    /// What every scheme has.
+    fn common(&self) -> Common;
+
+    /// The scheme that has seen nothing.
+    fn windows(&self) -> Self::Windows;
+}
+
+/// A scheme at work: the window that each flow is to have.
+pub(super) trait Windows {
+    /// Time has come to `now`.
+    fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable);
+
+    /// The flow's round-trip time in nanoseconds, where the scheme asks for it.
+    fn rtt(&self, _flow: &Flow) -> Option<u64> {
+        None
+    }
+
+    /// The window in bytes of a flow with this round-trip time; `None` before anything is known.
+    fn window(&self, rtt: Option<u64>, link: &LinkView) -> Option<f64>;
+}
+
+/// Options that every scheme has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common {
+    /// Length of a packet where the queue is given in packets.
+    pub(super) packet: Bytes,
+    /// The least window written.
+    pub(super) least: Bytes,
+    /// Most flows remembered.
+    pub(super) max_flows: u32,
+    /// What happens to flows first seen midway.
+    pub(super) unknown_scale: UnknownScale,
+}
+
+impl Common {
+    pub(super) fn validate(&self) -> Result<(), InvalidValue> {
+        some_bytes("packet", self.packet)?;
+        some_bytes("least", self.least)?;
+        match self.max_flows {
+            0 => invalid("max_flows", "expected a number of flows from 1 on, found 0".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What to do about the window scale of a flow whose SYN and SYN/ACK were not both seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownScale {
+    /// Leave the flow's windows alone.
+    #[default]
+    Leave,
+    /// Take it for zero: right for hosts that do not scale, far too deep a cut for those that do.
+    Zero,
+}
+
+pub(super) const PACKET: Bytes = Bytes::new(1500);
+pub(super) const LEAST: Bytes = Bytes::new(1460);
+pub(super) const MAX_FLOWS: u32 = 65_536;
+
+pub(super) fn invalid(key: &'static str, message: String) -> Result<(), InvalidValue> {
+    Err(InvalidValue { key, message })
+}
+
+pub(super) fn share(key: &'static str, value: f64) -> Result<(), InvalidValue> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    invalid(key, format!("expected a share from 0 to 1, found {value}"))
+}
+
+/// `max` keeps what is computed from the value finite.
+pub(super) fn positive(key: &'static str, value: f64, max: f64) -> Result<(), InvalidValue> {
+    if value > 0.0 && value <= max {
+        return Ok(());
+    }
+    invalid(key, format!("expected a number above 0, at most {max}, found {value}"))
+}
+
+pub(super) fn some_time(key: &'static str, value: Span) -> Result<(), InvalidValue> {
+    if value > Span::ZERO {
+        return Ok(());
+    }
+    invalid(key, "expected a time above 0 s, found 0 s".to_owned())
+}
+
+pub(super) fn some_bytes(key: &'static str, value: Bytes) -> Result<(), InvalidValue> {
+    if value.get() > 0 {
+        return Ok(());
+    }
+    invalid(key, "expected a size above 0 B, found 0 B".to_owned())
+}

@@ -1,0 +1,131 @@
+//! What is chosen by name: ours by the names that scenarios know, and factories from outside the crate.
+
+use std::sync::Arc;
+
+use bentpipe_tcp::control::{
+    Ack, AdalrOptions, AfcOptions, Control, ControlFactory, StandardOptions, Window,
+};
+use bentpipe_tcp::recovery::SackOptions;
+use bentpipe_tcp::slow_start::{SlowStart, SlowStartFactory};
+use bentpipe_tcp::{Catalogue, Chosen, Composition, Config, NoSuch, Profile, Scheme};
+
+use crate::harness::{CLIENT, CONTROLS, Net, RECOVERIES, SERVER, config, control};
+
+/// So many segments outstanding, whatever happens.
+#[derive(Debug)]
+struct Fixed {
+    segments: f64,
+}
+
+impl ControlFactory for Fixed {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Fixed { segments: self.segments })
+    }
+}
+
+impl Control for Fixed {
+    fn on_ack(&mut self, w: &mut Window, _: &Ack<'_>, _: &mut dyn SlowStart) {
+        w.cwnd = self.segments * w.smss;
+    }
+}
+
+fn fixed(segments: f64) -> Chosen<dyn ControlFactory> {
+    Chosen::new("fixed", Arc::new(Fixed { segments }))
+}
+
+#[test]
+fn a_connection_uses_a_control_from_outside() {
+    let own = Config { control: fixed(7.0), ..config("sack") };
+    assert_eq!(own.control.name(), "fixed");
+    let net = Net::new([own, config("sack")], [0, 0], 50).transfer(60_000);
+    assert_eq!(net.ends[CLIENT].sender().window().cwnd, 7000.0);
+    assert_ne!(net.ends[SERVER].sender().window().cwnd, 7000.0);
+}
+
+#[test]
+fn it_stands_in_a_catalogue_beside_ours() {
+    let scheme = Scheme::new("fixed", "so many segments", fixed_factory());
+    let catalogue = Catalogue::default().with_control(scheme).unwrap();
+    let names: Vec<_> = catalogue.compositions().iter().map(Composition::name).collect();
+    assert_eq!(names, [&CONTROLS[..], &["fixed"]].concat());
+    let net = Net::alike(Config { control: catalogue.control("fixed").unwrap(), ..config("reno") });
+    assert_eq!(net.transfer(60_000).ends[CLIENT].sender().window().cwnd, 5000.0);
+    assert_eq!(Catalogue::default().control("fixed").unwrap_err(), NoSuch::Name);
+}
+
+fn fixed_factory() -> Arc<dyn ControlFactory> {
+    Arc::new(Fixed { segments: 5.0 })
+}
+
+#[test]
+fn ours_are_known_by_the_names_that_scenarios_have() {
+    let ours = Catalogue::default();
+    assert_eq!(ours.recoveries().iter().map(Scheme::name).collect::<Vec<_>>(), RECOVERIES);
+    assert_eq!(ours.compositions().iter().map(Composition::name).collect::<Vec<_>>(), CONTROLS);
+    assert_eq!(ours.slow_starts().iter().map(Scheme::name).collect::<Vec<_>>(), ["standard"]);
+    assert_eq!(ours.option_tables().collect::<Vec<_>>(), ["adalr", "afc"]);
+    for name in RECOVERIES {
+        let recovery = ours.recovery(name).unwrap();
+        let config = Profile::Rfc.config(recovery, StandardOptions);
+        assert_eq!((config.recovery.name(), config.sack), (name, name == "sack"));
+    }
+    assert!(ours.recovery("standard").is_none() && ours.slow_start("sack").is_none());
+    assert_eq!(Config::clone(&config("sack")).slow_start.name(), "standard");
+}
+
+#[test]
+fn a_composition_is_what_its_parts_make() {
+    let by_name = |name: &str| Net::alike(Config { control: control(name), ..config("sack") });
+    let around = AfcOptions::default().around(&AdalrOptions::default()).unwrap();
+    let by_parts = Config { control: Chosen::new("both", around), ..config("sack") };
+    let lost = [4, 9, 30];
+    let trace = Net::alike(by_parts).dropping(&lost).transfer(60_000).trace();
+    assert_eq!(by_name("adalr+afc").dropping(&lost).transfer(60_000).trace(), trace);
+    assert_ne!(by_name("adalr").dropping(&lost).transfer(60_000).trace(), trace);
+    assert!(AfcOptions::default().around(&StandardOptions).is_none());
+    assert!(AdalrOptions::default().around(&StandardOptions).is_none());
+}
+
+#[test]
+fn parts_that_do_not_go_together_are_told_from_unknown_names() {
+    let ours = Catalogue::default();
+    for (name, expected) in [
+        ("reno+afc", "expected a control that afc goes around (adalr), found \"reno\""),
+        ("standard+afc", "expected a control that afc goes around (adalr), found \"standard\""),
+        ("afc+adalr", "expected a control that goes around another (afc) behind the +, found \"adalr\""),
+    ] {
+        assert_eq!(ours.control(name).unwrap_err(), NoSuch::Composition(expected.to_owned()));
+    }
+    for name in ["", "+", "cubic", "adalr+", "adalr+vegas", "adalrafc"] {
+        assert_eq!(ours.control(name).unwrap_err(), NoSuch::Name, "{name}");
+    }
+}
+
+/// Adds half of the growth.
+#[derive(Debug)]
+struct Half;
+
+impl SlowStartFactory for Half {
+    fn make(&self) -> Box<dyn SlowStart> {
+        Box::new(Half)
+    }
+}
+
+impl SlowStart for Half {
+    fn on_ack(&mut self, w: &mut Window, _: &Ack<'_>, growth: f64) {
+        w.cwnd += growth / 2.0;
+    }
+}
+
+#[test]
+fn a_slow_start_from_outside_goes_under_every_control() {
+    let half = || Chosen::new("half", Arc::new(Half) as Arc<dyn SlowStartFactory>);
+    for name in CONTROLS {
+        let usual = Config { control: control(name), grow_only_when_limited: false, ..config("sack") };
+        let cwnd = |config: Config| Net::alike(config).transfer(20_000).ends[CLIENT].sender().window().cwnd;
+        let start = 3000.0;
+        let grown = cwnd(usual.clone()) - start;
+        assert_eq!(cwnd(Config { slow_start: half(), ..usual }) - start, grown / 2.0, "{name}");
+    }
+    assert_eq!(Profile::Rfc.config(SackOptions, StandardOptions).slow_start.name(), "standard");
+}
