@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 RUST := Cargo.toml Cargo.lock $(shell find crates scenarios -name '*.rs' -o -name '*.toml')
 # Files that the tables of schemes declare as modules: cargo fmt does not see them.
-SCHEMES := $(wildcard $(addprefix crates/,$(addsuffix /*.rs,tcp/src/control tcp/src/recovery tcp/src/slow_start path/src/gateway)))
+SCHEMES := $(wildcard $(addprefix crates/,$(addsuffix /*.rs,tcp/src/control tcp/src/recovery tcp/src/slow_start path/src/gateway path/src/queue)))
 export PYO3_PYTHON := $(BIN)/python
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

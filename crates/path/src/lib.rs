@@ -21,10 +21,7 @@ pub use link::{
     Schedule,
 };
 pub use loss::{LossModel, LossSpec, packet_error_rate};
-pub use queue::{
-    ActiveSpec, CodelOptions, Drops, FqCodelOptions, Label, Packets, PriorityOptions, Queue, QueueSpec,
-    RedOptions, RemOptions, ServerView, Verdict, Waiting,
-};
+pub use queue::*;
 pub use stream::Stream;
 
 /// The examples of `docs/first-queue.md`.

@@ -1,15 +1,10 @@
 //! Queues before a link, and the schemes that manage them.
 
 mod admission;
-mod codel;
 mod discipline;
 mod fifo;
-mod fq_codel;
 mod options;
 mod packets;
-mod priority;
-mod red;
-mod rem;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,14 +18,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::{InvalidValue, Stream};
 
 pub(crate) use admission::{Arrival, Gate, packets_in};
-pub use codel::CodelOptions;
 pub use discipline::{Drops, Label, Queue, ServerView, Verdict, Waiting};
 pub(crate) use fifo::Fifo;
-pub use fq_codel::FqCodelOptions;
 pub use packets::Packets;
-pub use priority::PriorityOptions;
-pub use red::RedOptions;
-pub use rem::RemOptions;
 
 /// A scheme that manages a queue: what scenarios call it, what it is, and how it is made from its options.
 trait Scheme {
@@ -57,9 +47,12 @@ pub(crate) enum Discipline {
     OnLeaving(Box<dyn Queue>),
 }
 
-/// Every scheme: a name, its options and, for the schema, a line.
+/// Every scheme: a line for the schema, a name, and the options in a file of its own in `queue/`, which it declares as a module.
 macro_rules! schemes {
-    ($($(#[doc = $doc:literal])* $name:ident($options:ident)),+ $(,)?) => {
+    ($($(#[doc = $doc:literal])* $name:ident($file:ident::$options:ident)),+ $(,)?) => {
+        $(mod $file;
+        pub use $file::*;)+
+
         /// How a queue is managed actively; `scheme` chooses.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "scheme", rename_all = "kebab-case")]
@@ -95,15 +88,15 @@ macro_rules! schemes {
 
 schemes! {
     /// Random early detection.
-    Red(RedOptions),
+    Red(red::RedOptions),
     /// Random exponential marking.
-    Rem(RemOptions),
+    Rem(rem::RemOptions),
     /// Controlled delay.
-    Codel(CodelOptions),
+    Codel(codel::CodelOptions),
     /// Fair queueing with controlled delay.
-    FqCodel(FqCodelOptions),
+    FqCodel(fq_codel::FqCodelOptions),
     /// Strict priority.
-    Priority(PriorityOptions),
+    Priority(priority::PriorityOptions),
 }
 
 /// A drop-tail queue, written `"25 packets"`, `"64 KiB"` or `"unlimited"`, or a queue that is managed actively, written as
