@@ -287,6 +287,19 @@ fn losses_change_with_what_is_sent() {
 }
 
 #[test]
+fn the_delays_of_a_schedule_are_none_while_nothing_gets_through() {
+    let nearer = Change { at: at(2000), delay: Some(at(1000)), ..NO_CHANGE };
+    let outage = |us, waiting| Change { at: at(us), outage: Some(at(500)), waiting, ..NO_CHANGE };
+    let slower = Change { at: at(5500), rate: Some(Rate::from_bps(1)), ..NO_CHANGE };
+    let schedule = Schedule(vec![outage(1000, None), nearer, outage(4000, Some(InOutage::Lose)), slower]);
+    let delays = schedule.delays(at(5000)).into_iter();
+    let delays: Vec<_> = delays.map(|(at, delay)| (at.as_nanos() / 1000, delay)).collect();
+    let expected =
+        [(1000, None), (1500, Some(at(5000))), (2000, Some(at(1000))), (4000, None), (4500, Some(at(1000)))];
+    assert_eq!(delays, expected);
+}
+
+#[test]
 fn impossible_schedules_name_the_change_and_the_key() {
     let change = |ms| Change { at: Span::from_millis(ms), rate: Some(Rate::from_bps(1)), ..NO_CHANGE };
     let outage = |ms, long| Change { outage: Some(Span::from_millis(long)), ..change(ms) };
