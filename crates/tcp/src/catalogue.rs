@@ -144,7 +144,7 @@ impl Catalogue {
                 "expected the name of a {kind} in at most 40 small letters, digits, \"-\", \"_\" and \"+\", found {name:?}"
             ));
         }
-        let options_taken = scheme.schema().is_some() && self.option_tables().any(|table| table == name);
+        let options_taken = scheme.has_options() && self.option_tables().any(|table| table == name);
         if options_taken || others.iter().any(|other| other.name() == name) {
             return Err(taken(kind, name));
         }
@@ -154,7 +154,7 @@ impl Catalogue {
     /// The names of the schemes that have options: the keys of their tables.
     pub fn option_tables(&self) -> impl Iterator<Item = &str> {
         fn with_options<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> impl Iterator<Item = &str> {
-            schemes.iter().filter(|scheme| scheme.schema().is_some()).map(Scheme::name)
+            schemes.iter().filter(|scheme| scheme.has_options()).map(Scheme::name)
         }
         with_options(&self.controls)
             .chain(with_options(&self.recoveries))

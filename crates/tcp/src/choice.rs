@@ -50,12 +50,15 @@ impl<F: ?Sized + fmt::Debug> fmt::Debug for Chosen<F> {
 /// Reads options from whatever serde can read.
 type Read<F> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<Arc<F>> + Send + Sync;
 
+/// Tells what a table of options looks like; asked only where somebody wants to know, for it costs more than a short run.
+type Describe = dyn Fn() -> Schema + Send + Sync;
+
 /// One scheme that can be chosen: its name, what is told of it, and how a factory comes of its options.
 pub struct Scheme<F: ?Sized> {
     name: Cow<'static, str>,
     summary: Cow<'static, str>,
     usual: Arc<F>,
-    options: Option<(Schema, Arc<Read<F>>)>,
+    options: Option<(Arc<Describe>, Arc<Read<F>>)>,
 }
 
 impl<F: ?Sized + 'static> Scheme<F> {
@@ -68,26 +71,29 @@ impl<F: ?Sized + 'static> Scheme<F> {
         Scheme { name: name.into(), summary: summary.into(), usual: factory, options: None }
     }
 
-    /// The scheme with options: a table of this JSON schema, which `read` makes a factory of.
+    /// The scheme with options: a table of the JSON schema that `schema` gives, which `read` makes a factory of.
     pub fn with_options(
         self,
-        schema: Schema,
+        schema: impl Fn() -> Schema + Send + Sync + 'static,
         read: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<Arc<F>>
         + Send
         + Sync
         + 'static,
     ) -> Scheme<F> {
-        Scheme { options: Some((schema, Arc::new(read))), ..self }
+        Scheme { options: Some((Arc::new(schema), Arc::new(read))), ..self }
     }
 
     /// The scheme whose options are a `T`; `factory` makes a factory of them.
     pub(crate) fn of<T: Named>(factory: fn(T) -> Arc<F>) -> Scheme<F> {
         let scheme = Scheme::new(T::NAME, T::SUMMARY, factory(T::default()));
-        let schema = schemars::schema_for!(T);
-        match schema.get("properties") {
-            Some(_) => scheme.with_options(schema, move |d| erased_serde::deserialize::<T>(d).map(factory)),
-            None => scheme,
+        // A structure without a field has no option.
+        if size_of::<T>() == 0 {
+            return scheme;
         }
+        scheme.with_options(
+            || schemars::schema_for!(T),
+            move |d| erased_serde::deserialize::<T>(d).map(factory),
+        )
     }
 
     /// The name, in scenarios and in results.
@@ -105,9 +111,14 @@ impl<F: ?Sized + 'static> Scheme<F> {
         &self.usual
     }
 
+    /// Whether it has options.
+    pub fn has_options(&self) -> bool {
+        self.options.is_some()
+    }
+
     /// The JSON schema of the table of its options, if it has any.
-    pub fn schema(&self) -> Option<&Schema> {
-        self.options.as_ref().map(|(schema, _)| schema)
+    pub fn schema(&self) -> Option<Schema> {
+        self.options.as_ref().map(|(schema, _)| schema())
     }
 
     /// The factory that the options in `table` come to.

@@ -362,8 +362,7 @@ fn foreign(key: &str, kind: &Kind, common: &[&str]) -> String {
     if KINDS.iter().any(|kind| (kind.keys)().contains(&key)) {
         return expected_app(|kind| (kind.keys)().contains(&key), kind);
     }
-    let options = KINDS.iter().flat_map(|kind| (kind.keys)());
-    let all: Vec<_> = common.iter().chain(options).copied().collect();
+    let all: Vec<_> = common.iter().chain((kind.keys)()).copied().collect();
     unknown_key(key, &all)
 }
 

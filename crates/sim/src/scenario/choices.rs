@@ -148,7 +148,7 @@ pub(super) fn describe(catalogue: &Catalogue, types: &mut Value) {
 
 fn add_options<F: ?Sized + 'static>(types: &mut Value, scheme: &Scheme<F>) {
     let Some(schema) = scheme.schema() else { return };
-    let mut schema = schema.clone().to_value();
+    let mut schema = schema.to_value();
     if let Some(table) = schema.as_object_mut() {
         table.remove("$schema");
         if let (Some(mut more), Some(types)) = (table.remove("$defs"), types.as_object_mut()) {

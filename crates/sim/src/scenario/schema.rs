@@ -213,6 +213,8 @@ pub(crate) struct TcpFile {
     pub(crate) timestamps: Option<bool>,
     /// Offer selective acknowledgments (RFC 2018); default with the recovery sack.
     pub(crate) sack: Option<bool>,
+    /// Report segments that came twice in the first SACK block (RFC 2883); default false.
+    pub(crate) duplicate_sack: Option<bool>,
     /// Offer explicit congestion notification (RFC 3168); default false.
     pub(crate) ecn: Option<bool>,
     /// Initial window: segments, or bytes rounded down to whole segments.

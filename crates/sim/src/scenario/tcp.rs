@@ -70,9 +70,9 @@ fn factory<F: ?Sized + 'static>(
     at: &Place<'_>,
     node: &Node,
 ) -> Result<Arc<F>, ScenarioError> {
-    match (scheme.schema(), node.get(scheme.name())) {
-        (Some(_), Some(options)) => at.below(&[scheme.name()]).read_by(OptionsOf(scheme), options),
-        _ => Ok(Arc::clone(scheme.usual())),
+    match node.get(scheme.name()).filter(|_| scheme.has_options()) {
+        Some(options) => at.below(&[scheme.name()]).read_by(OptionsOf(scheme), options),
+        None => Ok(Arc::clone(scheme.usual())),
     }
 }
 
@@ -132,7 +132,7 @@ fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
     config.growth = growth(file, config.growth)?;
     config.delayed_ack = delayed_ack(file, config.delayed_ack)?;
     timers(file, &mut config)?;
-    lay!(file => config; timestamps, sack, ecn, limited_transmit, recover_guard, restart_after_idle,
+    lay!(file => config; timestamps, sack, duplicate_sack, ecn, limited_transmit, recover_guard, restart_after_idle,
         grow_only_when_limited, duplicate_threshold, max_retransmissions, time_wait);
     Ok(config)
 }

@@ -303,7 +303,7 @@ fn a_name_is_taken_once() {
     }
     // The options of a slow start stand where those of a control do.
     let scheme = Scheme::<dyn SlowStartFactory>::named::<Capped>();
-    let table = scheme.schema().unwrap().clone();
+    let table = move || scheme.schema().unwrap();
     let read_capped = |_: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(Capped::default()) as _);
     let same = Scheme::new("mine", "", Arc::new(Capped::default()) as Arc<dyn SlowStartFactory>)
         .with_options(table, read_capped);
@@ -311,7 +311,7 @@ fn a_name_is_taken_once() {
     // Nor may they stand where a setting does.
     let mss = Scheme::new("mss", "", Arc::new(Mine::default()) as Arc<dyn ControlFactory>);
     let read_mine = |_: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(Mine::default()) as _);
-    let schema = named::<Mine>().schema().unwrap().clone();
+    let schema = || named::<Mine>().schema().unwrap();
     let catalogue = mine().with_control(mss.with_options(schema, read_mine)).unwrap();
     let error = read("", &catalogue).map(|_| ()).unwrap_err();
     assert_eq!(
