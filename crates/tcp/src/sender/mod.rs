@@ -244,6 +244,10 @@ impl Sender {
 
     /// The application hands over `bytes` more; `u64::MAX` means that it never stops.
     pub fn write(&mut self, bytes: u64) {
+        if self.unsent == 0 && self.una == self.max && self.stats.data_segments > 0 {
+            // A pause with all acknowledged: what follows starts with an empty network, and `poll` noted no limit meanwhile.
+            self.record.limit_by_application(0);
+        }
         self.unsent = self.unsent.saturating_add(bytes);
     }
 

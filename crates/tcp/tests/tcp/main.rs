@@ -3,6 +3,7 @@
 mod acks;
 mod adalr;
 mod afc;
+mod carried;
 mod choices;
 mod chosen;
 mod closing;
