@@ -27,7 +27,8 @@ enum Step {
     /// From a place in what is outstanding, so many octets, again.
     Resend(u32, u32),
     Lose(u32, u32),
-    Sack(u32, u32),
+    /// Blocks of one ACK.
+    Sack(Vec<(u32, u32)>),
     Ack(u32),
     Forget,
 }
@@ -38,7 +39,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (1_u32..9).prop_map(Step::Send),
         3 => range().prop_map(|(from, len)| Step::Resend(from, len)),
         2 => range().prop_map(|(from, len)| Step::Lose(from, len)),
-        4 => range().prop_map(|(from, len)| Step::Sack(from, len)),
+        4 => prop::collection::vec(range(), 1..4).prop_map(Step::Sack),
         4 => (1_u32..20).prop_map(Step::Ack),
         1 => Just(Step::Forget),
     ];
@@ -94,21 +95,25 @@ impl Both {
                 self.record.lose(range, self.una());
                 self.model.octets[places].iter_mut().for_each(|octet| octet.lost = true);
             }
-            Step::Sack(from, len) => {
-                let Some((range, places)) = self.range(from, len) else { return };
+            Step::Sack(ref blocks) => {
                 self.record.begin_report();
-                let mut fresh = 0;
-                self.record.sack(now, range, self.una(), |part| fresh += part.end - part.start);
-                let octets = &mut self.model.octets[places];
-                assert_eq!(fresh as usize, octets.iter().filter(|octet| !octet.sacked).count());
-                let news = octets.iter().filter(|octet| !octet.delivered);
-                let newest = news.clone().map(|octet| octet.at).max();
-                assert_eq!(self.record.newly_delivered() as usize, news.count());
-                assert_eq!(self.record.newest().map(|sent| sent.at.as_nanos()), newest);
-                self.model.delivered += u64::from(self.record.newly_delivered());
-                for octet in octets.iter_mut().filter(|octet| !octet.sacked) {
-                    *octet = Octet { sacked: true, delivered: true, lost: false, ..*octet };
+                let (mut newest, mut news) = (None, 0);
+                for (from, len) in blocks {
+                    let Some((range, places)) = self.range(*from, *len) else { continue };
+                    let mut fresh = 0;
+                    self.record.sack(now, range, self.una(), |part| fresh += part.end - part.start);
+                    let octets = &mut self.model.octets[places];
+                    assert_eq!(fresh as usize, octets.iter().filter(|octet| !octet.sacked).count());
+                    let reported = octets.iter().filter(|octet| !octet.delivered);
+                    newest = newest.max(reported.clone().map(|octet| octet.at).max());
+                    news += reported.count();
+                    for octet in octets.iter_mut().filter(|octet| !octet.sacked) {
+                        *octet = Octet { sacked: true, delivered: true, lost: false, ..*octet };
+                    }
                 }
+                assert_eq!(self.record.newly_delivered() as usize, news);
+                assert_eq!(self.record.newest().map(|sent| sent.at.as_nanos()), newest);
+                self.model.delivered += news as u64;
             }
             Step::Ack(len) => {
                 let Some((range, places)) = self.range(0, len) else { return };
