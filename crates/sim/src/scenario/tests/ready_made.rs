@@ -145,11 +145,12 @@ fn the_schema_describes_every_key_and_refuses_others() {
 
 #[test]
 fn the_reference_names_every_key_and_its_examples_are_valid() {
-    let text = fs::read_to_string(repository().join("docs/scenario.md")).unwrap();
+    let page = |name: &str| fs::read_to_string(repository().join("docs").join(name)).unwrap();
+    let text = page("scenario.md") + &page("applications.md");
     let mut found = Vec::new();
     keys(&schema(&Catalogue::default()), &mut found);
     for key in found {
-        assert!(text.contains(&format!("`{key}`")), "docs/scenario.md does not explain {key}");
+        assert!(text.contains(&format!("`{key}`")), "neither docs/scenario.md nor docs/applications.md explains {key}");
     }
     let blocks: Vec<_> = text.split("```toml complete\n").skip(1).collect();
     assert!(blocks.len() >= 3, "{}", blocks.len());
