@@ -13,14 +13,14 @@ use bentpipe_tcp::wire::Addresses;
 use bentpipe_units::{Span, Time};
 
 use crate::clock::Clock;
-use crate::end::End;
+use crate::end::OwnEnd;
 use crate::ends::{Kernel, Own};
 use crate::host::{Condition, Host};
 use crate::linux::LinuxEnd;
 use crate::options::Shared;
 use crate::path::Path;
 use crate::program::Task;
-use crate::{ClosesFirst, Direction, LiveError, Options, Row, ScenarioFlow, Settings, sys};
+use crate::{ClosesFirst, Direction, LiveError, LiveOptions, Row, ScenarioFlow, Settings, sys};
 
 const TTL: u8 = 64;
 
@@ -51,7 +51,7 @@ impl<'a> Driver<'a> {
     pub(crate) fn set_up(
         settings: &'a Settings,
         flow: Option<ScenarioFlow<'_>>,
-        options: &Options,
+        options: &LiveOptions,
         shared: Arc<Shared>,
     ) -> Result<Driver<'a>, LiveError> {
         let sends = settings.direction == Direction::Send;
@@ -269,7 +269,7 @@ fn hosts(
                 ttl: TTL,
                 ident: 0,
             };
-            let end = End::new(settings, *config, addresses, Seq(iss));
+            let end = OwnEnd::new(settings, *config, addresses, Seq(iss));
             Ok((Box::new(end), start_kernel()?))
         }
         Own::Linux(second) => {

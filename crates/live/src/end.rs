@@ -11,7 +11,7 @@ use crate::reader::Reader;
 use crate::{ClosesFirst, Direction, LiveError, Reading, Settings};
 
 /// Our end.
-pub(crate) struct End {
+pub(crate) struct OwnEnd {
     endpoint: Endpoint,
     addresses: Addresses,
     seed: u64,
@@ -28,9 +28,9 @@ pub(crate) struct End {
     payload: Vec<u8>,
 }
 
-impl End {
+impl OwnEnd {
     /// An end with `config` that opens the connection, when the data goes from it, or waits for the kernel to do so.
-    pub(crate) fn new(settings: &Settings, config: Config, addresses: Addresses, iss: Seq) -> End {
+    pub(crate) fn new(settings: &Settings, config: Config, addresses: Addresses, iss: Seq) -> OwnEnd {
         let window = config.receive_window;
         let mut endpoint = Endpoint::new(config, iss);
         let (reading, total) = match settings.direction {
@@ -45,7 +45,7 @@ impl End {
                 (settings.reading, settings.answer)
             }
         };
-        End {
+        OwnEnd {
             endpoint,
             addresses,
             seed: settings.seed,
@@ -91,7 +91,7 @@ impl End {
     }
 }
 
-impl Host for End {
+impl Host for OwnEnd {
     fn poll(&mut self, now: Time) -> Result<Option<Vec<u8>>, LiveError> {
         let mut segment = Segment::default();
         if self.endpoint.poll_segment(now, &mut segment).is_none() {

@@ -4,7 +4,7 @@
 use bentpipe_tcp::{Chosen, Config, DelayedAck, Profile};
 use bentpipe_units::Span;
 
-use crate::namespace::Network;
+use crate::namespace::StackSettings;
 use crate::settings::LINUX;
 use crate::{Direction, LiveError, ScenarioFlow, Settings};
 
@@ -20,7 +20,7 @@ pub(crate) enum Own {
 /// How a kernel at an end of the path is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
-    pub(crate) network: Network,
+    pub(crate) network: StackSettings,
     /// Receive buffer of the socket, in bytes; the kernel sizes it itself otherwise.
     pub(crate) buffer: Option<u64>,
     /// Congestion control of the socket.
@@ -133,8 +133,8 @@ impl Settings {
     }
 
     /// What every kernel is told.
-    fn network(&self, mss: u32) -> Network {
-        Network {
+    fn network(&self, mss: u32) -> StackSettings {
+        StackSettings {
             mtu: mss + HEADERS,
             quickack: self.quickack,
             route: self.route.clone(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::driver::Driver;
 use crate::options::Shared;
-use crate::{LiveError, Options, Row, ScenarioFlow, Settings, kernel};
+use crate::{LiveError, LiveOptions, Row, ScenarioFlow, Settings, kernel};
 
 /// How often the caller hears of the run.
 const TURN: Duration = Duration::from_millis(20);
@@ -22,7 +22,7 @@ const TURN: Duration = Duration::from_millis(20);
 pub fn interop(
     settings: &Settings,
     flow: Option<ScenarioFlow<'_>>,
-    options: &Options,
+    options: &LiveOptions,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Row, LiveError> {
     let shared = Arc::new(Shared::default());

@@ -31,7 +31,7 @@ mod way;
 pub use error::LiveError;
 pub use flow::{FlowFacts, ScenarioFlow};
 pub use interop::{interop, kernel_controls, kernel_release};
-pub use options::Options;
+pub use options::LiveOptions;
 pub use path::PathStats;
 pub use program::SocketInfo;
 pub use row::Row;

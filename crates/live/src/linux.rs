@@ -9,7 +9,7 @@ use crate::LiveError;
 use crate::clock::Clock;
 use crate::host::{Condition, Host, Measured};
 use crate::kernel::Tables;
-use crate::namespace::{Namespace, Network};
+use crate::namespace::{Namespace, StackSettings};
 use crate::options::Shared;
 use crate::payload::Place;
 use crate::program::{Program, Report, Task};
@@ -32,7 +32,7 @@ pub(crate) struct LinuxEnd {
 impl LinuxEnd {
     /// Moves this thread into a new namespace and starts `program` there, which is ready when this returns.
     pub(crate) fn start(
-        network: &Network,
+        network: &StackSettings,
         program: &[String],
         task: &Task,
         shared: &Shared,

@@ -20,7 +20,7 @@ const NETWORK: &str = "10.0.0.0/8";
 
 /// How a kernel's end of the path is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Network {
+pub(crate) struct StackSettings {
     /// Of its TUN device, in bytes.
     pub(crate) mtu: u32,
     /// Whether it acknowledges every segment at once.
@@ -39,7 +39,7 @@ pub(crate) struct Namespace {
 impl Namespace {
     /// Moves this thread into a new namespace, in which the kernel has `address` and reaches the rest of [`NETWORK`]
     /// through the TUN device.
-    pub(crate) fn enter(address: &str, network: &Network) -> Result<Namespace, LiveError> {
+    pub(crate) fn enter(address: &str, network: &StackSettings) -> Result<Namespace, LiveError> {
         sys::enter_new_network().map_err(|error| no_namespace(&error))?;
         // Before the device comes up, so that the kernel announces nothing for IPv6.
         if std::path::Path::new("/proc/sys/net/ipv6").exists() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// What a run needs beside its settings.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct LiveOptions {
     /// The socket program and its arguments; its task comes behind them.
     pub program: Vec<String>,
     /// Write every packet that the data's sender sent and received to this pcapng file.

@@ -56,7 +56,7 @@ pub(crate) fn interop(
 mod linux {
     use std::ops::ControlFlow;
 
-    use bentpipe_live::{LiveError, Options, ScenarioFlow, Settings};
+    use bentpipe_live::{LiveError, LiveOptions, ScenarioFlow, Settings};
 
     use super::*;
     use crate::ScenarioError;
@@ -109,7 +109,7 @@ mod linux {
         };
         let flow = scenario.map(|scenario| ScenarioFlow::choose(&scenario.scenario, flow));
         let flow = flow.transpose().map_err(raise)?;
-        let options = Options { program, pcap };
+        let options = LiveOptions { program, pcap };
         let mut raised = None;
         let row = py.detach(|| {
             bentpipe_live::interop(&settings, flow, &options, &mut |bytes| {

@@ -20,7 +20,7 @@ const MAX_DROPS: usize = 10_000_000;
 
 /// Nodes, links, and which of them hang together.
 #[derive(Default)]
-pub(crate) struct Network<'a> {
+pub(crate) struct NetworkPlan<'a> {
     pub(crate) nodes: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
     index: HashMap<String, usize>,
@@ -30,10 +30,10 @@ pub(crate) struct Network<'a> {
     parent: Vec<usize>,
 }
 
-impl<'a> Network<'a> {
+impl<'a> NetworkPlan<'a> {
     /// Every link of `file`, checked.
-    pub(crate) fn build(document: &'a Document) -> Result<Network<'a>, ScenarioError> {
-        let mut network = Network::default();
+    pub(crate) fn build(document: &'a Document) -> Result<NetworkPlan<'a>, ScenarioError> {
+        let mut network = NetworkPlan::default();
         let links = document.place(&["links"]).entries();
         if links.is_empty() {
             let message = "expected at least one link, such as [links.satellite], found none";

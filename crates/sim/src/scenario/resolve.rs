@@ -13,10 +13,10 @@ use super::choices::Choices;
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, Scenario};
 use super::names::{self, MAX_COPIES};
-use super::network::Network;
+use super::network::NetworkPlan;
 use super::relays::{self, Asked};
 use super::schema::{FlowFile, ScenarioFile};
-use super::tcp::{End, check, config};
+use super::tcp::{FlowEnd, check, config};
 use super::tree::{Document, Node, Table, Value};
 use super::ways;
 
@@ -34,7 +34,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
     let file: ScenarioFile = top.read()?;
     check(catalogue, &document.place(&["tcp"]))?;
     let title = title(document, &file)?;
-    let mut network = Network::build(document)?;
+    let mut network = NetworkPlan::build(document)?;
     let flow_files = document.place(&["flows"]).entries();
     if flow_files.is_empty() {
         let message = "expected at least one flow, such as [flows.download] with from and to, found none";
@@ -70,8 +70,8 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
             return Err(fail(&["connections"], message));
         }
         let choices = Choices::of(catalogue, at, &flow)?;
-        let sender = Arc::new(config(document, catalogue, at, End::Sender, &choices)?);
-        let receiver = Arc::new(config(document, catalogue, at, End::Receiver, &choices)?);
+        let sender = Arc::new(config(document, catalogue, at, FlowEnd::Sender, &choices)?);
+        let receiver = Arc::new(config(document, catalogue, at, FlowEnd::Receiver, &choices)?);
         let variant = if app.over_udp() { "udp".to_owned() } else { choices.variant(catalogue) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);
@@ -128,7 +128,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let routing = file.routing.map(|choice| choice.0).unwrap_or_default();
-    let Network { nodes, links, .. } = network;
+    let NetworkPlan { nodes, links, .. } = network;
     let seed = file.seed.map_or(1, Whole::get);
     let files = document.layers[1..].iter().filter_map(|layer| layer.file.clone()).collect();
     let text = text(document, &title)?;

@@ -21,7 +21,7 @@ const MAX_UNSCALED: u64 = 65_535;
 
 /// Which end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum FlowEnd {
     Sender,
     Receiver,
 }
@@ -81,11 +81,11 @@ pub(crate) fn config(
     document: &Document,
     catalogue: &Catalogue,
     flow: &Place<'_>,
-    end: End,
+    end: FlowEnd,
     choices: &Choices<'_>,
 ) -> Result<Config, ScenarioError> {
     let mut layers = vec![document.place(&["tcp"]), flow.below(&["tcp"])];
-    if end == End::Receiver {
+    if end == FlowEnd::Receiver {
         layers.push(flow.below(&["receiver_tcp"]));
     }
     let nodes = layers.iter().filter_map(Place::node).cloned();

@@ -7,7 +7,7 @@ use bentpipe_units::Span;
 use super::error::{ScenarioError, expected_one_of, listed, quoted};
 use super::model::{FlowSpec, HandoverSpec};
 use super::names;
-use super::network::Network;
+use super::network::NetworkPlan;
 use super::resolve::LATEST;
 use super::schema::HandoverFile;
 use super::tree::Document;
@@ -20,7 +20,7 @@ const MOST_MOVES: usize = 1_000_000;
 
 /// The links called `names` in copy number `copy` of a flow from node `from`, in their order.
 pub(super) fn via(
-    network: &mut Network<'_>,
+    network: &mut NetworkPlan<'_>,
     names: &[String],
     copy: usize,
     from: usize,
@@ -44,7 +44,7 @@ pub(super) fn via(
 pub(super) fn handovers(
     document: &Document,
     run: Option<Span>,
-    network: &mut Network<'_>,
+    network: &mut NetworkPlan<'_>,
     flows: &[FlowSpec],
 ) -> Result<Vec<HandoverSpec>, ScenarioError> {
     let mut handovers = Vec::new();

@@ -48,7 +48,7 @@ pub type Range = SackBlock;
 
 /// What an ACK of new data did to the recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum RecoveryState {
     /// No recovery under way: the control may open the window.
     Open,
     /// A partial ACK, or the end of recovery: the window is the recovery's business.
@@ -112,7 +112,7 @@ pub trait Recovery: Send {
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>);
 
     /// The cumulative ACK advanced by `acked` bytes, to `cx.una`.
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress;
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState;
 
     /// The retransmission timer expired; the control was told.
     fn on_timeout(&mut self, cx: &mut Context<'_>);

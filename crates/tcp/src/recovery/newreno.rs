@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, RecoveryFactory, Resend};
+use super::{Context, DuplicateAcks, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck, Response};
 use crate::{Agreed, Config, Named, Seq};
 
@@ -43,9 +43,9 @@ impl Recovery for NewReno {
         }
     }
 
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState {
         self.duplicates.acknowledged(cx);
-        let Some(phase) = &mut self.phase else { return Progress::Open };
+        let Some(phase) = &mut self.phase else { return RecoveryState::Open };
         let flight = cx.flight();
         if cx.una >= phase.recover {
             // RFC 6582 section 3.2, full acknowledgment, option 1: "min (ssthresh, max(FlightSize, SMSS) + SMSS)".
@@ -57,7 +57,7 @@ impl Recovery for NewReno {
             let acked = cx.una - phase.first_hole;
             self.phase = None;
             cx.exit(&Exit { flight, acked, cwnd });
-            return Progress::Recovering { restart_timer: true };
+            return RecoveryState::Recovering { restart_timer: true };
         }
         if cx.lose_further(cx.una, phase.first_hole, phase.recover) == Response::Reduced {
             phase.inflates = true;
@@ -66,7 +66,7 @@ impl Recovery for NewReno {
         self.duplicates.resend.at_once(cx.una);
         phase.partial_acks += 1;
         // "For the first partial ACK that arrives during fast recovery, also reset the retransmit timer."
-        Progress::Recovering { restart_timer: phase.partial_acks == 1 }
+        RecoveryState::Recovering { restart_timer: phase.partial_acks == 1 }
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {

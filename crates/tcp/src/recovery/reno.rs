@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, RecoveryFactory, Resend};
+use super::{Context, DuplicateAcks, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, Response};
 use crate::{Agreed, Config, Named};
 
@@ -39,16 +39,16 @@ impl Recovery for Reno {
         }
     }
 
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState {
         self.duplicates.acknowledged(cx);
         if !self.recovering {
-            return Progress::Open;
+            return RecoveryState::Open;
         }
         self.recovering = false;
         // Step 6: "set cwnd to ssthresh (the value set in step 2)".
         let cwnd = if self.inflates { cx.window().ssthresh } else { cx.window().cwnd };
         cx.exit(&Exit { flight: cx.flight(), acked, cwnd });
-        Progress::Recovering { restart_timer: true }
+        RecoveryState::Recovering { restart_timer: true }
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Context, NewReno, Next, Outstanding, Progress, Range, Recovery, RecoveryFactory, Resend};
+use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck};
 use crate::{Agreed, Config, Named, Runs, Seq};
 
@@ -151,7 +151,7 @@ impl Recovery for Sack {
         }
     }
 
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState {
         self.duplicates = 0;
         self.resend.acknowledged(cx.una, cx.max);
         let before = cx.una - acked;
@@ -163,7 +163,7 @@ impl Recovery for Sack {
             }
         });
         self.look_at_board(cx.record().board());
-        let Some(phase) = &mut self.phase else { return Progress::Open };
+        let Some(phase) = &mut self.phase else { return RecoveryState::Open };
         phase.resent -= resent;
         phase.high_rxt = phase.high_rxt.max(cx.una);
         let flight = cx.flight();
@@ -175,7 +175,7 @@ impl Recovery for Sack {
             cx.partial_ack(&PartialAck { acked, flight, inflated: false });
             self.tell_further_losses(cx);
         }
-        Progress::Recovering { restart_timer: true }
+        RecoveryState::Recovering { restart_timer: true }
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Context, DuplicateAcks, Next, Outstanding, Progress, Recovery, RecoveryFactory, Resend};
+use super::{Context, DuplicateAcks, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::Response;
 use crate::{Agreed, Config, Named};
 
@@ -29,9 +29,9 @@ impl Recovery for Tahoe {
         }
     }
 
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, _acked: u32) -> Progress {
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, _acked: u32) -> RecoveryState {
         self.duplicates.acknowledged(cx);
-        Progress::Open
+        RecoveryState::Open
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {

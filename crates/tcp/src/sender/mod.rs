@@ -16,7 +16,7 @@ pub use rate::RateSample;
 pub use record::{Record, Sent};
 
 use crate::control::{Ack, Control, Window};
-use crate::recovery::{Context, Progress, Recovery, Reductions};
+use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
 use crate::rtt::RttEstimator;
 use crate::slow_start::SlowStart;
 use crate::{Config, SackBlock, Seq};
@@ -405,12 +405,12 @@ impl Sender {
         }
         let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight);
         let progress = match plain {
-            true => Progress::Open,
+            true => RecoveryState::Open,
             false => self.with_recovery(now, |recovery, cx| recovery.on_new_ack(cx, acked)),
         };
         let (recovering, restart_timer) = match progress {
-            Progress::Recovering { restart_timer } => (true, restart_timer),
-            Progress::Open => (false, true),
+            RecoveryState::Recovering { restart_timer } => (true, restart_timer),
+            RecoveryState::Open => (false, true),
         };
         self.tell_control(now, incoming, acked, prior_flight, rtt_sample, recovering);
         if !plain && self.probing {

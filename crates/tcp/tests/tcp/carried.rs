@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bentpipe_tcp::control::{Ack, Control, ControlFactory, Loss, Response, Window};
-use bentpipe_tcp::recovery::{Context, Next, Outstanding, Progress, Recovery, Resend};
+use bentpipe_tcp::recovery::{Context, Next, Outstanding, Recovery, RecoveryState, Resend};
 use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Chosen, Config, Incoming, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
@@ -94,11 +94,11 @@ impl Recovery for ByAgeAndShare {
         phase.delivered += delivered;
     }
 
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, _: u32) -> Progress {
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, _: u32) -> RecoveryState {
         self.resend.acknowledged(cx.una, cx.max);
         match self.phase.take() {
-            Some(_) => Progress::Recovering { restart_timer: true },
-            None => Progress::Open,
+            Some(_) => RecoveryState::Recovering { restart_timer: true },
+            None => RecoveryState::Open,
         }
     }
 

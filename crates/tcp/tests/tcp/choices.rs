@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bentpipe_tcp::control::{Ack, Control, Loss, PartialAck, Response, Standard, Window};
-use bentpipe_tcp::recovery::{Context, Next, Outstanding, Progress, Recovery, Resend};
+use bentpipe_tcp::recovery::{Context, Next, Outstanding, Recovery, RecoveryState, Resend};
 use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Config, Incoming, Outgoing, RateSample, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
@@ -177,13 +177,13 @@ impl Recovery for ByTimer {
         self.due.get_or_insert(cx.now + Span::from_millis(30));
     }
 
-    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> Progress {
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState {
         self.resend.acknowledged(cx.una, cx.max);
         self.recovering = false;
         if acked > 0 && self.due.is_none() {
-            Progress::Open
+            RecoveryState::Open
         } else {
-            Progress::Recovering { restart_timer: true }
+            RecoveryState::Recovering { restart_timer: true }
         }
     }
 
@@ -257,8 +257,8 @@ impl Recovery for Reports {
 
     fn on_duplicate_ack(&mut self, _: &mut Context<'_>) {}
 
-    fn on_new_ack(&mut self, _: &mut Context<'_>, _: u32) -> Progress {
-        Progress::Open
+    fn on_new_ack(&mut self, _: &mut Context<'_>, _: u32) -> RecoveryState {
+        RecoveryState::Open
     }
 
     fn on_timeout(&mut self, _: &mut Context<'_>) {}

@@ -150,7 +150,10 @@ fn the_reference_names_every_key_and_its_examples_are_valid() {
     let mut found = Vec::new();
     keys(&schema(&Catalogue::default()), &mut found);
     for key in found {
-        assert!(text.contains(&format!("`{key}`")), "neither docs/scenario.md nor docs/applications.md explains {key}");
+        assert!(
+            text.contains(&format!("`{key}`")),
+            "neither docs/scenario.md nor docs/applications.md explains {key}"
+        );
     }
     let blocks: Vec<_> = text.split("```toml complete\n").skip(1).collect();
     assert!(blocks.len() >= 3, "{}", blocks.len());
