@@ -27,8 +27,14 @@ class Grid:
 
     def as_json(self) -> dict[str, Any]:
         """Give the table as JSON: numbers plain, or ``{mean, ci95, n}``."""
-        rows = [list(row) for row in self.rows]
+        rows = [[_without_values(cell) for cell in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows}
+
+
+def _without_values(cell: Cell) -> Any:
+    if isinstance(cell, dict):
+        return {key: cell[key] for key in ("mean", "ci95", "n")}
+    return cell
 
 
 def cell_text(cell: Cell) -> str:

@@ -22,10 +22,11 @@ from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
 from bentpipe.reproduction import Reproduced, verdict_counts
 from bentpipe.results import Gateway, Handover, Link, Number, Recording, Relay, Run, mean
 from bentpipe.units import count, counted, percent, quantity, seconds
+from bentpipe.verdicts import VERDICTS
 
 _WIDTH_OF_A_FILE = 160
 _UNLIMITED = 10_000
-_COLOURS = {"match": "green", "shape": "yellow", "differs": "red"}
+_COLOURS = {"match": "green", "shape": "yellow", "differs": "red", "input": "dim"}
 
 
 def console() -> Console:
@@ -222,11 +223,20 @@ def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
             table.add_row(*(escape(cell) for cell in cells), f"[{colour}]{row.verdict}[/{colour}]")
         to.print(table)
         for row in result.rows:
-            if row.note and row.verdict != "match":
+            if row.note and row.verdict not in ("match", "input"):
                 to.print(
-                    f"  {escape(row.case)}, {escape(row.metric)}: {escape(row.note)}",
+                    f"  {escape(row.case)}, {escape(row.metric)}: {escape(row.explanation())}",
                     style="dim",
                     highlight=False,
                 )
-    counts = verdict_counts(results)
-    to.print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()), highlight=False)
+    to.print()
+    to.print(_counts(results))
+
+
+def _counts(results: Sequence[Reproduced]) -> Table:
+    table = Table("paper", box=None, header_style="bold", pad_edge=False)
+    for verdict in ("rows", *VERDICTS):
+        table.add_column(verdict, justify="right")
+    for name, counts in verdict_counts(results).items():
+        table.add_row(name, str(sum(counts.values())), *(str(counts[verdict]) for verdict in VERDICTS))
+    return table

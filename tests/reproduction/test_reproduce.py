@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe import papers, reproduction, runner
+from bentpipe import context, papers, runner
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.finished import Cache
 from bentpipe.grid import Grid
@@ -15,13 +15,22 @@ from bentpipe.reproduction import Context, Item, Reproduced, Row, as_json, repro
 from conftest import LOSSY, Bentpipe
 
 ABOUT = 'title = "Two windows"\ncitation = "A. Uthor, 2001"\n'
-HEADER = "item,case,metric,unit,published,kind,where,comment\n"
+HEADER = "item,case,metric,unit,published,kind,input,where,comment\n"
 PUBLISHED = (
     HEADER
-    + "table-1,8,goodput,kbit/s,999,printed,section 2,\n"
-    + "table-1,32,goodput,kbit/s,2000,printed,section 2,\n"
-    + 'table-1,windows,goodput,,32 >> 8,claim,section 3,"""much more"""\n'
-    + "text-rtt,link,rtt,ms,540,printed,section 1,\n"
+    + "table-1,8,goodput,kbit/s,999,printed,,section 2,\n"
+    + "table-1,32,goodput,kbit/s,2000,printed,,section 2,\n"
+    + 'table-1,windows,goodput,,32 >> 8,claim,,section 3,"""much more"""\n'
+    + "text-rtt,link,rtt,ms,540,printed,,section 1,\n"
+    + "text-rtt,slides,rtt,ms,600,printed,duplicate,section 1,\n"
+    + "text-rtt,replications,runs,,3,printed,echo,section 1,\n"
+    + "text-rtt,wrong,runs,,4,printed,arithmetic,section 1,\n"
+)
+NOTES = (
+    "item,case,metric,cause,note\n"
+    + "table-1,windows,*,,holds\n"
+    + "table-1,*,goodput,open,invented\n"
+    + "text-rtt,wrong,*,contradiction,there are {runs}\n"
 )
 WINDOWS = ("8", "32")
 
@@ -36,15 +45,24 @@ def table(context: Context) -> list[Row]:
         assert number["ci95"] is not None
         kbps[window] = {"mean": number["mean"] / 1e3, "ci95": number["ci95"] / 1e3, "n": number["n"]}
     return [
-        *(context.number(window, "goodput", kbps[window], note="invented") for window in WINDOWS),  # type: ignore[arg-type]
-        context.claim("windows", "goodput", goodput, note="holds", unit="bit/s"),
+        *(context.number(window, "goodput", kbps[window]) for window in WINDOWS),  # type: ignore[arg-type]
+        context.claim("windows", "goodput", goodput, unit="bit/s"),
     ]
 
 
 def rtt(context: Context) -> list[Row]:
     found = context.run("link.toml")["flows"][0]["rtt_mean_s"]
     assert isinstance(found, float)
-    return [context.number("link", "rtt", found * 1e3)]
+    replications = context.replicate("link.toml", [{}, {"tcp.receive_window": "8 segments"}], runs=3)
+    assert [len(runs) for runs in replications] == [3, 3]
+    assert [run["seed"] for run in replications[0]] == [run["seed"] for run in replications[1]]
+    context.fact("runs", "three")
+    return [
+        context.number("link", "rtt", found * 1e3),
+        context.number("slides", "rtt", found * 1e3),
+        context.number("replications", "runs", 3.0),
+        context.number("wrong", "runs", 3.0),
+    ]
 
 
 def picture(context: Context, path: Path) -> None:
@@ -70,6 +88,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(ABOUT)
     (folder / "published.csv").write_text(PUBLISHED)
+    (folder / "notes.csv").write_text(NOTES)
     (folder / "link.toml").write_text(LOSSY)
     monkeypatch.setattr(papers, "folder", lambda: tmp_path / "papers")
 
@@ -96,8 +115,38 @@ def test_rows_stand_beside_what_was_published() -> None:
     assert (claim.verdict, claim.published, claim.deviation) == ("match", "32 >> 8", None)
     assert isinstance(claim.computed, str)
     assert claim.computed.endswith("bit/s")
-    assert rows["text-rtt"][0].verdict == "match"
-    assert verdict_counts(reproduce("", Cache(None))) == {"match": 2, "shape": 2, "differs": 0}
+    assert [row.verdict for row in rows["text-rtt"]] == ["match", "input", "input", "differs"]
+    counts = verdict_counts(reproduce("", Cache(None)))
+    assert counts == {"toy": {"input": 2, "match": 2, "shape": 2, "differs": 1}}
+
+
+@pytest.mark.usefixtures("paper")
+def test_notes_come_from_their_file_and_only_what_differs_has_a_cause() -> None:
+    rows = by_name(reproduce("toy", Cache(None)))
+    assert [(row.note, row.cause) for row in rows["table-1"]] == [("invented", None)] * 2 + [("holds", None)]
+    wrong = rows["text-rtt"][-1]
+    assert (wrong.cause, wrong.note) == ("contradiction", "there are three")
+    assert wrong.explanation() == "The document contradicts itself: there are three"
+
+
+def test_a_note_that_asks_for_what_nobody_found_is_an_error(paper: Path) -> None:
+    (paper / "notes.csv").write_text(NOTES.replace("{runs}", "{walks}"))
+    with pytest.raises(BentpipeError, match=r"toy/text-rtt: notes.csv: .*walks"):
+        reproduce("toy/text-rtt", Cache(None))
+
+
+def test_a_note_with_an_unknown_cause_is_an_error(paper: Path) -> None:
+    (paper / "notes.csv").write_text(NOTES.replace("open", "weather"))
+    with pytest.raises(BentpipeError, match=r"notes.csv: cause 'weather' is none of"):
+        papers.all_papers()
+
+
+def test_the_counts_are_printed_for_each_paper(bentpipe: Bentpipe) -> None:
+    lines = bentpipe("reproduce", "adalr/table-2").stdout.splitlines()
+    assert lines[-2].split() == ["paper", "rows", "input", "match", "shape", "differs"]
+    name, total, *counts = lines[-1].split()
+    assert name == "adalr"
+    assert int(total) == sum(map(int, counts)) > 0
 
 
 @pytest.mark.usefixtures("paper")
@@ -105,7 +154,18 @@ def test_the_json_has_the_promised_keys() -> None:
     found = as_json(reproduce("toy/text-rtt", Cache(None)))
     (item,) = found["items"]
     assert (item["paper"], item["item"]) == ("toy", "text-rtt")
-    keys = ["case", "metric", "unit", "published", "computed", "ci95", "deviation", "verdict", "note"]
+    keys = [
+        "case",
+        "metric",
+        "unit",
+        "published",
+        "computed",
+        "ci95",
+        "deviation",
+        "verdict",
+        "note",
+        "cause",
+    ]
     assert list(item["rows"][0]) == keys
     grid = json.loads(json.dumps(found, allow_nan=False))["items"][0]["grid"]
     assert grid["columns"] == ["link", "goodput (bit/s)"]
@@ -118,7 +178,7 @@ def test_finished_runs_are_not_run_again(
 ) -> None:
     cache = Cache(tmp_path / "cache")
     first = by_name(reproduce("toy", cache))
-    assert len(list((tmp_path / "cache").iterdir())) == 4
+    assert len(list((tmp_path / "cache").iterdir())) == 9
     executed: list[str] = []
     real = runner.execute
 
@@ -136,7 +196,7 @@ def test_finished_runs_are_not_run_again(
     # Another scenario file is another run.
     (paper / "link.toml").write_text(LOSSY.replace("0.01", "0.02"))
     assert by_name(reproduce("toy", cache)) != first
-    assert len(executed) == 5
+    assert len(executed) == 10
 
 
 @pytest.mark.usefixtures("paper")
@@ -170,9 +230,9 @@ def test_a_cached_run_that_is_not_whole_is_run_again(
 
     monkeypatch.setattr(runner, "execute", counting)
     assert by_name(reproduce("toy/text-rtt", cache)) == first
-    assert len(executed) == len(whole) == 2
+    assert len(executed) == len(whole) == 7
     assert by_name(reproduce("toy/text-rtt", cache)) == first
-    assert len(executed) == 2
+    assert len(executed) == 7
 
 
 def test_a_cache_that_cannot_be_written_is_one_line(bentpipe: Bentpipe, tmp_path: Path) -> None:
@@ -196,13 +256,13 @@ def test_progress_names_the_stages_of_an_item(tmp_path: Path, monkeypatch: pytes
             if self._title:
                 said.append((self._title, detail))
 
-    monkeypatch.setattr(reproduction, "Reporter", Loud)
+    monkeypatch.setattr(context, "Reporter", Loud)
     for _ in range(2):
         reproduce("toy/text-rtt", Cache(tmp_path / "cache"))
-    stages = [f"toy/text-rtt, stage {stage} (link.toml)" for stage in (1, 2)]
+    stages = [f"toy/text-rtt, stage {stage} (link.toml)" for stage in (1, 2, 3)]
     assert list(dict.fromkeys(title for title, _ in said)) == stages
     assert (stages[0], "1 of 1 runs") in said
-    assert said[-1] == (stages[1], "1 of 1 runs, 1 of them from before")
+    assert said[-1] == (stages[2], "6 of 6 runs, 6 of them from before")
 
 
 class Page(HTMLParser):
@@ -247,14 +307,19 @@ def test_the_report_is_a_page_with_its_pictures_beside_it(tmp_path: Path) -> Non
 
 def test_a_published_row_that_nobody_answers_is_an_error(paper: Path) -> None:
     with (paper / "published.csv").open("a") as file:
-        file.write("text-rtt,link,delay,ms,1,printed,section 1,\n")
+        file.write("text-rtt,link,delay,ms,1,printed,,section 1,\n")
     with pytest.raises(BentpipeError, match=r"toy/text-rtt: .*'link', 'delay'"):
         reproduce("toy", Cache(None))
 
 
 @pytest.mark.parametrize(
     "row",
-    ["text-rtt,link,rtt,ms,fast,printed,x,\n", "text-rtt,link,rtt,ms,540,guessed,x,\n", "text-rtt,link\n"],
+    [
+        "text-rtt,link,rtt,ms,fast,printed,,x,\n",
+        "text-rtt,link,rtt,ms,540,guessed,,x,\n",
+        "text-rtt,link,rtt,ms,540,printed,invented,x,\n",
+        "text-rtt,link\n",
+    ],
 )
 def test_a_broken_published_file_is_an_error(paper: Path, row: str) -> None:
     (paper / "published.csv").write_text(HEADER + row)

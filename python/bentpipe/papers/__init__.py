@@ -13,9 +13,19 @@ A paper is a folder of data and a package of code:
     unit       of `published`, such as ``Mbit/s``; empty for a bare number and for a claim
     published  a number for the kinds printed and read-off, a claim in the words of `bentpipe.verdicts`
     kind       ``printed`` in the text or a table, ``read-off`` from a figure, or ``claim``
-    where      section, table or figure, and page or line
+    input      empty for what is measured; else why it is none: an ``echo`` of a parameter, ``arithmetic`` on
+               printed numbers, a ``duplicate`` of another row, or true by ``construction`` of the run
+    where      section, table or figure, and page or line; several places separated by ``; ``
     comment    the paper's own words, or how the number was read off
     ========== ========================================================================================
+
+    ``notes.csv`` explains rows: ``item``, ``case`` and ``metric`` (``*`` stands for anything; the first line
+    that fits is taken), ``cause`` and ``note``. A row that differs has a cause: ``contradiction`` (the paper
+    contradicts itself), ``not stated`` (with the range that was tried, and what it gives) or ``open`` (a
+    question of ours). A note has three sentences at most; ``{name}`` is what the item gave as
+    ``context.fact("name", …)``.
+
+    ``elsewhere.csv`` and the ``[outline]`` of ``paper.toml`` are described in `bentpipe.coverage`.
 
 ``bentpipe/papers/NAME/``
     The package, or a module while it is small, with a tuple ``ITEMS`` of `bentpipe.reproduction.Item`, in the
@@ -39,7 +49,7 @@ A paper is a folder of data and a package of code:
             values = efficiency(context)
             return [
                 context.number("sack", "efficiency", values["sack"]),
-                context.claim("three drops", "highest efficiency", values, note="…"),
+                context.claim("three drops", "highest efficiency", values),
             ]
 
         ITEMS = (Item("figure-1", "TCP efficiency with three drops", compute, draw),)
@@ -48,16 +58,21 @@ A paper is a folder of data and a package of code:
 import csv
 import importlib
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from bentpipe.errors import BentpipeError
 
 Kind = Literal["printed", "read-off", "claim"]
+Input = Literal["", "echo", "arithmetic", "duplicate", "construction"]
+Cause = Literal["contradiction", "not stated", "open"]
 
-_COLUMNS = ("item", "case", "metric", "unit", "published", "kind", "where", "comment")
+_COLUMNS = ("item", "case", "metric", "unit", "published", "kind", "input", "where", "comment")
+_NOTE_COLUMNS = ("item", "case", "metric", "cause", "note")
 
 
 @dataclass(frozen=True)
@@ -70,8 +85,25 @@ class Published:
     unit: str
     published: str
     kind: Kind
+    input: Input
     where: str
     comment: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """Why some rows are as they are, a line of ``notes.csv``."""
+
+    item: str
+    case: str
+    metric: str
+    cause: Cause | None
+    text: str
+
+    def fits(self, item: str, case: str, metric: str) -> bool:
+        """Say whether it speaks of a row."""
+        names = ((item, self.item), (case, self.case), (metric, self.metric))
+        return all(fnmatchcase(name, wanted.replace("[", "[[]")) for name, wanted in names)
 
 
 @dataclass(frozen=True)
@@ -83,6 +115,7 @@ class Paper:
     citation: str
     folder: Path
     published: tuple[Published, ...]
+    notes: tuple[Note, ...] = ()
 
     def module(self) -> ModuleType:
         """Import the code that goes with it."""
@@ -111,27 +144,43 @@ def read(data: Path) -> Paper:
     """
     try:
         about = tomllib.loads((data / "paper.toml").read_text(encoding="utf-8"))
-        with (data / "published.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
-        return Paper(data.name, about["title"], about["citation"], data, tuple(_row(row) for row in rows))
+        published = [_row(row) for row in table(data / "published.csv", _COLUMNS)]
+        notes = [_note(row) for row in table(data / "notes.csv", _NOTE_COLUMNS)]
+        return Paper(data.name, about["title"], about["citation"], data, tuple(published), tuple(notes))
     except (OSError, KeyError, ValueError, csv.Error) as error:
         raise BentpipeError(f"{data}: not the folder of a paper ({error!r})") from error
 
 
+def table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """Read the rows of a table with exactly these columns.
+
+    Raises
+    ------
+    OSError, ValueError, csv.Error
+        There is no such file, or it is no such table.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        rows = list(reader)
+    if reader.fieldnames != list(columns) or any(None in row or None in row.values() for row in rows):
+        raise ValueError(f"{path.name}: expected the columns {', '.join(columns)}")
+    return rows
+
+
 def _row(row: dict[str, str]) -> Published:
-    if tuple(row) != _COLUMNS or None in row.values():
-        raise ValueError(f"published.csv: expected the columns {', '.join(_COLUMNS)}")
-    if row["kind"] not in ("printed", "read-off", "claim"):
-        raise ValueError(f"published.csv: kind {row['kind']!r} is neither printed nor read-off nor claim")
+    for column, known in (("kind", get_args(Kind)), ("input", get_args(Input))):
+        if row[column] not in known:
+            raise ValueError(
+                f"published.csv: {column} {row[column]!r} is none of {', '.join(filter(None, known))}"
+            )
     if row["kind"] != "claim":
         float(row["published"])
-    return Published(
-        row["item"],
-        row["case"],
-        row["metric"],
-        row["unit"],
-        row["published"],
-        cast(Kind, row["kind"]),
-        row["where"],
-        row["comment"],
-    )
+    kind, reason = cast(Kind, row.pop("kind")), cast(Input, row.pop("input"))
+    return Published(**row, kind=kind, input=reason)
+
+
+def _note(row: dict[str, str]) -> Note:
+    if row["cause"] not in ("", *get_args(Cause)):
+        raise ValueError(f"notes.csv: cause {row['cause']!r} is none of {', '.join(get_args(Cause))}")
+    cause = cast(Cause, row["cause"]) if row["cause"] else None
+    return Note(row["item"], row["case"], row["metric"], cause, row["note"])

@@ -42,8 +42,9 @@ def width(number: Number) -> float:
 
 
 def over(values: Iterable[Number]) -> Estimate:
-    """Give mean and 95 % interval of several runs."""
-    return estimate([plain(value) for value in values])
+    """Give mean and 95 % interval of several runs, and the runs' values, so that two can be paired."""
+    kept = tuple(plain(value) for value in values)
+    return {**estimate(kept), "values": kept}
 
 
 def curve(
