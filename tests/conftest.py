@@ -126,6 +126,15 @@ def web_users(tmp_path: Path) -> Path:
     return path
 
 
+def tshark_fields(capture: Path, *fields: str, display_filter: str = "tcp") -> list[list[str]]:
+    """Give these fields of each packet that tshark shows of a capture."""
+    command = ["tshark", "-r", str(capture), "-Y", display_filter, "-T", "fields"]
+    for field in fields:
+        command += ["-e", field]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [line.split("\t") for line in shown.splitlines()]
+
+
 def without_engine(text: str) -> str:
     """Take out of a run's JSON what the simulator spent, and leave every other byte."""
     run = json.loads(text)

@@ -1,7 +1,8 @@
 """Results as tables for people."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -56,11 +57,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
         tables.append(loss_cause_table(rows.part(lost_segments)))
     if run["pages"]:
         tables.append(page_table(rows, run["pages"]))
-    tables.append(link_table(run["links"]))
-    if run["gateways"]:
-        tables.append(gateway_table(run["gateways"]))
-    if run["handovers"]:
-        tables.append(handover_table(run["handovers"]))
+    tables += network_tables(run, run["links"])
     if run["relays"]:
         tables.append(relay_table(run["relays"]))
     for table in tables:
@@ -96,7 +93,7 @@ def _ended(what: str, held: str, at_s: float | None, reason: str, option: str) -
     return f"{what} {verb} at {seconds(at_s)} with {held}: {why}."
 
 
-def link_table(links: list[Link]) -> Table:
+def link_table(links: Sequence[Link]) -> Table:
     """Make the table of what each direction of a link carried."""
     marks = any(mean(link["marked_packets"]) for link in links)
     queue = ("queue, mean", "queue, most", "queueing delay")
@@ -171,6 +168,16 @@ def relay_table(relays: list[Relay]) -> Table:
         table.add_row(relay["name"], relay["node"], relay["upstream"], *sizes)
     mention_rest(table, len(relays))
     return table
+
+
+def network_tables(run: Mapping[str, Any], links: Sequence[Link]) -> list[Table]:
+    """Make the tables of these links, and of the gateways and handovers of a run if it has any."""
+    tables = [link_table(links)]
+    if run["gateways"]:
+        tables.append(gateway_table(run["gateways"]))
+    if run["handovers"]:
+        tables.append(handover_table(run["handovers"]))
+    return tables
 
 
 def print_whole(table: Table, to: Console) -> None:

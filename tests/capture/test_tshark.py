@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SCENARIOS, Bentpipe
+from conftest import SCENARIOS, Bentpipe, tshark_fields
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -18,9 +18,7 @@ RESENT = " || ".join(
 
 
 def frames(capture: Path, display_filter: str) -> int:
-    command = ["tshark", "-r", str(capture), "-Y", display_filter, "-T", "fields", "-e", "frame.number"]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    return len(result.stdout.splitlines())
+    return len(tshark_fields(capture, "frame.number", display_filter=display_filter))
 
 
 @pytest.mark.parametrize("variant", ["tahoe", "reno", "newreno", "sack"])

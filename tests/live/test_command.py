@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from machine import needs_the_machine
 
-from conftest import PROGRAM, Bentpipe, Result
+from conftest import PROGRAM, Bentpipe, Result, tshark_fields
 
 pytestmark = needs_the_machine
 
@@ -66,18 +66,11 @@ def test_the_table_has_units(bentpipe: Bentpipe) -> None:
         assert part in line
 
 
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_a_capture_has_the_handshake_the_data_and_both_fins(bentpipe: Bentpipe, tmp_path: Path) -> None:
     result = bentpipe("live", "interop", "--delay", "10 ms", "--bytes", "100 kB", "--pcap", "wire.pcapng")
     assert result.returncode == 0
-    fields = ("tcp.flags", "tcp.len", "ip.src")
-    command = ["tshark", "-r", str(tmp_path / "wire.pcapng"), "-T", "fields"]
-    for field in fields:
-        command += ["-e", field]
-    try:
-        shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except FileNotFoundError:
-        pytest.skip("tshark is not installed")
-    rows = [line.split("\t") for line in shown.splitlines()]
+    rows = tshark_fields(tmp_path / "wire.pcapng", "tcp.flags", "tcp.len", "ip.src")
     flags = [int(row[0], 16) for row in rows]
     syn, fin, reset = (sum(bool(flag & bit) for flag in flags) for bit in (2, 1, 4))
     assert (syn, fin, reset) == (2, 2, 0)
@@ -121,15 +114,12 @@ def test_the_wire_shows_the_simulated_conversation(bentpipe: Bentpipe, tmp_path:
     assert len(answered) <= len(simulated_answers) + 1
 
 
-def conversation(capture: Path) -> tuple[list[str], list[str]]:
+def conversation(capture: Path) -> tuple[list[list[str]], list[list[str]]]:
     """Give what the opener of the connection sent, and what came back; no times or window fields."""
     fields = ("ip.src", "tcp.seq", "tcp.ack", "tcp.len", "tcp.flags", "tcp.options.sack_le")
-    command = ["tshark", "-r", str(capture), "-T", "fields"]
-    for field in fields:
-        command += ["-e", field]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    opener = [line for line in lines if line.startswith("10.0.0.1")]
-    return opener, [line for line in lines if not line.startswith("10.0.0.1")]
+    rows = tshark_fields(capture, *fields)
+    opener = [row for row in rows if row[0] == "10.0.0.1"]
+    return opener, [row for row in rows if row[0] != "10.0.0.1"]
 
 
 @pytest.mark.parametrize(

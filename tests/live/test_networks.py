@@ -15,7 +15,7 @@ from machine import needs_the_machine
 from networks import NETWORKS, SATELLITE, every_network, transfer
 
 from bentpipe.live.interop import interop
-from conftest import PROGRAM, Bentpipe, Result
+from conftest import PROGRAM, Bentpipe, Result, tshark_fields
 
 pytestmark = needs_the_machine
 
@@ -222,11 +222,8 @@ def test_the_capture_has_the_addresses_of_the_simulated_one(
     bentpipe: Bentpipe, file: Path, tmp_path: Path
 ) -> None:
     def opened(name: str) -> tuple[str, int]:
-        command = ["tshark", "-r", str(tmp_path / name), "-Y", "tcp", "-T", "fields"]
-        for field in ("ip.src", "tcp.srcport", "ip.dst", "tcp.dstport", "tcp.seq", "tcp.len"):
-            command += ["-e", field]
-        shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        sent = [line.split("\t") for line in shown.splitlines()]
+        fields = ("ip.src", "tcp.srcport", "ip.dst", "tcp.dstport", "tcp.seq", "tcp.len")
+        sent = tshark_fields(tmp_path / name, *fields)
         first = sent[0][:4]
         data = {line[4]: int(line[5]) for line in sent if line[:4] == first and line[5] != "0"}
         return " ".join(first), sum(data.values())

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from bentpipe.layout import new_table
 from bentpipe.results import Link
-from bentpipe.table import gateway_table, handover_table, link_table, print_whole
+from bentpipe.table import network_tables, print_whole
 from bentpipe.units import count, percent, quantity, seconds
 
 _MOST_NAMES = 10
@@ -84,12 +84,7 @@ def _print_network(row: Mapping[str, Any], to: Console, *, named: bool) -> None:
     if named:
         which = f"{row['recovery']} {row['control']} {row['direction']}, {quantity(row['bytes'], 'B')}"
         to.print(f"[bold]{escape(which)}[/bold]", highlight=False)
-    tables = [link_table([link for link in row["links"] if _has_seen_any(link)])]
-    if row["gateways"]:
-        tables.append(gateway_table(row["gateways"]))
-    if row["handovers"]:
-        tables.append(handover_table(row["handovers"]))
-    for table in tables:
+    for table in network_tables(row, [link for link in row["links"] if _has_seen_any(link)]):
         print_whole(table, to)
 
 

@@ -103,13 +103,13 @@ impl Default for Record {
 impl Record {
     #[inline]
     fn get(&self, number: u64) -> &Sent {
-        &self.slots[number as usize & (self.slots.len() - 1)]
+        &self.slots[self.slot(number)]
     }
 
     #[inline]
     fn get_mut(&mut self, number: u64) -> &mut Sent {
-        let mask = self.slots.len() - 1;
-        &mut self.slots[number as usize & mask]
+        let slot = self.slot(number);
+        &mut self.slots[slot]
     }
 
     #[inline]
