@@ -32,7 +32,7 @@ ITEMS = (
     Item(
         "figure-4",
         "Figure 4: minimum, average and maximum, BER 1e-6",
-        series.extremes,
+        series.figure_4,
         series.draw_extremes,
         texts.FIGURE_4,
     ),
@@ -102,6 +102,13 @@ ITEMS = (
         multimedia.draw,
         texts.FIGURE_12,
         multimedia.measure,
+    ),
+    Item.beyond(
+        "combinations",
+        "each file size, data rate and error rate of section 4.1",
+        texts.COMBINATIONS,
+        series.combinations,
+        series.draw_combinations,
     ),
     Item.beyond(
         "channels",

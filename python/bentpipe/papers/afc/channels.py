@@ -11,7 +11,16 @@ from bentpipe.results import Estimate
 from bentpipe.style import GREY, picture
 
 from .runs import COLOURS, LABELS, SCHEMES, bars, bursty_errors, counted_errors, independent_errors
-from .stages import VOLUMES_MB, Transfer, gain, kilo, mean_throughput, over_channel, with_counted_losses
+from .stages import (
+    VOLUMES_MB,
+    Reading,
+    Transfer,
+    gain,
+    kilo,
+    mean_throughput,
+    over_channel,
+    with_counted_losses,
+)
 
 BURSTS = (1, 2, 3, 5, 8)
 """Segments lost in a row, with the counted losses."""
@@ -24,7 +33,9 @@ def runs_over_channels(context: Context) -> dict[str, dict[str, list[Transfer]]]
     """Run the transfer over each channel."""
     return {
         "as counted, by stage": with_counted_losses(context),
-        "each with the other's count": with_counted_losses(context, {"tcp": "afc", "afc": "tcp"}),
+        "each with the other's count": with_counted_losses(
+            context, Reading(counted={"tcp": "afc", "afc": "tcp"})
+        ),
         "0.66 % of segments": over_channel(context, counted_errors(context, "1e-5")),
         f"0.66 %, bursts of {MEAN_BURST}": over_channel(context, bursty_errors(context, MEAN_BURST)),
         "bit errors, 1e-6": over_channel(context, independent_errors("1e-6")),
@@ -69,7 +80,7 @@ def measure_bursts(context: Context) -> Grid:
     """Give throughputs and gain by burst length, with the counted losses."""
     rows: list[tuple[Cell, ...]] = []
     for length in BURSTS:
-        transfers = with_counted_losses(context, burst=length)
+        transfers = with_counted_losses(context, Reading(burst=length))
         ends = _at_end(transfers)
         rows.append((f"{length}", *(kilo(ends[name]) for name in SCHEMES), gain(transfers)))
     return Grid(
@@ -118,7 +129,7 @@ def draw(context: Context, path: Path) -> None:
 def draw_bursts(context: Context, path: Path) -> None:
     """Draw the throughputs over the burst length."""
     published = _published(context)
-    runs = {length: with_counted_losses(context, burst=length) for length in BURSTS}
+    runs = {length: with_counted_losses(context, Reading(burst=length)) for length in BURSTS}
     with picture(path, (6.5, 4)) as figure:
         axes = figure.subplots()
         for name in SCHEMES:

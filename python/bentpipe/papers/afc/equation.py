@@ -8,7 +8,6 @@ import numpy as np
 from bentpipe.reproduction import Context, Row
 from bentpipe.style import BLUE, GREY, picture
 
-from . import notes
 from .runs import ALONE, LOSS, PAYLOAD, scheme
 
 FIRST = 600
@@ -68,15 +67,14 @@ def compute(context: Context) -> list[Row]:
     near = [one.kept for distance, one in cuts.items() if distance <= one.before / 2]
     above = {f"Cd {distance}": one.kept for distance, one in cuts.items() if distance > one.before / 2}
     last = max(cuts)
+    context.fact("farthest", f"{last} segments of a window of {cuts[last].before:.1f}")
     losses = next(count for count, one in enumerate((alone, cuts[DISTANCES[0]]), 1) if one.kept < 0.9)
     return [
         context.claim(
             "one loss in the window", metric, {"after": alone.after, "before": alone.before}, unit="segments"
         ),
         context.number("two losses, Cd at most cwnd/2", metric, sum(near) / len(near)),
-        context.number(
-            "two losses, Cd of cwnd", metric, cuts[last].kept, notes.largest(last, cuts[last].before)
-        ),
+        context.number("two losses, Cd of cwnd", metric, cuts[last].kept),
         context.claim("two losses, Cd above cwnd/2", "cwnd after over before by rising Cd", above),
         context.number("two losses", "losses before the cut", losses),
     ]
@@ -84,6 +82,7 @@ def compute(context: Context) -> list[Row]:
 
 def draw(context: Context, path: Path) -> None:
     """Draw the window that is left over the distance of the two losses: equation 1, and in the runs."""
+    alone = cut(context)
     cuts = {distance: cut(context, distance) for distance in DISTANCES}
     shares = np.linspace(0, 1, 401)
     with picture(path, (7, 4)) as figure:
@@ -97,6 +96,7 @@ def draw(context: Context, path: Path) -> None:
             color=BLUE,
             label="runs",
         )
+        axes.axhline(alone.kept, color=BLUE, lw=0.9, ls="--", label="run with one loss")
         axes.set_xlabel("distance of the two losses over cwnd")
         axes.set_ylabel("cwnd after over before")
         axes.set_ylim(0, 1.05)

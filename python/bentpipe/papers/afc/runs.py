@@ -1,6 +1,6 @@
 """The runs that the items share: schemes, channels, transfers, and what was measured of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bentpipe.papers.common import over, plain, seeded, width
@@ -128,12 +128,20 @@ def throughputs(runs: Sequence[Run]) -> Estimate:
     return over(map(throughput, runs))
 
 
-def ratio(above: Number, below: Number) -> Estimate:
-    """Give the ratio of two means with the interval that theirs make."""
-    a, b = plain(above), plain(below)
-    relative = (width(above) / a) ** 2 + (width(below) / b) ** 2
-    count = above["n"] if isinstance(above, dict) else 1
-    return {"mean": a / b, "ci95": a / b * relative**0.5, "n": count}
+def paired(above: Sequence[Run], below: Sequence[Run]) -> Estimate:
+    """Give the ratio of the throughputs of two cases, transfer by transfer with the same seed."""
+    return over(throughput(one) / throughput(other) for one, other in zip(above, below, strict=True))
+
+
+def surest(values: Iterable[Estimate]) -> Estimate:
+    """Give the one that may be least: the one with the lowest end of its interval."""
+    return min(values, key=lambda value: plain(value) - width(value))
+
+
+def span(values: Iterable[Number], form: str = "{:.0f}") -> str:
+    """Write the range of some values, for a note."""
+    least, *_, most = sorted(plain(value) for value in [*values] * 2)
+    return f"{form.format(least)} to {form.format(most)}"
 
 
 def bars(axes: "Axes", name: str, values: Sequence[Number], label: str) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bentpipe.papers.common import plain, width
+from bentpipe.grid import Grid
+from bentpipe.papers.common import curve, over, plain, width
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
 from bentpipe.style import picture
 
-from . import notes
 from .runs import (
     BERS,
     COLOURS,
@@ -19,8 +19,8 @@ from .runs import (
     SCHEMES,
     SEEDS,
     counted_errors,
-    independent_errors,
-    ratio,
+    paired,
+    rate,
     throughput,
     throughputs,
     transfers,
@@ -28,9 +28,19 @@ from .runs import (
 
 Runs = Mapping[tuple[str, str], list[Run]]
 
+ATTEMPTS = 10
+"""Transfers of each scheme in a series: the document made "multiple"."""
+
+SERIES = 10
+"""Series, so that what is said of one series has an interval."""
+
 
 def _average(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
+
+
+def _deviation(values: Sequence[float]) -> float:
+    return float(np.std(values, ddof=1))
 
 
 _PLACES: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -40,112 +50,168 @@ _PLACES: Mapping[str, Callable[[Sequence[float]], float]] = {
 }
 
 
-def with_errors(context: Context) -> Runs:
-    """Run the transfers at both error rates, with segment losses as counted."""
-    return transfers(context, {ber: counted_errors(context, ber) for ber in BERS})
+def with_errors(context: Context, bers: Sequence[str]) -> Runs:
+    """Run all series at these error rates, with segment losses as counted."""
+    return transfers(context, {ber: counted_errors(context, ber) for ber in bers}, seeds=ATTEMPTS * SERIES)
 
 
-def _rates(runs: Sequence[Run]) -> list[float]:
-    return [throughput(run) for run in runs]
+def of_series(runs: Sequence[Run], choose: Callable[[Sequence[float]], float]) -> Estimate:
+    """Give something of each series of throughputs, in kB/s: mean and interval over the series."""
+    rates = [throughput(run) for run in runs]
+    return over(choose(rates[first : first + ATTEMPTS]) for first in range(0, len(rates), ATTEMPTS))
 
 
 def figure_3(context: Context) -> list[Row]:
     """Give the rows of figure 3: level and variation at 1e-6."""
-    rates = {name: _rates(with_errors(context)["1e-6", name]) for name in SCHEMES}
-    spread = {name: float(np.std(values, ddof=1)) for name, values in rates.items()}
-    share = {name: 100 * spread[name] / _average(values) for name, values in rates.items()}
-    means = {name: throughputs(with_errors(context)["1e-6", name]) for name in SCHEMES}
+    runs = with_errors(context, ("1e-6",))
+    read: Mapping[str, Callable[[Sequence[float]], float]] = {
+        "mean throughput": _average,
+        "standard deviation of throughput": _deviation,
+        "coefficient of variation of throughput": lambda rates: 100 * _deviation(rates) / _average(rates),
+    }
     return [
-        context.claim("BER 1e-6", "mean throughput", means, notes.COUNTED_CHANNEL),
-        context.claim("BER 1e-6", "standard deviation of throughput", spread, notes.SPREAD),
-        context.claim("BER 1e-6", "coefficient of variation of throughput", share, notes.SPREAD),
+        context.claim("BER 1e-6", metric, {name: of_series(runs["1e-6", name], choose) for name in SCHEMES})
+        for metric, choose in read.items()
     ]
 
 
-def extremes(context: Context) -> list[Row]:
-    """Give the rows of figure 4 or 5 on minimum, average and maximum."""
-    ber = "1e-6" if context.item == "figure-4" else "1e-5"
-    runs = with_errors(context)
+def figure_4(context: Context) -> list[Row]:
+    """Give the rows of figure 4: minimum, average and maximum at 1e-6."""
+    return _extremes(context, with_errors(context, ("1e-6",)), "1e-6")
+
+
+def figure_5(context: Context) -> list[Row]:
+    """Give the rows of figure 5: levels at 1e-5, and beside those at 1e-6."""
+    runs = with_errors(context, BERS)
+    gains = {ber: paired(runs[ber, "afc"], runs[ber, "tcp"]) for ber in BERS}
+    lost = {
+        name: over(100 * (1 - part) for part in paired(runs["1e-5", name], runs["1e-6", name])["values"])
+        for name in SCHEMES
+    }
+    return [
+        *_extremes(context, runs, "1e-5"),
+        context.claim("gain of AFC", "throughput of AFC over TCP's", gains),
+        context.claim(
+            "TCP degrades", "average throughput", {ber: throughputs(runs[ber, "tcp"]) for ber in BERS}
+        ),
+        context.claim("share lost from BER 1e-6 to 1e-5", "share of the average throughput", lost),
+    ]
+
+
+def _extremes(context: Context, runs: Runs, ber: str) -> list[Row]:
     return [
         context.claim(
             f"BER {ber}",
             f"{place} throughput",
-            {name: choose(_rates(runs[ber, name])) for name in SCHEMES},
-            notes.COUNTED_CHANNEL,
+            {name: of_series(runs[ber, name], choose) for name in SCHEMES},
         )
         for place, choose in _PLACES.items()
     ]
 
 
-def figure_5(context: Context) -> list[Row]:
-    """Give the rows of figure 5: levels at 1e-5, and beside those at 1e-6."""
-    runs = with_errors(context)
-    means = {key: throughputs(values) for key, values in runs.items()}
-    gains = {ber: ratio(means[ber, "afc"], means[ber, "tcp"]) for ber in BERS}
-    lost: dict[str, Estimate] = {}
-    for name in SCHEMES:
-        left = ratio(means["1e-5", name], means["1e-6", name])
-        lost[name] = {"mean": 100 * (1 - left["mean"]), "ci95": 100 * width(left), "n": left["n"]}
-    return [
-        *extremes(context),
-        context.claim("gain of AFC", "throughput of AFC over TCP's", gains, _independent(context)),
-        context.claim(
-            "TCP degrades",
-            "average throughput",
-            {ber: means[ber, "tcp"] for ber in BERS},
-            notes.COUNTED_CHANNEL,
-        ),
-        context.claim(
-            "share lost from BER 1e-6 to 1e-5", "share of the average throughput", lost, notes.COUNTED_CHANNEL
-        ),
-    ]
+SIZES_MB = (5, 10, 20)
+RATES = {1024: "1 Mbit/s", 2048: "2 Mbit/s"}
+"""Files and data rates of section 4.1, whose results the document keeps to itself but for one of six."""
 
 
-def _independent(context: Context) -> str:
-    """Say what independent bit errors make of the gain."""
-    runs = transfers(context, {ber: independent_errors(ber) for ber in BERS})
-    gains = {ber: plain(throughputs(runs[ber, "afc"])) / plain(throughputs(runs[ber, "tcp"])) for ber in BERS}
-    return notes.independent_gain(gains)
+def _combinations(context: Context) -> dict[tuple[int, int, str], Mapping[str, list[Run]]]:
+    cases = {(size, kbps, ber): f"{size} {kbps} {ber}" for size in SIZES_MB for kbps in RATES for ber in BERS}
+    runs = transfers(
+        context,
+        {
+            name: {"flows.transfer.bytes": f"{size} MB", **rate(kbps), **counted_errors(context, ber)}
+            for (size, kbps, ber), name in cases.items()
+        },
+    )
+    return {case: {who: runs[name, who] for who in SCHEMES} for case, name in cases.items()}
+
+
+def combinations(context: Context) -> Grid:
+    """Tabulate both schemes for each file size, data rate and error rate."""
+    return Grid(
+        f"Throughput by file, data rate and BER (losses as counted), {SEEDS} transfers each",
+        ("file (MB)", "data rate", "BER", "TCP (kB/s)", "TCP-AFC (kB/s)", "AFC over TCP"),
+        tuple(
+            (
+                f"{size}",
+                RATES[kbps],
+                ber,
+                *(throughputs(runs[name]) for name in SCHEMES),
+                paired(runs["afc"], runs["tcp"]),
+            )
+            for (size, kbps, ber), runs in _combinations(context).items()
+        ),
+    )
+
+
+def draw_combinations(context: Context, path: Path) -> None:
+    """Draw the throughput of both schemes over the file size."""
+    cells = _combinations(context)
+    with picture(path, (11, 4)) as figure:
+        panels = figure.subplots(1, len(RATES), sharey=True)
+        for axes, (kbps, title) in zip(panels, RATES.items(), strict=True):
+            for name in SCHEMES:
+                for ber, style in zip(BERS, ("-", "--"), strict=True):
+                    values = [throughputs(cells[size, kbps, ber][name]) for size in SIZES_MB]
+                    label = f"{LABELS[name]}, BER {ber}"
+                    curve(axes, SIZES_MB, values, color=COLOURS[name], ls=style, label=label)
+            axes.set_title(title)
+            axes.set_xlabel("file (MB)")
+            axes.set_xticks(SIZES_MB)
+            axes.set_ylim(bottom=0)
+        panels[0].set_ylabel("throughput (kB/s)")
+        panels[1].legend(fontsize=7)
 
 
 def draw_series(context: Context, path: Path) -> None:
-    """Draw figure 3: the throughput of each transfer in turn."""
-    runs = with_errors(context)
-    with picture(path, (11, 4)) as figure:
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, ber in zip(panels, BERS, strict=True):
-            for name in SCHEMES:
+    """Draw figure 3: the throughput of each transfer in turn, the first series strong."""
+    runs = with_errors(context, ("1e-6",))
+    with picture(path, (7.5, 4)) as figure:
+        axes = figure.subplots()
+        for name in SCHEMES:
+            rates = [throughput(run) for run in runs["1e-6", name]]
+            for series in range(SERIES):
+                strong = series == 0
                 axes.plot(
-                    range(1, SEEDS + 1),
-                    _rates(runs[ber, name]),
-                    "o-",
+                    range(1, ATTEMPTS + 1),
+                    rates[series * ATTEMPTS : (series + 1) * ATTEMPTS],
+                    "o-" if strong else "-",
                     ms=4,
+                    lw=1.8 if strong else 0.5,
+                    alpha=1.0 if strong else 0.35,
                     color=COLOURS[name],
-                    label=LABELS[name],
+                    label=LABELS[name] if strong else None,
                 )
-            axes.set_title(f"BER {ber}, segment losses as counted")
-            axes.set_xlabel("file transfer")
-            axes.set_xticks(range(1, SEEDS + 1, 3))
-        panels[0].set_ylim(bottom=0)
-        panels[0].set_ylabel("throughput (kB/s)")
-        panels[1].legend(loc="upper right")
+        axes.set_title(f"BER 1e-6, segment losses as counted, {SERIES} series")
+        axes.set_xlabel("file transfer")
+        axes.set_xticks(range(1, ATTEMPTS + 1))
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("throughput (kB/s)")
+        axes.legend(loc="lower right")
 
 
 def draw_extremes(context: Context, path: Path) -> None:
-    """Draw figure 4 or 5: minimum, average and maximum."""
-    ber = "1e-6" if context.item == "figure-4" else "1e-5"
-    runs = with_errors(context)
-    with picture(path, (6, 4)) as figure:
-        axes = figure.subplots()
-        for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
-            values = [choose(_rates(runs[ber, name])) for choose in _PLACES.values()]
-            bars = axes.bar(
-                [place + offset for place in range(3)], values, 0.38, color=COLOURS[name], label=LABELS[name]
-            )
-            axes.bar_label(bars, fmt="{:.1f}", fontsize=8)
-        axes.set_xticks(range(3), list(_PLACES))
-        axes.set_ylabel("throughput (kB/s)")
-        axes.set_title(f"{SEEDS} transfers of 20 MB, 2 Mbit/s, BER {ber} (losses as counted)")
-        axes.grid(visible=False, axis="x")
-        axes.margins(y=0.15)
-        axes.legend(loc="upper left")
+    """Draw figure 4 or 5: minimum, average and maximum; at 1e-5 beside those at 1e-6."""
+    bers = ("1e-6",) if context.item == "figure-4" else BERS[::-1]
+    runs = with_errors(context, bers)
+    with picture(path, (1 + 5 * len(bers), 4)) as figure:
+        panels = figure.subplots(1, len(bers), squeeze=False, sharey=True)[0]
+        for axes, ber in zip(panels, bers, strict=True):
+            for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
+                values = [of_series(runs[ber, name], choose) for choose in _PLACES.values()]
+                bars = axes.bar(
+                    [place + offset for place in range(3)],
+                    [plain(value) for value in values],
+                    0.38,
+                    yerr=[width(value) for value in values],
+                    error_kw={"lw": 0.8, "capsize": 2},
+                    color=COLOURS[name],
+                    label=LABELS[name],
+                )
+                axes.bar_label(bars, fmt="{:.1f}", fontsize=8)
+            axes.set_xticks(range(3), list(_PLACES))
+            axes.set_title(f"{ATTEMPTS} transfers of 20 MB, 2 Mbit/s, BER {ber} (losses as counted)", size=9)
+            axes.grid(visible=False, axis="x")
+            axes.margins(y=0.15)
+        panels[0].set_ylabel("throughput (kB/s)")
+        panels[0].legend(loc="upper left")

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bentpipe.grid import Grid
-from bentpipe.papers.common import over, plain
+from bentpipe.papers.common import curve, over, plain
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import picture
+from bentpipe.style import BLUE, CYCLE, GREY, picture
 
-from . import notes
 from .runs import (
     BERS,
     FEW,
@@ -19,8 +18,10 @@ from .runs import (
     bars,
     counted_errors,
     flow,
+    paired,
     rate,
-    ratio,
+    span,
+    surest,
     throughputs,
     transfers,
 )
@@ -48,79 +49,84 @@ def beside(
     return transfers(context, settings, scenario, step_s=STEP_S * SEEDS / seeds, seeds=seeds)
 
 
-def _beside_tcp(context: Context, kbps: int) -> dict[tuple[str, str], Estimate]:
+def _beside_tcp(context: Context, kbps: int) -> dict[tuple[str, str], list[Run]]:
     settings = {name: {**rate(kbps), **channel(context, name)} for name in CHANNELS}
-    return {key: throughputs(runs) for key, runs in beside(context, settings, BESIDE_TCP).items()}
+    return beside(context, settings, BESIDE_TCP)
 
 
-def _unanswered(runs: Sequence[Run]) -> tuple[float, float]:
-    """Give the mean numbers of congestion losses, and of those that cost no reduction."""
+def _without_errors(context: Context) -> dict[tuple[str, str], list[Run]]:
+    return beside(context, {f"{kbps}": rate(kbps) for kbps in RATES_KBPS}, BESIDE_TCP)
+
+
+def _neighbour(runs: Sequence[Run]) -> Estimate:
+    """Give the throughput of the transfer beside, in kB/s."""
+    return over(plain(flow(run, "background")["goodput_bps"]) / 8e3 for run in runs)
+
+
+def _kept(runs: Sequence[Run]) -> float:
+    """Give the share, in %, of congestion losses that cost no reduction."""
     lost, kept = (
-        over(plain(flow(run)[f"loss_cause_congestion{what}"]) for run in runs) for what in ("", "_kept")
+        sum(plain(flow(run)[f"loss_cause_congestion{what}"]) for run in runs) for what in ("", "_kept")
     )
-    return plain(lost), plain(kept)
+    return 100 * kept / lost
 
 
 def figure_9(context: Context) -> list[Row]:
     """Give the rows of figure 9: no errors, four data rates."""
-    runs = beside(context, {f"{kbps}": rate(kbps) for kbps in RATES_KBPS}, BESIDE_TCP)
-    rows = []
+    runs = _without_errors(context)
+    ratios = {kbps: paired(runs[f"{kbps}", "afc"], runs[f"{kbps}", "tcp"]) for kbps in RATES_KBPS}
     for kbps in RATES_KBPS:
-        values = {name: throughputs(runs[f"{kbps}", name]) for name in SCHEMES}
-        others = {
-            name: over(plain(flow(run, "background")["goodput_bps"]) / 8e3 for run in runs[f"{kbps}", name])
-            for name in SCHEMES
-        }
-        rows.append(
+        context.fact(f"kept {kbps}", f"{_kept(runs[f'{kbps}', 'afc']):.0f} %")
+        found = [some[kbps] for some in tried(context).values()]
+        context.fact(f"tried {kbps}", span(found, "{:.2f}"))
+        beside_tcp, beside_afc = (_neighbour(runs[f"{kbps}", name]) for name in SCHEMES)
+        change = 100 * (1 - plain(beside_afc) / plain(beside_tcp))
+        context.fact(f"neighbour {kbps}", f"{change:.0f} %")
+    not_above = [over(min(1.0, value) for value in found["values"]) for found in ratios.values()]
+    return [
+        *(
             context.claim(
                 f"{kbps} kbit/s, no errors",
                 "throughput beside a TCP transfer",
-                values,
-                notes.neighbour(others, *_unanswered(runs[f"{kbps}", "afc"])),
+                {name: throughputs(runs[f"{kbps}", name]) for name in SCHEMES},
             )
-        )
-    least = min(
-        (ratio(*(throughputs(runs[f"{kbps}", name]) for name in ("afc", "tcp"))) for kbps in RATES_KBPS),
-        key=plain,
-    )
-    return [
-        *rows,
+            for kbps in RATES_KBPS
+        ),
         context.claim(
             "no deterioration",
-            "least throughput of AFC over TCP's",
-            {"ratio": least, "one": 1.0},
-            notes.NO_WORSE,
+            "least throughput of AFC over TCP's, 1 where AFC has more",
+            {"ratio": surest(not_above), "one": 1.0},
         ),
     ]
 
 
 TRIED: Mapping[str, Settings] = {
-    "64 packets of buffer (default)": {},
     **{f"{packets} packets": {"links.satellite.queue": f"{packets} packets"} for packets in (16, 32, 90)},
-    "each segment acknowledged": {"tcp.delayed_ack": "false"},
     "without rate adjustment": {"tcp.afc.rate_adjustment": "false"},
     "receive window 65,535 B": {"tcp.receive_window": "65535 B"},
 }
-"""Settings under which figure 9 was tried."""
+"""Settings under which figure 9 was tried, besides a buffer of 64 packets."""
+
+
+def tried(context: Context) -> dict[str, dict[int, Estimate]]:
+    """Give the throughput of AFC over TCP's without errors under other settings, by data rate."""
+    cases = {f"{name}, {kbps}": {**rate(kbps), **some} for name, some in TRIED.items() for kbps in RATES_KBPS}
+    runs = beside(context, cases, BESIDE_TCP, FEW)
+    return {
+        name: {
+            kbps: paired(runs[f"{name}, {kbps}", "afc"], runs[f"{name}, {kbps}", "tcp"])
+            for kbps in RATES_KBPS
+        }
+        for name in TRIED
+    }
 
 
 def measure_figure_9(context: Context) -> Grid:
     """Give the throughput of AFC over TCP's without errors, under other settings."""
-    cases = {(name, kbps): {**rate(kbps), **some} for name, some in TRIED.items() for kbps in RATES_KBPS}
-    runs = beside(context, {f"{name}, {kbps}": some for (name, kbps), some in cases.items()}, BESIDE_TCP, FEW)
     return Grid(
         "Throughput of AFC over TCP's beside a TCP transfer, no errors",
         ("setting", *(f"{kbps} kbit/s" for kbps in RATES_KBPS)),
-        tuple(
-            (
-                name,
-                *(
-                    ratio(*(throughputs(runs[f"{name}, {kbps}", who]) for who in ("afc", "tcp")))
-                    for kbps in RATES_KBPS
-                ),
-            )
-            for name in TRIED
-        ),
+        tuple((name, *found.values()) for name, found in tried(context).items()),
     )
 
 
@@ -128,34 +134,34 @@ def figure_10(context: Context) -> list[Row]:
     """Give the rows of figure 10: two error rates and two data rates."""
     rows = []
     for kbps, title in TITLES.items():
-        cells = _beside_tcp(context, kbps)
-        gains = {ber: ratio(cells[ber, "afc"], cells[ber, "tcp"]) for ber in BERS}
-        metric = "throughput beside a TCP transfer"
-        moderate = {"BER 1e-6": cells["1e-6", "afc"], CLEAR: cells[CLEAR, "afc"]}
+        runs = _beside_tcp(context, kbps)
+        moderate = {
+            "BER 1e-6": throughputs(runs["1e-6", "afc"]),
+            CLEAR: throughputs(runs[CLEAR, "afc"]),
+        }
         rows += [
-            context.claim(title, "throughput of AFC over TCP's", gains, notes.COUNTED_CHANNEL),
+            context.claim(
+                title,
+                "throughput of AFC over TCP's",
+                {ber: paired(runs[ber, "afc"], runs[ber, "tcp"]) for ber in BERS},
+            ),
             *(
                 context.claim(
                     f"{title}, BER {ber}",
-                    metric,
-                    {name: cells[ber, name] for name in SCHEMES},
-                    notes.COUNTED_CHANNEL,
+                    "throughput beside a TCP transfer",
+                    {name: throughputs(runs[ber, name]) for name in SCHEMES},
                 )
                 for ber in BERS
             ),
-            context.claim(
-                f"{title}, moderate errors",
-                "throughput of AFC beside a TCP transfer",
-                moderate,
-                notes.moderate(cells),
-            ),
+            context.claim(f"{title}, moderate errors", "throughput of AFC beside a TCP transfer", moderate),
         ]
+        kept = {name: paired(runs["1e-6", name], runs[CLEAR, name]) for name in SCHEMES}
+        for name, share in kept.items():
+            context.fact(f"kept {name} {kbps}", f"{100 * plain(share):.0f} %")
     return rows
 
 
-def bars_of_cases(
-    path: Path, panels: Mapping[str, tuple[str, Mapping[tuple[str, str], Estimate]]], title: str = ""
-) -> None:
+def bars_of_cases(path: Path, panels: Mapping[str, tuple[str, Mapping[tuple[str, str], Estimate]]]) -> None:
     """Draw a panel of bars for each: its label of the y axis, and values by case and scheme."""
     with picture(path, (1.5 + 4.6 * len(panels), 4)) as figure:
         grid = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -165,7 +171,7 @@ def bars_of_cases(
                 bars(axes, name, [values[case, name] for case in cases], "{:.1f}")
             axes.set_xticks(
                 range(len(cases)),
-                [case if case == CLEAR or "kbit" in case else f"BER {case}" for case in cases],
+                [case if case == CLEAR else f"BER {case}" for case in cases],
             )
             axes.set_ylabel(label)
             axes.set_title(heading)
@@ -173,25 +179,39 @@ def bars_of_cases(
             axes.margins(y=0.12)
         handles, labels = grid[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
-        if title:
-            figure.suptitle(title)
 
 
 def draw_figure_9(context: Context, path: Path) -> None:
-    """Draw throughput beside TCP without errors, over the data rate."""
-    runs = beside(context, {f"{kbps}": rate(kbps) for kbps in RATES_KBPS}, BESIDE_TCP)
-    own = {(f"{case} kbit/s", name): throughputs(some) for (case, name), some in runs.items()}
-    other = {
-        (f"{case} kbit/s", name): over(plain(flow(run, "background")["goodput_bps"]) / 8e3 for run in some)
-        for (case, name), some in runs.items()
-    }
-    label = "throughput (kB/s)"
-    bars_of_cases(path, {"The transfer": (label, own), "The TCP transfer beside it": (label, other)})
+    """Draw throughput beside TCP without errors, over the data rate, and what other settings make of it."""
+    runs = _without_errors(context)
+    with picture(path, (15, 4)) as figure:
+        own, other, ratio = figure.subplots(1, 3)
+        for name in SCHEMES:
+            bars(own, name, [throughputs(runs[f"{kbps}", name]) for kbps in RATES_KBPS], "{:.1f}")
+            bars(other, name, [_neighbour(runs[f"{kbps}", name]) for kbps in RATES_KBPS], "{:.1f}")
+        for axes, title in ((own, "The transfer"), (other, "The TCP transfer beside it")):
+            axes.set_xticks(range(len(RATES_KBPS)), [f"{kbps} kbit/s" for kbps in RATES_KBPS])
+            axes.set_ylabel("throughput (kB/s)")
+            axes.set_title(title)
+            axes.grid(visible=False, axis="x")
+            axes.legend(loc="upper left")
+        default = [paired(runs[f"{kbps}", "afc"], runs[f"{kbps}", "tcp"]) for kbps in RATES_KBPS]
+        curve(ratio, RATES_KBPS, default, color=BLUE, lw=2, label="64 packets")
+        for (name, found), colour in zip(tried(context).items(), CYCLE[2:], strict=False):
+            curve(ratio, RATES_KBPS, list(found.values()), color=colour, lw=0.9, label=name)
+        ratio.axhline(1.0, color=GREY, lw=0.8)
+        ratio.set_xscale("log", base=2)
+        ratio.set_xticks(RATES_KBPS, [str(kbps) for kbps in RATES_KBPS])
+        ratio.set_xlabel("data rate (kbit/s)")
+        ratio.set_ylabel("throughput of AFC over TCP's")
+        ratio.set_title("Under other settings")
+        ratio.legend(fontsize=7)
 
 
 def draw_figure_10(context: Context, path: Path) -> None:
     """Draw throughput beside TCP over the channels, at two data rates."""
-    bars_of_cases(
-        path,
-        {title: ("throughput (kB/s)", _beside_tcp(context, kbps)) for kbps, title in TITLES.items()},
-    )
+    cells = {
+        title: {key: throughputs(runs) for key, runs in _beside_tcp(context, kbps).items()}
+        for kbps, title in TITLES.items()
+    }
+    bars_of_cases(path, {title: ("throughput (kB/s)", some) for title, some in cells.items()})

@@ -1,17 +1,17 @@
 """A transfer looked at while it runs: time, throughput and losses at each stage of its volume."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe.papers.common import over, plain, width
+from bentpipe.papers.common import over, plain
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate
 
-from .runs import ALONE, FILE_BYTES, LOSS, PAYLOAD, SCHEMES, SEEDS, flow, ratio, scheme
+from .runs import ALONE, FILE_BYTES, LOSS, PAYLOAD, SCHEMES, SEEDS, flow, scheme
 
 VOLUMES_MB = (0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0)
 """Volumes of table 2."""
@@ -23,12 +23,15 @@ Series = NDArray[np.float64]
 class Transfer:
     """One transfer of 20 MB from its SYN on: what was acknowledged by when, what was lost, what was cut.
 
-    The first cut is the end of the first slow start.
+    `lost_bytes` is where in the file each loss lies, `resent_s` when a loss was found: what a dump at the
+    sender shows of it. The first cut is the end of the first slow start.
     """
 
     time_s: Series
     acked_bytes: Series
     lost_s: Series
+    lost_bytes: Series
+    resent_s: Series
     resent: float
     timeouts: float
     cuts: float
@@ -37,8 +40,8 @@ class Transfer:
     @classmethod
     def of(cls, subject: Subject) -> "Transfer":
         """Take it from a run with its series."""
-        acked, lost, ssthresh = (
-            subject.traces.get("transfer", kind) for kind in ("acked", "damaged", "ssthresh")
+        acked, lost, resent, ssthresh = (
+            subject.traces.get("transfer", kind) for kind in ("acked", "damaged", "resent", "ssthresh")
         )
         about = flow(subject.run)
         start = plain(about["start_s"])
@@ -46,6 +49,8 @@ class Transfer:
             acked.time_s - start,
             acked.value,
             lost.time_s - start,
+            lost.value,
+            resent.time_s - start,
             plain(about["retransmitted_segments"]),
             plain(about["timeouts"]),
             plain(about["loss_cause_cuts"]),
@@ -61,8 +66,8 @@ class Transfer:
         return volume_bytes / self.time_of(volume_bytes)
 
     def losses(self, volume_bytes: float) -> int:
-        """Give the segments lost until so much was acknowledged."""
-        return int(np.searchsorted(self.lost_s, self.time_of(volume_bytes), side="right"))
+        """Give the losses among the first so many bytes of the file."""
+        return int(np.count_nonzero(self.lost_bytes < volume_bytes))
 
     def acked_at(self, times_s: Series | Sequence[float]) -> Series:
         """Give the bytes acknowledged at each time."""
@@ -93,43 +98,93 @@ def counts(context: Context, name: str) -> list[int]:
     return [rows[f"{name}, {volume:g} MB"] for volume in VOLUMES_MB]
 
 
-def with_counted_losses(
-    context: Context,
-    counted: Mapping[str, str] | None = None,
-    *,
-    burst: int = 1,
-    extra: Settings | None = None,
-) -> dict[str, list[Transfer]]:
-    """Run the transfer with as many losses in each stage as table 2 counts, at random places in it.
+@dataclass(frozen=True)
+class Reading:
+    """How the counted losses are laid into a transfer.
 
     `counted` says whose counts a scheme meets, its own if not given; `burst` how many segments in a row are
-    lost at each place; `extra` are further settings.
+    lost at each place; `first` what of the first loss is at the stated time: it is ``found`` (and resent), or
+    it is ``sent``; `extra` are further settings.
     """
-    whose = counted or {name: name for name in SCHEMES}
-    return {
-        name: [
-            transfer(
-                context, name, {**_drops(counts(context, whose[name]), seed, burst), **(extra or {})}, seed
-            )
+
+    counted: Mapping[str, str] = field(default_factory=dict)
+    burst: int = 1
+    first: str = "found"
+    extra: Settings = field(default_factory=dict)
+
+
+STATED = Reading()
+"""Single losses, each scheme its own, and the first resent at the time that the text gives."""
+
+FIRST_LOSS_S = {"afc": 4.0, "tcp": 4.5}
+"""When the first loss occurs in figure 8, by its text."""
+
+
+MARGIN = 60
+"""Segments at the beginning of a stage that are spared.
+
+The link counts packets, and what the timer sends again would move a loss into the stage before.
+"""
+
+
+def with_counted_losses(context: Context, reading: Reading = STATED) -> dict[str, list[Transfer]]:
+    """Run the transfer with as many losses in each stage as table 2 counts.
+
+    The first is where the text has it, the others are at random places of their stages.
+    """
+    found: dict[str, list[Transfer]] = {}
+    for name in SCHEMES:
+        counted = counts(context, reading.counted.get(name, name))
+        first = _first_lost(context, name, reading)
+        found[name] = [
+            transfer(context, name, {**_drops(counted, seed, first, reading.burst), **reading.extra}, seed)
             for seed in range(1, SEEDS + 1)
         ]
-        for name in SCHEMES
-    }
+    return found
 
 
-def _drops(counted: Sequence[int], seed: int, burst: int) -> Settings:
-    """Draw the packets that are lost: within each stage, in bursts of that length, as many as counted."""
+def _first_lost(context: Context, name: str, reading: Reading) -> int:
+    """Find the packet that is sent, or whose loss is found, nearest to the time of the first loss."""
+    low, high = 1, round(VOLUMES_MB[0] * 1e6 / PAYLOAD) - MARGIN
+    settings = {**scheme(name), **reading.extra, "flows.transfer.bytes": "1 MB"}
+    moments: dict[int, float] = {}
+
+    def moment(packet: int) -> float:
+        if packet not in moments:
+            traces = context.trace(ALONE, {**settings, **_lost([packet])}, seed=1, title=name).traces
+            if reading.first == "sent":
+                moments[packet] = float(traces.get("transfer", "sent").time_s[packet - 1])
+            else:
+                moments[packet] = float(traces.get("transfer", "resent").time_s[0])
+        return moments[packet]
+
+    while high - low > 1:
+        middle = (low + high) // 2
+        if moment(middle) < FIRST_LOSS_S[name]:
+            low = middle
+        else:
+            high = middle
+    return min((low, high), key=lambda packet: abs(moment(packet) - FIRST_LOSS_S[name]))
+
+
+def _drops(counted: Sequence[int], seed: int, first: int, burst: int) -> Settings:
+    """Draw the packets that are lost: the first, then within each stage, in bursts, as many as counted."""
     random = np.random.default_rng(seed)
-    packets: set[int] = set()
-    begin = 0
+    segments: set[int] = set(range(first - 1, first - 1 + min(burst, counted[0])))
+    begin = first
     for volume, losses in zip(VOLUMES_MB, counted, strict=True):
         end = round(volume * 1e6 / PAYLOAD)
-        while len(packets) < losses:
+        while len(segments) < losses:
             place = int(random.integers(begin, end))
-            missing = losses - len(packets)
-            packets.update(range(place + 1, min(place + min(burst, missing), end) + 1))
-        begin = end
-    return {LOSS: f'{{ model = "drop", packets = {sorted(packets)}, at_least = "1000 B" }}'}
+            missing = losses - len(segments)
+            segments.update(range(place, min(place + min(burst, missing), end)))
+        begin = end + MARGIN
+    # The link counts what goes again, too.
+    return _lost([segment + 1 + earlier for earlier, segment in enumerate(sorted(segments))])
+
+
+def _lost(packets: Sequence[int]) -> Settings:
+    return {LOSS: f'{{ model = "drop", packets = {list(packets)}, at_least = "1000 B" }}'}
 
 
 def mean_throughput(transfers: Sequence[Transfer], volume_mb: float) -> Estimate:
@@ -139,12 +194,15 @@ def mean_throughput(transfers: Sequence[Transfer], volume_mb: float) -> Estimate
 
 def kilo(value: Estimate) -> Estimate:
     """Give kB/s for bytes/s."""
-    return {"mean": value["mean"] / 1e3, "ci95": width(value) / 1e3, "n": value["n"]}
+    return over(part / 1e3 for part in value["values"])
 
 
 def gain(transfers: Mapping[str, Sequence[Transfer]], volume_mb: float = VOLUMES_MB[-1]) -> Estimate:
-    """Give AFC's mean throughput up to a volume over TCP's."""
-    return ratio(*(mean_throughput(transfers[name], volume_mb) for name in ("afc", "tcp")))
+    """Give AFC's throughput up to a volume over TCP's, transfer by transfer."""
+    return over(
+        ours.throughput(volume_mb * 1e6) / theirs.throughput(volume_mb * 1e6)
+        for ours, theirs in zip(transfers["afc"], transfers["tcp"], strict=True)
+    )
 
 
 def mean_time(transfers: Sequence[Transfer]) -> Estimate:
