@@ -36,7 +36,7 @@ def test_table_11_cannot_be_had_from_its_network(rows_of: RowsOf) -> None:
     assert {row.verdict for row in rows_of("adalr/table-11").values()} == {"differs"}
 
 
-def test_table_5_matches_once_the_handshake_is_not_counted(rows_of: RowsOf) -> None:
+def test_table_5_matches_over_a_connection_that_stays_open(rows_of: RowsOf) -> None:
     times = {name: row for name, row in rows_of("adalr/table-5").items() if name[1] == "page response time"}
     assert {row.verdict for row in times.values()} == {"match"}
 

@@ -24,12 +24,11 @@ EFFICIENCY = (
 TABLE_1 = "Propagation is the nominal round trip and 80 ms, which is inferred (see the first item)."
 KNEE = "Where 44 segments no longer fill the round trip, the window limits; below, the link does."
 TABLE_5 = (
-    "Each page over a connection of its own, timed from its establishment: both inferred. From the SYN on it "
-    "takes 0.58 s more, the round trip of the handshake."
+    "From the request on, over one connection that stays open and begins again in slow start after a pause "
+    "(RFC 2581, section 4.1)."
 )
 PAGES_ERRORS = (
-    "660 pages each, over connections of their own (table 5). Which BER were simulated is not stated; the "
-    "size of the gain at high BER is unexplained."
+    "660 pages each. Which BER were simulated is not stated; the size of the gain at high BER is unexplained."
 )
 PAGES_CONGESTED = (
     "The cross traffic is inferred (table 7: three long downloads of the same variant), so the level is not "
@@ -130,11 +129,7 @@ def at_ber(where: str, by_ber: Mapping[str, Estimate], item: str) -> str:
 
 def table_9(common: float) -> str:
     """Give the value over common time."""
-    return (
-        f"Over the flow's own active time; while all six are active {common:,.0f} bytes/s. All six come "
-        f"out 1 to "
-        "8 % above the printed values, which is unexplained; the order and the ratios hold."
-    )
+    return f"Over the flow's own active time; while all six are active {common:,.0f} bytes/s."
 
 
 def common_gain(runs: Mapping[str, "Shares"]) -> str:

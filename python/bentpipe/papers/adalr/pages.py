@@ -30,11 +30,6 @@ from .runs import (
     shorter,
 )
 
-SYN_BITS = 8 * 48
-HANDSHAKE_S = 2 * (0.040 + 0.250) + SYN_BITS * (2 / 10e6 + 1 / 1.6384e6 + 1 / 204.8e3)
-"""SYN and its answer over the preset's links, in s: before the time that the document measures."""
-
-
 BUFFER = "15 packets"
 """Gateway buffer of the congested pages."""
 
@@ -46,9 +41,8 @@ RESIDUALS = (1.0, 0.5, 0.4, 0.3, 0.2)
 
 
 def response_s(run: Run) -> float:
-    """Give the mean response time in s of the pages, from the established connection on."""
-    times = [page["response_s"] for page in run["pages"] if page["response_s"] is not None]
-    return plain(over(times)) - HANDSHAKE_S
+    """Give the mean response time in s of the pages."""
+    return plain(over(page["response_s"] for page in run["pages"] if page["response_s"] is not None))
 
 
 def table_2(context: Context) -> list[Row]:
@@ -56,7 +50,7 @@ def table_2(context: Context) -> list[Row]:
     scenario = scenario_table(context, "pages.toml")
     flow = scenario["flows"]["page"]
     values = {
-        "page inter-arrival time": float(flow["start_step"].split()[0]),
+        "page inter-arrival time": float(flow["page_interval"].split()[0]),
         "main page object": float(flow["main_object"].split()[0]),
         "embedded objects": float(flow["objects"]),
         "embedded object": float(flow["object"].split()[0]),
@@ -93,8 +87,7 @@ def with_errors(context: Context) -> dict[tuple[Case, str], Estimate]:
     runs = context.runs("pages.toml", settings, runs=SEEDS)
     times: dict[tuple[Case, str], Estimate] = {}
     for key, run in zip(keys, runs, strict=True):
-        value = over(page["response_s"] for page in run["pages"] if page["response_s"] is not None)
-        times[key] = {**value, "mean": value["mean"] - HANDSHAKE_S}
+        times[key] = over(page["response_s"] for page in run["pages"] if page["response_s"] is not None)
     return times
 
 

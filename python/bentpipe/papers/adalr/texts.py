@@ -34,16 +34,16 @@ TABLE_1 = (
     "250 ms is where 44 segments no longer fill the path, so it belongs to the window of 65,535 bytes.",
 )
 TABLE_5 = (
-    "A page is a main object and 15 embedded ones. The published times are those of pages that begin in slow "
-    "start, so each has its own connection here, and they are shorter than from the SYN on by the round trip "
-    "of the handshake. Over one connection for all pages the window stays open and a page takes 2.2 s.",
+    "A page is a main object and 15 embedded ones, over one connection that HTTP 1.1 keeps open from page to "
+    "page. After the pause between pages the sender begins again in slow start, as RFC 2581 has it, which "
+    "the paper names as its congestion control. Without that a page takes 2.2 s.",
 )
 TABLE_6 = (
     "The download without losses. All within 1.1 %, although only table 1 went into the network. The slides "
     "swap the percentages.",
 )
 TABLE_6B = (
-    "A page over its own connection, through a buffer of 15 packets, beside the downloads inferred for "
+    "Pages through a buffer of 15 packets, beside the downloads inferred for "
     "table 7. Dashed: published. Beside three downloads ADaLR SACK is not ahead, against the paper. With the "
     "buffer alone and delayed ACK nothing is lost, and ADaLR is 11 % ahead, as in table 5; without delayed "
     "ACK pages lose packets even alone, and ADaLR NewReno takes longer than NewReno.",
