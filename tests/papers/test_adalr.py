@@ -1,8 +1,10 @@
 """The reproduction of the adalr documents: complete, and with the verdicts that its page reports."""
 
+import numpy as np
 import pytest
 
-from bentpipe import papers
+from bentpipe import papers, runner
+from bentpipe.papers.adalr.runs import busy_percent, utilization
 from conftest import RowsOf
 
 PAPER = papers.read(papers.folder() / "adalr")
@@ -45,3 +47,22 @@ def test_pages_with_congestion_say_that_their_cross_traffic_is_inferred(rows_of:
     rows = rows_of("adalr/table-6b")
     assert len(rows) == 20
     assert all("cross traffic is inferred" in row.note for row in rows.values())
+
+
+def test_the_busy_share_over_time_is_the_utilization() -> None:
+    """Lost packets, too, were sent, and what the queue dropped was not."""
+    changes = [
+        ("flows.download.bytes", "3 MB"),
+        ("links.satellite.loss.model", "packet"),
+        ("links.satellite.loss.probability", "0.01"),
+        ("links.satellite.queue", "10 packets"),
+    ]
+    scenario = runner.load(str(PAPER.folder / "download.toml"), changes)
+    outcome = runner.execute(scenario, runner.Plan(traces=True, series_limit=None, threads=1))
+    duration = outcome.run["duration_s"]
+    assert isinstance(duration, float)
+    shares = busy_percent(outcome.traces, np.linspace(0.0, duration, 11))
+    busy = utilization(outcome.run)
+    assert isinstance(busy, float)
+    assert shares.max() <= 101
+    assert shares.mean() == pytest.approx(100 * busy, rel=0.005)

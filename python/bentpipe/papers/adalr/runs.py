@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from bentpipe.papers.common import plain, seeded
+import numpy as np
+from numpy.typing import NDArray
+
+from bentpipe.papers.common import link, plain, seeded
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Number, Run
 from bentpipe.style import BLUE, GREEN, ORANGE, PURPLE
+from bentpipe.traces import Traces
 
 VARIANTS = ("adalr-sack", "adalr-newreno", "sack", "newreno")
 STANDARD = {"adalr-sack": "sack", "adalr-newreno": "newreno"}
@@ -40,7 +44,10 @@ CONGESTED_SEEDS = 8
 """The same beside cross traffic, whose runs take long."""
 
 SATELLITE_BPS = 2.048e6
-"""Rate of the satellite's downlink, which utilization is a share of."""
+"""Rate of the satellite's downlink."""
+
+PACKET_S = 1500 * 8 / (0.8 * SATELLITE_BPS)
+"""Time in s that the downlink takes to send a packet of 1,500 bytes."""
 
 STARTS = (60.0, 60.37, 61.03, 62.11, 63.1, 64.57, 66.29, 67.73)
 """When the download begins in the congested case, in s: without errors nothing else is random."""
@@ -101,6 +108,24 @@ def with_errors(
     ]
     scenario, seeds = ("congestion.toml", CONGESTED_SEEDS) if congestion else ("download.toml", SEEDS)
     return dict(zip(keys, context.runs(scenario, settings, runs=seeds), strict=True))
+
+
+def utilization(run: Run) -> Number:
+    """Give the share of time in which the satellite's downlink is busy sending, 0 to 1."""
+    busy: Number = link(run)["utilization"]
+    return busy
+
+
+def busy_percent(traces: Traces, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the share of time, in %, in which the satellite's downlink is busy, between `edges` in s.
+
+    Its queue has a point for each packet that waits and one for each that begins to be sent: the latter
+    lowers the queue, or finds it empty.
+    """
+    queue = traces.get("satellite", "queue")
+    step = np.diff(queue.value, prepend=0.0)
+    begins = queue.time_s[(step < 0) | ((step == 0) & (queue.value == 0))]
+    return 100 * PACKET_S * np.diff(np.searchsorted(begins, edges)) / np.diff(edges)
 
 
 def download_s(run: Run) -> Number:
