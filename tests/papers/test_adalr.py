@@ -1,5 +1,7 @@
 """The reproduction of the adalr documents: complete, and with the verdicts that its page reports."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,15 @@ def test_percentages_of_the_text_are_claims(percent: str) -> None:
     assert any(row.published == percent and row.unit == "%" for row in PAPER.published if row.kind == "claim")
 
 
-@pytest.mark.parametrize("item", ["table-1", "table-2", "table-3", "table-4", "table-10"])
-def test_all_of_the_item_matches(rows_of: RowsOf, item: str) -> None:
-    assert {row.verdict for row in rows_of(f"adalr/{item}").values()} == {"match"}
+def test_table_1_matches_and_the_slides_print_it_again(rows_of: RowsOf) -> None:
+    verdicts = {name: row.verdict for name, row in rows_of("adalr/table-1").items()}
+    assert {v for (_, metric), v in verdicts.items() if metric.endswith("slides")} == {"input"}
+    assert {v for (_, metric), v in verdicts.items() if not metric.endswith("slides")} == {"match"}
+
+
+@pytest.mark.parametrize("item", ["table-2", "table-3", "table-4"])
+def test_parameters_are_echoed(rows_of: RowsOf, item: str) -> None:
+    assert {row.verdict for row in rows_of(f"adalr/{item}").values()} == {"input"}
 
 
 def test_table_1_is_within_half_a_percent(rows_of: RowsOf) -> None:
@@ -29,7 +37,7 @@ def test_table_1_is_within_half_a_percent(rows_of: RowsOf) -> None:
 
 
 def test_table_6_matches_and_only_the_swapped_percentages_differ(rows_of: RowsOf) -> None:
-    differing = {name for name, row in rows_of("adalr/table-6").items() if row.verdict != "match"}
+    differing = {name for name, row in rows_of("adalr/table-6").items() if row.verdict == "differs"}
     slides = "shorter than standard TCP, slides"
     assert differing == {("gain, enabled", slides), ("gain, disabled", slides)}
 
@@ -43,10 +51,34 @@ def test_table_5_matches_over_a_connection_that_stays_open(rows_of: RowsOf) -> N
     assert {row.verdict for row in times.values()} == {"match"}
 
 
-def test_pages_with_congestion_say_that_their_cross_traffic_is_inferred(rows_of: RowsOf) -> None:
+def test_pages_with_congestion_say_what_was_tried(rows_of: RowsOf) -> None:
     rows = rows_of("adalr/table-6b")
-    assert len(rows) == 20
-    assert all("cross traffic is inferred" in row.note for row in rows.values())
+    cells = [
+        row for (_, metric), row in rows.items() if metric == "page response time" and row.ci95 is not None
+    ]
+    assert len(cells) == 8
+    assert all(re.search(r"takes \d.* to \d.* s", row.note) for row in cells)
+
+
+def test_the_printed_tables_contradict_the_conclusion_and_the_link(rows_of: RowsOf) -> None:
+    """Delayed ACK disabled is not always ahead; the printed throughputs are more than the link carries."""
+    differing = {
+        (item, name)
+        for item in ("table-6b", "table-9", "table-11")
+        for name, row in rows_of(f"adalr/{item}").items()
+        if row.cause == "contradiction" and not row.measured
+    }
+    assert differing == {
+        ("table-6b", ("gain over sack, enabled", "shorter with delayed ACK, slides")),
+        ("table-6b", ("disabled outperforms enabled", "printed page response time")),
+        ("table-9", ("sum of the printed column, adalr-newreno", "throughput of all six")),
+        ("table-9", ("sum of the printed column, newreno", "throughput of all six")),
+        ("table-11", ("sum of the printed column", "throughput of all six")),
+    }
+
+
+def test_a_fairness_index_of_0_985_is_not_one_of_0_99996(rows_of: RowsOf) -> None:
+    assert rows_of("adalr/table-12")["adalr-newreno and newreno", "friendliness"].verdict == "differs"
 
 
 def test_the_busy_share_over_time_is_the_utilization() -> None:

@@ -11,8 +11,7 @@ from bentpipe.papers.common import plain
 from bentpipe.reproduction import Context, Row
 from bentpipe.style import GREY, ORANGE, picture
 
-from . import notes
-from .runs import COLOURS, LABELS, higher, shorter
+from .runs import COLOURS, DELAYED_ACK, LABELS, higher, shorter
 
 RTTS_MS = (25, 50, 100, 300, 400, 500)
 OURS, THEIRS = "adalr-newreno", "newreno"
@@ -32,9 +31,12 @@ def jain(values: Sequence[float]) -> float:
     return math.fsum(values) ** 2 / (len(values) * math.fsum(value**2 for value in values))
 
 
-def shares(context: Context, variants: Sequence[str], *, equal_ms: float | None = None) -> Shares:
+def shares(
+    context: Context, variants: Sequence[str], *, equal_ms: float | None = None, delayed: str = "enabled"
+) -> Shares:
     """Run the six flows, with equal round trips if given."""
     settings = {f"flows.flow{index}.variant": variant for index, variant in enumerate(variants)}
+    settings["tcp.delayed_ack"] = DELAYED_ACK[delayed]
     if equal_ms is not None:
         settings.update({f"links.far{index}.delay": f"{equal_ms / 2:g} ms" for index in range(6)})
     subject = context.trace("fairness.toml", settings, title="fairness")
@@ -56,31 +58,36 @@ def different(context: Context) -> Mapping[str, Shares]:
 def table_9(context: Context) -> list[Row]:
     """Give the rows of table 9."""
     runs = different(context)
-    rows = [
-        context.number(f"{variant}, {rtt} ms", "average throughput", own, notes.table_9(common))
-        for variant, share in runs.items()
-        for rtt, own, common in zip(RTTS_MS, share.own, share.common, strict=True)
-    ]
+    for variant, share in runs.items():
+        rates = [value / 1e3 for value in share.common]
+        context.fact(f"common_{variant.replace('-', '_')}", f"{rates[-1]:.0f} to {rates[0]:.0f} kB/s")
     ours, theirs = runs[OURS].own, runs[THEIRS].own
-    metric = "throughput of all six over the link's rate, at most"
     return [
-        *rows,
-        context.number(
-            "500 ms flow gains", "higher throughput", higher(ours[-1], theirs[-1]), notes.common_gain(runs)
-        ),
-        context.number(
-            "25 ms flow loses", "lower throughput", shorter(ours[0], theirs[0]), notes.common_gain(runs)
-        ),
         *(
-            context.number(
-                f"sum, {variant}",
-                metric,
-                8 * sum(share.common) / BOTTLENECK_BPS,
-                notes.sums(8 * sum(share.own) / 1e6),
-            )
+            context.number(f"{variant}, {rtt} ms", "average throughput", own)
             for variant, share in runs.items()
+            for rtt, own in zip(RTTS_MS, share.own, strict=True)
         ),
+        context.number("500 ms flow gains", "higher throughput", higher(ours[-1], theirs[-1])),
+        context.number("25 ms flow loses", "lower throughput", shorter(ours[0], theirs[0])),
+        *(_sum(context, variant) for variant in runs),
     ]
+
+
+def _printed(context: Context, item: str, prefix: str) -> list[float]:
+    """Give the printed throughputs of a table's column, in bytes/s."""
+    return [
+        float(row.published)
+        for row in context.paper.published
+        if row.item == item and row.case.startswith(prefix) and row.metric == "average throughput"
+    ]
+
+
+def _sum(context: Context, column: str) -> Row:
+    """Hold a column of printed throughputs against the rate of the bottleneck."""
+    mbps = 8 * math.fsum(_printed(context, context.item, f"{column}, " if column else "")) / 1e6
+    case = f"sum of the printed column{', ' if column else ''}{column}"
+    return context.claim(case, "throughput of all six", {"link": BOTTLENECK_BPS / 1e6, "all six": mbps})
 
 
 def table_10(context: Context) -> list[Row]:
@@ -88,25 +95,19 @@ def table_10(context: Context) -> list[Row]:
     runs = different(context)
     rows = []
     for variant, share in runs.items():
-        printed = [
-            float(row.published)
-            for row in context.paper.published
-            if row.item == "table-9" and row.case.startswith(f"{variant}, ")
-        ]
-        note = notes.common_jain(jain(share.common))
+        context.fact(f"common_{variant.replace('-', '_')}", f"{jain(share.common):.4f}")
+        index = jain(share.own)
         rows += [
-            context.number(variant, "fairness", jain(share.own), note),
-            context.number(variant, "fairness, slides", jain(share.own), note),
-            context.number(variant, "Jain's index of the printed throughputs", jain(printed)),
+            context.number(variant, "fairness", index),
+            context.number(variant, "fairness, slides", index),
+            context.number(
+                variant,
+                "Jain's index of the printed throughputs",
+                jain(_printed(context, "table-9", f"{variant}, ")),
+            ),
         ]
-    return [
-        *rows,
-        context.claim(
-            "adalr-newreno is fairer",
-            "fairness",
-            {variant: jain(share.own) for variant, share in runs.items()},
-        ),
-    ]
+    indices = {variant: jain(share.own) for variant, share in runs.items()}
+    return [*rows, context.claim("adalr-newreno is fairer", "fairness", indices)]
 
 
 _MIX = (OURS,) * 3 + (THEIRS,) * 3
@@ -115,30 +116,34 @@ _MIX = (OURS,) * 3 + (THEIRS,) * 3
 def table_11(context: Context) -> list[Row]:
     """Give the rows of table 11: three flows of each kind, all of 25 ms."""
     share = shares(context, _MIX, equal_ms=25)
+    context.fact("sum", f"{8 * math.fsum(share.common) / 1e6:.1f} Mbit/s")
     cases = [f"{variant} {index}" for variant in (OURS, THEIRS) for index in (1, 2, 3)]
-    return [
-        context.number(case, "average throughput", own, notes.TABLE_11)
-        for case, own in zip(cases, share.own, strict=True)
+    rows = [
+        context.number(case, "average throughput", own) for case, own in zip(cases, share.own, strict=True)
     ]
+    return [*rows, _sum(context, "")]
 
 
 def table_12(context: Context) -> list[Row]:
     """Give the rows of table 12."""
     share = shares(context, _MIX, equal_ms=25)
-    printed = [float(row.published) for row in context.paper.published if row.item == "table-11"]
+    context.fact("common", f"{jain(share.common):.4f}")
     case = "adalr-newreno and newreno"
+    printed = jain(_printed(context, "table-11", ""))
     return [
-        context.number(case, "friendliness", jain(share.own), notes.common_jain(jain(share.common))),
-        context.number(case, "Jain's index of the printed throughputs", jain(printed)),
+        context.number(case, "friendliness", jain(share.own)),
+        context.number(case, "Jain's index of the printed throughputs", printed),
     ]
 
 
 def slides(context: Context) -> list[Row]:
     """Give the row of the slides' friendliness mix."""
-    share = shares(context, (THEIRS,) * 3 + (OURS,) * 3)
+    mix = (THEIRS,) * 3 + (OURS,) * 3
+    share, other = (shares(context, mix, delayed=delayed) for delayed in DELAYED_ACK)
+    tried = [jain(values) for one in (share, other) for values in (one.own, one.common)]
+    context.fact("tried", f"{min(tried):.3f} to {max(tried):.3f}")
     case = "adalr-newreno 300, 400, 500 ms and newreno 25, 50, 100 ms"
-    note = notes.slides_mix(jain(share.common))
-    return [context.number(case, "friendliness", jain(share.own), note)]
+    return [context.number(case, "friendliness", jain(share.own))]
 
 
 def draw_table_9(context: Context, path: Path) -> None:

@@ -8,20 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe.papers.common import plain
+from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row
-from bentpipe.results import Run
+from bentpipe.results import Number, Run
 from bentpipe.style import GREY, picture
 from bentpipe.traces import Traces
 
-from . import notes
+from .parameters import EFFICIENCY
 from .runs import (
     CASES,
     COLOURS,
     DELAYED_ACK,
     LABELS,
-    SATELLITE_BPS,
     VARIANTS,
     Case,
+    busy_percent,
     download_s,
     higher,
     ideal,
@@ -39,7 +40,8 @@ TERRESTRIAL_MS = 40
 BIN_S = 10.0
 """Width of the bins of the curves over time."""
 
-PACKET_OVER_PAYLOAD = 1500 / 1460
+BINS_S = (1.0, 2.0, 5.0, BIN_S, 20.0, 40.0)
+"""Averaging times that were tried, since the documents do not say theirs."""
 
 
 def satellite_delay(rtt_ms: float) -> str:
@@ -49,32 +51,31 @@ def satellite_delay(rtt_ms: float) -> str:
 
 def table_1(context: Context) -> list[Row]:
     """Give the rows of table 1: SACK with delayed ACK over the round trip."""
-    settings = [
-        {**settings_of(("sack", "enabled")), "links.satellite.delay": satellite_delay(rtt)} for rtt in RTTS_MS
-    ]
-    runs = context.runs("download.toml", settings)
+    runs = context.runs("download.toml", _by_rtt())
     times = {f"{rtt} ms": download_s(run) for rtt, run in zip(RTTS_MS, runs, strict=True)}
+    rows = [
+        context.number(case, metric, time)
+        for metric in ("download response time", "download response time, slides")
+        for case, time in times.items()
+    ]
+    return [*rows, context.claim("from 250 ms on", "download response time", times)]
+
+
+def _by_rtt() -> list[dict[str, str]]:
     return [
-        *(
-            context.number(case, "download response time", time, notes.TABLE_1)
-            for case, time in times.items()
-        ),
-        *(context.number(case, "download response time, slides", time) for case, time in times.items()),
-        context.claim("from 250 ms on", "download response time", times, notes.KNEE),
+        {**settings_of(("sack", "enabled")), "links.satellite.delay": satellite_delay(rtt)} for rtt in RTTS_MS
     ]
 
 
 def draw_table_1(context: Context, path: Path) -> None:
     """Draw the download time over the nominal round trip, published beside computed."""
-    rtts = sorted({*RTTS_MS, *range(25, 601, 25)})
-    settings = [
-        {**settings_of(("sack", "enabled")), "links.satellite.delay": satellite_delay(rtt)} for rtt in rtts
-    ]
-    times = [plain(download_s(run)) for run in context.runs("download.toml", settings)]
+    times = [plain(download_s(run)) for run in context.runs("download.toml", _by_rtt())]
     published = [float(context.published(f"{rtt} ms", "download response time").published) for rtt in RTTS_MS]
     with picture(path, (7, 3.8)) as figure:
         axes = figure.subplots()
-        axes.plot(rtts, times, color=COLOURS["sack"], label="computed, TCP SACK with delayed ACK")
+        axes.plot(
+            RTTS_MS, times, "s-", ms=4, color=COLOURS["sack"], label="computed, TCP SACK with delayed ACK"
+        )
         axes.plot(RTTS_MS, published, "o", color=GREY, label="published")
         axes.set_xlabel("nominal round trip (ms)")
         axes.set_ylabel("download response time (s)")
@@ -90,77 +91,96 @@ def table_6(context: Context) -> list[Row]:
     for metric in ("download response time", "download response time, slides"):
         rows += [context.number(name(case), metric, time) for case, time in times.items()]
     for delayed in DELAYED_ACK:
-        gain = shorter(plain(times["adalr-sack", delayed]), plain(times["sack", delayed]))
+        pair = [(variant, delayed) for variant in ("adalr-sack", "sack")]
+        gain = shorter(*(plain(times[case]) for case in pair))
+        printed = shorter(
+            *(float(context.published(name(case), "download response time").published) for case in pair)
+        )
         rows += [
             context.number(f"gain, {delayed}", "shorter than standard TCP", gain),
-            context.number(f"gain, {delayed}", "shorter than standard TCP, slides", gain, notes.SWAPPED),
+            context.number(f"gain, {delayed}", "shorter than standard TCP, slides", printed),
+        ]
+        rows.append(
             context.claim(
                 f"order, {delayed}", "download response time", {v: times[v, delayed] for v in VARIANTS}
-            ),
-        ]
-    return rows
+            )
+        )
+    return [*rows, context.claim("disabled outperforms enabled", "download response time", by_name(times))]
 
 
 def figure_2(context: Context) -> list[Row]:
     """Give the rows of figure 2: throughput and goodput."""
+    subjects = _subjects(context)
     rows = []
     for delayed in DELAYED_ACK:
-        ours, theirs = (_curve(context, (v, delayed)) for v in ("adalr-sack", "sack"))
-        average = higher(
-            plain(ideal(context)["adalr-sack", delayed]["flows"][0]["goodput_bps"]),
-            plain(ideal(context)["sack", delayed]["flows"][0]["goodput_bps"]),
-        )
+        ours, theirs = (subjects[variant, delayed] for variant in ("adalr-sack", "sack"))
+        average = higher(*(plain(one.run["flows"][0]["goodput_bps"]) for one in (ours, theirs)))
+        tried = [higher(_highest(ours, bin_s), _highest(theirs, bin_s)) for bin_s in BINS_S]
+        context.fact(f"average_{delayed}", f"{average:.0f} %")
+        context.fact(f"bins_{delayed}", f"{min(tried):.0f} to {max(tried):.0f} %")
+        up_to = higher(_highest(ours, BIN_S), _highest(theirs, BIN_S))
         rows += [
-            context.number(
-                f"gain, {delayed}",
-                "higher throughput, up to",
-                higher(ours.max(), theirs.max()),
-                notes.up_to(average),
-            ),
-            context.number(f"gain, {delayed}", "higher goodput, slides", average, notes.GOODPUT_IDEAL),
+            context.number(f"gain, {delayed}", "higher throughput, up to", up_to),
+            context.number(f"gain, {delayed}", "higher goodput, slides", average),
         ]
     return rows
 
 
 def figure_3(context: Context) -> list[Row]:
-    """Give the rows of figure 3: utilization of the satellite link, a share of 2.048 Mbit/s."""
+    """Give the rows of figure 3: utilization of the satellite link over time."""
+    subjects = _subjects(context)
+    busy = {case: _busiest(subject, BIN_S) for case, subject in subjects.items()}
     rows = []
-    highest: dict[Case, float] = {}
-    for case in CASES:
-        highest[case] = 100 * _curve(context, case).max() * PACKET_OVER_PAYLOAD / SATELLITE_BPS
     for delayed in DELAYED_ACK:
-        gain = highest["adalr-sack", delayed] - highest["sack", delayed]
-        relative = higher(highest["adalr-sack", delayed], highest["sack", delayed])
+        ours, theirs = busy["adalr-sack", delayed], busy["sack", delayed]
+        tried = [
+            higher(*(_busiest(subjects[variant, delayed], bin_s) for variant in ("adalr-sack", "sack")))
+            for bin_s in BINS_S
+        ]
+        context.fact(f"ratio_{delayed}", f"{higher(ours, theirs):.0f} %")
+        context.fact(f"bins_{delayed}", f"{min(tried):.0f} to {max(tried):.0f} %")
         rows += [
-            context.number(f"gain, {delayed}", "higher utilization, up to", gain, notes.points(relative)),
+            context.number(f"gain, {delayed}", "higher utilization, up to", ours - theirs),
             context.number(
-                f"gain, {delayed}", "higher satellite link throughput, slides", relative, notes.LINK_IDEAL
+                f"gain, {delayed}", "higher satellite link throughput, slides", higher(ours, theirs)
             ),
         ]
     for variant in ("adalr-sack", "sack", "newreno"):
-        rows.append(
-            context.number(
-                f"{variant}, disabled", "highest utilization", highest[variant, "disabled"], notes.HIGHEST
-            )
+        case = (variant, "disabled")
+        capacity = [EFFICIENCY * _busiest(subjects[case], bin_s) for bin_s in (BIN_S, BINS_S[0])]
+        context.fact(
+            f"capacity_{variant.replace('-', '_')}", "{:.1f} % in 10 s, {:.1f} % in 1 s".format(*capacity)
         )
+        rows.append(context.number(f"{variant}, disabled", "highest utilization", busy[case]))
     return rows
 
 
-def _curve(context: Context, case: Case) -> NDArray[np.float64]:
-    """Give the throughput in bit/s in each bin of the download but the first and the last."""
-    subject = context.trace("download.toml", settings_of(case), title=LABELS[case[0]])
-    return binned(subject.traces, plain(subject.run["duration_s"]))[1][1:-1]
+def _subjects(context: Context) -> dict[Case, Subject]:
+    """Run the download without losses, with its time series."""
+    return {case: context.trace("download.toml", settings_of(case), title=LABELS[case[0]]) for case in CASES}
+
+
+def _highest(subject: Subject, bin_s: float) -> float:
+    """Give the highest throughput in bit/s in any bin of the download but the first and the last."""
+    rates = binned(subject.traces, plain(subject.run["duration_s"]), bin_s=bin_s)[1]
+    return float(rates[1:-1].max())
+
+
+def _busiest(subject: Subject, bin_s: float) -> float:
+    """Give the highest share of time, in %, in which the downlink is busy in any inner bin."""
+    edges = np.arange(0.0, plain(subject.run["duration_s"]), bin_s)
+    return float(busy_percent(subject.traces, edges)[1:-1].max())
 
 
 def binned(
-    traces: Traces, end_s: float, flow: str = "download", start_s: float = 0.0
+    traces: Traces, end_s: float, *, start_s: float = 0.0, bin_s: float = BIN_S
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give times in s and the rate in bit/s at which data was acknowledged in bins of `BIN_S`."""
-    acked = traces.get(flow, "acked")
-    edges = np.arange(start_s, end_s, BIN_S)
+    """Give times in s and the rate in bit/s at which the download was acknowledged in bins."""
+    acked = traces.get("download", "acked")
+    edges = np.arange(start_s, end_s, bin_s)
     reached = np.searchsorted(acked.time_s, edges, side="right") - 1
     values = np.where(reached >= 0, acked.value[np.maximum(reached, 0)], 0.0)
-    return edges[:-1] + BIN_S / 2, np.diff(values) * 8 / BIN_S
+    return edges[:-1] + bin_s / 2, np.diff(values) * 8 / bin_s
 
 
 def draw_over_time(
@@ -203,19 +223,13 @@ def _plot(axes: "Axes", traces: Traces, run: Run, what: str, variant: str, width
         times, rates = binned(traces, finish, start_s=start)
         axes.plot(times - start, rates / 1e3, **style)
         return
-    times, busy = _utilization(traces, run, finish)
-    axes.plot(times, busy, **style)
+    edges = np.arange(start, finish, BIN_S)
+    axes.plot(edges[:-1] - start + BIN_S / 2, busy_percent(traces, edges), **style)
 
 
-def _utilization(traces: Traces, run: Run, end_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the share of the satellite link's rate, in %, that the data of all flows took in each bin."""
-    total: NDArray[np.float64] | None = None
-    times = np.empty(0)
-    for flow in run["flows"]:
-        times, rates = binned(traces, end_s, flow["name"])
-        total = rates if total is None else total + rates
-    share = np.empty(0) if total is None else total
-    return times, 100 * share * PACKET_OVER_PAYLOAD / SATELLITE_BPS
+def by_name(times: Mapping[Case, Number]) -> dict[str, Number]:
+    """Name the cells of TCP-ADaLR, with delayed ACK enabled and disabled."""
+    return {name(case): time for case, time in times.items() if case[0].startswith("adalr")}
 
 
 def name(case: Case) -> str:

@@ -1,7 +1,7 @@
 """Sections 5.1 to 5.4: pages without losses, with congestion, with bit errors, and with both."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from bentpipe.style import GREY, picture
 
 from . import notes
 from .errors import draw_over_ber, gain
-from .ideal import name
+from .ideal import by_name, name
 from .runs import (
     BERS,
     CASES,
@@ -24,20 +24,33 @@ from .runs import (
     VARIANTS,
     Case,
     bit_errors,
-    cross_flows,
     scenario_table,
     settings_of,
     shorter,
 )
 
-BUFFER = "15 packets"
-"""Gateway buffer of the congested pages."""
+RATES_MBPS = (0.8, 1.0, 1.2, 1.26, 1.3, 1.4)
+"""Rates of the stream that were tried in the congested case; 1.26 Mbit/s is that of the downloads."""
 
-CROSS_FLOWS = (1, 2, 3, 4, 5, 6, 8)
-"""Numbers of cross flows that were tried; three are the downloads' (table 7)."""
-
-RESIDUALS = (1.0, 0.5, 0.4, 0.3, 0.2)
-"""Shares of the link that an unresponsive stream would leave to the pages."""
+OTHERS: Mapping[str, tuple[str, Settings]] = {
+    **{
+        f"{connections} connections": ("pages-congestion.toml", {"flows.page.connections": connections})
+        for connections in (2, 3, 4)
+    },
+    **{
+        f"{connections}, no pipelining": (
+            "pages-congestion.toml",
+            {"flows.page.connections": connections, "flows.page.pipelining": "false"},
+        )
+        for connections in (1, 2, 3, 4)
+    },
+    "own connection": (
+        "pages-congestion.toml",
+        {"flows.page.count": 33, "flows.page.pages": 1, "flows.page.start_step": "30 s"},
+    ),
+    "3 downloads": ("pages-downloads.toml", {}),
+}
+"""What else was tried: a page's connections, and what is beside it."""
 
 
 def response_s(run: Run) -> float:
@@ -62,22 +75,31 @@ def table_2(context: Context) -> list[Row]:
 
 def table_5(context: Context) -> list[Row]:
     """Give the rows of table 5."""
-    runs = context.runs("pages.toml", [settings_of(case, "page") for case in CASES])
-    times = {case: response_s(run) for case, run in zip(CASES, runs, strict=True)}
+    times = ideal(context)
     rows = []
     for metric in ("page response time", "page response time, slides"):
-        rows += [context.number(name(case), metric, time, notes.TABLE_5) for case, time in times.items()]
+        rows += [context.number(name(case), metric, time) for case, time in times.items()]
     for delayed in DELAYED_ACK:
         percent = shorter(times["adalr-sack", delayed], times["sack", delayed])
-        values = {variant: times[variant, delayed] for variant in VARIANTS}
+        printed = shorter(*(_printed(context, (variant, delayed)) for variant in ("adalr-sack", "sack")))
         rows += [
-            context.number(f"gain, {delayed}", "shorter than standard TCP", percent, notes.PAGE_GAIN),
-            context.number(
-                f"gain, {delayed}", "shorter than standard TCP, slides", percent, notes.PAGE_SWAPPED
+            context.number(f"gain, {delayed}", "shorter than standard TCP", percent),
+            context.number(f"gain, {delayed}", "shorter than standard TCP, slides", printed),
+            context.claim(
+                f"order, {delayed}", "page response time", {v: times[v, delayed] for v in VARIANTS}
             ),
-            context.claim(f"order, {delayed}", "page response time", values),
         ]
-    return rows
+    return [*rows, context.claim("disabled outperforms enabled", "page response time", by_name(times))]
+
+
+def ideal(context: Context) -> dict[Case, float]:
+    """Give the response time in s without losses."""
+    runs = context.runs("pages.toml", [settings_of(case, "page") for case in CASES])
+    return {case: response_s(run) for case, run in zip(CASES, runs, strict=True)}
+
+
+def _printed(context: Context, case: Case) -> float:
+    return float(context.published(name(case), "page response time").published)
 
 
 def with_errors(context: Context) -> dict[tuple[Case, str], Estimate]:
@@ -122,72 +144,83 @@ def draw_figure_7(context: Context, path: Path) -> None:
     draw_over_ber(path, lambda case, ber: times[case, ber], "page response time (s)", 1.0, log=True)
 
 
-def buffer_alone(context: Context, residual: float = 1.0) -> dict[Case, float]:
-    """Give the response time through the small buffer without cross traffic, with a share of the link."""
-    settings: list[Settings] = [
-        {
-            **settings_of(case, "page"),
-            "links.satellite.queue": BUFFER,
-            "links.satellite.efficiency": f"{0.8 * residual:g}",
-        }
-        for case in CASES
-    ]
-    runs = context.runs("pages.toml", settings)
-    return {case: response_s(run) for case, run in zip(CASES, runs, strict=True)}
-
-
-def congested(
-    context: Context, flows: int = 3, bers: Sequence[str] = ("",)
-) -> dict[tuple[Case, str], list[float]]:
-    """Give the mean response time in s beside cross traffic, from each of `STARTS`, with its own seed."""
+def congested(context: Context, bers: Sequence[str] = ("",)) -> dict[tuple[Case, str], list[float]]:
+    """Give the mean response time in s beside the stream, from each of `STARTS`, with its own seed."""
     keys = list(product(CASES, bers))
     times: dict[tuple[Case, str], list[float]] = {key: [] for key in keys}
     for seed, start in enumerate(STARTS, 1):
-        settings: list[Settings] = []
-        for case, ber in keys:
-            errors = bit_errors(ber) if ber else {}
-            settings.append(
-                {
-                    **cross_flows(flows),
-                    **settings_of(case, "page"),
-                    **errors,
-                    "flows.cross.variant": case[0],
-                    "flows.page.start": f"{start} s",
-                }
-            )
+        settings: list[Settings] = [
+            {
+                **settings_of(case, "page"),
+                **(bit_errors(ber) if ber else {}),
+                "flows.page.start": f"{start} s",
+            }
+            for case, ber in keys
+        ]
         runs = context.runs("pages-congestion.toml", settings, seed=seed)
         for key, run in zip(keys, runs, strict=True):
             times[key].append(response_s(run))
     return times
 
 
+def _tried(context: Context) -> tuple[dict[float, dict[Case, float]], dict[str, dict[Case, float]]]:
+    """Give the response time in s over the rate of the stream, and with each of `OTHERS`."""
+
+    def times(scenario: str, changes: Settings) -> dict[Case, float]:
+        settings: list[Settings] = [
+            {
+                **settings_of(case, "page"),
+                **changes,
+                **({"flows.cross.variant": case[0]} if scenario == "pages-downloads.toml" else {}),
+            }
+            for case in CASES
+        ]
+        runs = context.runs(scenario, settings)
+        return {case: response_s(run) for case, run in zip(CASES, runs, strict=True)}
+
+    return (
+        {
+            rate: times("pages-congestion.toml", {"flows.stream.rate": f"{rate} Mbit/s"})
+            for rate in RATES_MBPS
+        },
+        {label: times(*wanted) for label, wanted in OTHERS.items()},
+    )
+
+
 def table_6b(context: Context) -> list[Row]:
     """Give the rows of the second table 6."""
-    alone = buffer_alone(context)
     times = {case: over(samples) for (case, _), samples in congested(context).items()}
+    lossless = ideal(context)
+    rates, others = _tried(context)
+    tried = [*rates.values(), *others.values()]
+    context.fact("rates", f"{min(RATES_MBPS)} to {max(RATES_MBPS)} Mbit/s")
+    every = [time for one in tried for time in one.values()]
+    context.fact("tried", f"{min(every):.1f} to {max(every):.1f} s")
+    for delayed in DELAYED_ACK:
+        best = [
+            all(one["adalr-sack", delayed] < one[variant, delayed] for variant in ("sack", "newreno"))
+            for one in tried
+        ]
+        context.fact(f"best_{delayed}", f"{sum(best)} of {len(best)}")
     rows = []
     for metric in ("page response time", "page response time, slides"):
-        rows += [
-            context.number(name(case), metric, time, notes.pages_congested(alone[case]))
-            for case, time in times.items()
-        ]
+        rows += [context.number(name(case), metric, time) for case, time in times.items()]
     for delayed in DELAYED_ACK:
-        ours, theirs = ("adalr-sack", delayed), ("sack", delayed)
+        metric = f"shorter {'with' if delayed == 'enabled' else 'without'} delayed ACK, slides"
+        printed = shorter(*(_printed(context, (variant, delayed)) for variant in ("adalr-sack", "sack")))
+        beside: dict[str, Number] = {f"{variant}, ideal": lossless[variant, delayed] for variant in VARIANTS}
+        here: dict[str, Number] = {variant: times[variant, delayed] for variant in VARIANTS}
         rows += [
-            context.number(
-                f"gain over sack, {delayed}",
-                f"shorter {'with' if delayed == 'enabled' else 'without'} delayed ACK, slides",
-                gain(times[ours], times[theirs], lower=True),
-                notes.pages_congested_gain(shorter(alone[ours], alone[theirs]), delayed),
-            ),
-            context.claim(
-                f"adalr-sack is best, {delayed}",
-                "page response time",
-                {variant: times[variant, delayed] for variant in VARIANTS},
-                notes.PAGES_CONGESTED_ORDER,
-            ),
+            context.number(f"gain over sack, {delayed}", metric, printed),
+            context.claim(f"adalr-sack is best, {delayed}", "page response time", here),
+            context.claim(f"slower than in the ideal case, {delayed}", "page response time", here | beside),
         ]
-    return rows
+    printed_times = {case: _printed(context, case) for case in CASES}
+    return [
+        *rows,
+        context.claim("disabled outperforms enabled", "page response time", by_name(times)),
+        context.claim("disabled outperforms enabled", "printed page response time", by_name(printed_times)),
+    ]
 
 
 def figure_12(context: Context) -> list[Row]:
@@ -239,33 +272,32 @@ def draw_figure_12(context: Context, path: Path) -> None:
 
 
 def draw_table_6b(context: Context, path: Path) -> None:
-    """Draw the response time over the number of cross flows, and with a stream that does not respond."""
-    streams = {residual: buffer_alone(context, residual) for residual in RESIDUALS}
-    beside = {flows: congested(context, flows) for flows in CROSS_FLOWS}
-    with picture(path, (11, 7)) as figure:
+    """Draw the response time over the rate of the stream, and with what else was tried."""
+    rates, others = _tried(context)
+    inferred = {case: over(samples) for (case, _), samples in congested(context).items()}
+    lossless = ideal(context)
+    with picture(path, (12, 7)) as figure:
         panels = figure.subplots(2, 2, sharey=True)
         for (left, right), delayed in zip(panels, DELAYED_ACK, strict=True):
             for variant in VARIANTS:
-                case = (variant, delayed)
-                numbers: list[Number] = [streams[1.0][case]]
-                numbers += [over(times[case, ""]) for times in beside.values()]
-                curve(left, (0, *CROSS_FLOWS), numbers, color=COLOURS[variant], label=LABELS[variant])
-                right.plot(
-                    [100 * residual for residual in RESIDUALS],
-                    [streams[residual][case] for residual in RESIDUALS],
+                case, colour = (variant, delayed), COLOURS[variant]
+                left.plot(
+                    [0, *rates],
+                    [lossless[case], *(one[case] for one in rates.values())],
                     "o-",
                     ms=4,
-                    color=COLOURS[variant],
+                    color=colour,
                 )
-                printed = float(context.published(name(case), "page response time").published)
+                curve(left, (1.26,), [inferred[case]], color=colour, ms=7, label=LABELS[variant])
+                right.plot([*others], [one[case] for one in others.values()], "o", ms=5, color=colour)
                 for axes in (left, right):
-                    axes.axhline(printed, color=COLOURS[variant], lw=0.9, ls="--")
-            left.set_title(f"Long downloads, delayed ACK {delayed}")
-            right.set_title(f"A stream that does not respond, delayed ACK {delayed}")
+                    axes.axhline(_printed(context, case), color=colour, lw=0.9, ls="--")
+            left.set_title(f"Rate of the stream, delayed ACK {delayed}")
+            right.set_title(f"Other pages, and downloads for the stream, delayed ACK {delayed}")
             left.set_ylabel("page response time (s)")
             left.set_ylim(bottom=0)
-        panels[1][0].set_xlabel("number of cross flows")
-        panels[1][1].set_xlabel("share of the link that is left (%)")
+            right.tick_params(axis="x", rotation=30)
+        panels[1][0].set_xlabel("rate of the stream (Mbit/s); 0: no losses")
         handles, labels = panels[0][0].get_legend_handles_labels()
         (line,) = panels[0][0].plot([], [], color=GREY, lw=0.9, ls="--")
         figure.legend([*handles, line], [*labels, "published"], loc="outside lower center", ncols=5)

@@ -8,7 +8,6 @@ from typing import Any
 from bentpipe.papers.common import link, plain
 from bentpipe.reproduction import Context, Row, Settings
 
-from . import notes
 from .runs import SEEDS, bit_errors, download_s, scenario_table, settings_of
 
 EFFICIENCY = 0.8
@@ -20,7 +19,11 @@ SYN_BITS = 8 * 48
 
 def numbers(context: Context) -> list[Row]:
     """Give the rows of the numbers in the text."""
-    full_rate: Settings = {"links.terrestrial.delay": "0 ms", "links.satellite.efficiency": 1}
+    full_rate: Settings = {
+        **settings_of(("sack", "disabled")),
+        "links.terrestrial.delay": "0 ms",
+        "links.satellite.efficiency": 1,
+    }
     e1 = context.trace("download.toml", full_rate, title="E1")
     first_s = float(e1.traces.get("download", "rtt").value[0])
     # The first sample is the SYN's: 20 bytes of IP, 28 of TCP with its options, answered by as many.
@@ -47,7 +50,6 @@ def numbers(context: Context) -> list[Row]:
             "E1 link, RTT 500 ms, window 64 KB",
             "goodput",
             plain(e1.run["flows"][0]["goodput_bps"]) / 1e3,
-            notes.E1,
         ),
         context.number(hop, "one-way delay", trip_ms / 2),
         context.number(hop, "round trip", trip_ms),
@@ -57,17 +59,15 @@ def numbers(context: Context) -> list[Row]:
             "satellite hop of 25 ms, rho of 15 at most",
             "download time of adalr-sack over sack",
             ours / theirs,
-            notes.SHORT,
         ),
-        context.number(interval, "smallest step", math.sqrt(15) / 4, notes.STEP),
-        context.number(interval, "largest step", math.sqrt(60) / 4, notes.STEP),
+        context.number(interval, "smallest step", math.sqrt(15) / 4),
+        context.number(interval, "largest step", math.sqrt(60) / 4),
         context.number("sub-phases", "ssthresh over largest initial window", 64 / 16),
         context.number("packet", "bits", 8.0 * (1460 + 40)),
         context.number(
             "error-correction threshold",
             "bit errors accepted in a packet",
             float(math.floor(accepted)),
-            notes.threshold(accepted),
         ),
         context.number(
             "PER", "1 - (1 - BER)^n at BER 1e-5, measured over expected", lost / (lost + passed) / expected
@@ -80,7 +80,7 @@ def table_3(context: Context) -> list[Row]:
     scenario = scenario_table(context, "download.toml")
     duration_s = _first(scenario["duration"])
     return [
-        context.number("file inter-request time", "value", duration_s, notes.ONE_FILE),
+        context.number("file inter-request time", "value", duration_s),
         context.number("file size", "value", _first(scenario["flows"]["download"]["bytes"])),
         context.number("simulated time", "value", duration_s / 3600),
     ]
@@ -114,13 +114,8 @@ def table_4(context: Context) -> list[Row]:
     }
     duration_s = plain(run["duration_s"])
     return [
-        *(
-            context.number(case, "value", value, notes.PERSIST if case == "persistent timeout" else "")
-            for case, value in values.items()
-        ),
-        context.number(
-            "satellite downlink", "rate", _rate(link(run), duration_s) / EFFICIENCY / 1e3, notes.EFFICIENCY
-        ),
+        *(context.number(case, "value", value) for case, value in values.items()),
+        context.number("satellite downlink", "rate", _rate(link(run), duration_s) / EFFICIENCY / 1e3),
         context.number(
             "satellite uplink", "rate", _rate(link(run, "satellite/reverse"), duration_s) / EFFICIENCY / 1e3
         ),
