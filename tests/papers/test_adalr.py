@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bentpipe import papers, runner
+from bentpipe.papers.adalr.fairness import jain
 from bentpipe.papers.adalr.runs import busy_percent, utilization
 from conftest import RowsOf
 
@@ -75,6 +76,13 @@ def test_the_printed_tables_contradict_the_conclusion_and_the_link(rows_of: Rows
         ("table-9", ("sum of the printed column, newreno", "throughput of all six")),
         ("table-11", ("sum of the printed column", "throughput of all six")),
     }
+
+
+def test_the_index_is_that_of_equation_3() -> None:
+    """It is 1 for equal shares, 1/n where one has all, and 36 / 42 for shares of 1, 2 and 3."""
+    assert jain([5.0, 5.0, 5.0]) == pytest.approx(1)
+    assert jain([7.0, 0.0, 0.0, 0.0]) == pytest.approx(1 / 4)
+    assert jain([1.0, 2.0, 3.0]) == pytest.approx(36 / 42)
 
 
 def test_a_fairness_index_of_0_985_is_not_one_of_0_99996(rows_of: RowsOf) -> None:

@@ -40,6 +40,9 @@ TERRESTRIAL_MS = 40
 BIN_S = 10.0
 """Width of the bins of the curves over time."""
 
+SLOW_START_S = 5.0
+"""Time in s from the SYN until standard TCP has opened its window, of 44 segments, by delayed ACKs."""
+
 BINS_S = (1.0, 2.0, 5.0, BIN_S, 20.0, 40.0)
 """Averaging times that were tried, since the documents do not say theirs."""
 
@@ -152,7 +155,10 @@ def figure_3(context: Context) -> list[Row]:
             f"capacity_{variant.replace('-', '_')}", "{:.1f} % in 10 s, {:.1f} % in 1 s".format(*capacity)
         )
         rows.append(context.number(f"{variant}, disabled", "highest utilization", busy[case]))
-    return rows
+    standard = subjects["sack", "enabled"]
+    edges = np.array([0.0, SLOW_START_S, plain(standard.run["duration_s"])])
+    parts = zip(("in slow start", "afterwards"), busy_percent(standard.traces, edges).tolist(), strict=True)
+    return [*rows, context.claim("sack, slow start", "utilization", dict(parts))]
 
 
 def _subjects(context: Context) -> dict[Case, Subject]:
