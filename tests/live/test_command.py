@@ -157,7 +157,8 @@ def conversation(capture: Path) -> tuple[list[list[str]], list[list[str]]]:
         ),
         (
             ("--recovery", "cubic"),
-            '--recovery: expected one of tahoe, reno, newreno, sack, linux, found "cubic"',
+            "--recovery: expected one of tahoe, reno, newreno, sack, newreno-1999, sack-1996, linux, "
+            'found "cubic"',
         ),
         (
             ("--recovery", "sack,linux", "--control", "reno"),
@@ -166,7 +167,7 @@ def conversation(capture: Path) -> tuple[list[list[str]], list[list[str]]]:
         (("--direction", "up"), "--direction: expected send or receive, found 'up'"),
         (("--sysctl", "tcp_sack"), "--sysctl: expected name=value such as tcp_sack=0, found 'tcp_sack'"),
         (("--sysctl", "tcp_none=1"), "--sysctl: this kernel has no net.ipv4.tcp_none in a namespace"),
-        (("--recovery", "all", "--pcap", "a"), "--pcap is for one transfer, and these options give 4"),
+        (("--recovery", "all", "--pcap", "a"), "--pcap is for one transfer, and these options give 6"),
         (
             ("--closes-first", "receiver", "--answer", "1 B"),
             "--answer: a receiver that closes first cannot send anything back",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-VARIANTS = ("tahoe", "reno", "newreno", "sack")
+VARIANTS = ("tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996")
 SEGMENTS = 64
 WINDOW = 28
 

@@ -216,6 +216,10 @@ impl<C: Control> Control for Afc<C> {
         self.inner.inflate(w, segments);
     }
 
+    fn deflate(&mut self, w: &mut Window, bytes: u32) {
+        self.inner.deflate(w, bytes);
+    }
+
     fn start_over(&mut self, w: &mut Window) {
         self.inner.start_over(w);
     }

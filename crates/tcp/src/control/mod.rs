@@ -115,6 +115,11 @@ pub trait Control: Send {
         w.cwnd += f64::from(segments) * w.smss;
     }
 
+    /// So many bytes of what [`Control::inflate`] has added go again.
+    fn deflate(&mut self, w: &mut Window, bytes: u32) {
+        w.cwnd = (w.cwnd - f64::from(bytes)).max(w.smss);
+    }
+
     /// After a reduction the recovery starts again from one segment, in slow start (Jacobson 1988).
     fn start_over(&mut self, w: &mut Window) {
         w.cwnd = w.smss;

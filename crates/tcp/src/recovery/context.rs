@@ -15,6 +15,10 @@ pub struct Context<'a> {
     pub una: Seq,
     /// The byte after the newest one ever sent (SND.MAX).
     pub max: Seq,
+    /// The window that the peer advertised last, in bytes.
+    pub rwnd: u32,
+    /// Whether the retransmission timer is to start anew.
+    pub(crate) restarts_timer: bool,
     pub(crate) window: &'a mut Window,
     pub(crate) control: &'a mut dyn Control,
     pub(crate) reductions: &'a mut Reductions,
@@ -32,6 +36,17 @@ impl Context<'_> {
     #[inline]
     pub fn window(&self) -> &Window {
         self.window
+    }
+
+    /// What a loss halved before FlightSize was the word for it, `inflation` bytes of cwnd left out.
+    ///
+    /// RFC 2001 section 3 step 1: "one-half the current congestion window", where RFC 2001 section 2 step 4 has "one-half of the
+    /// current window size (the minimum of cwnd and the receiver's advertised window, but at least two segments)". In segments of
+    /// which the half is whole, as ns-2 has it until January 2006 (`precisionReduce_`).
+    pub(super) fn window_to_halve(&self, inflation: u32) -> u32 {
+        let smss = self.window.smss as u32;
+        let segments = (self.window.cwnd as u32).saturating_sub(inflation).min(self.rwnd) / smss;
+        segments / 2 * 2 * smss
     }
 
     /// What was sent, and what became of it.
@@ -80,6 +95,16 @@ impl Context<'_> {
     /// Tells the control that duplicate ACKs stand for so many segments that have left the network.
     pub fn inflate(&mut self, segments: u32) {
         self.control.inflate(self.window, segments);
+    }
+
+    /// Tells the control that so many bytes of that inflation go again.
+    pub fn deflate(&mut self, bytes: u32) {
+        self.control.deflate(self.window, bytes);
+    }
+
+    /// Starts the retransmission timer anew, as an ACK of new data does.
+    pub fn restart_timer(&mut self) {
+        self.restarts_timer = true;
     }
 
     /// Tells the control to start again from one segment.

@@ -69,11 +69,21 @@ impl DuplicateAcks {
 
     /// Tells the control of the loss at `una`, and notes how far the window reaches.
     pub(super) fn enter(&mut self, cx: &mut Context<'_>) -> Response {
-        self.recover = Some(cx.max);
-        self.phases += 1;
         // RFC 5681 section 3.2 step 2: data sent by limited transmit "MUST NOT be included in this calculation".
         let flight = self.before_duplicates - cx.una;
+        self.enter_with(cx, flight)
+    }
+
+    /// The same where something else than FlightSize is halved.
+    pub(super) fn enter_with(&mut self, cx: &mut Context<'_>, flight: u32) -> Response {
+        self.recover = Some(cx.max);
+        self.phases += 1;
         cx.lose(cx.una, cx.una, cx.max, flight)
+    }
+
+    /// The phase is over, and nothing forbids the next one.
+    pub(super) fn forget_recover(&mut self) {
+        self.recover = None;
     }
 
     pub(super) fn timed_out(&mut self, cx: &Context<'_>) {

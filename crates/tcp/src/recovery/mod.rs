@@ -30,6 +30,8 @@ schemes! {
     reno::RenoOptions,
     newreno::NewRenoOptions,
     sack::SackOptions,
+    newreno_1999::NewReno1999Options,
+    sack_1996::Sack1996Options,
 }
 
 /// What makes the recovery of each connection: as a rule its options.
@@ -102,6 +104,12 @@ pub trait Recovery: Send {
         false
     }
 
+    /// Whether an ACK that reports nothing new is a duplicate by its fields, beside those that are one by their SACK blocks.
+    #[inline]
+    fn counts_plain_duplicates(&self) -> bool {
+        !self.needs_sack()
+    }
+
     /// The peer reports for the first time that it holds `part`; told before anything else that the ACK means.
     fn on_sacked(&mut self, _part: Range) {}
 
@@ -113,6 +121,11 @@ pub trait Recovery: Send {
 
     /// The cumulative ACK advanced by `acked` bytes, to `cx.una`.
     fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState;
+
+    /// What a reduction at the timer's expiry halves, in bytes; asked before the control is told.
+    fn flight_at_timeout(&self, cx: &Context<'_>) -> u32 {
+        cx.flight()
+    }
 
     /// The retransmission timer expired; the control was told.
     fn on_timeout(&mut self, cx: &mut Context<'_>);

@@ -123,6 +123,8 @@ pub struct Sender {
     adjusts_rwnd: bool,
     /// Whether the recovery goes by SACK blocks.
     reads_sack: bool,
+    /// Whether the recovery counts an ACK that reports nothing new among the duplicates.
+    plain_duplicates: bool,
     probing: bool,
     probe_now: bool,
     growth_needs_limit: bool,
@@ -183,6 +185,7 @@ impl Sender {
             paced: false,
             adjusts_rwnd: true,
             reads_sack: recovery.needs_sack(),
+            plain_duplicates: recovery.counts_plain_duplicates(),
             probing: false,
             probe_now: false,
             growth_needs_limit: config.grow_only_when_limited,
@@ -239,6 +242,7 @@ impl Sender {
     /// Replaces the recovery, before any data is sent.
     pub fn set_recovery(&mut self, recovery: Box<dyn Recovery>) {
         self.reads_sack = recovery.needs_sack();
+        self.plain_duplicates = recovery.counts_plain_duplicates();
         self.recovery = recovery;
     }
 
@@ -322,7 +326,7 @@ impl Sender {
             // the probe segments, the sending TCP MUST allow the connection to stay open"; section 4.2.2.16 says the same of data that lies beyond
             // the right edge.
             self.timeouts_in_a_row = 0;
-        } else if prior_flight > 0 && !incoming.carries_data && same_window && !self.reads_sack {
+        } else if prior_flight > 0 && !incoming.carries_data && same_window && self.plain_duplicates {
             duplicate = true;
         }
         if duplicate {
@@ -366,12 +370,18 @@ impl Sender {
             now,
             una: self.una,
             max: self.max,
+            rwnd: self.rwnd,
+            restarts_timer: false,
             window: &mut self.window,
             control: &mut *self.control,
             reductions: &mut self.reductions,
             record: &mut self.record,
         };
-        call(&mut *self.recovery, &mut cx)
+        let said = call(&mut *self.recovery, &mut cx);
+        if cx.restarts_timer {
+            self.arm(now, Span::ZERO);
+        }
+        said
     }
 
     /// Notes what the recovery asks for after something that it was told.
@@ -467,17 +477,6 @@ impl Sender {
         self.rtt.sample(sample, expected);
         self.control.on_rtt_sample(now, sample);
         Some(sample)
-    }
-
-    /// The time of the handshake gives the first sample.
-    pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
-        self.rtt.sample(rtt, 1);
-        self.control.on_rtt_sample(now, rtt);
-    }
-
-    /// The SYN had to be sent again: RFC 6298 (5.7).
-    pub fn after_lost_syn(&mut self) {
-        self.rtt.after_lost_syn(Span::from_millis(3000));
     }
 }
 

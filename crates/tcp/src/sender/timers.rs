@@ -14,6 +14,17 @@ impl Sender {
         self.timer = Time::ZERO + due;
     }
 
+    /// The time of the handshake gives the first sample.
+    pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
+        self.rtt.sample(rtt, 1);
+        self.control.on_rtt_sample(now, rtt);
+    }
+
+    /// The SYN had to be sent again: RFC 6298 (5.7).
+    pub fn after_lost_syn(&mut self) {
+        self.rtt.after_lost_syn(Span::from_millis(3000));
+    }
+
     /// When `on_timeout` wants to be called.
     #[inline]
     pub fn next_timeout(&self) -> Time {
@@ -44,7 +55,8 @@ impl Sender {
             return Ok(());
         }
         self.stats.timeouts += 1;
-        let event = control::Timeout { now, flight: self.flight(), repeated: self.timeouts_in_a_row > 1 };
+        let flight = self.with_recovery(now, |recovery, cx| recovery.flight_at_timeout(cx));
+        let event = control::Timeout { now, flight, repeated: self.timeouts_in_a_row > 1 };
         self.control.save(&mut self.window);
         self.control.on_timeout(&mut self.window, &event);
         self.slow_start.on_timeout();

@@ -422,7 +422,7 @@ fn an_ack_that_changes_the_window_is_no_duplicate() {
 #[test]
 fn a_reduction_is_written_down_and_a_loss_that_is_only_repaired_is_not() {
     let at = |segments: u32| FIRST + segments * 1000;
-    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+    for recovery in RECOVERIES {
         for delays_reduction in [false, true] {
             let control = Custom { delays_reduction, ..Custom::default() };
             let mut bench = Bench::new(&twelve(recovery), control);

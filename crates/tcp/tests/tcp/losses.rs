@@ -28,7 +28,9 @@ fn no_pattern_of_losses_stops_a_transfer() {
                 if told && (recovery != "reno" || lost.len() < 2) {
                     assert_eq!(stats.timeouts, 0, "{recovery:?} {lost:?}\n{}", net.trace());
                 }
-                if stats.timeouts == 0 && matches!(recovery, "sack" | "newreno") {
+                if stats.timeouts == 0
+                    && matches!(recovery, "sack" | "newreno" | "newreno-1999" | "sack-1996")
+                {
                     let again = stats.retransmitted_segments as usize;
                     assert_eq!(again, lost.len(), "{recovery:?} {lost:?}\n{}", net.trace());
                 }
@@ -77,7 +79,7 @@ fn a_first_loss_is_repaired_by_the_third_duplicate() {
         // duplicate: 5 + 3 + 6 = 14, room for four new segments beyond the ten.
         let (sent, last) = match recovery {
             "tahoe" => (1, 1.0),
-            "reno" | "newreno" => (5, 14.0),
+            "reno" | "newreno" | "newreno-1999" => (5, 14.0),
             // pipe = 10 - 1 lost - 3 held + 1 sent again = 7, and one less with each of six more: 5 - 1 = 4 new.
             _ => (5, 5.0),
         };

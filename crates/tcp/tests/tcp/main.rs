@@ -15,6 +15,7 @@ mod harness;
 mod hooks;
 mod hostile;
 mod losses;
+mod then;
 mod timers;
 mod transfers;
 mod windows;

@@ -220,7 +220,7 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         (
             "flows.*.variant",
             "cubic",
-            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, adalr-sack, adalr-newreno, afc, adalr+afc), found \"cubic\", which is not there yet; bentpipe list variants says what there is",
+            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, newreno-1999, sack-1996, adalr-sack, adalr-newreno, afc, adalr+afc), found \"cubic\", which is not there yet; bentpipe list variants says what there is",
         ),
         (
             "links.*.rate",

@@ -136,7 +136,18 @@ fn the_schema_describes_every_key_and_refuses_others() {
     let flow = &schema["$defs"]["FlowFile"]["properties"];
     assert_eq!(
         flow["variant"]["enum"],
-        json!(["tahoe", "reno", "newreno", "sack", "adalr-sack", "adalr-newreno", "afc", "adalr+afc"])
+        json!([
+            "tahoe",
+            "reno",
+            "newreno",
+            "sack",
+            "newreno-1999",
+            "sack-1996",
+            "adalr-sack",
+            "adalr-newreno",
+            "afc",
+            "adalr+afc"
+        ])
     );
     assert_eq!(flow["count"]["type"], "integer");
     assert_eq!(flow["duration"]["$ref"], "#/$defs/Span");

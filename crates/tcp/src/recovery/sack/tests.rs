@@ -197,6 +197,8 @@ impl Both {
         let (una, max) = (self.seq(self.model.una), self.seq(self.model.max));
         let mut reductions = crate::recovery::Reductions::default();
         let mut cx = Context {
+            rwnd: u32::MAX,
+            restarts_timer: false,
             now: Time::ZERO,
             una,
             max,

@@ -1,0 +1,261 @@
+//! The stacks of then: what `newreno-1999` and `sack-1996` do otherwise than their RFCs of today.
+
+use std::sync::Arc;
+
+use bentpipe_tcp::recovery::{NewReno1999Options, Sack1996Options};
+use bentpipe_tcp::{Chosen, Config, Growth, Incoming, Outgoing, SackBlock, Sender, Seq};
+use bentpipe_units::{Span, Time};
+
+use crate::harness::{CLIENT, Fate, Net, config};
+
+const FIRST: Seq = Seq(7000);
+
+/// A sender with segments of 1000 bytes under way, an ACK each 10 ms.
+struct Bench {
+    sender: Sender,
+    now: Time,
+}
+
+impl Bench {
+    fn new(config: &Config) -> Bench {
+        let mut sender = Sender::new(config, FIRST);
+        sender.set_peer_window(60_000);
+        sender.write(500_000);
+        let mut bench = Bench { sender, now: Time::ZERO };
+        bench.poll();
+        bench
+    }
+
+    fn poll(&mut self) -> Vec<Outgoing> {
+        std::iter::from_fn(|| self.sender.poll(self.now)).collect()
+    }
+
+    /// An ACK of so many segments with blocks of segments: the segments that it lets out, from 0.
+    fn ack(&mut self, acked: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
+        self.now += Span::from_millis(10);
+        let at = |segments: u32| FIRST + segments * 1000;
+        let sack: Vec<SackBlock> =
+            blocks.iter().map(|&(start, end)| SackBlock { start: at(start), end: at(end) }).collect();
+        let incoming = Incoming { window: Some(60_000), sack: &sack, ..Incoming::of(at(acked)) };
+        self.sender.on_ack(self.now, &incoming);
+        self.poll().iter().map(|sent| (sent.seq - FIRST) / 1000).collect()
+    }
+
+    fn windows(&self) -> (f64, f64) {
+        let w = self.sender.window();
+        (w.cwnd / 1000.0, w.ssthresh / 1000.0)
+    }
+
+    /// Three duplicate ACKs of what is outstanding, segment 0 missing.
+    fn third_duplicate(&mut self) -> Vec<u32> {
+        (2..=4).flat_map(|end| self.ack(0, &[(1, end)])).collect()
+    }
+}
+
+fn then(recovery: &str, window: u32) -> Config {
+    let growth = Growth::PerAck;
+    Config { initial_window: window, limited_transmit: false, growth, ..config(recovery) }
+}
+
+fn newreno(options: NewReno1999Options, window: u32) -> Config {
+    Config { recovery: options.into(), ..then("newreno-1999", window) }
+}
+
+#[test]
+fn a_window_of_whole_segments_is_halved_to_whole_segments() {
+    for recovery in ["newreno-1999", "sack-1996"] {
+        for (window, half) in [(12, 6.0), (15, 7.0), (5, 2.0)] {
+            let mut bench = Bench::new(&then(recovery, window));
+            assert_eq!(bench.third_duplicate(), [0], "{recovery}");
+            assert_eq!(bench.windows().1, half, "{recovery} {window}");
+            bench.ack(2, &[]);
+            // In recovery cwnd is what the first loss made of it, not what is outstanding.
+            bench.now = bench.sender.next_timeout();
+            assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+            assert_eq!(bench.windows(), (1.0, (half / 2.0_f64).floor().max(2.0)), "{recovery} {window}");
+        }
+    }
+}
+
+#[test]
+fn the_window_that_the_receiver_advertises_bounds_what_is_halved() {
+    // RFC 2001 section 2 step 4: "the minimum of cwnd and the receiver's advertised window".
+    for recovery in ["newreno-1999", "sack-1996"] {
+        let mut bench = Bench::new(&then(recovery, 80));
+        assert_eq!(bench.sender.flight(), 60_000);
+        bench.third_duplicate();
+        assert_eq!(bench.windows().1, 30.0, "{recovery}");
+    }
+}
+
+#[test]
+fn a_fast_retransmit_restarts_the_timer() {
+    for (recovery, restarts) in
+        [("newreno", false), ("sack", false), ("newreno-1999", true), ("sack-1996", true)]
+    {
+        let mut bench = Bench::new(&then(recovery, 12));
+        let before = bench.sender.next_timeout();
+        bench.third_duplicate();
+        assert_eq!(bench.sender.next_timeout() > before, restarts, "{recovery}");
+    }
+}
+
+#[test]
+fn every_partial_ack_restarts_the_timer_unless_impatient() {
+    for impatient in [false, true] {
+        let mut bench = Bench::new(&newreno(NewReno1999Options { impatient, ..Default::default() }, 12));
+        bench.third_duplicate();
+        bench.ack(2, &[]);
+        let first = bench.sender.next_timeout();
+        bench.ack(4, &[]);
+        assert_eq!(bench.sender.next_timeout() > first, !impatient);
+    }
+}
+
+#[test]
+fn a_partial_ack_ends_the_inflation_or_takes_off_what_it_acknowledges() {
+    for (partial_deflation, left) in [(false, 6.0), (true, 6.0 + 11.0 - 4.0 + 1.0)] {
+        let mut bench =
+            Bench::new(&newreno(NewReno1999Options { partial_deflation, ..Default::default() }, 12));
+        bench.third_duplicate();
+        for end in 5..13 {
+            bench.ack(0, &[(1, end)]);
+        }
+        assert_eq!(bench.windows(), (6.0 + 11.0, 6.0));
+        bench.ack(4, &[]);
+        assert_eq!(bench.windows().0, left);
+        // What is left of the inflation goes with the phase, whose last ACK opens the window as any other.
+        bench.ack(bench_end(&bench), &[]);
+        assert_eq!(bench.windows(), (6.0 + 1.0 / 6.0, 6.0));
+    }
+}
+
+/// Segments sent so far.
+fn bench_end(bench: &Bench) -> u32 {
+    (bench.sender.max() - FIRST) / 1000
+}
+
+#[test]
+fn a_partial_ack_of_more_than_the_inflation_takes_the_rest_off_cwnd() {
+    let options = NewReno1999Options { partial_deflation: true, ..Default::default() };
+    let mut bench = Bench::new(&newreno(options, 12));
+    bench.third_duplicate();
+    assert_eq!(bench.windows().0, 6.0 + 3.0);
+    bench.ack(5, &[]);
+    assert_eq!(bench.windows().0, 6.0 + 3.0 - 5.0 + 1.0);
+    bench.ack(12, &[]);
+    // Four of it were cwnd's own, one stands for the segment sent again.
+    assert_eq!(bench.windows().0, 4.0 + 1.0);
+}
+
+#[test]
+fn an_ack_in_fast_recovery_lets_out_two_new_segments_at_most() {
+    let mut bench = Bench::new(&newreno(NewReno1999Options::default(), 12));
+    bench.third_duplicate();
+    for end in 5..9 {
+        bench.ack(0, &[(1, end)]);
+    }
+    // Thirteen are sent and two outstanding, cwnd is 6 without the inflation: room for four, and for the hole in any case.
+    assert_eq!(bench.ack(11, &[]), [11, 13, 14]);
+}
+
+#[test]
+fn pipe_leaves_the_first_retransmission_out_and_a_partial_ack_takes_two() {
+    // Segments 0 and 1 of twelve are lost: pipe = 12 - 3 = 9, less one an ACK; cwnd is 6.
+    let mut bench = Bench::new(&then("sack-1996", 12));
+    assert_eq!((3..=5).flat_map(|end| bench.ack(0, &[(2, end)])).collect::<Vec<_>>(), [0]);
+    let sent: Vec<Vec<u32>> = (6..=12).map(|end| bench.ack(0, &[(2, end)])).collect();
+    // 8, 7, 6, 5: the fourth lets one out, the hole; then each another.
+    assert_eq!(sent, [vec![], vec![], vec![], vec![1], vec![12], vec![13], vec![14]]);
+    assert_eq!(bench.ack(1, &[(2, 12)]), [15, 16], "a partial ACK lets two out");
+    assert_eq!(bench.windows(), (6.0, 6.0));
+    bench.ack(12, &[]);
+    assert!(!bench.sender.in_recovery());
+    assert_eq!(bench.windows(), (6.0, 6.0), "the ACK that ends the phase opens nothing");
+}
+
+#[test]
+fn a_hole_below_one_reported_segment_goes_again() {
+    // IsLost of RFC 6675 waits for three segments above the hole, and new data goes out meanwhile.
+    for (recovery, next) in [("sack", 13), ("sack-1996", 8)] {
+        let mut bench = Bench::new(&then(recovery, 12));
+        bench.third_duplicate();
+        for end in 5..=8 {
+            bench.ack(0, &[(1, end)]);
+        }
+        assert_eq!(bench.ack(0, &[(9, 10), (1, 8)]), [next], "{recovery}");
+    }
+}
+
+#[test]
+fn half_a_window_is_repaired_at_the_pace_of_slow_start() {
+    // Fall and Floyd (1996) section 5. Eight of sixteen are lost, so that pipe stays at cwnd or above it until the partial ACK.
+    let lost = [1, 2, 3, 4, 5, 6, 7, 8];
+    let rounds = |recovery: &str| {
+        let net = Net::alike(then(recovery, 16)).dropping(&lost).transfer(60_000);
+        assert_eq!(net.ends[CLIENT].sender().stats().timeouts, 0, "{recovery}\n{}", net.trace());
+        let again = net.data_by(CLIENT);
+        let mut at: Vec<f64> = again.iter().filter(|sent| sent.passing.again).map(|sent| sent.ms()).collect();
+        let all = at.len();
+        at.dedup();
+        (all, at.iter().map(|ms| (ms / 100.0) as u32).collect::<Vec<_>>())
+    };
+    assert_eq!(rounds("sack-1996"), (8, vec![2, 3, 4, 5]), "1, 2, 4 and the rest");
+    assert_eq!(rounds("sack"), (8, vec![2]));
+}
+
+#[test]
+fn there_is_no_rescue() {
+    // The end of the data is lost together with segment 1: RFC 6675 rule 4 finds it, the timer does here.
+    for (recovery, timeouts) in [("sack", 0), ("sack-1996", 1)] {
+        let net = Net::alike(then(recovery, 10)).dropping(&[1, 10]).transfer(10_000);
+        assert_eq!(net.ends[CLIENT].sender().stats().timeouts, timeouts, "{recovery}\n{}", net.trace());
+    }
+}
+
+#[test]
+fn after_a_timeout_what_is_held_goes_again() {
+    // Segments 1 and 2 are lost, and both once more.
+    for (recovery, expected) in [("sack", vec![1, 2]), ("sack-1996", vec![1, 2, 3])] {
+        let config = Config { receive_window: 12_000, ..then(recovery, 12) };
+        let net = Net::alike(config).dropping(&[1, 2, 13, 14]);
+        let net = net.transfer(12_000);
+        let mut again: Vec<i64> = net
+            .data_by(CLIENT)
+            .iter()
+            .filter(|sent| sent.passing.again && sent.ms() > 1000.0)
+            .map(|sent| net.relative(CLIENT, sent.passing.segment.seq) / 1000 + 1)
+            .collect();
+        again.sort_unstable();
+        assert_eq!(again, expected, "{recovery}\n{}", net.trace());
+    }
+}
+
+#[test]
+fn an_ack_without_news_counts_in_recovery_alone() {
+    // A segment that comes five times draws ACKs that repeat the last one.
+    let copies = |p: &crate::harness::Passing| match p.data_number {
+        2 => Fate::copies(vec![Default::default(); 5]),
+        _ => Fate::pass(),
+    };
+    let net = Net::alike(then("sack-1996", 10)).through(copies).transfer(10_000);
+    assert_eq!(net.ends[CLIENT].sender().recovery_phases(), 0, "{}", net.trace());
+    let mut bench = Bench::new(&then("sack-1996", 12));
+    bench.third_duplicate();
+    // pipe is 9, and each ACK takes one off, whatever it reports: 5 after the fourth.
+    let sent: Vec<Vec<u32>> = (0..4).map(|_| bench.ack(0, &[(1, 4)])).collect();
+    assert_eq!(sent, [vec![], vec![], vec![], vec![12]]);
+}
+
+#[test]
+fn without_sack_of_the_peer_it_is_the_newreno_of_then() {
+    let trace = |recovery: &str, sack| {
+        let config = Config { sack, ..then(recovery, 12) };
+        Net::alike(config).dropping(&[2, 3, 7]).transfer(40_000).trace()
+    };
+    assert_eq!(trace("sack-1996", false), trace("newreno-1999", false));
+    assert_ne!(trace("sack-1996", true), trace("newreno-1999", false));
+    let chosen: Chosen<dyn bentpipe_tcp::recovery::RecoveryFactory> =
+        Chosen::new("own", Arc::new(Sack1996Options));
+    assert!(chosen.factory().offers_sack());
+}
