@@ -2,13 +2,45 @@
 
 from bentpipe.reproduction import Item
 
-from . import beyond, coming_and_going, convergence, equation, groups, handover, schemes, texts, web
+from . import (
+    beyond,
+    coming_and_going,
+    convergence,
+    delta,
+    equation,
+    groups,
+    handover,
+    schemes,
+    sections,
+    texts,
+    web,
+)
 
 ITEMS = (
     Item(
         "text-inferred",
         "What the document leaves open or contradicts, and what was chosen",
         about=texts.INFERRED,
+    ),
+    Item(
+        "section-1",
+        "Section I: round trips that differ, flows that come and go",
+        sections.section_1,
+        about=texts.SECTION_1,
+    ),
+    Item(
+        "section-2",
+        "Section II: other schemes",
+        sections.section_2,
+        about=texts.SECTION_2,
+        measure=sections.measure_section_2,
+    ),
+    Item(
+        "section-3",
+        "Section III: whom the gateway counts, and what its windows follow",
+        sections.section_3,
+        about=texts.SECTION_3,
+        measure=sections.measure_section_3,
     ),
     Item("figure-1", "Figure 1: the network", equation.figure_1, about=texts.FIGURE_1),
     Item(
@@ -24,6 +56,7 @@ ITEMS = (
         coming_and_going.figure_2,
         coming_and_going.draw_figure_2,
         texts.FIGURE_2,
+        coming_and_going.measure,
     ),
     Item(
         "figure-3",
@@ -31,6 +64,7 @@ ITEMS = (
         coming_and_going.figure_3,
         coming_and_going.draw_figure_3,
         texts.FIGURE_3,
+        coming_and_going.measure,
     ),
     Item(
         "figure-4",
@@ -56,6 +90,7 @@ ITEMS = (
         texts.FIGURE_6,
         web.measure,
     ),
+    Item.beyond("delta", "delta as stated, and as inferred", texts.DELTA, delta.measure, delta.draw),
     Item.beyond(
         "convergence",
         "how soon the flows are equal after each change",

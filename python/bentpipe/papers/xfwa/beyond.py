@@ -11,14 +11,16 @@ from bentpipe.style import picture
 
 from .link_types import TYPES
 from .runs import (
+    BOTH,
     COLOURS,
+    DELTA,
     GROUPS,
     LABELS,
-    PATIENT,
+    OURS,
     PERSISTENT,
+    SCHEMES,
     SEEDS,
     STAGED,
-    THREE,
     TTL,
     buffers,
     busy,
@@ -82,7 +84,7 @@ def _buffer_cases() -> dict[tuple[str, ...], list[Settings]]:
             {**scheme(name, STAGED), **buffers(STAGED, 1.5, milliseconds / 1e3)}
         )
         for milliseconds in BUFFERS_MS
-        for name in THREE
+        for name in BOTH
     }
 
 
@@ -104,7 +106,7 @@ def draw_queue(context: Context, path: Path) -> None:
     with picture(path, (10, 4)) as figure:
         panels = figure.subplots(1, 2)
         for axes, label in zip(panels, ("wait in the queue (ms)", "link busy (%)"), strict=True):
-            for name in THREE:
+            for name in BOTH:
                 values = [
                     over(map(QUEUE[label], runs[f"{milliseconds}", LABELS[name]]))
                     for milliseconds in BUFFERS_MS
@@ -118,13 +120,12 @@ def draw_queue(context: Context, path: Path) -> None:
 # The estimates of the round trip.
 
 _ESTIMATES = {
-    "by TTLs": TTL,
-    "by TTLs, delta 2 RTT_avg": PATIENT,
-    **{f"by TTLs, times {factor:g}": f"{TTL}, rtt_factor = {factor}" for factor in (0.5, 2)},
+    "by TTLs": OURS,
+    "by TTLs, delta RTT_avg": TTL,
+    **{f"by TTLs, times {factor:g}": f"{OURS}, rtt_factor = {factor}" for factor in (0.5, 2)},
     "times 0.5, delta 4 RTT_avg": f"{TTL}, rtt_factor = 0.5, delta_factor = 4",
-    "from the handshake": 'rtt = "handshake"',
-    "from the handshake, delta 2 RTT_avg": 'rtt = "handshake", delta_factor = 2',
-    "280 ms for every flow": 'rtt = "told", told = "280 ms"',
+    "from the handshake": f'rtt = "handshake", delta_factor = {DELTA}',
+    "280 ms for every flow": f'rtt = "told", told = "280 ms", delta_factor = {DELTA}',
 }
 
 
@@ -138,7 +139,7 @@ def estimates(context: Context) -> Grid:
     return table(
         context,
         GROUPS,
-        "Four groups of five flows at 10 Mbit/s, by where XFWA has the round trips from",
+        "Four groups of 13 flows at 10 Mbit/s, by where XFWA has the round trips from",
         ("round trips",),
         cases,
         {
@@ -160,7 +161,7 @@ def unresponsive(context: Context) -> Grid:
     cases: dict[tuple[str, ...], list[Settings]] = {}
     for rate in (0.0, 2.5, 5.0, 7.5):
         stream: Settings = {"flows.stream": _UDP.format(rate=rate * 0.972)} if rate > 0 else {}
-        for name in THREE:
+        for name in SCHEMES:
             changes = {"flows.long.count": 5, **scheme(name, PERSISTENT), **stream}
             cases[f"{rate:g}", LABELS[name]] = _long(changes)
     return table(
@@ -190,10 +191,8 @@ _SMALL = (
 )
 _REDISTRIBUTING = {
     "standard TCP": None,
-    "XFWA": TTL,
-    "XFWA, redistributing": f"{TTL}, redistribute = true",
-    "XFWA, delta 2 RTT_avg": PATIENT,
-    "XFWA, delta 2 RTT_avg, redistributing": f"{PATIENT}, redistribute = true",
+    "XFWA": OURS,
+    "XFWA, redistributing": f"{OURS}, redistribute = true",
 }
 
 
@@ -234,7 +233,7 @@ def liar(context: Context) -> Grid:
     cases: dict[tuple[str, ...], list[Settings]] = {}
     for words, (variant, options) in _TENTH.items():
         flow = f'{{ from = "source9", to = "sink9", variant = "{variant}" }}'
-        for name in THREE:
+        for name in SCHEMES:
             changes = {"flows.long.count": 9, "flows.tenth": flow, **scheme(name, PERSISTENT), **options}
             cases[words, LABELS[name]] = _long(changes)
     return table(

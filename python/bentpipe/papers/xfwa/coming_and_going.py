@@ -1,19 +1,34 @@
 """Figures 2 and 3: what flows that come and go get, by standard TCP and with XFWA."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import flows, link, over, plain
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate
 from bentpipe.style import CYCLE, GREY, picture
 
-from . import notes
 from .over_time import Series
-from .runs import BOTTLENECK, COLOURS, HOP_S, LABELS, STAGED, THREE, Measured, claims, scheme
+from .runs import (
+    BOTTLENECK,
+    COLOURS,
+    HOP_S,
+    LABELS,
+    SCHEMES,
+    SEEDS,
+    STAGED,
+    Measured,
+    buffers,
+    claims,
+    scheme,
+    span,
+)
 from .staged import (
     BUFFER,
     CHANGES_S,
@@ -24,11 +39,14 @@ from .staged import (
     STARTS_S,
     WORDS,
     Staged,
+    by_scheme,
     ends_s,
     full_queue,
     staged,
-    three,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROUND_TRIP_S = 8 * HOP_S
 SETTLED_S = 2.0
@@ -43,11 +61,12 @@ def _beside(runs: Runs, ours: str, measure: Callable[[Staged], float]) -> dict[s
 
 def figure_2(context: Context) -> list[Row]:
     """Give the rows of figure 2: how the segment numbers grow."""
-    runs = three(context)
-    return claims(context, lambda ours: _progress(runs, ours))
+    return claims(context, progress(context))
 
 
-def _progress(runs: Runs, ours: str) -> list[Measured]:
+def progress(context: Context, ours: str = "xfwa") -> list[Measured]:
+    """Measure the growth of the segment numbers."""
+    runs = by_scheme(context, ours)
     slopes = {
         change: over(one.slope(name, change, change + 5) for one in runs[ours] for name in NAMES[:2])
         for change in CHANGES_S
@@ -63,11 +82,17 @@ def _progress(runs: Runs, ours: str) -> list[Measured]:
     ]
     for name, some in (("xfwa", runs[ours]), ("tcp", runs["tcp"])):
         for words, group, moment in (("1 to 4", NAMES[:4], 10.0), ("5 to 8", NAMES[4:], 15.0)):
-            ends = [[float(one.acked(flow, np.array([moment]))[0]) for flow in group] for one in some]
-            values = {"most": over(map(max, ends)), "least": over(map(min, ends))}
-            found.append((f"{name}, connections {words}", f"segments after {moment:g} s", values))
+            found.append(
+                (f"{name}, connections {words}", f"segments after {moment:g} s", ends(some, group, moment))
+            )
     fairness = _beside(runs, ours, lambda one: float(one.fairness().mean()))
     return [*found, ("deviation", "Jain's index over 1 s, mean", fairness)]
+
+
+def ends(some: Sequence[Staged], group: Sequence[str], moment_s: float) -> dict[str, Estimate]:
+    """Give the segments that the first and the last of some flows have reached."""
+    reached = [[float(one.acked(flow, np.array([moment_s]))[0]) for flow in group] for one in some]
+    return {"most": over(map(max, reached)), "least": over(map(min, reached))}
 
 
 EDGES_S: Series = np.arange(1.0, END_S + 0.05, 0.1)
@@ -83,12 +108,13 @@ def settled(change: float) -> Series:
 
 def figure_3(context: Context) -> list[Row]:
     """Give the rows of figure 3: throughput and queue of the bottleneck."""
-    runs = three(context)
-    return claims(
-        context,
-        lambda ours: [*_throughput(runs, ours), *_queue(runs, ours), *_losses(runs, ours)],
-        notes.FIGURE_3,
-    )
+    return claims(context, bottleneck(context))
+
+
+def bottleneck(context: Context, ours: str = "xfwa") -> list[Measured]:
+    """Measure throughput and queue of the bottleneck, and what it drops."""
+    runs = by_scheme(context, ours)
+    return [*_throughput(runs, ours), *_queue(runs, ours), *_losses(runs, ours)]
 
 
 def _throughput(runs: Runs, ours: str) -> list[Measured]:
@@ -126,6 +152,11 @@ def _queue(runs: Runs, ours: str) -> list[Measured]:
             "standard deviation of the queue",
             _beside(runs, ours, lambda one: float(one.bottleneck.queue(_GRID_S).std())),
         ),
+        (
+            "repeated cycles",
+            "swings of the queue between a quarter and three quarters of the buffer",
+            _beside(runs, ours, _swings),
+        ),
         ("constant queue", "mean queue with XFWA, from 2 s after each change", steady),
         (
             "never below a certain number",
@@ -143,11 +174,41 @@ def _queue(runs: Runs, ours: str) -> list[Measured]:
             _beside(runs, ours, lambda one: 100 * (1 - float(one.bottleneck.utilization(EDGES_S).mean()))),
         ),
         (
+            "underflow by changes",
+            "share of the time that the link idles with XFWA",
+            {
+                "near a change": over(_idle(one, NEAR_S) for one in runs[ours]),
+                "later": over(_idle(one, LATER_S) for one in runs[ours]),
+            },
+        ),
+        (
             "brief underflow",
             "longest time that the link idles",
             _beside(runs, ours, lambda one: 1e3 * one.bottleneck.longest_idle(1.0, END_S)),
         ),
     ]
+
+
+NEAR_S = (0.0, SETTLED_S)
+LATER_S = (SETTLED_S, 5.0)
+
+
+def _idle(one: Staged, part: tuple[float, float]) -> float:
+    """Give the share, in %, that the link idles in a part of the time after the three changes."""
+    first, last = part
+    shares = [
+        1 - one.bottleneck.utilization(np.array([change + first, change + last]))[0]
+        for change in CHANGES_S[1:]
+    ]
+    return 100 * float(np.mean(shares))
+
+
+def _swings(one: Staged) -> float:
+    """Count how often a second the queue goes from a quarter of the buffer to three quarters, or back."""
+    queue = one.bottleneck.queue(_GRID_S)
+    ends = np.where(queue >= 0.75 * BUFFER, 1, np.where(queue <= 0.25 * BUFFER, -1, 0))
+    ends = ends[ends != 0]
+    return float(np.count_nonzero(np.diff(ends))) / (END_S - 1.0)
 
 
 def _losses(runs: Runs, ours: str) -> list[Measured]:
@@ -205,40 +266,111 @@ def _count(times: Iterable[float], start_s: float, end_s: float) -> float:
     return float(sum(start_s <= moment < end_s for moment in times))
 
 
+_TRIED_MS = (60, 80, 120, 160)
+"""Time in which the link sends a full buffer."""
+
+
+def measure(context: Context) -> Grid:
+    """Tabulate what other buffers make of the flows and of the bottleneck."""
+    rows: list[tuple[Cell, ...]] = []
+    apart, least, steady, mean = [], [], [], []
+    for milliseconds in _TRIED_MS:
+        room = buffers(STAGED, RATE_BPS / 1e6, milliseconds / 1e3)
+        for name in SCHEMES:
+            some = staged(context, {**scheme(name, STAGED), **room})
+            reached = ends(some, NAMES[:4], 10.0)
+            spread = over(
+                100 * (most / few - 1)
+                for most, few in zip(reached["most"]["values"], reached["least"]["values"], strict=True)
+            )
+            lowest = over(_of_utilization(one, "min") for one in some)
+            queues = [
+                plain(over(float(one.bottleneck.queue(settled(change)).mean()) for one in some))
+                for change in CHANGES_S
+            ]
+            whole = over(float(one.bottleneck.queue(_GRID_S).mean()) for one in some)
+            rows.append((f"{milliseconds}", LABELS[name], spread, lowest, span(queues, 1), whole))
+            mean.append(plain(whole))
+            if name == "xfwa":
+                apart.append(plain(spread))
+                least.append(plain(lowest))
+                steady.append(100 * (max(queues) / min(queues) - 1))
+    buffer_ms = [f"{milliseconds} ms" for milliseconds in _TRIED_MS]
+    for fact, values, digits in (("apart", apart, 0), ("least", least, 2), ("steady", steady, 0)):
+        context.fact(fact, _listed(buffer_ms, (f"{value:.{digits}f}" for value in values)))
+    both = (f"{ours:.1f} and {tcp:.1f}" for tcp, ours in zip(mean[::2], mean[1::2], strict=True))
+    context.fact("queues", _listed(buffer_ms, both))
+    return Grid(
+        f"Flows that come and go at 1.5 Mbit/s, by the time in which the link sends a full buffer; mean and "
+        f"95 % interval of {SEEDS} runs",
+        (
+            "buffer (ms)",
+            "scheme",
+            "connections 1 to 4 after 10 s, most over least (%)",
+            "least throughput in 100 ms (Mbit/s)",
+            "mean queue between the changes (packets)",
+            "mean queue (packets)",
+        ),
+        tuple(rows),
+    )
+
+
+def _listed(names: Iterable[str], values: Iterable[str]) -> str:
+    return ", ".join(f"{value} ({name})" for name, value in zip(names, values, strict=True))
+
+
 def draw_figure_2(context: Context, path: Path) -> None:
     """Draw the segment numbers of the eight flows, by standard TCP and with XFWA."""
-    with picture(path, (13, 4.4)) as figure:
-        panels = figure.subplots(1, len(THREE), sharey=True)
-        times = np.arange(0.0, END_S, 0.05)
-        for axes, name in zip(panels, THREE, strict=True):
-            (one,) = staged(context, scheme(name, STAGED), seeds=1)
+    with picture(path, (11, 4.8)) as figure:
+        draw_progress(figure, by_scheme(context))
+
+
+def draw_progress(figure: "Figure", runs: Runs) -> None:
+    """Draw the segment numbers of every run, the first in full colour, a panel a scheme."""
+    panels = figure.subplots(1, len(runs), sharey=True)
+    times = np.arange(0.0, END_S, 0.05)
+    for axes, (name, some) in zip(panels, runs.items(), strict=True):
+        for one, style in zip(some, styles(), strict=False):
             for flow, colour in zip(NAMES, CYCLE, strict=True):
                 reached = one.acked(flow, times)
                 shown = (times >= STARTS_S.get(flow, 0.0)) & (times <= ends_s(flow) + 0.2)
-                axes.plot(times[shown], reached[shown], color=colour, label=flow[-1])
-            axes.set_title(LABELS[name])
-            axes.set_xlabel("time (s)")
-        panels[0].set_ylabel("segments acknowledged")
-        panels[0].set_ylim(bottom=0)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, title="connection", loc="outside lower center", ncols=8)
+                label = flow[-1] if one is some[0] else None
+                axes.plot(times[shown], reached[shown], color=colour, label=label, **style)
+        axes.set_title(LABELS[name])
+        axes.set_xlabel("time (s)")
+    panels[0].set_ylabel("segments acknowledged")
+    panels[0].set_ylim(bottom=0)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, title="connection", loc="outside lower center", ncols=8)
+
+
+def styles() -> Iterator[dict[str, float]]:
+    """Give the styles of a case's runs: the first before all others, those faint."""
+    yield {"lw": 1.5, "zorder": 3.0}
+    yield from repeat({"lw": 0.6, "alpha": 0.25})
 
 
 def draw_figure_3(context: Context, path: Path) -> None:
     """Draw throughput in 100 ms and queue of the bottleneck."""
     with picture(path, (11, 5.4)) as figure:
-        upper, lower = figure.subplots(2, 1, sharex=True)
-        edges = np.arange(0.0, END_S + 0.05, 0.1)
-        times = np.arange(0.0, END_S, 0.02)
-        for name in THREE:
-            (one,) = staged(context, scheme(name, STAGED), seeds=1)
+        draw_bottleneck(figure, by_scheme(context))
+
+
+def draw_bottleneck(figure: "Figure", runs: Runs) -> None:
+    """Draw throughput and queue of every run, the first in full colour."""
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    edges = np.arange(0.0, END_S + 0.05, 0.1)
+    times = np.arange(0.0, END_S, 0.02)
+    for name, some in runs.items():
+        for one, style in zip(some, styles(), strict=False):
             rate = one.bottleneck.utilization(edges) * RATE_BPS / 1e6
-            upper.step(edges[:-1], rate, where="post", color=COLOURS[name], label=LABELS[name])
-            lower.plot(times, one.bottleneck.queue(times), color=COLOURS[name], lw=1.0)
-        upper.axhline(RATE_BPS / 1e6, color=GREY, lw=0.8, ls="--")
-        lower.axhline(BUFFER, color=GREY, lw=0.8, ls="--")
-        upper.set_ylabel("throughput in 100 ms (Mbit/s)")
-        lower.set_ylabel("queue (packets)")
-        lower.set_xlabel("time (s)")
-        lower.set_xlim(0, END_S)
-        figure.legend(*upper.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+            label = LABELS[name] if one is some[0] else None
+            upper.step(edges[:-1], rate, where="post", color=COLOURS[name], label=label, **style)
+            lower.plot(times, one.bottleneck.queue(times), color=COLOURS[name], **style)
+    upper.axhline(RATE_BPS / 1e6, color=GREY, lw=0.8, ls="--")
+    lower.axhline(BUFFER, color=GREY, lw=0.8, ls="--")
+    upper.set_ylabel("throughput in 100 ms (Mbit/s)")
+    lower.set_ylabel("queue (packets)")
+    lower.set_xlabel("time (s)")
+    lower.set_xlim(0, END_S)
+    figure.legend(*upper.get_legend_handles_labels(), loc="outside upper center", ncols=len(runs))

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from bentpipe.papers.common import flows, link, over, plain
 from bentpipe.reproduction import Context, Row, Settings
-from bentpipe.results import Estimate, Number, Run
+from bentpipe.results import Estimate, Run
 from bentpipe.style import BLUE, GREY, picture
 
-from . import notes
 from .link_types import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
 from .over_time import flight
 from .runs import (
@@ -18,14 +17,13 @@ from .runs import (
     PACKET,
     PAYLOAD,
     WEB,
-    Measured,
     buffers,
     claims,
+    only_on,
     rate,
-    scheme,
     xfwa,
 )
-from .staged import CHANGES_S, Staged, full_queue, three
+from .staged import CHANGES_S, by_scheme, full_queue
 
 EIGHT = LinkType(10, 8, 3)
 """Where the windows are looked at: with so few flows a window has 55 packets and more."""
@@ -38,7 +36,7 @@ BUFFER_KB = EIGHT.mbps * 1e3 / 8 * ROOM_S
 LONG_S = 90
 """So long, and with a gentle beginning, for every congestion window to grow beyond the one written."""
 
-_LONG: Settings = {
+LONG: Settings = {
     "duration": f"{LONG_S} s",
     "tcp.initial_ssthresh": "40 segments",
     **buffers(GROUPS, EIGHT.mbps, ROOM_S),
@@ -62,56 +60,44 @@ def windows(context: Context, settings: Settings) -> list[dict[str, float]]:
     """Give the settled windows of the flows of figure 1b, in kB, in runs that begin at other moments."""
     found = []
     for seed in range(1, EIGHT.seeds + 1):
-        subject = context.trace(GROUPS, {**EIGHT.begun(seed), **_LONG, **settings}, title="windows")
+        subject = context.trace(GROUPS, {**EIGHT.begun(seed), **LONG, **settings}, title="windows")
         names = [flow["name"] for flow in flows(subject.run, "group")]
         found.append({name: flight(subject, name, *SETTLED_S) for name in names})
     return found
 
 
-def _gateway_on(name: str, ours: str = "xfwa") -> Settings:
-    gateway = scheme(ours, GROUPS)
-    return {key: value for key, value in gateway.items() if key == f"links.{name}.gateway"}
-
-
-def _sums(found: Sequence[Mapping[str, float]]) -> Estimate:
+def sums(found: Sequence[Mapping[str, float]]) -> Estimate:
+    """Give the sum of the windows of each run."""
     return over(sum(one.values()) for one in found)
 
 
-def equation_1(context: Context) -> list[Row]:
-    """Give the rows of equation 1."""
-    runs = three(context)
-    return claims(
-        context,
-        lambda ours: [
-            *_shares(context, ours),
-            _adapts(runs[ours]),
-            _only_lowered(context, ours),
-            _two_gateways(context, ours),
-            _hosts(context, ours),
-        ],
-        notes.EQUATION_1,
-    )
-
-
-def _shares(context: Context, ours: str) -> list[Measured]:
-    found = windows(context, scheme(ours, GROUPS))
-    by_group = {
-        WORDS[number]: over(
-            value / ROUND_TRIPS_S[number]
-            for one in found
-            for name, value in one.items()
-            if name.startswith(f"group{number}")
-        )
+def by_group(found: Sequence[Mapping[str, float]]) -> dict[int, list[float]]:
+    """Give the windows of the flows of each group."""
+    return {
+        number: [value for one in found for name, value in one.items() if name.startswith(f"group{number}")]
         for number in NUMBERS
     }
-    metric = "sum of the windows of all flows"
-    total = _sums(found)
-    return [
-        ("proportional to the round trip", "window of a flow over its round trip", by_group),
-        ("equal rates, by arithmetic", "feedback over round trip", _identity()),
-        ("sum of the windows", metric, {"sum": total, "Bw RTT_avg + Q_size": PIPE_KB + BUFFER_KB}),
-        ("bandwidth-delay product", metric, {"sum": total, "Bw RTT_avg": PIPE_KB}),
-    ]
+
+
+def equation_1(context: Context) -> list[Row]:
+    """Give the rows of equation 1: the windows that flows have under way."""
+    found = windows(context, xfwa(GROUPS))
+    shares = {
+        WORDS[number]: over(value / ROUND_TRIPS_S[number] for value in values)
+        for number, values in by_group(found).items()
+    }
+    metric, total = "sum of the windows of all flows", sums(found)
+    context.fact("more", f"{100 * (plain(total) / PIPE_KB - 1):.0f} %")
+    context.fact("stated", f"{100 * BUFFER_S / MEAN_ROUND_TRIP_S:.0f} %")
+    return claims(
+        context,
+        [
+            ("proportional to the round trip", "window of a flow over its round trip", shares),
+            ("equal rates, by arithmetic", "feedback over round trip", _identity()),
+            ("sum of the windows", metric, {"sum": total, "Bw RTT_avg + Q_size": PIPE_KB + BUFFER_KB}),
+            ("bandwidth-delay product", metric, {"sum": total, "Bw RTT_avg": PIPE_KB}),
+        ],
+    )
 
 
 def _identity() -> dict[str, float]:
@@ -127,51 +113,9 @@ def _identity() -> dict[str, float]:
     return {**rates, "Bw/N + Q/(N RTT_avg)": expected}
 
 
-def _adapts(runs: Sequence[Staged]) -> Measured:
-    counts = {0.0: "4 flows", 10.0: "6 flows", 5.0: "8 flows"}
-    found = {
-        words: over(flight(one.subject, "connection1", begin + 2.0, begin + 5.0) for one in runs)
-        for begin, words in counts.items()
-    }
-    return "number of flows", "window of a flow", found
-
-
-def _only_lowered(context: Context, ours: str) -> Measured:
-    small = {"flows.group1.receiver_tcp": '{ receive_window = "4 segments" }'}
-    values = {
-        words: over(one["group10"] for one in windows(context, {**small, **gateway}))
-        for words, gateway in (("with XFWA", scheme(ours, GROUPS)), ("without", {}))
-    }
-    return "only lowered", "window of a flow whose receiver offers 4 packets", values
-
-
-def _two_gateways(context: Context, ours: str) -> Measured:
-    slow = {"links.isl2.rate": f"{EIGHT.mbps / 2:g} Mbit/s", "links.isl2.queue": f"{500 * BUFFER_KB:.0f} B"}
-    first, second = (_gateway_on(name, ours) for name in ("isl1", "isl2"))
-    values = {
-        "both": {**slow, **first, **second},
-        "tighter alone": {**slow, **second},
-        "other alone": first,
-    }
-    return (
-        "two gateways",
-        "sum of the windows of all flows",
-        {words: _sums(windows(context, settings)) for words, settings in values.items()},
-    )
-
-
-def _hosts(context: Context, ours: str) -> Measured:
-    settings = [{**EIGHT.begun(seed), **_LONG, **scheme(ours, GROUPS)} for seed in range(1, EIGHT.seeds + 1)]
-    rates = over(
-        EIGHT.mbps * plain(link(run, BOTTLENECK)["utilization"]) for run in context.runs(GROUPS, settings)
-    )
-    values: dict[str, Number] = {"xfwa": rates, "capacity": EIGHT.mbps}
-    return "what the gateway asks of hosts", "throughput with hosts as they are", values
-
-
 def figure_1(context: Context) -> list[Row]:
     """Give the rows of figure 1: what the network is, measured in it."""
-    staged = three(context)
+    staged = by_scheme(context)
     run = staged["tcp"][0].subject.run
     isl = link(run, BOTTLENECK)
     sends = {change: _sending(run, change + 2.5) for change in CHANGES_S}
@@ -190,10 +134,7 @@ def figure_1(context: Context) -> list[Row]:
         *(context.number(WORDS[number], "round trip", 1e3 * _idle(context, number)) for number in NUMBERS),
         *(
             context.number(
-                WORDS[number],
-                "round trip that the gateway finds by TTLs",
-                1e3 * _found(context, number),
-                notes.FOUND,
+                WORDS[number], "round trip that the gateway finds by TTLs", 1e3 * _found(context, number)
             )
             for number in NUMBERS
         ),
@@ -202,8 +143,7 @@ def figure_1(context: Context) -> list[Row]:
         context.claim(
             "buffer",
             "most that waits at the bottleneck",
-            {"buffer": {**full, "mean": full["mean"] * PACKET / 1e3}, "pipe": pipe / 1e3},
-            notes.WHOLE_PACKETS,
+            {"buffer": full["mean"] * PACKET / 1e3, "pipe": pipe / 1e3},
         ),
         *(context.number(f"after {change:g} s", "flows that send", sends[change]) for change in CHANGES_S),
         context.number(
@@ -256,7 +196,7 @@ def _idle(context: Context, number: int) -> float:
 
 def _found(context: Context, number: int) -> float:
     """Give the round trip that equation 1 was given, from the window of a flow that is alone, in s."""
-    settings = {**rate(GROUPS, 5), **_lone(number), **_gateway_on(BOTTLENECK)}
+    settings = {**rate(GROUPS, 5), **_lone(number), **only_on(BOTTLENECK, GROUPS)}
     (gateway,) = context.run(GROUPS, settings)["gateways"]
     return 8 * plain(gateway["window_mean_bytes"]) / 5e6 - BUFFER_S
 
@@ -272,13 +212,9 @@ def draw(context: Context, path: Path) -> None:
     with picture(path, (6.5, 4)) as figure:
         axes = figure.subplots()
         axes.plot(trips, each, color=GREY, label="equation 1")
-        for number, trip in zip(NUMBERS, trips, strict=True):
-            values = [
-                value for one in found for name, value in one.items() if name.startswith(f"group{number}")
-            ]
-            axes.plot(
-                [trip] * len(values), values, "o", ms=4, color=BLUE, label="flows" if number == 1 else None
-            )
+        for trip, values in zip(trips, by_group(found).values(), strict=True):
+            label = "flows" if trip == trips[0] else None
+            axes.plot([trip] * len(values), values, "o", ms=4, color=BLUE, label=label)
         axes.set_xlabel("round trip without queues (ms)")
         axes.set_ylabel("under way (kB)")
         axes.set_title(f"{EIGHT.flows} flows, {EIGHT.mbps:g} Mbit/s")

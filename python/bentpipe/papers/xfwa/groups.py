@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.grid import Cell, Grid
-from bentpipe.papers.common import curve, flows, over, seeded
+from bentpipe.papers.common import curve, flows, over, plain, seeded
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
 from bentpipe.style import CYCLE, picture
 
-from . import notes
-from .link_types import EQUAL_SHARES, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
+from .coming_and_going import styles
+from .link_types import NUMBERS, OTHERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
 from .over_time import Series, acked
 from .runs import (
     COLOURS,
@@ -22,7 +22,6 @@ from .runs import (
     LABELS,
     SCHEMES,
     SEEDS,
-    THREE,
     Measured,
     buffers,
     busy,
@@ -30,8 +29,10 @@ from .runs import (
     jain,
     scheme,
     segments,
+    span,
     wait_ms,
 )
+from .staged import END_S
 
 
 @dataclass(frozen=True)
@@ -59,57 +60,68 @@ def traced(context: Context, name: str, seeds: int = SEEDS) -> list[Grouped]:
     ]
 
 
+def by_scheme(context: Context, ours: str = "xfwa") -> dict[str, list[Grouped]]:
+    """Run them by standard TCP, and with XFWA or, as `ours`, with another choice of its delta."""
+    return {name: traced(context, name) for name in ("tcp", ours)}
+
+
 def figure_4(context: Context) -> list[Row]:
     """Give the rows of figure 4: progress at the rate of T1."""
-    runs = {name: traced(context, name) for name in THREE}
+    return claims(context, progress(context))
 
-    def measure(ours: str) -> list[Measured]:
-        some = {"tcp": runs["tcp"], "xfwa": runs[ours]}
-        slopes: dict[str, Measured] = {
-            name: (
-                name,
-                "progress of a flow from 5 to 20 s",
-                {
-                    WORDS[number]: over(one.slope(number, 5.0, 20.0) for one in some[name])
-                    for number in NUMBERS
-                },
-            )
-            for name in SCHEMES
-        }
-        apart = {name: over(map(_apart, some[name])) for name in SCHEMES}
-        metric = "largest over least progress of the groups in any 5 s"
-        return [slopes["xfwa"], slopes["tcp"], ("parallel throughout", metric, apart)]
 
-    return claims(context, measure, notes.FIGURE_4)
+def progress(context: Context, ours: str = "xfwa") -> list[Measured]:
+    """Measure the growth of the segment numbers of each group."""
+    runs = by_scheme(context, ours)
+    some = {"xfwa": runs[ours], "tcp": runs["tcp"]}
+    slopes: list[Measured] = [
+        (
+            name,
+            "progress of a flow from 5 to 20 s",
+            {WORDS[number]: over(one.slope(number, 5.0, END_S) for one in found) for number in NUMBERS},
+        )
+        for name, found in some.items()
+    ]
+    apart = {name: over(map(_apart, some[name])) for name in SCHEMES}
+    return [*slopes, ("parallel throughout", "largest over least progress of the groups in any 5 s", apart)]
 
 
 def _apart(one: Grouped) -> float:
     worst = 1.0
-    for start in np.arange(1.0, 15.5, 0.5):
+    for start in np.arange(1.0, END_S - 4.5, 0.5):
         slopes = [one.slope(number, start, start + 5.0) for number in NUMBERS]
         worst = max(worst, max(slopes) / max(min(slopes), 0.2))
     return worst
 
 
-BUFFERS_MS = (60, 140, 280)
+_TRIED = ((8, 60), (8, 140), (8, 280), (4, 60), (12, 60), (16, 60))
+"""Flows on T1, and the ms in which the link sends a full buffer."""
 
 
 def measure_figure_4(context: Context) -> Grid:
-    """Tabulate the packets sent at the rate of T1 by the buffer, which decides how long the queue is."""
-    about = TYPES["T1"]
+    """Tabulate the packets sent at the rate of T1 by the number of flows and by the buffer."""
     rows: list[tuple[Cell, ...]] = []
-    for milliseconds in BUFFERS_MS:
+    apart = {}
+    for count, milliseconds in _TRIED:
+        about = LinkType(TYPES["T1"].mbps, count)
         room = buffers(GROUPS, about.mbps, milliseconds / 1e3)
         cases = {
             name: [{**about.begun(seed), **room, **scheme(name, GROUPS)} for seed in range(1, SEEDS + 1)]
-            for name in THREE
+            for name in SCHEMES
         }
         for name, runs in seeded(context, GROUPS, cases).items():
             wait = over(map(wait_ms, runs))
-            rows.append((f"{milliseconds}", LABELS[name], *_means(runs).values(), _fairness(runs), wait))
+            where = (f"{count}", f"{milliseconds}", LABELS[name])
+            rows.append((*where, *means(runs).values(), fairness(runs), wait))
+            apart[count, milliseconds, name] = spread(runs)
+    context.fact("by flows", span(apart[count, 60, "xfwa"] for count in (4, 12, 16)))
+    context.fact("by buffer", span(apart[8, milliseconds, "xfwa"] for milliseconds in (140, 280)))
+    windows = LinkType(TYPES["T1"].mbps, 8).windows()
+    context.fact("windows", ", ".join(f"{value:.1f}" for value in windows.values()))
     return Grid(
-        "Packets that a flow got through in 20 s at 1.5 Mbit/s, by the buffer; mean and 95 % interval",
+        "Packets that a flow got through in 20 s at 1.5 Mbit/s, by flows and buffer; mean and 95 % interval",
         (
+            "flows",
             "buffer (ms)",
             "scheme",
             *(f"{word} (packets)" for word in WORDS.values()),
@@ -120,62 +132,78 @@ def measure_figure_4(context: Context) -> Grid:
     )
 
 
-def by_type(context: Context, types: Mapping[str, LinkType]) -> dict[tuple[str, str], list[Run]]:
-    """Run the groups at every rate by both schemes, and with XFWA with a longer delta."""
+def by_type(
+    context: Context, types: Mapping[str, LinkType], names: Sequence[str] = SCHEMES
+) -> dict[tuple[str, str], list[Run]]:
+    """Run the groups at every rate by some of the schemes."""
     cases = {
         (kind, name): [{**scheme(name, GROUPS), **about.begun(seed)} for seed in range(1, about.seeds + 1)]
         for kind, about in types.items()
-        for name in THREE
+        for name in names
     }
     return seeded(context, GROUPS, cases)
 
 
-def _sent(run: Run, number: int) -> float:
-    group = [segments(flow) for flow in flows(run, f"group{number}")]
-    return sum(group) / len(group)
+def _sent(run: Run, *numbers: int) -> float:
+    sent = [segments(flow) for number in numbers for flow in flows(run, f"group{number}")]
+    return sum(sent) / len(sent)
 
 
-def _means(runs: Sequence[Run]) -> dict[str, Estimate]:
+def means(runs: Sequence[Run]) -> dict[str, Estimate]:
+    """Give the packets that a flow of each group got through."""
     return {WORDS[number]: over(_sent(run, number) for run in runs) for number in NUMBERS}
 
 
-def _fairness(runs: Sequence[Run]) -> Estimate:
+def spread(runs: Sequence[Run]) -> float:
+    """Give by how many % the best group is ahead of the worst."""
+    found = [plain(value) for value in means(runs).values()]
+    return 100 * (max(found) / min(found) - 1)
+
+
+def fairness(runs: Sequence[Run]) -> Estimate:
+    """Give Jain's index of the packets that the flows got through."""
     return over(jain([segments(flow) for flow in flows(run, "group")]) for run in runs)
 
 
 def figure_5(context: Context) -> list[Row]:
     """Give the rows of figure 5: packets sent at every rate."""
-    runs = by_type(context, TYPES)
+    return claims(context, packets(context))
 
-    def measure(ours: str) -> list[Measured]:
-        found: list[Measured] = []
-        for kind in TYPES:
-            some = {"xfwa": runs[kind, ours], "tcp": runs[kind, "tcp"]}
-            found += [(f"{kind}, {name}", "packets sent by a flow", _means(some[name])) for name in some]
-            fairness = {name: _fairness(some[name]) for name in some}
-            found.append((kind, "Jain's index of packets sent", fairness))
-        return found
 
-    words = {
-        f"{kind}, {name}": notes.flows_of_type(about.flows, about.mbps, about.window(4))
-        for kind, about in TYPES.items()
-        for name in SCHEMES
-    }
-    return claims(context, measure, words)
+def packets(context: Context, ours: str = "xfwa") -> list[Measured]:
+    """Measure the packets that the flows got through at every rate."""
+    runs = by_type(context, TYPES, ("tcp", ours))
+    found: list[Measured] = []
+    for kind in TYPES:
+        some = {"xfwa": runs[kind, ours], "tcp": runs[kind, "tcp"]}
+        found += [(f"{kind}, {name}", "packets sent by a flow", means(some[name])) for name in some]
+        halves = {
+            words: over(_sent(run, *numbers) for run in some["tcp"])
+            for words, numbers in (("groups 1 and 2", (1, 2)), ("groups 3 and 4", (3, 4)))
+        }
+        found.append((f"{kind}, tcp, halves", "packets sent by a flow", halves))
+        found.append((kind, "Jain's index of packets sent", {name: fairness(some[name]) for name in some}))
+    return found
 
 
 def measure_figure_5(context: Context) -> Grid:
-    """Tabulate the packets sent with two choices of the number of flows."""
+    """Tabulate the packets sent with other numbers of flows."""
     rows: list[tuple[Cell, ...]] = []
-    for types in (TYPES, EQUAL_SHARES):
-        for (kind, name), runs in by_type(context, types).items():
-            about = (kind, f"{types[kind].flows}", LABELS[name])
-            rows.append((*about, *_means(runs).values(), _fairness(runs), over(map(busy, runs))))
+    apart: dict[str, list[float]] = {kind: [] for kind in TYPES}
+    for words, types in {"187.5 kbit/s each": TYPES, **OTHERS}.items():
+        names = SCHEMES if types is TYPES else ("xfwa",)
+        for (kind, name), runs in by_type(context, types, names).items():
+            about = (kind, words, f"{types[kind].flows}", LABELS[name])
+            rows.append((*about, *means(runs).values(), fairness(runs), over(map(busy, runs))))
+            if name == "xfwa":
+                apart[kind].append(spread(runs))
+    for kind, found in apart.items():
+        context.fact(kind, span(found))
     return Grid(
-        "Packets that a flow got through in 20 s, with two choices of the number of flows; mean and 95 % "
-        "interval",
+        "Packets that a flow got through in 20 s, with other numbers of flows; mean and 95 % interval",
         (
             "link",
+            "share",
             "flows",
             "scheme",
             *(f"{word} (packets)" for word in WORDS.values()),
@@ -188,15 +216,17 @@ def measure_figure_5(context: Context) -> Grid:
 
 def draw_figure_4(context: Context, path: Path) -> None:
     """Draw the segment numbers of the flows of each group."""
-    with picture(path, (13, 4.4)) as figure:
-        panels = figure.subplots(1, len(THREE), sharey=True)
-        times = np.arange(0.0, 20.0, 0.05)
-        for axes, name in zip(panels, THREE, strict=True):
-            (one,) = traced(context, name, seeds=1)
-            for number, colour in zip(NUMBERS, CYCLE, strict=False):
-                for place, reached in enumerate(one.acked(number, times)):
-                    words = f"{WORDS[number]}, {1e3 * ROUND_TRIPS_S[number]:.0f} ms" if place == 0 else None
-                    axes.plot(times, reached, color=colour, label=words)
+    with picture(path, (11, 4.8)) as figure:
+        runs = by_scheme(context)
+        panels = figure.subplots(1, len(runs), sharey=True)
+        times = np.arange(0.0, END_S, 0.05)
+        for axes, (name, some) in zip(panels, runs.items(), strict=True):
+            for one, style in zip(some, styles(), strict=False):
+                for number, colour in zip(NUMBERS, CYCLE, strict=False):
+                    for place, reached in enumerate(one.acked(number, times)):
+                        words = f"{WORDS[number]}, {1e3 * ROUND_TRIPS_S[number]:.0f} ms"
+                        label = words if place == 0 and one is some[0] else None
+                        axes.plot(times, reached, color=colour, label=label, **style)
             axes.set_title(LABELS[name])
             axes.set_xlabel("time (s)")
         panels[0].set_ylabel("segments acknowledged")
@@ -210,20 +240,20 @@ def draw_figure_5(context: Context, path: Path) -> None:
     with picture(path, (12, 4)) as figure:
         panels = figure.subplots(1, len(TYPES))
         for axes, (kind, about) in zip(panels, TYPES.items(), strict=True):
-            for offset, name in zip((-0.25, 0.0, 0.25), THREE, strict=True):
+            for offset, name in zip((-0.2, 0.2), SCHEMES, strict=True):
                 some = runs[kind, name]
                 for number in NUMBERS:
                     each = [segments(flow) for flow in flows(some[0], f"group{number}")]
-                    around = np.linspace(-0.08, 0.08, len(each)) + number + offset
+                    around = np.linspace(-0.1, 0.1, len(each)) + number + offset
                     axes.plot(around, each, ".", ms=2, color=COLOURS[name], alpha=0.5)
                 places = [number + offset for number in NUMBERS]
-                means = list(_means(some).values())
+                values = list(means(some).values())
                 curve(
-                    axes, places, means, color=COLOURS[name], label=LABELS[name], ls="none", ms=5, capsize=3
+                    axes, places, values, color=COLOURS[name], label=LABELS[name], ls="none", ms=5, capsize=3
                 )
             axes.set_title(f"{kind}: {about.mbps:g} Mbit/s, {about.flows} flows")
             axes.set_xticks(NUMBERS)
             axes.set_xlabel("group")
             axes.set_ylim(bottom=0)
         panels[0].set_ylabel("packets in 20 s; dots: flows of one run")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SCHEMES))

@@ -23,10 +23,10 @@ class LinkType:
     flows: int
     seeds: int = SEEDS
 
-    def window(self, number: int) -> float:
-        """Give the window of a flow of a group in packets, by equation 1."""
+    def windows(self) -> dict[int, float]:
+        """Give the window of a flow of each group in packets, by equation 1."""
         level = self.mbps * 1e6 / 8 / self.flows * (1 + BUFFER_S / MEAN_ROUND_TRIP_S)
-        return level * ROUND_TRIPS_S[number] / PAYLOAD
+        return {number: level * trip / PAYLOAD for number, trip in ROUND_TRIPS_S.items()}
 
     def settings(self) -> Settings:
         """Give rate, buffers and flows."""
@@ -52,16 +52,27 @@ class LinkType:
 
 TYPES = {
     "T1": LinkType(1.5, 8),
-    "T2": LinkType(10, 20),
-    "T3": LinkType(45, 40),
-    "OC3": LinkType(155, 80, 5),
-}
-"""So few that a figure can show each, so many that their up-links fill the link."""
-
-EQUAL_SHARES = {
-    "T1": TYPES["T1"],
     "T2": LinkType(10, 52),
-    "T3": LinkType(45, 240, 3),
-    "OC3": LinkType(155, 824, 3),
+    "T3": LinkType(45, 240, 5),
+    "OC3": LinkType(155, 824, 6),
 }
-"""Another choice: as many flows as leave each 187.5 kbit/s."""
+"""As many flows as leave each 187.5 kbit/s: the document fixes a number by the least fair share."""
+
+OTHERS = {
+    "375 kbit/s each": {
+        "T1": LinkType(1.5, 4),
+        "T2": LinkType(10, 24),
+        "T3": LinkType(45, 120, 3),
+    },
+    "93.75 kbit/s each": {
+        "T1": LinkType(1.5, 16),
+        "T2": LinkType(10, 104),
+        "T3": LinkType(45, 480, 3),
+    },
+    "few flows": {
+        "T2": LinkType(10, 20),
+        "T3": LinkType(45, 40, 3),
+        "OC3": LinkType(155, 80, 3),
+    },
+}
+"""Other choices of how many flows share a link."""

@@ -9,7 +9,7 @@ from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Settings
 
 from .over_time import Bottleneck, Series, acked
-from .runs import BOTTLENECK, SEEDS, STAGED, THREE, jain, moments, scheme
+from .runs import BOTTLENECK, SEEDS, STAGED, jain, moments, scheme
 
 NAMES = [f"connection{number}" for number in range(1, 9)]
 LATE_S = 5.0
@@ -83,9 +83,9 @@ def staged(context: Context, settings: Settings, seeds: int = SEEDS) -> list[Sta
     ]
 
 
-def three(context: Context) -> dict[str, list[Staged]]:
-    """Run them by standard TCP, with XFWA, and with XFWA with a longer delta."""
-    return {name: staged(context, scheme(name, STAGED)) for name in THREE}
+def by_scheme(context: Context, ours: str = "xfwa") -> dict[str, list[Staged]]:
+    """Run them by standard TCP, and with XFWA or, as `ours`, with another choice of its delta."""
+    return {name: staged(context, scheme(name, STAGED)) for name in ("tcp", ours)}
 
 
 def full_queue(one: Staged) -> float:

@@ -9,13 +9,12 @@ from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 from bentpipe.style import picture
 
-from . import notes
 from .runs import (
     COLOURS,
     LABELS,
     PERSISTENT,
+    SCHEMES,
     SEEDS,
-    THREE,
     WEB,
     Measured,
     buffers,
@@ -33,12 +32,12 @@ COUNTS = (0, 10, 20, 30, 40, 50)
 FEW = 5
 """Runs of each case where something else is tried."""
 
-WIDER: Settings = {"links.up.rate": "20 Mbit/s"}
-"""Up-links that are faster than the bottleneck."""
-
 TRIED: Mapping[str, Settings] = {
     "as in the scenario": {},
-    "up-links of 20 Mbit/s": WIDER,
+    "up-links of 20 Mbit/s": {"links.up.rate": "20 Mbit/s"},
+    "up-links and down-links that hold everything": {
+        f"links.{link}.queue": "unlimited" for link in ("up", "down", "webup", "webdown")
+    },
     "100 kbit/s while on": {"flows.web.rate": "100 kbit/s"},
     "2 Mbit/s while on": {"flows.web.rate": "2 Mbit/s"},
     "buffer of 160 ms": buffers(WEB, 10, 0.16),
@@ -58,14 +57,18 @@ def _settings(count: int, name: str, seed: int, changes: Settings) -> Settings:
 
 
 def by_count(
-    context: Context, changes: Settings | None = None, counts: Sequence[int] = COUNTS, seeds: int = SEEDS
+    context: Context,
+    changes: Settings | None = None,
+    counts: Sequence[int] = COUNTS,
+    seeds: int = SEEDS,
+    ours: str = "xfwa",
 ) -> dict[tuple[int, str], list[Run]]:
-    """Run each number of on/off flows by both schemes, and with XFWA with a longer delta."""
+    """Run each number of on/off flows by standard TCP, and with XFWA or another choice of its delta."""
     found = {}
     for count in counts:
         cases = {
             name: [_settings(count, name, seed, changes or {}) for seed in range(1, seeds + 1)]
-            for name in THREE
+            for name in ("tcp", ours)
         }
         for name, runs in seeded(context, WEB if count > 0 else PERSISTENT, cases).items():
             found[count, name] = runs
@@ -84,30 +87,21 @@ def drops(runs: Iterable[Run]) -> Estimate:
 
 def figure_6(context: Context) -> list[Row]:
     """Give the rows of figure 6."""
-    runs = by_count(context)
-    wider = by_count(context, WIDER, seeds=FEW)
-
-    def measured(ours: str) -> list[Measured]:
-        return [
-            (
-                f"{count} on/off flows",
-                metric,
-                {"tcp": value(runs[count, "tcp"]), "xfwa": value(runs[count, ours])},
-            )
-            for count in COUNTS
-            for metric, value in (("utilization", utilization), ("drop rate", drops))
-        ]
-
-    words = {f"{count} on/off flows": notes.wider(_words(wider, count)) for count in COUNTS}
-    return claims(context, measured, words)
+    return claims(context, link_use(context))
 
 
-def _words(runs: Mapping[tuple[int, str], list[Run]], count: int) -> str:
-    return "; ".join(
-        f"{LABELS[name]} {utilization(runs[count, name])['mean']:.1f} % busy, "
-        f"{drops(runs[count, name])['mean']:.2f} % dropped"
-        for name in THREE
-    )
+def link_use(context: Context, ours: str = "xfwa") -> list[Measured]:
+    """Measure utilization and drop rate of the bottleneck."""
+    runs = by_count(context, ours=ours)
+    return [
+        (
+            f"{count} on/off flows",
+            metric,
+            {"tcp": value(runs[count, "tcp"]), "xfwa": value(runs[count, ours])},
+        )
+        for count in COUNTS
+        for metric, value in (("utilization", utilization), ("drop rate", drops))
+    ]
 
 
 def _goodput(run: Run, prefix: str) -> float:
@@ -150,23 +144,17 @@ def measure(context: Context) -> Grid:
 
 
 def draw(context: Context, path: Path) -> None:
-    """Draw utilization and drop rate over the number of on/off flows, as stated and with faster up-links."""
-    rows = {
-        "up-links of 10 Mbit/s, as stated": by_count(context),
-        "up-links of 20 Mbit/s": by_count(context, WIDER, seeds=FEW),
-    }
-    with picture(path, (10, 7)) as figure:
-        grid = figure.subplots(len(rows), 2, sharex=True)
-        for panels, (title, runs) in zip(grid, rows.items(), strict=True):
-            panels[0].set_title(title)
-            for axes, (label, measured) in zip(
-                panels, {"link busy (%)": utilization, "dropped (%)": drops}.items(), strict=True
-            ):
-                for name in THREE:
-                    values = [measured(runs[count, name]) for count in COUNTS]
-                    curve(axes, COUNTS, values, color=COLOURS[name], label=LABELS[name])
-                axes.set_ylabel(label)
-            panels[1].set_ylim(bottom=0)
-        for axes in grid[-1]:
+    """Draw utilization and drop rate over the number of on/off flows."""
+    runs = by_count(context)
+    with picture(path, (10, 4)) as figure:
+        panels = figure.subplots(1, 2)
+        for axes, (label, measured) in zip(
+            panels, {"link busy (%)": utilization, "dropped (%)": drops}.items(), strict=True
+        ):
+            for name in SCHEMES:
+                values = [measured(runs[count, name]) for count in COUNTS]
+                curve(axes, COUNTS, values, color=COLOURS[name], label=LABELS[name])
             axes.set_xlabel("on/off flows")
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+            axes.set_ylabel(label)
+        panels[1].set_ylim(bottom=0)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SCHEMES))

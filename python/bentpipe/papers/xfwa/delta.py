@@ -1,0 +1,51 @@
+"""Beyond the document: what its claims come to with delta as it states it, and as it is inferred here."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bentpipe.grid import Cell, Grid
+from bentpipe.reproduction import Context
+from bentpipe.style import picture
+from bentpipe.verdicts import describe, judge_claim
+
+from . import coming_and_going, groups, web
+from .runs import STAGED, Measured, scheme
+from .staged import staged
+
+_ITEMS: dict[str, Callable[[Context, str], list[Measured]]] = {
+    "figure-2": coming_and_going.progress,
+    "figure-3": coming_and_going.bottleneck,
+    "figure-4": groups.progress,
+    "figure-5": groups.packets,
+    "figure-6": web.link_use,
+}
+
+
+def measure(context: Context) -> Grid:
+    """Tabulate every claim that speaks of XFWA with both choices of delta."""
+    published = {(row.item, row.case, row.metric): row for row in context.paper.published}
+    rows: list[tuple[Cell, ...]] = []
+    for item, measured in _ITEMS.items():
+        for (case, metric, ours), (_, _, stated) in zip(
+            measured(context, "xfwa"), measured(context, "stated"), strict=True
+        ):
+            if ours == stated:
+                continue
+            about = published[item, case, metric]
+            both = [
+                f"{describe(values, about.unit)}: {judge_claim(about.published, values)}"
+                for values in (stated, ours)
+            ]
+            rows.append((item, case, metric, about.published, *both))
+    return Grid(
+        "The claims that speak of XFWA, with delta as stated and as inferred",
+        ("item", "case", "metric", "claim", "delta RTT_avg, as stated", "delta 2 RTT_avg, inferred"),
+        tuple(rows),
+    )
+
+
+def draw(context: Context, path: Path) -> None:
+    """Draw figure 2 with both choices."""
+    with picture(path, (11, 4.8)) as figure:
+        runs = {name: staged(context, scheme(name, STAGED)) for name in ("stated", "xfwa")}
+        coming_and_going.draw_progress(figure, runs)
