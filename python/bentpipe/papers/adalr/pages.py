@@ -76,6 +76,17 @@ def table_2(context: Context) -> list[Row]:
 def table_5(context: Context) -> list[Row]:
     """Give the rows of table 5."""
     times = ideal(context)
+    for what, pipelining in (("connections", "true"), ("serial", "false")):
+        tried = [
+            time
+            for connections in (1, 2, 3, 4)
+            if (connections, pipelining) != (1, "true")
+            for time in _with(
+                context, {"flows.page.connections": connections, "flows.page.pipelining": pipelining}
+            )
+        ]
+        context.fact(what, f"{min(tried):.1f} to {max(tried):.1f} s")
+    context.fact("open", f"{max(_with(context, {'tcp.restart_after_idle': 'false'})):.1f} s")
     rows = []
     for metric in ("page response time", "page response time, slides"):
         rows += [context.number(name(case), metric, time) for case, time in times.items()]
@@ -94,8 +105,12 @@ def table_5(context: Context) -> list[Row]:
 
 def ideal(context: Context) -> dict[Case, float]:
     """Give the response time in s without losses."""
-    runs = context.runs("pages.toml", [settings_of(case, "page") for case in CASES])
-    return {case: response_s(run) for case, run in zip(CASES, runs, strict=True)}
+    return dict(zip(CASES, _with(context, {}), strict=True))
+
+
+def _with(context: Context, changes: Settings) -> list[float]:
+    runs = context.runs("pages.toml", [{**settings_of(case, "page"), **changes} for case in CASES])
+    return [response_s(run) for run in runs]
 
 
 def _printed(context: Context, case: Case) -> float:
