@@ -160,6 +160,13 @@ def spread(runs: Sequence[Run]) -> float:
     return 100 * (max(found) / min(found) - 1)
 
 
+def _expected(about: LinkType, runs: Sequence[Run]) -> float:
+    """Give the `spread` of whole packets of the windows over round trips with the mean wait in them."""
+    wait_s = plain(over(map(wait_ms, runs))) / 1e3
+    rates = [int(window) / (ROUND_TRIPS_S[number] + wait_s) for number, window in about.windows().items()]
+    return 100 * (max(rates) / min(rates) - 1)
+
+
 def fairness(runs: Sequence[Run]) -> Estimate:
     """Give Jain's index of the packets that the flows got through."""
     return over(jain([segments(flow) for flow in flows(run, "group")]) for run in runs)
@@ -197,6 +204,8 @@ def measure_figure_5(context: Context) -> Grid:
             rows.append((*about, *means(runs).values(), fairness(runs), over(map(busy, runs))))
             if name == "xfwa":
                 apart[kind].append(spread(runs))
+            if name == "xfwa" and types is TYPES:
+                context.fact(f"{kind}, windows", f"{_expected(types[kind], runs):.0f}")
     for kind, found in apart.items():
         context.fact(kind, span(found))
     return Grid(
