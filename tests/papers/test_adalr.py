@@ -106,3 +106,24 @@ def test_the_busy_share_over_time_is_the_utilization() -> None:
     assert isinstance(busy, float)
     assert shares.max() <= 101
     assert shares.mean() == pytest.approx(100 * busy, rel=0.005)
+
+
+def test_congestion_makes_all_variants_alike(rows_of: RowsOf) -> None:
+    rows = rows_of("adalr/table-7")
+    times = [row for (_, metric), row in rows.items() if metric == "download response time" and row.unit]
+    assert {row.verdict for row in times} <= {"match", "differs"}
+    assert all(abs(row.deviation) < 0.06 for row in times if row.deviation is not None)
+    assert rows["comparable, enabled", "download response time"].verdict == "match"
+
+
+def test_table_7_contradicts_what_section_6_says_of_delayed_ack(rows_of: RowsOf) -> None:
+    rows = rows_of("adalr/table-7")
+    printed = [row for (_, metric), row in rows.items() if metric.endswith("as printed")]
+    assert [(row.verdict, row.cause) for row in printed] == 2 * [("differs", "contradiction")]
+
+
+def test_gains_with_bit_errors_are_paired_and_known_to_a_few_points(rows_of: RowsOf) -> None:
+    gains = [row for row in rows_of("adalr/figure-8").values() if row.unit == "%"]
+    assert len(gains) == 6
+    assert all(row.ci95 is not None and row.ci95 < 1.5 for row in gains)
+    assert all(isinstance(row.number, dict) and len(row.number["values"]) >= 19 for row in gains)

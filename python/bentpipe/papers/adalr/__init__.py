@@ -17,14 +17,21 @@ _OVER_BER = {
     "figure-16": "Figure 16: utilization with bit errors and congestion",
 }
 _ERRORS = {
-    name: Item(name, title, errors.compute, errors.draw, texts.ERRORS[name])
+    name: Item(
+        name,
+        title,
+        errors.compute,
+        errors.draw,
+        texts.ERRORS[name],
+        undrawn=(errors.DOWNLOADS if errors.FIGURES[name][1] else errors.RENO,),
+    )
     for name, title in _OVER_BER.items()
 }
 
 _CONGESTED = {
-    "figure-4": ("Figure 4: throughput over time with congestion", "throughput"),
-    "figure-5": ("Figure 5: goodput over time with congestion", "goodput"),
-    "figure-6": ("Figure 6: utilization over time with congestion", "utilization"),
+    "figure-4": "Figure 4: throughput over time with congestion",
+    "figure-5": "Figure 5: goodput over time with congestion",
+    "figure-6": "Figure 6: utilization over time with congestion",
 }
 
 ITEMS = (
@@ -76,14 +83,8 @@ ITEMS = (
         texts.TABLE_7,
     ),
     *(
-        Item(
-            name,
-            title,
-            congestion.figures,
-            partial(ideal.draw_over_time, what=what, scenario="congestion.toml", delayed=("enabled",)),
-            texts.CONGESTED,
-        )
-        for name, (title, what) in _CONGESTED.items()
+        Item(name, title, congestion.figures, congestion.draw, texts.CONGESTED, undrawn=("download.toml",))
+        for name, title in _CONGESTED.items()
     ),
     Item("figure-7", "Figure 7: page response time with bit errors", pages.figure_7, pages.draw_figure_7),
     *(_ERRORS[f"figure-{number}"] for number in (8, 9, 10, 11)),

@@ -32,7 +32,7 @@ READINGS: Mapping[str, Mapping[str, str]] = {
 
 CHANNELS: Mapping[str, Mapping[str, str]] = {
     "no losses": {},
-    **{f"BER {ber}": bit_errors(ber) for ber in BERS[1:]},
+    **{f"BER {ber}": bit_errors(ber) for ber in BERS},
 }
 
 WINDOWS: Mapping[str, Mapping[str, str]] = {

@@ -1,37 +1,65 @@
 """Sections 5.3 and 5.4: bit errors on the satellite's downlink, without and with congestion."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
-from bentpipe.papers.common import curve, link, plain, width
-from bentpipe.reproduction import Context, Row
+from bentpipe.papers.common import curve, over, plain, width
+from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import picture
 
-from . import notes
-from .runs import BERS, COLOURS, DELAYED_ACK, LABELS, STANDARD, VARIANTS, Case, download_s, with_errors
+from .runs import (
+    BERS,
+    COLOURS,
+    DELAYED_ACK,
+    LABELS,
+    STANDARD,
+    VARIANTS,
+    Case,
+    bit_errors,
+    download,
+    download_s,
+    higher,
+    rate_kbps,
+    settings_of,
+    shorter,
+    utilization,
+    with_errors,
+)
 
-Runs = Mapping[tuple[Case, str], Run]
+Runs = Mapping[tuple[Case, str], Sequence[Run]]
 
 HIGH = ("1e-6", "1e-5")
-LOW = ("1e-9", "1e-8", "1e-7")
+LOW = ("1e-8", "1e-7")
+
+RENO = "download-reno.toml"
+"""The same download, repaired as by Reno."""
+
+DOWNLOADS = "congestion-downloads.toml"
+"""The same download beside three others, which respond."""
+
+_OTHER_SEEDS = {RENO: 10, DOWNLOADS: 4}
+"""Replications of what else was tried."""
+
+_CONTROL = {"adalr-sack": "adalr", "sack": "standard"}
 
 
 def throughput(run: Run) -> Number:
-    """Give what the sender sent, in bit/s over its own time."""
-    return run["flows"][0]["throughput_bps"]
+    """Give what the sender sent, in kbit/s over its own time."""
+    return rate_kbps(run, "throughput")
 
 
 def goodput(run: Run) -> Number:
-    """Give what arrived for good, in bit/s over the download's own time."""
-    return run["flows"][0]["goodput_bps"]
+    """Give what arrived for good, in kbit/s over the download's own time."""
+    return rate_kbps(run, "goodput")
 
 
-def utilization(run: Run) -> Number:
-    """Give the share of time that the satellite link sends."""
-    busy: Number = link(run)["utilization"]
-    return busy
+def busy(run: Run) -> Number:
+    """Give the share of time that the satellite link sends, in %."""
+    return 100 * plain(utilization(run))
 
 
 Measure = Callable[[Run], Number]
@@ -39,8 +67,8 @@ MEASURES: dict[str, Measure] = {
     "download response time": download_s,
     "throughput": throughput,
     "goodput": goodput,
-    "utilization": utilization,
-    "satellite link throughput": utilization,
+    "utilization": busy,
+    "satellite link throughput": busy,
 }
 FIGURES = {
     "figure-8": ("download response time", False),
@@ -55,6 +83,18 @@ FIGURES = {
 """What each figure shows, and whether the gateway is congested."""
 
 
+def finished(runs: Runs) -> dict[tuple[Case, str], list[Run]]:
+    """Leave out the seeds from which some download was given up at the retransmission limit."""
+    count = min(map(len, runs.values()))
+    kept = [k for k in range(count) if all(download(some[k])["error"] is None for some in runs.values())]
+    return {key: [some[k] for k in kept] for key, some in runs.items()}
+
+
+def sample(runs: Runs, measure: Measure, case: Case, ber: str) -> Estimate:
+    """Give what was measured from each seed."""
+    return over(measure(run) for run in runs[case, ber])
+
+
 def gain(ours: Number, theirs: Number, *, lower: bool) -> Estimate:
     """Say by how many per cent ours is lower, or higher, with the interval of a ratio of two means."""
     ratio = plain(ours) / plain(theirs)
@@ -66,21 +106,31 @@ def gain(ours: Number, theirs: Number, *, lower: bool) -> Estimate:
 def gains(
     runs: Runs, measure: Measure, pair: tuple[str, str], delayed: str, bers: Sequence[str], *, lower: bool
 ) -> dict[str, Estimate]:
-    """Give the gain at each bit error rate."""
+    """Give by how many per cent the first is lower or higher, from each seed, at each bit error rate."""
+    percent = shorter if lower else higher
     ours, theirs = pair
     return {
-        ber: gain(measure(runs[(ours, delayed), ber]), measure(runs[(theirs, delayed), ber]), lower=lower)
+        ber: over(
+            percent(plain(measure(one)), plain(measure(other)))
+            for one, other in zip(runs[(ours, delayed), ber], runs[(theirs, delayed), ber], strict=True)
+        )
         for ber in bers
     }
 
 
 def compute(context: Context) -> list[Row]:
     """Give the rows of one of the figures 8 to 11 and 13 to 16."""
-    _, congestion = FIGURES[context.item]
-    runs = with_errors(context, congestion=congestion)
-    published = [row for row in context.paper.published if row.item == context.item]
+    measured, congestion = FIGURES[context.item]
+    runs = finished(with_errors(context, congestion=congestion))
+    lower = measured == "download response time"
+    for delayed in DELAYED_ACK:
+        other = _tried(context, DOWNLOADS if congestion else RENO, delayed)
+        by_ber = gains(other, MEASURES[measured], ("adalr-sack", "sack"), delayed, BERS, lower=lower)
+        context.fact(f"tried_{delayed}", _in_words(by_ber))
     rows: list[Row] = []
-    for row in published:
+    for row in context.paper.published:
+        if row.item != context.item:
+            continue
         what, _, end = row.metric.rpartition(", ")
         if end in ("least", "most"):
             rows.append(_range(context, runs, row.case, row.metric, what, end))
@@ -89,16 +139,43 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
+def _tried(context: Context, scenario: str, delayed: str) -> Runs:
+    """Run SACK's pair under what else the documents may mean."""
+    keys = list(product(_CONTROL, BERS))
+    settings: list[Settings] = [
+        {
+            **(
+                {"flows.download.control": _CONTROL[variant], "tcp.delayed_ack": DELAYED_ACK[delayed]}
+                if scenario == RENO
+                else {**settings_of((variant, delayed)), "flows.cross.variant": variant}
+            ),
+            **bit_errors(ber),
+        }
+        for variant, ber in keys
+    ]
+    found = context.replicate(scenario, settings, runs=_OTHER_SEEDS[scenario])
+    return finished(
+        {((variant, delayed), ber): runs for (variant, ber), runs in zip(keys, found, strict=True)}
+    )
+
+
 def _range(context: Context, runs: Runs, case: str, metric: str, what: str, end: str) -> Row:
     word, _, measured = what.partition(" ")
-    lower = word == "shorter"
     delayed = case.rpartition(", ")[2]
     bers = HIGH if "BER from 1e-6" in case else LOW if "BER up to 1e-7" in case else BERS
-    pair = _pair(case)
-    by_ber = gains(runs, MEASURES[measured], pair, delayed, bers, lower=lower)
+    by_ber = gains(runs, MEASURES[measured], _pair(case), delayed, bers, lower=word == "shorter")
+    context.fact(re.sub(r"\W+", "_", case), _in_words(by_ber))
     choose = min if end == "least" else max
-    ber = choose(by_ber, key=lambda ber: by_ber[ber]["mean"])
-    return context.number(case, metric, by_ber[ber], notes.at_ber(ber, by_ber, context.item))
+    return context.number(case, metric, choose(by_ber.values(), key=plain))
+
+
+def _in_words(by_ber: Mapping[str, Number]) -> str:
+    values = [f"{plain(gain):.1f}" for gain in by_ber.values()]
+    return f"{_listed(values)} % at {_listed(list(by_ber))}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _pair(case: str) -> tuple[str, str]:
@@ -110,30 +187,45 @@ def _pair(case: str) -> tuple[str, str]:
 
 
 def _claim(context: Context, runs: Runs, case: str, metric: str) -> Row:
-    measured, congestion = FIGURES[context.item]
-    measure = MEASURES[measured]
+    measure = MEASURES[FIGURES[context.item][0]]
+    delayed = case.rpartition(", ")[2]
     if case.endswith("by rising BER"):
         variant = case.partition(",")[0]
-        values: dict[str, Number] = {ber: measure(runs[(variant, "enabled"), ber]) for ber in BERS}
-        return context.claim(case, metric, values)
-    bers = LOW if metric.endswith("up to 1e-7") else HIGH if metric.endswith("from 1e-6") else BERS
-    reference = metric.startswith("mean of the ratios")
-    means = {
-        variant: _mean(
-            [
-                plain(measure(runs[(variant, "enabled"), ber]))
-                / (plain(measure(runs[("sack", "enabled"), ber])) if reference else 1.0)
-                for ber in bers
-            ]
+        return context.claim(
+            case, metric, {ber: sample(runs, measure, (variant, "enabled"), ber) for ber in BERS}
         )
-        for variant in VARIANTS
-    }
-    note = notes.CONGESTION_ERRORS if congestion else notes.ERROR_ORDER
-    return context.claim(case, metric, means, note)
+    bers = LOW if metric.endswith("up to 1e-7") else HIGH if metric.endswith("from 1e-6") else BERS
+    if case.startswith("disabled over enabled, "):
+        values = {column: _over_bers(runs, measure, (delayed, column), bers) for column in DELAYED_ACK}
+        return context.claim(case, metric, values)
+    column = delayed if delayed in DELAYED_ACK else "enabled"
+    means: dict[str, Number] = {}
+    for variant in VARIANTS:
+        means[variant] = (
+            _over_bers(runs, measure, (variant, column), bers, ("sack", column))
+            if metric.startswith("mean of the ratios")
+            else _over_bers(runs, measure, (variant, column), bers)
+        )
+    return context.claim(case, metric, means)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+def _over_bers(
+    runs: Runs, measure: Measure, case: Case, bers: Sequence[str], reference: Case | None = None
+) -> Estimate:
+    """Give the mean over bit error rates from each seed, of ratios to a reference if there is one."""
+    return over(
+        math.fsum(each) / len(bers)
+        for each in zip(
+            *(
+                [
+                    plain(measure(run)) / (plain(measure(other)) if reference else 1.0)
+                    for run, other in zip(runs[case, ber], runs[reference or case, ber], strict=True)
+                ]
+                for ber in bers
+            ),
+            strict=True,
+        )
+    )
 
 
 def abstract(context: Context) -> list[Row]:
@@ -145,57 +237,48 @@ def abstract(context: Context) -> list[Row]:
         ("congestion and error losses", True, "throughput"),
         ("congestion and error losses", True, "goodput"),
     ):
-        runs = with_errors(context, congestion=congestion)
-        by_ber = {
-            f"{ours} {ber}": value
-            for ours, theirs in STANDARD.items()
-            for ber, value in gains(
-                runs, MEASURES[measured], (ours, theirs), "enabled", BERS, lower=False
-            ).items()
-        }
-        top = max(by_ber, key=lambda name: by_ber[name]["mean"])
-        item = "figure-14" if congestion else "figure-9"
-        rows.append(
-            context.number(case, f"higher {measured}, up to", by_ber[top], notes.at_ber(top, by_ber, item))
-        )
+        runs = finished(with_errors(context, congestion=congestion))
+        found = [
+            gain
+            for pair in STANDARD.items()
+            for gain in gains(runs, MEASURES[measured], pair, "enabled", BERS, lower=False).values()
+        ]
+        rows.append(context.number(case, f"higher {measured}, up to", max(found, key=plain)))
     return rows
 
 
 _AXES = {
-    "download response time": ("download response time (s)", 1.0),
-    "throughput": ("throughput (kbit/s)", 1e-3),
-    "goodput": ("goodput (kbit/s)", 1e-3),
-    "utilization": ("satellite link busy (%)", 100.0),
+    "download response time": "download response time (s)",
+    "throughput": "throughput (kbit/s)",
+    "goodput": "goodput (kbit/s)",
+    "utilization": "satellite link busy (%)",
 }
 
 
 def draw(context: Context, path: Path) -> None:
     """Draw one figure over the bit error rate, with 95 % intervals, for both settings of delayed ACK."""
     measured, congestion = FIGURES[context.item]
-    runs = with_errors(context, congestion=congestion)
-    label, scale = _AXES[measured]
+    runs = finished(with_errors(context, congestion=congestion))
     draw_over_ber(
         path,
-        lambda case, ber: MEASURES[measured](runs[case, ber]),
-        label,
-        scale,
+        lambda case, ber: sample(runs, MEASURES[measured], case, ber),
+        _AXES[measured],
         log=measured == "download response time",
     )
 
 
 def draw_over_ber(
-    path: Path, value: Callable[[Case, str], Number], label: str, scale: float, *, log: bool
+    path: Path, value: Callable[[Case, str], Number], label: str, scale: float = 1.0, *, log: bool
 ) -> None:
     """Draw a curve a variant over the bit error rate, a panel a setting of delayed ACK."""
     with picture(path, (11, 4.2)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, delayed in zip(panels, DELAYED_ACK, strict=True):
             for variant in VARIANTS:
-                numbers = [value((variant, delayed), ber) for ber in BERS]
                 curve(
                     axes,
                     [float(ber) for ber in BERS],
-                    numbers,
+                    [value((variant, delayed), ber) for ber in BERS],
                     scale=scale,
                     color=COLOURS[variant],
                     marker="o" if variant in STANDARD else "s",
@@ -205,10 +288,11 @@ def draw_over_ber(
             axes.set_xscale("log")
             axes.set_title(f"delayed ACK {delayed}")
             axes.set_xlabel("bit error rate of the downlink")
-            if log:
-                axes.set_yscale("log")
-            else:
-                axes.set_ylim(bottom=0)
+        # The panels share this axis: only when both are drawn is it known how high it reaches.
+        if log:
+            panels[0].set_yscale("log")
+        else:
+            panels[0].set_ylim(bottom=0)
         panels[0].set_ylabel(label)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4)

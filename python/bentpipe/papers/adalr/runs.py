@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe.papers.common import link, plain, seeded
+from bentpipe.papers.common import flows, link, plain
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Number, Run
 from bentpipe.style import BLUE, GREEN, ORANGE, PURPLE
@@ -34,14 +34,17 @@ Case = tuple[str, str]
 
 CASES: tuple[Case, ...] = tuple(product(VARIANTS, DELAYED_ACK))
 
-BERS = ("1e-9", "1e-8", "1e-7", "1e-6", "1e-5")
-"""Bit error rates of figures 7 to 16: 1e-5 to 1e-8 are named in section 5, 1e-9 is almost none."""
+BERS = ("1e-8", "1e-7", "1e-6", "1e-5")
+"""Bit error rates of figures 7 to 16: section 5 names 1e-5 to 1e-8."""
 
 SEEDS = 20
 """Replications of each run with errors."""
 
-CONGESTED_SEEDS = 8
-"""The same beside cross traffic, whose runs take long."""
+CONGESTED_SEEDS = 12
+"""The same beside cross traffic, whose runs take longer."""
+
+CONGESTED = "congestion.toml"
+"""The download beside a stream."""
 
 SATELLITE_BPS = 2.048e6
 """Rate of the satellite's downlink."""
@@ -70,16 +73,11 @@ def ideal(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, Run]:
     return dict(zip(cases, runs, strict=True))
 
 
-def congested(context: Context, cases: Sequence[Case] = CASES) -> dict[Case, list[Run]]:
-    """Run the download through the congested gateway, from each of `STARTS`."""
-    starts = {
-        case: [
-            {**settings_of(case), "flows.cross.variant": case[0], "flows.download.start": f"{start} s"}
-            for start in STARTS
-        ]
-        for case in cases
-    }
-    return seeded(context, "congestion.toml", starts)
+def congested(context: Context, cases: Sequence[Case] = CASES, mbps: float | None = None) -> dict[Case, Run]:
+    """Run the download beside the stream, of its own rate or of so many Mbit/s; nothing in it is random."""
+    stream = {} if mbps is None else {"flows.stream.rate": f"{mbps:g} Mbit/s"}
+    runs = context.runs(CONGESTED, [{**settings_of(case), **stream} for case in cases])
+    return dict(zip(cases, runs, strict=True))
 
 
 def cross_flows(flows: int) -> dict[str, str | float]:
@@ -94,20 +92,12 @@ def cross_flows(flows: int) -> dict[str, str | float]:
 
 def with_errors(
     context: Context, *, congestion: bool = False, cases: Sequence[Case] = CASES
-) -> dict[tuple[Case, str], Run]:
-    """Run the download with bit errors on the downlink, at each of `BERS`."""
+) -> dict[tuple[Case, str], list[Run]]:
+    """Run the download with bit errors on the downlink, at each of `BERS`, from the same seeds."""
     keys = list(product(cases, BERS))
-    cross = ("flows.cross.variant",) if congestion else ()
-    settings: list[Settings] = [
-        {
-            **settings_of(case),
-            **dict.fromkeys(cross, case[0]),
-            **bit_errors(ber),
-        }
-        for case, ber in keys
-    ]
-    scenario, seeds = ("congestion.toml", CONGESTED_SEEDS) if congestion else ("download.toml", SEEDS)
-    return dict(zip(keys, context.runs(scenario, settings, runs=seeds), strict=True))
+    settings: list[Settings] = [{**settings_of(case), **bit_errors(ber)} for case, ber in keys]
+    scenario, seeds = (CONGESTED, CONGESTED_SEEDS) if congestion else ("download.toml", SEEDS)
+    return dict(zip(keys, context.replicate(scenario, settings, runs=seeds), strict=True))
 
 
 def utilization(run: Run) -> Number:
@@ -130,13 +120,18 @@ def busy_percent(traces: Traces, edges: NDArray[np.float64]) -> NDArray[np.float
 
 def download_s(run: Run) -> Number:
     """Give the download response time in s."""
-    return run["flows"][0]["duration_s"]
+    seconds: Number = download(run)["duration_s"]
+    return seconds
 
 
 def rate_kbps(run: Run, what: str) -> float:
     """Give ``goodput`` or ``throughput`` of the download in kbit/s."""
-    flow: Mapping[str, Any] = run["flows"][0]
-    return plain(flow[f"{what}_bps"]) / 1e3
+    return plain(download(run)[f"{what}_bps"]) / 1e3
+
+
+def download(run: Run) -> Mapping[str, Any]:
+    """Give the flow that the figures are about."""
+    return flows(run, "download")[0]
 
 
 def shorter(ours: float, theirs: float) -> float:
