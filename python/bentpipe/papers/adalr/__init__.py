@@ -4,7 +4,7 @@ from functools import partial
 
 from bentpipe.reproduction import Item
 
-from . import beyond, congestion, errors, fairness, ideal, pages, parameters, texts
+from . import beyond, congestion, errors, fairness, ideal, page_losses, pages, parameters, texts
 
 _OVER_BER = {
     "figure-8": "Figure 8: download response time with bit errors",
@@ -86,13 +86,20 @@ ITEMS = (
         Item(name, title, congestion.figures, congestion.draw, texts.CONGESTED, undrawn=("download.toml",))
         for name, title in _CONGESTED.items()
     ),
-    Item("figure-7", "Figure 7: page response time with bit errors", pages.figure_7, pages.draw_figure_7),
+    Item(
+        "figure-7",
+        "Figure 7: page response time with bit errors",
+        page_losses.compute,
+        page_losses.draw,
+        texts.FIGURE_7,
+        undrawn=(page_losses.FOUR,),
+    ),
     *(_ERRORS[f"figure-{number}"] for number in (8, 9, 10, 11)),
     Item(
         "figure-12",
         "Figure 12: page response time with bit errors and congestion",
-        pages.figure_12,
-        pages.draw_figure_12,
+        page_losses.compute,
+        page_losses.draw,
         texts.FIGURE_12,
     ),
     *(_ERRORS[f"figure-{number}"] for number in (13, 14, 15, 16)),

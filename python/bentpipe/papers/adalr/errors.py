@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from bentpipe.papers.common import curve, over, plain, width
+from bentpipe.papers.common import curve, over, plain
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import picture
@@ -95,14 +95,6 @@ def sample(runs: Runs, measure: Measure, case: Case, ber: str) -> Estimate:
     return over(measure(run) for run in runs[case, ber])
 
 
-def gain(ours: Number, theirs: Number, *, lower: bool) -> Estimate:
-    """Say by how many per cent ours is lower, or higher, with the interval of a ratio of two means."""
-    ratio = plain(ours) / plain(theirs)
-    replications = ours["n"] if isinstance(ours, dict) else 1
-    interval = ratio * math.hypot(*(width(each) / plain(each) for each in (ours, theirs)))
-    return {"mean": 100 * (1 - ratio if lower else ratio - 1), "ci95": 100 * interval, "n": replications}
-
-
 def gains(
     runs: Runs, measure: Measure, pair: tuple[str, str], delayed: str, bers: Sequence[str], *, lower: bool
 ) -> dict[str, Estimate]:
@@ -126,7 +118,7 @@ def compute(context: Context) -> list[Row]:
     for delayed in DELAYED_ACK:
         other = _tried(context, DOWNLOADS if congestion else RENO, delayed)
         by_ber = gains(other, MEASURES[measured], ("adalr-sack", "sack"), delayed, BERS, lower=lower)
-        context.fact(f"tried_{delayed}", _in_words(by_ber))
+        context.fact(f"tried_{delayed}", in_words(by_ber))
     rows: list[Row] = []
     for row in context.paper.published:
         if row.item != context.item:
@@ -164,12 +156,13 @@ def _range(context: Context, runs: Runs, case: str, metric: str, what: str, end:
     delayed = case.rpartition(", ")[2]
     bers = HIGH if "BER from 1e-6" in case else LOW if "BER up to 1e-7" in case else BERS
     by_ber = gains(runs, MEASURES[measured], _pair(case), delayed, bers, lower=word == "shorter")
-    context.fact(re.sub(r"\W+", "_", case), _in_words(by_ber))
+    context.fact(re.sub(r"\W+", "_", case), in_words(by_ber))
     choose = min if end == "least" else max
     return context.number(case, metric, choose(by_ber.values(), key=plain))
 
 
-def _in_words(by_ber: Mapping[str, Number]) -> str:
+def in_words(by_ber: Mapping[str, Number]) -> str:
+    """Write gains and the bit error rates at which they are."""
     values = [f"{plain(gain):.1f}" for gain in by_ber.values()]
     return f"{_listed(values)} % at {_listed(list(by_ber))}"
 
@@ -267,9 +260,7 @@ def draw(context: Context, path: Path) -> None:
     )
 
 
-def draw_over_ber(
-    path: Path, value: Callable[[Case, str], Number], label: str, scale: float = 1.0, *, log: bool
-) -> None:
+def draw_over_ber(path: Path, value: Callable[[Case, str], Number], label: str, *, log: bool) -> None:
     """Draw a curve a variant over the bit error rate, a panel a setting of delayed ACK."""
     with picture(path, (11, 4.2)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
@@ -279,7 +270,6 @@ def draw_over_ber(
                     axes,
                     [float(ber) for ber in BERS],
                     [value((variant, delayed), ber) for ber in BERS],
-                    scale=scale,
                     color=COLOURS[variant],
                     marker="o" if variant in STANDARD else "s",
                     ls="-" if variant.endswith("sack") else "--",

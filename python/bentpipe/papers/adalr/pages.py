@@ -1,25 +1,20 @@
-"""Sections 5.1 to 5.4: pages without losses, with congestion, with bit errors, and with both."""
+"""Sections 5.1 and 5.2: pages without losses, and with congestion."""
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
 from bentpipe.papers.common import curve, over, plain
 from bentpipe.reproduction import Context, Row, Settings
-from bentpipe.results import Estimate, Number, Run
+from bentpipe.results import Number, Run
 from bentpipe.style import GREY, picture
 
-from . import notes
-from .errors import draw_over_ber, gain
 from .ideal import by_name, name
 from .runs import (
-    BERS,
     CASES,
     COLOURS,
     DELAYED_ACK,
     LABELS,
-    SEEDS,
     STARTS,
     VARIANTS,
     Case,
@@ -117,48 +112,6 @@ def _printed(context: Context, case: Case) -> float:
     return float(context.published(name(case), "page response time").published)
 
 
-def with_errors(context: Context) -> dict[tuple[Case, str], Estimate]:
-    """Give the response time with bit errors on the downlink: pages are alike, so each is a sample."""
-    keys = list(product(CASES, BERS))
-    settings: list[Settings] = [{**settings_of(case, "page"), **bit_errors(ber)} for case, ber in keys]
-    runs = context.runs("pages.toml", settings, runs=SEEDS)
-    times: dict[tuple[Case, str], Estimate] = {}
-    for key, run in zip(keys, runs, strict=True):
-        times[key] = over(page["response_s"] for page in run["pages"] if page["response_s"] is not None)
-    return times
-
-
-def figure_7(context: Context) -> list[Row]:
-    """Give the rows of figure 7."""
-    times = with_errors(context)
-    rows = []
-    for row in context.paper.published:
-        if row.item != context.item:
-            continue
-        if row.case == "both outperform, enabled":
-            means = {v: over(times[(v, "enabled"), ber] for ber in BERS)["mean"] for v in VARIANTS}
-            rows.append(context.claim(row.case, row.metric, means, notes.PAGES_ERRORS))
-            continue
-        theirs, delayed = row.case.removeprefix("over ").split(", ")
-        gains = {
-            ber: shorter(
-                times[(f"adalr-{theirs}", delayed), ber]["mean"], times[(theirs, delayed), ber]["mean"]
-            )
-            for ber in BERS
-        }
-        choose = min if row.metric.endswith("least") else max
-        values = ", ".join(f"{ber}: {gain:.1f}" for ber, gain in gains.items())
-        note = f"% by BER: {values}. {notes.PAGES_ERRORS}"
-        rows.append(context.number(row.case, row.metric, choose(gains.values()), note))
-    return rows
-
-
-def draw_figure_7(context: Context, path: Path) -> None:
-    """Draw the response time over the bit error rate."""
-    times = with_errors(context)
-    draw_over_ber(path, lambda case, ber: times[case, ber], "page response time (s)", 1.0, log=True)
-
-
 def congested(context: Context, bers: Sequence[str] = ("",)) -> dict[tuple[Case, str], list[float]]:
     """Give the mean response time in s beside the stream, from each of `STARTS`, with its own seed."""
     keys = list(product(CASES, bers))
@@ -236,54 +189,6 @@ def table_6b(context: Context) -> list[Row]:
         context.claim("disabled outperforms enabled", "page response time", by_name(times)),
         context.claim("disabled outperforms enabled", "printed page response time", by_name(printed_times)),
     ]
-
-
-def figure_12(context: Context) -> list[Row]:
-    """Give the rows of figure 12."""
-    times = congested(context, bers=BERS)
-    rows = []
-    for row in context.paper.published:
-        if row.item != context.item:
-            continue
-        what, delayed = row.case.rsplit(", ", 1)
-        if row.metric.endswith("over all BER"):
-            means = {
-                variant: over(
-                    math.fsum(samples) / len(BERS)
-                    for samples in zip(*(times[(variant, delayed), ber] for ber in BERS), strict=True)
-                )
-                for variant in VARIANTS
-            }
-            rows.append(context.claim(row.case, row.metric, means, _by_ber(times, what, delayed)))
-            continue
-        theirs = what.removeprefix("over ")
-        gains = {
-            ber: gain(
-                *(over(times[(variant, delayed), ber]) for variant in (f"adalr-{theirs}", theirs)), lower=True
-            )
-            for ber in BERS
-        }
-        top = max(gains, key=lambda ber: gains[ber]["mean"])
-        values = ", ".join(f"{ber}: {gain['mean']:.1f}" for ber, gain in gains.items())
-        note = f"At {top}; % by BER: {values}. {notes.PAGES_BOTH}"
-        rows.append(context.number(row.case, row.metric, gains[top], note))
-    return rows
-
-
-def _by_ber(times: dict[tuple[Case, str], list[float]], what: str, delayed: str) -> str:
-    """Write the response times at each bit error rate."""
-    lines = (
-        f"{ber}: " + " / ".join(f"{over(times[(variant, delayed), ber])['mean']:.1f}" for variant in VARIANTS)
-        for ber in BERS
-    )
-    worse = f" {notes.NEWRENO_BOTH}" if "worse" in what else ""
-    return f"s by BER, in this order: {', '.join(lines)}.{worse} {notes.PAGES_BOTH}"
-
-
-def draw_figure_12(context: Context, path: Path) -> None:
-    """Draw the response time over the bit error rate, with congestion."""
-    times = congested(context, bers=BERS)
-    draw_over_ber(path, lambda case, ber: over(times[case, ber]), "page response time (s)", 1.0, log=True)
 
 
 def draw_table_6b(context: Context, path: Path) -> None:
