@@ -1,16 +1,15 @@
 """Beyond the paper: what each mechanism is worth, and what a receiver that enforces its window does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from bentpipe.papers.common import plain, width
+from bentpipe.papers.common import over, plain, width
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Run
 from bentpipe.style import picture
 
-from .runs import BERS, SEEDS, bit_errors, download_s, settings_of
+from .runs import BERS, SEEDS, bit_errors, download, download_s, finished, settings_of
 
 MECHANISMS = ("scaling", "cwnd_increase", "rwnd_increase", "loss_recovery")
 
@@ -56,16 +55,13 @@ class Measured:
     timeouts: float
 
 
-def _measure(run: Run) -> Measured:
-    flow: Mapping[str, Any] = run["flows"][0]
-    time = download_s(run)
-    return Measured(
-        plain(time),
-        width(time),
-        plain(flow["beyond_window_bytes"]),
-        plain(flow["duplicate_bytes"]),
-        plain(flow["timeouts"]),
+def _measure(runs: Sequence[Run]) -> Measured:
+    time = over(download_s(run) for run in runs)
+    beyond, duplicate, timeouts = (
+        plain(over(download(run)[what] for run in runs))
+        for what in ("beyond_window_bytes", "duplicate_bytes", "timeouts")
     )
+    return Measured(plain(time), width(time), beyond, duplicate, timeouts)
 
 
 def ablation(context: Context, variant: str = "adalr-sack") -> dict[tuple[str, str], Measured]:
@@ -77,8 +73,9 @@ def ablation(context: Context, variant: str = "adalr-sack") -> dict[tuple[str, s
     }
     keys = [(row, channel) for row in rows for channel in CHANNELS]
     settings = [{**rows[row], **CHANNELS[channel]} for row, channel in keys]
-    runs = context.runs("download.toml", settings, runs=SEEDS)
-    return {key: _measure(run) for key, run in zip(keys, runs, strict=True)}
+    runs = context.replicate("download.toml", settings, runs=SEEDS)
+    found = finished(dict(zip(keys, runs, strict=True)))
+    return {key: _measure(some) for key, some in found.items()}
 
 
 def windows(context: Context) -> dict[tuple[str, str, str, str], Measured]:
@@ -103,8 +100,9 @@ def windows(context: Context) -> dict[tuple[str, str, str, str], Measured]:
         {**senders[sender], **WINDOWS[window], **CHANNELS[channel], "links.satellite.queue": buffer}
         for window, buffer, channel, sender in keys
     ]
-    runs = context.runs("download.toml", settings, runs=SEEDS)
-    return {key: _measure(run) for key, run in zip(keys, runs, strict=True)}
+    runs = context.replicate("download.toml", settings, runs=SEEDS)
+    found = finished(dict(zip(keys, runs, strict=True)))
+    return {key: _measure(some) for key, some in found.items()}
 
 
 def draw_ablation(context: Context, path: Path) -> None:

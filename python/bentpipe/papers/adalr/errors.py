@@ -20,8 +20,8 @@ from .runs import (
     VARIANTS,
     Case,
     bit_errors,
-    download,
     download_s,
+    finished,
     higher,
     rate_kbps,
     settings_of,
@@ -81,13 +81,6 @@ FIGURES = {
     "figure-16": ("utilization", True),
 }
 """What each figure shows, and whether the gateway is congested."""
-
-
-def finished(runs: Runs) -> dict[tuple[Case, str], list[Run]]:
-    """Leave out the seeds from which some download was given up at the retransmission limit."""
-    count = min(map(len, runs.values()))
-    kept = [k for k in range(count) if all(download(some[k])["error"] is None for some in runs.values())]
-    return {key: [some[k] for k in kept] for key, some in runs.items()}
 
 
 def sample(runs: Runs, measure: Measure, case: Case, ber: str) -> Estimate:

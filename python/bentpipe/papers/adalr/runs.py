@@ -1,9 +1,9 @@
 """The runs that the items share: the download, ideal, congested, with errors, and with both."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ COLOURS = dict(zip(VARIANTS, (BLUE, GREEN, ORANGE, PURPLE), strict=True))
 
 DELAYED_ACK = {"enabled": "true", "disabled": "false"}
 """The two columns of the tables: two segments and 0.2 s, or each segment at once."""
+
+Key = TypeVar("Key", bound=Hashable)
 
 Case = tuple[str, str]
 """A variant, and delayed ACK ``enabled`` or ``disabled``."""
@@ -98,6 +100,13 @@ def with_errors(
     settings: list[Settings] = [{**settings_of(case), **bit_errors(ber)} for case, ber in keys]
     scenario, seeds = (CONGESTED, CONGESTED_SEEDS) if congestion else ("download.toml", SEEDS)
     return dict(zip(keys, context.replicate(scenario, settings, runs=seeds), strict=True))
+
+
+def finished(runs: Mapping[Key, Sequence[Run]]) -> dict[Key, list[Run]]:
+    """Leave out the seeds from which some download was given up at the retransmission limit."""
+    count = min(map(len, runs.values()))
+    kept = [k for k in range(count) if all(download(some[k])["error"] is None for some in runs.values())]
+    return {key: [some[k] for k in kept] for key, some in runs.items()}
 
 
 def utilization(run: Run) -> Number:
