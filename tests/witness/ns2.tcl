@@ -1,15 +1,15 @@
 # One ns-2 transfer with chosen data packets dropped: ns ns2.tcl VARIANT SEGMENTS WINDOW LIMITED_TRANSMIT DROP...
 #
-# VARIANT tahoe, reno, newreno, sack, newreno-1999 or sack-1996; SEGMENTS of data in all; WINDOW of the receiver in packets (also ns-2's initial
-# ssthresh); LIMITED_TRANSMIT 0 or 1; DROP the n-th data packets that cross the bottleneck, counted from 1 over
-# first transmissions and retransmissions. The minimum RTO is 1 s, so that its fine structure decides nothing; everything else is
-# as ns-2 has it by default: for newreno-1999 and sack-1996 as it had it by default then.
+# VARIANT tahoe, reno, newreno, sack, newreno-1999, newreno-2003 or sack-1996; SEGMENTS of data in all; WINDOW of the
+# receiver in packets (also ns-2's initial ssthresh); LIMITED_TRANSMIT 0 or 1; DROP the n-th data packets that cross the
+# bottleneck, counted from 1 over first transmissions and retransmissions. The minimum RTO is 1 s, so that its fine structure decides nothing; everything else is
+# as ns-2 has it by default: for newreno-1999, newreno-2003 and sack-1996 as it had it by default then.
 #
 # Prints "send TIME_S SEGMENT CWND_PACKETS" for each transmission (SEGMENT 0 is the SYN) and, at the end,
 # "end TIME_S TIMEOUTS RETRANSMISSIONS CWND_PACKETS". cwnd is without the inflation by duplicate ACKs, which ns-2 keeps apart.
 
 if {$argc < 4} {
-    puts stderr "usage: ns ns2.tcl tahoe|reno|newreno|sack|newreno-1999|sack-1996 SEGMENTS WINDOW LIMITED_TRANSMIT DROP..."
+    puts stderr "usage: ns ns2.tcl VARIANT SEGMENTS WINDOW LIMITED_TRANSMIT DROP..."
     exit 2
 }
 lassign $argv variant segments window limited_transmit
@@ -20,7 +20,7 @@ set ns [new Simulator]
 switch $variant {
     tahoe { set tcp [new Agent/TCP] }
     reno { set tcp [new Agent/TCP/Reno] }
-    newreno - newreno-1999 { set tcp [new Agent/TCP/Newreno] }
+    newreno - newreno-1999 - newreno-2003 { set tcp [new Agent/TCP/Newreno] }
     sack - sack-1996 { set tcp [new Agent/TCP/Sack1] }
     default { puts stderr "no such variant: $variant"; exit 2 }
 }
@@ -31,7 +31,7 @@ switch $variant {
         $tcp set partial_window_deflation_ 0
         $tcp set precisionReduce_ false
     }
-    sack-1996 { $tcp set precisionReduce_ false }
+    newreno-2003 - sack-1996 { $tcp set precisionReduce_ false }
 }
 if {[string match "sack*" $variant]} { set sink [new Agent/TCPSink/Sack1] } else { set sink [new Agent/TCPSink] }
 

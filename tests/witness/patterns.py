@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-VARIANTS = ("tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996")
+VARIANTS = ("tahoe", "reno", "newreno", "sack", "newreno-1999", "newreno-2003", "sack-1996")
+# Those that are a variant of bentpipe with options of its recovery.
+WITH_OPTIONS = {"newreno-2003": ("newreno-1999", "impatient = true, partial_deflation = true")}
 SEGMENTS = 64
 WINDOW = 28
 

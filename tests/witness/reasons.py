@@ -64,5 +64,6 @@ DIFFERENCES = {
     **{("sack", pattern): "JRW" for pattern in _TWICE_LOST},
     ("sack", "first-segment-limited"): "M",
     ("newreno-1999", "first-segment-limited"): "M",
+    ("newreno-2003", "first-segment-limited"): "M",
     ("sack-1996", "first-segment-limited"): "M",
 }

@@ -1,11 +1,12 @@
 """bentpipe's recoveries against ns-2's agents, on the same drop patterns."""
 
+import random
 import shutil
 from pathlib import Path
 
 import compare
 import pytest
-from patterns import BY_NAME, PATTERNS, VARIANTS
+from patterns import BY_NAME, PATTERNS, SEGMENTS, VARIANTS, Pattern
 from reasons import DIFFERENCES, REASONS
 from transfers import Transfer, difference, read_golden, run_bentpipe, run_ns2
 
@@ -68,3 +69,14 @@ def test_the_goldens_are_what_ns2_does(goldens: dict[str, dict[str, Transfer]], 
         now, kept = run_ns2(variant, pattern), goldens[variant][pattern.name]
         assert now.timeouts == kept.timeouts, pattern.name
         assert difference(kept, now) is None, pattern.name
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+@pytest.mark.parametrize("variant", ["newreno-1999", "newreno-2003", "sack-1996"])
+def test_the_stacks_of_then_send_again_what_ns2_does_on_any_few_losses(variant: str, tmp_path: Path) -> None:
+    drawn = random.Random(1999)  # noqa: S311
+    for _ in range(20):
+        lost = sorted(drawn.sample(range(1, SEGMENTS + 5), drawn.randint(1, 5)))
+        pattern = Pattern("drawn", tuple(lost), "drawn at random")
+        theirs, ours = run_ns2(variant, pattern), run_bentpipe(variant, pattern, tmp_path)
+        assert (ours.resent, ours.timeouts) == (theirs.resent, theirs.timeouts), lost

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from patterns import PATTERNS, SEGMENTS, VARIANTS, WINDOW, Pattern
+from patterns import PATTERNS, SEGMENTS, VARIANTS, WINDOW, WITH_OPTIONS, Pattern
 
 from bentpipe import _core
 from bentpipe.recording import MemoryRecorder
@@ -45,6 +45,7 @@ receive_window = "{window} segments"
 initial_ssthresh = "{window} segments"
 limited_transmit = {limited_transmit}
 rto = {{ initial = "3 s", min = "1 s", max = "60 s", granularity = "10 ms" }}
+{options}
 
 [flows.flow]
 from = "s"
@@ -116,8 +117,10 @@ def numbered(sends: Iterable[tuple[float, int, float]]) -> tuple[Send, ...]:
 def run_bentpipe(variant: str, pattern: Pattern, folder: Path) -> Transfer:
     """Make the transfer here; `folder` takes the scenario."""
     path = folder / f"{variant}-{pattern.name}.toml"
+    name, options = WITH_OPTIONS.get(variant, (variant, ""))
     text = SCENARIO.format(
-        variant=variant,
+        variant=name,
+        options=f"{name} = {{ {options} }}" if options else "",
         drops=list(pattern.drops),
         segment_bytes=SEGMENT_BYTES,
         total_bytes=SEGMENTS * SEGMENT_BYTES,

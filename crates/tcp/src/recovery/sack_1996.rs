@@ -37,6 +37,8 @@ struct Phase {
     pipe: i64,
     /// What was sent up to here is in `pipe`.
     counted: Seq,
+    /// The ACK at hand began the phase: it lets out nothing but the first retransmission.
+    begins: bool,
 }
 
 impl Sack1996 {
@@ -50,10 +52,11 @@ impl Sack1996 {
         let smss = cx.window().smss as u32;
         let flight = cx.window_to_halve(0);
         self.duplicates.enter_with(cx, flight);
+        // Segments, not bytes: FIN is none of its own where it goes with data.
+        let outstanding = cx.record().entries(cx.una).count() as i64;
         let first = cx.record().board().missing_from(cx.una, cx.max);
         let end = (first.start + smss).min(first.end);
         cx.mark_lost(Range { start: first.start, end });
-        let outstanding = i64::from(cx.flight().div_ceil(smss));
         self.phase = Some(Phase {
             first_hole: cx.una,
             told: end,
@@ -61,6 +64,7 @@ impl Sack1996 {
             high_rxt: end,
             pipe: outstanding - i64::from(self.duplicates.threshold),
             counted: cx.max,
+            begins: true,
         });
         self.duplicates.resend.at_once(cx.una);
         cx.restart_timer();
@@ -112,6 +116,7 @@ impl Recovery for Sack1996 {
         }
         if let Some(phase) = &mut self.phase {
             phase.pipe -= 1;
+            phase.begins = false;
             phase.tell_further_losses(cx);
         } else if self.timed_out {
             cx.record.forget_sacked();
@@ -141,6 +146,7 @@ impl Recovery for Sack1996 {
             cx.record.board_mut().advance(cx.una, |_| {});
             cx.partial_ack(&PartialAck { acked, flight, inflated: false });
             phase.pipe -= 2;
+            phase.begins = false;
             phase.tell_further_losses(cx);
             self.phase = Some(phase);
         }
@@ -172,10 +178,11 @@ impl Recovery for Sack1996 {
 
     fn next(&mut self, o: &Outstanding<'_>) -> Next {
         let Some(phase) = &mut self.phase else { return self.duplicates.next(o) };
-        phase.pipe += i64::from((o.max - phase.counted).div_ceil(o.smss));
+        // New data goes out a segment at a time, and each time this is asked again.
+        phase.pipe += i64::from(o.max != phase.counted);
         phase.counted = o.max;
         let room = i64::from(o.cwnd / o.smss) - phase.pipe;
-        if room <= 0 {
+        if room <= 0 || phase.begins {
             return Next::Nothing;
         }
         let Some(hole) = phase.hole(o.record.board(), o.una, o.max, o.smss) else {

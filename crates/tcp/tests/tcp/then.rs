@@ -18,9 +18,15 @@ struct Bench {
 
 impl Bench {
     fn new(config: &Config) -> Bench {
+        Bench::of(config, 500)
+    }
+
+    /// With so many segments to send, and FIN behind them.
+    fn of(config: &Config, segments: u64) -> Bench {
         let mut sender = Sender::new(config, FIRST);
         sender.set_peer_window(60_000);
-        sender.write(500_000);
+        sender.write(segments * 1000);
+        sender.close(false);
         let mut bench = Bench { sender, now: Time::ZERO };
         bench.poll();
         bench
@@ -162,6 +168,12 @@ fn an_ack_in_fast_recovery_lets_out_two_new_segments_at_most() {
 #[test]
 fn pipe_leaves_the_first_retransmission_out_and_a_partial_ack_takes_two() {
     // Segments 0 and 1 of twelve are lost: pipe = 12 - 3 = 9, less one an ACK; cwnd is 6.
+    for segments in [500, 12] {
+        // FIN, which goes with the last segment, is none of its own.
+        let mut bench = Bench::of(&then("sack-1996", 12), segments);
+        let again: Vec<Vec<u32>> = (3..=9).map(|end| bench.ack(0, &[(2, end)])).collect();
+        assert_eq!(again, [vec![], vec![], vec![0], vec![], vec![], vec![], vec![1]], "{segments}");
+    }
     let mut bench = Bench::new(&then("sack-1996", 12));
     assert_eq!((3..=5).flat_map(|end| bench.ack(0, &[(2, end)])).collect::<Vec<_>>(), [0]);
     let sent: Vec<Vec<u32>> = (6..=12).map(|end| bench.ack(0, &[(2, end)])).collect();
@@ -172,6 +184,14 @@ fn pipe_leaves_the_first_retransmission_out_and_a_partial_ack_takes_two() {
     bench.ack(12, &[]);
     assert!(!bench.sender.in_recovery());
     assert_eq!(bench.windows(), (6.0, 6.0), "the ACK that ends the phase opens nothing");
+}
+
+#[test]
+fn the_ack_that_begins_recovery_lets_out_the_retransmission_alone() {
+    // pipe is 4 - 3 = 1 and cwnd 2: what has room goes with the next ACK.
+    let mut bench = Bench::new(&then("sack-1996", 4));
+    assert_eq!(bench.third_duplicate(), [0]);
+    assert_eq!(bench.ack(0, &[(1, 4)]), [4, 5]);
 }
 
 #[test]
