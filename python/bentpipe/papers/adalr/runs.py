@@ -54,9 +54,6 @@ SATELLITE_BPS = 2.048e6
 PACKET_S = 1500 * 8 / (0.8 * SATELLITE_BPS)
 """Time in s that the downlink takes to send a packet of 1,500 bytes."""
 
-STARTS = (60.0, 60.37, 61.03, 62.11, 63.1, 64.57, 66.29, 67.73)
-"""When the download begins in the congested case, in s: without errors nothing else is random."""
-
 
 def settings_of(case: Case, flow: str = "download") -> dict[str, str]:
     """Give the settings of one column of one row of the tables."""
