@@ -27,12 +27,12 @@ if {$defaults eq "2000"} {
 }
 set agents {tahoe Agent/TCP reno Agent/TCP/Reno newreno Agent/TCP/Newreno sack Agent/TCP/Sack1}
 set cases {
-    satellite {512 1.536Mb 62.5ms 1.536Mb 62.5ms 1.536e6}
-    terrestrial {1000 8Mb 0.1ms 0.8Mb 100ms 0.8e6}
+    satellite {512 1.536Mb 62.5ms 1.536Mb 62.5ms}
+    terrestrial {1000 8Mb 0.1ms 0.8Mb 100ms}
 }
 set tcp [new [dict get $agents $variant]]
 set sink [new Agent/TCPSink[expr {$variant eq "sack" ? "/Sack1" : ""}]]
-lassign [dict get $cases $case] size rate1 delay1 rate2 delay2 bottleneck
+lassign [dict get $cases $case] size rate1 delay1 rate2 delay2
 
 foreach n {source middle destination} { set $n [$ns node] }
 $ns duplex-link $source $middle $rate1 $delay1 DropTail
@@ -57,8 +57,9 @@ set ftp [new Application/FTP]
 $ftp attach-agent $tcp
 
 proc done {} {
-    global tcp queue waiting seconds size bottleneck variant window
-    set efficiency [expr {100.0 * 8 * $size * ([$tcp set ack_] + 1) / $bottleneck / $seconds}]
+    global tcp queue waiting seconds size variant window
+    # What arrived of what was sent, in whole packets.
+    set efficiency [expr {100.0 * ([$tcp set ack_] + 1) / [$tcp set ndatapack_]}]
     set throughput [expr {8e-6 * $size * [$tcp set ndatapack_] / $seconds}]
     puts [format "%s, %d packets: efficiency %.1f %%, throughput %.3f Mbit/s, queueing delay %.1f ms, %d dropped, %d resent, %d timeouts" \
         $variant $window $efficiency $throughput [expr {1e3 * [$waiting mean]}] [$queue set pdrops_] [$tcp set nrexmitpack_] [$tcp set nrexmit_]]

@@ -4,7 +4,7 @@ from functools import partial
 
 from bentpipe.reproduction import Item
 
-from . import burst, geo, satellite, terrestrial, texts, window
+from . import burst, geo, satellite, terrestrial, texts, today, window
 
 _OVER_WINDOW = (
     (2, "average queueing delay", partial(satellite.draw, "delay"), texts.FIGURE_2),
@@ -71,5 +71,13 @@ ITEMS = (
         "Which claims of figures 2 to 5 hold at which duration and buffer",
         draw=satellite.draw_grid,
         about=texts.SENSITIVITY,
+        measure=satellite.measure_grid,
+    ),
+    Item.beyond(
+        "today",
+        "NewReno and SACK as the RFCs have them today",
+        texts.TODAY,
+        today.measure,
+        today.draw,
     ),
 )

@@ -15,7 +15,6 @@ from bentpipe import _core
 from bentpipe.reproduction import Context, Row
 from bentpipe.style import BLUE, GREEN, GREY, ORANGE, RED, picture
 
-WGS84_EQUATOR_KM = 6378.137
 GM_KM3_S2 = 398_600.4418
 """Gravitational parameter of the Earth (WGS 84)."""
 
@@ -31,6 +30,23 @@ def elevation_deg(distance_km: float, earth_km: float, orbit_km: float) -> float
     """Give the elevation at which a satellite is so far away (law of cosines at the station)."""
     sine = (orbit_km**2 - earth_km**2 - distance_km**2) / (2 * earth_km * distance_km)
     return math.degrees(math.asin(sine))
+
+
+@dataclass(frozen=True)
+class _Model:
+    """What the Rust side computes with under the name ``sack``, taken from what it gives: km and km/s."""
+
+    earth: float
+    orbit: float
+    light: float
+
+    @classmethod
+    def of(cls) -> "_Model":
+        overhead_km, overhead_s = _core.slant_range_at_elevation("sack", 90.0)
+        horizon_km, _ = _core.slant_range_at_elevation("sack", 0.0)
+        # Overhead is the difference of the radii, the square of the horizon that of their squares.
+        total = horizon_km**2 / overhead_km
+        return cls((total - overhead_km) / 2, (total + overhead_km) / 2, overhead_km / overhead_s)
 
 
 @dataclass(frozen=True)
@@ -59,49 +75,19 @@ class _Printed:
 
 def compute(context: Context) -> list[Row]:
     """Give the rows of section 6."""
-    printed = _Printed.of(context)
+    printed, model = _Printed.of(context), _Model.of()
     horizon_km, _ = _core.slant_range_at_elevation("sack", 0.0)
-    usual = elevation_deg(printed.largest, 6378.0, 42_164.0)
-    real_km, real_s = _core.slant_range_at_elevation("physical", printed.elevation)
+    _, real_s = _core.slant_range_at_elevation("physical", printed.elevation)
+    context.fact("elevation", f"{printed.elevation:.2f}°")
+    context.fact("usual", f"{elevation_deg(printed.largest, 6378.0, 42_164.0):.2f}°")
+    context.fact("too_high", f"{printed.orbit - orbit_radius_km():.0f} km")
     return [
-        context.number(
-            "speed of light", "speed", 299_792.458, "Computed: the exact value. The document rounds it up."
-        ),
-        context.number(
-            "Earth",
-            "radius",
-            WGS84_EQUATOR_KM,
-            "Computed: the equator of WGS 84. The mean radius is 6371 km.",
-        ),
-        context.number(
-            "orbit",
-            "radius",
-            orbit_radius_km(),
-            "Computed: one sidereal day by Kepler's third law. The document's orbit is 78 km too high.",
-        ),
-        context.number(
-            "largest distance",
-            "slant range",
-            horizon_km,
-            "Computed: equation 2 at the horizon. The printed value is not the largest that the "
-            f"document's own formula and radii give: it belongs to {printed.elevation:.2f}° elevation "
-            f"(with radii of 6378 and 42,164 km to {usual:.2f}°, a usual lower limit for earth stations, "
-            "which may be where it comes from).",
-        ),
-        context.number(
-            "largest distance",
-            "2 d / c",
-            2 * printed.largest / printed.light,
-            "Computed: equation 1 with the printed distance.",
-        ),
-        context.number(
-            "largest distance",
-            "round trip of TCP",
-            4 * real_s,
-            "The document takes one trip up and down for the round trip. A segment goes up and down, and "
-            f"so does its ACK: 4 d / c, here with {real_km:,.0f} km, exact c, and no queue or "
-            "transmission time. The same halving is in the simulated 255.3 ms.",
-        ),
+        context.number("speed of light", "speed", model.light),
+        context.number("Earth", "radius", model.earth),
+        context.number("orbit", "radius", model.orbit),
+        context.number("largest distance", "slant range", horizon_km),
+        context.number("largest distance", "2 d / c", 2 * printed.largest / printed.light),
+        context.number("largest distance", "round trip of TCP", 4 * real_s),
     ]
 
 

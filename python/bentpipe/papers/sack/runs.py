@@ -1,5 +1,6 @@
 """The runs that the items share: the satellite and the terrestrial cases, and what was measured."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -13,40 +14,48 @@ from bentpipe.style import CYCLE
 from bentpipe.verdicts import Verdict, judge_claim
 
 SCHEMES = ("tahoe", "reno", "newreno", "sack")
-RFC_NEWRENO = "newreno-6582"
-"""NewReno with the timer of RFC 6582, which may expire while partial ACKs come."""
+TODAY = ("newreno-6582", "sack-6675")
+"""NewReno and SACK as the RFCs have them now."""
+
+VARIANTS = {
+    "tahoe": "tahoe",
+    "reno": "reno",
+    "newreno": "newreno-1999",
+    "sack": "sack-1996",
+    "newreno-6582": "newreno",
+    "sack-6675": "sack",
+}
+"""The variant that each name stands for: NewReno and SACK are those of the ns-2 that the document cites."""
 
 LABELS = {
     "tahoe": "Tahoe",
     "reno": "Reno",
     "newreno": "NewReno",
     "sack": "SACK",
-    RFC_NEWRENO: "NewReno, RFC 6582's timer",
+    "newreno-6582": "NewReno, RFC 6582",
+    "sack-6675": "SACK, RFC 6675",
 }
 COLOURS = dict(zip(SCHEMES, CYCLE, strict=False))
 
 WINDOWS = (32, 64, 96, 128, 160, 190)
 """Advertised windows, in packets, that the claims are held against; the text names 96, 128, 160 and 190."""
 
-CURVE_WINDOWS = tuple(sorted({*range(32, 201, 8), *WINDOWS, *range(116, 132, 4)}))
+CURVE_WINDOWS = tuple(sorted({*range(32, 201, 8), *WINDOWS, *range(112, 132, 2)}))
 """Advertised windows of the curves."""
 
 TRAFFIC_S = 5
 """Default time from the first SYN to the end of a run, in s."""
 
 LONG_S = 60
-"""The same for the second panel of the figures, in s."""
+"""The same for what needs a run that is long enough, in s."""
 
 START_S = 1
 BUFFER = 49
 """Default buffer of the satellite case, in waiting packets."""
 
 SATELLITE_BPS = 1.536e6
-TERRESTRIAL_BPS = 0.8e6
-SATELLITE_MSS, SATELLITE_PACKET = 472, 512
-"""Payload of a full packet, and the packet, in bytes."""
-
-TERRESTRIAL_MSS, TERRESTRIAL_PACKET = 960, 1000
+SATELLITE_MSS, SATELLITE_PACKET, ACK_PACKET = 472, 512, 40
+"""Payload of a full packet, the packet, and an ACK, in bytes."""
 
 PRODUCT = SATELLITE_BPS * 0.25575 / (8 * SATELLITE_PACKET)
 """Bandwidth-delay product of the satellite case in packets, with the ACK's 0.4 ms."""
@@ -54,10 +63,9 @@ PRODUCT = SATELLITE_BPS * 0.25575 / (8 * SATELLITE_PACKET)
 
 @dataclass(frozen=True)
 class Measured:
-    """What the figures show of one run; `whole_packets` is efficiency with headers counted as data."""
+    """What the figures show of one run: efficiency is goodput over throughput."""
 
     efficiency: float
-    whole_packets: float
     throughput: float
     delay: float
     drops: float
@@ -66,7 +74,6 @@ class Measured:
 
 UNITS = {
     "efficiency": "%",
-    "whole_packets": "%",
     "throughput": "Mbit/s",
     "delay": "ms",
     "drops": "packets",
@@ -76,18 +83,37 @@ UNITS = {
 Sweep = Mapping[tuple[str, int], Measured]
 """Satellite runs by scheme and advertised window."""
 
-Cases = Mapping[str, Mapping[str, Measured]]
-"""Terrestrial runs by case (``one``, ``three``) and scheme."""
+Case = Mapping[str, Measured]
+"""Terrestrial runs of one case by scheme."""
 
 
 def scheme_settings(scheme: str) -> dict[str, str]:
-    """Give the settings of a scheme.
+    """Give the settings of a scheme."""
+    return {"flows.transfer.variant": VARIANTS[scheme]}
 
-    The document's NewReno leaves fast recovery when all is acknowledged and never by the timer, as ns-2's did
-    until May 2003: it restarted the timer at each partial ACK. A minimum RTO longer than the run does that.
-    """
-    variant = {"flows.transfer.variant": scheme.removesuffix("-6582")}
-    return {**variant, "flows.transfer.tcp.rto.min": "60 s"} if scheme == "newreno" else variant
+
+def satellite_settings(
+    scheme: str, window: int, *, traffic_s: int = TRAFFIC_S, buffer: int = BUFFER
+) -> dict[str, str]:
+    """Give the settings of a run over the satellite."""
+    return {
+        **scheme_settings(scheme),
+        "tcp.receive_window": f"{window} segments",
+        "duration": f"{START_S + traffic_s} s",
+        "links.*.queue": f"{buffer} packets",
+    }
+
+
+def terrestrial_settings(
+    scheme: str, *, traffic_s: int = TRAFFIC_S, buffer: int = 7, window: int = 28
+) -> dict[str, str]:
+    """Give the settings of a run on the terrestrial path."""
+    return {
+        **scheme_settings(scheme),
+        "tcp.receive_window": f"{window} segments",
+        "duration": f"{START_S + traffic_s} s",
+        "links.bottleneck.queue": f"{buffer} packets",
+    }
 
 
 def satellite(
@@ -95,67 +121,49 @@ def satellite(
     windows: Sequence[int] = WINDOWS,
     schemes: Sequence[str] = SCHEMES,
     *,
-    traffic_s: float = TRAFFIC_S,
+    traffic_s: int = TRAFFIC_S,
     buffer: int = BUFFER,
 ) -> Sweep:
     """Run the satellite case for each scheme and window."""
     keys = list(product(schemes, windows))
     settings = [
-        {
-            **scheme_settings(scheme),
-            "tcp.receive_window": f"{window} segments",
-            "duration": f"{START_S + traffic_s} s",
-            "links.*.queue": f"{buffer} packets",
-        }
-        for scheme, window in keys
+        satellite_settings(scheme, window, traffic_s=traffic_s, buffer=buffer) for scheme, window in keys
     ]
     runs = context.runs("satellite.toml", settings)
-    return {
-        key: _measure(run, "uplink", SATELLITE_BPS, SATELLITE_PACKET / SATELLITE_MSS)
-        for key, run in zip(keys, runs, strict=True)
-    }
+    return {key: _measure(run, "uplink") for key, run in zip(keys, runs, strict=True)}
 
 
 def terrestrial(
     context: Context,
+    scenario: str,
     schemes: Sequence[str] = SCHEMES,
     *,
-    traffic_s: float = TRAFFIC_S,
+    traffic_s: int = TRAFFIC_S,
     buffer: int = 7,
     window: int = 28,
-) -> Cases:
-    """Run the terrestrial cases for each scheme."""
+) -> Case:
+    """Run a terrestrial case for each scheme."""
     settings = [
-        {
-            **scheme_settings(scheme),
-            "tcp.receive_window": f"{window} segments",
-            "duration": f"{START_S + traffic_s} s",
-            "links.bottleneck.queue": f"{buffer} packets",
-        }
-        for scheme in schemes
+        terrestrial_settings(scheme, traffic_s=traffic_s, buffer=buffer, window=window) for scheme in schemes
     ]
-    return {
-        case: {
-            scheme: _measure(run, "bottleneck", TERRESTRIAL_BPS, TERRESTRIAL_PACKET / TERRESTRIAL_MSS)
-            for scheme, run in zip(schemes, context.runs(f"{case}.toml", settings), strict=True)
-        }
-        for case in ("one-drop", "three-drops")
-    }
+    runs = context.runs(scenario, settings)
+    return {scheme: _measure(run, "bottleneck") for scheme, run in zip(schemes, runs, strict=True)}
 
 
-def _measure(run: Run, bottleneck: str, rate_bps: float, packet_to_payload: float) -> Measured:
+def _measure(run: Run, bottleneck: str) -> Measured:
     flow = run["flows"][0]
-    waited = link(run, bottleneck)["queueing_delay_mean_s"]
-    goodput = plain(flow["goodput_bps"])
+    throughput = plain(flow["throughput_bps"])
     return Measured(
-        efficiency=100 * goodput / rate_bps,
-        whole_packets=100 * goodput * packet_to_payload / rate_bps,
-        throughput=plain(flow["throughput_bps"]) / 1e6,
-        delay=1e3 * plain(waited),
+        efficiency=100 * plain(flow["goodput_bps"]) / throughput,
+        throughput=throughput / 1e6,
+        delay=1e3 * plain(link(run, bottleneck)["queueing_delay_mean_s"]),
         drops=sum(plain(one["dropped_packets"]) for one in run["links"]),
         timeouts=plain(flow["timeouts"]),
     )
 
+
+LISTED = 4
+"""So many settings or fewer are named one by one."""
 
 Runs = TypeVar("Runs")
 
@@ -167,15 +175,17 @@ class Claim(Generic[Runs]):
     case: str
     metric: str
     values: Callable[[Runs], Mapping[str, Number]]
-    note: str = ""
 
-    def row(self, context: Context, runs: Runs, others: Sequence[Runs]) -> Row:
-        """Judge it on the default runs, and say in the note how often it holds in other settings."""
-        verdicts = [self.verdict(context.paper, context.item, other) for other in others]
-        holds = sum(verdict != "differs" for verdict in verdicts)
-        across = f"Holds, at least weakly, in {holds} of {len(verdicts)} settings tried."
-        note = " ".join(filter(None, (self.note, across)))
-        return context.claim(self.case, self.metric, self.values(runs), note)
+    def row(self, context: Context, runs: Runs, others: Mapping[str, Runs]) -> Row:
+        """Judge it on the default runs, and tell the note in which other settings, by name, it holds."""
+        holding = [
+            name
+            for name, other in others.items()
+            if self.verdict(context.paper, context.item, other) != "differs"
+        ]
+        listed = f" ({'; '.join(holding)})" if 0 < len(holding) <= LISTED else ""
+        context.fact(fact_name(self.case, self.metric), f"{len(holding)} of {len(others)}{listed}")
+        return context.claim(self.case, self.metric, self.values(runs))
 
     def verdict(self, paper: Paper, item: str, runs: Runs) -> Verdict:
         """Judge it on some runs."""
@@ -185,3 +195,8 @@ class Claim(Generic[Runs]):
             if (row.item, row.case, row.metric) == (item, self.case, self.metric)
         )
         return judge_claim(words, self.values(runs))
+
+
+def fact_name(case: str, metric: str) -> str:
+    """Name what was found for a row: its case and metric in small letters, other characters as lines."""
+    return re.sub(r"[^a-z0-9]+", "_", f"{case} {metric}".lower())
