@@ -71,6 +71,9 @@ def test_an_index_is_judged_by_its_distance_from_1(published: str, computed: Num
         ("41127", 41759.0, False),
         ("2.50", 2.5049, True),
         ("2.50", 2.5051, False),
+        # Exactly half a unit: it may have been cut.
+        ("95.737", 95.7375, True),
+        ("95.737", 95.73751, False),
         ("1e-5", 1e-5, True),
         # Half a unit of the last digit would be half of the value.
         ("1e-5", 1.06e-5, False),
