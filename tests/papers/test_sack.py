@@ -11,7 +11,12 @@ from bentpipe.finished import Cache
 from bentpipe.papers import sack
 from bentpipe.papers.common import plain
 from bentpipe.papers.sack import geo, satellite, terrestrial
-from bentpipe.papers.sack.recovery import recovery
+from bentpipe.papers.sack.recovery import (
+    lost_at_end,
+    most_resent_in_a_round_trip,
+    new_before_known_losses,
+    recovery,
+)
 from bentpipe.papers.sack.runs import (
     CURVE_WINDOWS,
     SCHEMES,
@@ -154,6 +159,27 @@ def test_sack_doubles_what_it_resends_where_half_a_window_is_lost(
     repair = recovery(context.trace("burst.toml", settings, title="SACK"))
     assert [repair.resent_in(one) for one in range(1, len(resent) + 1)] == resent
     assert repair.timeouts == timeouts
+
+
+@pytest.mark.parametrize(("scheme", "new"), [("sack", 0), ("sack-6675", 4)])
+def test_new_packets_before_a_known_loss_are_counted(context: Context, scheme: str, new: int) -> None:
+    trace = context.trace("three-drops.toml", terrestrial_settings(scheme), title=scheme)
+    assert new_before_known_losses(trace) == new
+
+
+@pytest.mark.parametrize(("scheme", "most"), [("tahoe", 1), ("reno", 1), ("newreno", 1), ("sack", 2)])
+def test_lost_packets_resent_in_a_round_trip_are_counted(context: Context, scheme: str, most: int) -> None:
+    trace = context.trace("three-drops.toml", terrestrial_settings(scheme), title=scheme)
+    assert most_resent_in_a_round_trip(trace) == most
+
+
+def test_what_is_lost_and_not_resent_is_counted_at_the_end(context: Context) -> None:
+    left = {}
+    for scheme in SCHEMES:
+        trace = context.trace("satellite.toml", satellite_settings(scheme, 190), title=scheme)
+        left[scheme] = lost_at_end(trace)
+    assert left["sack"] == 0
+    assert left["newreno"] == max(left.values()) > 30
 
 
 def test_the_names_of_facts_are_told_apart() -> None:

@@ -15,7 +15,7 @@ INFERRED = (
     "item on sensitivity.",
     "5 s of traffic, from 1 s to 6 s: as in ns-2's own scripts of Fall and Floyd's comparison, from which "
     "the document took some parameters. It must be short, since the document says that NewReno was not "
-    "through with its losses when the run ended. The second panel of each figure shows 60 s.",
+    "through with its losses when the run ended. The second panel of each figure shows up to 60 s.",
     "The terrestrial path, its window of 28 packets, its limit of 8 packets, and which packets are "
     "dropped (14; 14, 26 and 28, counted from 0): the same scripts.",
     "An initial window of one segment, a clock tick of 100 ms, no limited transmit: ns-2 as it was in "
@@ -25,8 +25,8 @@ INFERRED = (
     "partial ACK, as ns-2 did until May 2003, and sack-1996 has the pipe that section 9 describes. What the "
     "RFCs have made of both is in beyond-today.",
     "Efficiency is goodput over throughput, that is, what arrives of what is sent: the document has "
-    "efficiency fall from 160 to 190 packets and throughput rise, which no share of the link rate does. What "
-    "is on its way when the run ends counts as sent only.",
+    "efficiency fall from 160 to 190 packets while throughput rises, so it is not throughput over link rate. "
+    "What is on its way when the run ends counts as sent only.",
     "33 packets of a window of 64 lost, the least that is more than half of it; other numbers are in the "
     "notes.",
     "The sentence that the delay varies with the window cannot be of the propagation delay, since one round "
