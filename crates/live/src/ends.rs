@@ -2,7 +2,6 @@
 //! settings over that.
 
 use bentpipe_tcp::{Chosen, Config, DelayedAck, Profile};
-use bentpipe_units::Span;
 
 use crate::namespace::StackSettings;
 use crate::settings::LINUX;
@@ -81,7 +80,7 @@ impl Settings {
 
     /// What is chosen of our TCP, over `base`.
     fn over(&self, base: Config) -> Config {
-        let at_once = DelayedAck { segments: 1, timeout: Span::ZERO };
+        let at_once = DelayedAck::OFF;
         Config {
             mss: self.mss.unwrap_or(base.mss),
             initial_window: self.initial_window.unwrap_or(base.initial_window),

@@ -28,6 +28,22 @@ pub struct DelayedAck {
     pub segments: u32,
     /// An ACK at the latest after this time (RFC 1122 4.2.3.2: under 0.5 s).
     pub timeout: Span,
+    /// The shortest such time: between the two it follows the time from segment to segment, as in Linux; as long as `timeout`
+    /// where it is fixed.
+    pub shortest: Span,
+    /// ACKs at once at the connection's start and after a hole, at most so many; 0 for none. They are no more than half the window
+    /// holds.
+    pub quick: u32,
+}
+
+impl DelayedAck {
+    /// Each segment is acknowledged at once.
+    pub const OFF: DelayedAck = DelayedAck::fixed(1, Span::ZERO);
+
+    /// An ACK for so many segments, or after a time that does not change.
+    pub const fn fixed(segments: u32, timeout: Span) -> DelayedAck {
+        DelayedAck { segments, timeout, shortest: timeout, quick: 0 }
+    }
 }
 
 /// The retransmission timer's settings (RFC 6298).
@@ -41,6 +57,8 @@ pub struct RtoConfig {
     pub max: Span,
     /// Clock granularity G: the RTO's variance term is at least this, and the timer expires on a multiple of it.
     pub granularity: Span,
+    /// Lower bound of the RTO's variance term beside the granularity.
+    pub min_variance: Span,
 }
 
 /// One end of a connection.
@@ -102,11 +120,13 @@ pub enum Profile {
     Ns2,
     /// OPNET's stack of 2007 as the `adalr` document sets it.
     Opnet,
+    /// Linux 2.4.19, whose recovery is `sack-linux-2.4`.
+    Linux24,
 }
 
 impl Profile {
     /// Every profile there is.
-    pub const ALL: [Profile; 3] = [Profile::Rfc, Profile::Ns2, Profile::Opnet];
+    pub const ALL: [Profile; 4] = [Profile::Rfc, Profile::Ns2, Profile::Opnet, Profile::Linux24];
 
     /// The name used in scenarios.
     pub const fn name(self) -> &'static str {
@@ -114,6 +134,7 @@ impl Profile {
             Profile::Rfc => "rfc",
             Profile::Ns2 => "ns2",
             Profile::Opnet => "opnet",
+            Profile::Linux24 => "linux-2.4",
         }
     }
 
@@ -126,6 +147,9 @@ impl Profile {
             }
             Profile::Opnet => {
                 "OPNET 2007: 0.5 s tick, min RTO 1 s, initial window 2, 65,535-byte window, no timestamps"
+            }
+            Profile::Linux24 => {
+                "Linux 2.4.19: quick ACKs, timestamps, D-SACK, variance term 200 ms at least; recovery sack-linux-2.4 beside it"
             }
         }
     }
@@ -152,12 +176,13 @@ impl Profile {
             initial_window: 3,
             initial_ssthresh: None,
             growth: Growth::Bytes { limit: 1 },
-            delayed_ack: DelayedAck { segments: 2, timeout: Span::from_millis(200) },
+            delayed_ack: DelayedAck::fixed(2, Span::from_millis(200)),
             rto: RtoConfig {
                 initial: Span::from_millis(1000),
                 min: Span::from_millis(1000),
                 max: Span::from_millis(60_000),
                 granularity: Span::from_millis(1),
+                min_variance: Span::ZERO,
             },
             duplicate_threshold: 3,
             limited_transmit: true,
@@ -173,12 +198,13 @@ impl Profile {
                 window_scaling: true,
                 initial_window: 2,
                 growth: Growth::PerAck,
-                delayed_ack: DelayedAck { segments: 1, timeout: Span::ZERO },
+                delayed_ack: DelayedAck::OFF,
                 rto: RtoConfig {
                     initial: Span::from_millis(3000),
                     min: Span::from_millis(200),
                     max: Span::from_millis(60_000),
                     granularity: Span::from_millis(10),
+                    min_variance: Span::ZERO,
                 },
                 limited_transmit: false,
                 restart_after_idle: false,
@@ -195,6 +221,7 @@ impl Profile {
                     min: Span::from_millis(1000),
                     max: Span::from_millis(64_000),
                     granularity: Span::from_millis(500),
+                    min_variance: Span::ZERO,
                 },
                 limited_transmit: false,
                 restart_after_idle: false,
@@ -202,6 +229,45 @@ impl Profile {
                 max_retransmissions: 6,
                 ..rfc
             },
+            Profile::Linux24 => linux_2_4(rfc),
         }
+    }
+}
+
+/// Linux 2.4.19, each setting with the sysctl, constant or function that it is from (`net/ipv4`, `include/net/tcp.h`).
+fn linux_2_4(rfc: Config) -> Config {
+    Config {
+        // tcp_rmem 87380, a quarter of it overhead (tcp_adv_win_scale 2) and a segment reserved (tcp_init_buffer_space), in whole
+        // segments of 1448 bytes (__tcp_select_window).
+        receive_window: 44 * 1448,
+        // tcp_timestamps 1, tcp_dsack 1.
+        timestamps: true,
+        duplicate_sack: true,
+        // tcp_v4_init_sock; tcp_init_cwnd gives more only to a path of 20 ms or with a cached ssthresh.
+        initial_window: 2,
+        // tcp_cong_avoid: an ACK is an ACK.
+        growth: Growth::PerAck,
+        delayed_ack: DelayedAck {
+            // __tcp_ack_snd_check: more than one full frame.
+            segments: 2,
+            // tcp_send_delayed_ack: HZ/2 at most, TCP_ATO_MIN at least.
+            timeout: Span::from_millis(500),
+            shortest: Span::from_millis(40),
+            // TCP_MAX_QUICKACKS.
+            quick: 16,
+        },
+        rto: RtoConfig {
+            // TCP_TIMEOUT_INIT.
+            initial: Span::from_millis(3000),
+            // TCP_RTO_MIN, which bounds the variance term (tcp_rtt_estimator) and with it the RTO.
+            min: Span::from_millis(200),
+            min_variance: Span::from_millis(200),
+            // TCP_RTO_MAX.
+            max: Span::from_millis(120_000),
+            // HZ 100.
+            granularity: Span::from_millis(10),
+        },
+        // tcp_retries2 15 and TCP_TIMEWAIT_LEN are as in the other profiles.
+        ..rfc
     }
 }

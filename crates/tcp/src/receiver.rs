@@ -1,9 +1,12 @@
 //! The receiving half of a connection: reassembly, the advertised window, and when to acknowledge.
 
-use bentpipe_units::Time;
+mod quick;
+
+use bentpipe_units::{Span, Time};
 
 use crate::runs::Runs;
 use crate::{Config, DelayedAck, SackBlock, SackBlocks, Seq};
+use quick::QuickAcks;
 
 /// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,8 +45,12 @@ pub struct Receiver {
     duplicate: Option<SackBlock>,
     reports_duplicates: bool,
     fin: Option<Seq>,
+    /// Whether a FIN is known, or each segment counts for when the next is acknowledged.
+    watches: bool,
     fin_reached: bool,
     delayed_ack: DelayedAck,
+    /// None where ACKs are timed alike.
+    quick: Option<Box<QuickAcks>>,
     waiting_segments: u32,
     deadline: Time,
     ack_now: bool,
@@ -83,8 +90,10 @@ impl Receiver {
             duplicate: None,
             reports_duplicates: config.duplicate_sack,
             fin: None,
+            watches: QuickAcks::of(config).is_some(),
             fin_reached: false,
             delayed_ack: config.delayed_ack,
+            quick: QuickAcks::of(config),
             waiting_segments: 0,
             deadline: Time::NEVER,
             ack_now: false,
@@ -110,6 +119,16 @@ impl Receiver {
         self.worthwhile = worthwhile(self.capacity, mss, self.scale);
         self.open = self.capacity >> self.scale << self.scale;
         self.open_field = (self.capacity >> self.scale).min(65_535) as u16;
+        if let Some(quick) = &mut self.quick {
+            quick.open(self.capacity, mss);
+        }
+    }
+
+    /// The retransmission timeout that this end begins with: a longer pause of the peer's means a new start.
+    pub(crate) fn expect_pauses(&mut self, shorter_than: Span) {
+        if let Some(quick) = &mut self.quick {
+            quick.expect_pauses(shorter_than);
+        }
     }
 
     /// RCV.NXT.
@@ -124,10 +143,10 @@ impl Receiver {
         self.edge - self.nxt
     }
 
-    /// Whether the next byte is all that the receiver waits for: nothing is held past a hole, no FIN is known.
+    /// Whether the next byte is all that the receiver waits for, nothing being held past a hole, and is acknowledged as any other.
     #[inline]
     pub(crate) fn lacks_nothing(&self) -> bool {
-        self.held.is_empty() && self.fin.is_none()
+        self.held.is_empty() && !self.watches
     }
 
     /// [`Receiver::on_data`] for `len` bytes from RCV.NXT on, inside the window, when the receiver lacks nothing else.
@@ -146,6 +165,7 @@ impl Receiver {
         }
         if fin && seq + len <= self.edge {
             self.fin = Some(seq + len);
+            self.watches = true;
         }
         let end = (seq + len).min(self.edge);
         self.stats.beyond_window_bytes += u64::from((seq + len) - end.max(seq));
@@ -153,6 +173,7 @@ impl Receiver {
         if seq < start {
             self.note_duplicate(seq, start.min(seq + len));
         }
+        let deadline = self.deadline;
         let readable = if start >= end {
             self.stats.duplicate_bytes += u64::from(self.nxt.min(seq + len).max(seq) - seq);
             self.ack_now |= len > 0;
@@ -163,6 +184,9 @@ impl Receiver {
             self.out_of_order(SackBlock { start, end });
             0
         };
+        if self.quick.is_some() {
+            self.time_ack(now, deadline, len > 0, readable > 0);
+        }
         if fin {
             self.ack_now = true;
         }
@@ -175,11 +199,26 @@ impl Receiver {
         readable
     }
 
+    /// Times the ACK of a segment of data, in order or not, where the times differ; `deadline` is what stood before it came.
+    #[inline(never)]
+    fn time_ack(&mut self, now: Time, deadline: Time, data: bool, in_order: bool) {
+        let Some(quick) = self.quick.as_mut().filter(|_| data) else { return };
+        match in_order {
+            true => self.ack_now |= quick.on_data(now),
+            false => quick.renew(),
+        }
+        match self.ack_now {
+            true => quick.sent(),
+            false => self.deadline = deadline.min(now + quick.delay()),
+        }
+    }
+
     /// Everything up to a FIN arrived, or more.
     #[cold]
     #[inline(never)]
     fn reach_fin(&mut self, fin: Seq) {
         self.fin = None;
+        self.watches = self.quick.is_some();
         if fin == self.nxt {
             self.fin_reached = true;
             self.nxt += 1;
@@ -193,6 +232,10 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     pub fn refuse(&mut self, seq: Seq, len: u32) {
+        if let Some(quick) = self.quick.as_mut().filter(|_| len > 0) {
+            quick.renew();
+            quick.sent();
+        }
         let below = if seq < self.nxt { len.min(self.nxt - seq) } else { 0 };
         self.note_duplicate(seq, seq + below);
         self.stats.data_segments += u64::from(len > 0);
@@ -404,6 +447,9 @@ impl Receiver {
         if now >= self.deadline {
             self.deadline = Time::NEVER;
             self.ack_now = true;
+            if let Some(quick) = &mut self.quick {
+                quick.missed();
+            }
         }
     }
 

@@ -22,8 +22,9 @@ pub struct RttEstimator {
 impl RttEstimator {
     /// No sample yet: the RTO is `config.initial`.
     pub fn new(config: RtoConfig) -> RttEstimator {
+        let min_variance = config.min_variance.max(config.granularity);
         RttEstimator {
-            config,
+            config: RtoConfig { min_variance, ..config },
             smoothed: None,
             variation: Span::ZERO,
             rto: config.initial,
@@ -58,7 +59,7 @@ impl RttEstimator {
             }
         };
         self.smoothed = Some(smoothed);
-        let rto = smoothed + (self.variation * 4).max(self.config.granularity);
+        let rto = smoothed + (self.variation * 4).max(self.config.min_variance);
         self.rto = rto.max(self.config.min).min(self.config.max);
         self.backoff = 0;
     }
@@ -141,6 +142,7 @@ mod tests {
             min: Span::from_millis(200),
             max: Span::from_millis(60_000),
             granularity: Span::from_millis(1),
+            min_variance: Span::ZERO,
         }
     }
 
@@ -179,6 +181,15 @@ mod tests {
         }
         // RFC 6298 (2.3): SRTT + max (G, K * RTTVAR).
         assert_eq!(rtt.rto(), Span::from_millis(800));
+    }
+
+    #[test]
+    fn four_deviations_are_at_least_the_bound_of_their_own() {
+        let mut rtt = RttEstimator::new(RtoConfig { min_variance: Span::from_millis(200), ..config() });
+        for _ in 0..100 {
+            rtt.sample(Span::from_millis(300), 1);
+        }
+        assert_eq!((rtt.rto(), rtt.granularity()), (Span::from_millis(500), Span::from_millis(1)));
     }
 
     #[test]

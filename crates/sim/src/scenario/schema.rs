@@ -261,6 +261,8 @@ pub(crate) struct RtoFile {
     pub(crate) max: Option<Span>,
     /// Clock granularity.
     pub(crate) granularity: Option<Span>,
+    /// Lower bound of the variance term, as is the granularity.
+    pub(crate) min_variance: Option<Span>,
 }
 
 /// One connection, or `count` of them.

@@ -195,14 +195,13 @@ fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
 }
 
 fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault> {
-    let at_once = DelayedAck { segments: 1, timeout: Span::ZERO };
     // RFC 5681 section 4.2: at least every second segment; most stacks wait 200 ms.
-    let usual = DelayedAck { segments: 2, timeout: Span::from_millis(200) };
+    let usual = DelayedAck::fixed(2, Span::from_millis(200));
     let on = if profile.segments > 1 { profile } else { usual };
     let written = match &file.delayed_ack {
         None => return Ok(profile),
         Some(DelayedAckSetting::Switch(true)) => return Ok(on),
-        Some(DelayedAckSetting::Switch(false)) => return Ok(at_once),
+        Some(DelayedAckSetting::Switch(false)) => return Ok(DelayedAck::OFF),
         Some(DelayedAckSetting::Table(written)) => written,
     };
     let segments = written.segments.map_or(on.segments, |segments| segments.get() as u32);
@@ -211,17 +210,27 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
         let message = "expected a time above zero, found 0 s; delayed_ack = false switches it off".to_owned();
         return Err((&["delayed_ack", "timeout"], message));
     }
-    Ok(DelayedAck { segments, timeout })
+    // A time of the profile's own that is longer than the one written is as long as that.
+    let shortest =
+        written.shortest.unwrap_or(if on.shortest < on.timeout { on.shortest.min(timeout) } else { timeout });
+    if shortest > timeout || (segments > 1 && shortest == Span::ZERO) {
+        let message =
+            format!("expected a time above zero and at most the timeout ({timeout}), found {shortest}");
+        return Err((&["delayed_ack", "shortest"], message));
+    }
+    let quick = written.quick.map_or(on.quick, |quick| quick.get() as u32);
+    Ok(DelayedAck { segments, timeout, shortest, quick })
 }
 
 fn timers(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
     let rto = &mut config.rto;
-    lay!(file.rto => rto; initial, min, max, granularity);
+    lay!(file.rto => rto; initial, min, max, granularity, min_variance);
     let most = rto.max;
-    let bounded: [(&'static [&'static str], Span); 3] = [
+    let bounded: [(&'static [&'static str], Span); 4] = [
         (&["rto", "min"], rto.min),
         (&["rto", "initial"], rto.initial),
         (&["rto", "granularity"], rto.granularity),
+        (&["rto", "min_variance"], rto.min_variance),
     ];
     match bounded.into_iter().find(|(_, time)| *time > most) {
         Some((key, time)) => Err((key, format!("expected at most the rto's max ({most}), found {time}"))),

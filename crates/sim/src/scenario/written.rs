@@ -240,6 +240,10 @@ pub(crate) struct DelayedAckFile {
     pub(crate) segments: Option<Whole<1, 1000>>,
     /// An ACK at the latest after this time.
     pub(crate) timeout: Option<Span>,
+    /// The shortest such time, where it follows the time from segment to segment; without it, `timeout` is the time.
+    pub(crate) shortest: Option<Span>,
+    /// So many ACKs at once at the start and after a hole, no more than half the window has segments; default none.
+    pub(crate) quick: Option<Whole<0, 1000>>,
 }
 
 impl<'de> Deserialize<'de> for DelayedAckSetting {

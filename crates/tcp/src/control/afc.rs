@@ -220,6 +220,10 @@ impl<C: Control> Control for Afc<C> {
         self.inner.deflate(w, bytes);
     }
 
+    fn on_step(&mut self, w: &mut Window, cwnd: f64) {
+        self.inner.on_step(w, cwnd);
+    }
+
     fn start_over(&mut self, w: &mut Window) {
         self.inner.start_over(w);
     }

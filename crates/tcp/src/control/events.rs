@@ -97,7 +97,7 @@ pub struct Loss {
     pub now: Time,
     /// Bytes from the first hole of this window to the hole; 0 for the first.
     pub distance: u32,
-    /// Bytes sent and not cumulatively acknowledged.
+    /// Bytes sent and not cumulatively acknowledged, or what the recovery has halved instead.
     pub flight: u32,
 }
 
@@ -146,9 +146,9 @@ pub struct Exit {
 pub struct Timeout {
     /// When it expired.
     pub now: Time,
-    /// Bytes sent and not cumulatively acknowledged.
+    /// Bytes sent and not cumulatively acknowledged, or what the recovery has halved instead.
     pub flight: u32,
-    /// Whether the oldest segment was retransmitted by the timer already.
+    /// Whether the window of data was answered for: as a rule, whether the oldest segment was retransmitted by the timer already.
     pub repeated: bool,
 }
 

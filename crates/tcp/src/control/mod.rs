@@ -120,6 +120,11 @@ pub trait Control: Send {
         w.cwnd = (w.cwnd - f64::from(bytes)).max(w.smss);
     }
 
+    /// The recovery leads cwnd to what a reduction has set in steps of its own, or bounds a burst: cwnd is `cwnd` now.
+    fn on_step(&mut self, w: &mut Window, cwnd: f64) {
+        w.cwnd = cwnd;
+    }
+
     /// After a reduction the recovery starts again from one segment, in slow start (Jacobson 1988).
     fn start_over(&mut self, w: &mut Window) {
         w.cwnd = w.smss;

@@ -92,6 +92,7 @@ impl Endpoint {
             Some(sent) if !self.syn.lost => self.sender.sample_handshake(now, now.since(sent)),
             _ => self.sender.after_lost_syn(),
         }
+        self.receiver.expect_pauses(self.sender.rtt().rto());
         if !segment.flags.has(Flags::SYN) {
             self.sender.set_peer_window(u32::from(segment.window) << self.peer_scale);
         }

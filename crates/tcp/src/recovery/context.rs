@@ -55,8 +55,8 @@ impl Context<'_> {
         self.record
     }
 
-    /// Tells the control of the first loss of a window: at `hole`, where data up to `recover` was under way and the flight
-    /// size was `flight` bytes. The control keeps what it has for [`Context::undo`].
+    /// Tells the control of the first loss of a window: at `hole`, where data up to `recover` was under way and
+    /// `flight` bytes are what is halved: the flight size, or cwnd where a stack halves that. The control keeps what it has for [`Context::undo`].
     pub fn lose(&mut self, hole: Seq, first_hole: Seq, recover: Seq, flight: u32) -> Response {
         if self.reductions.marked_window_with(hole) {
             return Response::Keep;
@@ -105,6 +105,11 @@ impl Context<'_> {
     /// Starts the retransmission timer anew, as an ACK of new data does.
     pub fn restart_timer(&mut self) {
         self.restarts_timer = true;
+    }
+
+    /// Asks the control for a cwnd of so many bytes: a step on the way down, or the end of a burst.
+    pub fn step(&mut self, cwnd: f64) {
+        self.control.on_step(self.window, cwnd);
     }
 
     /// Tells the control to start again from one segment.

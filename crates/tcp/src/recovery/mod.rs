@@ -6,6 +6,7 @@
 
 mod context;
 mod duplicates;
+mod pieces;
 mod reductions;
 mod resend;
 
@@ -32,6 +33,7 @@ schemes! {
     sack::SackOptions,
     newreno_1999::NewReno1999Options,
     sack_1996::Sack1996Options,
+    sack_linux_2_4::SackLinux24Options,
 }
 
 /// What makes the recovery of each connection: as a rule its options.
@@ -122,9 +124,10 @@ pub trait Recovery: Send {
     /// The cumulative ACK advanced by `acked` bytes, to `cx.una`.
     fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState;
 
-    /// What a reduction at the timer's expiry halves, in bytes; asked before the control is told.
-    fn flight_at_timeout(&self, cx: &Context<'_>) -> u32 {
-        cx.flight()
+    /// What a reduction at the timer's expiry halves, in bytes; none when the window of data was answered for. Asked before the
+    /// control is told.
+    fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
+        Some(cx.flight())
     }
 
     /// The retransmission timer expired; the control was told.

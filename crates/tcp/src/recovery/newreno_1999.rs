@@ -106,8 +106,8 @@ impl Recovery for NewReno1999 {
         RecoveryState::Recovering { restart_timer: phase.partial_acks == 1 || !self.options.impatient }
     }
 
-    fn flight_at_timeout(&self, cx: &Context<'_>) -> u32 {
-        cx.window_to_halve(self.phase.map_or(0, |phase| phase.inflation))
+    fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
+        Some(cx.window_to_halve(self.phase.map_or(0, |phase| phase.inflation)))
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {

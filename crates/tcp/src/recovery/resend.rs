@@ -36,6 +36,11 @@ impl Resend {
         self.from.is_some()
     }
 
+    /// Where everything goes out again from, once: for a recovery that says itself what goes.
+    pub(super) fn take_back(&mut self) -> Option<Seq> {
+        self.from.take()
+    }
+
     /// The next byte to send, as the order of bytes has it (SND.NXT).
     #[inline]
     pub fn next_byte(&self, max: Seq) -> Seq {

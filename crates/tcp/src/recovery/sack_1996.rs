@@ -153,8 +153,8 @@ impl Recovery for Sack1996 {
         RecoveryState::Recovering { restart_timer: true }
     }
 
-    fn flight_at_timeout(&self, cx: &Context<'_>) -> u32 {
-        cx.window_to_halve(0)
+    fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
+        Some(cx.window_to_halve(0))
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {

@@ -55,8 +55,12 @@ impl Sender {
             return Ok(());
         }
         self.stats.timeouts += 1;
-        let flight = self.with_recovery(now, |recovery, cx| recovery.flight_at_timeout(cx));
-        let event = control::Timeout { now, flight, repeated: self.timeouts_in_a_row > 1 };
+        let halved = self.with_recovery(now, |recovery, cx| recovery.flight_at_timeout(cx));
+        let event = control::Timeout {
+            now,
+            flight: halved.unwrap_or(self.flight()),
+            repeated: self.timeouts_in_a_row > 1 || halved.is_none(),
+        };
         self.control.save(&mut self.window);
         self.control.on_timeout(&mut self.window, &event);
         self.slow_start.on_timeout();

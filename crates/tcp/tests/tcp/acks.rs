@@ -1,6 +1,7 @@
 //! When the receiver acknowledges, and what.
 
-use bentpipe_tcp::Config;
+use bentpipe_tcp::{Config, DelayedAck};
+use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, SERVER, config};
 
@@ -52,6 +53,82 @@ fn the_delay_counts_from_the_first_segment_that_waits() {
     net.write(CLIENT, 1000);
     net.run_to(1400);
     assert_eq!(acks(&net)[1..], [(750.0, 3000), (1000.0, 4000)]);
+}
+
+/// As Linux 2.4 has it: `quick` ACKs at most, and an ACK after 40 to 500 ms.
+fn linux(quick: u32) -> Config {
+    let (timeout, shortest) = (Span::from_millis(500), Span::from_millis(40));
+    Config { delayed_ack: DelayedAck { segments: 2, timeout, shortest, quick }, ..config("sack") }
+}
+
+/// How many bytes each of the server's ACKs acknowledges.
+fn steps(net: &Net) -> Vec<i64> {
+    let all: Vec<i64> = std::iter::once(0).chain(acks(net).iter().map(|ack| ack.1)).collect();
+    all.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+#[test]
+fn a_connection_starts_with_quick_acks() {
+    // While the window opens from 4 segments by 2 a segment to 65,535 bytes, and two more (half of 4 segments).
+    let net = burst(linux(16), 40, &[]);
+    let (quick, rest) = (vec![1000; 33], [2000, 2000, 2000, 1000]);
+    assert_eq!(steps(&net), [&quick[..], &rest].concat(), "{}", net.trace());
+    assert_eq!(acks(&net).last(), Some(&(190.0, 40_000)));
+    assert_eq!(steps(&burst(linux(0), 4, &[])), [2000, 2000]);
+    // A window of four segments is open at once: half of it.
+    let small = Config { receive_window: 4000, ..linux(16) };
+    assert_eq!(steps(&burst(small.clone(), 4, &[])), [1000, 1000, 2000]);
+    // And one at most.
+    let one = Config { delayed_ack: DelayedAck { quick: 1, ..small.delayed_ack }, ..small };
+    assert_eq!(steps(&burst(one, 4, &[])), [1000, 2000, 1000]);
+}
+
+#[test]
+fn quick_acks_follow_a_hole() {
+    let mut net = burst(Config { delayed_ack: linux(16).delayed_ack, ..config("newreno") }, 60, &[50]);
+    assert_eq!(acks(&net).last().map(|ack| ack.1), Some(60_000));
+    let before = acks(&net).len();
+    net.write(CLIENT, 16_000);
+    net.run_to(1400);
+    // 16 with each segment past the hole, less the ACK of the last of them and that of the one that filled it.
+    assert_eq!(steps(&net)[before..], [&[1000; 14][..], &[2000]].concat(), "{}", net.trace());
+}
+
+#[test]
+fn a_long_pause_means_quick_acks_again() {
+    let mut net = Net::alike(Config { receive_window: 8000, ..linux(16) });
+    net.open();
+    for ms in [100, 400, 700, 1000, 5000] {
+        net.run_to(ms);
+        net.write(CLIENT, 1000);
+    }
+    net.run_to(6000);
+    let waits: Vec<f64> = acks(&net)
+        .iter()
+        .zip([100.0, 400.0, 700.0, 1000.0, 5000.0])
+        .map(|(ack, sent)| ack.0 - sent - 50.0)
+        .collect();
+    // The window opens with the first two; half of it is two or three segments.
+    assert_eq!(waits, [0.0, 0.0, 0.0, 0.0, 0.0], "{}", net.trace());
+}
+
+#[test]
+fn the_delay_follows_the_segments() {
+    let sent = [200, 900, 1600, 2300, 3000, 3700, 3720];
+    let mut net = Net::alike(linux(0));
+    net.open();
+    for ms in sent {
+        net.run_to(ms);
+        net.write(CLIENT, 1000);
+    }
+    net.run_to(5000);
+    // Each that waits to its end doubles it, up to 500 ms; the last segment came 20 ms behind another, and is the second.
+    let ends: Vec<f64> = acks(&net).iter().map(|ack| ack.0).collect();
+    assert_eq!(ends, [290.0, 1030.0, 1810.0, 2670.0, 3550.0, 3770.0], "{}", net.trace());
+    net.write(CLIENT, 1000);
+    net.run_to(6000);
+    // 500 / 2 + 20 ms, missed never since, and a pause of more than that leaves it.
+    assert_eq!(acks(&net).last().map(|ack| ack.0), Some(5320.0), "{}", net.trace());
 }
 
 #[test]

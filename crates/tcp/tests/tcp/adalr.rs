@@ -198,7 +198,7 @@ prop_compose! {
         config.limited_transmit = on[0];
         config.growth = if on[1] { Growth::PerAck } else { Growth::Bytes { limit: 1 } };
         let timeout = Span::from_millis(20);
-        config.delayed_ack = DelayedAck { segments: if on[2] { 1 } else { 2 }, timeout };
+        config.delayed_ack = DelayedAck::fixed(if on[2] { 1 } else { 2 }, timeout);
         config.max_retransmissions = 200;
         config.time_wait = Span::from_millis(20_000_000);
         config

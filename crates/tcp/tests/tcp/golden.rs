@@ -28,7 +28,7 @@ fn start_without_losses() {
     let mut config = config("reno");
     config.initial_window = 2;
     compare("start", &Net::alike(config.clone()).transfer(14_500));
-    config.delayed_ack = DelayedAck { segments: 2, timeout: Span::from_millis(200) };
+    config.delayed_ack = DelayedAck::fixed(2, Span::from_millis(200));
     compare("start-delayed-ack", &Net::alike(config).transfer(14_500));
 }
 

@@ -14,6 +14,7 @@ mod handshake;
 mod harness;
 mod hooks;
 mod hostile;
+mod linux;
 mod losses;
 mod then;
 mod timers;

@@ -44,7 +44,7 @@ fn every_key_arrives() {
     assert_eq!((sender.receive_window, receiver.receive_window), (58_400, 58_400));
     assert_eq!((sender.initial_window, sender.initial_ssthresh), (2, Some(65_536)));
     assert_eq!((sender.growth, sender.max_retransmissions), (Growth::Bytes { limit: 2 }, 6));
-    assert_eq!(sender.delayed_ack, DelayedAck { segments: 2, timeout: Span::from_millis(200) });
+    assert_eq!(sender.delayed_ack, DelayedAck::fixed(2, Span::from_millis(200)));
     assert_eq!(receiver.delayed_ack.segments, 1);
     assert_eq!((sender.rto.max, sender.rto.granularity), (second(64), Span::from_millis(500)));
     let upload = &scenario.flows[3];
@@ -220,7 +220,7 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         (
             "flows.*.variant",
             "cubic",
-            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, newreno-1999, sack-1996, adalr-sack, adalr-newreno, afc, adalr+afc), found \"cubic\", which is not there yet; bentpipe list variants says what there is",
+            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, newreno-1999, sack-1996, sack-linux-2.4, adalr-sack, adalr-newreno, afc, adalr+afc), found \"cubic\", which is not there yet; bentpipe list variants says what there is",
         ),
         (
             "links.*.rate",

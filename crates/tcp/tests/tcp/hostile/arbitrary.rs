@@ -308,8 +308,11 @@ impl Attacked {
         self.acknowledged = Some(segment.ack);
         assert!(segment.end() <= sender.max(), "{segment:?} ends beyond what was ever sent");
         let edge = segment.ack + receiver.window();
-        for block in segment.options.sack.as_slice() {
-            let sound = segment.ack < block.start && block.start < block.end && block.end <= edge;
+        for (index, block) in segment.options.sack.as_slice().iter().enumerate() {
+            // What came twice may lie anywhere below (RFC 2883), half the sequence space away too.
+            let twice = index == 0 && self.config.duplicate_sack;
+            let ahead = segment.ack < block.start && block.end <= edge;
+            let sound = block.start < block.end && (ahead || twice);
             assert!(sound, "{block:?} with an ACK of {:?} and an edge of {edge:?}", segment.ack);
         }
     }

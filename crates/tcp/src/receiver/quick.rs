@@ -1,0 +1,111 @@
+//! ACKs at once at a connection's start and after a hole, and a delay that follows the segments: Linux 2.4's delayed ACKs.
+
+use bentpipe_units::{Span, Time};
+
+use crate::Config;
+
+/// How many ACKs still go at once, and how long the others wait: the quick-ACK mode and `ato` of Linux 2.4.19 (`tcp_input.c`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QuickAcks {
+    most: u32,
+    left: u32,
+    mss: u32,
+    /// The window that the kernel would advertise by now; the receiver here advertises all of it from the start.
+    offered: u32,
+    capacity: u32,
+    /// How long an ACK waits now.
+    delay: Span,
+    shortest: Span,
+    longest: Span,
+    last: Option<Time>,
+    /// A pause that is longer means that the sender starts anew.
+    pause: Span,
+}
+
+impl QuickAcks {
+    /// None where every ACK waits alike.
+    pub(super) fn of(config: &Config) -> Option<Box<QuickAcks>> {
+        let ack = &config.delayed_ack;
+        let quick = QuickAcks {
+            most: ack.quick,
+            left: 0,
+            mss: config.mss,
+            offered: config.receive_window,
+            capacity: config.receive_window,
+            delay: ack.shortest,
+            shortest: ack.shortest,
+            longest: ack.timeout,
+            last: None,
+            pause: config.rto.initial,
+        };
+        (ack.quick > 0 || ack.shortest < ack.timeout).then(|| Box::new(quick))
+    }
+
+    /// The connection opens: the window begins with what an initial window of RFC 2414 fills (`tcp_select_initial_window`).
+    pub(super) fn open(&mut self, capacity: u32, mss: u32) {
+        let segments = match mss {
+            0..=1460 => 4,
+            1461..=4380 => 3,
+            _ => 2,
+        };
+        (self.mss, self.capacity, self.offered) = (mss, capacity, capacity.min(segments * mss));
+    }
+
+    /// The peer pauses for less than this while it has data.
+    pub(super) fn expect_pauses(&mut self, shorter_than: Span) {
+        self.pause = shorter_than;
+    }
+
+    /// As many as half the window has segments, two at least (`tcp_incr_quickack`).
+    fn refill(&mut self) {
+        let half = match self.offered / (2 * self.mss) {
+            0 => 2,
+            half => half,
+        };
+        self.left = self.left.max(half.min(self.most));
+    }
+
+    /// Data came out of order, or twice (`tcp_enter_quickack_mode`).
+    pub(super) fn renew(&mut self) {
+        self.refill();
+        self.delay = self.shortest;
+    }
+
+    /// Data came in order: whether its ACK goes at once (`tcp_event_data_recv`, `tcp_grow_window`).
+    pub(super) fn on_data(&mut self, now: Time) -> bool {
+        match self.last.map(|last| now.since(last)) {
+            None => self.refill(),
+            Some(gap) if gap <= self.shortest / 2 => self.delay = self.delay / 2 + self.shortest / 2,
+            Some(gap) if gap < self.delay => self.delay = (self.delay / 2 + gap).min(self.longest),
+            Some(gap) if gap > self.pause => self.refill(),
+            Some(_) => {}
+        }
+        self.last = Some(now);
+        if self.offered < self.capacity {
+            self.offered = self.capacity.min(self.offered + 2 * self.mss);
+            // One more while the window opens.
+            self.left |= u32::from(self.most > 0);
+        }
+        self.left > 0
+    }
+
+    /// An ACK goes at once, for whatever reason (`tcp_dec_quickack_mode`).
+    pub(super) fn sent(&mut self) {
+        if self.left > 0 {
+            self.left -= 1;
+            if self.left == 0 {
+                self.delay = self.shortest;
+            }
+        }
+    }
+
+    /// An ACK waited to the end (`tcp_delack_timer`).
+    pub(super) fn missed(&mut self) {
+        self.delay = (self.delay * 2).min(self.longest);
+    }
+
+    /// How long an ACK waits.
+    pub(super) fn delay(&self) -> Span {
+        self.delay
+    }
+}
