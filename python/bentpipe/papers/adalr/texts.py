@@ -19,6 +19,10 @@ INFERRED = (
     "traffic, which is not stated. Inferred: a stream of 1.26 Mbit/s that does not respond.",
     "Bit errors: on the downlink, by equation 2. The slides' error-correction threshold is less than one bit "
     "of a packet, so nothing is corrected.",
+    "Pages: HTTP 1.1 keeps one connection open, and RFC 2581 begins again in slow start after the pause "
+    "between pages; both are stated. That all embedded objects are asked for together over one connection is "
+    "inferred.",
+    "Ethernet, which figure 17 is said to be of, takes 38 bytes a frame beside 1,500 (IEEE 802.3).",
     "Fairness: each flow downloads 50 MB and all begin together. Averages are over each flow's own active "
     "time, as the printed ones must be, and over the time in which all are active.",
     "Numbers are the paper's own: two of its tables are numbered 6 (here table-6 and table-6b), and "
