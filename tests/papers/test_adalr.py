@@ -1,13 +1,15 @@
 """The reproduction of the adalr documents: complete, and with the verdicts that its page reports."""
 
 import re
+from typing import cast
 
 import numpy as np
 import pytest
 
 from bentpipe import papers, runner
 from bentpipe.papers.adalr.fairness import jain
-from bentpipe.papers.adalr.runs import busy_percent, utilization
+from bentpipe.papers.adalr.runs import busy_percent, finished, utilization
+from bentpipe.results import Run
 from conftest import RowsOf
 
 PAPER = papers.read(papers.folder() / "adalr")
@@ -127,3 +129,20 @@ def test_gains_with_bit_errors_are_paired_and_known_to_a_few_points(rows_of: Row
     assert len(gains) == 6
     assert all(row.ci95 is not None and row.ci95 < 1.5 for row in gains)
     assert all(isinstance(row.number, dict) and len(row.number["values"]) >= 19 for row in gains)
+
+
+def test_what_is_not_stated_of_the_recovery_says_what_reno_gives(rows_of: RowsOf) -> None:
+    row = rows_of("adalr/figure-9")["over sack, enabled", "higher throughput, most"]
+    assert row.cause == "not stated"
+    gains = [float(gain) for gain in re.findall(r"-?\d+\.\d", row.note)]
+    assert len(gains) == 8
+    assert max(gains[4:]) < max(gains[:4])
+
+
+def test_a_download_that_was_given_up_leaves_its_seed_out_for_all() -> None:
+    def run(error: str | None) -> Run:
+        return cast(Run, {"flows": [{"name": "download", "error": error}]})
+
+    kept, given_up = run(None), run("the retransmission limit was reached")
+    runs = {"sack": [kept, given_up, kept], "newreno": [kept, kept, kept]}
+    assert finished(runs) == {"sack": [kept, kept], "newreno": [kept, kept]}

@@ -23,7 +23,7 @@ _ERRORS = {
         errors.compute,
         errors.draw,
         texts.ERRORS[name],
-        undrawn=(errors.DOWNLOADS if errors.FIGURES[name][1] else errors.RENO,),
+        undrawn=tuple(errors.TRIED[errors.FIGURES[name][1]].values()),
     )
     for name, title in _OVER_BER.items()
 }

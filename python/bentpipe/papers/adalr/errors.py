@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from bentpipe.papers.common import curve, over, plain
+from bentpipe.papers.common import curve, over, plain, width
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import picture
+from bentpipe.verdicts import NARROW
 
 from .runs import (
     BERS,
@@ -38,11 +39,17 @@ LOW = ("1e-8", "1e-7")
 RENO = "download-reno.toml"
 """The same download, repaired as by Reno."""
 
+CONGESTED_RENO = "congestion-reno.toml"
+"""The same beside the stream."""
+
 DOWNLOADS = "congestion-downloads.toml"
 """The same download beside three others, which respond."""
 
-_OTHER_SEEDS = {RENO: 10, DOWNLOADS: 4}
+_OTHER_SEEDS = {RENO: 10, CONGESTED_RENO: 6, DOWNLOADS: 4}
 """Replications of what else was tried."""
+
+TRIED = {False: {"reno": RENO}, True: {"reno": CONGESTED_RENO, "downloads": DOWNLOADS}}
+"""What else was tried, without congestion and with it."""
 
 _CONTROL = {"adalr-sack": "adalr", "sack": "standard"}
 
@@ -108,10 +115,10 @@ def compute(context: Context) -> list[Row]:
     measured, congestion = FIGURES[context.item]
     runs = finished(with_errors(context, congestion=congestion))
     lower = measured == "download response time"
-    for delayed in DELAYED_ACK:
-        other = _tried(context, DOWNLOADS if congestion else RENO, delayed)
+    for (what, scenario), delayed in product(TRIED[congestion].items(), DELAYED_ACK):
+        other = _tried(context, scenario, delayed)
         by_ber = gains(other, MEASURES[measured], ("adalr-sack", "sack"), delayed, BERS, lower=lower)
-        context.fact(f"tried_{delayed}", in_words(by_ber))
+        context.fact(f"{what}_{delayed}", in_words(by_ber))
     rows: list[Row] = []
     for row in context.paper.published:
         if row.item != context.item:
@@ -131,7 +138,7 @@ def _tried(context: Context, scenario: str, delayed: str) -> Runs:
         {
             **(
                 {"flows.download.control": _CONTROL[variant], "tcp.delayed_ack": DELAYED_ACK[delayed]}
-                if scenario == RENO
+                if scenario != DOWNLOADS
                 else {**settings_of((variant, delayed)), "flows.cross.variant": variant}
             ),
             **bit_errors(ber),
@@ -149,9 +156,17 @@ def _range(context: Context, runs: Runs, case: str, metric: str, what: str, end:
     delayed = case.rpartition(", ")[2]
     bers = HIGH if "BER from 1e-6" in case else LOW if "BER up to 1e-7" in case else BERS
     by_ber = gains(runs, MEASURES[measured], _pair(case), delayed, bers, lower=word == "shorter")
-    context.fact(re.sub(r"\W+", "_", case), in_words(by_ber))
-    choose = min if end == "least" else max
-    return context.number(case, metric, choose(by_ber.values(), key=plain))
+    name = re.sub(r"\W+", "_", case)
+    context.fact(name, in_words(by_ber))
+    gain = (min if end == "least" else max)(by_ber.values(), key=plain)
+    context.fact(f"{name}_{end}_seeds", f"{_seeds_needed(context, case, metric, gain):,.0f}")
+    return context.number(case, metric, gain)
+
+
+def _seeds_needed(context: Context, case: str, metric: str, gain: Estimate) -> float:
+    """Give how many seeds would make an interval narrow enough to decide."""
+    wanted = NARROW / 2 * abs(float(context.published(case, metric).published))
+    return gain["n"] * (width(gain) / wanted) ** 2
 
 
 def in_words(by_ber: Mapping[str, Number]) -> str:
