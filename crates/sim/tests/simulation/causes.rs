@@ -4,7 +4,7 @@ use bentpipe_sim::{LossCauses, RunResult};
 
 use crate::{Watched, one_flow, simulate, watch};
 
-const VARIANTS: [&str; 4] = ["tahoe", "reno", "newreno", "sack"];
+const VARIANTS: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996"];
 
 /// 100 segments over a long link with a window of 20; `loss` says what happens to data.
 fn transfer(loss: &str, variant: &str) -> RunResult {
@@ -39,7 +39,7 @@ fn one_damaged_segment_costs_one_reduction() {
 
 #[test]
 fn two_damaged_segments_of_a_window_cost_what_the_recovery_makes_of_them() {
-    for (variant, cuts) in VARIANTS.into_iter().zip([1, 2, 1, 1]) {
+    for (variant, cuts) in VARIANTS.into_iter().zip([1, 2, 1, 1, 1, 1]) {
         assert_eq!(damaged(&[50, 53], variant).flows[0].losses, random(2, cuts), "{variant}");
     }
 }
