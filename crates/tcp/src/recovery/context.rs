@@ -102,7 +102,7 @@ impl Context<'_> {
         self.control.deflate(self.window, bytes);
     }
 
-    /// Starts the retransmission timer anew, as an ACK of new data does.
+    /// Starts the retransmission timer anew: for a duplicate ACK, since one of new data is answered with what it does to the timer.
     pub fn restart_timer(&mut self) {
         self.restarts_timer = true;
     }

@@ -333,7 +333,13 @@ impl Sender {
             // RFC 5681 section 2. With SACK it is an ACK with new SACK information and no other, "even if it carries new
             // data, changes the advertised window, or moves the cumulative acknowledgment point" (RFC 6675 section 2).
             self.stats.duplicate_acks += 1;
-            self.with_recovery(now, |recovery, cx| recovery.on_duplicate_ack(cx));
+            let restart_timer = self.with_recovery(now, |recovery, cx| {
+                recovery.on_duplicate_ack(cx);
+                cx.restarts_timer
+            });
+            if restart_timer {
+                self.arm(now, Span::ZERO);
+            }
         }
         if !advanced {
             self.tell_control(now, &incoming, 0, prior_flight, None, self.recovery.in_recovery());
@@ -377,11 +383,7 @@ impl Sender {
             reductions: &mut self.reductions,
             record: &mut self.record,
         };
-        let said = call(&mut *self.recovery, &mut cx);
-        if cx.restarts_timer {
-            self.arm(now, Span::ZERO);
-        }
-        said
+        call(&mut *self.recovery, &mut cx)
     }
 
     /// Notes what the recovery asks for after something that it was told.
