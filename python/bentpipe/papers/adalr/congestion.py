@@ -142,6 +142,7 @@ def draw_table_7(context: Context, path: Path) -> None:
             for axes in (left, right):
                 axes.axhline(published, color=GREY, lw=0.9, ls="--", label="published, TCP SACK, delayed ACK")
             left.set_title(f"A stream, delayed ACK {delayed}")
+            right.set_xticks(FLOWS)
             right.set_title(f"Downloads, delayed ACK {delayed}")
             left.set_ylabel("download response time (s)")
         panels[0][0].set_ylim(bottom=0)
