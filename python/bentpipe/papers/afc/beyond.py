@@ -11,12 +11,23 @@ from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.style import CYCLE, picture
 
-from .runs import ALONE, counted_errors, flow, independent_errors
+from .runs import ALONE, LINUX, counted_errors, flow, independent_errors
 from .shared import BESIDE_TCP, CLEAR
 
 FOUR = "four-flows.toml"
 
-VARIANTS = ("tahoe", "reno", "newreno", "sack", "adalr-sack", "afc", "adalr+afc")
+STACKS = {
+    "tahoe": ("tahoe", "standard"),
+    "reno": ("reno", "standard"),
+    "newreno": ("newreno", "standard"),
+    "sack": (LINUX, "standard"),
+    "adalr-sack": (LINUX, "adalr"),
+    "afc": (LINUX, "afc"),
+    "adalr+afc": (LINUX, "adalr+afc"),
+}
+"""Recovery and control of each variant: that of Linux 2.4 wherever SACK is used."""
+
+VARIANTS = tuple(STACKS)
 BERS = ("1e-7", "1e-6", "1e-5")
 BUFFERS = ("16 packets", "64 packets", "256 packets")
 CAUSE_SEEDS = 10
@@ -30,6 +41,11 @@ MEDIA = '{ from = "transmitter2", to = "receiver", app = "multimedia", video = "
 
 CausesKey = tuple[str, str, str]
 """Variant, buffer, bit error rate."""
+
+
+def _stack(flow: str, variant: str) -> dict[str, str | float]:
+    recovery, control = STACKS[variant]
+    return {f"flows.{flow}.recovery": recovery, f"flows.{flow}.control": control}
 
 
 def _share(runs: Iterable[Run], part: str, whole: str) -> Estimate | None:
@@ -47,8 +63,8 @@ def _mistaken_runs(context: Context) -> dict[CausesKey, list[Run]]:
     cases: dict[CausesKey, list[Settings]] = {
         (variant, buffer, ber): [
             {
-                "flows.ours.variant": variant,
-                "flows.neighbour.variant": variant,
+                **_stack("ours", variant),
+                **_stack("neighbour", variant),
                 "links.satellite.queue": buffer,
                 **({} if ber == CLEAR else independent_errors(ber)),
                 **_moment(seed),
@@ -136,7 +152,7 @@ def neighbours(context: Context) -> Grid:
     """Tabulate what two flows of a scheme cost two TCP flows beside them, against four TCP flows."""
     cases: dict[tuple[str, str], list[Settings]] = {
         (condition, variant): [
-            {**channel, "flows.ours.variant": variant, **_moment(seed)} for seed in range(SEEDS)
+            {**channel, **_stack("ours", variant), **_moment(seed)} for seed in range(SEEDS)
         ]
         for condition, channel in _conditions(context).items()
         for variant in OURS
@@ -161,7 +177,7 @@ def neighbours(context: Context) -> Grid:
             )
         )
     return Grid(
-        "Two flows of a scheme beside two of TCP with SACK, 200 s through one modem of 64 packets. Change: "
+        "Two flows of a scheme beside two of TCP with SACK, 200 s through one modem of 90 packets. Change: "
         "of the neighbours' goodput against four flows of TCP, paired by seed. Mean and interval of 10 runs",
         (
             "channel",
@@ -200,7 +216,7 @@ def composition(context: Context) -> Grid:
             variant: [
                 {
                     **changes,
-                    "flows.transfer.variant": variant,
+                    **_stack("transfer", variant),
                     "flows.transfer.start": f"{0.7 * seed:g} s",
                     "seed": seed + 1,
                 }

@@ -9,8 +9,9 @@ from bentpipe.papers.common import curve, over, plain
 from bentpipe.reproduction import Context, Row
 from bentpipe.style import GREY, picture
 
-from .runs import COLOURS, FILE_BYTES, LABELS, SCHEMES, SEEDS, span, surest
+from .runs import COLOURS, FILE_BYTES, LABELS, SCHEMES, span, surest
 from .stages import (
+    STATED,
     VOLUMES_MB,
     Reading,
     Transfer,
@@ -25,13 +26,22 @@ Transfers = Mapping[str, list[Transfer]]
 
 OTHER_READINGS: Mapping[str, Reading] = {
     "bursts": Reading(burst=3),
+    "early": Reading(where=(0.0, 0.2)),
+    "late": Reading(where=(0.8, 1.0)),
     "sent": Reading(first="sent"),
-    "swapped": Reading(counted={"tcp": "afc", "afc": "tcp"}),
+    "credited": Reading(extra={"tcp.afc.growth_while_delayed": "credited"}),
 }
-"""What else the text leaves room for: losses three in a row, the first sent (not found) at the stated time,
-and the other scheme's counts."""
+"""What else the text leaves room for: losses three in a row, or early or late in each stage; the first sent
+(not found) at the stated time; and a window that a delayed reduction does not hold back."""
 
-WORDS = {"bursts": "in bursts of 3", "sent": "first loss sent then", "swapped": "the other's counts"}
+WORDS = {
+    "bursts": "in bursts of 3",
+    "early": "early in each stage",
+    "late": "late in each stage",
+    "sent": "first loss sent then",
+    "credited": "growing while delayed",
+}
+STYLES = (":", "--", "-.", (0, (1, 4)), (0, (6, 3)))
 
 
 def table_2(context: Context) -> list[Row]:
@@ -123,7 +133,7 @@ def figure_8(context: Context) -> list[Row]:
         moment = min(float(one.lost_s[0]) for one in pair)
         for name, one in zip(counted, pair, strict=True):
             before[name].append(float(one.acked_at([moment])[0]) / 1e3)
-    first_cut = {name: over(one.first_cut_s for one in counted[name]) for name in SCHEMES}
+    kept = {name: over(one.first_cut_s - float(one.resent_s[0]) for one in counted[name]) for name in SCHEMES}
     after = {name: over(one.throughput(1e6) / 1e3 for one in counted[name]) for name in SCHEMES}
     return [
         context.claim(
@@ -136,7 +146,7 @@ def figure_8(context: Context) -> list[Row]:
             for name in ("afc", "tcp")
         ),
         context.claim("after it", "throughput of the first 1 MB", after),
-        context.claim("slow start", "time of the first cut", first_cut),
+        context.claim("slow start", "time from the first loss found to the first cut", kept),
     ]
 
 
@@ -145,15 +155,15 @@ def draw_table_2(context: Context, path: Path) -> None:
     counted = with_counted_losses(context)
     with picture(path, (8, 5)) as figure:
         axes = figure.subplots()
-        for key, style in zip(OTHER_READINGS, (":", "--", "-."), strict=True):
+        for key, style in zip(OTHER_READINGS, STYLES, strict=True):
             some = with_counted_losses(context, OTHER_READINGS[key])
             for name in SCHEMES:
                 means = [plain(mean_throughput(some[name], volume)) / 1e3 for volume in VOLUMES_MB]
                 label = f"{LABELS[name]}, {WORDS[key]}"
-                axes.plot(VOLUMES_MB, means, style, lw=0.9, alpha=0.8, color=COLOURS[name], label=label)
+                axes.plot(VOLUMES_MB, means, ls=style, lw=0.9, alpha=0.8, color=COLOURS[name], label=label)
         for name in SCHEMES:
             values = [kilo(mean_throughput(counted[name], volume)) for volume in VOLUMES_MB]
-            words = f"{LABELS[name]}, {SEEDS} transfers"
+            words = f"{LABELS[name]}, {STATED.transfers} transfers"
             curve(axes, VOLUMES_MB, values, color=COLOURS[name], label=words)
             published = [
                 float(context.published(f"{name}, {volume:g} MB", "throughput").published) / 1e3

@@ -154,7 +154,8 @@ def degradation(context: Context, figure: str) -> dict[str, Estimate]:
 
 
 def _unused(share: Estimate) -> Estimate:
-    return over(100 - part for part in share["values"])
+    unused = over(100 - part for part in share["values"])
+    return {**unused, "mean": round(unused["mean"], 9)}
 
 
 def _video(kbps: float) -> dict[str, str | float]:

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SCHEMES = ("tcp", "afc")
-VARIANTS = {"tcp": "sack", "afc": "afc"}
-"""The conventional TCP of a Linux that offers SACK, and TCP-AFC over it."""
+LINUX = "sack-linux-2.4"
+"""The recovery of the kernel that the document states."""
+
+CONTROLS = {"tcp": "standard", "afc": "afc"}
+"""The conventional TCP of that kernel, and TCP-AFC over it."""
 
 LABELS = {"tcp": "TCP", "afc": "TCP-AFC"}
 COLOURS = {"tcp": ORANGE, "afc": BLUE}
@@ -82,7 +85,7 @@ def bursty_errors(context: Context, packets: float) -> Settings:
 
 def scheme(name: str) -> dict[str, str | float]:
     """Give the settings of a scheme for the transfer that is measured."""
-    return {"flows.transfer.variant": VARIANTS[name]}
+    return {"flows.transfer.control": CONTROLS[name]}
 
 
 def rate(kbps: float) -> dict[str, str | float]:

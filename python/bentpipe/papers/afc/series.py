@@ -31,7 +31,7 @@ Runs = Mapping[tuple[str, str], list[Run]]
 ATTEMPTS = 10
 """Transfers of each scheme in a series: the document made "multiple"."""
 
-SERIES = 10
+SERIES = 20
 """Series, so that what is said of one series has an interval."""
 
 

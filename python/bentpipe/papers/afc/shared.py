@@ -101,11 +101,11 @@ def figure_9(context: Context) -> list[Row]:
 
 
 TRIED: Mapping[str, Settings] = {
-    **{f"{packets} packets": {"links.satellite.queue": f"{packets} packets"} for packets in (16, 32, 90)},
+    **{f"{packets} packets": {"links.satellite.queue": f"{packets} packets"} for packets in (16, 32, 64)},
     "without rate adjustment": {"tcp.afc.rate_adjustment": "false"},
     "receive window 65,535 B": {"tcp.receive_window": "65535 B"},
 }
-"""Settings under which figure 9 was tried, besides a buffer of 64 packets."""
+"""Settings under which figure 9 was tried, besides a buffer of 90 packets."""
 
 
 def tried(context: Context) -> dict[str, dict[int, Estimate]]:
@@ -196,7 +196,7 @@ def draw_figure_9(context: Context, path: Path) -> None:
             axes.grid(visible=False, axis="x")
             axes.legend(loc="upper left")
         default = [paired(runs[f"{kbps}", "afc"], runs[f"{kbps}", "tcp"]) for kbps in RATES_KBPS]
-        curve(ratio, RATES_KBPS, default, color=BLUE, lw=2, label="64 packets")
+        curve(ratio, RATES_KBPS, default, color=BLUE, lw=2, label="90 packets")
         for (name, found), colour in zip(tried(context).items(), CYCLE[2:], strict=False):
             curve(ratio, RATES_KBPS, list(found.values()), color=colour, lw=0.9, label=name)
         ratio.axhline(1.0, color=GREY, lw=0.8)

@@ -104,26 +104,29 @@ class Reading:
 
     `counted` says whose counts a scheme meets, its own if not given; `burst` how many segments in a row are
     lost at each place; `first` what of the first loss is at the stated time: it is ``found`` (and resent), or
-    it is ``sent``; `extra` are further settings.
+    it is ``sent``; `where` from which to which share of a stage they lie; `extra` are further settings;
+    `transfers` are so many of each scheme.
     """
 
     counted: Mapping[str, str] = field(default_factory=dict)
     burst: int = 1
     first: str = "found"
+    where: tuple[float, float] = (0.0, 1.0)
     extra: Settings = field(default_factory=dict)
+    transfers: int = SEEDS
 
 
-STATED = Reading()
+STATED = Reading(transfers=40)
 """Single losses, each scheme its own, and the first resent at the time that the text gives."""
 
 FIRST_LOSS_S = {"afc": 4.0, "tcp": 4.5}
 """When the first loss occurs in figure 8, by its text."""
 
 
-MARGIN = 60
-"""Segments at the beginning of a stage that are spared.
+MARGIN = 10
+"""Segments at both ends of a stage that are spared.
 
-The link counts packets, and what the timer sends again would move a loss into the stage before.
+The link counts packets, and what goes again in between moves a loss by a few segments.
 """
 
 
@@ -137,15 +140,15 @@ def with_counted_losses(context: Context, reading: Reading = STATED) -> dict[str
         counted = counts(context, reading.counted.get(name, name))
         first = _first_lost(context, name, reading)
         found[name] = [
-            transfer(context, name, {**_drops(counted, seed, first, reading.burst), **reading.extra}, seed)
-            for seed in range(1, SEEDS + 1)
+            transfer(context, name, {**_drops(counted, seed, first, reading), **reading.extra}, seed)
+            for seed in range(1, reading.transfers + 1)
         ]
     return found
 
 
 def _first_lost(context: Context, name: str, reading: Reading) -> int:
     """Find the packet that is sent, or whose loss is found, nearest to the time of the first loss."""
-    low, high = 1, round(VOLUMES_MB[0] * 1e6 / PAYLOAD) - MARGIN
+    low, high = 1, round(VOLUMES_MB[0] * 1e6 / PAYLOAD) - 2 * MARGIN
     settings = {**scheme(name), **reading.extra, "flows.transfer.bytes": "1 MB"}
     moments: dict[int, float] = {}
 
@@ -167,18 +170,20 @@ def _first_lost(context: Context, name: str, reading: Reading) -> int:
     return min((low, high), key=lambda packet: abs(moment(packet) - FIRST_LOSS_S[name]))
 
 
-def _drops(counted: Sequence[int], seed: int, first: int, burst: int) -> Settings:
+def _drops(counted: Sequence[int], seed: int, first: int, reading: Reading) -> Settings:
     """Draw the packets that are lost: the first, then within each stage, in bursts, as many as counted."""
     random = np.random.default_rng(seed)
+    burst, (low, high) = reading.burst, reading.where
     segments: set[int] = set(range(first - 1, first - 1 + min(burst, counted[0])))
     begin = first
     for volume, losses in zip(VOLUMES_MB, counted, strict=True):
-        end = round(volume * 1e6 / PAYLOAD)
+        end = round(volume * 1e6 / PAYLOAD) - MARGIN
+        from_, to = (begin + round(share * (end - begin)) for share in (low, high))
         while len(segments) < losses:
-            place = int(random.integers(begin, end))
+            place = int(random.integers(from_, to))
             missing = losses - len(segments)
-            segments.update(range(place, min(place + min(burst, missing), end)))
-        begin = end + MARGIN
+            segments.update(range(place, min(place + min(burst, missing), to)))
+        begin = end + 2 * MARGIN
     # The link counts what goes again, too.
     return _lost([segment + 1 + earlier for earlier, segment in enumerate(sorted(segments))])
 
