@@ -197,8 +197,10 @@ proptest! {
         let around = options.around(&AdalrOptions::default()).filter(|_| around_adalr);
         let mut config = sack("afc", window);
         config.control = around.map_or(options.into(), |around| Chosen::new("adalr+afc", around));
-        // The last ACK may be lost so often that a shorter memory answers the peer's FIN with a reset.
-        config.time_wait = Span::from_millis(300_000);
+        // The same segment may be lost so often that the connection would be given up, or the last ACK so often that a shorter
+        // memory answers the peer's FIN with a reset.
+        config.max_retransmissions = 255;
+        config.time_wait = Span::from_millis(20_000_000);
         let net = Net::alike(config).through(move |passing| match fates.get(passing.number) {
             Some((0 | 1, _)) => Fate::drop(),
             Some((2, ms)) => Fate::late(*ms),

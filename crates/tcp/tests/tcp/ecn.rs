@@ -199,7 +199,8 @@ fn controls_that_wrap_another_leave_the_mark_to_it() {
     for name in CONTROLS {
         let config = Config { control: control(name), ..ecn("sack") };
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
-        assert_eq!((cuts(&net), net.ends[CLIENT].sender().window().ssthresh), (1, 5000.0), "{name}");
+        let left = if name == "cubic" { 7000.0 } else { 5000.0 };
+        assert_eq!((cuts(&net), net.ends[CLIENT].sender().window().ssthresh), (1, left), "{name}");
     }
 }
 
@@ -219,7 +220,7 @@ proptest! {
     ) {
         let mut config = Config { control: control(name), initial_window: window, ..ecn(recovery) };
         config.delayed_ack.segments = delayed;
-        config.time_wait = bentpipe_units::Span::from_millis(300_000);
+        config.time_wait = bentpipe_units::Span::from_millis(20_000_000);
         let configs = offers.map(|on| Config { ecn: on, ..config.clone() });
         let both = offers == [true; 2];
         let mut capable = BTreeSet::new();
