@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from cases import RECOVERIES
 from machine import needs_the_machine
 
 from conftest import PROGRAM, Bentpipe, Result, tshark_fields
@@ -162,12 +163,15 @@ def conversation(capture: Path) -> tuple[list[list[str]], list[list[str]]]:
         ),
         (
             ("--recovery", "sack,linux", "--control", "reno"),
-            "--control: expected one of standard, adalr, afc, adalr+afc for sack too, found reno",
+            "--control: expected one of standard, adalr, afc, adalr+afc, cubic for sack too, found reno",
         ),
         (("--direction", "up"), "--direction: expected send or receive, found 'up'"),
         (("--sysctl", "tcp_sack"), "--sysctl: expected name=value such as tcp_sack=0, found 'tcp_sack'"),
         (("--sysctl", "tcp_none=1"), "--sysctl: this kernel has no net.ipv4.tcp_none in a namespace"),
-        (("--recovery", "all", "--pcap", "a"), "--pcap is for one transfer, and these options give 6"),
+        (
+            ("--recovery", "all", "--pcap", "a"),
+            f"--pcap is for one transfer, and these options give {len(RECOVERIES)}",
+        ),
         (
             ("--closes-first", "receiver", "--answer", "1 B"),
             "--answer: a receiver that closes first cannot send anything back",

@@ -22,7 +22,7 @@ fn only(result: &RunResult) -> &FlowResult {
 
 #[test]
 fn with_ecn_nothing_is_lost_where_red_loses_without() {
-    for variant in ["tahoe", "reno", "newreno", "sack", "adalr-sack", "adalr+afc"] {
+    for variant in ["tahoe", "reno", "newreno", "sack", "adalr-sack", "adalr+afc", "cubic"] {
         let flow = format!("variant = \"{variant}\"\nbytes = \"12 MB\"");
         let dropping = run(&red(true), false, &flow);
         let queue = &dropping.links[0].stats;

@@ -217,7 +217,7 @@ fn a_slow_start_and_a_recovery_from_outside_compose_with_any_control() {
     let catalogue = catalogue(&Counting::default());
     let sack = simulate("", &catalogue).flows[0].finish_s;
     assert_eq!(simulate("recovery = \"other\"", &catalogue).flows[0].finish_s, sack);
-    for control in ["standard", "adalr", "afc", "adalr+afc"] {
+    for control in ["standard", "adalr", "afc", "adalr+afc", "cubic"] {
         let finish = |slow_start: &str| {
             let keys = format!("control = \"{control}\"\ntcp = {{ {slow_start} }}");
             let calm = [("probability = 0.005", "probability = 0"), ("20 packets", "unlimited")];
@@ -235,7 +235,7 @@ fn what_is_wrong_with_an_option_or_a_composition_is_told_like_our_own() {
     for (keys, expected) in [
         (
             "control = \"min\"",
-            "s.toml:12: flows.f.control: expected a control (standard, adalr, afc, adalr+afc, mine, counting, adalr+counting), found \"min\"; did you mean \"mine\"?",
+            "s.toml:12: flows.f.control: expected a control (standard, adalr, afc, adalr+afc, cubic, mine, counting, adalr+counting), found \"min\"; did you mean \"mine\"?",
         ),
         (
             "tcp = { mine = { step = \"1\" } }",
@@ -265,7 +265,7 @@ fn what_is_wrong_with_an_option_or_a_composition_is_told_like_our_own() {
     }
     let unknown = read("control = \"mine\"", &Catalogue::default()).map(|_| ()).unwrap_err();
     assert!(
-        unknown.ends_with("expected a control (standard, adalr, afc, adalr+afc), found \"mine\""),
+        unknown.ends_with("expected a control (standard, adalr, afc, adalr+afc, cubic), found \"mine\""),
         "{unknown}"
     );
 }
@@ -274,11 +274,15 @@ fn what_is_wrong_with_an_option_or_a_composition_is_told_like_our_own() {
 fn lists_and_schema_have_what_is_registered() {
     let catalogue = catalogue(&Counting::default());
     let variants: Vec<_> = scenario::variants(&catalogue).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(variants[6..8], ["other", "adalr-sack"]);
+    let first_of_a_control = variants.iter().position(|name| name == "adalr-sack").unwrap();
+    assert_eq!(variants[first_of_a_control - 1], "other");
     assert_eq!(variants[variants.len() - 3..], ["mine", "counting", "adalr+counting"]);
     let schema = scenario::schema(&catalogue);
     let tcp = &schema["$defs"]["TcpFile"]["properties"];
-    assert_eq!(tcp["slow_start"]["enum"], serde_json::json!(["standard", "capped++"]));
+    assert_eq!(
+        tcp["slow_start"]["enum"],
+        serde_json::json!(["standard", "hystart++", "limited", "capped++"])
+    );
     assert_eq!(schema["$defs"]["Mine"]["properties"]["step"]["description"], "Bytes an ACK.");
     assert_eq!(tcp["mine"]["$ref"], "#/$defs/Mine");
     assert_eq!(tcp["adalr"]["$ref"], "#/$defs/AdalrOptions");

@@ -25,6 +25,7 @@ schemes! {
     standard::StandardOptions,
     adalr::AdalrOptions,
     afc::AfcOptions,
+    cubic::CubicOptions,
 }
 
 /// What makes the control of each connection: as a rule its options.
@@ -54,15 +55,7 @@ pub trait Control: Send {
     /// An ACK, in recovery or not; told after the recovery. `slow_start` decides what becomes of growth below ssthresh.
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
-        if !ack.opens_window() {
-            return;
-        }
-        if w.in_slow_start() {
-            let growth = self.slow_start_growth(w, ack);
-            slow_start.on_ack(w, ack, growth);
-        } else {
-            self.congestion_avoidance(w, ack);
-        }
+        grow(self, w, ack, slow_start);
     }
 
     /// What an ACK would add to cwnd while it is below ssthresh, in bytes.
@@ -207,6 +200,20 @@ pub trait Control: Send {
     /// Segments that one pass through the retransmission buffer may resend after a timeout.
     fn resend_limit(&self) -> u32 {
         u32::MAX
+    }
+}
+
+/// Lets an ACK open cwnd: in slow start as `slow_start` has it, else as the control avoids congestion.
+#[inline]
+fn grow<C: Control + ?Sized>(control: &mut C, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+    if !ack.opens_window() {
+        return;
+    }
+    if w.in_slow_start() {
+        let growth = control.slow_start_growth(w, ack);
+        slow_start.on_ack(w, ack, growth);
+    } else {
+        control.congestion_avoidance(w, ack);
     }
 }
 

@@ -29,14 +29,14 @@ fn ms(ms: u64) -> Time {
 }
 
 /// A sender of segments of 1000 bytes without end, which the receiver's window never limits.
-fn sender(config: &Config) -> Sender {
+pub(crate) fn sender(config: &Config) -> Sender {
     let mut sender = Sender::new(config, FIRST);
     sender.set_peer_window(1 << 24);
     sender.write(u64::MAX);
     sender
 }
 
-fn on_ack(sender: &mut Sender, now: Time, ack: Seq, sack: &[SackBlock]) {
+pub(crate) fn on_ack(sender: &mut Sender, now: Time, ack: Seq, sack: &[SackBlock]) {
     sender.on_ack(now, &Incoming { window: Some(1 << 24), sack, ..Incoming::of(ack) });
 }
 

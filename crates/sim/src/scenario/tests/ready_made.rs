@@ -147,7 +147,8 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "adalr-sack",
             "adalr-newreno",
             "afc",
-            "adalr+afc"
+            "adalr+afc",
+            "cubic"
         ])
     );
     assert_eq!(flow["count"]["type"], "integer");

@@ -23,7 +23,7 @@ pub(crate) const SERVER: usize = 1;
 /// Every recovery, and every control, alone or around another.
 pub(crate) const RECOVERIES: [&str; 7] =
     ["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4"];
-pub(crate) const CONTROLS: [&str; 4] = ["standard", "adalr", "afc", "adalr+afc"];
+pub(crate) const CONTROLS: [&str; 5] = ["standard", "adalr", "afc", "adalr+afc", "cubic"];
 
 pub(crate) fn recovery(name: &str) -> Chosen<dyn RecoveryFactory> {
     Catalogue::default().recovery(name).expect("a recovery")

@@ -1,0 +1,200 @@
+//! CUBIC (RFC 9438): `cubic`.
+
+use bentpipe_units::bounded::number;
+use bentpipe_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow};
+use crate::Named;
+use crate::slow_start::SlowStart;
+
+/// Options of the control cubic. The default is RFC 9438 as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CubicOptions {
+    /// How fast cwnd grows with the time since the last reduction: C of RFC 9438 section 4.1, in segments per s³, 0 to 100.
+    #[serde(deserialize_with = "number::<_, _, 0, 100>")]
+    #[schemars(range(min = 0, max = 100))]
+    pub c: f64,
+    /// Share of the flight size that a loss leaves: β of RFC 9438 section 4.6, 0 to 1.
+    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
+    #[schemars(range(min = 0, max = 1))]
+    pub beta: f64,
+    /// Share of the flight size that a congestion mark leaves, 0 to 1; RFC 8511 section 3.1 would have 0.85.
+    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
+    #[schemars(range(min = 0, max = 1))]
+    pub beta_mark: f64,
+    /// Make room for a new flow when the window did not come back to its last maximum (RFC 9438 section 4.7).
+    pub fast_convergence: bool,
+    /// Never be slower than Reno would be (RFC 9438 section 4.3).
+    pub reno_friendly: bool,
+}
+
+impl Default for CubicOptions {
+    fn default() -> CubicOptions {
+        CubicOptions { c: 0.4, beta: 0.7, beta_mark: 0.7, fast_convergence: true, reno_friendly: true }
+    }
+}
+
+impl Named for CubicOptions {
+    const NAME: &'static str = "cubic";
+    const SUMMARY: &'static str = "CUBIC: cwnd grows by the time since the last reduction (RFC 9438)";
+}
+
+impl ControlFactory for CubicOptions {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Cubic::new(*self))
+    }
+}
+
+/// The control of CUBIC, for any recovery. Windows are in segments, as in the RFC.
+#[derive(Clone, Copy, Debug)]
+pub struct Cubic {
+    options: CubicOptions,
+    state: State,
+    /// The state before the last reduction.
+    saved: State,
+    /// Smoothed RTT, in s.
+    srtt: f64,
+    /// When the last ACK of new data came.
+    acked_at: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// cwnd just before the last reduction, `W_max`; lower after fast convergence.
+    w_max: f64,
+    /// cwnd just before the last reduction, `cwnd_prior`.
+    prior: f64,
+    /// Whether congestion avoidance goes on from a reduction; else it follows slow start.
+    reduced: bool,
+    epoch: Option<Epoch>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    began: Time,
+    /// Where the cubic function is flat, in s after the beginning, and how high it is there.
+    k: f64,
+    origin: f64,
+    /// What Reno's window would be, `W_est`.
+    reno: f64,
+}
+
+impl Cubic {
+    /// A control that has seen neither an RTT nor a loss.
+    pub fn new(options: CubicOptions) -> Cubic {
+        let (state, saved) = (State::default(), State::default());
+        Cubic { options, state, saved, srtt: 0.0, acked_at: Time::ZERO }
+    }
+
+    /// Begins a stage of congestion avoidance with a window of `cwnd` segments.
+    ///
+    /// RFC 9438 section 4.2 has K from the last maximum. After slow start, which a timeout or no loss at all came before, K is 0 and
+    /// the maximum is this window (sections 4.8 and 4.10).
+    fn begin(&self, now: Time, cwnd: f64) -> Epoch {
+        let below = if self.state.reduced { (self.state.w_max - cwnd).max(0.0) } else { 0.0 };
+        let k = if below > 0.0 && self.options.c > 0.0 { libm::cbrt(below / self.options.c) } else { 0.0 };
+        Epoch { began: now, k, origin: cwnd + below, reno: cwnd }
+    }
+
+    /// What Reno adds for each segment acknowledged, over one by cwnd: α of RFC 9438 section 4.3.
+    fn alpha(&self, reno: f64) -> f64 {
+        let beta = self.options.beta;
+        if reno >= self.state.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
+    }
+
+    fn reduce(&mut self, w: &mut Window, flight: u32, left: f64) {
+        let cwnd = w.cwnd / w.smss;
+        let again_below = self.options.fast_convergence && cwnd < self.state.w_max;
+        let w_max = if again_below { cwnd * (1.0 + self.options.beta) / 2.0 } else { cwnd };
+        self.state = State { w_max, prior: cwnd, reduced: true, epoch: None };
+        w.ssthresh = (f64::from(flight) * left).max(2.0 * w.smss);
+    }
+}
+
+impl Control for Cubic {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        if ack.acked == 0 {
+            return;
+        }
+        // RFC 9438 section 4.2: "The elapsed time t in Figure 1 MUST NOT include periods during which cwnd has not been updated
+        // due to application-limited behavior".
+        if let Some(epoch) = self.state.epoch.as_mut().filter(|_| !ack.cwnd_limited) {
+            epoch.began += ack.now.since(self.acked_at);
+        }
+        self.acked_at = ack.now;
+        grow(self, w, ack, slow_start);
+    }
+
+    fn on_rtt_sample(&mut self, _now: Time, sample: Span) {
+        let sample = sample.as_secs();
+        self.srtt = if self.srtt == 0.0 { sample } else { self.srtt + (sample - self.srtt) / 8.0 };
+    }
+
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        let cwnd = w.cwnd / w.smss;
+        let mut epoch = self.state.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
+        // What Reno adds for this ACK, in segments.
+        let share = w.avoidance_growth(ack.acked) / w.smss;
+        epoch.reno += self.alpha(epoch.reno) * share;
+        self.state.epoch = Some(epoch);
+        let cubic = |after: f64| {
+            let from_k = after - epoch.k;
+            self.options.c * from_k * from_k * from_k + epoch.origin
+        };
+        let now = ack.now.since(epoch.began).as_secs();
+        w.cwnd = w.smss
+            * if self.options.reno_friendly && cubic(now) < epoch.reno {
+                cwnd.max(epoch.reno)
+            } else {
+                // RFC 9438 section 4.2: the window in a round trip's time, at most half as large again.
+                cwnd + (cubic(now + self.srtt).clamp(cwnd, 1.5 * cwnd) - cwnd) * share
+            };
+    }
+
+    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        self.reduce(w, loss.flight, self.options.beta);
+        w.cwnd = w.ssthresh;
+        Response::Reduced
+    }
+
+    fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
+        self.reduce(w, mark.flight, self.options.beta_mark);
+        w.cwnd = w.cwnd.min(w.ssthresh);
+    }
+
+    fn restart_after_idle(&mut self, w: &mut Window, restart: f64) {
+        w.cwnd = w.cwnd.min(restart);
+        self.state.reduced = false;
+        self.state.epoch = None;
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        if !timeout.repeated {
+            self.reduce(w, timeout.flight, self.options.beta);
+        }
+        self.state.reduced = false;
+        self.state.epoch = None;
+        w.cwnd = w.smss;
+    }
+
+    fn save(&mut self, w: &mut Window) {
+        w.save();
+        self.saved = self.state;
+    }
+
+    /// RFC 9438 section 4.9: cwnd, ssthresh, `W_max`, K and the time that belongs to them are what they were.
+    fn restore(&mut self, w: &mut Window) {
+        if w.saved.is_some() {
+            self.state = self.saved;
+        }
+        w.restore();
+    }
+
+    fn adjusts_receive_window(&self) -> bool {
+        false
+    }
+}
