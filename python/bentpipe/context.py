@@ -4,7 +4,7 @@ import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -154,16 +154,14 @@ class Context:
                 return row
         raise BentpipeError(f"{self.paper.name}/{self.item}: published.csv has no row {case!r}, {metric!r}")
 
-    def number(self, case: str, metric: str, computed: Number, note: str = "") -> Row:
+    def number(self, case: str, metric: str, computed: Number) -> Row:
         """Hold a computed number, in the published unit, against the published one."""
-        return replace(number_row(self.published(case, metric), computed), note=note)
+        return number_row(self.published(case, metric), computed)
 
-    def claim(
-        self, case: str, metric: str, values: Mapping[str, Number], note: str = "", unit: str = ""
-    ) -> Row:
+    def claim(self, case: str, metric: str, values: Mapping[str, Number], unit: str = "") -> Row:
         """Hold computed values, by the names and in the order that the claim speaks of, against it."""
         try:
-            return replace(claim_row(self.published(case, metric), values, unit), note=note)
+            return claim_row(self.published(case, metric), values, unit)
         except ValueError as error:
             raise BentpipeError(f"{self.paper.name}/{self.item}: {case!r}, {metric!r}: {error}") from error
 

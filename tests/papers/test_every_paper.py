@@ -48,10 +48,9 @@ def test_it_is_reproduced_and_explains_what_does_not_match(
             assert row["computed"] is not None, (item["item"], row)
             assert row["verdict"] in ("match", "shape", "differs", "input")
             assert row["verdict"] in ("match", "input") or len(row["note"]) > 40, (item["item"], row)
-            if paper.notes:
-                assert (row["cause"] is not None) == (row["verdict"] == "differs"), (item["item"], row)
-                # "Not stated" says the range that was tried and what it gives.
-                assert row["cause"] != "not stated" or re.search(r"\d", row["note"]), (item["item"], row)
+            assert (row["cause"] is not None) == (row["verdict"] == "differs"), (item["item"], row)
+            # "Not stated" says the range that was tried and what it gives.
+            assert row["cause"] != "not stated" or re.search(r"\d", row["note"]), (item["item"], row)
     assert (tmp_path / "report" / "index.html").is_file()
 
 
@@ -75,11 +74,7 @@ def test_no_sentence_explains_two_papers() -> None:
     assert [sentence for sentence, often in said.items() if often > 1] == []
 
 
-@pytest.mark.parametrize(
-    "paper",
-    [paper for paper in PAPERS if (paper.folder / "elsewhere.csv").is_file()],
-    ids=lambda paper: paper.name,
-)
+@each_paper
 def test_every_statement_has_a_row_or_a_reason(paper: Paper) -> None:
     assert coverage.faults(paper, ROOT) == []
     assert (paper.folder / "coverage.csv").read_text("utf-8") == coverage.text(paper), "run make coverage"
@@ -91,7 +86,7 @@ def test_every_statement_has_a_row_or_a_reason(paper: Paper) -> None:
         pytest.param(paper, item.name, id=f"{paper.name}-{item.name}")
         for paper in PAPERS
         for item in paper.module().ITEMS
-        if paper.notes and item.draw and any(row.item == item.name for row in paper.published)
+        if item.draw and any(row.item == item.name for row in paper.published)
     ],
 )
 def test_a_picture_draws_the_runs_of_its_rows(
