@@ -20,7 +20,7 @@ from bentpipe.flow_tables import (
 )
 from bentpipe.grid import Grid
 from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
-from bentpipe.reproduction import Reproduced, verdict_counts
+from bentpipe.reproduction import Reproduced, Row, verdict_counts
 from bentpipe.results import Gateway, Handover, Link, Number, Recording, Relay, Run, mean
 from bentpipe.units import count, counted, percent, quantity, seconds
 from bentpipe.verdicts import VERDICTS
@@ -229,15 +229,19 @@ def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
             cells = (row.case, row.metric, row.published_text(), row.computed_text(), row.deviation_text())
             table.add_row(*(escape(cell) for cell in cells), f"[{colour}]{row.verdict}[/{colour}]")
         to.print(table)
-        for row in result.rows:
-            if row.note and row.verdict not in ("match", "input"):
-                to.print(
-                    f"  {escape(row.case)}, {escape(row.metric)}: {escape(row.explanation())}",
-                    style="dim",
-                    highlight=False,
-                )
+        for explanation, names in _explained(result.rows).items():
+            to.print(f"  {escape('; '.join(names))}: {escape(explanation)}", style="dim", highlight=False)
     to.print()
     to.print(_counts(results))
+
+
+def _explained(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Collect the rows that do not match by what explains them."""
+    explained: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note and row.verdict not in ("match", "input"):
+            explained.setdefault(row.explanation(), []).append(f"{row.case}, {row.metric}")
+    return explained
 
 
 def _counts(results: Sequence[Reproduced]) -> Table:

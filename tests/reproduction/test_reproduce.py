@@ -141,6 +141,13 @@ def test_a_note_with_an_unknown_cause_is_an_error(paper: Path) -> None:
         papers.all_papers()
 
 
+def test_one_note_of_several_rows_is_printed_once(bentpipe: Bentpipe) -> None:
+    found = " ".join(bentpipe("reproduce", "adalr/table-6").stdout.split())
+    metric = "shorter than standard TCP, slides"
+    assert found.count("The document contradicts itself") == 1
+    assert f"gain, enabled, {metric}; gain, disabled, {metric}: The document contradicts itself" in found
+
+
 def test_the_counts_are_printed_for_each_paper(bentpipe: Bentpipe) -> None:
     lines = bentpipe("reproduce", "adalr/table-2").stdout.splitlines()
     assert lines[-2].split() == ["paper", "rows", "input", "match", "shape", "differs"]
