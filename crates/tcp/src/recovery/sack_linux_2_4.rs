@@ -111,8 +111,7 @@ impl SackLinux24 {
         let first = Range { start: first.start, end: first.end.min(first.start + self.smss) };
         cx.mark_lost(first);
         self.lost.add(first);
-        self.phase =
-            Some(Phase { first_hole: una, told: first.end, recovery_point: max, halving: None });
+        self.phase = Some(Phase { first_hole: una, told: first.end, recovery_point: max, halving: None });
         self.answer(cx, response, before);
         self.find_losses(cx, una);
         self.step_down(cx);
@@ -273,7 +272,11 @@ impl Recovery for SackLinux24 {
         let Some(phase) = self.phase else {
             // What this ACK would open is bounded with the rest.
             let bounded = !self.news && self.moderate(cx);
-            return if bounded { RecoveryState::Recovering { restart_timer: true } } else { RecoveryState::Open };
+            return if bounded {
+                RecoveryState::Recovering { restart_timer: true }
+            } else {
+                RecoveryState::Open
+            };
         };
         if cx.una >= phase.recovery_point {
             self.leave(cx, phase);
