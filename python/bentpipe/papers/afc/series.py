@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.grid import Grid
-from bentpipe.papers.common import curve, over, plain, width
+from bentpipe.papers.common import curve, over
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
 from bentpipe.style import picture
@@ -18,6 +18,7 @@ from .runs import (
     LABELS,
     SCHEMES,
     SEEDS,
+    bars,
     counted_errors,
     paired,
     rate,
@@ -197,18 +198,10 @@ def draw_extremes(context: Context, path: Path) -> None:
     with picture(path, (1 + 5 * len(bers), 4)) as figure:
         panels = figure.subplots(1, len(bers), squeeze=False, sharey=True)[0]
         for axes, ber in zip(panels, bers, strict=True):
-            for offset, name in ((-0.2, "tcp"), (0.2, "afc")):
-                values = [of_series(runs[ber, name], choose) for choose in _PLACES.values()]
-                bars = axes.bar(
-                    [place + offset for place in range(3)],
-                    [plain(value) for value in values],
-                    0.38,
-                    yerr=[width(value) for value in values],
-                    error_kw={"lw": 0.8, "capsize": 2},
-                    color=COLOURS[name],
-                    label=LABELS[name],
+            for name in ("tcp", "afc"):
+                bars(
+                    axes, name, [of_series(runs[ber, name], choose) for choose in _PLACES.values()], "{:.1f}"
                 )
-                axes.bar_label(bars, fmt="{:.1f}", fontsize=8)
             axes.set_xticks(range(3), list(_PLACES))
             axes.set_title(f"{ATTEMPTS} transfers of 20 MB, 2 Mbit/s, BER {ber} (losses as counted)", size=9)
             axes.grid(visible=False, axis="x")
