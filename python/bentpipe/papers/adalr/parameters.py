@@ -78,7 +78,25 @@ def numbers(context: Context) -> list[Row]:
         context.number(
             "PER", "1 - (1 - BER)^n at BER 1e-5, measured over expected", lost / (lost + passed) / expected
         ),
+        context.number("a loss in a full window", "ssthresh over flight size", _after_a_loss(context)),
     ]
+
+
+def _after_a_loss(context: Context) -> float:
+    """Give ssthresh after a single loss, as a share of the flight size at which it was found."""
+    one_drop: Settings = {
+        **settings_of(("sack", "enabled")),
+        "links.satellite.loss": '{ model = "drop", packets = [1000], at_least = "100 B" }',
+    }
+    traces = context.trace("download.toml", one_drop, title="one loss").traces
+    ssthresh, flight = traces.get("download", "ssthresh"), traces.get("download", "flight")
+    found = next(
+        index for index, value in enumerate(ssthresh.value) if index and value != ssthresh.value[index - 1]
+    )
+    before = [
+        value for at, value in zip(flight.time_s, flight.value, strict=True) if at < ssthresh.time_s[found]
+    ]
+    return float(ssthresh.value[found]) / float(before[-1])
 
 
 def table_3(context: Context) -> list[Row]:
