@@ -11,7 +11,7 @@ pub struct Reduction {
     pub time: Time,
     /// Oldest byte not acknowledged then (SND.UNA).
     pub una: Seq,
-    /// The window of data that it answers for ends before this byte: [`Loss::recover`], or SND.MAX at a mark or a timeout.
+    /// The window of data that it answers for ends before this byte: the recovery point of a loss, or SND.MAX at a mark or a timeout.
     pub below: Seq,
     /// The byte after the newest one ever sent (SND.MAX).
     pub max: Seq,
