@@ -67,8 +67,9 @@ def judge_number(published: float, computed: Number) -> Verdict:
     if abs(value - published) <= TOLERANCE * abs(published):
         return "match"
     width = half_width(computed) or 0.0
+    # An interval so narrow lies on the published value's side of 0.
     inside = abs(value - published) <= width and 2 * width <= NARROW * abs(published)
-    return "match" if inside and value * published > 0 else "differs"
+    return "match" if inside else "differs"
 
 
 def judge_index(published: str, computed: Number) -> Verdict:
