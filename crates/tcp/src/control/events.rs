@@ -70,6 +70,24 @@ impl<'a> Ack<'a> {
         self.record.delivered()
     }
 
+    /// Bytes taken to be in the network after it: neither reported, nor taken for lost since they were sent last.
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.record.in_flight(self.flight)
+    }
+
+    /// Bytes of the connection taken for lost so far, by the recovery or by the timer.
+    #[inline]
+    pub fn lost(&self) -> u64 {
+        self.record.lost()
+    }
+
+    /// Bytes that the recovery has taken for lost by it.
+    #[inline]
+    pub fn newly_lost(&self) -> u32 {
+        self.record.newly_lost()
+    }
+
     /// RTT by the newest segment that it reports for the first time; none when that was sent twice (Karn).
     #[inline]
     pub fn rtt(&self) -> Option<Span> {

@@ -5,6 +5,7 @@ use bentpipe_units::Time;
 use super::{Range, Reduction, Reductions};
 use crate::Seq;
 use crate::control::{Control, Exit, Loss, PartialAck, Response, Window};
+use crate::rtt::RttEstimator;
 use crate::sender::Record;
 
 /// The sender as a recovery sees it when something has happened: what is outstanding, and the control to tell of it.
@@ -23,6 +24,7 @@ pub struct Context<'a> {
     pub(crate) control: &'a mut dyn Control,
     pub(crate) reductions: &'a mut Reductions,
     pub(crate) record: &'a mut Record,
+    pub(crate) rtt: &'a RttEstimator,
 }
 
 impl Context<'_> {
@@ -30,6 +32,18 @@ impl Context<'_> {
     #[inline]
     pub fn flight(&self) -> u32 {
         self.max - self.una
+    }
+
+    /// Bytes taken to be in the network ([`Record::in_flight`]).
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.record.in_flight(self.flight())
+    }
+
+    /// The round trips that the connection has measured; that of an ACK is in it once it acknowledges new data.
+    #[inline]
+    pub fn rtt(&self) -> &RttEstimator {
+        self.rtt
     }
 
     /// The window, which only the control changes.
@@ -58,6 +72,7 @@ impl Context<'_> {
     /// Tells the control of the first loss of a window: at `hole`, where data up to `recover` was under way and
     /// `flight` bytes are what is halved: the flight size, or cwnd where a stack halves that. The control keeps what it has for [`Context::undo`].
     pub fn lose(&mut self, hole: Seq, first_hole: Seq, recover: Seq, flight: u32) -> Response {
+        self.mark_oldest(hole);
         if self.reductions.marked_window_with(hole) {
             return Response::Keep;
         }
@@ -68,11 +83,19 @@ impl Context<'_> {
 
     /// Tells the control of a further loss in a window in which one was found already, at `first_hole`.
     pub fn lose_further(&mut self, hole: Seq, first_hole: Seq, recover: Seq) -> Response {
+        self.mark_oldest(hole);
         if self.reductions.marked_window_with(hole) {
             return Response::Keep;
         }
         let response = self.control.on_further_loss(self.window, &self.loss(hole, first_hole, self.flight()));
         self.note(response, recover)
+    }
+
+    /// A recovery that keeps no scoreboard knows of one loss at a time, the oldest segment.
+    fn mark_oldest(&mut self, hole: Seq) {
+        if hole == self.una {
+            self.record.lose_oldest(hole);
+        }
     }
 
     fn loss(&self, hole: Seq, first_hole: Seq, flight: u32) -> Loss {

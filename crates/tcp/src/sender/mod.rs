@@ -382,6 +382,7 @@ impl Sender {
             control: &mut *self.control,
             reductions: &mut self.reductions,
             record: &mut self.record,
+            rtt: &self.rtt,
         };
         call(&mut *self.recovery, &mut cx)
     }

@@ -24,6 +24,8 @@ const SACKED: u32 = 2;
 const DELIVERED: u32 = 4;
 /// The recovery takes it for lost and has not resent it since.
 const LOST: u32 = 8;
+/// It is not in the network, as far as is known.
+const OUT: u32 = DELIVERED | LOST;
 
 /// So many entries are looked at in turn before a search.
 const NEAR: u64 = 8;
@@ -63,13 +65,16 @@ pub struct Record {
     /// Number that the next entry gets.
     tail: u64,
     board: Runs,
-    /// Bytes of entries that count as delivered.
-    ahead: u32,
+    /// Bytes of entries that count as delivered or are taken for lost.
+    out: u32,
     delivered: u64,
+    lost: u64,
     /// Number of the entry whose delivery gives the next sample of the retransmission timer.
     timed: u64,
     /// Bytes that the ACK at hand reported for the first time.
     newly_delivered: u32,
+    /// Bytes that were found lost since the last ACK came that could find any.
+    newly_lost: u32,
     /// Number of the entry that was sent last of those that the ACK at hand reported.
     newest: u64,
     /// Where the entries end that were resent, lost and reported last: the next ones mostly follow.
@@ -87,10 +92,12 @@ impl Default for Record {
             head: 0,
             tail: 0,
             board: Runs::default(),
-            ahead: 0,
+            out: 0,
             delivered: 0,
+            lost: 0,
             timed: NOBODY,
             newly_delivered: 0,
+            newly_lost: 0,
             newest: NOBODY,
             resent_to: 0,
             lost_to: 0,
@@ -194,10 +201,15 @@ impl Record {
         }
         let numbers = self.cut_out(range, una, self.resent_to);
         self.resent_to = numbers.end;
+        let mut start = range.start;
         for number in numbers {
             self.stamp(number, now);
-            let sent = self.get_mut(number);
-            *sent = Sent { at: now, marks: (sent.marks & !LOST) | RESENT, ..*sent };
+            let sent = *self.get(number);
+            if sent.marks & OUT == LOST {
+                self.out -= sent.end - start;
+            }
+            start = sent.end;
+            *self.get_mut(number) = Sent { at: now, marks: (sent.marks & !LOST) | RESENT, ..sent };
         }
     }
 
@@ -205,8 +217,37 @@ impl Record {
     pub(crate) fn lose(&mut self, range: Range, una: Seq) {
         let numbers = self.cut_out(range, una, self.lost_to);
         self.lost_to = numbers.end;
+        self.lose_entries(numbers, range.start);
+    }
+
+    /// The recovery takes the oldest segment for lost, the one at `una`.
+    pub(crate) fn lose_oldest(&mut self, una: Seq) {
+        self.lose_entries(self.head..self.tail.min(self.head + 1), una);
+    }
+
+    /// The timer takes everything for lost that is not delivered; the oldest byte is `una`.
+    pub(crate) fn lose_all(&mut self, una: Seq) {
+        let mut start = una;
+        for number in self.head..self.tail {
+            let Sent { end, marks, .. } = *self.get(number);
+            if marks & DELIVERED == 0 {
+                self.lose_entries(number..number + 1, start);
+            }
+            start = end;
+        }
+    }
+
+    fn lose_entries(&mut self, numbers: std::ops::Range<u64>, mut start: Seq) {
         for number in numbers {
-            self.get_mut(number).marks |= LOST;
+            let sent = self.get_mut(number);
+            let fresh = sent.marks & OUT == 0;
+            sent.marks |= LOST;
+            let bytes = sent.end - std::mem::replace(&mut start, sent.end);
+            if fresh {
+                self.out += bytes;
+                self.lost += u64::from(bytes);
+                self.newly_lost += bytes;
+            }
         }
     }
 
@@ -271,13 +312,14 @@ impl Record {
     /// An ACK begins to report; [`Record::sack`] and [`Record::acknowledge`] say what.
     pub(crate) fn begin_report(&mut self) {
         self.newly_delivered = 0;
+        self.newly_lost = 0;
         self.newest = NOBODY;
     }
 
     /// The cumulative ACK has come to `una`, by `acked` bytes: all that an ACK without SACK blocks reports.
     #[inline(always)]
     pub(crate) fn acknowledge_alone(&mut self, now: Time, una: Seq, acked: u32) {
-        if self.ahead > 0 {
+        if self.out > 0 {
             self.begin_report();
             return self.acknowledge(now, una, acked);
         }
@@ -305,7 +347,7 @@ impl Record {
     #[inline(never)]
     pub(crate) fn acknowledge(&mut self, now: Time, una: Seq, acked: u32) {
         let mut start = una - acked;
-        let mut known = 0;
+        let (mut known, mut out) = (0, 0);
         while self.head < self.tail && self.get(self.head).end <= una {
             let sent = *self.get(self.head);
             if sent.marks & DELIVERED != 0 {
@@ -313,13 +355,16 @@ impl Record {
             } else {
                 self.note_newest(self.head);
             }
+            out += if sent.marks & OUT != 0 { sent.end - start } else { 0 };
             start = sent.end;
             self.head += 1;
         }
-        if self.head < self.tail && self.get(self.head).marks & DELIVERED != 0 {
-            known += una - start;
+        if self.head < self.tail {
+            let marks = self.get(self.head).marks;
+            known += if marks & DELIVERED != 0 { una - start } else { 0 };
+            out += if marks & OUT != 0 { una - start } else { 0 };
         }
-        self.ahead -= known;
+        self.out -= out;
         self.deliver(now, acked - known);
     }
 
@@ -347,7 +392,6 @@ impl Record {
             rest.start = part.end;
         }
         if bytes > 0 {
-            self.ahead += bytes;
             self.deliver(now, bytes);
         }
     }
@@ -362,6 +406,9 @@ impl Record {
             if sent.marks & DELIVERED == 0 {
                 bytes += sent.end - start;
                 self.note_newest(number);
+            }
+            if sent.marks & OUT == 0 {
+                self.out += sent.end - start;
             }
             start = sent.end;
             self.get_mut(number).marks = (sent.marks & !LOST) | SACKED | DELIVERED;
@@ -421,6 +468,26 @@ impl Record {
     #[inline]
     pub fn newly_delivered(&self) -> u32 {
         self.newly_delivered
+    }
+
+    /// Bytes taken to be in the network, of `flight` bytes that are sent and not cumulatively acknowledged: neither reported, nor
+    /// taken for lost since they were sent last.
+    #[inline]
+    pub fn in_flight(&self, flight: u32) -> u32 {
+        flight - self.out
+    }
+
+    /// Bytes taken for lost so far, by the recovery or by the timer; what is lost again counts again, and what turns out not to
+    /// have been lost is not taken off.
+    #[inline]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Bytes that the ACK at hand let the recovery take for lost.
+    #[inline]
+    pub fn newly_lost(&self) -> u32 {
+        self.newly_lost
     }
 
     /// The segment that was sent last of those that the ACK at hand reported for the first time.

@@ -66,6 +66,7 @@ impl Sender {
         self.slow_start.on_timeout();
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
+        self.record.lose_all(una);
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
         self.look_at_recovery();
         let slack = self.control.timeout_slack();

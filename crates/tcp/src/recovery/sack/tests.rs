@@ -196,6 +196,7 @@ impl Both {
         let mut window = Window::new(1e3, 1e3, smss, Growth::PerAck);
         let (una, max) = (self.seq(self.model.una), self.seq(self.model.max));
         let mut reductions = crate::recovery::Reductions::default();
+        let rtt = crate::rtt::RttEstimator::new(Profile::Rfc.config(SackOptions, StandardOptions).rto);
         let mut cx = Context {
             rwnd: u32::MAX,
             restarts_timer: false,
@@ -206,6 +207,7 @@ impl Both {
             control: &mut self.notes,
             reductions: &mut reductions,
             record: &mut self.record,
+            rtt: &rtt,
         };
         call(&mut self.sack, &mut cx)
     }

@@ -19,6 +19,7 @@ struct Model {
     una: u32,
     octets: Vec<Octet>,
     delivered: u64,
+    lost: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ enum Step {
     /// From a place in what is outstanding, so many octets, again.
     Resend(u32, u32),
     Lose(u32, u32),
+    LoseOldest,
+    LoseAll,
     /// Blocks of one ACK.
     Sack(Vec<(u32, u32)>),
     Ack(u32),
@@ -39,11 +42,23 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (1_u32..9).prop_map(Step::Send),
         3 => range().prop_map(|(from, len)| Step::Resend(from, len)),
         2 => range().prop_map(|(from, len)| Step::Lose(from, len)),
+        1 => Just(Step::LoseOldest),
+        1 => Just(Step::LoseAll),
         4 => prop::collection::vec(range(), 1..4).prop_map(Step::Sack),
         4 => (1_u32..20).prop_map(Step::Ack),
         1 => Just(Step::Forget),
     ];
     prop::collection::vec(step, 1..80)
+}
+
+impl Model {
+    /// Whoever finds them lost, octets that are in flight are found lost once.
+    fn lose(&mut self, places: std::ops::Range<usize>) {
+        for octet in &mut self.octets[places] {
+            self.lost += u64::from(!octet.lost && !octet.delivered);
+            octet.lost = true;
+        }
+    }
 }
 
 struct Both {
@@ -93,7 +108,21 @@ impl Both {
             Step::Lose(from, len) => {
                 let Some((range, places)) = self.range(from, len) else { return };
                 self.record.lose(range, self.una());
-                self.model.octets[places].iter_mut().for_each(|octet| octet.lost = true);
+                self.model.lose(places);
+            }
+            Step::LoseOldest => {
+                self.record.lose_oldest(self.una());
+                let oldest = self.record.entries(self.una()).next().map(|(range, _)| range.end - self.una());
+                let una = self.model.una as usize;
+                self.model.lose(una..una + oldest.unwrap_or(0) as usize);
+            }
+            Step::LoseAll => {
+                self.record.lose_all(self.una());
+                for place in self.model.una as usize..self.model.octets.len() {
+                    if !self.model.octets[place].delivered {
+                        self.model.lose(place..place + 1);
+                    }
+                }
             }
             Step::Sack(ref blocks) => {
                 self.record.begin_report();
@@ -111,7 +140,7 @@ impl Both {
                         *octet = Octet { sacked: true, delivered: true, lost: false, ..*octet };
                     }
                 }
-                assert_eq!(self.record.newly_delivered() as usize, news);
+                assert_eq!((self.record.newly_delivered() as usize, self.record.newly_lost()), (news, 0));
                 assert_eq!(self.record.newest().map(|sent| sent.at.as_nanos()), newest);
                 self.model.delivered += news as u64;
             }
@@ -152,8 +181,9 @@ impl Both {
         assert_eq!(end, self.base + self.model.octets.len() as u32);
         assert_eq!(self.record.delivered(), self.model.delivered);
         let outstanding = &self.model.octets[self.model.una as usize..];
-        let ahead = outstanding.iter().filter(|octet| octet.delivered).count();
-        assert_eq!(self.record.ahead as usize, ahead, "what was reported ahead of the cumulative ACK");
+        let in_flight = outstanding.iter().filter(|octet| !octet.delivered && !octet.lost).count();
+        assert_eq!(self.record.in_flight(outstanding.len() as u32) as usize, in_flight);
+        assert_eq!(self.record.lost(), self.model.lost);
     }
 }
 
