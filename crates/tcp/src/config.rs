@@ -122,11 +122,14 @@ pub enum Profile {
     Opnet,
     /// Linux 2.4.19, whose recovery is `sack-linux-2.4`.
     Linux24,
+    /// Linux 6.18 with the defaults of its sysctls.
+    Linux,
 }
 
 impl Profile {
     /// Every profile there is.
-    pub const ALL: [Profile; 4] = [Profile::Rfc, Profile::Ns2, Profile::Opnet, Profile::Linux24];
+    pub const ALL: [Profile; 5] =
+        [Profile::Rfc, Profile::Ns2, Profile::Opnet, Profile::Linux24, Profile::Linux];
 
     /// The name used in scenarios.
     pub const fn name(self) -> &'static str {
@@ -135,6 +138,7 @@ impl Profile {
             Profile::Ns2 => "ns2",
             Profile::Opnet => "opnet",
             Profile::Linux24 => "linux-2.4",
+            Profile::Linux => "linux",
         }
     }
 
@@ -151,6 +155,23 @@ impl Profile {
             Profile::Linux24 => {
                 "Linux 2.4.19: quick ACKs, timestamps, D-SACK, variance term 200 ms at least; recovery sack-linux-2.4 beside it"
             }
+            Profile::Linux => {
+                "Linux 6.18: initial window 10, cubic, timestamps, D-SACK, quick ACKs, variance term 200 ms at least"
+            }
+        }
+    }
+
+    /// The recovery of a flow that names none.
+    pub const fn recovery(self) -> &'static str {
+        "sack"
+    }
+
+    /// The control of a flow that names none.
+    pub const fn control(self) -> &'static str {
+        match self {
+            // tcp_congestion_control, CONFIG_DEFAULT_CUBIC.
+            Profile::Linux => "cubic",
+            _ => "standard",
         }
     }
 
@@ -230,6 +251,7 @@ impl Profile {
                 ..rfc
             },
             Profile::Linux24 => linux_2_4(rfc),
+            Profile::Linux => linux(rfc),
         }
     }
 }
@@ -271,3 +293,44 @@ fn linux_2_4(rfc: Config) -> Config {
         ..rfc
     }
 }
+
+/// Linux 6.18, each setting with the sysctl, constant or function that it is from (`net/ipv4`, `include/net/tcp.h`).
+fn linux(rfc: Config) -> Config {
+    Config {
+        // Half of tcp_rmem's 131072 (TCP_DEFAULT_SCALING_RATIO), in whole segments (tcp_select_initial_window).
+        receive_window: 44 * 1460,
+        // tcp_timestamps 1, tcp_dsack 1.
+        timestamps: true,
+        duplicate_sack: true,
+        // TCP_INIT_CWND.
+        initial_window: 10,
+        // tcp_slow_start: as many segments as were acknowledged, however many.
+        growth: Growth::Bytes { limit: MOST_COUNTED },
+        delayed_ack: DelayedAck {
+            // __tcp_ack_snd_check: more than one full frame.
+            segments: 2,
+            // TCP_DELACK_MAX and TCP_DELACK_MIN.
+            timeout: Span::from_millis(200),
+            shortest: Span::from_millis(40),
+            // TCP_MAX_QUICKACKS.
+            quick: 16,
+        },
+        rto: RtoConfig {
+            // TCP_TIMEOUT_INIT.
+            initial: Span::from_millis(1000),
+            // tcp_rto_min_us, which bounds the variance term (tcp_rtt_estimator) and with it the RTO.
+            min: Span::from_millis(200),
+            min_variance: Span::from_millis(200),
+            // tcp_rto_max_ms.
+            max: Span::from_millis(120_000),
+            // CONFIG_HZ 250.
+            granularity: Span::from_millis(4),
+        },
+        // tcp_sack 1, tcp_window_scaling 1, tcp_reordering 3, tcp_slow_start_after_idle 1, tcp_retries2 15 and TCP_TIMEWAIT_LEN are
+        // as in the other profiles. tcp_ecn 2 accepts ECN and does not offer it.
+        ..rfc
+    }
+}
+
+/// The largest L of RFC 3465 that a scenario can have: in effect none.
+const MOST_COUNTED: u32 = 1000;

@@ -2,15 +2,12 @@
 
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
-use bentpipe_tcp::{Catalogue, Composition, NoSuch, Scheme};
+use bentpipe_tcp::{Catalogue, Composition, NoSuch, Profile, Scheme};
 use serde_json::{Value, json};
 
 use super::error::{ScenarioError, expected_one_of};
 use super::schema::FlowFile;
 use super::tree::Place;
-
-/// What a flow uses that names no recovery.
-const RECOVERY: &str = "sack";
 
 /// Recovery and control of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -57,11 +54,12 @@ fn recovery<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a Scheme<dyn R
 }
 
 impl<'a> Choices<'a> {
-    /// What the flow at `at` chooses.
+    /// What the flow at `at` chooses; what it does not name is `profile`'s.
     pub(super) fn of(
         catalogue: &'a Catalogue,
         at: &Place<'_>,
         flow: &FlowFile,
+        profile: Profile,
     ) -> Result<Choices<'a>, ScenarioError> {
         let wrong = |key: &str, what: &str, name: &str, known: Vec<String>| {
             let known: Vec<_> = known.iter().map(String::as_str).collect();
@@ -81,16 +79,14 @@ impl<'a> Choices<'a> {
                 _ => wrong("variant", "a variant", name, all.into_iter().map(|(name, _)| name).collect()),
             });
         }
-        let name = flow.recovery.as_deref().unwrap_or(RECOVERY);
+        let name = flow.recovery.as_deref().unwrap_or(profile.recovery());
         let recovery = recovery(catalogue, name)
             .ok_or_else(|| wrong("recovery", "a recovery", name, names(catalogue.recoveries())))?;
-        let control = match &flow.control {
-            None => Composition { outer: &catalogue.controls()[0], inner: None },
-            Some(name) => catalogue.composition(name).map_err(|no_such| match no_such {
-                NoSuch::Composition(message) => at.error(&["control"], message),
-                NoSuch::Name => wrong("control", "a control", name, control_names(catalogue)),
-            })?,
-        };
+        let name = flow.control.as_deref().unwrap_or(profile.control());
+        let control = catalogue.composition(name).map_err(|no_such| match no_such {
+            NoSuch::Composition(message) => at.error(&["control"], message),
+            NoSuch::Name => wrong("control", "a control", name, control_names(catalogue)),
+        })?;
         Ok(Choices { recovery, control })
     }
 

@@ -16,7 +16,7 @@ use super::names::{self, MAX_COPIES};
 use super::network::NetworkPlan;
 use super::relays::{self, Asked};
 use super::schema::{FlowFile, ScenarioFile};
-use super::tcp::{FlowEnd, check, config};
+use super::tcp::{FlowEnd, check, config, profile};
 use super::tree::{Document, Node, Table, Value};
 use super::ways;
 
@@ -69,7 +69,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
             let message = format!("expected at most {MAX_COPIES} connections in all, found more");
             return Err(fail(&["connections"], message));
         }
-        let choices = Choices::of(catalogue, at, &flow)?;
+        let choices = Choices::of(catalogue, at, &flow, profile(document, at)?)?;
         let sender = Arc::new(config(document, catalogue, at, FlowEnd::Sender, &choices)?);
         let receiver = Arc::new(config(document, catalogue, at, FlowEnd::Receiver, &choices)?);
         let variant = if app.over_udp() { "udp".to_owned() } else { choices.variant(catalogue) };

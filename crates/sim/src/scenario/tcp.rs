@@ -11,7 +11,7 @@ use super::layers::merge;
 use super::read::{OptionsOf, keys_of, unknown_key};
 use super::schema::TcpFile;
 use super::tree::{Document, Node, Place, Table, Value};
-use super::written::{DelayedAckSetting, GrowthName, Segments, Ssthresh};
+use super::written::{Choice, DelayedAckSetting, GrowthName, Segments, Ssthresh};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
 const MAX_WINDOW: u64 = 1 << 30;
@@ -74,6 +74,16 @@ fn factory<F: ?Sized + 'static>(
         Some(options) => at.below(&[scheme.name()]).read_by(OptionsOf(scheme), options),
         None => Ok(Arc::clone(scheme.usual())),
     }
+}
+
+/// The profile of the flow at `flow`, by which its sender goes.
+pub(crate) fn profile(document: &Document, flow: &Place<'_>) -> Result<Profile, ScenarioError> {
+    for layer in [flow.below(&["tcp", "profile"]), document.place(&["tcp", "profile"])] {
+        if let Some(node) = layer.node() {
+            return layer.read_from::<Choice<Profile>>(node).map(|profile| profile.0);
+        }
+    }
+    Ok(Profile::Rfc)
 }
 
 /// The settings of one end of the flow at `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.

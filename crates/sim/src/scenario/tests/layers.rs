@@ -87,6 +87,28 @@ fn what_is_not_written_is_as_the_profile_has_it() {
 }
 
 #[test]
+fn what_a_flow_does_not_name_is_as_its_profile_has_it() {
+    let chosen = |overrides: &[(&str, &str)]| {
+        let flow = &set(SMALL, overrides).unwrap().flows[0];
+        [&flow.sender, &flow.receiver]
+            .map(|end| (end.recovery.name().to_owned(), end.control.name().to_owned()))
+    };
+    let both = |recovery: &str, control: &str| [(); 2].map(|()| (recovery.to_owned(), control.to_owned()));
+    for profile in Profile::ALL {
+        let (recovery, control) = (profile.recovery(), profile.control());
+        assert_eq!(chosen(&[("tcp.profile", profile.name())]), both(recovery, control));
+        let named = [("tcp.profile", profile.name()), ("flows.f.control", "adalr")];
+        assert_eq!(chosen(&named), both(recovery, "adalr"));
+        let named = [("tcp.profile", profile.name()), ("flows.f.recovery", "reno")];
+        assert_eq!(chosen(&named), both("reno", control));
+    }
+    // The flow's own profile goes before that of all, and the receiver's chooses nothing.
+    let linux = both(Profile::Linux.recovery(), "cubic");
+    assert_eq!(chosen(&[("tcp.profile", "ns2"), ("flows.f.tcp.profile", "linux")]), linux);
+    assert_eq!(chosen(&[("tcp.profile", "linux"), ("flows.f.receiver_tcp.profile", "rfc")]), linux);
+}
+
+#[test]
 fn something_must_end_the_run() {
     let endless = SMALL.replace("bytes = '1 MB'", "");
     assert_eq!(

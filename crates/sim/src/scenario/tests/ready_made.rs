@@ -184,7 +184,7 @@ fn the_reference_has_the_defaults_of_each_profile() {
     let mut checked = 0;
     for row in table.lines().filter(|row| row.starts_with("| `")) {
         let cells: Vec<_> = row.split('|').map(|cell| cell.trim().replace('`', "")).collect();
-        for (profile, cell) in Profile::ALL.iter().zip(&cells[2..6]) {
+        for (profile, cell) in Profile::ALL.iter().zip(&cells[2..7]) {
             let value = match cell.split_once(", ") {
                 Some((segments, timeout)) => format!("{{ segments = {segments}, timeout = \"{timeout}\" }}"),
                 None => cell.clone(),
@@ -192,8 +192,7 @@ fn the_reference_has_the_defaults_of_each_profile() {
             if value.is_empty() || value.starts_with("with ") || value == "same" {
                 continue;
             }
-            let base =
-                "extends = \"preset:geo\"\n[flows.f]\nfrom = \"server\"\nto = \"client\"\nbytes = \"1 MB\"";
+            let base = "extends = \"preset:geo\"\n[flows.f]\nfrom = \"server\"\nto = \"client\"\nbytes = \"1 MB\"\nvariant = \"sack\"";
             let key = format!("tcp.{}", cells[1]);
             let scenario = set(base, &[("tcp.profile", profile.name()), (&key, &value)]).unwrap();
             let expected = profile.config(SackOptions, StandardOptions);
