@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use crate::sender::{RateSample, Record};
+use crate::sender::{LostSegment, RateSample, Record};
 
 /// An ACK, whether it moves the cumulative acknowledgment point, reports SACKed data, or neither.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +86,13 @@ impl<'a> Ack<'a> {
     #[inline]
     pub fn newly_lost(&self) -> u32 {
         self.record.newly_lost()
+    }
+
+    /// The segments that were taken for lost since the control was told of an ACK last, by this ACK or by a timer; none where the
+    /// control did not ask ([`Control::reads_rates`](super::Control::reads_rates)).
+    #[inline]
+    pub fn losses(&self) -> &[LostSegment] {
+        self.record.losses()
     }
 
     /// RTT by the newest segment that it reports for the first time; none when that was sent twice (Karn).

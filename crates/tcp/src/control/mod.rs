@@ -73,6 +73,9 @@ pub trait Control: Send {
     /// An ACK gave a sample to the retransmission timer, one a round trip where there are no timestamps; told before anything else that the ACK means.
     fn on_rtt_sample(&mut self, _now: Time, _sample: Span) {}
 
+    /// The connection has opened, and its handshake took `rtt`; not told where the SYN had to be sent again.
+    fn on_handshake(&mut self, _w: &mut Window, _now: Time, _rtt: Span) {}
+
     /// An ACK advertised a window of `rwnd` bytes; told after everything else that the ACK means.
     #[inline]
     fn on_advertised_window(&mut self, _rwnd: u32) {}
@@ -130,6 +133,10 @@ pub trait Control: Send {
         w.cwnd = w.cwnd.min(restart);
     }
 
+    /// Data is about to go out where all that was sent is acknowledged, after a pause however short; `by_application` tells whether
+    /// it was the application's. Told after [`Control::restart_after_idle`].
+    fn on_resume(&mut self, _w: &mut Window, _now: Time, _by_application: bool) {}
+
     /// A partial ACK.
     ///
     /// RFC 6582 section 3.2: "Deflate the congestion window by the amount of new data acknowledged by the Cumulative
@@ -171,7 +178,12 @@ pub trait Control: Send {
         w.restore();
     }
 
-    /// Whether it asks for pacing, by [`Window::pacing_rate`]; asked when the connection opens.
+    /// The name of the phase that it is in, for a control that goes through phases.
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether it asks for pacing, by [`Window::pacing_rate`] and [`Window::send_quantum`]; asked when the connection opens.
     fn paces(&self) -> bool {
         false
     }

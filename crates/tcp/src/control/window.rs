@@ -15,6 +15,10 @@ pub struct Window {
     pub growth: Growth,
     /// How fast data may go out, in bytes a second; infinite for as fast as the window allows.
     pub pacing_rate: f64,
+    /// Bytes that pacing lets go at once; a segment goes where it is less.
+    pub send_quantum: f64,
+    /// Whether the control lets less out than the network would carry, so that the rates of this time count as the application's.
+    pub held_back: bool,
     /// cwnd and ssthresh before the last reduction; none when nothing can be taken back.
     pub saved: Option<(f64, f64)>,
 }
@@ -22,7 +26,8 @@ pub struct Window {
 impl Window {
     /// A window of so many bytes, without pacing.
     pub fn new(cwnd: f64, ssthresh: f64, smss: f64, growth: Growth) -> Window {
-        Window { cwnd, ssthresh, smss, growth, pacing_rate: f64::INFINITY, saved: None }
+        let (pacing_rate, send_quantum) = (f64::INFINITY, 0.0);
+        Window { cwnd, ssthresh, smss, growth, pacing_rate, send_quantum, held_back: false, saved: None }
     }
 
     /// Keeps cwnd and ssthresh for [`Window::restore`].

@@ -12,7 +12,7 @@ mod transmit;
 use bentpipe_units::{Span, Time};
 
 use pacing::Pacing;
-pub use rate::RateSample;
+pub use rate::{LostSegment, RateSample};
 pub use record::{Record, Sent};
 
 use crate::control::{Ack, Control, Window};
@@ -119,6 +119,8 @@ pub struct Sender {
     plain: bool,
     /// Whether the control asks for pacing.
     paced: bool,
+    /// Whether pacing holds back what the window may have room for.
+    held_back: bool,
     /// Whether the control has a say in the receive window.
     adjusts_rwnd: bool,
     /// Whether the recovery goes by SACK blocks.
@@ -183,6 +185,7 @@ impl Sender {
             smss: agreed.smss,
             plain: true,
             paced: false,
+            held_back: false,
             adjusts_rwnd: true,
             reads_sack: recovery.needs_sack(),
             plain_duplicates: recovery.counts_plain_duplicates(),
@@ -222,7 +225,7 @@ impl Sender {
     fn look_at_control(&mut self) {
         self.paced = self.control.paces();
         if self.control.reads_rates() {
-            self.record.stamp_entries();
+            self.record.stamp_entries(self.una);
         }
         self.adjusts_rwnd = self.control.adjusts_receive_window();
         self.look_at_recovery();
@@ -344,6 +347,12 @@ impl Sender {
         if !advanced {
             self.tell_control(now, &incoming, 0, prior_flight, None, self.recovery.in_recovery());
         }
+        if self.paced {
+            self.record.forget_losses();
+            if self.window.held_back {
+                self.record.limit_by_application(self.record.in_flight(self.flight()));
+            }
+        }
         self.look_at_recovery();
         if self.probing && self.window_opened() {
             self.leave_persist();
@@ -395,8 +404,7 @@ impl Sender {
     }
 
     fn note_other_timer(&mut self) {
-        let held_back = self.paced && !self.all_acknowledged();
-        let release = if held_back { self.pacing.release() } else { Time::NEVER };
+        let release = if self.held_back { self.pacing.release() } else { Time::NEVER };
         self.other_timer = self.recovery.next_timeout().min(release);
     }
 

@@ -2,24 +2,37 @@
 
 use bentpipe_units::{Span, Time};
 
-/// When the next segment may go out.
+/// When data may go out: a quantum at once, and nothing more before the time that its bytes take at the rate is over.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacing {
     release: Time,
+    /// Bytes left of the quantum that goes out now, and since when.
+    left: f64,
+    began: Time,
 }
 
 impl Pacing {
-    /// When the next segment may go out.
+    /// When the next quantum may go out.
     pub(super) fn release(&self) -> Time {
         self.release
     }
 
-    /// A segment of `bytes` bytes goes out, at a rate of so many bytes a second.
+    /// Whether a segment may go out.
+    #[inline]
+    pub(super) fn lets_go(&self, now: Time) -> bool {
+        now >= self.release || (self.left > 0.0 && now == self.began)
+    }
+
+    /// A segment of `bytes` bytes goes out, at a rate of so many bytes a second, `quantum` bytes at once.
     ///
     /// What was not used while nothing was sent is not made up for.
-    pub(super) fn sent(&mut self, now: Time, bytes: u32, rate: f64) {
-        let from = if self.release > now { self.release } else { now };
-        let nanos = f64::from(bytes) / rate * 1e9;
-        self.release = from + Span::from_nanos(nanos as u64);
+    #[inline]
+    pub(super) fn sent(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64) {
+        let bytes = f64::from(bytes);
+        if now >= self.release {
+            (self.release, self.began, self.left) = (now, now, quantum);
+        }
+        self.left -= bytes;
+        self.release += Span::from_nanos((bytes / rate * 1e9) as u64);
     }
 }

@@ -2,6 +2,8 @@
 
 use bentpipe_units::{Span, Time};
 
+use crate::Seq;
+
 /// How fast the network delivered, from what one ACK reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
@@ -12,6 +14,23 @@ pub struct RateSample {
     /// Bytes delivered when that segment was sent: a round trip is over when this reaches what was delivered at its start.
     pub prior_delivered: u64,
     /// Whether the application had no more to send then, so that the network may be faster than this.
+    pub app_limited: bool,
+    /// Bytes that were in flight when it had been sent, itself among them.
+    pub in_flight: u32,
+    /// Bytes that were taken for lost since it was sent.
+    pub lost: u64,
+}
+
+/// A segment that was taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostSegment {
+    /// Its length.
+    pub bytes: u32,
+    /// Bytes that were in flight when it had been sent, itself among them.
+    pub in_flight: u32,
+    /// Bytes that were taken for lost since it was sent, itself among them.
+    pub lost: u64,
+    /// Whether the application had no more to send then.
     pub app_limited: bool,
 }
 
@@ -31,6 +50,9 @@ struct Stamp {
     delivered_at: Time,
     /// When the segment was sent whose delivery was reported then: the start of the interval in which this one was sent.
     interval_from: Time,
+    /// Bytes that had been taken for lost.
+    lost: u64,
+    in_flight: u32,
     app_limited: bool,
 }
 
@@ -40,22 +62,50 @@ pub(super) struct Stamps {
     /// As many as the record has slots.
     slots: Vec<Stamp>,
     now: Stamp,
+    /// What was taken for lost since the control was told last.
+    losses: Vec<LostSegment>,
+    /// The oldest byte that is not cumulatively acknowledged.
+    pub(super) una: Seq,
     /// Once so many bytes are delivered, no segment is under way that was sent while the application had no more.
     limited_until: u64,
 }
 
 impl Stamps {
-    pub(super) fn new(slots: usize) -> Stamps {
-        Stamps { slots: vec![Stamp::default(); slots], now: Stamp::default(), limited_until: 0 }
+    pub(super) fn new(slots: usize, una: Seq) -> Stamps {
+        let (slots, losses) = (vec![Stamp::default(); slots], Vec::new());
+        Stamps { slots, now: Stamp::default(), losses, una, limited_until: 0 }
     }
 
-    /// The entry in `slot` is sent; the network was `empty` before, and an interval without a packet says nothing of it.
-    pub(super) fn sent(&mut self, slot: usize, now: Time, empty: bool) {
+    /// The entry in `slot` is sent, and `in_flight` bytes are in flight with it; the network was `empty` before, and an interval
+    /// without a packet says nothing of it.
+    pub(super) fn sent(&mut self, slot: usize, now: Time, empty: bool, in_flight: u32) {
         if empty {
             self.now.interval_from = now;
             self.now.delivered_at = now;
         }
-        self.slots[slot] = Stamp { app_limited: self.limited_until > self.now.delivered, ..self.now };
+        self.slots[slot] = Stamp { app_limited: self.limited(), in_flight, ..self.now };
+    }
+
+    /// The entry in `slot` is taken for lost, of so many bytes.
+    pub(super) fn lost(&mut self, slot: usize, bytes: u32) {
+        self.now.lost += u64::from(bytes);
+        let Stamp { lost, in_flight, app_limited, .. } = self.slots[slot];
+        self.losses.push(LostSegment { bytes, in_flight, lost: self.now.lost - lost, app_limited });
+    }
+
+    /// What was taken for lost since [`Stamps::forget_losses`] was called last.
+    pub(super) fn losses(&self) -> &[LostSegment] {
+        &self.losses
+    }
+
+    /// The control was told.
+    pub(super) fn forget_losses(&mut self) {
+        self.losses.clear();
+    }
+
+    /// Whether what is sent now is sent while, or just after, the application had no more.
+    pub(super) fn limited(&self) -> bool {
+        self.limited_until > self.now.delivered
     }
 
     /// So many bytes are delivered by now; the newest of the segments that are reported was sent at `newest_at`.
@@ -78,6 +128,8 @@ impl Stamps {
             interval: at.since(then.interval_from).max(now.since(then.delivered_at)),
             prior_delivered: then.delivered,
             app_limited: then.app_limited,
+            in_flight: then.in_flight,
+            lost: self.now.lost - then.lost,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use bentpipe_units::Time;
 
-use super::rate::{RateSample, Stamps};
+use super::rate::{LostSegment, RateSample, Stamps};
 use crate::recovery::Range;
 use crate::{Runs, SackBlock, Seq};
 
@@ -125,15 +125,15 @@ impl Record {
     }
 
     /// The delivery rate is asked for, from the first data on.
-    pub(super) fn stamp_entries(&mut self) {
-        self.stamps = Some(Box::new(Stamps::new(self.slots.len())));
+    pub(super) fn stamp_entries(&mut self, una: Seq) {
+        self.stamps = Some(Box::new(Stamps::new(self.slots.len(), una)));
     }
 
     /// New data up to `end` goes out.
     #[inline(always)]
     pub(crate) fn push(&mut self, now: Time, end: Seq) {
         if self.stamps.is_some() {
-            self.stamp(self.tail, now);
+            self.stamp(self.tail, now, end);
         }
         let slot = self.slot(self.tail);
         self.slots[slot] = Sent { at: now, end, marks: 0 };
@@ -143,11 +143,12 @@ impl Record {
         }
     }
 
-    #[cold]
-    fn stamp(&mut self, number: u64, now: Time) {
+    /// The entry of this number goes out, and `max` is the byte after the newest one ever sent.
+    #[inline(never)]
+    fn stamp(&mut self, number: u64, now: Time, max: Seq) {
         let (slot, empty) = (self.slot(number), self.head == self.tail);
         if let Some(stamps) = &mut self.stamps {
-            stamps.sent(slot, now, empty);
+            stamps.sent(slot, now, empty, (max - stamps.una) - self.out);
         }
     }
 
@@ -203,13 +204,15 @@ impl Record {
         self.resent_to = numbers.end;
         let mut start = range.start;
         for number in numbers {
-            self.stamp(number, now);
             let sent = *self.get(number);
             if sent.marks & OUT == LOST {
                 self.out -= sent.end - start;
             }
             start = sent.end;
             *self.get_mut(number) = Sent { at: now, marks: (sent.marks & !LOST) | RESENT, ..sent };
+            if self.stamps.is_some() {
+                self.stamp(number, now, self.get(self.tail - 1).end);
+            }
         }
     }
 
@@ -247,6 +250,10 @@ impl Record {
                 self.out += bytes;
                 self.lost += u64::from(bytes);
                 self.newly_lost += bytes;
+                let slot = self.slot(number);
+                if let Some(stamps) = &mut self.stamps {
+                    stamps.lost(slot, bytes);
+                }
             }
         }
     }
@@ -331,14 +338,16 @@ impl Record {
         self.newly_delivered = acked;
         self.delivered += u64::from(acked);
         if self.stamps.is_some() {
-            self.stamp_delivery(now);
+            self.stamp_delivery(now, acked);
         }
     }
 
-    #[cold]
-    fn stamp_delivery(&mut self, now: Time) {
+    /// So many bytes more are cumulatively acknowledged.
+    #[inline(never)]
+    fn stamp_delivery(&mut self, now: Time, acked: u32) {
         let newest_at = self.newest().map(|newest| newest.at);
         if let Some(stamps) = &mut self.stamps {
+            stamps.una += acked;
             stamps.delivered(now, self.delivered, newest_at);
         }
     }
@@ -365,14 +374,14 @@ impl Record {
             out += if marks & OUT != 0 { una - start } else { 0 };
         }
         self.out -= out;
-        self.deliver(now, acked - known);
+        self.deliver(now, acked - known, acked);
     }
 
-    fn deliver(&mut self, now: Time, bytes: u32) {
+    fn deliver(&mut self, now: Time, bytes: u32, acked: u32) {
         self.delivered += u64::from(bytes);
         self.newly_delivered += bytes;
         if self.stamps.is_some() {
-            self.stamp_delivery(now);
+            self.stamp_delivery(now, acked);
         }
     }
 
@@ -392,7 +401,7 @@ impl Record {
             rest.start = part.end;
         }
         if bytes > 0 {
-            self.deliver(now, bytes);
+            self.deliver(now, bytes, 0);
         }
     }
 
@@ -432,6 +441,25 @@ impl Record {
     pub(super) fn limit_by_application(&mut self, flight: u32) {
         if let Some(stamps) = &mut self.stamps {
             stamps.limit_by_application(flight);
+        }
+    }
+
+    /// Whether what goes out now goes out while, or just after, the application had no more to send; unknown to a control that
+    /// reads no rates.
+    pub(super) fn limited_by_application(&self) -> bool {
+        self.stamps.as_ref().is_some_and(|stamps| stamps.limited())
+    }
+
+    /// The segments that were taken for lost since the control was told of an ACK last; none where nobody asked for rates when
+    /// the connection opened.
+    pub fn losses(&self) -> &[LostSegment] {
+        self.stamps.as_ref().map_or(&[], |stamps| stamps.losses())
+    }
+
+    /// The control was told of the losses.
+    pub(super) fn forget_losses(&mut self) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.forget_losses();
         }
     }
 

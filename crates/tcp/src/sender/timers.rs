@@ -18,6 +18,7 @@ impl Sender {
     pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
         self.rtt.sample(rtt, 1);
         self.control.on_rtt_sample(now, rtt);
+        self.control.on_handshake(&mut self.window, now, rtt);
     }
 
     /// The SYN had to be sent again: RFC 6298 (5.7).
@@ -77,7 +78,7 @@ impl Sender {
     /// The recovery's own timer expired, or pacing lets the next segment go, which it does by itself.
     #[cold]
     fn on_other_timer(&mut self, now: Time) {
-        self.other_timer = Time::NEVER;
+        self.held_back = false;
         if now >= self.recovery.next_timeout() {
             self.with_recovery(now, |recovery, cx| recovery.on_timer(cx));
         }

@@ -62,14 +62,16 @@ impl Sender {
             }
             return self.next_by_recovery(now);
         }
+        self.held_back = !self.pacing.lets_go(now);
         self.note_other_timer();
-        if now < self.pacing.release() {
+        if self.held_back {
             return None;
         }
-        self.restart_after_idle(now);
+        if self.una == self.max {
+            self.restart_after_idle(now);
+        }
         let sent = self.next_by_recovery(now)?;
-        self.pacing.sent(now, sent.len, self.window.pacing_rate);
-        self.note_other_timer();
+        self.pacing.sent(now, sent.len, self.window.pacing_rate, self.window.send_quantum);
         Some(sent)
     }
 
@@ -217,12 +219,14 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn restart_after_idle(&mut self, now: Time) {
+        if self.stats.data_segments == 0 {
+            return;
+        }
         if let Some(restart) = self.restart_window
-            && self.una == self.max
-            && self.stats.data_segments > 0
             && now.since(self.last_sent) > self.rtt.rto()
         {
             self.control.restart_after_idle(&mut self.window, restart);
         }
+        self.control.on_resume(&mut self.window, now, self.record.limited_by_application());
     }
 }

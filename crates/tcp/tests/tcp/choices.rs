@@ -39,8 +39,8 @@ fn ms(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
 }
 
-/// A segment each 10 ms.
-struct Paced;
+/// A segment each 10 ms, so many bytes at once.
+struct Paced(f64);
 
 impl Control for Paced {
     fn paces(&self) -> bool {
@@ -49,24 +49,36 @@ impl Control for Paced {
 
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
         w.pacing_rate = 100_000.0;
+        w.send_quantum = self.0;
         Standard.on_ack(w, ack, slow_start);
     }
 }
 
 #[test]
 fn a_paced_sender_lets_a_segment_go_when_its_time_has_come() {
+    assert_eq!(paced_by(0.0), [100, 110, 120, 130, 140, 150]);
+}
+
+#[test]
+fn a_paced_sender_lets_a_quantum_go_at_once_and_waits_for_all_of_it() {
+    assert_eq!(paced_by(2000.0), [100, 100, 120, 120, 140, 140]);
+    assert_eq!(paced_by(3000.0), [100, 100, 100, 130, 130, 130]);
+}
+
+/// When six segments go out, in milliseconds.
+fn paced_by(quantum: f64) -> Vec<u64> {
     let mut sender = sender(&twelve("sack"));
-    sender.set_control(Box::new(Paced));
+    sender.set_control(Box::new(Paced(quantum)));
     assert_eq!(poll(&mut sender, ms(0)).len(), 12, "no rate is known yet");
-    ack(&mut sender, ms(100), 4, &[]);
+    ack(&mut sender, ms(100), 6, &[]);
     let mut times = Vec::new();
     let mut now = ms(100);
-    for _ in 0..5 {
+    while times.len() < 6 {
         times.extend(poll(&mut sender, now).iter().map(|_| now.as_nanos() / 1_000_000));
         now = sender.next_timeout();
         assert!(sender.on_timeout(now).is_ok());
     }
-    assert_eq!(times, [100, 110, 120, 130, 140]);
+    times
 }
 
 type Noted<T> = Arc<Mutex<Vec<T>>>;
@@ -100,8 +112,14 @@ fn every_ack_tells_what_it_reports_in_recovery_or_not() {
     sender.set_control(Box::new(control.clone()));
     poll(&mut sender, ms(0));
     ack(&mut sender, ms(100), 1, &[]);
-    let rate =
-        RateSample { bytes: 1000, interval: Span::from_millis(100), prior_delivered: 0, app_limited: false };
+    let rate = RateSample {
+        bytes: 1000,
+        interval: Span::from_millis(100),
+        prior_delivered: 0,
+        app_limited: false,
+        in_flight: 1000,
+        lost: 0,
+    };
     assert_eq!(taken(&control.0), [(1000, 1000, false, Some(100), Some(rate))]);
     // Segment 1 is lost: what comes behind it is delivered all the same, and told once.
     for (at, end) in [(101, 3), (102, 4), (103, 5), (104, 5)] {

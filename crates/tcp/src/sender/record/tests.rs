@@ -71,7 +71,7 @@ struct Both {
 impl Both {
     fn new(base: u32) -> Both {
         let mut record = Record::default();
-        record.stamp_entries();
+        record.stamp_entries(Seq(base));
         Both { base: Seq(base), record, model: Model::default(), now: 0 }
     }
 
@@ -211,7 +211,7 @@ fn ms(ms: u64) -> Time {
 fn the_delivery_rate_is_that_of_the_bottleneck() {
     // Ten segments of 1000 bytes leave together. Their ACKs come a millisecond apart after 100 ms; each pays for the next.
     let mut record = Record::default();
-    record.stamp_entries();
+    record.stamp_entries(Seq(0));
     (1..=10).for_each(|number| record.push(ms(0), Seq(number * 1000)));
     let mut rates = Vec::new();
     for number in 0..30 {
@@ -231,7 +231,7 @@ fn the_delivery_rate_is_that_of_the_bottleneck() {
 #[test]
 fn a_rate_is_marked_when_the_application_had_no_more() {
     let mut record = Record::default();
-    record.stamp_entries();
+    record.stamp_entries(Seq(0));
     record.push(ms(0), Seq(1000));
     record.limit_by_application(1000);
     record.push(ms(1), Seq(2000));
@@ -273,4 +273,32 @@ fn the_timed_segment_stays_the_same_when_one_before_it_is_cut() {
     record.sack(ms(60), Range { start: Seq(1000), end: Seq(2000) }, Seq(0), |_| {});
     record.acknowledge(ms(110), Seq(4000), 4000);
     assert_eq!(record.take_timed(), Some(ms(10)));
+}
+
+#[test]
+fn a_rate_and_a_loss_tell_what_was_in_flight_and_what_was_lost_meanwhile() {
+    let mut record = Record::default();
+    record.stamp_entries(Seq(0));
+    (1..=6).for_each(|number| record.push(ms(0), Seq(number * 1000)));
+    let holes = |from: u32, to: u32| Range { start: Seq(from * 1000), end: Seq(to * 1000) };
+    record.begin_report();
+    record.sack(ms(100), holes(3, 4), Seq(0), |_| ());
+    record.lose(holes(0, 2), Seq(0));
+    let losses: Vec<_> = record.losses().iter().map(|lost| (lost.bytes, lost.in_flight, lost.lost)).collect();
+    assert_eq!(losses, [(1000, 1000, 1000), (1000, 2000, 2000)]);
+    let sample = record.rate(ms(100)).map(|sample| (sample.in_flight, sample.lost));
+    assert_eq!(sample, Some((4000, 2000)), "the fourth segment went out with three before it");
+    record.forget_losses();
+    assert!(record.losses().is_empty());
+    // Three are in flight still; the first goes again as the fourth of them.
+    record.resend(ms(110), holes(0, 1), Seq(0));
+    record.begin_report();
+    record.acknowledge(ms(210), Seq(1000), 1000);
+    let sample = record.rate(ms(210)).map(|sample| (sample.in_flight, sample.lost, sample.prior_delivered));
+    assert_eq!(sample, Some((4000, 0, 1000)), "the losses came before it was sent again");
+    // What is acknowledged no longer counts as in flight when more is sent: three do, and this one.
+    record.push(ms(210), Seq(7000));
+    record.begin_report();
+    record.sack(ms(310), holes(6, 7), Seq(1000), |_| ());
+    assert_eq!(record.rate(ms(310)).map(|sample| sample.in_flight), Some(4000));
 }
