@@ -2,6 +2,7 @@
 
 mod addresses;
 mod apps;
+pub mod bounds;
 mod causes;
 mod engine;
 mod ids;

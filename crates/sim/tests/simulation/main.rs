@@ -2,10 +2,12 @@
 
 mod analytic;
 mod bookkeeping;
+mod bounds;
 mod causes;
 mod changes;
 mod gateways;
 mod http;
+mod matrix;
 mod queues;
 mod registered;
 mod relays;
@@ -19,9 +21,12 @@ use bentpipe_sim::{FLOW_KINDS, Points, RunOptions, RunResult, SeriesOptions, Sub
 
 /// Runs the scenario in `text`.
 fn simulate(text: &str, seed: u64) -> RunResult {
+    run_of(&scenario(text), seed)
+}
+
+fn run_of(scenario: &scenario::Scenario, seed: u64) -> RunResult {
     let options = RunOptions { seed: Some(seed), ..RunOptions::default() };
-    run(&scenario(text), options, &mut |_| ControlFlow::Continue(()))
-        .unwrap_or_else(|error| panic!("{error}"))
+    run(scenario, options, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn scenario(text: &str) -> scenario::Scenario {
