@@ -30,7 +30,7 @@ __all__ = [
     "schema",
     "slant_range",
     "slant_range_at_elevation",
-    "slow_starts",
+    "starts",
     "variants",
     "version",
 ]
@@ -197,7 +197,7 @@ def recoveries() -> list[tuple[str, str]]:
 def controls() -> list[tuple[str, str]]:
     """Name and summary of each control, alone and around each other."""
 
-def slow_starts() -> list[tuple[str, str]]:
+def starts() -> list[tuple[str, str]]:
     """Name and summary of each slow start."""
 
 def queues() -> list[tuple[str, str]]:

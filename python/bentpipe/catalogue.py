@@ -21,8 +21,8 @@ def entries(what: str) -> list[Entry]:
             pairs = _core.recoveries()
         case "controls":
             pairs = _core.controls()
-        case "slow-starts":
-            pairs = _core.slow_starts()
+        case "starts":
+            pairs = _core.starts()
         case "applications":
             pairs = _core.applications()
         case "presets":

@@ -243,7 +243,7 @@ def run(
             "variants",
             "recoveries",
             "controls",
-            "slow-starts",
+            "starts",
             "applications",
             "queues",
             "gateways",
@@ -257,7 +257,7 @@ def run(
 def list_(what: str, as_json: bool) -> None:
     """List what scenarios can name, or the papers that can be reproduced.
 
-    WHAT is variants, recoveries, controls, slow-starts, applications, queues, gateways, presets, profiles or
+    WHAT is variants, recoveries, controls, starts, applications, queues, gateways, presets, profiles or
     papers.
     """
     from bentpipe import catalogue, table

@@ -12,7 +12,7 @@ _PRESET = "preset:"
 _NAMED = {
     "variant": "variants",
     "recovery": "recoveries",
-    "slow_start": "slow-starts",
+    "slow_start": "starts",
     "control": "controls",
     "app": "applications",
     "profile": "profiles",

@@ -1,4 +1,5 @@
 import json
+import re
 from io import StringIO
 from itertools import takewhile
 from pathlib import Path
@@ -270,7 +271,7 @@ def test_every_example_runs(bentpipe: Bentpipe, path: Path) -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["variants", "recoveries", "controls", "slow-starts", "applications", "queues", "presets", "profiles"],
+    ["variants", "recoveries", "controls", "starts", "applications", "queues", "presets", "profiles"],
 )
 def test_list_names_things_that_are_there(bentpipe: Bentpipe, what: str) -> None:
     result = bentpipe("list", what, "--json")
@@ -280,6 +281,13 @@ def test_list_names_things_that_are_there(bentpipe: Bentpipe, what: str) -> None
     assert all(entry["name"] and entry["summary"] for entry in entries)
     table = bentpipe("list", what).stdout
     assert all(entry["name"] in table for entry in entries)
+
+
+@pytest.mark.parametrize("what", ["variants", "recoveries", "controls", "starts"])
+def test_every_scheme_of_tcp_names_its_source(bentpipe: Bentpipe, what: str) -> None:
+    source = re.compile(r"\(.*(RFC \d{3,}|draft-[a-z-]+|(19|20)\d\d|et al\.|Linux).*\)")
+    entries = json.loads(bentpipe("list", what, "--json").stdout)
+    assert [entry["name"] for entry in entries if not source.search(entry["summary"])] == []
 
 
 def test_the_papers_are_those_with_a_folder(bentpipe: Bentpipe) -> None:

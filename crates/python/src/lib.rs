@@ -245,7 +245,7 @@ fn controls() -> Vec<(String, String)> {
 }
 
 #[pyfunction]
-fn slow_starts() -> Vec<(String, String)> {
+fn starts() -> Vec<(String, String)> {
     listed(Catalogue::default().slow_starts())
 }
 
@@ -361,6 +361,6 @@ mod _core {
     use super::{
         RunResult, Scenario, applications, check_quantity, controls, exchange, gateways, has_room, load,
         parse, parse_bytes, parse_size, presets, profiles, queues, recoveries, schema, slant_range,
-        slant_range_at_elevation, slow_starts, variants, version,
+        slant_range_at_elevation, starts, variants, version,
     };
 }

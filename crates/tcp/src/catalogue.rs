@@ -58,7 +58,10 @@ impl Composition<'_> {
     /// One line for people.
     pub fn summary(&self) -> String {
         match self.inner {
-            Some(inner) => format!("{} around {}", self.outer.name(), inner.name()),
+            Some(inner) => {
+                let (outer, inner) = (self.outer, inner);
+                format!("{} around {}: {}; {}", outer.name(), inner.name(), outer.summary(), inner.summary())
+            }
             None => self.outer.summary().to_owned(),
         }
     }

@@ -126,7 +126,7 @@ pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String 
 /// Names of the field for which nothing is here yet, in small letters: of TCP, of queues, of gateways, of losses and of
 /// applications.
 const ELSEWHERE: &str = "bbr bbr2 bbr3 bic careful-resume cdg compound copa ctcp dctcp fast frto highspeed hstcp htcp \
-    hybla hystart illinois l4s ledbat linux lp noordwijk nv peach prague prr quic rack rack-tlp scalable search tlp \
+    hybla illinois l4s ledbat linux lp noordwijk nv peach prague prr quic rack rack-tlp scalable search tlp \
     vegas veno westwood westwood+ xcp yeah \
     ared blue cake dualpi2 fq fq_pie pi2 pie sfq \
     ack-spoofing pep snoop split spoofing \
@@ -139,7 +139,7 @@ fn not_yet(what: &str, text: &str, names: &[&str]) -> Option<String> {
         "a variant" => "variants",
         "a recovery" => "recoveries",
         "a control" => "controls",
-        "a slow start" => "slow-starts",
+        "a slow start" => "starts",
         "an application" => "applications",
         "a profile" => "profiles",
         "one of the known names" if among(GatewaySpec::SCHEMES) => "gateways",

@@ -376,8 +376,7 @@ pub struct SackLinux24Options;
 
 impl Named for SackLinux24Options {
     const NAME: &'static str = "sack-linux-2.4";
-    const SUMMARY: &'static str =
-        "the SACK scoreboard as Linux 2.4 read it: forward acknowledgment, rate halving, cwnd moderation";
+    const SUMMARY: &'static str = "the SACK scoreboard as Linux 2.4 read it: forward acknowledgment, rate halving, cwnd moderation (Linux 2.4.19)";
 }
 
 impl RecoveryFactory for SackLinux24Options {

@@ -27,6 +27,7 @@ schemes! {
     /// Every slow start of this crate; the first is that of a connection that names none.
     dyn SlowStartFactory;
     standard::StandardStartOptions,
+    hystart::HyStartOptions,
     hystart_plus_plus::HyStartPlusPlusOptions,
     limited::LimitedStartOptions,
 }

@@ -1,7 +1,9 @@
-//! Slow starts by name: HyStart++ to its conservative phase and back, and out of it; limited slow start.
+//! Slow starts by name: HyStart by both of its signs; HyStart++ to its conservative phase and back, and out of it; limited slow start.
 
 use std::collections::VecDeque;
 
+use bentpipe_tcp::control::{Ack, Control, Window};
+use bentpipe_tcp::slow_start::{HyStartOptions, SlowStart};
 use bentpipe_tcp::{Catalogue, Config, Sender};
 use bentpipe_units::{Span, Time};
 
@@ -112,5 +114,128 @@ fn limited_slow_start_adds_half_of_its_limit_a_round_trip() {
     for pair in cwnd[3..].windows(2) {
         // RFC 3742 section 2: at most max_ssthresh / 2, here 50 segments; somewhat less as K rises in a round.
         assert!((40.0..=67.0).contains(&(pair[1] - pair[0])), "{cwnd:?}");
+    }
+}
+
+/// ssthresh in segments at the end of the round trip in which slow start ended, and the number of that, from 0.
+fn ended(rounds: &Rounds) -> Option<(usize, f64)> {
+    let round = rounds.iter().position(|&(_, ssthresh)| ssthresh.is_finite())?;
+    Some((round, rounds[round].1))
+}
+
+/// The RTT in ms over a link that takes so many µs a segment of 1000 bytes, from an empty queue at the beginning of each round.
+fn serialized(sender: &mut Sender, micros: u64, until: Time) -> Rounds {
+    let (mut rounds, mut round_ends, mut acks) = (Vec::new(), Time::ZERO, VecDeque::new());
+    let (mut now, mut free) = (Time::ZERO, Time::ZERO);
+    loop {
+        while let Some(sent) = sender.poll(now) {
+            free = if free > now { free } else { now } + Span::from_nanos(micros * 1000);
+            acks.push_back((free + Span::from_millis(100), now, sent.seq + sent.len));
+        }
+        let Some((at, sent, ack)) = acks.pop_front().filter(|(at, ..)| *at <= until) else { return rounds };
+        if sent >= round_ends && at > now {
+            rounds.push((sender.window().cwnd / 1000.0, sender.window().ssthresh / 1000.0));
+            round_ends = at;
+        }
+        now = at;
+        on_ack(sender, now, ack, &[]);
+    }
+}
+
+#[test]
+fn hystart_ends_where_the_acks_come_in_a_train_of_half_an_rtt() {
+    // A segment a millisecond, 100 ms away: the path holds 101 segments, and the RTT of a round's first nine segments does not rise.
+    let rounds = serialized(&mut starting("hystart"), 1000, ms(1500));
+    let (round, ssthresh) = ended(&rounds).unwrap();
+    // Half of 101 ms and of 1 ms for bursts: the 53rd of the 64 ACKs comes 52 ms after the first.
+    assert_eq!(rounds[..round].last().map(|&(cwnd, _)| cwnd), Some(64.0));
+    assert_eq!(ssthresh, 64.0 + 52.0);
+    assert!(ssthresh > 101.0 / 2.0 && ssthresh < 2.0 * 101.0);
+    // Linux's `found`: it does not end twice, and congestion avoidance follows.
+    let (last, _) = rounds[rounds.len() - 1];
+    assert!(last < ssthresh + 12.0, "{last}");
+}
+
+#[test]
+fn acks_further_apart_than_the_delta_are_no_train_to_hystart() {
+    // 2.5 ms a segment: the RTT of the queue that each round leaves ends slow start, one round later than a train of its ACKs would.
+    let of = |hystart: HyStartOptions| {
+        let config = Config { slow_start: hystart.into(), initial_window: 16, ..config("sack") };
+        ended(&serialized(&mut sender(&config), 2500, ms(2000)))
+    };
+    let usual = HyStartOptions::default();
+    let wide = HyStartOptions { ack_delta: Span::from_millis(3), ..usual };
+    let (trains, delays) =
+        (HyStartOptions { delay: false, ..wide }, HyStartOptions { ack_train: false, ..usual });
+    assert_eq!(of(usual), of(delays));
+    assert_eq!(of(HyStartOptions { delay: false, ..usual }), None);
+    let ((train, _), (delay, _)) = (of(trains).unwrap(), of(delays).unwrap());
+    assert!(train < delay, "{train} {delay}");
+    assert_eq!(of(HyStartOptions { ack_train: false, delay: false, ..usual }), None);
+}
+
+#[test]
+fn hystart_ends_in_the_round_whose_ninth_sample_shows_the_rise() {
+    // 13 ms is more than an eighth of 100, 12 ms is less.
+    let at = |later| {
+        let mut sender = starting("hystart");
+        let rounds = carry(&mut sender, |sent| if sent < ms(200) { 100 } else { later }, ms(800));
+        (ended(&rounds), rounds.last().unwrap().0)
+    };
+    assert_eq!(at(112), (None, 1024.0));
+    // 64 segments, of which eight were acknowledged before the ninth.
+    assert_eq!(at(113).0, Some((3, 72.0)));
+    // Half of an RTT of 300 ms; the bound is 16 ms, no eighth.
+    let rise = |ms_more: u64| {
+        let mut sender = starting("hystart");
+        ended(&carry(&mut sender, |sent| if sent < ms(600) { 300 } else { 300 + ms_more }, ms(1600)))
+    };
+    assert_eq!((rise(16), rise(17)), (None, Some((3, 72.0))));
+}
+
+#[test]
+fn hystart_waits_for_16_segments_and_begins_again_after_a_timeout() {
+    let config = Config { slow_start: HyStartOptions::default().into(), initial_window: 4, ..config("sack") };
+    let mut small = sender(&config);
+    // 100 ms a segment longer in every round: below 16 segments nobody looks.
+    let rounds = carry(&mut small, |sent| 100 + sent.as_nanos() / 1_000_000, ms(900));
+    assert_eq!(rounds.iter().map(|&(cwnd, _)| cwnd).collect::<Vec<_>>(), [4.0, 8.0, 16.0]);
+    let mut sender = starting("hystart");
+    carry(&mut sender, |sent| if sent < ms(200) { 100 } else { 150 }, ms(500));
+    assert!(!sender.window().in_slow_start());
+    let expires = sender.next_timeout();
+    sender.on_timeout(expires).unwrap();
+    let halved = sender.window().ssthresh;
+    // The smallest RTT before the timeout is forgotten: 400 ms are no rise. Growth goes on up to ssthresh.
+    let mut now = expires;
+    while sender.window().in_slow_start() && now < expires + Span::from_millis(8000) {
+        while sender.poll(now).is_some() {}
+        now += Span::from_millis(400);
+        let max = sender.max();
+        on_ack(&mut sender, now, max, &[]);
+    }
+    assert_eq!(sender.window().ssthresh, halved);
+}
+
+#[test]
+fn a_paced_train_may_be_as_long_as_the_rtt() {
+    let mut paced = starting("hystart");
+    paced.set_control(Box::new(Paced));
+    let rounds = serialized(&mut paced, 1000, ms(1000));
+    let (round, ssthresh) = ended(&rounds).unwrap();
+    let (unpaced, earlier) = ended(&serialized(&mut starting("hystart"), 1000, ms(1000))).unwrap();
+    assert!(round > unpaced && ssthresh > 1.5 * earlier, "{round} {ssthresh}, not {unpaced} {earlier}");
+}
+
+/// Slow start with a pacing rate, which nobody keeps to.
+struct Paced;
+
+impl Control for Paced {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        w.pacing_rate = 1e12;
+        let growth = w.slow_start_growth(ack.acked);
+        if w.in_slow_start() && ack.opens_window() {
+            slow_start.on_ack(w, ack, growth);
+        }
     }
 }
