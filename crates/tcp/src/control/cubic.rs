@@ -29,11 +29,32 @@ pub struct CubicOptions {
     pub fast_convergence: bool,
     /// Never be slower than Reno would be (RFC 9438 section 4.3).
     pub reno_friendly: bool,
+    /// Whose CUBIC it is where Linux's is another than the RFC's.
+    pub reading: CubicReading,
+}
+
+/// The RFC's text, or Linux's `net/ipv4/tcp_cubic.c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubicReading {
+    /// RFC 9438: cwnd goes to where the curve is a smoothed RTT later; a reduction is a share of the flight size.
+    Rfc,
+    /// Linux: the least RTT later (`delay_min`), or towards Reno's window where that is larger, whose α stays below 1, in whole
+    /// numbers; while no maximum is known at least a segment for every 20 acknowledged (`bictcp_update`). A reduction is a share of cwnd
+    /// (`cubictcp_recalc_ssthresh`).
+    Linux,
 }
 
 impl Default for CubicOptions {
     fn default() -> CubicOptions {
-        CubicOptions { c: 0.4, beta: 0.7, beta_mark: 0.7, fast_convergence: true, reno_friendly: true }
+        CubicOptions {
+            c: 0.4,
+            beta: 0.7,
+            beta_mark: 0.7,
+            fast_convergence: true,
+            reno_friendly: true,
+            reading: CubicReading::Rfc,
+        }
     }
 }
 
@@ -55,8 +76,8 @@ pub struct Cubic {
     state: State,
     /// The state before the last reduction.
     saved: State,
-    /// Smoothed RTT, in s.
-    srtt: f64,
+    /// How far ahead of now cwnd is led, in s: the smoothed RTT, or the least.
+    ahead: f64,
     /// When the last ACK of new data came.
     acked_at: Time,
 }
@@ -87,7 +108,7 @@ impl Cubic {
     /// A control that has seen neither an RTT nor a loss.
     pub fn new(options: CubicOptions) -> Cubic {
         let (state, saved) = (State::default(), State::default());
-        Cubic { options, state, saved, srtt: 0.0, acked_at: Time::ZERO }
+        Cubic { options, state, saved, ahead: 0.0, acked_at: Time::ZERO }
     }
 
     /// Begins a stage of congestion avoidance with a window of `cwnd` segments.
@@ -103,7 +124,14 @@ impl Cubic {
     /// What Reno adds for each segment acknowledged, over one by cwnd: α of RFC 9438 section 4.3.
     fn alpha(&self, reno: f64) -> f64 {
         let beta = self.options.beta;
-        if reno >= self.state.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
+        if reno >= self.state.prior && !self.linux() { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
+    }
+
+    /// Segments to be acknowledged for one more in cwnd, a whole number of 2 at least, by Linux's `bictcp_update`.
+    fn count(&self, cwnd: f64, target: f64) -> f64 {
+        let count = if target > cwnd { (cwnd / (target - cwnd)).floor() } else { 100.0 * cwnd };
+        let most = if self.state.reduced { f64::INFINITY } else { 20.0 };
+        count.min(most).max(2.0)
     }
 
     fn reduce(&mut self, w: &mut Window, flight: u32, left: f64) {
@@ -111,7 +139,12 @@ impl Cubic {
         let again_below = self.options.fast_convergence && cwnd < self.state.w_max;
         let w_max = if again_below { cwnd * (1.0 + self.options.beta) / 2.0 } else { cwnd };
         self.state = State { w_max, prior: cwnd, reduced: true, epoch: None };
-        w.ssthresh = (f64::from(flight) * left).max(2.0 * w.smss);
+        let whole = if self.linux() { w.cwnd } else { f64::from(flight) };
+        w.ssthresh = (whole * left).max(2.0 * w.smss);
+    }
+
+    fn linux(&self) -> bool {
+        self.options.reading == CubicReading::Linux
     }
 }
 
@@ -131,7 +164,11 @@ impl Control for Cubic {
 
     fn on_rtt_sample(&mut self, _now: Time, sample: Span) {
         let sample = sample.as_secs();
-        self.srtt = if self.srtt == 0.0 { sample } else { self.srtt + (sample - self.srtt) / 8.0 };
+        self.ahead = match self.options.reading {
+            _ if self.ahead == 0.0 => sample,
+            CubicReading::Rfc => self.ahead + (sample - self.ahead) / 8.0,
+            CubicReading::Linux => self.ahead.min(sample),
+        };
     }
 
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
@@ -146,12 +183,16 @@ impl Control for Cubic {
             self.options.c * from_k * from_k * from_k + epoch.origin
         };
         let now = ack.now.since(epoch.began).as_secs();
+        let target = cubic(now + self.ahead);
         w.cwnd = w.smss
-            * if self.options.reno_friendly && cubic(now) < epoch.reno {
+            * if self.linux() {
+                let target = if self.options.reno_friendly { target.max(epoch.reno) } else { target };
+                cwnd + share * cwnd / self.count(cwnd, target)
+            } else if self.options.reno_friendly && cubic(now) < epoch.reno {
                 cwnd.max(epoch.reno)
             } else {
                 // RFC 9438 section 4.2: the window in a round trip's time, at most half as large again.
-                cwnd + (cubic(now + self.srtt).clamp(cwnd, 1.5 * cwnd) - cwnd) * share
+                cwnd + (target.clamp(cwnd, 1.5 * cwnd) - cwnd) * share
             };
     }
 

@@ -9,6 +9,7 @@ mod chosen;
 mod closing;
 mod control;
 mod cubic;
+mod cubic_traces;
 mod ecn;
 mod golden;
 mod handshake;

@@ -1,0 +1,113 @@
+//! CUBIC by the ACK: what the kernel's packet scripts assert of cwnd (google/packetdrill, gtests/net/tcp/cubic), written anew as ACKs to a
+//! sender of ours.
+
+use bentpipe_tcp::control::{CubicOptions, CubicReading};
+use bentpipe_tcp::{Chosen, Config, Growth, Sender, Seq};
+use bentpipe_units::Time;
+
+use crate::carried::{on_ack, sender};
+use crate::harness::config;
+
+/// A sender of segments of 1000 bytes from an initial window of 10 whose slow start ends at `ssthresh` segments.
+fn cubic(reading: CubicReading, ssthresh: u32) -> Sender {
+    let options = CubicOptions { reading, ..CubicOptions::default() };
+    sender(&Config {
+        control: Chosen::from(options),
+        initial_window: 10,
+        initial_ssthresh: Some(ssthresh * 1000),
+        growth: Growth::Bytes { limit: 1000 },
+        ..config("sack")
+    })
+}
+
+/// A connection under way: what was sent fills cwnd.
+struct Run {
+    sender: Sender,
+    first: Seq,
+    ms: u64,
+    /// Segments acknowledged.
+    acked: u32,
+}
+
+impl Run {
+    fn new(mut sender: Sender) -> Run {
+        let first = sender.poll(Time::ZERO).map(|sent| sent.seq).expect("a window");
+        while sender.poll(Time::ZERO).is_some() {}
+        Run { sender, first, ms: 0, acked: 0 }
+    }
+
+    /// After so many ms an ACK of so many segments more. What cwnd is then, in whole segments as the kernel counts.
+    fn ack(&mut self, after_ms: u64, segments: u32) -> u32 {
+        self.ms += after_ms;
+        self.acked += segments;
+        let now = Time::from_nanos(self.ms * 1_000_000);
+        on_ack(&mut self.sender, now, self.first + 1000 * self.acked, &[]);
+        while self.sender.poll(now).is_some() {}
+        (self.sender.window().cwnd / 1000.0 + 1e-6) as u32
+    }
+
+    /// Pairs of segments, acknowledged one each 100 ms, until so many are.
+    fn pairs(&mut self, until: u32) -> u32 {
+        let mut cwnd = 0;
+        while self.acked < until {
+            cwnd = self.ack(100, 2);
+        }
+        cwnd
+    }
+}
+
+/// `cubic-bulk-166k.pkt`: two segments each 100 ms. The kernel's HyStart ends slow start at 48 segments, here ssthresh does.
+#[test]
+fn a_bulk_flow_at_166_kbit_per_s_has_the_kernels_windows() {
+    let mut run = Run::new(cubic(CubicReading::Linux, 48));
+    assert_eq!(run.sender.window().cwnd, 10_000.0);
+    let expected =
+        [(10, 20.0), (20, 30.0), (30, 40.0), (38, 48.0), (60, 49.0), (80, 50.0), (100, 52.0), (120, 58.0)];
+    for (acked, kernel) in expected {
+        run.pairs(acked);
+        // The kernel counts whole segments, and pays out at once what was acknowledged before growth became faster.
+        let ahead = run.sender.window().cwnd / 1000.0 - kernel;
+        assert!((-0.25..1.0).contains(&ahead), "{acked} acknowledged: {ahead} segments more than {kernel}");
+    }
+    // From here on the most that CUBIC allows: a segment for every two acknowledged.
+    let mut before = run.sender.window().cwnd;
+    while run.acked < 400 {
+        run.ack(100, 2);
+        let cwnd = run.sender.window().cwnd;
+        assert!((cwnd - before - 1000.0).abs() < 1e-6, "{cwnd} after {before}");
+        before = cwnd;
+    }
+}
+
+/// The same ACKs by the RFC, whose curve is led by the smoothed RTT, 2 s and more of a queue that grows: the kernel's windows, up to 2 segments more
+/// or less.
+#[test]
+fn by_the_rfc_the_same_flow_has_nearly_the_same_windows() {
+    let mut run = Run::new(cubic(CubicReading::Rfc, 48));
+    assert_eq!(run.pairs(38), 48);
+    for (acked, kernel) in [(60, 49), (80, 50), (100, 52), (120, 58)] {
+        let cwnd = run.pairs(acked);
+        assert!(u32::abs_diff(cwnd, kernel) <= 2, "{cwnd} for {kernel}");
+    }
+}
+
+/// `cubic-rto-ss-ca-cwnd-bump.pkt`: a timeout, slow start to 0.7 of ten segments, and then a segment for every 20 acknowledged.
+#[test]
+fn after_a_timeout_the_kernels_cubic_adds_a_segment_for_every_twenty() {
+    let mut run = Run::new(cubic(CubicReading::Linux, 1000));
+    run.ms = 3000;
+    run.sender.on_timeout(Time::from_nanos(3_000_000_000)).expect("a connection");
+    assert_eq!((run.sender.window().cwnd, run.sender.window().ssthresh), (1000.0, 7000.0));
+    let mut cwnd = 1;
+    while cwnd < 7 {
+        cwnd = run.ack(100, 1);
+    }
+    let began = run.acked;
+    let mut steps = Vec::new();
+    while run.acked < began + 20 {
+        steps.push(run.ack(2, 1));
+    }
+    // Each adds a twentieth of a segment.
+    assert_eq!(steps.iter().filter(|cwnd| **cwnd == 8).count(), 1, "{steps:?}");
+    assert_eq!((steps[0], steps[19]), (7, 8));
+}
