@@ -31,7 +31,8 @@ pub(crate) struct OwnEnd {
 impl OwnEnd {
     /// An end with `config` that opens the connection, when the data goes from it, or waits for the kernel to do so.
     pub(crate) fn new(settings: &Settings, config: Config, addresses: Addresses, iss: Seq) -> OwnEnd {
-        let window = config.receive_window;
+        // A window of a buffer that grows is rounded up to what the field can say.
+        let window = config.receive_window + config.receive_buffer.map_or(0, |_| 1 << 14);
         let mut endpoint = Endpoint::new(config, iss);
         let (reading, total) = match settings.direction {
             Direction::Send => {

@@ -86,6 +86,7 @@ impl Settings {
             initial_window: self.initial_window.unwrap_or(base.initial_window),
             delayed_ack: if self.acknowledge_each { at_once } else { base.delayed_ack },
             receive_window: self.window.map_or(base.receive_window, |window| window.get() as u32),
+            receive_buffer: base.receive_buffer.filter(|_| self.window.is_none()),
             window_scaling: self.scaling.unwrap_or(base.window_scaling),
             timestamps: self.timestamps.unwrap_or(base.timestamps),
             sack: self.sack.unwrap_or(base.sack),
@@ -109,7 +110,15 @@ impl Settings {
                 network.sysctl.entry(name.to_owned()).or_insert_with(|| switch(on));
             }
         }
-        Kernel { network, buffer: Some(buffer_for(tcp.receive_window)), control: None }
+        let buffer = match tcp.receive_buffer {
+            Some(buffer) => {
+                let sizes = format!("4096 {} {}", buffer.initial, buffer.max);
+                network.sysctl.entry("tcp_rmem".to_owned()).or_insert(sizes);
+                None
+            }
+            None => Some(buffer_for(tcp.receive_window)),
+        };
+        Kernel { network, buffer, control: None }
     }
 
     /// A kernel in our end's place, without a flow: as our end would be, and in all else as the other kernel.

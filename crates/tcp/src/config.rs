@@ -46,6 +46,34 @@ impl DelayedAck {
     }
 }
 
+/// A receive buffer that grows with what the application reads in a round trip, as Linux's does (`tcp_rmem`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveBuffer {
+    /// At first, in bytes.
+    pub initial: u32,
+    /// At most, in bytes.
+    pub max: u32,
+}
+
+impl ReceiveBuffer {
+    /// That of Linux 6.18: `tcp_rmem` 4096 131072 33554432.
+    pub const LINUX: ReceiveBuffer = ReceiveBuffer { initial: 131_072, max: 33_554_432 };
+
+    /// The share of a buffer that is payload, in 256ths (`scaling_ratio`): a segment of 1448 bytes takes 2304, of which 2048 are for the
+    /// packet and 256 for what describes it.
+    const PAYLOAD: u64 = 1448 * 256 / 2304;
+
+    /// The window that a buffer of so many bytes has room for.
+    pub const fn window_of(bytes: u32) -> u32 {
+        (bytes as u64 * ReceiveBuffer::PAYLOAD / 256) as u32
+    }
+
+    /// The buffer that has room for a window of so many bytes.
+    pub(crate) const fn for_window(bytes: u64) -> u64 {
+        bytes * 256 / ReceiveBuffer::PAYLOAD
+    }
+}
+
 /// The retransmission timer's settings (RFC 6298).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtoConfig {
@@ -72,8 +100,10 @@ pub struct Config {
     pub slow_start: Chosen<dyn SlowStartFactory>,
     /// Largest payload of a segment that this end sends and takes, in bytes, options not counted.
     pub mss: u32,
-    /// Receive buffer in bytes: the window that an empty receiver advertises.
+    /// The window that an empty receiver advertises, in bytes; with a receive buffer that grows, at most.
     pub receive_window: u32,
+    /// A receive buffer that grows; none for a window that stays as it is.
+    pub receive_buffer: Option<ReceiveBuffer>,
     /// Offer window scaling (RFC 7323). Without it a window over 65,535 bytes is advertised as 65,535.
     pub window_scaling: bool,
     /// Offer timestamps (RFC 7323).
@@ -109,6 +139,14 @@ pub struct Config {
     pub max_retransmissions: u32,
     /// How long a closed end remembers the connection (TIME-WAIT, twice the MSL).
     pub time_wait: Span,
+}
+
+impl Config {
+    /// The shift with which the largest window, or the largest receive buffer, fits the header's 16 bits (RFC 7323 section 2.2).
+    pub(crate) fn window_scale(&self) -> u8 {
+        let bytes = self.receive_buffer.map_or(self.receive_window, |buffer| buffer.max);
+        (0..14).find(|shift| bytes >> shift <= 65_535).unwrap_or(14)
+    }
 }
 
 /// A named bundle of settings that imitates one stack.
@@ -189,6 +227,7 @@ impl Profile {
             slow_start: StandardStartOptions.into(),
             mss: 1460,
             receive_window: 65_535,
+            receive_buffer: None,
             window_scaling: true,
             timestamps: false,
             duplicate_sack: false,
@@ -297,8 +336,9 @@ fn linux_2_4(rfc: Config) -> Config {
 /// Linux 6.18, each setting with the sysctl, constant or function that it is from (`net/ipv4`, `include/net/tcp.h`).
 fn linux(rfc: Config) -> Config {
     Config {
-        // Half of tcp_rmem's 131072 (TCP_DEFAULT_SCALING_RATIO), in whole segments (tcp_select_initial_window).
-        receive_window: 44 * 1460,
+        // tcp_rmem 4096 131072 33554432, tcp_moderate_rcvbuf 1.
+        receive_window: ReceiveBuffer::window_of(ReceiveBuffer::LINUX.max),
+        receive_buffer: Some(ReceiveBuffer::LINUX),
         // tcp_timestamps 1, tcp_dsack 1.
         timestamps: true,
         duplicate_sack: true,

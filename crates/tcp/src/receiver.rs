@@ -1,12 +1,14 @@
 //! The receiving half of a connection: reassembly, the advertised window, and when to acknowledge.
 
 mod quick;
+mod tuning;
 
 use bentpipe_units::{Span, Time};
 
 use crate::runs::Runs;
 use crate::{Config, DelayedAck, SackBlock, SackBlocks, Seq};
 use quick::QuickAcks;
+use tuning::Tuning;
 
 /// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct Receiver {
     delayed_ack: DelayedAck,
     /// None where ACKs are timed alike.
     quick: Option<Box<QuickAcks>>,
+    /// None where the window stays as it is.
+    tuning: Option<Box<Tuning>>,
     waiting_segments: u32,
     deadline: Time,
     ack_now: bool,
@@ -58,11 +62,6 @@ pub struct Receiver {
     standing_field: Option<u16>,
     delivered: u64,
     stats: ReceiverStats,
-}
-
-/// The shift with which a window of `bytes` fits the 16-bit field (RFC 7323 section 2.2).
-pub(crate) fn window_scale_for(bytes: u32) -> u8 {
-    (0..14).find(|shift| bytes >> shift <= 65_535).unwrap_or(14)
 }
 
 /// RFC 9293 section 3.8.6.2.2: the window opens by "min( Fr * RCV.BUFF, Eff.snd.MSS )" at least, Fr = 1/2; a scaled window
@@ -74,15 +73,17 @@ fn worthwhile(capacity: u32, mss: u32, scale: u8) -> u32 {
 impl Receiver {
     /// A receiver that has not heard of the peer's sequence numbers.
     pub fn new(config: &Config) -> Receiver {
+        let tuning = Tuning::of(config);
+        let capacity = tuning.as_ref().map_or(config.receive_window, |tuning| tuning.window(0));
         Receiver {
             nxt: Seq::default(),
             edge: Seq::default(),
-            capacity: config.receive_window,
+            capacity,
             mss: config.mss,
             scale: 0,
-            worthwhile: worthwhile(config.receive_window, config.mss, 0),
-            open: config.receive_window,
-            open_field: config.receive_window.min(65_535) as u16,
+            worthwhile: worthwhile(capacity, config.mss, 0),
+            open: capacity,
+            open_field: capacity.min(65_535) as u16,
             unread: 0,
             held: Runs::default(),
             recent: [SackBlock { start: Seq(0), end: Seq(0) }; SackBlocks::MOST],
@@ -90,10 +91,11 @@ impl Receiver {
             duplicate: None,
             reports_duplicates: config.duplicate_sack,
             fin: None,
-            watches: QuickAcks::of(config).is_some(),
+            watches: QuickAcks::of(config).is_some() || tuning.is_some(),
             fin_reached: false,
             delayed_ack: config.delayed_ack,
             quick: QuickAcks::of(config),
+            tuning,
             waiting_segments: 0,
             deadline: Time::NEVER,
             ack_now: false,
@@ -115,12 +117,16 @@ impl Receiver {
         self.mss = mss;
         self.standing_field = None;
         self.scale = scale.unwrap_or(0);
+        if let Some(tuning) = &mut self.tuning {
+            tuning.open(65_535 << self.scale, mss);
+            self.capacity = tuning.window(0);
+        }
         self.capacity = self.capacity.min(65_535 << self.scale);
         self.worthwhile = worthwhile(self.capacity, mss, self.scale);
         self.open = self.capacity >> self.scale << self.scale;
         self.open_field = (self.capacity >> self.scale).min(65_535) as u16;
         if let Some(quick) = &mut self.quick {
-            quick.open(self.capacity, mss);
+            quick.open(self.capacity, mss, self.tuning.is_some());
         }
     }
 
@@ -160,6 +166,9 @@ impl Receiver {
     /// Payload `seq .. seq + len`, with FIN behind it or not, arrived. Returns the bytes that became readable.
     pub fn on_data(&mut self, now: Time, seq: Seq, len: u32, fin: bool) -> u32 {
         self.standing_field = None;
+        if self.tuning.is_some() {
+            self.measure(now);
+        }
         if len > 0 {
             self.stats.data_segments += 1;
         }
@@ -184,8 +193,9 @@ impl Receiver {
             self.out_of_order(SackBlock { start, end });
             0
         };
+        let opens = self.tuning.is_some() && self.tune(len, readable > 0);
         if self.quick.is_some() {
-            self.time_ack(now, deadline, len > 0, readable > 0);
+            self.time_ack(now, deadline, len > 0, readable > 0, opens);
         }
         if fin {
             self.ack_now = true;
@@ -201,10 +211,10 @@ impl Receiver {
 
     /// Times the ACK of a segment of data, in order or not, where the times differ; `deadline` is what stood before it came.
     #[inline(never)]
-    fn time_ack(&mut self, now: Time, deadline: Time, data: bool, in_order: bool) {
+    fn time_ack(&mut self, now: Time, deadline: Time, data: bool, in_order: bool, opens: bool) {
         let Some(quick) = self.quick.as_mut().filter(|_| data) else { return };
         match in_order {
-            true => self.ack_now |= quick.on_data(now),
+            true => self.ack_now |= quick.on_data(now, opens),
             false => quick.renew(),
         }
         match self.ack_now {
@@ -218,7 +228,7 @@ impl Receiver {
     #[inline(never)]
     fn reach_fin(&mut self, fin: Seq) {
         self.fin = None;
-        self.watches = self.quick.is_some();
+        self.watches = self.quick.is_some() || self.tuning.is_some();
         if fin == self.nxt {
             self.fin_reached = true;
             self.nxt += 1;
@@ -290,7 +300,7 @@ impl Receiver {
     fn out_of_order(&mut self, block: SackBlock) {
         self.stats.out_of_order_segments += 1;
         self.ack_now = true;
-        if !self.held.admits(block, self.capacity, self.mss) {
+        if !self.held.admits(block, self.capacity.max(self.window()), self.mss) {
             return;
         }
         let (mut fresh, mut known_to) = (0, block.start);

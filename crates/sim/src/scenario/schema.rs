@@ -19,7 +19,9 @@ use super::app::{KINDS, Kind};
 use super::choices;
 use super::model::{InFlight, Routing};
 use super::names::Count;
-use super::written::{Choice, DelayedAckSetting, GrowthName, Segments, Ssthresh, gateway, loss, steady};
+use super::written::{
+    Choice, DelayedAckFile, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh, gateway, loss, steady,
+};
 
 /// Every reader of JSON keeps whole numbers up to this exact.
 const MOST_EXACT: u64 = (1 << 53) - 1;
@@ -205,8 +207,10 @@ pub(crate) struct TcpFile {
     #[serde(deserialize_with = "size::<_, _, 88, 65_495>")]
     #[schemars(with = "Bytes")]
     pub(crate) mss: Option<u64>,
-    /// Receive buffer: bytes or segments, 1 segment to 1 GiB.
+    /// The window of an empty receiver: bytes or segments, 1 segment to 1 GiB; beside `receive_buffer` the largest.
     pub(crate) receive_window: Option<Segments>,
+    /// A receive buffer that grows with what the application reads, as Linux's does; default false.
+    pub(crate) receive_buffer: Option<Setting<ReceiveBufferFile>>,
     /// Offer window scaling (RFC 7323).
     pub(crate) window_scaling: Option<bool>,
     /// Offer timestamps (RFC 7323).
@@ -226,7 +230,7 @@ pub(crate) struct TcpFile {
     /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465).
     pub(crate) byte_counting_limit: Option<Whole<1, 1000>>,
     /// When the receiver acknowledges in-order data; false acknowledges every segment at once.
-    pub(crate) delayed_ack: Option<DelayedAckSetting>,
+    pub(crate) delayed_ack: Option<Setting<DelayedAckFile>>,
     /// The retransmission timer (RFC 6298).
     pub(crate) rto: RtoFile,
     /// Duplicate ACKs that mean a loss.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bentpipe_tcp::{Catalogue, Chosen, Config, DelayedAck, Growth, NoSuch, Profile, Scheme};
+use bentpipe_tcp::{Catalogue, Chosen, Config, DelayedAck, Growth, NoSuch, Profile, ReceiveBuffer, Scheme};
 use bentpipe_units::Span;
 
 use super::choices::{Choices, slow_start};
@@ -11,7 +11,7 @@ use super::layers::merge;
 use super::read::{OptionsOf, keys_of, unknown_key};
 use super::schema::TcpFile;
 use super::tree::{Document, Node, Place, Table, Value};
-use super::written::{Choice, DelayedAckSetting, GrowthName, Segments, Ssthresh};
+use super::written::{Choice, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
 const MAX_WINDOW: u64 = 1 << 30;
@@ -160,10 +160,19 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
         }
         Ok(bytes as u32)
     };
-    if let Some(written) = file.receive_window {
-        config.receive_window = window(written, "a window", &["receive_window"])?;
-    }
     config.window_scaling = file.window_scaling.unwrap_or(config.window_scaling);
+    let grew = config.receive_buffer.is_some();
+    config.receive_buffer = receive_buffer(file, config.receive_buffer)?;
+    match (file.receive_window, config.receive_buffer) {
+        (Some(written), _) => config.receive_window = window(written, "a window", &["receive_window"])?,
+        (None, Some(buffer)) => config.receive_window = ReceiveBuffer::window_of(buffer.max),
+        // The profile's is that of its buffer.
+        (None, None) if grew => config.receive_window = MAX_UNSCALED as u32,
+        (None, None) => {}
+    }
+    if config.receive_buffer.is_some() && !config.window_scaling {
+        config.receive_window = config.receive_window.min(MAX_UNSCALED as u32);
+    }
     if u64::from(config.receive_window) > MAX_UNSCALED && !config.window_scaling {
         let message = format!(
             "expected at most {MAX_UNSCALED} B without window_scaling, found {} B",
@@ -183,6 +192,23 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
         None => {}
     }
     Ok(())
+}
+
+/// A window that is written alone stays as it is, as a socket's buffer of a fixed size does.
+fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Option<ReceiveBuffer>, Fault> {
+    let on = profile.unwrap_or(ReceiveBuffer::LINUX);
+    let ReceiveBufferFile { initial, max } = match &file.receive_buffer {
+        None => return Ok(profile.filter(|_| file.receive_window.is_none())),
+        Some(Setting::Switch(switch)) => return Ok(switch.then_some(on)),
+        Some(Setting::Table(written)) => written,
+    };
+    let max = max.map_or(on.max, |max| max as u32);
+    let initial = initial.map_or(on.initial.min(max), |initial| initial as u32);
+    if initial > max {
+        let message = format!("expected at most the buffer's max ({max} B), found {initial} B");
+        return Err((&["receive_buffer", "initial"], message));
+    }
+    Ok(Some(ReceiveBuffer { initial, max }))
 }
 
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
@@ -210,9 +236,9 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
     let on = if profile.segments > 1 { profile } else { usual };
     let written = match &file.delayed_ack {
         None => return Ok(profile),
-        Some(DelayedAckSetting::Switch(true)) => return Ok(on),
-        Some(DelayedAckSetting::Switch(false)) => return Ok(DelayedAck::OFF),
-        Some(DelayedAckSetting::Table(written)) => written,
+        Some(Setting::Switch(true)) => return Ok(on),
+        Some(Setting::Switch(false)) => return Ok(DelayedAck::OFF),
+        Some(Setting::Table(written)) => written,
     };
     let segments = written.segments.map_or(on.segments, |segments| segments.get() as u32);
     let timeout = written.timeout.unwrap_or(on.timeout);

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use bentpipe_path::LossSpec;
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_tcp::Profile;
-use bentpipe_units::bounded::Whole;
+use bentpipe_units::bounded::{Whole, size};
 use bentpipe_units::{Bytes, Span, Written, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{
@@ -225,13 +225,6 @@ written_as_text!(
     "^(unlimited|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$"
 );
 
-/// Delayed acknowledgments: off, as the profile has them, or as given.
-#[derive(Clone, Debug)]
-pub(crate) enum DelayedAckSetting {
-    Switch(bool),
-    Table(DelayedAckFile),
-}
-
 /// When the receiver acknowledges in-order data (RFC 1122 4.2.3.2).
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -246,34 +239,73 @@ pub(crate) struct DelayedAckFile {
     pub(crate) quick: Option<Whole<0, 1000>>,
 }
 
-impl<'de> Deserialize<'de> for DelayedAckSetting {
+/// A receive buffer that grows with what the application reads (Linux's tcp_rmem).
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReceiveBufferFile {
+    /// At first.
+    #[serde(deserialize_with = "size::<_, _, 4096, 0x4000_0000>")]
+    #[schemars(with = "Bytes")]
+    pub(crate) initial: Option<u64>,
+    /// At most.
+    #[serde(deserialize_with = "size::<_, _, 4096, 0x4000_0000>")]
+    #[schemars(with = "Bytes")]
+    pub(crate) max: Option<u64>,
+}
+
+/// What is off, on as somebody else has it, or a table of its own.
+#[derive(Clone, Debug)]
+pub(crate) enum Setting<T> {
+    Switch(bool),
+    Table(T),
+}
+
+/// A table that a switch may stand for.
+pub(crate) trait Switched: Sized + 'static {
+    /// Its name in the schema.
+    const NAME: &'static str;
+    /// What it looks like.
+    const EXAMPLE: &'static str;
+}
+
+impl Switched for DelayedAckFile {
+    const NAME: &'static str = "DelayedAck";
+    const EXAMPLE: &'static str = "{ segments = 2, timeout = \"200 ms\" }";
+}
+
+impl Switched for ReceiveBufferFile {
+    const NAME: &'static str = "ReceiveBuffer";
+    const EXAMPLE: &'static str = "{ initial = \"128 KiB\", max = \"32 MiB\" }";
+}
+
+impl<'de, T: Deserialize<'de> + Switched> Deserialize<'de> for Setting<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SwitchOrTable;
-        impl<'de> Visitor<'de> for SwitchOrTable {
-            type Value = DelayedAckSetting;
+        struct SwitchOrTable<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + Switched> Visitor<'de> for SwitchOrTable<T> {
+            type Value = Setting<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("false, or a table such as { segments = 2, timeout = \"200 ms\" }")
+                write!(f, "false, or a table such as {}", T::EXAMPLE)
             }
-            fn visit_bool<E: Error>(self, on: bool) -> Result<DelayedAckSetting, E> {
-                Ok(DelayedAckSetting::Switch(on))
+            fn visit_bool<E: Error>(self, on: bool) -> Result<Setting<T>, E> {
+                Ok(Setting::Switch(on))
             }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DelayedAckSetting, A::Error> {
-                DelayedAckFile::deserialize(MapAccessDeserializer::new(map)).map(DelayedAckSetting::Table)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Setting<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Setting::Table)
             }
         }
-        deserializer.deserialize_any(SwitchOrTable)
+        deserializer.deserialize_any(SwitchOrTable(PhantomData))
     }
 }
 
-impl JsonSchema for DelayedAckSetting {
+impl<T: Switched + JsonSchema> JsonSchema for Setting<T> {
     fn inline_schema() -> bool {
         true
     }
     fn schema_name() -> Cow<'static, str> {
-        "DelayedAck".into()
+        T::NAME.into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = generator.subschema_for::<DelayedAckFile>();
+        let table = generator.subschema_for::<T>();
         json_schema!({ "anyOf": [{ "type": "boolean" }, table] })
     }
 }

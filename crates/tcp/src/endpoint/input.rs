@@ -232,9 +232,22 @@ impl Endpoint {
         (echo != 0 && rtt <= open).then_some(rtt)
     }
 
+    /// A segment with data echoes what this end sent a round trip ago: its receiver hears of it.
+    #[inline(never)]
+    fn time_arrival(&mut self, now: Time, segment: &Segment) {
+        if let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps)
+            && let Some(rtt) = self.echoed_rtt(now, timestamps.echo).filter(|rtt| *rtt > Span::ZERO)
+        {
+            self.receiver.on_echo(timestamps.echo, rtt, segment.len);
+        }
+    }
+
     pub(super) fn take_data(&mut self, now: Time, segment: &Segment) {
         let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if receiving && segment.sequence_len() > 0 {
+            if self.receiver.is_tuned() {
+                self.time_arrival(now, segment);
+            }
             self.receiver.on_data(now, segment.seq, segment.len, segment.flags.has(Flags::FIN));
         } else if segment.sequence_len() > 0 {
             self.receiver.ack_soon();

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use bentpipe_units::{Span, Time};
 use challenges::Challenges;
 
-use crate::receiver::window_scale_for;
 use crate::recovery::Reduction;
 use crate::sender::{Agreed, Incoming, Outgoing};
 use crate::{Config, ConnectionError, Ecn, Flags, Options, Receiver, Segment, Sender, Seq, Timestamps};

@@ -74,7 +74,7 @@ impl Endpoint {
         // assume a default send MSS of 536"; RFC 6691: the sender takes its options off.
         let peer_mss = options.mss.map_or(536, u32::from).max(64);
         self.smss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 };
-        self.receiver.negotiated(scaled.then(|| window_scale_for(self.config.receive_window)), self.smss);
+        self.receiver.negotiated(scaled.then(|| self.config.window_scale()), self.smss);
         self.sender.set_peer_window(u32::from(segment.window));
         self.window_from = (segment.seq, segment.ack);
     }
@@ -111,7 +111,7 @@ impl Endpoint {
         let timestamps = if answer { self.timestamps } else { self.config.timestamps };
         let options = Options {
             mss: Some(self.config.mss.min(65_535) as u16),
-            window_scale: scaling.then(|| window_scale_for(self.config.receive_window)),
+            window_scale: scaling.then(|| self.config.window_scale()),
             sack_permitted: if answer { self.sack } else { self.config.sack },
             timestamps: timestamps.then(|| self.timestamp_option(now)),
             ..Options::default()

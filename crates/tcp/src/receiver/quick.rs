@@ -42,13 +42,15 @@ impl QuickAcks {
     }
 
     /// The connection opens: the window begins with what an initial window of RFC 2414 fills (`tcp_select_initial_window`).
-    pub(super) fn open(&mut self, capacity: u32, mss: u32) {
+    /// Where the window is `tuned`, it is the receiver that tells when it opens.
+    pub(super) fn open(&mut self, capacity: u32, mss: u32, tuned: bool) {
         let segments = match mss {
             0..=1460 => 4,
             1461..=4380 => 3,
             _ => 2,
         };
-        (self.mss, self.capacity, self.offered) = (mss, capacity, capacity.min(segments * mss));
+        (self.mss, self.capacity, self.offered) =
+            (mss, capacity, if tuned { capacity } else { capacity.min(segments * mss) });
     }
 
     /// The peer pauses for less than this while it has data.
@@ -72,7 +74,7 @@ impl QuickAcks {
     }
 
     /// Data came in order: whether its ACK goes at once (`tcp_event_data_recv`, `tcp_grow_window`).
-    pub(super) fn on_data(&mut self, now: Time) -> bool {
+    pub(super) fn on_data(&mut self, now: Time, opens: bool) -> bool {
         match self.last.map(|last| now.since(last)) {
             None => self.refill(),
             Some(gap) if gap <= self.shortest / 2 => self.delay = self.delay / 2 + self.shortest / 2,
@@ -81,7 +83,7 @@ impl QuickAcks {
             Some(_) => {}
         }
         self.last = Some(now);
-        if self.offered < self.capacity {
+        if opens || self.offered < self.capacity {
             self.offered = self.capacity.min(self.offered + 2 * self.mss);
             // One more while the window opens.
             self.left |= u32::from(self.most > 0);

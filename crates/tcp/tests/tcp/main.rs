@@ -3,6 +3,7 @@
 mod acks;
 mod adalr;
 mod afc;
+mod buffers;
 mod carried;
 mod choices;
 mod chosen;

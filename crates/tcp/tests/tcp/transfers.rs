@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{Config, Growth, State};
+use bentpipe_tcp::{Config, Growth, ReceiveBuffer, State};
 use bentpipe_units::Span;
 use proptest::prelude::*;
 
@@ -23,6 +23,11 @@ fn troubles() -> impl Strategy<Value = Troubles> {
         .prop_flat_map(move |most| prop::collection::btree_map(1_usize..90, fate(), 0..most))
 }
 
+fn buffers() -> impl Strategy<Value = ReceiveBuffer> {
+    (4000_u32..200_000, 0_u32..4_000_000)
+        .prop_map(|(initial, more)| ReceiveBuffer { initial, max: initial + more })
+}
+
 fn configs() -> impl Strategy<Value = Config> {
     let switches = any::<[bool; 9]>();
     let recovery = prop::sample::select(&RECOVERIES[..]);
@@ -36,10 +41,12 @@ fn configs() -> impl Strategy<Value = Config> {
         switches,
         1_u32..4,
         prop_oneof![Just(None), (1000_u32..60_000).prop_map(Some)],
+        prop_oneof![2 => Just(None), 1 => buffers().prop_map(Some)],
     )
-        .prop_map(|(recovery, window, mss, initial, on, limit, ssthresh)| {
+        .prop_map(|(recovery, window, mss, initial, on, limit, ssthresh, buffer)| {
             let mut config = config(recovery);
             config.receive_window = window;
+            config.receive_buffer = buffer;
             config.mss = mss;
             config.initial_window = initial;
             config.initial_ssthresh = ssthresh;
@@ -144,6 +151,10 @@ proptest! {
         case.readers = [Reader::AtOnce; 2];
         for config in &mut case.configs {
             config.receive_window = config.receive_window.max(4 * config.mss);
+            if let Some(buffer) = &mut config.receive_buffer {
+                buffer.initial = buffer.initial.max(16 * config.mss);
+                buffer.max = buffer.max.max(buffer.initial);
+            }
             config.rto.initial = Span::from_millis(3000);
         }
         let net = transfer(case);

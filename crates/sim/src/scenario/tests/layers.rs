@@ -109,6 +109,28 @@ fn what_a_flow_does_not_name_is_as_its_profile_has_it() {
 }
 
 #[test]
+fn a_window_that_is_written_alone_stays_as_it_is() {
+    let found = |overrides: &[(&str, &str)]| {
+        let receiver = &set(SMALL, overrides).unwrap().flows[0].receiver;
+        (receiver.receive_window, receiver.receive_buffer.map(|buffer| (buffer.initial, buffer.max)))
+    };
+    let linux = ("tcp.profile", "linux");
+    let kernel = Some((131_072, 33_554_432));
+    assert_eq!(found(&[linux]), (20 << 20, kernel));
+    assert_eq!(found(&[linux, ("tcp.receive_window", "1 MiB")]), (1 << 20, None));
+    assert_eq!(found(&[linux, ("tcp.receive_buffer", "false")]), (65_535, None));
+    assert_eq!(found(&[("tcp.receive_buffer", "true")]), (20 << 20, kernel));
+    let both = [("tcp.receive_window", "1 MiB"), ("tcp.receive_buffer", "true")];
+    assert_eq!(found(&both), (1 << 20, kernel));
+    // A buffer that is smaller than the first one of the profile begins as large as it may get.
+    assert_eq!(found(&[("tcp.receive_buffer.max", "64 KiB")]), (40_960, Some((65_536, 65_536))));
+    assert_eq!(found(&[linux, ("tcp.window_scaling", "false")]), (65_535, kernel));
+    let wrong = [("tcp.receive_buffer", "{ initial = '2 MiB', max = '1 MiB' }")];
+    let said = set(SMALL, &wrong).unwrap_err().to_string();
+    assert!(said.ends_with("expected at most the buffer's max (1048576 B), found 2097152 B"), "{said}");
+}
+
+#[test]
 fn something_must_end_the_run() {
     let endless = SMALL.replace("bytes = '1 MB'", "");
     assert_eq!(

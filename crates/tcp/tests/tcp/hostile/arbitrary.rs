@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use bentpipe_tcp::wire::{self, Addresses, Payload};
 use bentpipe_tcp::{
-    Ecn, Flags, MOST_SMALL_RUNS, Options, Profile, SackBlock, SackBlocks, Segment, Seq, State, Timestamps,
+    Ecn, Flags, MOST_SMALL_RUNS, Options, Profile, ReceiveBuffer, SackBlock, SackBlocks, Segment, Seq, State,
+    Timestamps,
 };
 use bentpipe_units::{Span, Time};
 use proptest::prelude::*;
@@ -126,13 +127,16 @@ fn configs() -> impl Strategy<Value = Config> {
         prop::sample::select(Profile::ALL.to_vec()),
     );
     (kinds, any::<[bool; 3]>(), 100_u32..1460).prop_map(|((recovering, controlled, profile), on, mss)| {
+        let base = profile.config(recovery(recovering), control(controlled));
         Config {
             mss,
             receive_window: WINDOW,
+            // As large as a field without a shift can say: what it says is not rounded.
+            receive_buffer: base.receive_buffer.map(|_| ReceiveBuffer { initial: 16_384, max: 65_535 }),
             timestamps: on[0],
             ecn: on[1],
             sack: on[2] || recovering == "sack",
-            ..profile.config(recovery(recovering), control(controlled))
+            ..base
         }
     })
 }

@@ -1,0 +1,196 @@
+//! A receive buffer that follows what the application reads: Linux's dynamic right-sizing.
+
+use bentpipe_units::{Span, Time};
+
+use super::Receiver;
+use crate::{Config, ReceiveBuffer, Seq};
+
+/// The receive buffer of Linux 6.18 (`tcp_rcvbuf_grow`, `tcp_grow_window`, `tcp_rcv_rtt_update`, all in `tcp_input.c`), and the
+/// window that it has room for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    buffer: ReceiveBuffer,
+    /// The buffer now (`sk_rcvbuf`), in bytes.
+    size: u32,
+    /// The window that it is never larger than.
+    most: u32,
+    /// The window that may be offered by now (`rcv_ssthresh`).
+    offered: u32,
+    mss: u32,
+    /// Bytes that the application read in the best round trip so far (`rcvq_space.space`).
+    read_per_round: u32,
+    /// What it had read when the round trip that is measured began, and when that was.
+    round: (u64, Time),
+    /// Round-trip time as the receiver sees it (`rcv_rtt_est`); none before the first sample.
+    rtt: Option<Span>,
+    /// When the window offered last will have been filled, and since when it is measured: a bound of the round-trip time.
+    filled: Option<(Seq, Time)>,
+    last_echo: u32,
+    /// When the newest segment came.
+    arrival: Time,
+}
+
+impl Tuning {
+    /// None where the buffer does not change.
+    pub(super) fn of(config: &Config) -> Option<Box<Tuning>> {
+        let buffer = config.receive_buffer?;
+        let mss = config.mss - if config.timestamps { 12 } else { 0 };
+        let mut tuning = Tuning {
+            buffer,
+            size: buffer.initial,
+            most: config.receive_window,
+            offered: 0,
+            mss,
+            read_per_round: 0,
+            round: (0, Time::NEVER),
+            rtt: None,
+            filled: None,
+            last_echo: 0,
+            arrival: Time::ZERO,
+        };
+        tuning.open(config.receive_window, mss);
+        Some(Box::new(tuning))
+    }
+
+    /// The connection opens with segments of `mss` bytes, and the header can have a window of `most` bytes.
+    ///
+    /// Half of the buffer is window at first, in whole segments (`tcp_select_initial_window`); ten segments are taken for what
+    /// the application reads in a round trip (`tcp_init_buffer_space`).
+    pub(super) fn open(&mut self, most: u32, mss: u32) {
+        self.most = self.most.min(most);
+        self.mss = mss;
+        let half = self.size / 2;
+        self.offered = self.most.min(if half > mss { half / mss * mss } else { half });
+        self.read_per_round = self.offered.min(10 * mss).max(1);
+    }
+
+    /// The window that may be offered, with so many bytes held past a hole.
+    pub(super) fn window(&self, held: u32) -> u32 {
+        self.offered.min(self.room().saturating_sub(held))
+    }
+
+    fn room(&self) -> u32 {
+        ReceiveBuffer::window_of(self.size).min(self.most)
+    }
+
+    /// A segment with a timestamp came, sent a round trip after ours that bore `echo`.
+    pub(super) fn on_echo(&mut self, echo: u32, rtt: Span, len: u32, unread: u32) {
+        if echo != self.last_echo && len >= self.mss {
+            self.sample(rtt, unread == 0);
+        }
+        self.last_echo = echo;
+    }
+
+    /// The smallest sample counts at once, a larger one by an eighth where `smooth`.
+    fn sample(&mut self, rtt: Span, smooth: bool) {
+        self.rtt = match self.rtt {
+            Some(old) if rtt >= old => Some(if smooth { old - old / 8 + rtt / 8 } else { old }),
+            _ => Some(rtt),
+        };
+    }
+
+    /// A segment with data comes; before it the application had read `read` bytes and left `unread`.
+    pub(super) fn on_arrival(&mut self, now: Time, nxt: Seq, read: u64, unread: u32, past_hole: u32) {
+        if self.round.1 == Time::NEVER {
+            self.round = (read, now);
+        }
+        self.measure(read, unread, past_hole);
+        self.arrival = now;
+        match self.filled {
+            Some((end, since)) if nxt >= end => {
+                if self.rtt.is_none_or(|rtt| now.since(since) < rtt) {
+                    self.sample(now.since(since), false);
+                }
+                self.filled = None;
+            }
+            Some(_) => return,
+            None => {}
+        }
+        self.filled = Some((nxt + self.offered, now));
+    }
+
+    /// A round trip after the last time, the buffer has to hold more than twice what the application read in it.
+    fn measure(&mut self, read: u64, unread: u32, past_hole: u32) {
+        let (begun, since) = self.round;
+        if self.arrival < since || self.rtt.is_none_or(|rtt| self.arrival.since(since) < rtt) {
+            return;
+        }
+        let copied = (read - begun) as u32;
+        let copied = copied.saturating_sub(unread);
+        if copied > self.read_per_round {
+            self.grow(copied, past_hole);
+        }
+        self.round = (read, self.arrival);
+    }
+
+    /// The buffer has room for twice what was read in a round trip, more where that has grown, and what waits past a hole.
+    pub(super) fn grow(&mut self, copied: u32, past_hole: u32) {
+        let (before, copied) = (u64::from(self.read_per_round), u64::from(copied));
+        self.read_per_round = copied as u32;
+        let window = 2 * copied + 4 * copied * copied.saturating_sub(before) / before + u64::from(past_hole);
+        let size = ReceiveBuffer::for_window(window).min(u64::from(self.buffer.max)) as u32;
+        self.size = self.size.max(size);
+    }
+
+    /// A segment was taken past a hole, which reaches `past_hole` bytes beyond what is in order.
+    pub(super) fn on_hole(&mut self, past_hole: u32) {
+        self.grow(self.read_per_round, past_hole);
+    }
+
+    /// What may be offered opens by two segments with each that comes, where the buffer has room; whether it did.
+    pub(super) fn open_further(&mut self, len: u32, held: u32) -> bool {
+        let room = self.room().saturating_sub(held);
+        // Less than 128 bytes are not counted (tcp_event_data_recv).
+        if len < 128 || room <= self.offered {
+            return false;
+        }
+        self.offered = room.min(self.offered + 2 * self.mss.max(len));
+        true
+    }
+}
+
+impl Receiver {
+    /// Whether the receive buffer grows.
+    #[inline]
+    pub(crate) fn is_tuned(&self) -> bool {
+        self.tuning.is_some()
+    }
+
+    /// A segment of `len` bytes echoes the timestamp of an ACK that went out `rtt` before.
+    pub(crate) fn on_echo(&mut self, echo: u32, rtt: Span, len: u32) {
+        if let Some(tuning) = &mut self.tuning {
+            tuning.on_echo(echo, rtt, len, self.unread);
+        }
+    }
+
+    /// How far what is held past a hole reaches beyond what is in order.
+    fn past_hole(&self) -> u32 {
+        self.held.highest().map_or(0, |highest| highest - self.nxt)
+    }
+
+    /// Before a segment is taken: what the application has read since the last one may let the buffer grow.
+    #[inline(never)]
+    pub(super) fn measure(&mut self, now: Time) {
+        let past_hole = self.past_hole();
+        if let Some(tuning) = &mut self.tuning {
+            let read = self.delivered - u64::from(self.unread);
+            tuning.on_arrival(now, self.nxt, read, self.unread, past_hole);
+        }
+    }
+
+    /// A segment of `len` bytes was taken: the window follows the buffer. Whether it was opened further.
+    #[inline(never)]
+    pub(super) fn tune(&mut self, len: u32, in_order: bool) -> bool {
+        let (held, past_hole) = (self.held.held(), self.past_hole());
+        let Some(tuning) = &mut self.tuning else { return false };
+        if past_hole > 0 {
+            tuning.on_hole(past_hole);
+        }
+        let opens = (in_order || past_hole > 0) && tuning.open_further(len, held);
+        self.capacity = tuning.window(held);
+        // Rounded up to what the field can say, as __tcp_select_window does.
+        self.open_field = (self.capacity.div_ceil(1 << self.scale)).min(65_535) as u16;
+        self.open = u32::from(self.open_field) << self.scale;
+        opens
+    }
+}

@@ -1,0 +1,86 @@
+//! Receive buffers that grow with what the application reads, as Linux's do.
+
+use bentpipe_tcp::{Config, Profile, ReceiveBuffer};
+
+use crate::harness::{CLIENT, Net, Reader, SERVER, config, control, recovery};
+
+/// Linux's defaults, with standard control so that slow start goes on.
+fn linux() -> Config {
+    Profile::Linux.config(recovery("sack"), control("standard"))
+}
+
+fn over(config: Config, delay_ms: u64) -> Net {
+    Net::new([config.clone(), config], [1000, 5_000_000], delay_ms)
+}
+
+/// The windows that the server gave with its ACKs, in bytes; the shift is that of a buffer of 32 MiB.
+fn windows(net: &Net) -> Vec<u32> {
+    net.acks_by(SERVER).iter().map(|sent| u32::from(sent.passing.segment.window) << 10).collect()
+}
+
+#[test]
+fn the_window_opens_as_linux_opens_it() {
+    let net = over(linux(), 150).transfer(2_000_000);
+    let syn = net.sent_by(SERVER).next().unwrap().passing.segment;
+    // 45 segments of 1448 bytes: half of 128 KiB.
+    assert_eq!((syn.window, syn.options.window_scale), (65_160, Some(10)));
+    // Two segments more with each that comes, rounded up to 1024, as far as the buffer has room: 131072 x 160/256 = 81920.
+    let windows = windows(&net);
+    assert_eq!(windows[..7], [68_608, 71_680, 74_752, 76_800, 79_872, 81_920, 81_920], "{}", net.trace());
+    // The second round trip brought 20 segments, twice what the first did: 2 x 28960 and twice as much again grows the buffer.
+    assert!(windows.contains(&173_056) || windows.contains(&174_080), "{windows:?}");
+}
+
+#[test]
+fn slow_start_is_not_held_back() {
+    for timestamps in [true, false] {
+        let tuned = Config { timestamps, ..linux() };
+        let wide = Config { receive_buffer: None, receive_window: 1 << 27, ..tuned.clone() };
+        let took = |config| over(config, 150).transfer(5_000_000).now;
+        assert_eq!(took(tuned), took(wide), "timestamps {timestamps}");
+    }
+}
+
+#[test]
+fn the_window_stays_within_the_largest_buffer() {
+    let buffer = ReceiveBuffer { initial: 16_384, max: 65_536 };
+    let net = over(Config { receive_buffer: Some(buffer), ..linux() }, 100).transfer(1_000_000);
+    let window = |sent: &crate::harness::Sent| u32::from(sent.passing.segment.window) << 1;
+    let largest = net.acks_by(SERVER).iter().map(window).max();
+    assert_eq!((ReceiveBuffer::window_of(65_536), largest), (40_960, Some(40_960)), "{}", net.trace());
+    // And within the window that it is told to keep to.
+    let net = over(Config { receive_buffer: Some(buffer), receive_window: 20_000, ..linux() }, 100);
+    let net = net.transfer(1_000_000);
+    assert_eq!(net.acks_by(SERVER).iter().map(window).max(), Some(20_000), "{}", net.trace());
+}
+
+#[test]
+fn a_slow_reader_keeps_its_buffer() {
+    let mut net = over(linux(), 20);
+    net.readers[SERVER] = Reader::Slow { bytes: 2000, every_ms: 20 };
+    let net = net.transfer(400_000);
+    assert!(windows(&net).into_iter().all(|window| window <= 81_920), "{}", net.trace());
+}
+
+#[test]
+fn what_waits_past_a_hole_takes_room_and_moves_no_edge_back() {
+    let config = Config { initial_window: 30, ..linux() };
+    let net = over(config, 150).dropping(&[1]).transfer(500_000);
+    // 29 segments wait: the buffer has grown for them, and what it offers from the hole on is no less than before.
+    let edges: Vec<i64> = net
+        .acks_by(SERVER)
+        .iter()
+        .map(|sent| {
+            net.relative(CLIENT, sent.passing.segment.ack) + (i64::from(sent.passing.segment.window) << 10)
+        })
+        .collect();
+    assert!(edges.is_sorted(), "{edges:?}");
+    assert_eq!(net.ends[SERVER].receiver().stats().beyond_window_bytes, 0);
+}
+
+#[test]
+fn without_a_buffer_that_grows_the_window_is_all_there_from_the_start() {
+    let config = Config { receive_window: 50_000, ..config("sack") };
+    let net = over(config, 20).transfer(200_000);
+    assert!(net.acks_by(SERVER).iter().all(|sent| sent.passing.segment.window == 50_000));
+}
