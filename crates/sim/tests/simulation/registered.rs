@@ -281,7 +281,15 @@ fn lists_and_schema_have_what_is_registered() {
     let tcp = &schema["$defs"]["TcpFile"]["properties"];
     assert_eq!(
         tcp["slow_start"]["enum"],
-        serde_json::json!(["standard", "hystart", "hystart++", "limited", "capped++"])
+        serde_json::json!([
+            "standard",
+            "hystart",
+            "hystart++",
+            "limited",
+            "search",
+            "careful-resume",
+            "capped++"
+        ])
     );
     assert_eq!(schema["$defs"]["Mine"]["properties"]["step"]["description"], "Bytes an ACK.");
     assert_eq!(tcp["mine"]["$ref"], "#/$defs/Mine");

@@ -7,6 +7,7 @@ use crate::Seq;
 use crate::control::{Control, Exit, Loss, PartialAck, Response, Window};
 use crate::rtt::RttEstimator;
 use crate::sender::Record;
+use crate::slow_start::SlowStart;
 
 /// The sender as a recovery sees it when something has happened: what is outstanding, and the control to tell of it.
 pub struct Context<'a> {
@@ -22,6 +23,8 @@ pub struct Context<'a> {
     pub(crate) restarts_timer: bool,
     pub(crate) window: &'a mut Window,
     pub(crate) control: &'a mut dyn Control,
+    /// The slow start where it listens.
+    pub(crate) slow_start: Option<&'a mut dyn SlowStart>,
     pub(crate) reductions: &'a mut Reductions,
     pub(crate) record: &'a mut Record,
     pub(crate) rtt: &'a RttEstimator,
@@ -78,6 +81,9 @@ impl Context<'_> {
         }
         self.control.save(self.window);
         let response = self.control.on_loss(self.window, &self.loss(hole, first_hole, flight));
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.on_congestion(self.window);
+        }
         self.note(response, recover)
     }
 
@@ -133,6 +139,7 @@ impl Context<'_> {
     /// Asks the control for a cwnd of so many bytes: a step on the way down, or the end of a burst.
     pub fn step(&mut self, cwnd: f64) {
         self.control.on_step(self.window, cwnd);
+        self.tell_start();
     }
 
     /// Tells the control to start again from one segment.
@@ -148,6 +155,14 @@ impl Context<'_> {
     /// Tells the control that the window in which the loss happened is through.
     pub fn exit(&mut self, exit: &Exit) {
         self.control.on_recovery_exit(self.window, exit);
+        self.tell_start();
+    }
+
+    /// Tells a slow start that listens that cwnd was changed.
+    fn tell_start(&mut self) {
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.on_recovery_step(self.window);
+        }
     }
 
     /// The last reduction answered to a loss that was none: the control takes back what it had before.

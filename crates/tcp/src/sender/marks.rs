@@ -16,6 +16,9 @@ impl Sender {
         self.stats.mark_reductions += 1;
         let mark = Mark { now, flight };
         self.control.on_congestion_mark(&mut self.window, &mark);
+        if self.start_listens {
+            self.slow_start.on_congestion(&mut self.window);
+        }
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: true });
     }

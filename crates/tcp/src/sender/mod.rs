@@ -1,16 +1,19 @@
 //! The sending half of a connection: what is outstanding, the retransmission timer, and the order in which data goes out.
 
+mod error;
 mod marks;
 mod pacing;
 mod rate;
 mod record;
 mod sack;
+mod start;
 mod state;
 mod timers;
 mod transmit;
 
 use bentpipe_units::{Span, Time};
 
+pub use error::ConnectionError;
 use pacing::Pacing;
 pub use rate::{LostSegment, RateSample};
 pub use record::{Record, Sent};
@@ -60,27 +63,6 @@ impl Incoming<'_> {
     }
 }
 
-/// Why a connection ended before its data was delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionError {
-    /// The retransmission limit was reached (R2 of RFC 1122 section 4.2.3.5).
-    TimedOut,
-    /// The peer reset the connection.
-    Reset,
-    /// The peer refused the connection.
-    Refused,
-}
-
-impl std::fmt::Display for ConnectionError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            ConnectionError::TimedOut => "the retransmission limit was reached without an answer",
-            ConnectionError::Reset => "the peer reset the connection",
-            ConnectionError::Refused => "the peer refused the connection",
-        })
-    }
-}
-
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
@@ -117,8 +99,10 @@ pub struct Sender {
     /// Whether the recovery has nothing to do, nothing is on the scoreboard, nothing is paced, and no closed window is probed:
     /// cwnd and rwnd alone decide what goes out, and an ACK of new data concerns the control alone.
     plain: bool,
-    /// Whether the control asks for pacing.
+    /// Whether data is paced.
     paced: bool,
+    /// Whether the slow start hears of every ACK and loss.
+    start_listens: bool,
     /// Whether pacing holds back what the window may have room for.
     held_back: bool,
     /// Whether the control has a say in the receive window.
@@ -177,14 +161,16 @@ impl Sender {
     pub fn new(config: &Config, first: Seq) -> Sender {
         let agreed = Agreed::all(config);
         let recovery = config.recovery.factory().make(config, agreed);
+        let slow_start = config.slow_start.factory().make();
         Sender {
             una: first,
             max: first,
             rwnd: 0,
             largest_rwnd: 0,
             smss: agreed.smss,
-            plain: true,
+            plain: !slow_start.listens(),
             paced: false,
+            start_listens: slow_start.listens(),
             held_back: false,
             adjusts_rwnd: true,
             reads_sack: recovery.needs_sack(),
@@ -206,7 +192,7 @@ impl Sender {
             resent_this_pass: 0,
             timeouts_in_a_row: 0,
             max_retransmissions: config.max_retransmissions,
-            slow_start: config.slow_start.factory().make(),
+            slow_start,
             pacing: Pacing::default(),
             restart_window: restart_window(config, agreed),
             reductions: Reductions::default(),
@@ -223,11 +209,11 @@ impl Sender {
     }
 
     fn look_at_control(&mut self) {
-        self.paced = self.control.paces();
         if self.control.reads_rates() {
             self.record.stamp_entries(self.una);
         }
         self.adjusts_rwnd = self.control.adjusts_receive_window();
+        self.look_at_start();
         self.look_at_recovery();
     }
 
@@ -240,6 +226,8 @@ impl Sender {
     /// Replaces the slow start, before any data is sent.
     pub fn set_slow_start(&mut self, slow_start: Box<dyn SlowStart>) {
         self.slow_start = slow_start;
+        self.look_at_start();
+        self.look_at_recovery();
     }
 
     /// Replaces the recovery, before any data is sent.
@@ -345,7 +333,7 @@ impl Sender {
             }
         }
         if !advanced {
-            self.tell_control(now, &incoming, 0, prior_flight, None, self.recovery.in_recovery());
+            self.tell_control::<false>(now, &incoming, 0, prior_flight, None, self.recovery.in_recovery());
         }
         if self.paced {
             self.record.forget_losses();
@@ -389,6 +377,7 @@ impl Sender {
             restarts_timer: false,
             window: &mut self.window,
             control: &mut *self.control,
+            slow_start: self.start_listens.then_some(&mut *self.slow_start),
             reductions: &mut self.reductions,
             record: &mut self.record,
             rtt: &self.rtt,
@@ -398,8 +387,11 @@ impl Sender {
 
     /// Notes what the recovery asks for after something that it was told.
     fn look_at_recovery(&mut self) {
+        if self.start_listens {
+            self.look_at_start();
+        }
         let idle = self.recovery.is_idle() && self.record.board().is_empty();
-        self.plain = idle && !self.paced && !self.probing;
+        self.plain = idle && !self.paced && !self.probing && !self.start_listens;
         self.note_other_timer();
     }
 
@@ -433,7 +425,10 @@ impl Sender {
             RecoveryState::Recovering { restart_timer } => (true, restart_timer),
             RecoveryState::Open => (false, true),
         };
-        self.tell_control(now, incoming, acked, prior_flight, rtt_sample, recovering);
+        match plain {
+            true => self.tell_control::<true>(now, incoming, acked, prior_flight, rtt_sample, recovering),
+            false => self.tell_control::<false>(now, incoming, acked, prior_flight, rtt_sample, recovering),
+        }
         if !plain && self.probing {
             self.leave_persist();
         }
@@ -447,7 +442,7 @@ impl Sender {
 
     /// Tells the control of an ACK, after the recovery.
     #[inline(always)]
-    fn tell_control(
+    fn tell_control<const PLAIN: bool>(
         &mut self,
         now: Time,
         incoming: &Incoming<'_>,
@@ -472,22 +467,9 @@ impl Sender {
             record: &self.record,
         };
         self.control.on_ack(&mut self.window, &ack, &mut *self.slow_start);
-    }
-
-    #[inline]
-    fn take_rtt_sample(&mut self, now: Time, by_timestamp: Option<Span>, prior_flight: u32) -> Option<Span> {
-        let timed = self.record.take_timed();
-        let (sample, expected) = match by_timestamp {
-            Some(rtt) => (rtt, prior_flight.div_ceil(2 * self.smss)),
-            None => match timed {
-                Some(sent) => (now.since(sent), 1),
-                // Karn: without a sample a backed-off RTO stays (RFC 6298 section 5, last note).
-                None => return None,
-            },
-        };
-        self.rtt.sample(sample, expected);
-        self.control.on_rtt_sample(now, sample);
-        Some(sample)
+        if !PLAIN && self.start_listens {
+            self.slow_start.on_any_ack(&mut self.window, &ack);
+        }
     }
 }
 

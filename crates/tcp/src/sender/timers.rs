@@ -14,6 +14,27 @@ impl Sender {
         self.timer = Time::ZERO + due;
     }
 
+    #[inline]
+    pub(super) fn take_rtt_sample(
+        &mut self,
+        now: Time,
+        by_timestamp: Option<Span>,
+        prior_flight: u32,
+    ) -> Option<Span> {
+        let timed = self.record.take_timed();
+        let (sample, expected) = match by_timestamp {
+            Some(rtt) => (rtt, prior_flight.div_ceil(2 * self.smss)),
+            None => match timed {
+                Some(sent) => (now.since(sent), 1),
+                // Karn: without a sample a backed-off RTO stays (RFC 6298 section 5, last note).
+                None => return None,
+            },
+        };
+        self.rtt.sample(sample, expected);
+        self.control.on_rtt_sample(now, sample);
+        Some(sample)
+    }
+
     /// The time of the handshake gives the first sample.
     pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
         self.rtt.sample(rtt, 1);

@@ -90,6 +90,7 @@ impl SlowStart for HyStartPlusPlus {
             w.cwnd += growth / GROWTH_DIVISOR;
             if over {
                 w.ssthresh = w.cwnd;
+                self.conservative = None;
             } else if self.judged().is_some_and(|rtt| rtt < baseline) {
                 self.conservative = None;
             }
@@ -105,6 +106,10 @@ impl SlowStart for HyStartPlusPlus {
 
     fn on_timeout(&mut self) {
         self.timed_out = true;
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        self.conservative().then_some("conservative")
     }
 }
 

@@ -15,6 +15,31 @@ pub trait SlowStart: Send {
 
     /// Slow start begins again after a timeout.
     fn on_timeout(&mut self) {}
+
+    /// Whether it hears of what the next three hooks tell, and is asked whether it paces: asked when the connection opens, and from
+    /// then on after every ACK until it does not.
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// Any ACK, whether it may open cwnd or not; told after the control.
+    fn on_any_ack(&mut self, _w: &mut Window, _ack: &Ack<'_>) {}
+
+    /// The first loss of a window was found, or a packet was marked on its way; told after the control.
+    fn on_congestion(&mut self, _w: &mut Window) {}
+
+    /// The recovery had the control change cwnd, by a step of its own or at the end of a phase.
+    fn on_recovery_step(&mut self, _w: &mut Window) {}
+
+    /// Whether data goes out by [`Window::pacing_rate`] as long as it listens, whatever the control does.
+    fn paces(&self) -> bool {
+        false
+    }
+
+    /// The name of the phase that it is in, for a slow start that goes through phases.
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// What makes the slow start of each connection: as a rule its options.
@@ -30,4 +55,6 @@ schemes! {
     hystart::HyStartOptions,
     hystart_plus_plus::HyStartPlusPlusOptions,
     limited::LimitedStartOptions,
+    search::SearchOptions,
+    careful_resume::CarefulResumeOptions,
 }

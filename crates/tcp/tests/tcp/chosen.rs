@@ -63,9 +63,12 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
     assert_eq!(ours.recoveries().iter().map(Scheme::name).collect::<Vec<_>>(), RECOVERIES);
     assert_eq!(ours.compositions().iter().map(Composition::name).collect::<Vec<_>>(), CONTROLS);
     let slow_starts: Vec<_> = ours.slow_starts().iter().map(Scheme::name).collect();
-    assert_eq!(slow_starts, ["standard", "hystart", "hystart++", "limited"]);
+    assert_eq!(slow_starts, ["standard", "hystart", "hystart++", "limited", "search", "careful-resume"]);
     let tables: Vec<_> = ours.option_tables().collect();
-    assert_eq!(tables, ["adalr", "afc", "cubic", "newreno-1999", "hystart", "limited"]);
+    assert_eq!(
+        tables,
+        ["adalr", "afc", "cubic", "newreno-1999", "hystart", "limited", "search", "careful-resume"]
+    );
     for name in RECOVERIES {
         let recovery = ours.recovery(name).unwrap();
         let config = Profile::Rfc.config(recovery, StandardOptions);

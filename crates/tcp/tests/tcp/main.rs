@@ -20,6 +20,7 @@ mod hostile;
 mod linux;
 mod losses;
 mod slow_starts;
+mod starts;
 mod then;
 mod timers;
 mod transfers;

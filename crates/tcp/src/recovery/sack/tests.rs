@@ -205,6 +205,7 @@ impl Both {
             max,
             window: &mut window,
             control: &mut self.notes,
+            slow_start: None,
             reductions: &mut reductions,
             record: &mut self.record,
             rtt: &rtt,
