@@ -301,7 +301,7 @@ fn lists_and_schema_have_what_is_registered() {
 fn a_name_is_taken_once() {
     let mine = || Catalogue::default().with_control(named::<Mine>()).unwrap();
     let taken = |name: &'static str| {
-        let scheme = Scheme::new(name, "", Arc::new(StandardOptions) as Arc<dyn ControlFactory>);
+        let scheme = Scheme::new(name, "", Arc::new(StandardOptions::default()) as Arc<dyn ControlFactory>);
         mine().with_control(scheme).map(|_| ()).unwrap_err()
     };
     for name in ["mine", "adalr", "adalr+afc", "standard"] {

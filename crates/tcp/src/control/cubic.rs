@@ -21,7 +21,7 @@ pub struct CubicOptions {
     #[serde(deserialize_with = "number::<_, _, 0, 1>")]
     #[schemars(range(min = 0, max = 1))]
     pub beta: f64,
-    /// Share of the flight size that a congestion mark leaves, 0 to 1; RFC 8511 section 3.1 would have 0.85.
+    /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 would have 0.85.
     #[serde(deserialize_with = "number::<_, _, 0, 1>")]
     #[schemars(range(min = 0, max = 1))]
     pub beta_mark: f64,
@@ -202,8 +202,10 @@ impl Control for Cubic {
         Response::Reduced
     }
 
+    /// RFC 8511 changes the reaction to a mark in congestion avoidance alone.
     fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
-        self.reduce(w, mark.flight, self.options.beta_mark);
+        let CubicOptions { beta, beta_mark, .. } = self.options;
+        self.reduce(w, mark.flight, if w.in_slow_start() { beta } else { beta_mark });
         w.cwnd = w.cwnd.min(w.ssthresh);
     }
 

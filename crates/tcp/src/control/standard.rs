@@ -1,9 +1,10 @@
-//! RFC 5681: `standard`.
+//! RFC 5681: `standard`; with less reduction for a mark RFC 8511.
 
+use bentpipe_units::bounded::number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Control, ControlFactory};
+use super::{Control, ControlFactory, Mark, Window, halve};
 use crate::Named;
 
 /// RFC 5681 and nothing else: every hook at its default.
@@ -16,9 +17,47 @@ impl Control for Standard {
     }
 }
 
-/// The choice of [`Standard`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct StandardOptions;
+/// Alternative backoff with ECN (ABE, RFC 8511): RFC 5681 that leaves another share of the flight size at a mark.
+#[derive(Clone, Copy, Debug)]
+struct Abe {
+    beta_mark: f64,
+}
+
+impl Control for Abe {
+    /// RFC 8511 changes the reaction to a mark in congestion avoidance alone; in slow start it is RFC 3168's.
+    fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
+        let cwnd = w.cwnd;
+        if w.in_slow_start() {
+            halve(w, mark.flight);
+        } else {
+            w.ssthresh = (self.beta_mark * f64::from(mark.flight)).max(2.0 * w.smss);
+        }
+        w.cwnd = w.ssthresh.min(cwnd);
+    }
+
+    fn adjusts_receive_window(&self) -> bool {
+        false
+    }
+}
+
+/// Options of the control standard.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StandardOptions {
+    /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 has 0.8.
+    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
+    #[schemars(range(min = 0, max = 1))]
+    pub beta_mark: f64,
+}
+
+/// What a loss leaves of the flight size, and a mark too (RFC 3168).
+const HALF: f64 = 0.5;
+
+impl Default for StandardOptions {
+    fn default() -> StandardOptions {
+        StandardOptions { beta_mark: HALF }
+    }
+}
 
 impl Named for StandardOptions {
     const NAME: &'static str = "standard";
@@ -27,7 +66,7 @@ impl Named for StandardOptions {
 
 impl ControlFactory for StandardOptions {
     fn make(&self) -> Box<dyn Control> {
-        Box::new(Standard)
+        if self.beta_mark == HALF { Box::new(Standard) } else { Box::new(Abe { beta_mark: self.beta_mark }) }
     }
 
     /// With it, each recovery is a variant under the recovery's name.

@@ -126,10 +126,11 @@ impl SlowStart for HyStart {
             let smallest = seen.smallest.map_or(rtt, |smallest| smallest.min(rtt));
             seen.smallest = Some(smallest);
             seen.smoothed = Some(seen.smoothed.map_or(rtt, |smoothed| smoothed - smoothed / 8 + rtt / 8));
-            if ack.newest_sent_at().is_some_and(|sent| sent >= seen.round.began) {
-                seen.round = Round { began: ack.now, train: ack.now, ..Round::default() };
-            }
+            // Linux looks at nothing, not at the ends of rounds either, below the low window (`cubictcp_acked`).
             if w.cwnd >= self.options.low_window * w.smss {
+                if ack.newest_sent_at().is_some_and(|sent| sent >= seen.round.began) {
+                    seen.round = Round { began: ack.now, train: ack.now, ..Round::default() };
+                }
                 let long = self.options.ack_train && self.train_is_long(w, ack.now, smallest);
                 let risen = self.options.delay && self.rtt_has_risen(rtt, smallest);
                 if long || risen {

@@ -67,11 +67,21 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
     let tables: Vec<_> = ours.option_tables().collect();
     assert_eq!(
         tables,
-        ["adalr", "afc", "cubic", "newreno-1999", "hystart", "limited", "search", "careful-resume"]
+        [
+            "standard",
+            "adalr",
+            "afc",
+            "cubic",
+            "newreno-1999",
+            "hystart",
+            "limited",
+            "search",
+            "careful-resume"
+        ]
     );
     for name in RECOVERIES {
         let recovery = ours.recovery(name).unwrap();
-        let config = Profile::Rfc.config(recovery, StandardOptions);
+        let config = Profile::Rfc.config(recovery, StandardOptions::default());
         assert_eq!((config.recovery.name(), config.sack), (name, name.starts_with("sack")));
     }
     assert!(ours.recovery("standard").is_none() && ours.slow_start("sack").is_none());
@@ -87,8 +97,8 @@ fn a_composition_is_what_its_parts_make() {
     let trace = Net::alike(by_parts).dropping(&lost).transfer(60_000).trace();
     assert_eq!(by_name("adalr+afc").dropping(&lost).transfer(60_000).trace(), trace);
     assert_ne!(by_name("adalr").dropping(&lost).transfer(60_000).trace(), trace);
-    assert!(AfcOptions::default().around(&StandardOptions).is_none());
-    assert!(AdalrOptions::default().around(&StandardOptions).is_none());
+    assert!(AfcOptions::default().around(&StandardOptions::default()).is_none());
+    assert!(AdalrOptions::default().around(&StandardOptions::default()).is_none());
 }
 
 #[test]
@@ -132,5 +142,5 @@ fn a_slow_start_from_outside_goes_under_every_control() {
         let grown = cwnd(usual.clone()) - start;
         assert_eq!(cwnd(Config { slow_start: half(), ..usual }) - start, grown / 2.0, "{name}");
     }
-    assert_eq!(Profile::Rfc.config(SackOptions, StandardOptions).slow_start.name(), "standard");
+    assert_eq!(Profile::Rfc.config(SackOptions, StandardOptions::default()).slow_start.name(), "standard");
 }

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use bentpipe_tcp::{Config, Ecn, Flags, Segment, Seq, State};
+use bentpipe_tcp::control::{ControlFactory, CubicOptions, StandardOptions};
+use bentpipe_tcp::{Catalogue, Chosen, Config, Ecn, Flags, Segment, Seq, State};
 use proptest::prelude::*;
 
 use crate::harness::{CLIENT, CONTROLS, Fate, Net, RECOVERIES, Reader, SERVER, Sent, config, control};
@@ -201,6 +202,44 @@ fn controls_that_wrap_another_leave_the_mark_to_it() {
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
         let left = if name == "cubic" { 7000.0 } else { 5000.0 };
         assert_eq!((cuts(&net), net.ends[CLIENT].sender().window().ssthresh), (1, left), "{name}");
+    }
+}
+
+/// RFC 8511: 0.8 of the flight for Reno and 0.85 for CUBIC, in congestion avoidance alone.
+#[test]
+fn alternative_backoff_leaves_more_of_the_flight_once_slow_start_is_over() {
+    let after = |control: Chosen<dyn ControlFactory>, ssthresh: Option<u32>, lost: &[usize]| {
+        let config = Config { control, initial_ssthresh: ssthresh, ..ecn("sack") };
+        let marked: &[usize] = if lost.is_empty() { &[3] } else { &[] };
+        marking(Net::alike(config), marked, lost).transfer(60_000).ends[CLIENT].sender().window().ssthresh
+    };
+    let abe = || Chosen::from(StandardOptions { beta_mark: 0.8 });
+    let cubic = || Chosen::from(CubicOptions { beta_mark: 0.85, ..CubicOptions::default() });
+    // Ten are in flight; in slow start two more.
+    assert_eq!((after(abe(), Some(10_000), &[]), after(cubic(), Some(10_000), &[])), (8000.0, 8500.0));
+    assert_eq!(after(abe(), None, &[]), after(control("standard"), None, &[]));
+    assert_eq!(after(cubic(), None, &[]), after(control("cubic"), None, &[]));
+    // A loss takes what it took.
+    assert_eq!(after(abe(), Some(10_000), &[3]), after(control("standard"), Some(10_000), &[3]));
+}
+
+/// Every control of the catalogue, alone or around another, under marks alone: each window with a mark is answered once and said so (CWR),
+/// nothing is sent again, and cwnd never goes below a segment.
+#[test]
+fn every_control_answers_marks_and_says_so() {
+    for composition in Catalogue::default().compositions() {
+        let name = composition.name();
+        // Every second segment for a while: more marks than any window survives unharmed.
+        let marked: Vec<usize> = (1..60).step_by(2).collect();
+        let config = Config { control: control(&name), ..ecn("sack") };
+        let net = marking(Net::alike(config), &marked, &[]).transfer(120_000);
+        let stats = net.ends[CLIENT].sender().stats();
+        assert_eq!((stats.retransmitted_segments, stats.timeouts), (0, 0), "{name}\n{}", net.trace());
+        assert!(cuts(&net) >= 3, "{name}: {} reductions\n{}", cuts(&net), net.trace());
+        assert_eq!(announced(&net).len() as u64, cuts(&net), "{name}\n{}", net.trace());
+        let least = net.data_by(CLIENT).iter().map(|sent| sent.cwnd).fold(f64::INFINITY, f64::min);
+        assert!((1000.0..10_000.0).contains(&least), "{name}: cwnd of {least}\n{}", net.trace());
+        assert!(!echoed(&net).is_empty() && net.read[SERVER] == 120_000, "{name}");
     }
 }
 

@@ -71,7 +71,7 @@ fn what_is_not_written_is_as_the_profile_has_it() {
             let overrides = [("tcp.profile", profile.name()), ("flows.f.variant", name)];
             let scenario = set(SMALL, &overrides).unwrap();
             let recovery = Catalogue::default().recovery(name).unwrap();
-            let config = format!("{:?}", profile.config(recovery, StandardOptions));
+            let config = format!("{:?}", profile.config(recovery, StandardOptions::default()));
             let flow = &scenario.flows[0];
             assert_eq!(
                 [format!("{:?}", flow.sender), format!("{:?}", flow.receiver)],

@@ -195,7 +195,7 @@ fn the_reference_has_the_defaults_of_each_profile() {
             let base = "extends = \"preset:geo\"\n[flows.f]\nfrom = \"server\"\nto = \"client\"\nbytes = \"1 MB\"\nvariant = \"sack\"";
             let key = format!("tcp.{}", cells[1]);
             let scenario = set(base, &[("tcp.profile", profile.name()), (&key, &value)]).unwrap();
-            let expected = profile.config(SackOptions, StandardOptions);
+            let expected = profile.config(SackOptions, StandardOptions::default());
             let found = &scenario.flows[0].sender;
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{key} of {}", profile.name());
             checked += 1;

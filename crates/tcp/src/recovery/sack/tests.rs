@@ -179,7 +179,7 @@ struct Both {
 
 impl Both {
     fn new(base: u32) -> Both {
-        let mut config = Profile::Rfc.config(SackOptions, StandardOptions);
+        let mut config = Profile::Rfc.config(SackOptions, StandardOptions::default());
         config.mss = SMSS;
         config.duplicate_threshold = THRESHOLD;
         let base = Seq(base);
@@ -196,7 +196,8 @@ impl Both {
         let mut window = Window::new(1e3, 1e3, smss, Growth::PerAck);
         let (una, max) = (self.seq(self.model.una), self.seq(self.model.max));
         let mut reductions = crate::recovery::Reductions::default();
-        let rtt = crate::rtt::RttEstimator::new(Profile::Rfc.config(SackOptions, StandardOptions).rto);
+        let rtt =
+            crate::rtt::RttEstimator::new(Profile::Rfc.config(SackOptions, StandardOptions::default()).rto);
         let mut cx = Context {
             rwnd: u32::MAX,
             restarts_timer: false,
