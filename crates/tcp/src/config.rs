@@ -213,6 +213,23 @@ impl Profile {
         }
     }
 
+    /// The slow start of a flow with this `control` that names none.
+    pub fn slow_start(self, control: &str) -> &'static str {
+        match (self, control) {
+            // It is a part of tcp_cubic.c.
+            (Profile::Linux, "cubic") => "hystart",
+            _ => "standard",
+        }
+    }
+
+    /// Options that schemes have with this profile where nothing else is written: scheme, key, value.
+    pub const fn options(self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self {
+            Profile::Linux => &[("cubic", "reading", "linux")],
+            _ => &[],
+        }
+    }
+
     /// The settings of this profile for an end that uses `recovery` and `control`.
     pub fn config(
         self,

@@ -105,8 +105,11 @@ pub(crate) fn config(
     });
     let at = &layers[layers.len() - 1];
     let empty = || Node { value: Value::Table(Table::new()), origin: document.root.origin };
-    let node = &merged.unwrap_or_else(empty);
-    let file = read(catalogue, at, node)?;
+    let mut node = merged.unwrap_or_else(empty);
+    let file = read(catalogue, at, &node)?;
+    let profile = file.profile.map_or(Profile::Rfc, |profile| profile.0);
+    add_options(profile, &mut node);
+    let node = &node;
     let Choices { recovery, control } = choices;
     let inner = control.inner.map(|inner| factory(inner, at, node)).transpose()?;
     let chosen = control.of(factory(control.outer, at, node)?, inner).map_err(|no_such| match no_such {
@@ -114,14 +117,28 @@ pub(crate) fn config(
         NoSuch::Name => flow.error(&["control"], "expected a control, found none"),
     })?;
     let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, at, node)?);
-    let slow_start = slow_start(catalogue, at, file.slow_start.as_deref())?;
+    let usual = profile.slow_start(chosen.name());
+    let slow_start = slow_start(catalogue, at, Some(file.slow_start.as_deref().unwrap_or(usual)))?;
     let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, at, node)?);
-    let profile = file.profile.map_or(Profile::Rfc, |profile| profile.0);
     let base = Config { slow_start, ..profile.config(recovery, chosen) };
     settings(&file, base).map_err(|(key, message)| {
         let written = layers.iter().rev().find(|layer| layer.below(key).node().is_some());
         written.unwrap_or(&layers[0]).error(key, message)
     })
+}
+
+/// Lays the options that schemes have with `profile` under those that are written in `node`.
+fn add_options(profile: Profile, node: &mut Node) {
+    let origin = node.origin;
+    for (scheme, key, value) in profile.options() {
+        let Some(settings) = node.table_mut() else { return };
+        let table = || Node { value: Value::Table(Table::new()), origin };
+        let options = settings.entry((*scheme).to_owned()).or_insert_with(table);
+        if let Some(options) = options.table_mut() {
+            let value = || Node { value: Value::Text((*value).to_owned()), origin };
+            options.entry((*key).to_owned()).or_insert_with(value);
+        }
+    }
 }
 
 /// The key below `tcp`, and what is wrong with it.

@@ -109,6 +109,21 @@ fn what_a_flow_does_not_name_is_as_its_profile_has_it() {
 }
 
 #[test]
+fn cubic_is_linuxs_own_with_its_profile() {
+    let found = |overrides: &[(&str, &str)]| {
+        let sender = &set(SMALL, overrides).unwrap().flows[0].sender;
+        (format!("{:?}", sender.control).contains("reading: Linux"), sender.slow_start.name().to_owned())
+    };
+    let linux = ("tcp.profile", "linux");
+    assert_eq!(found(&[linux]), (true, "hystart".to_owned()));
+    assert_eq!(found(&[linux, ("tcp.cubic.c", "0.5")]), (true, "hystart".to_owned()));
+    assert_eq!(found(&[linux, ("tcp.cubic.reading", "rfc")]), (false, "hystart".to_owned()));
+    assert_eq!(found(&[linux, ("tcp.slow_start", "limited")]), (true, "limited".to_owned()));
+    assert_eq!(found(&[linux, ("flows.f.control", "standard")]), (false, "standard".to_owned()));
+    assert!(!found(&[("flows.f.variant", "cubic")]).0);
+}
+
+#[test]
 fn a_window_that_is_written_alone_stays_as_it_is() {
     let found = |overrides: &[(&str, &str)]| {
         let receiver = &set(SMALL, overrides).unwrap().flows[0].receiver;
