@@ -159,7 +159,7 @@ def conversation(capture: Path) -> tuple[list[list[str]], list[list[str]]]:
         (
             ("--recovery", "cubic"),
             "--recovery: expected one of tahoe, reno, newreno, sack, newreno-1999, sack-1996, "
-            'sack-linux-2.4, linux, found "cubic"',
+            'sack-linux-2.4, rack, linux, found "cubic"',
         ),
         (
             ("--recovery", "sack,linux", "--control", "reno"),

@@ -270,7 +270,7 @@ mod tests {
         let said = |from: &str, to: &str| with(from, to).unwrap_err().to_string();
         assert_eq!(
             said("\"sack\"", "\"cubic\""),
-            "recovery: expected one of tahoe, reno, newreno, sack, newreno-1999, sack-1996, sack-linux-2.4, linux, found \"cubic\""
+            "recovery: expected one of tahoe, reno, newreno, sack, newreno-1999, sack-1996, sack-linux-2.4, rack, linux, found \"cubic\""
         );
         assert_eq!(
             said("\"bytes\":", "\"mss\": 40, \"bytes\":"),

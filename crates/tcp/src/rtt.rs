@@ -11,6 +11,9 @@ pub struct RttEstimator {
     smoothed: Option<Span>,
     variation: Span,
     rto: Span,
+    /// Whether the tail is probed, and the time from an event to the first thing that the timer does.
+    probes: bool,
+    wait: Span,
     /// Doublings since the last sample, or since it was ended.
     backoff: u32,
     min: Option<Span>,
@@ -28,6 +31,8 @@ impl RttEstimator {
             smoothed: None,
             variation: Span::ZERO,
             rto: config.initial,
+            probes: false,
+            wait: config.initial,
             backoff: 0,
             min: None,
             latest: None,
@@ -61,7 +66,38 @@ impl RttEstimator {
         self.smoothed = Some(smoothed);
         let rto = smoothed + (self.variation * 4).max(self.config.min_variance);
         self.rto = rto.max(self.config.min).min(self.config.max);
+        self.wait = self.first_wait();
         self.backoff = 0;
+    }
+
+    /// The same where the tail is probed before the timer expires, or is not.
+    #[must_use]
+    pub fn probing(mut self, probes: bool) -> RttEstimator {
+        self.probes = probes;
+        self.wait = self.first_wait();
+        self
+    }
+
+    fn first_wait(&self) -> Span {
+        if self.probes { self.rto.min(self.probe_timeout()) } else { self.rto }
+    }
+
+    /// How long nothing is heard before the tail is probed.
+    ///
+    /// RFC 8985 section 7.2: "PTO = 2 * SRTT", or "PTO = 1 sec" without one.
+    pub fn probe_timeout(&self) -> Span {
+        self.smoothed.map_or(Span::from_millis(1000), |smoothed| smoothed * 2)
+    }
+
+    /// What the timer is armed with: the RTO, or the time to a probe of the tail where that is shorter.
+    #[inline]
+    pub fn wait(&self) -> Span {
+        if self.backoff == 0 { self.wait } else { self.rto() }
+    }
+
+    /// How much later the RTO is over than [`RttEstimator::wait`]; none where the tail is not probed.
+    pub fn behind_probe(&self) -> Option<Span> {
+        (self.probes && self.backoff == 0).then(|| self.rto - self.wait)
     }
 
     /// The timer expired: (5.5) "RTO <- RTO * 2".
@@ -80,6 +116,7 @@ impl RttEstimator {
         self.backoff = 0;
         if self.smoothed.is_none() {
             self.rto = self.rto.max(rto);
+            self.wait = self.first_wait();
         }
     }
 

@@ -149,7 +149,7 @@ prop_compose! {
         queue in prop_oneof![Just("\"unlimited\"".to_owned()), (1_u32..60).prop_map(|n| format!("\"{n} packets\""))],
         loss in 0.0..0.05,
         acks_lost in 0.0..0.05,
-        variant in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4"]),
+        variant in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4", "rack"]),
         profile in prop::sample::select(vec!["rfc", "ns2", "opnet", "linux-2.4", "linux"]),
         mss in 200_u32..1461,
         window in 3000_u32..400_000,

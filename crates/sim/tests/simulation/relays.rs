@@ -284,7 +284,7 @@ proptest! {
         (back, random) in (prop::collection::btree_set(1_u64..100, 0..8), prop::bool::ANY),
         (up_mss, down_mss) in (prop::sample::select(vec![536, 1000, 1460]), prop::sample::select(vec![300, 1000])),
         (up_ms, down_ms) in (0_u64..300, 0_u64..300),
-        variant in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "sack-linux-2.4"]),
+        variant in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "sack-linux-2.4", "rack"]),
         timestamps in prop::bool::ANY,
         seed in 0_u64..1000,
     ) {

@@ -1,6 +1,6 @@
 //! The sender as a recovery sees it.
 
-use bentpipe_units::Time;
+use bentpipe_units::{Span, Time};
 
 use super::{Range, Reduction, Reductions};
 use crate::Seq;
@@ -19,6 +19,8 @@ pub struct Context<'a> {
     pub max: Seq,
     /// The window that the peer advertised last, in bytes.
     pub rwnd: u32,
+    /// RTT by the timestamp that the ACK echoes, if it echoes one.
+    pub echoed: Option<Span>,
     /// Whether the retransmission timer is to start anew.
     pub(crate) restarts_timer: bool,
     pub(crate) window: &'a mut Window,
@@ -53,6 +55,11 @@ impl Context<'_> {
     #[inline]
     pub fn window(&self) -> &Window {
         self.window
+    }
+
+    /// cwnd in whole segments, in bytes, as Linux counts it.
+    pub(super) fn whole_window(&self) -> f64 {
+        (self.window.cwnd / self.window.smss).floor().max(1.0) * self.window.smss
     }
 
     /// What a loss halved before FlightSize was the word for it, `inflation` bytes of cwnd left out.
@@ -119,6 +126,16 @@ impl Context<'_> {
     /// Writes down that a range of what is outstanding is lost.
     pub fn mark_lost(&mut self, range: Range) {
         self.record.lose(range, self.una);
+    }
+
+    /// Writes down that everything is lost that is outstanding and was not reported.
+    pub fn mark_all_lost(&mut self) {
+        self.record.lose_all(self.una);
+    }
+
+    /// Takes back what was written down so: it is in the network.
+    pub fn take_back_losses(&mut self) {
+        self.record.take_back_losses(self.una);
     }
 
     /// Tells the control that duplicate ACKs stand for so many segments that have left the network.

@@ -86,7 +86,8 @@ impl DuplicateAcks {
         self.recover = None;
     }
 
-    pub(super) fn timed_out(&mut self, cx: &Context<'_>) {
+    pub(super) fn timed_out(&mut self, cx: &mut Context<'_>) {
+        cx.mark_all_lost();
         self.count = 0;
         self.recover = Some(cx.max);
         self.resend.at_once(cx.una);

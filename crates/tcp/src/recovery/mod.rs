@@ -34,6 +34,7 @@ schemes! {
     newreno_1999::NewReno1999Options,
     sack_1996::Sack1996Options,
     sack_linux_2_4::SackLinux24Options,
+    rack::RackOptions,
 }
 
 /// What makes the recovery of each connection: as a rule its options.
@@ -130,6 +131,9 @@ pub trait Recovery: Send {
         Some(cx.flight())
     }
 
+    /// `range` goes out again, whoever has it sent; what was sent last ends at `max`.
+    fn on_resent(&mut self, _now: Time, _range: Range, _max: Seq) {}
+
     /// The retransmission timer expired; the control was told.
     fn on_timeout(&mut self, cx: &mut Context<'_>);
 
@@ -137,6 +141,16 @@ pub trait Recovery: Send {
     #[inline]
     fn next_timeout(&self) -> Time {
         Time::NEVER
+    }
+
+    /// Whether it probes the tail of what is outstanding before the retransmission timer expires; asked when the connection opens.
+    fn probes_tail(&self) -> bool {
+        false
+    }
+
+    /// Nothing was heard for two round trips and more: whether a probe goes out, which [`Recovery::next`] then names.
+    fn on_tail_silent(&mut self, _cx: &mut Context<'_>) -> bool {
+        false
     }
 
     /// The recovery's own timer has expired.

@@ -20,6 +20,11 @@ impl Pieces {
         self.pieces.is_empty()
     }
 
+    /// All of them, in the order of their bytes.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Range> {
+        self.pieces.iter().copied()
+    }
+
     /// The lowest.
     pub(super) fn first(&self) -> Option<Range> {
         self.pieces.first().copied()

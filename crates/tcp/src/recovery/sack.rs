@@ -179,6 +179,7 @@ impl Recovery for Sack {
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
+        cx.mark_all_lost();
         self.phase = None;
         self.duplicates = 0;
         self.recovery_point = Some(cx.max);

@@ -158,6 +158,7 @@ impl Recovery for Sack1996 {
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
+        cx.mark_all_lost();
         self.phase = None;
         self.timed_out = true;
         cx.record.forget_sacked();

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::pieces::Pieces;
 use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
-use crate::control::{Exit, PartialAck, Response, Window};
+use crate::control::{Exit, PartialAck, Response};
 use crate::{Agreed, Config, Named, Runs, Seq};
 
 /// Segments that may go out at once when the state of the network is in doubt (`tcp_max_burst`).
@@ -54,11 +54,6 @@ struct Halving {
     due: bool,
 }
 
-/// cwnd in whole segments, in bytes.
-fn whole(w: &Window) -> f64 {
-    (w.cwnd / w.smss).floor().max(1.0) * w.smss
-}
-
 impl SackLinux24 {
     /// A recovery with nothing outstanding, of segments of `smss` bytes.
     pub fn new(config: &Config, smss: u32) -> SackLinux24 {
@@ -105,7 +100,7 @@ impl SackLinux24 {
 
     fn enter(&mut self, cx: &mut Context<'_>) {
         self.phases += 1;
-        let (una, max, before) = (cx.una, cx.max, whole(cx.window()));
+        let (una, max, before) = (cx.una, cx.max, cx.whole_window());
         let response = cx.lose(una, una, max, before as u32);
         let first = cx.record().board().missing_from(una, max);
         let first = Range { start: first.start, end: first.end.min(first.start + self.smss) };
@@ -163,7 +158,7 @@ impl SackLinux24 {
             told = hole.end;
             cx.mark_lost(hole);
             self.lose(hole);
-            let before = whole(cx.window());
+            let before = cx.whole_window();
             let response = cx.lose_further(hole.start, first_hole, recovery_point);
             self.answer(cx, response, before);
         }
@@ -238,7 +233,7 @@ impl Recovery for SackLinux24 {
 
     fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
         let reduced = self.phase.is_some_and(|phase| phase.halving.is_some());
-        (!reduced).then(|| whole(cx.window()) as u32)
+        (!reduced).then(|| cx.whole_window() as u32)
     }
 
     fn on_sacked(&mut self, part: Range) {
@@ -294,6 +289,7 @@ impl Recovery for SackLinux24 {
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
+        cx.mark_all_lost();
         self.phase = None;
         self.timeout_point = Some(cx.max);
         // What was reported stays so, unless the receiver lacks it after all (`tcp_check_sack_reneging`).

@@ -18,6 +18,8 @@ use pacing::Pacing;
 pub use rate::{LostSegment, RateSample};
 pub use record::{Record, Sent};
 
+use timers::PutOff;
+
 use crate::control::{Ack, Control, Window};
 use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
 use crate::rtt::RttEstimator;
@@ -128,6 +130,9 @@ pub struct Sender {
     record: Record,
     rtt: RttEstimator,
     stats: SenderStats,
+    put_off: Option<PutOff>,
+    /// RTT by the timestamp that the last ACK echoed which the recovery may have to know of.
+    echoed: Option<Span>,
     /// Segments resent since the last ACK or timeout.
     resent_this_pass: u32,
     timeouts_in_a_row: u32,
@@ -162,6 +167,7 @@ impl Sender {
         let agreed = Agreed::all(config);
         let recovery = config.recovery.factory().make(config, agreed);
         let slow_start = config.slow_start.factory().make();
+        let probes_tail = recovery.probes_tail();
         Sender {
             una: first,
             max: first,
@@ -187,8 +193,10 @@ impl Sender {
             control: config.control.factory().make(),
             recovery,
             record: Record::default(),
-            rtt: RttEstimator::new(config.rto),
+            rtt: RttEstimator::new(config.rto).probing(probes_tail),
             stats: SenderStats::default(),
+            put_off: None,
+            echoed: None,
             resent_this_pass: 0,
             timeouts_in_a_row: 0,
             max_retransmissions: config.max_retransmissions,
@@ -234,6 +242,7 @@ impl Sender {
     pub fn set_recovery(&mut self, recovery: Box<dyn Recovery>) {
         self.reads_sack = recovery.needs_sack();
         self.plain_duplicates = recovery.counts_plain_duplicates();
+        self.rtt = self.rtt.probing(recovery.probes_tail());
         self.recovery = recovery;
     }
 
@@ -301,6 +310,7 @@ impl Sender {
     #[inline(never)]
     fn on_other_ack(&mut self, now: Time, incoming: Incoming<'_>) {
         let prior_flight = self.flight();
+        self.echoed = incoming.timestamp_rtt;
         self.record.begin_report();
         let news = !incoming.sack.is_empty() && self.take_sack(now, &incoming);
         let same_window = incoming.window.is_none_or(|window| window == self.rwnd);
@@ -374,6 +384,7 @@ impl Sender {
             una: self.una,
             max: self.max,
             rwnd: self.rwnd,
+            echoed: self.echoed,
             restarts_timer: false,
             window: &mut self.window,
             control: &mut *self.control,

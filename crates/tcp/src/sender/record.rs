@@ -36,6 +36,12 @@ const NOBODY: u64 = u64::MAX;
 const NONE: Sent = Sent { at: Time::ZERO, end: Seq(0), marks: 0 };
 
 impl Sent {
+    /// The byte after its last.
+    #[inline]
+    pub fn end(&self) -> Seq {
+        self.end
+    }
+
     /// Whether it was sent more than once.
     #[inline]
     pub fn resent(&self) -> bool {
@@ -77,6 +83,8 @@ pub struct Record {
     newly_lost: u32,
     /// Number of the entry that was sent last of those that the ACK at hand reported.
     newest: u64,
+    /// Where the lowest of them ends that was never resent; of an ACK that comes alone nobody needs to know.
+    lowest_original: Option<Seq>,
     /// Where the entries end that were resent, lost and reported last: the next ones mostly follow.
     resent_to: u64,
     lost_to: u64,
@@ -99,6 +107,7 @@ impl Default for Record {
             newly_delivered: 0,
             newly_lost: 0,
             newest: NOBODY,
+            lowest_original: None,
             resent_to: 0,
             lost_to: 0,
             sacked_to: 0,
@@ -228,6 +237,18 @@ impl Record {
         self.lose_entries(self.head..self.tail.min(self.head + 1), una);
     }
 
+    /// What is taken for lost was not: it is in the network.
+    pub(crate) fn take_back_losses(&mut self, una: Seq) {
+        let mut start = una;
+        for number in self.head..self.tail {
+            let sent = self.get_mut(number);
+            let counted = sent.marks & OUT == LOST;
+            sent.marks &= !LOST;
+            let bytes = sent.end - std::mem::replace(&mut start, sent.end);
+            self.out -= if counted { bytes } else { 0 };
+        }
+    }
+
     /// The timer takes everything for lost that is not delivered; the oldest byte is `una`.
     pub(crate) fn lose_all(&mut self, una: Seq) {
         let mut start = una;
@@ -285,13 +306,20 @@ impl Record {
         self.split_somewhere(seq, una)
     }
 
-    #[inline(never)]
-    fn split_somewhere(&mut self, seq: Seq, una: Seq) -> u64 {
+    /// The number of the first entry that ends behind `seq`.
+    #[inline]
+    fn holding(&self, seq: Seq) -> u64 {
         let (mut low, mut high) = (self.head, self.tail);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.get(middle).end <= seq { low = middle + 1 } else { high = middle }
         }
+        low
+    }
+
+    #[inline(never)]
+    fn split_somewhere(&mut self, seq: Seq, una: Seq) -> u64 {
+        let low = self.holding(seq);
         let start = if low == self.head { una } else { self.get(low - 1).end };
         if low == self.tail || start >= seq {
             return low;
@@ -321,6 +349,7 @@ impl Record {
         self.newly_delivered = 0;
         self.newly_lost = 0;
         self.newest = NOBODY;
+        self.lowest_original = None;
     }
 
     /// The cumulative ACK has come to `una`, by `acked` bytes: all that an ACK without SACK blocks reports.
@@ -389,6 +418,10 @@ impl Record {
     fn note_newest(&mut self, number: u64) {
         if self.newest().is_none_or(|newest| newest.at <= self.get(number).at) {
             self.newest = number;
+        }
+        let Sent { end, marks, .. } = *self.get(number);
+        if marks & RESENT == 0 && self.lowest_original.is_none_or(|lowest| end < lowest) {
+            self.lowest_original = Some(end);
         }
     }
 
@@ -477,13 +510,29 @@ impl Record {
 
     /// The entries, oldest first, each with its range; the first starts at `una`.
     pub fn entries(&self, una: Seq) -> impl Iterator<Item = (Range, &Sent)> {
-        let mut start = una;
-        (self.head..self.tail).map(move |number| {
+        self.entries_from(self.head, una)
+    }
+
+    /// The same from the entry on that holds the byte at `seq`.
+    pub fn entries_at(&self, seq: Seq, una: Seq) -> impl Iterator<Item = (Range, &Sent)> {
+        self.entries_from(self.holding(seq), una)
+    }
+
+    fn entries_from(&self, first: u64, una: Seq) -> impl Iterator<Item = (Range, &Sent)> {
+        let mut start = if first == self.head { una } else { self.get(first - 1).end };
+        (first..self.tail).map(move |number| {
             let sent = self.get(number);
             let range = Range { start, end: sent.end };
             start = sent.end;
             (range, sent)
         })
+    }
+
+    /// Where the lowest segment ends that the ACK at hand reported for the first time and that was sent only once; of an ACK
+    /// that reports by its cumulative field alone it says nothing.
+    #[inline]
+    pub fn lowest_original(&self) -> Option<Seq> {
+        self.lowest_original
     }
 
     /// Bytes reported as delivered so far, in order or not.

@@ -3,13 +3,29 @@
 use bentpipe_units::{Span, Time};
 
 use super::{ConnectionError, Sender};
+use crate::Seq;
 use crate::control;
 use crate::recovery::Reduction;
+
+/// What a receiver may wait with an ACK: what a probe of a single segment is put off by (RFC 8985 section 7.2, TLP.max_ack_delay;
+/// Linux takes its shortest RTO).
+const MAX_ACK_DELAY: Span = Span::from_millis(200);
+
+/// The timer has expired without a timeout and was set again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PutOff {
+    /// What it was set to, and SND.UNA then: it may have been armed anew since.
+    timer: Time,
+    una: Seq,
+    /// When the tail is probed, and when the RTO is over.
+    probe: Time,
+    timeout: Time,
+}
 
 impl Sender {
     #[inline(always)]
     pub(super) fn arm(&mut self, now: Time, slack: Span) {
-        let due = now + slack + self.rtt.rto();
+        let due = now + slack + self.rtt.wait();
         let due = due.since(Time::ZERO).round_up_to(self.rtt.granularity());
         self.timer = Time::ZERO + due;
     }
@@ -64,6 +80,9 @@ impl Sender {
         if now < self.timer {
             return Ok(());
         }
+        if self.probe_first(now) {
+            return Ok(());
+        }
         self.timer = Time::NEVER;
         self.timeouts_in_a_row += 1;
         if self.timeouts_in_a_row > self.max_retransmissions {
@@ -83,12 +102,13 @@ impl Sender {
             flight: halved.unwrap_or(self.flight()),
             repeated: self.timeouts_in_a_row > 1 || halved.is_none(),
         };
-        self.control.save(&mut self.window);
+        if !event.repeated {
+            self.control.save(&mut self.window);
+        }
         self.control.on_timeout(&mut self.window, &event);
         self.slow_start.on_timeout();
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
-        self.record.lose_all(una);
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
         self.look_at_recovery();
         let slack = self.control.timeout_slack();
@@ -96,12 +116,50 @@ impl Sender {
         Ok(())
     }
 
+    /// The timer has expired: whether it is put off, because the tail is probed first (RFC 8985 section 7), or because the RTO is
+    /// not over where there is nothing to probe.
+    ///
+    /// What is sent does not arm the timer anew, as the RFC has it: when it expires is soon enough to look.
+    #[cold]
+    fn probe_first(&mut self, now: Time) -> bool {
+        let Some(behind) = self.rtt.behind_probe() else { return false };
+        let (timer, una) = (self.timer, self.una);
+        let known = self.put_off.filter(|known| known.timer == timer && known.una == una);
+        let (probe, timeout) = known.map_or((timer, timer + behind), |known| (known.probe, known.timeout));
+        let quiet = !self.probing && una < self.max;
+        if !(quiet && self.recovery.is_idle() && self.record.board().is_empty()) {
+            return now < timeout && self.put_off(timeout, timeout, timeout);
+        }
+        let single = if known.is_none() && self.flight() <= self.smss { MAX_ACK_DELAY } else { Span::ZERO };
+        let probe = (probe + single).max(self.last_sent + self.rtt.probe_timeout() + single).min(timeout);
+        if now < probe {
+            return self.put_off(probe, probe, timeout);
+        }
+        self.resent_this_pass = 0;
+        let probes = self.with_recovery(now, |recovery, cx| recovery.on_tail_silent(cx));
+        self.look_at_recovery();
+        let timeout = now + self.rtt.rto();
+        probes && self.put_off(timeout, timeout, timeout)
+    }
+
+    fn put_off(&mut self, timer: Time, probe: Time, timeout: Time) -> bool {
+        self.put_off = Some(PutOff { timer, una: self.una, probe, timeout });
+        self.timer = timer;
+        true
+    }
+
     /// The recovery's own timer expired, or pacing lets the next segment go, which it does by itself.
     #[cold]
     fn on_other_timer(&mut self, now: Time) {
         self.held_back = false;
         if now >= self.recovery.next_timeout() {
-            self.with_recovery(now, |recovery, cx| recovery.on_timer(cx));
+            let restart_timer = self.with_recovery(now, |recovery, cx| {
+                recovery.on_timer(cx);
+                cx.restarts_timer
+            });
+            if restart_timer {
+                self.arm(now, Span::ZERO);
+            }
         }
         self.look_at_recovery();
     }

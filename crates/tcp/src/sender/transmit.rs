@@ -192,6 +192,7 @@ impl Sender {
         self.resent_this_pass += 1;
         self.record.resend(now, range, self.una);
         self.recovery.resend().resent(range, self.max);
+        self.recovery.on_resent(now, range, self.max);
         self.look_at_recovery();
         self.stats.retransmitted_segments += 1;
         self.sent(now, len);

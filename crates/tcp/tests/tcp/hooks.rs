@@ -8,7 +8,7 @@ use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Config, Incoming, Outgoing, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 
-use crate::harness::{RECOVERIES, config};
+use crate::harness::{RECOVERIES, by_timer_alone, config};
 
 /// Sequence number of the first byte.
 const FIRST: Seq = Seq(u32::MAX - 4500);
@@ -331,7 +331,7 @@ fn and_reduce_once_for_the_second() {
 
 #[test]
 fn a_timeout_is_told_with_flight_and_repetition_and_delayed_by_the_slack() {
-    for recovery in RECOVERIES {
+    for recovery in by_timer_alone() {
         let control = Custom { slack_ms: 200, ..Custom::default() };
         let mut bench = Bench::new(&twelve(recovery), control);
         let first = bench.sender.next_timeout();
@@ -351,7 +351,7 @@ fn a_timeout_is_told_with_flight_and_repetition_and_delayed_by_the_slack() {
 
 #[test]
 fn a_pass_after_a_timeout_resends_no_more_than_its_limit() {
-    for recovery in RECOVERIES {
+    for recovery in by_timer_alone() {
         // The control leaves cwnd at twelve segments.
         let control = Custom { resend_limit: Some(3), ..Custom::default() };
         let mut bench = Bench::new(&twelve(recovery), control);

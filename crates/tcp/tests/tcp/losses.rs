@@ -2,7 +2,7 @@
 
 use bentpipe_tcp::Config;
 
-use crate::harness::{CLIENT, Fate, Net, RECOVERIES, Sent, config};
+use crate::harness::{CLIENT, Fate, Net, RECOVERIES, Sent, by_timer_alone, config};
 
 /// A window of `window` segments of which those with these numbers are lost.
 fn lossy(config: Config, window: u32, lost: &[usize]) -> Net {
@@ -112,7 +112,7 @@ fn limited_transmit_sends_new_data_on_the_first_two_duplicates() {
 #[test]
 fn limited_transmit_turns_a_timeout_into_a_fast_retransmit() {
     // Three in flight, the first lost: two duplicates, and the two segments that they let out bring the third.
-    for recovery in RECOVERIES {
+    for recovery in by_timer_alone() {
         let timeouts = |limited_transmit| {
             let net = lossy(Config { limited_transmit, ..config(recovery) }, 3, &[1]).transfer(10_000);
             net.ends[CLIENT].sender().stats().timeouts

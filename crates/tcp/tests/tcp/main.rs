@@ -19,6 +19,7 @@ mod hooks;
 mod hostile;
 mod linux;
 mod losses;
+mod rack;
 mod slow_starts;
 mod starts;
 mod then;

@@ -144,6 +144,7 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "newreno-1999",
             "sack-1996",
             "sack-linux-2.4",
+            "rack",
             "adalr-sack",
             "adalr-newreno",
             "afc",

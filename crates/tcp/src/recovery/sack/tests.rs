@@ -200,6 +200,7 @@ impl Both {
             crate::rtt::RttEstimator::new(Profile::Rfc.config(SackOptions, StandardOptions::default()).rto);
         let mut cx = Context {
             rwnd: u32::MAX,
+            echoed: None,
             restarts_timer: false,
             now: Time::ZERO,
             una,

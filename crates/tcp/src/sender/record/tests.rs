@@ -30,6 +30,7 @@ enum Step {
     Lose(u32, u32),
     LoseOldest,
     LoseAll,
+    TakeBack,
     /// Blocks of one ACK.
     Sack(Vec<(u32, u32)>),
     Ack(u32),
@@ -44,6 +45,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => range().prop_map(|(from, len)| Step::Lose(from, len)),
         1 => Just(Step::LoseOldest),
         1 => Just(Step::LoseAll),
+        1 => Just(Step::TakeBack),
         4 => prop::collection::vec(range(), 1..4).prop_map(Step::Sack),
         4 => (1_u32..20).prop_map(Step::Ack),
         1 => Just(Step::Forget),
@@ -123,6 +125,10 @@ impl Both {
                         self.model.lose(place..place + 1);
                     }
                 }
+            }
+            Step::TakeBack => {
+                self.record.take_back_losses(self.una());
+                self.model.octets[self.model.una as usize..].iter_mut().for_each(|octet| octet.lost = false);
             }
             Step::Sack(ref blocks) => {
                 self.record.begin_report();

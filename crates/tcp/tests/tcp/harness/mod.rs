@@ -21,9 +21,14 @@ pub(crate) const CLIENT: usize = 0;
 pub(crate) const SERVER: usize = 1;
 
 /// Every recovery, and every control, alone or around another.
-pub(crate) const RECOVERIES: [&str; 7] =
-    ["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4"];
+pub(crate) const RECOVERIES: [&str; 8] =
+    ["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4", "rack"];
 pub(crate) const CONTROLS: [&str; 5] = ["standard", "adalr", "afc", "adalr+afc", "cubic"];
+
+/// The recoveries that leave to the retransmission timer what no ACK tells of; `rack` sends a probe first.
+pub(crate) fn by_timer_alone() -> impl Iterator<Item = &'static str> {
+    RECOVERIES.into_iter().filter(|recovery| *recovery != "rack")
+}
 
 pub(crate) fn recovery(name: &str) -> Chosen<dyn RecoveryFactory> {
     Catalogue::default().recovery(name).expect("a recovery")

@@ -1,0 +1,583 @@
+use std::collections::VecDeque;
+
+use bentpipe_units::Time;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::pieces::Pieces;
+use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
+use crate::control::{Exit, PartialAck, Response};
+use crate::{Agreed, Config, Named, SackBlock, Seq};
+
+mod prr;
+mod reordering;
+mod undo;
+
+use prr::RateReduction;
+use reordering::{Order, Reordering};
+use undo::Undo;
+
+/// Loss recovery by the time at which segments were sent: RACK-TLP (RFC 8985), with proportional rate reduction (RFC 9937) and
+/// what takes a needless reduction back. Where the RFCs leave a choice it is that of Linux 6 (`net/ipv4/tcp_recovery.c`,
+/// `tcp_input.c`).
+///
+/// A segment is lost when one that was sent after it is delivered and a round trip and the reordering window have passed. That
+/// goes for retransmissions too.
+#[derive(Debug)]
+pub struct Rack {
+    threshold: u32,
+    limited_transmit: bool,
+    smss: u32,
+    reordering: Reordering,
+    /// What was sent again and may still be found lost, in the order in which that was.
+    again: VecDeque<(Order, Range)>,
+    /// Of what was sent once, everything below this is delivered or lost.
+    decided: Option<Seq>,
+    /// Taken for lost and not sent again since.
+    lost: Pieces,
+    /// What the ACK at hand lets be found.
+    found: Pieces,
+    /// When [`Recovery::on_timer`] looks for losses again.
+    timer: Time,
+    phase: Option<Phase>,
+    timed_out: Option<TimedOut>,
+    tail: Option<Tail>,
+    undo: Option<Undo>,
+    phases: u32,
+    resend: Resend,
+    /// The ACK at hand reports something by SACK: [`Recovery::on_duplicate_ack`] is told of it last.
+    news: bool,
+    /// The ACK at hand is dealt with.
+    taken: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Phase {
+    first_hole: Seq,
+    recovery_point: Seq,
+    /// None while the control leaves the window alone.
+    reduction: Option<RateReduction>,
+}
+
+/// The retransmission timer has expired, and not everything is acknowledged that was outstanding then.
+#[derive(Clone, Copy, Debug)]
+struct TimedOut {
+    /// What was outstanding ends here.
+    point: Seq,
+    /// Whether the expiry may have been spurious (RFC 5682).
+    doubted: bool,
+    /// New data goes out before anything goes again: the ACKs of it tell.
+    new_first: bool,
+    /// Something was acknowledged since.
+    progress: bool,
+}
+
+/// A probe of the tail is under way (RFC 8985 section 7).
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    /// It has not been sent yet.
+    due: bool,
+    /// What an ACK comes to that answers it (`TLP.end_seq`).
+    end: Seq,
+    /// What it sent again; none when it was new data.
+    again: Option<Range>,
+}
+
+impl Rack {
+    /// A recovery with nothing outstanding, of segments of `smss` bytes.
+    pub fn new(config: &Config, smss: u32) -> Rack {
+        Rack {
+            threshold: config.duplicate_threshold,
+            limited_transmit: config.limited_transmit,
+            smss,
+            reordering: Reordering::default(),
+            again: VecDeque::new(),
+            decided: None,
+            lost: Pieces::default(),
+            found: Pieces::default(),
+            timer: Time::NEVER,
+            phase: None,
+            timed_out: None,
+            tail: None,
+            undo: None,
+            phases: 0,
+            resend: Resend::default(),
+            news: false,
+            taken: false,
+        }
+    }
+
+    /// Whether the control was told of the window of data under way, and what was sent since is not acknowledged.
+    fn answered(&self) -> bool {
+        self.phase.is_some_and(|phase| phase.reduction.is_some())
+            || self.timed_out.is_some_and(|timed_out| !timed_out.progress)
+    }
+
+    /// An ACK that tells something, of `acked` bytes of new data: all that it means.
+    fn take_ack(&mut self, cx: &mut Context<'_>, acked: u32) {
+        let again = &self.again;
+        let may_show_loss = self.reordering.report(cx, |sent| {
+            let known = again.iter().find(|(order, range)| order.at == sent.at && range.end >= sent.end());
+            known.map_or(Order::once(sent.at, sent.end()), |(order, _)| *order)
+        });
+        self.look_at_tail(cx, acked);
+        if self.phase.is_some_and(|phase| cx.una >= phase.recovery_point) {
+            self.leave(cx);
+        } else if self.phase.is_some() && acked > 0 {
+            cx.partial_ack(&PartialAck { acked, flight: cx.flight(), inflated: false });
+            if self.undo.is_some_and(|undo| undo.echoes_original(cx)) {
+                self.reordering.was_late();
+                self.take_back(cx, true);
+            }
+        }
+        if self.timed_out.is_some() {
+            self.after_timeout(cx, acked);
+        }
+        let lost_again = may_show_loss && self.find_losses(cx);
+        self.answer_losses(cx, lost_again);
+        self.reduce(cx, cx.record().newly_delivered(), acked > 0 && cx.record().newly_lost() == 0);
+        self.news = false;
+        if self.is_idle() && cx.record().board().is_empty() {
+            // Nobody tells what is acknowledged from here on.
+            self.again.clear();
+            self.decided = None;
+        }
+    }
+
+    /// Finds what is lost (RFC 8985 section 6.2 step 5, `RACK_detect_loss`); whether a retransmission is among it.
+    fn find_losses(&mut self, cx: &mut Context<'_>) -> bool {
+        let record = cx.record();
+        let board = record.board();
+        let proven = self.phase.is_some()
+            || self.timed_out.is_some()
+            || board.lost_below(self.threshold, self.smss).is_some();
+        let window = self.reordering.window(cx, proven);
+        let mut wait = None;
+        self.found.clear();
+        // What was sent once was sent in the order of its bytes.
+        let mut from = self.decided.map_or(cx.una, |decided| decided.max(cx.una));
+        let mut decided = None;
+        'holes: while from < cx.max {
+            let hole = board.missing_from(from, cx.max);
+            let entries = record.entries_at(hole.start, cx.una);
+            for (range, sent) in entries.take_while(|(range, _)| range.start < hole.end) {
+                if sent.resent() || sent.lost() {
+                    continue;
+                }
+                match self.reordering.due(Order::once(sent.at, range.end), window) {
+                    Some(due) if due <= cx.now => self.found.add(range),
+                    due => {
+                        decided.get_or_insert(range.start);
+                        wait = wait.max(due);
+                        if due.is_none() {
+                            break 'holes;
+                        }
+                    }
+                }
+            }
+            from = hole.end.max(hole.start);
+        }
+        self.decided = Some(decided.unwrap_or(cx.max));
+        let mut lost_again = false;
+        let mut next = 0;
+        while let Some((order, range)) = self.again.get(next).copied() {
+            let Some(due) = self.reordering.due(order, window) else { break };
+            let start = range.start.max(cx.una);
+            let mut under_way = record
+                .entries_at(start, cx.una)
+                .take_while(|(part, _)| part.start < range.end)
+                .filter(|(_, sent)| sent.at == order.at && sent.resent() && !sent.lost() && !sent.sacked())
+                .map(|(part, _)| part)
+                .peekable();
+            if start < range.end && under_way.peek().is_some() && due > cx.now {
+                wait = wait.max(Some(due));
+                next += 1;
+                continue;
+            }
+            if start < range.end {
+                for part in under_way {
+                    self.found.add(part);
+                    lost_again = true;
+                }
+            }
+            self.again.remove(next);
+        }
+        self.timer = wait.unwrap_or(Time::NEVER);
+        for part in self.found.iter() {
+            cx.mark_lost(part);
+            self.lost.add(part);
+            if part.start == cx.una {
+                // It goes out with this ACK.
+                cx.restart_timer();
+            }
+        }
+        lost_again
+    }
+
+    /// Tells the control of what was found: the first loss of a window begins a phase.
+    fn answer_losses(&mut self, cx: &mut Context<'_>, lost_again: bool) {
+        match self.phase {
+            Some(phase) => {
+                for part in std::mem::take(&mut self.found).iter() {
+                    if part.start < phase.recovery_point {
+                        self.lose_further(cx, part);
+                    }
+                }
+            }
+            None if !self.lost.is_empty() && (self.timed_out.is_none() || lost_again) => self.enter(cx),
+            None => {}
+        }
+        self.found.clear();
+    }
+
+    fn lose_further(&mut self, cx: &mut Context<'_>, hole: Range) {
+        let Some(phase) = self.phase else { return };
+        let before = cx.window().cwnd;
+        let response = cx.lose_further(hole.start, phase.first_hole, phase.recovery_point);
+        self.begin_reduction(cx, response, before);
+    }
+
+    fn enter(&mut self, cx: &mut Context<'_>) {
+        let Some(first) = self.lost.first() else { return };
+        self.phases += 1;
+        let before = cx.whole_window();
+        let resent = self.tail.and_then(|tail| tail.again).map_or(0, |again| again.end - again.start);
+        self.undo = Some(Undo::new(cx, resent));
+        (self.tail, self.timed_out) = (None, None);
+        let response = cx.lose(first.start, first.start, cx.max, before as u32);
+        self.phase = Some(Phase { first_hole: first.start, recovery_point: cx.max, reduction: None });
+        self.begin_reduction(cx, response, before);
+        let first_end = first.start + self.smss;
+        let others: Vec<Range> =
+            self.lost.iter().map(|part| Range { start: part.start.max(first_end), ..part }).collect();
+        for hole in others.into_iter().filter(|hole| hole.start < hole.end) {
+            self.lose_further(cx, hole);
+        }
+    }
+
+    /// The control answered to a loss, when cwnd was `before`: what it took off goes bit by bit.
+    fn begin_reduction(&mut self, cx: &mut Context<'_>, response: Response, before: f64) {
+        let Some(phase) = &mut self.phase else { return };
+        if response == Response::Reduced {
+            let target = cx.window().cwnd;
+            phase.reduction = Some(RateReduction::new(before, target, cx.max));
+            cx.step(before.max(target));
+        }
+    }
+
+    /// `delivered` bytes are reported: the next step of a reduction.
+    fn reduce(&mut self, cx: &mut Context<'_>, delivered: u32, safe: bool) {
+        let reduction = self.phase.as_mut().and_then(|phase| phase.reduction.as_mut());
+        if let Some(reduction) = reduction.filter(|_| delivered > 0) {
+            let cwnd = reduction.step(cx, delivered, safe);
+            cx.step(cwnd);
+        }
+    }
+
+    /// The window in which the loss happened is through.
+    fn leave(&mut self, cx: &mut Context<'_>) {
+        if self.undo.is_some_and(|undo| undo.echoes_original(cx)) {
+            self.reordering.was_late();
+            return self.take_back(cx, false);
+        }
+        let Some(phase) = self.phase.take() else { return };
+        self.reordering.recovered();
+        let cwnd = phase.reduction.map_or(cx.window().cwnd, |reduction| reduction.target);
+        cx.exit(&Exit { flight: cx.flight(), acked: cx.una - phase.first_hole, cwnd });
+    }
+
+    /// The last reduction was needless; with `losses`, nothing is lost either.
+    fn take_back(&mut self, cx: &mut Context<'_>, losses: bool) {
+        self.undo = None;
+        self.timed_out = None;
+        cx.undo();
+        if let Some(phase) = self.phase.take() {
+            let cwnd = cx.window().cwnd;
+            cx.exit(&Exit { flight: cx.flight(), acked: cx.una - phase.first_hole, cwnd });
+        }
+        if losses {
+            self.lost.clear();
+            self.decided = None;
+            cx.take_back_losses();
+            let mut again: Vec<_> = (cx.record().entries(cx.una))
+                .filter(|(_, sent)| sent.resent() && !sent.sacked())
+                .map(|(range, sent)| (Order::again(sent.at, range.end, cx.max), range))
+                .collect();
+            again.sort_by_key(|(order, _)| order.at);
+            self.again = again.into();
+        }
+    }
+
+    /// An ACK after a timeout: F-RTO as RFC 5682 section 3.1 has it for SACK.
+    fn after_timeout(&mut self, cx: &mut Context<'_>, acked: u32) {
+        let original = cx.record().lowest_original();
+        let Some(timed_out) = &mut self.timed_out else { return };
+        timed_out.new_first = false;
+        timed_out.progress |= acked > 0;
+        // Step 3.b: data that was sent once and is acknowledged after all.
+        let arrived = timed_out.doubted && original.is_some_and(|end| end <= timed_out.point);
+        let echoed = acked > 0 && self.undo.is_some_and(|undo| undo.echoes_original(cx));
+        if arrived || echoed {
+            return self.take_back(cx, true);
+        }
+        let through = cx.una >= timed_out.point;
+        if timed_out.doubted && cx.max > timed_out.point {
+            // Step 3.a: what was sent after the timeout arrives, and what was sent before does not.
+            timed_out.doubted = !self.news;
+        } else if timed_out.doubted && acked > 0 && !through {
+            // Step 2.b.
+            timed_out.new_first = true;
+        }
+        if through {
+            self.timed_out = None;
+            self.reordering.recovered();
+        }
+    }
+
+    /// What an ACK says of the probe under way (RFC 8985 section 7.4, `TLP_process_ack`).
+    fn look_at_tail(&mut self, cx: &mut Context<'_>, acked: u32) {
+        let Some(tail) = self.tail.filter(|tail| !tail.due && cx.una >= tail.end) else { return };
+        match tail.again {
+            Some(range) if cx.una > tail.end => {
+                // It repaired a loss that nobody saw.
+                self.tail = None;
+                self.undo = None;
+                cx.lose(range.start, range.start, tail.end, cx.whole_window() as u32);
+                let cwnd = cx.window().cwnd;
+                cx.exit(&Exit { flight: cx.flight(), acked: cx.una - range.start, cwnd });
+            }
+            // The original and the probe arrived.
+            Some(_) if acked == 0 && !self.news => self.tail = None,
+            Some(_) => {}
+            None => self.tail = None,
+        }
+    }
+
+    /// Bytes that the window has room for.
+    fn room(&self, o: &Outstanding<'_>) -> u32 {
+        let flight = o.max - o.una;
+        let early = self.phase.is_none() && self.timed_out.is_none() && !self.limited_transmit;
+        let in_flight = match self.resend.going_back() {
+            true => self.resend.next_byte(o.max) - o.una,
+            false if early => flight,
+            false => o.record.in_flight(flight),
+        };
+        o.cwnd.saturating_sub(in_flight)
+    }
+
+    /// What probes the tail: new data if there is any, else the last segment again (RFC 8985 section 7.3, `TLP_send_probe`).
+    fn probe(tail: &mut Tail, o: &Outstanding<'_>) -> Next {
+        tail.due = false;
+        if o.new_data {
+            tail.end = o.max + 1;
+            return Next::NewData { room: o.smss };
+        }
+        let last = o.record.entries_at(o.max - 1, o.una).next().map(|(range, _)| range);
+        let Some(last) = last else { return Next::Nothing };
+        let start = last.start.max(o.max - o.smss.min(o.max - o.una));
+        let range = Range { start, end: o.max };
+        tail.again = Some(range);
+        Next::Again(range)
+    }
+}
+
+impl Recovery for Rack {
+    fn needs_sack(&self) -> bool {
+        true
+    }
+
+    fn counts_plain_duplicates(&self) -> bool {
+        true
+    }
+
+    fn on_sacked(&mut self, part: Range) {
+        self.news = true;
+        self.lost.remove(part);
+    }
+
+    fn on_duplicate_report(&mut self, cx: &mut Context<'_>, block: SackBlock) {
+        let probe = self.tail.and_then(|tail| tail.again);
+        match probe.is_some_and(|probe| probe.start < block.end && block.start < probe.end) {
+            true => self.tail = None,
+            false => self.reordering.came_twice(cx),
+        }
+        let Some(undo) = &mut self.undo else { return };
+        undo.came_twice(cx, block);
+        if undo.all_came_twice(cx) {
+            let losses = self.timed_out.is_some();
+            self.take_back(cx, losses);
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
+        if std::mem::take(&mut self.taken) {
+            return;
+        }
+        let head = cx.record().entries(cx.una).next().map(|(_, sent)| sent.at);
+        let newest = cx.record().newest().filter(|newest| !newest.resent()).map(|newest| newest.at);
+        if newest.is_some() && newest < head {
+            // What was sent before the oldest segment went again still arrives (`tcp_clean_rtx_queue`).
+            cx.restart_timer();
+        }
+        self.take_ack(cx, 0);
+    }
+
+    fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState {
+        self.resend.acknowledged(cx.una, cx.max);
+        cx.record.board_mut().advance(cx.una, |_| {});
+        self.lost.advance(cx.una);
+        let recovering = self.phase.is_some();
+        self.taken = self.news;
+        self.take_ack(cx, acked);
+        match recovering || self.phase.is_some() {
+            true => RecoveryState::Recovering { restart_timer: true },
+            false => RecoveryState::Open,
+        }
+    }
+
+    fn on_resent(&mut self, now: Time, range: Range, max: Seq) {
+        self.lost.remove(range);
+        self.again.push_back((Order::again(now, range.end, max), range));
+        let bytes = range.end - range.start;
+        if let Some(undo) = &mut self.undo {
+            undo.resent(now, bytes);
+        }
+        if let Some(reduction) = self.phase.as_mut().and_then(|phase| phase.reduction.as_mut()) {
+            reduction.resent(bytes);
+        }
+    }
+
+    fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
+        (!self.answered()).then(|| cx.whole_window() as u32)
+    }
+
+    fn on_timeout(&mut self, cx: &mut Context<'_>) {
+        // What was reported stays so, unless the receiver lacks it after all (RFC 2018 section 8).
+        let reneged = cx.record().board().holding(cx.una).is_some();
+        if !self.answered() {
+            self.undo = Some(Undo::new(cx, 0));
+        }
+        let first = self.timed_out.is_none_or(|timed_out| !timed_out.progress);
+        let doubted = self.phase.is_none() && first && !reneged;
+        (self.phase, self.tail, self.timer) = (None, None, Time::NEVER);
+        self.timed_out = Some(TimedOut { point: cx.max, doubted, new_first: false, progress: false });
+        if reneged {
+            cx.record.forget_sacked();
+        }
+        // RFC 8985 section 6.3: the oldest segment, and what was sent a round trip ago or longer.
+        let (now, rtt) = (cx.now, cx.rtt().latest().unwrap_or_default());
+        let missing = cx.record().entries(cx.una).filter(|(_, sent)| !sent.sacked());
+        let old = missing.filter(|(range, sent)| range.start == cx.una || reneged || sent.at + rtt <= now);
+        let old: Vec<Range> = old.map(|(range, _)| range).collect();
+        for range in old {
+            cx.mark_lost(range);
+            self.lost.add(range);
+        }
+        let in_flight = f64::from(cx.in_flight());
+        if in_flight > 0.0 {
+            // What was sent lately is still there (`tcp_enter_loss`).
+            cx.step(in_flight + cx.window().smss);
+        }
+        self.resend.at_once(cx.una);
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.timer
+    }
+
+    fn on_timer(&mut self, cx: &mut Context<'_>) {
+        self.timer = Time::NEVER;
+        let before = cx.record().lost();
+        let entered = self.phase.is_some();
+        self.find_losses(cx);
+        if cx.record().lost() > before {
+            // A timer may begin a phase whatever came before (`tcp_rack_reo_timeout`).
+            self.answer_losses(cx, true);
+            if !entered {
+                self.reduce(cx, self.smss, false);
+            }
+        }
+    }
+
+    fn probes_tail(&self) -> bool {
+        true
+    }
+
+    fn on_tail_silent(&mut self, cx: &mut Context<'_>) -> bool {
+        let open = self.is_idle() && cx.record().board().is_empty() && cx.flight() > 0;
+        if open {
+            self.tail = Some(Tail { due: true, end: cx.max, again: None });
+        }
+        open
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.phase.is_some()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.phase.is_none()
+            && self.timed_out.is_none()
+            && self.tail.is_none()
+            && self.timer == Time::NEVER
+            && self.lost.is_empty()
+            && self.resend.is_empty()
+    }
+
+    fn resend(&mut self) -> &mut Resend {
+        &mut self.resend
+    }
+
+    fn next(&mut self, o: &Outstanding<'_>) -> Next {
+        if let Some(tail) = self.tail.as_mut().filter(|tail| tail.due) {
+            return Rack::probe(tail, o);
+        }
+        let room = self.room(o);
+        if self.resend.going_back() {
+            return self.resend.next(o, room);
+        }
+        if let Some(timed_out) = self.timed_out.as_mut().filter(|timed_out| timed_out.new_first) {
+            if o.new_data && room >= o.smss {
+                return Next::NewData { room };
+            }
+            if o.max > timed_out.point {
+                return Next::Nothing;
+            }
+            (timed_out.doubted, timed_out.new_first) = (false, false);
+        }
+        if let Some(first) = self.lost.first() {
+            let range = Range { start: first.start, end: first.end.min(first.start + self.smss) };
+            let fits = range.end - range.start <= room && range.end - o.una <= o.rwnd;
+            return if fits && o.may_resend { Next::Again(range) } else { Next::Nothing };
+        }
+        if self.phase.is_some() && room < o.smss { Next::Nothing } else { Next::NewData { room } }
+    }
+
+    fn phases(&self) -> u32 {
+        self.phases
+    }
+}
+
+/// The choice of [`Rack`], which has no options.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+pub struct RackOptions;
+
+impl Named for RackOptions {
+    const NAME: &'static str = "rack";
+    const SUMMARY: &'static str =
+        "losses by the time of sending, probes of the tail, proportional rate reduction (RFC 8985, RFC 9937)";
+}
+
+impl RecoveryFactory for RackOptions {
+    fn make(&self, config: &Config, agreed: Agreed) -> Box<dyn Recovery> {
+        match agreed.sack {
+            true => Box::new(Rack::new(config, agreed.smss)),
+            // RFC 8985 section 3: "RACK-TLP requires the SACK option".
+            false => Box::new(NewReno::new(config)),
+        }
+    }
+
+    fn offers_sack(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,64 @@
+//! Whether what was taken for lost was, after all: by D-SACK (RFC 3708) and by timestamps (Eifel, RFC 3522).
+
+use bentpipe_units::Time;
+
+use super::super::Context;
+use crate::{SackBlock, Seq};
+
+/// Bytes delivered since a reduction after which nothing is taken back: sequence numbers come again.
+const FORGOTTEN: u64 = 1 << 30;
+
+/// The last reduction, as far as it can be taken back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// The oldest byte outstanding at the reduction.
+    una: Seq,
+    /// Bytes sent again since that the peer did not report to have twice; none before the first.
+    unexplained: Option<u32>,
+    /// When the first of them were sent again.
+    first_resent: Option<Time>,
+    /// Bytes delivered before the reduction.
+    delivered: u64,
+}
+
+impl Undo {
+    /// The window is reduced, with so many bytes under way that were sent again before.
+    pub(super) fn new(cx: &Context<'_>, resent: u32) -> Undo {
+        Undo {
+            una: cx.una,
+            unexplained: (resent > 0).then_some(resent),
+            first_resent: None,
+            delivered: cx.record().delivered(),
+        }
+    }
+
+    pub(super) fn resent(&mut self, now: Time, bytes: u32) {
+        self.unexplained = Some(self.unexplained.unwrap_or(0) + bytes);
+        self.first_resent.get_or_insert(now);
+    }
+
+    /// The peer has `block` twice.
+    pub(super) fn came_twice(&mut self, cx: &Context<'_>, block: SackBlock) {
+        if block.start >= self.una && block.start <= cx.max {
+            self.unexplained = self.unexplained.map(|bytes| bytes.saturating_sub(block.end - block.start));
+        }
+    }
+
+    /// Whether all that was sent again has come twice.
+    ///
+    /// RFC 3708 section 3 (C): each retransmission is acknowledged by a D-SACK.
+    pub(super) fn all_came_twice(&self, cx: &Context<'_>) -> bool {
+        self.unexplained == Some(0) && cx.record().delivered() - self.delivered < FORGOTTEN
+    }
+
+    /// Whether the ACK of new data at hand answers to what was sent before anything was sent again.
+    ///
+    /// RFC 3522 section 3.2 step 5: "If the value of the Timestamp Echo Reply field of the acceptable ACK's Timestamps option
+    /// is smaller than the value of RetransmitTS".
+    pub(super) fn echoes_original(&self, cx: &Context<'_>) -> bool {
+        let (Some(first), Some(echoed)) = (self.first_resent, cx.echoed) else { return false };
+        // In ticks of the timestamps' clock.
+        let tick = |at: Time| at.as_nanos() / 1_000_000;
+        echoed.as_nanos() / 1_000_000 > tick(cx.now) - tick(first)
+    }
+}
