@@ -1,8 +1,10 @@
 //! The record of what was sent: an entry a segment that is not cumulatively acknowledged, in the order of its bytes.
 
+mod losses;
+
 use bentpipe_units::Time;
 
-use super::rate::{LostSegment, RateSample, Stamps};
+use super::rate::{RateSample, Stamps};
 use crate::recovery::Range;
 use crate::{Runs, SackBlock, Seq};
 
@@ -225,60 +227,6 @@ impl Record {
         }
     }
 
-    /// The recovery takes a range of what is outstanding for lost.
-    pub(crate) fn lose(&mut self, range: Range, una: Seq) {
-        let numbers = self.cut_out(range, una, self.lost_to);
-        self.lost_to = numbers.end;
-        self.lose_entries(numbers, range.start);
-    }
-
-    /// The recovery takes the oldest segment for lost, the one at `una`.
-    pub(crate) fn lose_oldest(&mut self, una: Seq) {
-        self.lose_entries(self.head..self.tail.min(self.head + 1), una);
-    }
-
-    /// What is taken for lost was not: it is in the network.
-    pub(crate) fn take_back_losses(&mut self, una: Seq) {
-        let mut start = una;
-        for number in self.head..self.tail {
-            let sent = self.get_mut(number);
-            let counted = sent.marks & OUT == LOST;
-            sent.marks &= !LOST;
-            let bytes = sent.end - std::mem::replace(&mut start, sent.end);
-            self.out -= if counted { bytes } else { 0 };
-        }
-    }
-
-    /// The timer takes everything for lost that is not delivered; the oldest byte is `una`.
-    pub(crate) fn lose_all(&mut self, una: Seq) {
-        let mut start = una;
-        for number in self.head..self.tail {
-            let Sent { end, marks, .. } = *self.get(number);
-            if marks & DELIVERED == 0 {
-                self.lose_entries(number..number + 1, start);
-            }
-            start = end;
-        }
-    }
-
-    fn lose_entries(&mut self, numbers: std::ops::Range<u64>, mut start: Seq) {
-        for number in numbers {
-            let sent = self.get_mut(number);
-            let fresh = sent.marks & OUT == 0;
-            sent.marks |= LOST;
-            let bytes = sent.end - std::mem::replace(&mut start, sent.end);
-            if fresh {
-                self.out += bytes;
-                self.lost += u64::from(bytes);
-                self.newly_lost += bytes;
-                let slot = self.slot(number);
-                if let Some(stamps) = &mut self.stamps {
-                    stamps.lost(slot, bytes);
-                }
-            }
-        }
-    }
-
     /// The numbers of the entries of `range`, which is cut out of those that it lies in. The search begins at `near`.
     #[inline]
     fn cut_out(&mut self, range: Range, una: Seq, near: u64) -> std::ops::Range<u64> {
@@ -458,17 +406,6 @@ impl Record {
         bytes
     }
 
-    /// Forgets what the peer reported to hold; it stays delivered.
-    ///
-    /// RFC 2018 section 5: "the data sender SHOULD turn off all of the SACKed bits, since the timeout might indicate that the
-    /// data receiver has reneged".
-    pub fn forget_sacked(&mut self) {
-        self.board.clear();
-        for number in self.head..self.tail {
-            self.get_mut(number).marks &= !SACKED;
-        }
-    }
-
     /// The application has no more to send, and the window has room, with `flight` bytes outstanding.
     #[inline]
     pub(super) fn limit_by_application(&mut self, flight: u32) {
@@ -481,12 +418,6 @@ impl Record {
     /// reads no rates.
     pub(super) fn limited_by_application(&self) -> bool {
         self.stamps.as_ref().is_some_and(|stamps| stamps.limited())
-    }
-
-    /// The segments that were taken for lost since the control was told of an ACK last; none where nobody asked for rates when
-    /// the connection opened.
-    pub fn losses(&self) -> &[LostSegment] {
-        self.stamps.as_ref().map_or(&[], |stamps| stamps.losses())
     }
 
     /// The control was told of the losses.
@@ -545,26 +476,6 @@ impl Record {
     #[inline]
     pub fn newly_delivered(&self) -> u32 {
         self.newly_delivered
-    }
-
-    /// Bytes taken to be in the network, of `flight` bytes that are sent and not cumulatively acknowledged: neither reported, nor
-    /// taken for lost since they were sent last.
-    #[inline]
-    pub fn in_flight(&self, flight: u32) -> u32 {
-        flight - self.out
-    }
-
-    /// Bytes taken for lost so far, by the recovery or by the timer; what is lost again counts again, and what turns out not to
-    /// have been lost is not taken off.
-    #[inline]
-    pub fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// Bytes that the ACK at hand let the recovery take for lost.
-    #[inline]
-    pub fn newly_lost(&self) -> u32 {
-        self.newly_lost
     }
 
     /// The segment that was sent last of those that the ACK at hand reported for the first time.

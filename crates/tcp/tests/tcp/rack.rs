@@ -159,3 +159,27 @@ fn lost_retransmissions_and_a_second_burst_of_losses_go_by_what_is_delivered() {
     script.wait(2);
     assert_eq!(script.ack(1, &[(3, 14)]), new(19..=19));
 }
+
+#[test]
+fn where_segments_were_late_before_a_loss_waits_for_a_quarter_of_the_shortest_round_trip() {
+    // cubic-rack-reo-timeout-retrans-failed-incoming-data.pkt.
+    let mut script = Script::new("rack", "cubic", 20);
+    assert_eq!(script.write(10), new(1..=10));
+    script.wait(20);
+    assert_eq!(script.ack(0, &[(10, 10)]), []);
+    assert_eq!(script.ack(0, &[(4, 4), (10, 10)]), []);
+    assert_eq!(script.ack(10, &[]), []);
+    script.wait(25);
+    let written = script.now.as_secs() * 1e3;
+    assert_eq!(script.write(2), new(11..=12));
+    script.wait(20);
+    assert_eq!(script.ack(10, &[(12, 12)]), []);
+    assert!(!script.sender.in_recovery());
+    // A round trip of 20 ms, and 5 ms more.
+    assert_eq!(script.quiet(20), [(written + 25.0, (11, true))]);
+    assert!(script.sender.in_recovery());
+    assert_eq!(script.windows().0, 1.0, "nothing else is in flight");
+    script.wait(10);
+    assert_eq!(script.ack(10, &[(12, 12)]), []);
+    assert_eq!(script.windows().0, 1.0);
+}
