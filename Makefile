@@ -13,7 +13,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live-test fuzz wasm test-rust test-python test-wasm test-speed bench bench-peers docs coverage fmt lock clean
+.PHONY: help setup demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs coverage fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -26,6 +26,7 @@ help:
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make docs         the Rust API and the scenario schema, in target/doc"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
+	@echo "make types        the Python types of a result, from the schema of the Rust side"
 	@echo "make fmt          format Rust and Python"
 	@echo "make lock         renew the pinned Python packages"
 	@echo "make clean        remove everything that was built"
@@ -70,6 +71,9 @@ docs: setup
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace --quiet
 	$(BIN)/python -c 'from bentpipe import _core; print(_core.schema())' > target/doc/scenario.schema.json
 	@echo "target/doc/bentpipe_sim/index.html"
+
+types: setup
+	$(BIN)/python -m bentpipe.typed
 
 coverage: setup
 	$(BIN)/python -m bentpipe.coverage

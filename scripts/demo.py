@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from bentpipe import Plan, execute, load
+from bentpipe import Scenario, replicate, run
 from bentpipe.output import Staging
 from bentpipe.plot import Subject, draw_sequence, label_axis
 from bentpipe.results import Number, half_width, mean
@@ -29,8 +29,8 @@ LINK_BPS = 1.536e6
 
 def three_drops(scheme: str) -> Subject:
     """Run the scenario as it stands: three segments of one window are lost."""
-    outcome = execute(load(SCENARIO, [("flows.download.variant", scheme)]), Plan(traces=True))
-    return Subject(SCHEMES[scheme], outcome.run, outcome.traces)
+    outcome = run(Scenario.load(SCENARIO, {"flows.download.variant": scheme}), series=True)
+    return Subject(SCHEMES[scheme], outcome.run, outcome.series)
 
 
 def random_loss(scheme: str, probability: float) -> Number:
@@ -39,7 +39,7 @@ def random_loss(scheme: str, probability: float) -> Number:
         ("flows.download.variant", scheme),
         ("links.downlink.loss", f'{{ model = "packet", probability = {probability} }}'),
     ]
-    return execute(load(SCENARIO, settings), Plan(runs=REPLICATIONS)).run["flows"][0]["goodput_bps"]
+    return replicate(Scenario.load(SCENARIO, settings), REPLICATIONS).flows["download"]["goodput_bps"]
 
 
 def comparison(subjects: dict[str, Subject], lossy: dict[str, list[Number]]) -> Table:

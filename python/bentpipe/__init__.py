@@ -1,9 +1,11 @@
 """A workbench for TCP over satellite links.
 
->>> import bentpipe
->>> scenario = bentpipe.load("scenarios/demo.toml", {"flows.download.variant": "reno"})
->>> outcome = bentpipe.execute(scenario, bentpipe.Plan(runs=10))
->>> outcome.run["flows"][0]["goodput_bps"]["mean"]
+>>> import bentpipe as bp
+>>> scenario = bp.Scenario.load("scenarios/demo.toml").with_({"flows.download.variant": "reno"})
+>>> result = bp.replicate(scenario, 10)
+>>> result.flows["download"]["goodput_bps"]
+
+`Scenario` is a network and what goes over it, `run` and `replicate` simulate it, `Result` is what came out.
 """
 
 from importlib.metadata import version
@@ -12,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from bentpipe.errors import BentpipeError, InputError, Interrupted, RunError, ScenarioError
 
 if TYPE_CHECKING:
-    from bentpipe._core import Scenario
-    from bentpipe.runner import Outcome, Plan, execute, load
+    from bentpipe.measured import Result, Table
+    from bentpipe.runner import replicate, run
+    from bentpipe.scenario import Scenario
     from bentpipe.statistics import Failure
     from bentpipe.traces import Trace, Traces
 
@@ -24,20 +27,21 @@ __all__ = [
     "Failure",
     "InputError",
     "Interrupted",
-    "Outcome",
-    "Plan",
+    "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Table",
     "Trace",
     "Traces",
-    "execute",
-    "load",
+    "replicate",
+    "run",
 ]
 
 _HOMES = {
-    "_core": ("Scenario",),
-    "runner": ("Outcome", "Plan", "execute", "load"),
+    "measured": ("Result", "Table"),
+    "runner": ("replicate", "run"),
+    "scenario": ("Scenario",),
     "statistics": ("Failure",),
     "traces": ("Trace", "Traces"),
 }

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self, TypeAlias, final
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "LiveFailed",
     "LiveMissing",
+    "Points",
     "RunResult",
     "Scenario",
     "applications",
@@ -19,14 +22,12 @@ __all__ = [
     "kernel_controls",
     "kernel_release",
     "live_flow",
-    "load",
-    "parse",
-    "parse_bytes",
     "parse_size",
     "presets",
     "profiles",
     "queues",
     "recoveries",
+    "result_schema",
     "schema",
     "slant_range",
     "slant_range_at_elevation",
@@ -38,7 +39,7 @@ __all__ = [
 _Progress: TypeAlias = Callable[[float, float | None, int], object]
 """Called now and then with simulated seconds, seconds in all (``None`` if nobody knows), and events.
 
-What it raises ends the run and is raised from `Scenario.run`.
+What it raises ends the run and is raised from `Scenario.simulate`.
 """
 
 class LiveFailed(RuntimeError):
@@ -47,12 +48,30 @@ class LiveFailed(RuntimeError):
 class LiveMissing(RuntimeError):
     """Something that a live run needs and this machine or user lacks; the text is one line."""
 
-@final
+@disjoint_base
 class Scenario:
-    """A scenario that was read and checked. It does not change, and several threads may run it at once.
+    """A scenario that was read and checked: what `bentpipe.Scenario` is made of."""
 
-    Pickled, it is its whole text: it comes out again where its file is not.
-    """
+    def __new__(
+        cls,
+        name: str,
+        settings: list[tuple[str, str]],
+        content: bytes | None = None,
+        file: str | None = None,
+        before: list[tuple[str, str]] = ...,
+        read: list[Path] = ...,
+    ) -> Self:
+        """Read the file `name`, or a preset as ``preset:NAME``, with ``key=value`` settings on top.
+
+        With `content` that is the TOML text, which errors call `name`; what it extends is looked for beside
+        `name`. `file` and `before` are what it was first read from, and with which settings; `read` are the
+        files that have the content.
+
+        Raises
+        ------
+        bentpipe.errors.ScenarioError
+            It cannot be read or used.
+        """
 
     @property
     def title(self) -> str: ...
@@ -85,11 +104,12 @@ class Scenario:
 
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: object, /) -> Self: ...
-    def run(
+    def simulate(
         self,
         *,
         seed: int | None = None,
-        series: Callable[[bytes, bytes, bytes], bool] | None = None,
+        series: Callable[[Points], bool] | None = None,
+        series_rows: int = ...,
         wanted: list[int] | None = None,
         series_limit: int = ...,
         pcap: str | None = None,
@@ -104,9 +124,10 @@ class Scenario:
         seed
             Instead of the scenario's own.
         series
-            Takes points of time series, at most 65,536 at a time: numbers of curves, times in seconds and
-            values, as packed native 32-bit integers and 64-bit floats. It gives whether it has room for more;
+            Takes points of time series, and at the end the rest. It gives whether it has room for more;
             without it the recording ends. What it raises ends the run and is raised here.
+        series_rows
+            How many points `series` takes at a time, to within 65,536; by default all at the end.
         wanted
             For each flow and then each direction of a link, the kinds to record, bit k for kind k; ``None``
             for everything.
@@ -128,6 +149,17 @@ class Scenario:
         """
 
 @final
+class Points:
+    """Points of time series, those of a curve together, in the order of their times."""
+
+    def __len__(self) -> int: ...
+    def curves(self) -> list[tuple[str, str, str, int, int]]:
+        """Give subject, kind and unit of each curve with a point, its first row, the row behind its last."""
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Give a record batch by the Arrow PyCapsule interface: subject, kind, unit, time_s, value."""
+
+@final
 class RunResult:
     """What a run measured."""
 
@@ -141,45 +173,6 @@ def exchange(one: str | Path, other: str | Path) -> None:
     ------
     OSError
         They cannot; both are where they were. Only Linux can, and not on every file system.
-    """
-
-def load(path: str, overrides: list[tuple[str, str]]) -> Scenario:
-    """Read a scenario file, or a preset as ``preset:NAME``, with ``key=value`` settings on top.
-
-    Raises
-    ------
-    bentpipe.errors.ScenarioError
-        It cannot be read or used.
-    """
-
-def parse_bytes(name: str, content: bytes, overrides: list[tuple[str, str]], read: Path | None) -> Scenario:
-    """Read a scenario from `content`, which errors call `name`; `read` is the file that it came from.
-
-    What it extends is looked for beside `name`.
-
-    Raises
-    ------
-    ScenarioError
-        It cannot be used.
-    """
-
-def parse(
-    name: str,
-    text: str,
-    overrides: list[tuple[str, str]],
-    file: str,
-    settings: list[tuple[str, str]],
-    read: Path | None,
-) -> Scenario:
-    """Read a scenario from TOML `text`, which errors call `name`, with ``key=value`` settings on top.
-
-    `file` and `settings` are what it was first read from; `overrides` come behind those settings. `read` is
-    the file that has the text, if one has.
-
-    Raises
-    ------
-    bentpipe.errors.ScenarioError
-        It cannot be used.
     """
 
 def presets() -> list[tuple[str, str]]:
@@ -240,6 +233,9 @@ def has_room(path: str, more: int) -> bool:
 
 def schema() -> str:
     """Give the JSON Schema of a scenario file."""
+
+def result_schema() -> str:
+    """Give the JSON Schema of what `RunResult.json` gives."""
 
 def version() -> str:
     """Give the simulator's version."""

@@ -1,5 +1,6 @@
 """Checks what callers in Python give: what cannot be used is one line that names it."""
 
+import json
 import math
 import operator
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from bentpipe.errors import InputError
 Settings: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
 """Changes to a scenario: ``{"flows.download.variant": "reno", "seed": 7}``, or the same as pairs.
 
-A value is a text, as behind the ``=`` of ``--set``, or a number, or true or false.
+A value is a text, as behind the ``=`` of ``--set``, or a number, true or false, a list or a mapping.
 """
 
 
@@ -75,11 +76,35 @@ def _name(key: Any) -> str:
 
 
 def _text(key: str, value: Any) -> str:
+    return _unicode(key, value) if isinstance(value, str) else toml(key, value)
+
+
+def toml(key: str, value: Any) -> str:
+    """Write what stands behind ``key =`` in a scenario, in one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str | float) or hasattr(value, "__index__"):
-        return _unicode(key, str(value))
-    raise InputError(f"settings: {key}: expected a str, a number, True or False, found {found(value)}")
+    if isinstance(value, str):
+        # JSON leaves alone one character that TOML wants escaped.
+        return json.dumps(_unicode(key, value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        parts = (f"{toml_key(key, name)} = {toml(f'{key}.{name}', part)}" for name, part in value.items())
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(toml(f'{key}[{place}]', part) for place, part in enumerate(value))}]"
+    if hasattr(value, "__index__"):
+        return str(operator.index(value))
+    if isinstance(value, float) or hasattr(value, "__float__"):
+        return repr(float(value))
+    wanted = "a str, a number, True or False, a list or a mapping"
+    raise InputError(f"settings: {key}: expected {wanted}, found {found(value)}")
+
+
+def toml_key(place: str, key: Any) -> str:
+    """Write a key of the table `place`, in quotes."""
+    if not isinstance(key, str):
+        wanted = 'names such as "links"' if not place else "names"
+        raise InputError(f"settings: {place or 'keys'}: expected {wanted}, found {key!r}")
+    return toml(key, key)
 
 
 def _unicode(key: str, text: str) -> str:

@@ -177,7 +177,7 @@ def run(
     from bentpipe.folder import PICTURE, RESULT, SERIES
     from bentpipe.output import Staging
     from bentpipe.provenance import Recorded
-    from bentpipe.results import dump
+    from bentpipe.scenario import Scenario
     from bentpipe.subjects import Subjects
     from bentpipe.traces import Traces
 
@@ -191,7 +191,7 @@ def run(
     ):
         if given and there is None:
             raise InputError(f"{option} needs {needed}: it says what is recorded there")
-    loaded = runner.load(scenario, settings)
+    loaded = Scenario.load(scenario, settings)
     if recorded := Recorded.at(scenario):
         if warning := recorded.warning():
             click.echo(f"bentpipe: {warning}", err=True)
@@ -217,7 +217,7 @@ def run(
         )
         outcome = runner.execute(loaded, plan, title=loaded.title)
         if folder is not None:
-            (folder / RESULT).write_text(dump(outcome.run), encoding="utf-8")
+            (folder / RESULT).write_text(outcome.json(), encoding="utf-8")
             if draw:
                 from bentpipe.plot import Subject, draw_runs
 

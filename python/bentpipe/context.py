@@ -16,6 +16,7 @@ from bentpipe.plot import Subject
 from bentpipe.progress import Reporter
 from bentpipe.results import Number, Run
 from bentpipe.rows import Row, claim_row, number_row
+from bentpipe.scenario import Scenario
 from bentpipe.statistics import replication_seed
 
 Settings = Mapping[str, str | float]
@@ -139,7 +140,7 @@ class Context:
             self._load(scenario, settings or {}),
             runner.Plan(seed=seed, traces=True, series_limit=None, threads=1),
         )
-        return Subject(title, outcome.run, outcome.traces)
+        return Subject(title, outcome.run, outcome.series)
 
     def published(self, case: str, metric: str) -> Published:
         """Give the row of ``published.csv`` for this item.
@@ -169,9 +170,9 @@ class Context:
         """Keep what the item found, for ``{name}`` in its notes."""
         self.facts[name] = text
 
-    def _load(self, scenario: str, settings: Settings) -> _core.Scenario:
+    def _load(self, scenario: str, settings: Settings) -> Scenario:
         changes = [(key, str(value)) for key, value in settings.items()]
-        return runner.load(str(self.paper.folder / scenario), changes)
+        return Scenario.load(str(self.paper.folder / scenario), changes)
 
     def _what(self, scenario: str, run: "_Wanted") -> dict[str, Any]:
         changes = [[key, str(value)] for key, value in run.settings.items()]

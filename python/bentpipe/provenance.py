@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from bentpipe import _core
 from bentpipe.errors import InputError
 from bentpipe.results import Run, Settings
+from bentpipe.source import Pairs, Source
 from bentpipe.statistics import replication_seed
 
 if TYPE_CHECKING:
@@ -95,17 +95,10 @@ class Recorded:
             )
         return recorded
 
-    def load(self, settings: Iterable[tuple[str, str]] = ()) -> _core.Scenario:
-        """Give its scenario, with these settings on top.
-
-        Raises
-        ------
-        ScenarioError
-            It cannot be used.
-        """
+    def source(self, settings: Pairs) -> Source:
+        """Give what its scenario is made of, with these settings on top."""
         before = [(key, value) for key, _, value in (pair.partition("=") for pair in self.settings["set"])]
-        name = f"{self.path}: scenario_toml"
-        return _core.parse(name, self.text, list(settings), self.file, before, self.path)
+        return f"{self.path}: scenario_toml", settings, self.text.encode(), self.file, before, [self.path]
 
     def warning(self) -> str | None:
         """Say that another version made it, if one did."""

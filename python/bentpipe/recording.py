@@ -1,30 +1,20 @@
 """Takes the points of time series from the simulator as they come: to a file, or into memory."""
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import IO, Any, Self
 
 from bentpipe import _core
 from bentpipe.errors import BentpipeError
 from bentpipe.subjects import Subjects
-from bentpipe.traces import Trace, Traces
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from bentpipe.traces import LABELS, Traces
 
 ROWS_AT_A_TIME = 1 << 19
 """Points in memory before they are written, a row group of the file."""
 
 _BYTES_OF_A_POINT = 8
 """What a point may take in the file before the first ones have shown it."""
-
-Points = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]
-"""Numbers of curves, times in s, and values, of equal length."""
 
 
 def identity_of(path: Path) -> str | None:
@@ -38,9 +28,11 @@ def identity_of(path: Path) -> str | None:
 class MemoryRecorder:
     """Keeps the points in memory, for `traces`."""
 
+    rows_at_a_time = 2**63 - 1
+
     def __init__(self, subjects: Subjects) -> None:
         self.subjects = subjects
-        self._points: list[Points] = []
+        self._points: _core.Points | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -48,22 +40,14 @@ class MemoryRecorder:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def __call__(self, curves: bytes, times_s: bytes, values: bytes) -> bool:
-        """Keep points; there is always room."""
-        self._points.append(_unpack(curves, times_s, values))
+    def __call__(self, points: _core.Points) -> bool:
+        """Keep all points of a run; there is always room."""
+        self._points = points
         return True
 
     def traces(self) -> Traces:
-        """Give the curves that have a point."""
-        curves, times_s, values = _by_curve(self._points)
-        subject, kind = _decode(curves, self.subjects)
-        names, kinds = self.subjects.names(), list(self.subjects.kinds().items())
-
-        def trace(first: int, last: int) -> Trace:
-            name, (what, unit) = names[subject[first]], kinds[kind[first]]
-            return Trace(name, what, unit, times_s[first:last], values[first:last])
-
-        return Traces(tuple(trace(*bounds) for bounds in _bounds(curves)), self.subjects)
+        """Give the curves that have a point; none is copied."""
+        return Traces((), self.subjects) if self._points is None else Traces.of(self._points, self.subjects)
 
 
 class FileRecorder:
@@ -80,16 +64,19 @@ class FileRecorder:
         The file cannot be written.
     """
 
+    rows_at_a_time = ROWS_AT_A_TIME
+
     def __init__(self, path: Path, subjects: Subjects, identity: str) -> None:
         require_room(path)
         self._path = path
         self._identity = identity
         self.subjects = subjects
-        self._points: list[Points] = []
-        self._rows = 0
         self._written_bytes = ROWS_AT_A_TIME * _BYTES_OF_A_POINT
         self._file: IO[bytes] = path.open("wb")
         self._writer: Any = None
+        # It writes some points while the simulator makes the next.
+        self._thread = ThreadPoolExecutor(1)
+        self._writing: Future[None] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -99,47 +86,57 @@ class FileRecorder:
     ) -> None:
         try:
             if error is None:
-                self._write()
+                self._written()
                 about = {"bentpipe": self.subjects.to_json(), "bentpipe_identity": self._identity}
                 self._writer.add_key_value_metadata(about)
                 self._writer.close()
         except OSError as failed:
             raise self._failure(failed) from failed
         finally:
+            self._thread.shutdown(cancel_futures=True)
             if self._writer is not None:
                 # It would try once more when it is collected, and say so on stderr.
                 self._writer.is_open = False
             self._file.close()
 
-    def __call__(self, curves: bytes, times_s: bytes, values: bytes) -> bool:
-        """Write points, or keep them until there are enough; say whether the disk has room for more."""
-        self._points.append(_unpack(curves, times_s, values))
-        self._rows += len(self._points[-1][0])
-        if self._rows < ROWS_AT_A_TIME:
-            return True
-        before = self._file.tell()
+    def __call__(self, points: _core.Points) -> bool:
+        """Write points while the run goes on; say whether the disk has room for more."""
         try:
-            self._write()
-            self._file.flush()
+            self._written()
         except OSError as error:
             raise self._failure(error) from error
-        self._written_bytes = self._file.tell() - before
-        return _core.has_room(str(self._path), self._written_bytes)
+        # These and the next ones.
+        room = _core.has_room(str(self._path), 2 * self._written_bytes)
+        self._writing = self._thread.submit(self._write, points)
+        return room
 
-    def _write(self) -> None:
+    def _written(self) -> None:
+        """Wait until what was handed over is in the file."""
+        if self._writing is not None:
+            self._writing.result()
+
+    def _write(self, points: _core.Points) -> None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        table = _table(self._points, self.subjects)
-        self._points, self._rows = [], 0
+        batch = pa.record_batch(points)
         if self._writer is None:
             self._writer = pq.ParquetWriter(
                 self._file,
-                table.schema,
-                compression="zstd",
+                batch.schema,
+                # Points of a curve differ in few of their bytes: with the first bytes of all values together,
+                # then the second ones, the fastest compression makes them small.
+                use_dictionary=list(LABELS),  # type: ignore[arg-type]
+                use_byte_stream_split=["time_s", "value"],
+                compression="lz4",
+                write_statistics=["time_s", "value"],
                 # Read back as plain strings.
                 store_schema=False,
             )
-        self._writer.write_table(table)
+        before = self._file.tell()
+        self._writer.write_batch(batch, row_group_size=max(len(points), 1))
+        self._file.flush()
+        self._written_bytes = self._file.tell() - before
 
     def _failure(self, error: OSError) -> OSError:
         return OSError(error.errno, error.strerror or str(error), str(self._path))
@@ -152,55 +149,3 @@ def require_room(path: Path) -> None:
             f"cannot write {path}: its disk is nearly full; "
             "recordings leave 64 MiB of a disk free, or a hundredth of it if that is less"
         )
-
-
-def _unpack(curves: bytes, times_s: bytes, values: bytes) -> Points:
-    return np.frombuffer(curves, np.uint32), np.frombuffer(times_s), np.frombuffer(values)
-
-
-def _by_curve(points: list[Points]) -> Points:
-    """Put points of one curve together; they stay in their order."""
-    if not points:
-        return np.empty(0, np.uint32), np.empty(0), np.empty(0)
-    curves = np.concatenate([curves for curves, _, _ in points])
-    order = np.argsort(curves, kind="stable")
-    times_s = np.concatenate([times_s for _, times_s, _ in points])[order]
-    values = np.concatenate([values for _, _, values in points])[order]
-    return curves[order], times_s, values
-
-
-def _decode(curves: NDArray[np.uint32], subjects: Subjects) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Give the number of the subject and of the kind of each curve."""
-    flow_kinds, link_kinds = len(subjects.flow_kinds), len(subjects.link_kinds)
-    first = len(subjects.flows) * flow_kinds
-    of_flow = curves < first
-    behind = curves - np.uint32(first)
-    subject = np.where(of_flow, curves // flow_kinds, len(subjects.flows) + behind // link_kinds)
-    kind = np.where(of_flow, curves % flow_kinds, flow_kinds + behind % link_kinds)
-    return subject.astype(np.uint32), kind.astype(np.uint32)
-
-
-def _bounds(curves: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Give where each curve begins and ends."""
-    changes = np.flatnonzero(curves[1:] != curves[:-1]) + 1
-    ends = [0, *changes.tolist(), len(curves)] if len(curves) else [0]
-    return pairwise(ends)
-
-
-def _table(points: list[Points], subjects: Subjects) -> "pa.Table":
-    import pyarrow as pa
-
-    curves, times_s, values = _by_curve(points)
-    subject, kind = _decode(curves, subjects)
-    names, kinds = subjects.names(), subjects.kinds()
-    used, place = np.unique(subject, return_inverse=True)
-
-    def labels(codes: NDArray[np.integer], texts: Sequence[str]) -> "pa.DictionaryArray[Any, Any]":
-        return pa.DictionaryArray.from_arrays(codes.astype(np.int32), pa.array(texts, pa.string()))
-
-    columns: dict[str, pa.Array[Any]] = {
-        "subject": labels(place, [names[number] for number in used]),
-        "kind": labels(kind, list(kinds)),
-        "unit": labels(kind, list(kinds.values())),
-    }
-    return pa.table({**columns, "time_s": pa.array(times_s), "value": pa.array(values)})

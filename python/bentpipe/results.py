@@ -4,120 +4,46 @@ A number is plain in a single run, and an `Estimate` where several replications 
 """
 
 import json
-from typing import NotRequired, TypeAlias, TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
+from bentpipe.number import Estimate, Number
+from bentpipe.result_types import (
+    COLUMNS,
+    CaptureRecord,
+    Engine,
+    Flow,
+    Gateway,
+    Handover,
+    Link,
+    Measured,
+    Page,
+    Recording,
+    Relay,
+    SeriesRecord,
+)
 
-class Estimate(TypedDict):
-    """A mean over replications with the half-width of its Student-t 95 % confidence interval.
-
-    `values` are the replications themselves, in the order of their seeds, where they were kept to be compared
-    with another's; JSON is without them.
-    """
-
-    mean: float
-    ci95: float | None
-    n: int
-    values: NotRequired[tuple[float, ...]]
-
-
-Number: TypeAlias = float | Estimate | None
-"""A measured value; ``None`` where there is none, such as the finish of a flow that did not."""
-
-
-class Flow(TypedDict):
-    """What one flow did."""
-
-    name: str
-    group: NotRequired[str | None]
-    variant: str
-    bytes_delivered: Number
-    start_s: Number
-    finish_s: Number
-    duration_s: Number
-    goodput_bps: Number
-    throughput_bps: Number
-    retransmitted_segments: Number
-    timeouts: Number
-    rtt_mean_s: Number
-    ecn_reductions: Number
-    datagrams_sent: Number
-    datagrams_lost: Number
-    loss_cause_random: Number
-    loss_cause_random_cut: Number
-    loss_cause_congestion: Number
-    loss_cause_congestion_kept: Number
-    loss_cause_cuts: Number
-    loss_cause_needless_cuts: Number
-    loss_cause_open: Number
-    error: NotRequired[str | None]
-
-
-class Link(TypedDict):
-    """What one direction of a link did."""
-
-    name: str
-    utilization: Number
-    delivered_packets: Number
-    dropped_packets: Number
-    early_dropped_packets: Number
-    marked_packets: Number
-    corrupted_packets: Number
-    queue_mean_packets: Number
-    queue_max_packets: Number
-    queueing_delay_mean_s: Number
-
-
-class Gateway(TypedDict):
-    """What a gateway saw and did; its name is that of the direction of a link that it guards."""
-
-    name: str
-    scheme: str
-    flows: Number
-    flows_max: Number
-    flows_remembered: Number
-    evicted: Number
-    segments_forward: Number
-    segments_backward: Number
-    windows_lowered: Number
-    window_mean_bytes: Number
-
-
-class Handover(TypedDict):
-    """What a handover moved, and lost."""
-
-    name: str
-    at_s: Number
-    flows: Number
-    lost_packets: Number
-
-
-class Relay(TypedDict):
-    """What a relay held between two connections; its name is that of the flow that it sends on by."""
-
-    name: str
-    upstream: str
-    node: str
-    buffer_bytes: Number
-    buffer_mean_bytes: Number
-    buffer_max_bytes: Number
-    undelivered_bytes: Number
-
-
-class Page(TypedDict):
-    """One page that the user of an HTTP flow asked for: the flow's name, the page's number from 1."""
-
-    flow: str
-    page: int
-    start_s: Number
-    response_s: Number
-
-
-class Engine(TypedDict):
-    """What the simulator spent."""
-
-    events: Number
-    data_segments: Number
-    wall_s: Number
+__all__ = [
+    "COLUMNS",
+    "CaptureRecord",
+    "Engine",
+    "Estimate",
+    "Flow",
+    "Gateway",
+    "Handover",
+    "Link",
+    "Measured",
+    "Number",
+    "Page",
+    "Recording",
+    "Relay",
+    "Run",
+    "SeriesRecord",
+    "Settings",
+    "dump",
+    "half_width",
+    "mean",
+    "parse",
+]
 
 
 class Settings(TypedDict):
@@ -129,35 +55,9 @@ class Settings(TypedDict):
     precision: float | None
 
 
-class SeriesRecord(TypedDict):
-    """How much of the time series was recorded; `reason` is ``limit`` or ``disk`` if it ended early."""
+class Run(Measured):
+    """One run, or several combined: what was measured, and what it takes to have it again."""
 
-    points: int
-    ended_s: float | None
-    reason: str | None
-
-
-class CaptureRecord(TypedDict):
-    """How much of the packets was recorded; `reason` is ``limit`` or ``disk`` if it ended early."""
-
-    packets: int
-    bytes: int
-    ended_s: float | None
-    reason: str | None
-
-
-class Recording(TypedDict):
-    """What was recorded of the first replication beside its numbers."""
-
-    series: NotRequired[SeriesRecord]
-    capture: NotRequired[CaptureRecord]
-
-
-class Run(TypedDict):
-    """One run, or several combined."""
-
-    scenario: str
-    seed: int
     runs: NotRequired[int]
     seeds: NotRequired[list[int]]
     identity: NotRequired[str]
@@ -166,17 +66,6 @@ class Run(TypedDict):
     settings: NotRequired[Settings]
     scenario_sha256: NotRequired[str]
     scenario_toml: NotRequired[str]
-    duration_s: Number
-    flows: list[Flow]
-    links: list[Link]
-    gateways: list[Gateway]
-    handovers: list[Handover]
-    relays: list[Relay]
-    pages: list[Page]
-    jain: Number
-    jain_flows: NotRequired[Number]
-    engine: Engine
-    recording: NotRequired[Recording]
 
 
 def parse(text: str) -> Run:

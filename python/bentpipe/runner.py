@@ -10,18 +10,19 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from bentpipe import checks
-from bentpipe._core import RunResult, Scenario
+from bentpipe._core import RunResult
 from bentpipe.errors import InputError, Interrupted, RunError
+from bentpipe.measured import Result
 from bentpipe.output import Outputs
 from bentpipe.progress import Reporter
-from bentpipe.provenance import Recorded, identity, stated
+from bentpipe.provenance import identity, stated
 from bentpipe.recording import FileRecorder, MemoryRecorder, require_room
 from bentpipe.results import Recording, Run, parse
-from bentpipe.source import read_scenario
-from bentpipe.statistics import MOST_RUNS, Failure, Fold, failures, replication_seed
+from bentpipe.scenario import Scenario
+from bentpipe.statistics import MOST_RUNS, Fold, failures, replication_seed
 from bentpipe.subjects import Subjects
 from bentpipe.traces import Traces
 
@@ -58,6 +59,8 @@ class Plan:
         Write every packet of the first replication to this pcapng file.
     series
         Choose some time series, as ``("web*:cwnd,rtt", ":queue")``; all by default.
+    keep
+        Keep the numbers of each replication by itself.
     series_limit, pcap_limit
         Points of time series, and bytes of the capture, at which their recording ends; it also ends when the
         disk is nearly full. ``None`` is no limit.
@@ -75,6 +78,7 @@ class Plan:
     precision: float | None = None
     threads: int | None = None
     traces: bool = False
+    keep: bool = False
     pcap: Path | None = None
     series: Sequence[str] = ()
     series_file: Path | None = None
@@ -95,55 +99,117 @@ class Plan:
                 object.__setattr__(self, name, checks.whole(name, value, least, most))
         if self.precision is not None:
             object.__setattr__(self, "precision", checks.precision(self.precision))
-        if not isinstance(self.traces, bool):
-            raise InputError(f"traces: expected True or False, found {self.traces!r}")
+        for name in ("traces", "keep"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise InputError(f"{name}: expected True or False, found {value!r}")
         for name in ("pcap", "series_file"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checks.path(name, value))
         object.__setattr__(self, "series", checks.texts("series", self.series))
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came out of a run, or of all replications together.
+def run(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    series: bool | Sequence[str] = False,
+    series_file: Path | None = None,
+    series_limit: int | None = SERIES_LIMIT,
+    pcap: Path | None = None,
+    pcap_limit: int | None = PCAP_LIMIT,
+    snap: int | None = None,
+    progress: bool = True,
+    stop: threading.Event | None = None,
+) -> Result:
+    """Run a scenario once.
+
+    A flow that breaks raises nothing: see `Result.failures`.
 
     Parameters
     ----------
-    run
-        The numbers, as ``bentpipe run --json`` prints them.
-    traces
-        Time series, if they were asked for.
-    precise
-        Whether the precision that was asked for was reached.
-    failures
-        The flows that broke, and why. One that is open when the run ends has not failed.
-    """
-
-    run: Run
-    traces: Traces
-    precise: bool
-    failures: tuple[Failure, ...] = ()
-
-
-def load(path: str | os.PathLike[str], settings: checks.Settings = ()) -> Scenario:
-    """Read a scenario file, ``preset:NAME`` or ``-``, standard input, and change some settings.
-
-    Settings are keys and values, as ``{"seed": 7}``.
-
-    The scenario of a finished run is read from the folder that ``run --out`` wrote, or from the run's JSON.
+    scenario
+        As `Scenario.load`, `Scenario.from_toml` or `Scenario.from_dict` give it.
+    seed
+        Instead of the scenario's own.
+    series
+        Keep time series in memory: all of them, or some, as ``("web*:cwnd,rtt", ":queue")``.
+    series_file, pcap
+        Write the time series to this Parquet file, every packet to this pcapng file.
+    series_limit, pcap_limit, snap
+        As in `Plan`.
+    progress
+        Show how far it is when it takes long.
+    stop
+        Another thread ends the run by setting it.
 
     Raises
     ------
-    ScenarioError
-        It cannot be read or used; the message names file, line, key and what was expected.
     InputError
-        `path` is no path, or `settings` are neither a mapping nor pairs of a name and a value.
+        An argument cannot be used; the message names it.
+    RunError
+        The run has no result.
+    Interrupted
+        Ctrl-C, or somebody set `stop`.
     """
-    # A text stays as it is: Path would take "./" and "//" out of what errors name.
-    name = path if isinstance(path, str) else str(checks.path("path", path))
-    pairs = checks.pairs(settings)
-    recorded = Recorded.at(name)
-    return recorded.load(pairs) if recorded else read_scenario(name, pairs)
+    plan = Plan(
+        seed=seed,
+        traces=_recorded(series) and series_file is None,
+        series=() if isinstance(series, bool) else series,
+        series_file=series_file,
+        series_limit=series_limit,
+        pcap=pcap,
+        pcap_limit=pcap_limit,
+        snap=snap,
+    )
+    return execute(_checked(scenario), plan, title=scenario.title if progress else None, stop=stop)
+
+
+def replicate(
+    scenario: Scenario,
+    runs: int | None = None,
+    *,
+    precision: float | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    keep: bool = True,
+    progress: bool = True,
+    stop: threading.Event | None = None,
+) -> Result:
+    """Run a scenario with many seeds on all cores, until its numbers can be trusted.
+
+    Replication k has the same seed whatever the scenario, so that two of them can be compared in pairs. The
+    numbers do not depend on the threads.
+
+    Parameters
+    ----------
+    scenario
+        As `Scenario.load`, `Scenario.from_toml` or `Scenario.from_dict` give it.
+    runs
+        Replications, at most 1,000,000; with `precision` the most there may be.
+    precision
+        Replicate until the 95 % interval of every flow's goodput is this share of its mean: 0.02 for 2 %.
+    seed
+        The first seed, instead of the scenario's own.
+    threads
+        How many runs at a time; all cores by default.
+    keep
+        Keep the numbers of each replication for `Result.replications`.
+    progress, stop
+        As in `run`.
+
+    Raises
+    ------
+    InputError
+        An argument cannot be used; the message names it.
+    RunError
+        A run has no result.
+    Interrupted
+        Ctrl-C, or somebody set `stop`; every thread has stopped.
+    """
+    if runs is None and precision is None:
+        raise InputError("runs: expected how often to run, or precision, found neither")
+    plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads, keep=keep)
+    return execute(_checked(scenario), plan, title=scenario.title if progress else None, stop=stop)
 
 
 def execute(
@@ -152,12 +218,12 @@ def execute(
     *,
     title: str | None = "running",
     stop: threading.Event | None = None,
-) -> Outcome:
+) -> Result:
     """Run `scenario` as `plan` says, once without one, with a progress line of this `title`, or without.
 
     The numbers depend on scenario and seed alone, not on the threads: replications are taken in their order,
     and those that ran ahead of the stopping rule are dropped. A flow that breaks raises nothing: see
-    `Outcome.failures`.
+    `Result.failures`.
 
     Raises
     ------
@@ -171,10 +237,6 @@ def execute(
         Ctrl-C, or somebody set `stop`; every thread has stopped.
     """
     plan = Plan() if plan is None else plan
-    if not isinstance(scenario, Scenario):
-        raise InputError(f"expected a scenario, as bentpipe.load gives it, found {checks.found(scenario)}")
-    if not isinstance(plan, Plan):
-        raise InputError(f"expected a bentpipe.Plan, found {checks.found(plan)}")
     subjects = Subjects.of(scenario, plan.series)
     outputs = Outputs(scenario.files)
     for name, path in (("pcap", plan.pcap), ("series_file", plan.series_file)):
@@ -186,6 +248,7 @@ def execute(
         require_room(plan.pcap)
     plain = plan.runs is None and plan.precision is None
     recorded: Recording | None = None
+    kept: list[Run] = []
     precise = plan.precision is None
     with _recorder(scenario, plan, subjects) as recorder:
         job = _Job(scenario, plan, title, stop, recorder)
@@ -196,6 +259,8 @@ def execute(
                 single = run
                 break
             job.fold.add(run)
+            if plan.keep:
+                kept.append(run)
             if plan.precision is not None and job.fold.precise_enough(plan.precision):
                 precise = True
                 break
@@ -204,7 +269,18 @@ def execute(
     if recorded is not None:
         run["recording"] = recorded
     traces = recorder.traces() if isinstance(recorder, MemoryRecorder) else Traces((), subjects)
-    return Outcome(stated(run, scenario, plan), traces, precise, broken)
+    return Result(stated(run, scenario, plan), traces, precise, broken, tuple(kept))
+
+
+def _recorded(series: bool | Sequence[str]) -> bool:
+    return series if isinstance(series, bool) else bool(series)
+
+
+def _checked(scenario: Any) -> Scenario:
+    if not isinstance(scenario, Scenario):
+        wanted = "a scenario, as bentpipe.Scenario.load gives it"
+        raise InputError(f"scenario: expected {wanted}, found {checks.found(scenario)}")
+    return scenario
 
 
 def _recorder(
@@ -219,6 +295,7 @@ class _Watching(TypedDict, total=False):
     """What a run is told of recording."""
 
     series: FileRecorder | MemoryRecorder
+    series_rows: int
     wanted: list[int] | None
     series_limit: int
     pcap: str
@@ -309,7 +386,7 @@ class _Job:
             with self._changed:
                 self._reached[replication] = (simulated_s / total_s if total_s else 0.0, events)
 
-        return self._scenario.run(
+        return self._scenario.simulate(
             seed=replication_seed(self._base, replication),
             **(self._recording() if first else {}),
             progress=progress,
@@ -319,7 +396,8 @@ class _Job:
         plan, recorder = self._plan, self._recorder
         recorded: _Watching = {}
         if recorder is not None:
-            recorded |= {"series": recorder, "wanted": recorder.subjects.wanted()}
+            recorded |= {"series": recorder, "series_rows": recorder.rows_at_a_time}
+            recorded["wanted"] = recorder.subjects.wanted()
             if plan.series_limit is not None:
                 recorded["series_limit"] = plan.series_limit
         if plan.pcap is not None:

@@ -7,9 +7,8 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
-from bentpipe import _core
-from bentpipe._core import Scenario
 from bentpipe.errors import InputError
 
 STANDARD_INPUT = "-"
@@ -18,23 +17,32 @@ STANDARD_INPUT = "-"
 _MOST_BYTES = 4 << 20
 
 
-def read_scenario(name: str, settings: list[tuple[str, str]]) -> Scenario:
-    """Read the scenario that a person named, with `settings` on top.
+Pairs: TypeAlias = list[tuple[str, str]]
+"""Keys and values, as texts."""
+
+Source: TypeAlias = tuple[str, Pairs, bytes | None, str | None, Pairs, list[Path]]
+"""What the constructor of `bentpipe._core.Scenario` takes."""
+
+
+def read_source(name: str, settings: Pairs) -> Source:
+    """Give what the scenario that a person named is made of, with `settings` on top.
 
     Raises
     ------
-    ScenarioError
-        It cannot be used.
     InputError
         The pipe or standard input cannot be read.
     """
     if name == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input: expected a scenario, found that it is closed")
-        return _core.parse_bytes("standard input", _read(0, "standard input"), settings, _file_behind(0))
+        return _piped(settings, "standard input", 0, _file_behind(0))
     if _is_pipe(name):
-        return _core.parse_bytes(name, _read(name, name), settings, None)
-    return _core.load(name, settings)
+        return _piped(settings, name, name, None)
+    return name, settings, None, None, [], []
+
+
+def _piped(settings: Pairs, name: str, what: str | int, file: Path | None) -> Source:
+    return name, settings, _read(what, name), None, [], [file] if file else []
 
 
 def _is_pipe(name: str) -> bool:

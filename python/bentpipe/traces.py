@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bentpipe import _core
 from bentpipe.errors import InputError
 from bentpipe.subjects import Subjects
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_LABELS = ("subject", "kind", "unit")
-_COLUMNS = (*_LABELS, "time_s", "value")
+LABELS = ("subject", "kind", "unit")
+"""The columns of time series that are texts, and dictionary-encoded."""
+
+_COLUMNS = (*LABELS, "time_s", "value")
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,18 @@ class Trace:
         return replace(self, time_s=self.time_s[kept], value=self.value[kept])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Traces:
-    """The curves of one run that have a point; which others it could have had, `subjects` knows."""
+    """The curves of one run that have a point; which others it could have had, `subjects` knows.
+
+    pandas, Polars and DuckDB take them as a table, by the Arrow PyCapsule interface, as in
+    ``polars.DataFrame(result.series)``: ``subject``, ``kind``, ``unit`` (dictionary-encoded), ``time_s`` and
+    ``value``. The points of a run in memory are not copied.
+    """
 
     curves: tuple[Trace, ...]
     subjects: Subjects = field(default_factory=Subjects)
+    _batch: "pa.RecordBatch | None" = field(default=None, repr=False, compare=False)
     _numbers: Mapping[tuple[str, str], int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +83,47 @@ class Traces:
 
     def between(self, start_s: float, end_s: float) -> "Traces":
         """Keep the points from `start_s` to `end_s` of each curve, and the one before them."""
-        return replace(self, curves=tuple(trace.between(start_s, end_s) for trace in self.curves))
+        cut = tuple(trace.between(start_s, end_s) for trace in self.curves)
+        return replace(self, curves=cut, _batch=None)
+
+    def to_arrow(self) -> "pa.Table":
+        """Give all points as a table of pyarrow, those of a curve together."""
+        import pyarrow as pa
+
+        if self._batch is not None:
+            return pa.Table.from_batches([self._batch])
+        lengths = [len(trace.time_s) for trace in self.curves]
+        columns: dict[str, pa.Array[Any]] = {}
+        for label in LABELS:
+            texts = [str(getattr(trace, label)) for trace in self.curves]
+            codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+            rows = np.repeat(np.array([codes[text] for text in texts], np.int32), lengths)
+            columns[label] = pa.DictionaryArray.from_arrays(rows, pa.array(list(codes), pa.string()))
+        for name in ("time_s", "value"):
+            parts = [getattr(trace, name) for trace in self.curves]
+            columns[name] = pa.array(np.concatenate([np.empty(0), *parts]))
+        return pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
+
+    def __repr__(self) -> str:
+        points = sum(len(trace.time_s) for trace in self.curves)
+        kinds = ", ".join(dict.fromkeys(trace.kind for trace in self.curves)) or "none"
+        return f"<Traces: {len(self.curves):,} curves, {points:,} points: {kinds}>"
+
+    @classmethod
+    def of(cls, points: _core.Points, subjects: Subjects) -> "Traces":
+        """Take the points of a run as the simulator gives them, without a copy."""
+        import pyarrow as pa
+
+        batch = pa.record_batch(points)
+        times_s, values = (batch.column(name).to_numpy() for name in ("time_s", "value"))
+        curves = (
+            Trace(subject, kind, unit, times_s[first:last], values[first:last])
+            for subject, kind, unit, first, last in points.curves()
+        )
+        return cls(tuple(curves), subjects, batch)
 
     @classmethod
     def read(
@@ -102,7 +151,7 @@ class Traces:
                 path,
                 columns=list(_COLUMNS),
                 filters=reduce(and_, chosen) if chosen else None,
-                read_dictionary=list(_LABELS),
+                read_dictionary=list(LABELS),
             )
         except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
             raise InputError(
@@ -114,7 +163,7 @@ class Traces:
 def _curves(table: "pa.Table", order: Sequence[str]) -> Iterator[Trace]:
     """Put the rows of each curve together; they stay in their order. Subjects come in this `order`."""
     table = table.unify_dictionaries()
-    codes, texts = zip(*(_labels(table[name]) for name in _LABELS), strict=True)
+    codes, texts = zip(*(_labels(table[name]) for name in LABELS), strict=True)
     ranks = {name: rank for rank, name in enumerate(order)}
     rank = np.array([ranks.get(name, len(ranks)) for name in texts[0]], np.int64)
     curve = (rank[codes[0]] * (len(texts[0]) + 1) + codes[0]) * (len(texts[1]) + 1) + codes[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe import InputError, Plan, execute, load
+from bentpipe import InputError, Scenario, run
 from conftest import LOSSY, PROGRAM, Bentpipe, files_in
 
 ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -152,7 +152,7 @@ def test_a_picture_replaces_nothing_that_was_drawn(
 
 
 def test_python_does_not_replace_a_scenario_by_its_capture_either(lossy: Path) -> None:
-    scenario = load(lossy)
+    scenario = Scenario.load(lossy)
     with pytest.raises(InputError, match="pcap: expected a file that this command does not read"):
-        execute(scenario, Plan(pcap=lossy))
+        run(scenario, pcap=lossy)
     assert lossy.read_text() == LOSSY

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bentpipe.errors import InputError
-from bentpipe.runner import Plan, execute, load
+from bentpipe.runner import run
+from bentpipe.scenario import Scenario
 from bentpipe.traces import Traces
 from conftest import ENDLESS, PROGRAM, SCENARIOS, Bentpipe, files_in
 
@@ -208,7 +209,7 @@ def test_a_recording_ends_before_the_disk_is_full(bentpipe: Bentpipe, long: Path
 
 
 def test_a_curve_that_a_run_does_not_have_is_an_error(lossy: Path) -> None:
-    traces = execute(load(str(lossy)), Plan(traces=True, series=["download:cwnd", ":queue"])).traces
+    traces = run(Scenario.load(lossy), series=["download:cwnd", ":queue"]).series
     assert len(traces.get("download", "cwnd").time_s) > 10
     rtt = traces.get("download", "rtt")
     assert (len(rtt.time_s), rtt.unit, rtt.recorded) == (0, "s", False)
@@ -218,6 +219,6 @@ def test_a_curve_that_a_run_does_not_have_is_an_error(lossy: Path) -> None:
         traces.get("satellite", "cwnd")
     with pytest.raises(InputError, match="no curve 'speed' of download: there are cwnd, "):
         traces.get("download", "speed")
-    whole = execute(load(str(lossy)), Plan(traces=True)).traces
+    whole = run(Scenario.load(lossy), series=True).series
     assert whole.get("download", "dropped").recorded
     assert len(whole.get("download", "dropped").time_s) == 0

@@ -67,7 +67,7 @@ NETWORKS = {
 
 def transfer(name: str, changes: Mapping[str, str] | None = None, **chosen: str) -> Transfer:
     """Make a transfer over one of the `NETWORKS`; `changes` are settings of the scenario."""
-    scenario = _core.parse_bytes(name, NETWORKS[name].encode(), list((changes or {}).items()), None)
+    scenario = _core.Scenario(name, list((changes or {}).items()), NETWORKS[name].encode())
     over = Over.of(scenario)
     named = {"recovery": "sack", "control": "standard", "direction": "send", "bytes": over.bytes, **chosen}
     common: dict[str, Any] = {"seed": scenario.seed, "kernel_control": "reno"}

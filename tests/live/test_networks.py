@@ -49,7 +49,7 @@ def test_every_byte_arrives_and_both_ends_close(rows: Rows, name: str) -> None:
 def test_the_simulator_foretells_goodput_and_losses(rows: Rows, name: str) -> None:
     over = TRANSFERS[f"{name}, send"].over
     assert over is not None
-    simulated = json.loads(over.scenario.run().json())
+    simulated = json.loads(over.scenario.simulate().json())
     row = rows[f"{name}, send"]
     assert row["goodput_bps"] == pytest.approx(simulated["flows"][0]["goodput_bps"], rel=0.02)
     ours, theirs = links(row), links(simulated)

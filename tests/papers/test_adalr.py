@@ -10,6 +10,7 @@ from bentpipe import papers, runner
 from bentpipe.papers.adalr.fairness import jain
 from bentpipe.papers.adalr.runs import busy_percent, finished, utilization
 from bentpipe.results import Run
+from bentpipe.scenario import Scenario
 from conftest import RowsOf
 
 PAPER = papers.read(papers.folder() / "adalr")
@@ -99,11 +100,11 @@ def test_the_busy_share_over_time_is_the_utilization() -> None:
         ("links.satellite.loss.probability", "0.01"),
         ("links.satellite.queue", "10 packets"),
     ]
-    scenario = runner.load(str(PAPER.folder / "download.toml"), changes)
+    scenario = Scenario.load(str(PAPER.folder / "download.toml"), changes)
     outcome = runner.execute(scenario, runner.Plan(traces=True, series_limit=None, threads=1))
     duration = outcome.run["duration_s"]
     assert isinstance(duration, float)
-    shares = busy_percent(outcome.traces, np.linspace(0.0, duration, 11))
+    shares = busy_percent(outcome.series, np.linspace(0.0, duration, 11))
     busy = utilization(outcome.run)
     assert isinstance(busy, float)
     assert shares.max() <= 101

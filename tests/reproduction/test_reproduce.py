@@ -10,6 +10,7 @@ from bentpipe import context, papers, runner
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.finished import Cache
 from bentpipe.grid import Grid
+from bentpipe.measured import Result
 from bentpipe.progress import Reporter
 from bentpipe.reproduction import Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
 from conftest import LOSSY, Bentpipe
@@ -189,7 +190,7 @@ def test_finished_runs_are_not_run_again(
     executed: list[str] = []
     real = runner.execute
 
-    def counting(*arguments: object, **options: object) -> runner.Outcome:
+    def counting(*arguments: object, **options: object) -> Result:
         executed.append("run")
         return real(*arguments, **options)  # type: ignore[arg-type]
 
@@ -231,7 +232,7 @@ def test_a_cached_run_that_is_not_whole_is_run_again(
     executed: list[str] = []
     real = runner.execute
 
-    def counting(*arguments: object, **options: object) -> runner.Outcome:
+    def counting(*arguments: object, **options: object) -> Result:
         executed.append("run")
         return real(*arguments, **options)  # type: ignore[arg-type]
 

@@ -31,9 +31,9 @@ CASES: list[tuple[str, dict[str, str]]] = [
 
 
 def native(path: str, settings: dict[str, str]) -> dict[str, object]:
-    scenario = _core.load(str(ROOT / path), list(settings.items()))
+    scenario = _core.Scenario(str(ROOT / path), list(settings.items()))
     began = time.perf_counter()
-    result = scenario.run().json()
+    result = scenario.simulate().json()
     name = " ".join([path, *(f"{key}={value}" for key, value in settings.items())])
     return {"name": name, "text": scenario.toml(), "json": result, "seconds": time.perf_counter() - began}
 

@@ -81,7 +81,7 @@ def simulate(case: Case, folder: Path) -> float:
         total=case.total_bytes,
     )
     path.write_text(text)
-    return float(json.loads(_core.load(str(path), []).run().json())["flows"][0]["goodput_bps"])
+    return float(json.loads(_core.Scenario(str(path), []).simulate().json())["flows"][0]["goodput_bps"])
 
 
 WAYS = (("sack", "send"), ("sack", "receive"), ("linux", "send"))

@@ -128,9 +128,9 @@ def run_bentpipe(variant: str, pattern: Pattern, folder: Path) -> Transfer:
         limited_transmit=json.dumps(pattern.limited_transmit),
     )
     path.write_text(text)
-    scenario = _core.load(str(path), [])
+    scenario = _core.Scenario(str(path), [])
     recorder = MemoryRecorder(Subjects.of(scenario))
-    result = scenario.run(series=recorder)
+    result = scenario.simulate(series=recorder)
     traces = recorder.traces()
     sends = [
         Send(float(time_s), int(sequence) // SEGMENT_BYTES + 1, kind == "resent")

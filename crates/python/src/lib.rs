@@ -1,9 +1,9 @@
 //! The Python module `bentpipe._core`: scenarios in, results out, nothing computed here.
 
-mod curves;
 mod live;
+mod series;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -12,28 +12,54 @@ use std::time::Instant;
 use bentpipe_files::{CaptureFile, space};
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ActiveSpec, GeoHop, GeoModel, QueueSpec};
-use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Sink, Subjects, scenario};
+use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Subjects, scenario};
 use bentpipe_tcp::{Catalogue, Composition, Profile, Scheme};
 use bentpipe_units::{Bytes, Rate, Span};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use crate::series::{Collector, TakePoints};
 
 pyo3::import_exception!(bentpipe.errors, RunError);
 pyo3::import_exception!(bentpipe.errors, ScenarioError);
 
-/// A scenario that was read and checked, with what it was asked for by.
-#[pyclass(frozen, module = "bentpipe._core")]
+/// A scenario that was read and checked, with what it was asked for by. Python's `Scenario` is a subclass.
+#[pyclass(frozen, subclass, module = "bentpipe._core")]
 struct Scenario {
     scenario: scenario::Scenario,
     file: String,
     settings: Vec<(String, String)>,
 }
 
-/// What `parse` takes.
-type Pickled = (String, String, Vec<(String, String)>, String, Vec<(String, String)>, Option<PathBuf>);
+/// What the constructor takes.
+type Pickled =
+    (String, Vec<(String, String)>, Option<Vec<u8>>, Option<String>, Vec<(String, String)>, Vec<PathBuf>);
 
 #[pymethods]
 impl Scenario {
+    /// Reads the file or preset `name`, or `content`, which errors call `name`, and puts `settings` on top; `file` and `before` are
+    /// what it was first read from, and `read` the files that have the content.
+    #[new]
+    #[pyo3(signature = (name, settings, content = None, file = None, before = Vec::new(), read = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        settings: Vec<(String, String)>,
+        content: Option<Vec<u8>>,
+        file: Option<String>,
+        before: Vec<(String, String)>,
+        read: Vec<PathBuf>,
+    ) -> PyResult<Scenario> {
+        let found = py.detach(|| match content {
+            None => scenario::load(Path::new(&name), &settings),
+            Some(content) => scenario::parse_bytes(&name, content, &settings),
+        });
+        let mut scenario = found.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        scenario.files.splice(0..0, read);
+        Ok(Scenario { scenario, file: file.unwrap_or(name), settings: [before, settings].concat() })
+    }
+
     #[getter]
     fn title(&self) -> &str {
         &self.scenario.title
@@ -66,10 +92,11 @@ impl Scenario {
     }
 
     /// Pickled, it is its whole text, so that it needs no file where it comes out again.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
-        let parse = py.import("bentpipe._core")?.getattr("parse")?;
-        let (file, text) = (self.file.clone(), self.toml(None));
-        Ok((parse, (file.clone(), text, Vec::new(), file, self.settings.clone(), None)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, Pickled) {
+        let this = slf.get();
+        let content = Some(this.toml(None).into_bytes());
+        let file = Some(this.file.clone());
+        (slf.get_type(), (this.file.clone(), Vec::new(), content, file, this.settings.clone(), Vec::new()))
     }
 
     /// It does not change: a copy is itself.
@@ -82,22 +109,23 @@ impl Scenario {
     }
 
     /// The subjects of the run's time series, and the kinds that each has.
-    fn series(&self) -> curves::Described {
-        curves::describe(Subjects::of(&self.scenario))
+    fn series(&self) -> series::Described {
+        series::describe(Subjects::of(&self.scenario))
     }
 
     /// Simulates without holding the interpreter lock; `progress`, `series` and a pending signal may end the run by raising.
     #[pyo3(signature = (
-        *, seed = None, series = None, wanted = None, series_limit = u64::MAX, pcap = None, pcap_limit = None, snap = None,
+        *, seed = None, series = None, series_rows = usize::MAX, wanted = None, series_limit = u64::MAX, pcap = None, pcap_limit = None, snap = None,
         progress = None
     ))]
     // Python gives them by name.
     #[allow(clippy::too_many_arguments)]
-    fn run(
+    fn simulate(
         &self,
         py: Python<'_>,
         seed: Option<u64>,
         series: Option<Py<PyAny>>,
+        series_rows: usize,
         wanted: Option<Vec<u16>>,
         series_limit: u64,
         pcap: Option<PathBuf>,
@@ -107,10 +135,14 @@ impl Scenario {
     ) -> PyResult<RunResult> {
         let (raised, result) = py.detach(|| {
             let raised = Rc::new(Cell::new(None));
-            let series = series.map(|sink| SeriesOptions {
+            let collector = series.map(|sink| {
+                let subjects = Subjects::of(&self.scenario);
+                Rc::new(RefCell::new(Collector::new(subjects, series_rows, hand_on_to(sink, raised.clone()))))
+            });
+            let series = collector.clone().map(|collector| SeriesOptions {
                 wanted,
                 limit: series_limit,
-                sink: hand_on_to(sink, raised.clone()),
+                sink: Box::new(move |points| collector.borrow_mut().take(points)),
             });
             let capture = match pcap.map(CaptureFile::create).transpose() {
                 Ok(file) => {
@@ -142,6 +174,9 @@ impl Scenario {
                     }
                 }
             });
+            if let (Some(collector), Ok(_)) = (collector, &result) {
+                collector.borrow_mut().finish();
+            }
             (raised.take(), result)
         });
         match (raised, result) {
@@ -151,10 +186,11 @@ impl Scenario {
     }
 }
 
-/// Hands points to a callable; what that raises is kept, and ends the recording.
-fn hand_on_to(sink: Py<PyAny>, raised: Rc<Cell<Option<PyErr>>>) -> Sink {
-    Box::new(move |points| match Python::attach(|py| curves::hand_on(py, &sink, points)) {
-        Ok(room) => room,
+/// Hands points to a callable, which says whether it has room for more; what it raises is kept, and ends the recording.
+fn hand_on_to(sink: Py<PyAny>, raised: Rc<Cell<Option<PyErr>>>) -> TakePoints {
+    Box::new(move |points| match Python::attach(|py| sink.call1(py, (points,))?.extract(py)) {
+        Ok(true) => ControlFlow::Continue(()),
+        Ok(false) => ControlFlow::Break(()),
         Err(error) => {
             raised.set(Some(error));
             ControlFlow::Break(())
@@ -173,53 +209,10 @@ impl RunResult {
     }
 }
 
-#[pyfunction]
-fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Scenario> {
-    let scenario = py
-        .detach(|| scenario::load(Path::new(&path), &overrides))
-        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    Ok(Scenario { scenario, file: path.display().to_string(), settings: overrides })
-}
-
-/// Reads a scenario from `text`, which errors call `name`: one that was first read from `file` with `settings`, and now is in
-/// the file `read`, if in one.
-#[pyfunction]
-fn parse(
-    py: Python<'_>,
-    name: &str,
-    text: &str,
-    overrides: Vec<(String, String)>,
-    file: String,
-    settings: Vec<(String, String)>,
-    read: Option<PathBuf>,
-) -> PyResult<Scenario> {
-    let mut scenario = py
-        .detach(|| scenario::parse_str(name, text, &overrides))
-        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    scenario.files.splice(0..0, read);
-    Ok(Scenario { scenario, file, settings: [settings, overrides].concat() })
-}
-
 /// The version of the simulator.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
-}
-
-/// Reads a scenario from `content`, which errors call `name` and which was read from the file `read`, if from one.
-#[pyfunction]
-fn parse_bytes(
-    py: Python<'_>,
-    name: &str,
-    content: Vec<u8>,
-    overrides: Vec<(String, String)>,
-    read: Option<PathBuf>,
-) -> PyResult<Scenario> {
-    let mut scenario = py
-        .detach(|| scenario::parse_bytes(name, content, &overrides))
-        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    scenario.files.splice(0..0, read);
-    Ok(Scenario { scenario, file: name.to_owned(), settings: overrides })
 }
 
 #[pyfunction]
@@ -278,6 +271,13 @@ fn gateways() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 fn schema() -> PyResult<String> {
     serde_json::to_string_pretty(&scenario::schema(&Catalogue::default()))
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// The JSON Schema of what `RunResult::json` gives.
+#[pyfunction]
+fn result_schema() -> PyResult<String> {
+    serde_json::to_string_pretty(&bentpipe_sim::RunResult::schema())
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
@@ -358,9 +358,11 @@ mod _core {
     #[pymodule_export]
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release, live_flow};
     #[pymodule_export]
+    use super::series::Points;
+    #[pymodule_export]
     use super::{
-        RunResult, Scenario, applications, check_quantity, controls, exchange, gateways, has_room, load,
-        parse, parse_bytes, parse_size, presets, profiles, queues, recoveries, schema, slant_range,
+        RunResult, Scenario, applications, check_quantity, controls, exchange, gateways, has_room,
+        parse_size, presets, profiles, queues, recoveries, result_schema, schema, slant_range,
         slant_range_at_elevation, starts, variants, version,
     };
 }

@@ -8,6 +8,7 @@ use bentpipe_net::Lost;
 use bentpipe_tcp::recovery::Reduction;
 use bentpipe_tcp::{Flags, Seq};
 use bentpipe_units::Time;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::ids::{ConnectionId, Side};
@@ -20,7 +21,7 @@ use crate::packet::{Content, Packet};
 /// loss that the reduction answers to (SND.MAX at a timeout). A retransmission that is lost is a loss of its own. A segment is
 /// counted by its cause when it has cost a reduction or the cumulative ACK has passed it; what neither has happened to at the
 /// end of a run is open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LossCauses {
     /// Data segments that a link damaged.
     #[serde(rename = "loss_cause_random")]

@@ -3,6 +3,7 @@
 use bentpipe_path::gateway::GatewayStats;
 use bentpipe_tcp::{ReceiverStats, RttEstimator, SenderStats, State};
 use bentpipe_units::{Span, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::apps::{App, Flow, Http, Udp};
@@ -11,7 +12,7 @@ use crate::engine::{End, Engine};
 use crate::scenario::{AppSpec, FlowSpec, Scenario};
 
 /// The outcome of a run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RunResult {
     /// The scenario's title.
     pub scenario: String,
@@ -45,7 +46,7 @@ pub struct RunResult {
 }
 
 /// What was recorded of a run beside its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Recording {
     /// The time series.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +57,7 @@ pub struct Recording {
 }
 
 /// How much of the time series was recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesRecord {
     /// Points.
     pub points: u64,
@@ -67,7 +68,7 @@ pub struct SeriesRecord {
 }
 
 /// How much of the packets was recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CaptureRecord {
     /// Packets.
     pub packets: u64,
@@ -80,7 +81,7 @@ pub struct CaptureRecord {
 }
 
 /// Why a recording ended before its run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
     /// It was as large as was asked for.
@@ -90,7 +91,7 @@ pub enum Ended {
 }
 
 /// One flow; what is counted is the sum over its connections, in the direction of its data.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FlowResult {
     /// The flow's name.
     pub name: String,
@@ -138,7 +139,7 @@ pub struct FlowResult {
 }
 
 /// One direction of a link.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LinkResult {
     /// `name`, or `name/reverse`.
     pub name: String,
@@ -148,7 +149,7 @@ pub struct LinkResult {
 }
 
 /// One gateway.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct GatewayResult {
     /// The direction of a link that it guards: `name`, or `name/reverse`.
     pub name: String,
@@ -160,7 +161,7 @@ pub struct GatewayResult {
 }
 
 /// One handover.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct HandoverResult {
     /// Its name.
     pub name: String,
@@ -173,7 +174,7 @@ pub struct HandoverResult {
 }
 
 /// One relay.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RelayResult {
     /// The name of its flow, whose times are those of the whole way: from the start of the first sender to the last byte at
     /// the last receiver.
@@ -193,7 +194,7 @@ pub struct RelayResult {
 }
 
 /// One page of an HTTP flow.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PageResult {
     /// The flow's name.
     pub flow: String,
@@ -207,7 +208,7 @@ pub struct PageResult {
 }
 
 /// What a run cost.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineResult {
     /// Events handled: arrivals at a link's far end, timers, applications.
     pub events: u64,
@@ -218,6 +219,14 @@ pub struct EngineResult {
 }
 
 impl RunResult {
+    /// The JSON Schema of a run's result, from which other languages make their types.
+    pub fn schema() -> schemars::Schema {
+        schemars::generate::SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator()
+            .into_root_schema_for::<RunResult>()
+    }
+
     pub(crate) fn new(
         scenario: &Scenario,
         seed: u64,

@@ -216,7 +216,7 @@ def interop(**options: Any) -> None:
 def _transfers(options: dict[str, Any]) -> tuple[list["Transfer"], list[Path]]:
     """Give the transfers, and the files that they were read from."""
     from bentpipe.live.interop import Over, matrix, over_scenario
-    from bentpipe.source import read_scenario
+    from bentpipe.scenario import Scenario
 
     if options["scenario"] is None:
         for option, given in (("--set", options["settings"]), ("--flow", options["flow"])):
@@ -232,7 +232,7 @@ def _transfers(options: dict[str, Any]) -> tuple[list["Transfer"], list[Path]]:
                 f"--{name.replace('_', '-')}: expected none beside SCENARIO, which says it: "
                 f"--set {key}=VALUE changes it"
             )
-    scenario = read_scenario(options["scenario"], list(options["settings"]))
+    scenario = Scenario.load(options["scenario"], options["settings"])
     over = Over.of(scenario, options["flow"])
     common = {key: value for key, value in _common(options).items() if key not in _SAID_BY_THE_SCENARIO}
     common |= {

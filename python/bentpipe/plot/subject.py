@@ -44,10 +44,11 @@ class Subject:
                 f"{name}: expected the folder that it is in, or a scenario, found a file of a result"
             )
         from bentpipe import runner
+        from bentpipe.scenario import Scenario
 
-        scenario = runner.load(name, settings)
+        scenario = Scenario.load(name, settings)
         outcome = runner.execute(scenario, runner.Plan(seed=seed, traces=True), title=scenario.title)
-        return cls(outcome.run["scenario"], outcome.run, outcome.traces, name, tuple(scenario.files))
+        return cls(outcome.run["scenario"], outcome.run, outcome.series, name, tuple(scenario.files))
 
     @classmethod
     def _read(cls, folder: Path, name: str) -> "Subject":

@@ -155,7 +155,7 @@ pub struct LinkView {
 }
 
 /// What a gateway saw and did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct GatewayStats {
     /// Flows active now.
     pub flows: u32,

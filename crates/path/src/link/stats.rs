@@ -1,8 +1,9 @@
 use bentpipe_units::Span;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a link did from the start of a run to its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LinkStats {
     /// Share of the time spent sending, 0 to 1.
     pub utilization: f64,

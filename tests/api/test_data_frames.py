@@ -1,0 +1,148 @@
+"""What Python and data frames get of a result."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bentpipe as bp
+from bentpipe import recording, typed
+from bentpipe.results import COLUMNS
+from conftest import LOSSY, SCENARIOS
+
+SCENARIO = bp.Scenario.from_toml(LOSSY)
+
+
+def test_the_types_of_a_result_are_those_of_the_rust_side() -> None:
+    assert typed.FILE.read_text(encoding="utf-8") == typed.generate(), "run: make types"
+
+
+@pytest.mark.parametrize("name", ["pages.toml", "leo-handover.toml", "relay.toml", "two-flows.toml"])
+def test_a_run_has_the_columns_of_the_schema(name: str) -> None:
+    result = bp.run(bp.Scenario.load(SCENARIOS / name), progress=False)
+    for what, columns in COLUMNS.items():
+        table = getattr(result, what)
+        assert all(set(row) == set(columns) for row in table)
+        arrow = pa.table(table)
+        assert arrow.column_names == list(columns)
+        assert arrow.num_rows == len(table) == len(result.run[what])  # type: ignore[literal-required]
+        for key, kind in columns.items():
+            assert pa.types.is_dictionary(arrow.schema.field(key).type) == (kind == "text")
+
+
+def test_a_row_is_found_by_its_name_and_a_wrong_one_names_those_that_are_there() -> None:
+    result = bp.run(SCENARIO)
+    assert result.flows["download"] is result.flows[0]
+    with pytest.raises(KeyError, match="no row 'upload' in flows: there are download"):
+        result.flows["upload"]
+
+
+def test_estimates_are_three_columns_and_replications_are_rows() -> None:
+    result = bp.replicate(SCENARIO, 4)
+    arrow = result.flows.to_arrow().to_pylist()[0]
+    goodput: Any = result.flows["download"]["goodput_bps"]
+    assert (arrow["goodput_bps"], arrow["goodput_bps_ci95"]) == (goodput["mean"], goodput["ci95"])
+    assert arrow["goodput_bps_n"] == 4
+    each = result.replications().to_arrow()
+    assert each["replication"].to_pylist() == [0, 1, 2, 3]
+    assert each["seed"].to_pylist() == result.run["seeds"]
+    assert np.mean(each["goodput_bps"].to_numpy()) == pytest.approx(goodput["mean"], rel=1e-12)
+    again = bp.run(SCENARIO, seed=each["seed"][2].as_py())
+    assert again.flows[0]["goodput_bps"] == each["goodput_bps"][2].as_py()
+
+
+def test_replications_that_were_not_kept_are_not_there() -> None:
+    with pytest.raises(bp.InputError, match=r"^replications: expected a result .* that kept them"):
+        bp.replicate(SCENARIO, 2, keep=False).replications()
+    wrong: Any = "flow"
+    with pytest.raises(bp.InputError, match=r"^what: expected one of flows, links, .*found 'flow'"):
+        bp.replicate(SCENARIO, 2).replications(wrong)
+
+
+def test_series_go_to_arrow_and_numpy_without_a_copy() -> None:
+    result = bp.run(SCENARIO, series=True)
+    one, other = pa.table(result.series), pa.table(result.series)
+    for name in ("time_s", "value"):
+        addresses = {table[name].chunk(0).to_numpy().__array_interface__["data"][0] for table in (one, other)}
+        assert len(addresses) == 1
+        first = result.series.curves[0]
+        assert getattr(first, name).__array_interface__["data"][0] == addresses.pop()
+    assert all(pa.types.is_dictionary(one.schema.field(name).type) for name in ("subject", "kind", "unit"))
+
+
+def test_the_columns_of_series_are_their_curves() -> None:
+    result = bp.run(SCENARIO, series=True)
+    rows = pa.table(result.series)
+    assert rows.num_rows == sum(len(trace.time_s) for trace in result.series)
+    for trace in result.series:
+        assert np.all(np.diff(trace.time_s) >= 0)
+        here = (pa.compute.field("subject") == trace.subject) & (pa.compute.field("kind") == trace.kind)
+        found = rows.filter(here)
+        assert np.array_equal(found["value"].to_numpy(), trace.value, equal_nan=True)
+        assert set(found["unit"].to_pylist()) == {trace.unit}
+
+
+def test_what_was_cut_or_read_is_a_table_too(tmp_path: Path) -> None:
+    path = tmp_path / "series.parquet"
+    bp.run(SCENARIO, series_file=path)
+    whole = bp.run(SCENARIO, series=True).series
+    read = bp.Traces.read(path)
+    assert pa.table(read).sort_by("time_s").num_rows == pa.table(whole).num_rows
+    cut = whole.between(1.0, 2.0)
+    assert pa.table(cut).num_rows == sum(len(trace.time_s) for trace in cut)
+    assert pa.table(bp.run(SCENARIO).series).num_rows == 0
+
+
+def test_a_file_in_several_parts_has_every_point_in_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording.FileRecorder, "rows_at_a_time", 1 << 16)
+    scenario = bp.Scenario.load(SCENARIOS / "two-flows.toml")
+    bp.run(scenario, series_file=tmp_path / "series.parquet", progress=False)
+    assert pq.read_metadata(tmp_path / "series.parquet").num_row_groups > 2
+    read = bp.Traces.read(tmp_path / "series.parquet")
+    whole = bp.run(scenario, series=True, progress=False).series
+    assert len(read.curves) == len(whole.curves)
+    for trace in whole:
+        same = read.get(trace.subject, trace.kind)
+        assert np.array_equal(same.time_s, trace.time_s)
+        assert np.array_equal(same.value, trace.value, equal_nan=True)
+
+
+def test_a_run_without_a_point_is_a_file_without_rows(tmp_path: Path) -> None:
+    path = tmp_path / "series.parquet"
+    bp.run(SCENARIO, series=[":buffer"], series_file=path)
+    assert pq.read_metadata(path).num_rows == 0
+    assert bp.Traces.read(path).curves == ()
+
+
+def test_a_disk_that_fails_while_points_are_written_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(recording.FileRecorder, "_write", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*series\.parquet'"):
+        bp.run(SCENARIO, series_file=tmp_path / "series.parquet")
+
+
+def test_results_say_what_they_are() -> None:
+    result = bp.replicate(SCENARIO.with_({"title": "<i>"}), 3)
+    assert "3 replications: download sack" in repr(result)
+    page = result._repr_html_()
+    assert "&lt;i&gt;" in page
+    assert "<i>" not in page
+    assert "goodput_bps" in page
+    assert "±" in page
+
+
+def test_importing_the_library_waits_for_neither_numpy_nor_pyarrow() -> None:
+    program = "import sys, bentpipe; print(sorted({'numpy', 'pyarrow', 'scipy'} & set(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert told.stdout == "[]\n"
