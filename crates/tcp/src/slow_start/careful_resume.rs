@@ -5,7 +5,9 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{SlowStart, SlowStartFactory};
+use super::{
+    HyStartOptions, HyStartPlusPlusOptions, SearchOptions, SlowStart, SlowStartFactory, StandardStartOptions,
+};
 use crate::Named;
 use crate::control::{Ack, Window};
 
@@ -30,11 +32,35 @@ pub struct CarefulResumeOptions {
     #[serde(deserialize_with = "number::<_, _, 0, 1>")]
     #[schemars(range(min = 0, max = 1))]
     pub beta: f64,
+    /// The slow start of the phases in which cwnd grows: `standard`, `hystart`, `hystart++` or `search`, with their defaults.
+    pub growth: ResumedGrowth,
+}
+
+/// What becomes of growth below ssthresh where Careful Resume does not hold cwnd.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ResumedGrowth {
+    /// RFC 5681.
+    #[default]
+    Standard,
+    /// Linux's HyStart.
+    HyStart,
+    /// HyStart++ (RFC 9406).
+    #[serde(rename = "hystart++")]
+    HyStartPlusPlus,
+    /// SEARCH (draft-chung-ccwg-search).
+    Search,
 }
 
 impl Default for CarefulResumeOptions {
     fn default() -> CarefulResumeOptions {
-        CarefulResumeOptions { saved_cwnd: 0, saved_rtt: Span::ZERO, max_jump: 1 << 30, beta: 0.5 }
+        CarefulResumeOptions {
+            saved_cwnd: 0,
+            saved_rtt: Span::ZERO,
+            max_jump: 1 << 30,
+            beta: 0.5,
+            growth: ResumedGrowth::Standard,
+        }
     }
 }
 
@@ -47,17 +73,23 @@ impl SlowStartFactory for CarefulResumeOptions {
     fn make(&self) -> Box<dyn SlowStart> {
         let saved = self.saved_cwnd > 0 && self.saved_rtt > Span::ZERO;
         let phase = if saved { Phase::Reconnaissance { initial: None } } else { Phase::Normal };
-        Box::new(CarefulResume { options: *self, phase, pipe: 0.0, initial: 0.0 })
+        let growth = match self.growth {
+            ResumedGrowth::Standard => StandardStartOptions.make(),
+            ResumedGrowth::HyStart => HyStartOptions::default().make(),
+            ResumedGrowth::HyStartPlusPlus => HyStartPlusPlusOptions.make(),
+            ResumedGrowth::Search => SearchOptions::default().make(),
+        };
+        Box::new(CarefulResume { options: *self, growth, phase, pipe: 0.0, initial: 0.0 })
     }
 }
 
 /// A start from what an earlier connection has saved, in the phases of RFC 9959 section 3.
 ///
-/// Growth below ssthresh is RFC 5681's, but for the phases in which the RFC holds cwnd. Bytes tell which ACK reaches which packet: those
+/// Growth below ssthresh is that of another slow start, but for the phases in which the RFC holds cwnd. Bytes tell which ACK reaches which packet: those
 /// outstanding when a phase began or ended.
-#[derive(Clone, Copy, Debug)]
 pub struct CarefulResume {
     options: CarefulResumeOptions,
+    growth: Box<dyn SlowStart>,
     phase: Phase,
     /// PipeSize: what the path is known to have held, in bytes.
     pipe: f64,
@@ -143,13 +175,14 @@ impl CarefulResume {
 }
 
 impl SlowStart for CarefulResume {
-    fn on_ack(&mut self, w: &mut Window, _ack: &Ack<'_>, growth: f64) {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, growth: f64) {
         if !matches!(self.phase, Phase::Unvalidated { .. } | Phase::SafeRetreat { .. }) {
-            w.cwnd += growth;
+            self.growth.on_ack(w, ack, growth);
         }
     }
 
     fn on_timeout(&mut self) {
+        self.growth.on_timeout();
         self.phase = Phase::Normal;
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use bentpipe_tcp::slow_start::{CarefulResumeOptions, HyStartPlusPlusOptions, SearchOptions};
+use bentpipe_tcp::slow_start::{CarefulResumeOptions, HyStartPlusPlusOptions, ResumedGrowth, SearchOptions};
 use bentpipe_tcp::{Config, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 
@@ -365,4 +365,24 @@ fn careful_resume_stops_at_a_loss_of_the_initial_data_and_at_a_timeout() {
     let expires = sender.next_timeout();
     sender.on_timeout(expires).unwrap();
     assert_eq!(sender.phase(), Some("normal"));
+}
+
+#[test]
+fn another_slow_start_may_grow_the_window_after_the_jump() {
+    // A link of 50 segments, with a queue without end: HyStart ends slow start by the train of ACKs, RFC 5681's goes on.
+    let ends = |growth| {
+        let saved = CarefulResumeOptions {
+            saved_cwnd: 50_000,
+            saved_rtt: Span::from_millis(100),
+            growth,
+            ..CarefulResumeOptions::default()
+        };
+        let config = Config { slow_start: saved.into(), initial_window: 10, ..config("sack") };
+        let rows = carry(&config, &Path { service: 2000, until: 800, ..Path::default() });
+        assert_eq!(names(&rows)[..3], ["reconnaissance", "unvalidated", "validating"]);
+        rows.last().unwrap().ssthresh
+    };
+    assert_eq!(ends(ResumedGrowth::Standard), f64::INFINITY);
+    let found = ends(ResumedGrowth::HyStart);
+    assert!((25.0..=100.0).contains(&found), "{found}");
 }
