@@ -35,11 +35,20 @@ pub struct HyStartOptions {
     pub low_window: f64,
     /// The longest time between two ACKs of a train (`hystart_ack_delta_us`).
     pub ack_delta: Span,
+    /// Look at nothing below the low window, not at the ends of rounds either: Linux 5.16 to 6.13, which began rounds too late (mended by
+    /// 25c1a9ca53db in January 2025).
+    pub late_rounds: bool,
 }
 
 impl Default for HyStartOptions {
     fn default() -> HyStartOptions {
-        HyStartOptions { ack_train: true, delay: true, low_window: 16.0, ack_delta: Span::from_millis(2) }
+        HyStartOptions {
+            ack_train: true,
+            delay: true,
+            low_window: 16.0,
+            ack_delta: Span::from_millis(2),
+            late_rounds: false,
+        }
     }
 }
 
@@ -126,11 +135,12 @@ impl SlowStart for HyStart {
             let smallest = seen.smallest.map_or(rtt, |smallest| smallest.min(rtt));
             seen.smallest = Some(smallest);
             seen.smoothed = Some(seen.smoothed.map_or(rtt, |smoothed| smoothed - smoothed / 8 + rtt / 8));
-            // Linux looks at nothing, not at the ends of rounds either, below the low window (`cubictcp_acked`).
-            if w.cwnd >= self.options.low_window * w.smss {
-                if ack.newest_sent_at().is_some_and(|sent| sent >= seen.round.began) {
-                    seen.round = Round { began: ack.now, train: ack.now, ..Round::default() };
-                }
+            let large = w.cwnd >= self.options.low_window * w.smss;
+            let ended = ack.newest_sent_at().is_some_and(|sent| sent >= seen.round.began);
+            if ended && (large || !self.options.late_rounds) {
+                seen.round = Round { began: ack.now, train: ack.now, ..Round::default() };
+            }
+            if large {
                 let long = self.options.ack_train && self.train_is_long(w, ack.now, smallest);
                 let risen = self.options.delay && self.rtt_has_risen(rtt, smallest);
                 if long || risen {

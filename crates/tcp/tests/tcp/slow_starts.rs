@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bentpipe_tcp::control::{Ack, Control, Window};
 use bentpipe_tcp::slow_start::{HyStartOptions, SlowStart};
-use bentpipe_tcp::{Catalogue, Config, Sender};
+use bentpipe_tcp::{Catalogue, Config, Growth, Sender};
 use bentpipe_units::{Span, Time};
 
 use crate::carried::{on_ack, sender};
@@ -238,4 +238,24 @@ impl Control for Paced {
             slow_start.on_ack(w, ack, growth);
         }
     }
+}
+
+#[test]
+fn late_rounds_begin_at_the_low_window() {
+    // Two segments acknowledged each 100 ms, from a window of 10; the RTT rises with the queue. A round begins with segment 11, and its ninth
+    // ACK ends slow start at 36 segments; where rounds begin at 16 segments only, that is at 48, as in the packet script of the kernels of then.
+    let ends = |late_rounds| {
+        let slow_start = HyStartOptions { late_rounds, ..HyStartOptions::default() };
+        let growth = Growth::Bytes { limit: 1000 };
+        let mut sender =
+            sender(&Config { slow_start: slow_start.into(), initial_window: 10, growth, ..config("sack") });
+        let first = sender.una();
+        for ack in 1..40 {
+            let now = ms(100 * u64::from(ack - 1));
+            while sender.poll(now).is_some() {}
+            on_ack(&mut sender, ms(100 * u64::from(ack)), first + 2000 * ack, &[]);
+        }
+        sender.window().ssthresh / 1000.0
+    };
+    assert_eq!((ends(false), ends(true)), (36.0, 48.0));
 }
