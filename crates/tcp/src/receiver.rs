@@ -188,6 +188,10 @@ impl Receiver {
             self.ack_now |= len > 0;
             0
         } else if start == self.nxt {
+            if let Some(held) = self.held.first().filter(|held| held.start < end) {
+                // RFC 2883 section 4.2: a segment that brings some of what is here.
+                self.note_duplicate(held.start, held.end.min(end));
+            }
             self.in_order(now, end)
         } else {
             self.out_of_order(SackBlock { start, end });

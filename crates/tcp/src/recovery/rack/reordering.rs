@@ -81,7 +81,7 @@ impl Reordering {
         if !self.seen || delivered < self.round_end {
             return;
         }
-        self.round_end = delivered + u64::from(cx.flight());
+        self.round_end = delivered + u64::from(cx.flight().max(1));
         self.more_steps = (self.more_steps + 1).min(MOST_STEPS - 1);
         self.persist = CALM;
     }
