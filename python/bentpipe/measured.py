@@ -23,7 +23,9 @@ from bentpipe.statistics import Failure, replication_seed
 from bentpipe.traces import Traces
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 _Row = TypeVar("_Row", bound=Mapping[str, Any])
 
@@ -195,6 +197,37 @@ class Result:
         seeds = [replication_seed(self.seed, number) for number in range(len(self.runs))]
         before = {"replication": numbers, "seed": [seeds[number] for number in numbers]}
         return Table(what, rows, combined=False, before=before)
+
+    def plot(
+        self,
+        *others: "Result",
+        flows: Sequence[str] = (),
+        start_s: float | None = None,
+        end_s: float | None = None,
+    ) -> "NDArray[np.object_]":
+        """Draw the time series in a figure of pyplot, with `others` beside them, as ``bentpipe plot`` does.
+
+        Gives the axes of matplotlib: a row for each of sequence numbers, window, round-trip time and queue,
+        and a column for each run, from `start_s` to `end_s`. The flows that fit the patterns `flows` are
+        lines, the others bands.
+
+        Raises
+        ------
+        InputError
+            A result has no time series, or no flow fits a pattern.
+        """
+        from matplotlib import pyplot
+
+        from bentpipe.plot import Page, Subject
+        from bentpipe.style import house_style
+
+        results = (self, *others)
+        if not all(result.series.curves for result in results):
+            raise InputError("series: expected results of bentpipe.run(..., series=True), found one without")
+        subjects = [Subject(result.run["scenario"], result.run, result.series) for result in results]
+        page = Page(subjects, flows=flows, start_s=start_s, end_s=end_s)
+        with house_style():
+            return page.draw(pyplot.figure(figsize=page.size_in, layout="constrained"))
 
     def json(self) -> str:
         """Give the numbers as the JSON of ``bentpipe run --json``."""

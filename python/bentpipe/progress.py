@@ -2,7 +2,9 @@
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from types import TracebackType
 from typing import Self
 
@@ -11,12 +13,15 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 
 _TERMINAL_AFTER_S = 0.5
 _TERMINAL_EVERY_S = 0.1
+_NOTEBOOK_EVERY_S = 0.5
 _LOG_AFTER_S = 2.0
 _LOG_EVERY_S = 10.0
 
 
 class Reporter:
-    """Shows how far a job is and how long it will take: a bar on a terminal, now and then a line elsewhere.
+    """Shows how far a job is and how long it will take.
+
+    That is a bar on a terminal, a line that changes in a notebook, and now and then a line elsewhere.
 
     A short job shows nothing, nor does one without a title.
     """
@@ -27,7 +32,9 @@ class Reporter:
         self._bar: Progress | None = None
         self._task = TaskID(0)
         self._began = time.monotonic()
-        self._due = self._began + (_TERMINAL_AFTER_S if self._console.is_terminal else _LOG_AFTER_S)
+        self._line: Callable[[str], None] | None = None
+        here = self._console.is_terminal or self._console.is_jupyter
+        self._due = self._began + (_TERMINAL_AFTER_S if here else _LOG_AFTER_S)
 
     def __enter__(self) -> Self:
         return self
@@ -35,6 +42,8 @@ class Reporter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
+        if self._line is not None:
+            self._line("")
         if self._bar is not None:
             # A terminal that was closed takes nothing more.
             with suppress(OSError):
@@ -51,10 +60,16 @@ class Reporter:
         now = time.monotonic()
         total = None if share is None else 1.0
         if not self._console.is_terminal:
-            self._due = now + _LOG_EVERY_S
             done = "" if share is None else f"{share:.0%}, "
             left = f"about {spell((now - self._began) * (1 / share - 1))} left, " if share else ""
-            print(f"{self._title}: {done}{left}{detail}", file=sys.stderr, flush=True)
+            line = f"{self._title}: {done}{left}{detail}"
+            if self._console.is_jupyter:
+                self._due = now + _NOTEBOOK_EVERY_S
+                self._line = self._line or _line_of_notebook()
+                self._line(line)
+            else:
+                self._due = now + _LOG_EVERY_S
+                print(line, file=sys.stderr, flush=True)
             return
         self._due = now + _TERMINAL_EVERY_S
         if self._bar is None:
@@ -70,6 +85,13 @@ class Reporter:
             self._task = self._bar.add_task(self._title, total=total, detail=detail)
             self._bar.start()
         self._bar.update(self._task, completed=share, total=total, detail=detail)
+
+
+def _line_of_notebook() -> Callable[[str], None]:
+    """Give what shows a line in the cell that runs, in the place of the one before."""
+    # The notebook that runs us has it; we do not depend on it.
+    shown = import_module("IPython.display").display({"text/plain": ""}, raw=True, display_id=True)
+    return lambda text: shown.update({"text/plain": text}, raw=True)
 
 
 def spell(seconds: float) -> str:

@@ -72,22 +72,30 @@ def picture(path: Path, size: tuple[float, float], about: str = "") -> Iterator[
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context():
+    with house_style():
         mpl.use("agg")
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        kind = picture_format(path)
+        metadata = (
+            {"Date": None}
+            if kind == "svg"
+            else {"Software": "bentpipe", **({"Description": about} if about else {})}
+        )
+        figure.savefig(path, format=kind, metadata=metadata)
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Have matplotlib draw in the house style meanwhile."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcParams.update(_SETTINGS)
         mpl.rcParams["font.family"] = [_SETTINGS["font.family"], *_installed(_FURTHER_SCRIPTS)]
-        figure = Figure(figsize=size, layout="constrained")
-        with warnings.catch_warnings():
-            # A sign that no font has is drawn as a box, which says as much.
-            warnings.filterwarnings("ignore", message="Glyph .* missing from")
-            yield figure
-            kind = picture_format(path)
-            metadata = (
-                {"Date": None}
-                if kind == "svg"
-                else {"Software": "bentpipe", **({"Description": about} if about else {})}
-            )
-            figure.savefig(path, format=kind, metadata=metadata)
+        # A sign that no font has is drawn as a box, which says as much.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
 
 
 def _installed(names: Sequence[str]) -> list[str]:

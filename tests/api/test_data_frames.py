@@ -132,6 +132,26 @@ def test_a_disk_that_fails_while_points_are_written_ends_the_run(
         bp.run(SCENARIO, series_file=tmp_path / "series.parquet")
 
 
+def test_a_plot_gives_its_axes_and_leaves_the_style_of_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    before = dict(mpl.rcParams)
+    result, other = bp.run(SCENARIO, series=True), bp.run(SCENARIO, seed=8, series=True)
+    axes: Any = result.plot(other, start_s=1.0, end_s=3.0)
+    assert axes.shape == (4, 2)
+    assert [row[0].get_ylabel().split(" (")[0].split(",")[0] for row in axes][-1].startswith("queue")
+    low, high = axes[0, 0].get_xlim()
+    assert 0.5 < low <= 1.1
+    assert 2.9 <= high < 3.5
+    assert axes[0, 0].get_title(loc="left") != axes[0, 1].get_title(loc="left")
+    assert dict(mpl.rcParams) == before
+    pyplot.close(axes[0, 0].figure)
+    with pytest.raises(bp.InputError, match=r"^series: expected results of .*series=True"):
+        result.plot(bp.run(SCENARIO))
+
+
 def test_results_say_what_they_are() -> None:
     result = bp.replicate(SCENARIO.with_({"title": "<i>"}), 3)
     assert "3 replications: download sack" in repr(result)

@@ -1,8 +1,8 @@
 """The pictures people expect of a TCP run: time-sequence, window, round-trip time, queue; a column a run."""
 
-from bentpipe.plot.page import draw_runs, end_of
+from bentpipe.plot.page import Page, draw_runs, end_of
 from bentpipe.plot.panels import draw_sequence
 from bentpipe.plot.scales import label_axis
 from bentpipe.plot.subject import Subject
 
-__all__ = ["Subject", "draw_runs", "draw_sequence", "end_of", "label_axis"]
+__all__ = ["Page", "Subject", "draw_runs", "draw_sequence", "end_of", "label_axis"]

@@ -15,7 +15,10 @@ from bentpipe.results import Handover, mean
 from bentpipe.style import GREY, picture
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 _MAXIMUM_QUEUES = 4
 _SHORT_QUEUE = 0.05
@@ -45,40 +48,70 @@ def draw_runs(
     InputError
         No flow fits a pattern.
     """
-    choice = Choice.of(subjects, flows)
-    start = start_s or 0.0
-    end = end_s or end_of(subjects)
-    queues = _longest_queues(subjects)
-    views = [View(Curves(subject, start, end), choice, queues) for subject in subjects]
-    rows = _panels(views)
-    column_in = 8.0 * min(1.0, 0.35 + 0.65 / len(subjects))
-    height = 0.7 + 1.2 * sum(share for _, share in rows)
+    page = Page(subjects, start_s=start_s, end_s=end_s, flows=flows)
     about = ", ".join(subject.run.get("identity", "") for subject in subjects)
-    with picture(path, (3.0 + column_in * len(subjects), height), about) as figure:
-        grid = figure.subplots(
-            len(rows),
-            len(subjects),
+    with picture(path, page.size_in, about) as figure:
+        page.draw(figure)
+
+
+class Page:
+    """Runs side by side, a column each, ready to be drawn in a figure of `size_in` inches.
+
+    Raises
+    ------
+    InputError
+        No flow fits a pattern.
+    """
+
+    def __init__(
+        self,
+        subjects: Sequence[Subject],
+        *,
+        start_s: float | None = None,
+        end_s: float | None = None,
+        flows: Sequence[str] = (),
+    ) -> None:
+        self._subjects = subjects
+        self._choice = Choice.of(subjects, flows)
+        self._start = start_s or 0.0
+        self._end = end_s or end_of(subjects)
+        queues = _longest_queues(subjects)
+        self._views = [
+            View(Curves(subject, self._start, self._end), self._choice, queues) for subject in subjects
+        ]
+        self._rows = _panels(self._views)
+        self._column_in = 8.0 * min(1.0, 0.35 + 0.65 / len(subjects))
+        height = 0.7 + 1.2 * sum(share for _, share in self._rows)
+        self.size_in = (3.0 + self._column_in * len(subjects), height)
+
+    def draw(self, figure: "Figure") -> "NDArray[np.object_]":
+        """Draw in a figure; give its axes, a row a panel and a column a run."""
+        grid: NDArray[np.object_] = figure.subplots(
+            len(self._rows),
+            len(self._subjects),
             sharex="all",
             squeeze=False,
-            height_ratios=[share for _, share in rows],
+            height_ratios=[share for _, share in self._rows],
         )
-        for (panel, _), row in zip(rows, grid, strict=True):
+        for (panel, _), row in zip(self._rows, grid, strict=True):
             entries: Legend = {}
-            for axes, view in zip(row, views, strict=True):
+            for axes, view in zip(row, self._views, strict=True):
                 entries |= panel(axes, view)
-            _finish(row, panel, entries, choice)
+            _finish(row, panel, entries, self._choice)
             for axes in row[1:]:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)
         figure.align_ylabels(grid[:, 0])
-        together, each = headings(subjects)
+        together, each = headings(self._subjects)
         if together:
             figure.suptitle(fill(together, 110), fontsize=12, fontweight="bold")
-        marked = any(subject.run["handovers"] for subject in subjects)
-        for subject, column, heading in zip(subjects, grid.T, each, strict=True):
-            _mark_handovers(column, subject.run["handovers"], start, end)
-            column[0].set_title(fill(heading, int(column_in / _INCHES_A_LETTER)), pad=18 if marked else None)
-            column[-1].set_xlabel(label_time(column[-1], start, end))
+        marked = any(subject.run["handovers"] for subject in self._subjects)
+        letters = int(self._column_in / _INCHES_A_LETTER)
+        for subject, column, heading in zip(self._subjects, grid.T, each, strict=True):
+            _mark_handovers(column, subject.run["handovers"], self._start, self._end)
+            column[0].set_title(fill(heading, letters), pad=18 if marked else None)
+            column[-1].set_xlabel(label_time(column[-1], self._start, self._end))
+        return grid
 
 
 def end_of(subjects: Sequence[Subject]) -> float:
