@@ -135,6 +135,8 @@ pub struct Config {
     pub restart_after_idle: bool,
     /// Grow cwnd only when the sender filled it (RFC 7661 section 4.1, RFC 2861 section 3).
     pub grow_only_when_limited: bool,
+    /// New data waits until so many segments, or a third of the window, may go at once, as behind TCP segmentation offload; 1 for no wait.
+    pub burst: u32,
     /// Timeouts in a row without progress, after which the connection ends with an error (R2 of RFC 1122 4.2.3.5).
     pub max_retransmissions: u32,
     /// How long a closed end remembers the connection (TIME-WAIT, twice the MSL).
@@ -266,6 +268,7 @@ impl Profile {
             recover_guard: true,
             restart_after_idle: true,
             grow_only_when_limited: true,
+            burst: 1,
             max_retransmissions: 15,
             time_wait: Span::from_millis(60_000),
         };

@@ -243,6 +243,8 @@ pub(crate) struct TcpFile {
     pub(crate) restart_after_idle: Option<bool>,
     /// Open the window only when it was full (RFC 7661).
     pub(crate) grow_only_when_limited: Option<bool>,
+    /// New data waits until so many segments, or a third of the window, may go at once; default 1.
+    pub(crate) burst: Option<Whole<1, 64>>,
     /// Timeouts in a row that end the connection with an error.
     pub(crate) max_retransmissions: Option<Whole<0, 255>>,
     /// How long a closed end remembers the connection (TIME-WAIT).

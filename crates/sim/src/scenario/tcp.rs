@@ -160,7 +160,7 @@ fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
     config.delayed_ack = delayed_ack(file, config.delayed_ack)?;
     timers(file, &mut config)?;
     lay!(file => config; timestamps, sack, duplicate_sack, ecn, limited_transmit, recover_guard, restart_after_idle,
-        grow_only_when_limited, duplicate_threshold, max_retransmissions, time_wait);
+        grow_only_when_limited, duplicate_threshold, burst, max_retransmissions, time_wait);
     Ok(config)
 }
 

@@ -137,6 +137,10 @@ pub struct Sender {
     resent_this_pass: u32,
     timeouts_in_a_row: u32,
     max_retransmissions: u32,
+    /// New data goes out so many segments at a time; 1 for as soon as it may.
+    burst: u32,
+    /// Whether a burst goes out.
+    bursting: bool,
     slow_start: Box<dyn SlowStart>,
     pacing: Pacing,
     restart_window: Option<f64>,
@@ -200,6 +204,8 @@ impl Sender {
             resent_this_pass: 0,
             timeouts_in_a_row: 0,
             max_retransmissions: config.max_retransmissions,
+            burst: config.burst,
+            bursting: false,
             slow_start,
             pacing: Pacing::default(),
             restart_window: restart_window(config, agreed),
@@ -402,7 +408,7 @@ impl Sender {
             self.look_at_start();
         }
         let idle = self.recovery.is_idle() && self.record.board().is_empty();
-        self.plain = idle && !self.paced && !self.probing && !self.start_listens;
+        self.plain = idle && !self.paced && !self.probing && !self.start_listens && self.burst == 1;
         self.note_other_timer();
     }
 

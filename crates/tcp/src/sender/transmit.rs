@@ -95,11 +95,28 @@ impl Sender {
         match self.recovery.next(&outstanding) {
             Next::Again(range) => Some(self.resend(now, range)),
             Next::NewData { room } => {
-                let sent = self.send_new_data(now, rwnd, room)?;
+                if self.burst > 1 && !in_recovery && self.waits_for_burst(room, rwnd) {
+                    return None;
+                }
+                let Some(sent) = self.send_new_data(now, rwnd, room) else {
+                    self.bursting = false;
+                    return None;
+                };
                 Some(Outgoing { last: in_recovery && self.is_last(room.saturating_sub(sent.len)), ..sent })
             }
             Next::Nothing => None,
         }
+    }
+
+    /// Whether the window has too little room for a burst, with more under way that will make some; once one has begun, it goes on for as long
+    /// as there is room. A third of the window is enough (`tcp_tso_should_defer`, `tcp_tso_win_divisor`).
+    fn waits_for_burst(&mut self, room: u32, rwnd: u32) -> bool {
+        let room = room.min(rwnd.saturating_sub(self.flight()));
+        let window = (self.window.cwnd as u32).min(rwnd);
+        let enough = (self.burst * self.smss).min(window / 3);
+        let all = u64::from(room) >= self.unsent;
+        self.bursting |= self.una == self.max || room >= enough || all;
+        !self.bursting
     }
 
     #[inline(always)]

@@ -59,6 +59,7 @@ fn configs() -> impl Strategy<Value = Config> {
             config.growth = if on[6] { Growth::PerAck } else { Growth::Bytes { limit } };
             config.delayed_ack.segments = if on[7] { 2 } else { 1 };
             config.duplicate_sack = on[8];
+            config.burst = if on[0] == on[3] { 8 } else { 1 };
             // Even where nearly everything is lost for a while, nobody gives up.
             config.max_retransmissions = 200;
             config.time_wait = Span::from_millis(20_000_000);

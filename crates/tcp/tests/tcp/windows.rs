@@ -271,3 +271,34 @@ fn after_an_idle_time_of_one_rto_cwnd_is_the_restart_window() {
     assert_eq!(burst(true, 1000), 16);
     assert_eq!(burst(true, 1001), 3);
 }
+
+#[test]
+fn new_data_waits_for_a_burst_or_a_third_of_the_window() {
+    // ACKs come a millisecond apart, and each makes room for a segment.
+    let sizes = |burst: u32, window: u32| {
+        let config =
+            Config { burst, receive_window: window * 1000, initial_window: window, ..config("sack") };
+        let mut count = 0;
+        let mut net = Net::alike(config).through(move |p| {
+            count += u64::from(p.from == SERVER);
+            if p.from == SERVER { Fate::late(count) } else { Fate::pass() }
+        });
+        net.open();
+        net.write(CLIENT, 60_000);
+        net.run_to(1000);
+        let mut bursts: Vec<(f64, u32)> = Vec::new();
+        for sent in net.data_by(CLIENT) {
+            match bursts.last_mut().filter(|(at, _)| *at == sent.ms()) {
+                Some((_, count)) => *count += 1,
+                None => bursts.push((sent.ms(), 1)),
+            }
+        }
+        assert_eq!(net.read[SERVER], 60_000, "{}", net.trace());
+        bursts.into_iter().map(|(_, count)| count).collect::<Vec<_>>()
+    };
+    assert!(sizes(1, 24)[1..].iter().all(|&count| count == 1));
+    // 24 at first; then four at a time; the last 36 are nine such.
+    assert_eq!(sizes(4, 24), [24, 4, 4, 4, 4, 4, 4, 4, 4, 4]);
+    // A third of 12 is four, fewer than eight.
+    assert_eq!(sizes(8, 12)[1..11], [4; 10]);
+}
