@@ -196,14 +196,18 @@ impl Profile {
                 "Linux 2.4.19: quick ACKs, timestamps, D-SACK, variance term 200 ms at least; recovery sack-linux-2.4 beside it"
             }
             Profile::Linux => {
-                "Linux 6.18: initial window 10, cubic, timestamps, D-SACK, quick ACKs, variance term 200 ms at least"
+                "Linux 6.18: cubic over rack, initial window 10, a receive buffer that grows, timestamps, D-SACK, quick ACKs"
             }
         }
     }
 
     /// The recovery of a flow that names none.
     pub const fn recovery(self) -> &'static str {
-        "sack"
+        match self {
+            // tcp_recovery 1, tcp_early_retrans 3, tcp_frto 2.
+            Profile::Linux => "rack",
+            _ => "sack",
+        }
     }
 
     /// The control of a flow that names none.
