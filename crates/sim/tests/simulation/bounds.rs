@@ -23,7 +23,7 @@ enum Bound {
 
 /// Controls and slow starts that are above a bound by their own equations, and why. All others hold it, and these are above it somewhere
 /// in the tests.
-const ABOVE: [(&str, Bound, &str); 8] = [
+const ABOVE: [(&str, Bound, &str); 10] = [
     ("adalr", Bound::Doubling, "an ACK adds up to √60/4 segments, also one of a single segment"),
     ("adalr", Bound::Reno, "congestion avoidance adds √ρ/2 times as much, 3 times at 600 ms"),
     ("adalr+afc", Bound::Doubling, "as adalr"),
@@ -31,6 +31,8 @@ const ABOVE: [(&str, Bound, &str); 8] = [
     ("adalr+afc", Bound::Cubic, "as afc"),
     ("afc", Bound::Reno, "one loss in a window reduces nothing"),
     ("afc", Bound::Cubic, "one loss in a window reduces nothing"),
+    ("bbr1", Bound::Reno, "a loss reduces nothing for longer than a round trip"),
+    ("bbr1", Bound::Cubic, "a loss reduces nothing for longer than a round trip"),
     ("cubic", Bound::Reno, "its own response function is above Reno's over a long round trip"),
 ];
 

@@ -5,6 +5,9 @@
 //! events, never after a scheme.
 
 mod events;
+mod rounds;
+#[cfg(test)]
+mod test_path;
 mod window;
 
 use std::any::Any;
@@ -26,6 +29,7 @@ schemes! {
     adalr::AdalrOptions,
     afc::AfcOptions,
     cubic::CubicOptions,
+    bbr1::Bbr1Options,
 }
 
 /// What makes the control of each connection: as a rule its options.

@@ -72,6 +72,7 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
             "adalr",
             "afc",
             "cubic",
+            "bbr1",
             "newreno-1999",
             "hystart",
             "limited",

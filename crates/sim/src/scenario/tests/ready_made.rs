@@ -149,7 +149,8 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "adalr-newreno",
             "afc",
             "adalr+afc",
-            "cubic"
+            "cubic",
+            "bbr1"
         ])
     );
     assert_eq!(flow["count"]["type"], "integer");

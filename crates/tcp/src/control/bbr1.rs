@@ -1,0 +1,465 @@
+//! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), as Linux has it in `net/ipv4/tcp_bbr.c`: `bbr1`.
+//!
+//! Names in code type are Linux's. Where both say something, Linux's constants count, which are 256ths.
+
+mod extra;
+mod policed;
+mod probe_rtt;
+
+use bentpipe_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::rounds::{RoundMax, draw};
+use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
+use crate::slow_start::SlowStart;
+use crate::{Named, RateSample};
+use extra::Extra;
+use policed::Policed;
+
+/// `bbr_high_gain`: 2/ln 2 in 256ths, rounded up, by which what is sent doubles each round trip.
+const HIGH_GAIN: f64 = 739.0 / 256.0;
+/// `bbr_drain_gain`: its inverse, rounded down.
+const DRAIN_GAIN: f64 = 88.0 / 256.0;
+/// `bbr_cwnd_gain`, of `ProbeBW`: room for ACKs that come late or together.
+const CWND_GAIN: f64 = 2.0;
+/// `bbr_pacing_gain`: those of a cycle of `ProbeBW`, each for the time of the smallest RTT.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// `bbr_bw_rtts` is 10 rounds, and the one that goes on.
+const BANDWIDTH_ROUNDS: u64 = 11;
+/// `bbr_cwnd_min_target`, in segments.
+const LEAST: f64 = 4.0;
+/// `bbr_pacing_margin_percent` is 1: the rate stays below the estimate.
+const MARGIN: f64 = 0.99;
+/// `bbr_full_bw_thresh`, `bbr_full_bw_cnt`: the pipe is full when so many rounds brought no such growth.
+const GROWTH: f64 = 1.25;
+const FULL_AFTER: u32 = 3;
+/// `bbr_min_tso_rate` is 1.2 Mbit/s: below it a segment goes at a time. In bytes a second.
+const SINGLES_BELOW: f64 = 150_000.0;
+/// `GSO_MAX_SIZE` less the headers, and `0x7F` segments: the most that goes at once.
+const LARGEST_BURST: f64 = 65_215.0;
+const MOST_SEGMENTS: f64 = 127.0;
+/// `TCP_INIT_CWND`, in segments.
+const FIRST_WINDOW: f64 = 10.0;
+/// Options of the control bbr1. The default is Linux's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bbr1Options {
+    /// Go by the long-term rate where losses look like those of a policer (Linux's `lt_bw`).
+    pub long_term_rate: bool,
+}
+
+impl Default for Bbr1Options {
+    fn default() -> Bbr1Options {
+        Bbr1Options { long_term_rate: true }
+    }
+}
+
+impl Named for Bbr1Options {
+    const NAME: &'static str = "bbr1";
+    const SUMMARY: &'static str =
+        "BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00)";
+}
+
+impl ControlFactory for Bbr1Options {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Bbr1::new(*self))
+    }
+
+    fn recoveries(&self) -> &[&str] {
+        &["rack"]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// What the recovery is doing; Linux's `icsk_ca_state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    None,
+    FastRecovery,
+    /// After a timeout, until so many bytes more are acknowledged.
+    Timeout(u64),
+}
+
+/// The control of BBR version 1. Rates are in bytes a second, volumes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Bbr1 {
+    mode: Mode,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    /// Of the handshake; none before the first ACK where the SYN was sent again.
+    first_rtt: Option<Span>,
+    /// Whether `pacing_rate` was set by a round trip.
+    has_paced: bool,
+    bandwidth: RoundMax<{ BANDWIDTH_ROUNDS as usize }>,
+    rounds: u64,
+    round_start: bool,
+    /// The round is over when a segment is acknowledged that was sent after so much was delivered.
+    round_ends: u64,
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    /// The smallest of the connection, which no rate's interval is below.
+    least_rtt: Span,
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round_done: bool,
+    cycle: usize,
+    cycle_began: Time,
+    filled: bool,
+    full_bandwidth: f64,
+    full_rounds: u32,
+    repair: Repair,
+    /// What the recovery was doing at the last ACK.
+    repair_before: Repair,
+    conserving: bool,
+    /// Whether the timer has expired since the last ACK.
+    timed_out: bool,
+    prior_cwnd: f64,
+    resuming: bool,
+    extra: Extra,
+    policed: Policed,
+}
+
+impl Bbr1 {
+    /// A control that has seen nothing.
+    pub fn new(options: Bbr1Options) -> Bbr1 {
+        Bbr1 {
+            mode: Mode::Startup,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            first_rtt: None,
+            has_paced: false,
+            bandwidth: RoundMax::default(),
+            rounds: 0,
+            round_start: false,
+            round_ends: 0,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            least_rtt: Span::ZERO,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            cycle: 0,
+            cycle_began: Time::ZERO,
+            filled: false,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            repair: Repair::None,
+            repair_before: Repair::None,
+            conserving: false,
+            timed_out: false,
+            prior_cwnd: 0.0,
+            resuming: false,
+            extra: Extra::default(),
+            policed: Policed::new(options.long_term_rate),
+        }
+    }
+
+    /// The estimate of the bottleneck's rate.
+    fn rate(&self) -> f64 {
+        self.policed.rate().unwrap_or(self.bandwidth.get())
+    }
+
+    /// Segments that Linux makes one packet of for its own layers: a millisecond's worth, by a shift of 10.
+    fn burst(w: &Window) -> f64 {
+        let least = if w.pacing_rate < SINGLES_BELOW { 1.0 } else { 2.0 };
+        let bytes = (w.pacing_rate / 1024.0).min(LARGEST_BURST);
+        (bytes / w.smss).floor().max(least).min(MOST_SEGMENTS)
+    }
+
+    /// The bandwidth-delay product, in segments.
+    fn bdp(&self, w: &Window, rate: f64, gain: f64) -> f64 {
+        match self.min_rtt {
+            Some(min_rtt) => (rate * min_rtt.as_secs() * gain / w.smss).ceil(),
+            None => FIRST_WINDOW,
+        }
+    }
+
+    /// `bbr_quantization_budget`: room for what both hosts hold in bursts, and an even number against delayed ACKs.
+    fn with_bursts(&self, w: &Window, segments: f64) -> f64 {
+        let even = ((segments + 3.0 * Bbr1::burst(w)) / 2.0).ceil() * 2.0;
+        if self.mode == Mode::ProbeBw && self.cycle == 0 { even + 2.0 } else { even }
+    }
+
+    /// `bbr_inflight`: what is in flight at the rate's estimate times `gain`, in bytes.
+    fn inflight(&self, w: &Window, gain: f64) -> f64 {
+        self.with_bursts(w, self.bdp(w, self.bandwidth.get(), gain)) * w.smss
+    }
+
+    fn save_cwnd(&mut self, w: &Window) {
+        let intact = self.repair_before == Repair::None && self.mode != Mode::ProbeRtt;
+        self.prior_cwnd = if intact { w.cwnd } else { self.prior_cwnd.max(w.cwnd) };
+    }
+
+    /// `bbr_set_pacing_rate`: the rate falls only once the pipe was full.
+    fn set_pacing_rate(&mut self, w: &mut Window, gain: f64) {
+        if !self.has_paced
+            && let Some(rtt) = self.first_rtt
+        {
+            self.has_paced = true;
+            w.pacing_rate = HIGH_GAIN * MARGIN * w.cwnd / rtt.as_secs().max(1e-6);
+        }
+        let rate = self.rate() * gain * MARGIN;
+        // Before there is an RTT, Linux paces by one of a millisecond, which is as good as not at all.
+        if rate > 0.0 && (self.filled || rate > w.pacing_rate) {
+            w.pacing_rate = rate;
+        }
+    }
+
+    /// A round is over when what was sent in it is acknowledged; the samples of the last ten make the estimate.
+    fn update_bandwidth(&mut self, ack: &Ack<'_>, sample: &RateSample) {
+        if sample.prior_delivered >= self.round_ends {
+            self.round_ends = ack.delivered();
+            self.rounds += 1;
+            self.round_start = true;
+            self.conserving = false;
+        }
+        if self.policed.on_sample(ack, sample, self.round_start, self.mode == Mode::ProbeBw) {
+            self.enter_probe_bw(ack.now);
+        }
+        // A sample that the application limits counts only where it shows more than is known.
+        let rate = sample.rate();
+        if !sample.app_limited || rate >= self.bandwidth.get() {
+            self.bandwidth.add(self.rounds, BANDWIDTH_ROUNDS, rate);
+        }
+    }
+
+    /// `bbr_is_next_cycle_phase`.
+    fn update_cycle(&mut self, w: &Window, ack: &Ack<'_>, before: f64) {
+        if self.mode != Mode::ProbeBw {
+            return;
+        }
+        let whole = ack.now.since(self.cycle_began) > self.min_rtt.unwrap_or(Span::ZERO);
+        let over = if self.pacing_gain > 1.0 {
+            // Until so much is in flight, unless it does not fit.
+            whole && (ack.newly_lost() > 0 || before >= self.inflight(w, self.pacing_gain))
+        } else if self.pacing_gain < 1.0 {
+            whole || before <= self.inflight(w, 1.0)
+        } else {
+            whole
+        };
+        if over {
+            self.next_in_cycle(ack.now);
+        }
+    }
+
+    fn next_in_cycle(&mut self, now: Time) {
+        self.cycle = (self.cycle + 1) % CYCLE.len();
+        self.cycle_began = now;
+    }
+
+    /// `bbr_reset_probe_bw_mode`: it begins anywhere in the cycle but where it would drain.
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.mode = Mode::ProbeBw;
+        self.cycle = CYCLE.len() - 1 - draw(now, 7) as usize;
+        self.next_in_cycle(now);
+    }
+
+    /// `bbr_check_full_bw_reached`: the pipe is full when three rounds brought less than a quarter more.
+    fn check_filled(&mut self, sample: &RateSample) {
+        if self.filled || !self.round_start || sample.app_limited {
+            return;
+        }
+        let bandwidth = self.bandwidth.get();
+        if bandwidth >= self.full_bandwidth * GROWTH {
+            self.full_bandwidth = bandwidth;
+            self.full_rounds = 0;
+            return;
+        }
+        self.full_rounds += 1;
+        self.filled = self.full_rounds >= FULL_AFTER;
+    }
+
+    /// `bbr_check_drain`. What is in flight is what has left the sender: Linux, which counts what waits for its time too, takes that off.
+    fn check_drained(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        if self.mode == Mode::Startup && self.filled {
+            self.mode = Mode::Drain;
+            w.ssthresh = self.inflight(w, 1.0);
+        }
+        if self.mode == Mode::Drain && f64::from(ack.in_flight()) <= self.inflight(w, 1.0) {
+            self.enter_probe_bw(ack.now);
+        }
+    }
+
+    /// `bbr_update_gains`.
+    fn update_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            Mode::ProbeBw if self.policed.rate().is_some() => (1.0, CWND_GAIN),
+            Mode::ProbeBw => (CYCLE[self.cycle], CWND_GAIN),
+            Mode::ProbeRtt => (1.0, 1.0),
+        };
+    }
+
+    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery as much goes out as is delivered. Whether it goes on.
+    fn modulate(&mut self, w: &mut Window, ack: &Ack<'_>) -> bool {
+        let conserved = f64::from(ack.in_flight()) + f64::from(ack.newly_delivered());
+        let mut cwnd = (w.cwnd - f64::from(ack.newly_lost())).max(w.smss);
+        let before = std::mem::replace(&mut self.repair_before, self.repair);
+        if self.repair == Repair::FastRecovery && before != Repair::FastRecovery {
+            self.conserving = true;
+            self.round_ends = ack.delivered();
+            cwnd = conserved;
+        } else if before != Repair::None && self.repair == Repair::None {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.conserving = false;
+        }
+        w.cwnd = if self.conserving { cwnd.max(conserved) } else { cwnd };
+        self.conserving
+    }
+
+    /// `bbr_set_cwnd`.
+    fn set_cwnd(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        let acked = f64::from(ack.newly_delivered());
+        if acked > 0.0 && !self.modulate(w, ack) {
+            let rate = self.rate();
+            let mut target = self.bdp(w, rate, self.cwnd_gain);
+            if self.filled {
+                target += (self.extra.most(rate) / w.smss).floor();
+            }
+            let target = self.with_bursts(w, target) * w.smss;
+            if self.filled {
+                w.cwnd = (w.cwnd + acked).min(target);
+            } else if w.cwnd < target || (ack.delivered() as f64) < FIRST_WINDOW * w.smss {
+                w.cwnd += acked;
+            }
+            w.cwnd = w.cwnd.max(LEAST * w.smss);
+        }
+        if self.mode == Mode::ProbeRtt {
+            w.cwnd = w.cwnd.min(LEAST * w.smss);
+        }
+    }
+}
+
+impl Control for Bbr1 {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
+        if let Repair::Timeout(left) = self.repair {
+            let left = left.saturating_sub(u64::from(ack.acked));
+            self.repair = if left > 0 { Repair::Timeout(left) } else { Repair::None };
+        }
+        let probes = self.mode == Mode::ProbeBw;
+        if std::mem::take(&mut self.timed_out) && self.policed.on_timeout(ack, probes) {
+            self.enter_probe_bw(ack.now);
+        }
+        if let Some(rtt) = ack.rtt() {
+            self.first_rtt.get_or_insert(rtt);
+            self.least_rtt = if self.least_rtt == Span::ZERO { rtt } else { self.least_rtt.min(rtt) };
+        }
+        self.round_start = false;
+        // `tcp_rate_gen`: an interval below the smallest RTT comes of a segment that was sent again without need.
+        let sample =
+            ack.rate().filter(|sample| sample.interval > Span::ZERO && sample.interval >= self.least_rtt);
+        let before =
+            f64::from(ack.in_flight()) + f64::from(ack.newly_delivered()) + f64::from(ack.newly_lost());
+        if let Some(sample) = &sample {
+            self.update_bandwidth(ack, sample);
+            let (rate, acked) = (self.rate(), f64::from(ack.newly_delivered()));
+            self.extra.on_ack(ack.now, acked, rate, w.cwnd, self.round_start);
+        }
+        self.update_cycle(w, ack, before);
+        if let Some(sample) = &sample {
+            self.check_filled(sample);
+        }
+        self.check_drained(w, ack);
+        self.update_min_rtt(w, ack, sample.as_ref());
+        self.update_gains();
+        self.policed.note(ack);
+        self.set_pacing_rate(w, self.pacing_gain);
+        w.send_quantum = Bbr1::burst(w) * w.smss;
+        w.held_back = self.mode == Mode::ProbeRtt;
+        self.set_cwnd(w, ack);
+    }
+
+    /// Linux does not pace the first ten segments: here those that go out before the first ACK.
+    fn on_handshake(&mut self, _: &mut Window, now: Time, rtt: Span) {
+        self.first_rtt = Some(rtt);
+        self.min_rtt = Some(rtt);
+        self.least_rtt = rtt;
+        self.min_rtt_at = now;
+        self.extra.begin(now);
+    }
+
+    fn on_loss(&mut self, w: &mut Window, _: &Loss) -> Response {
+        self.save_cwnd(w);
+        self.repair = Repair::FastRecovery;
+        Response::Reduced
+    }
+
+    fn on_recovery_exit(&mut self, _: &mut Window, _: &Exit) {
+        self.repair = Repair::None;
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        if !timeout.repeated {
+            self.save_cwnd(w);
+        }
+        self.repair = Repair::Timeout(u64::from(timeout.flight));
+        self.repair_before = self.repair;
+        self.full_bandwidth = 0.0;
+        self.timed_out = true;
+        w.cwnd = w.smss;
+    }
+
+    /// Linux has no answer of its own to a mark.
+    fn on_congestion_mark(&mut self, _: &mut Window, _: &Mark) {}
+
+    fn restore(&mut self, _: &mut Window) {
+        self.repair = Repair::None;
+        self.full_bandwidth = 0.0;
+        self.full_rounds = 0;
+        self.policed.reset();
+    }
+
+    /// `bbr_cwnd_event`: after a pause of the application's, `ProbeBW` goes on at the rate's estimate; the window stays.
+    fn on_resume(&mut self, w: &mut Window, now: Time, by_application: bool) {
+        if !by_application {
+            return;
+        }
+        self.resuming = true;
+        self.extra.begin(now);
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing_rate(w, 1.0),
+            Mode::ProbeRtt => self.check_probe_rtt_done(w, now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    // What a recovery would do to cwnd is BBR's to decide.
+    fn save(&mut self, _: &mut Window) {}
+    fn inflate(&mut self, _: &mut Window, _: u32) {}
+    fn deflate(&mut self, _: &mut Window, _: u32) {}
+    fn on_step(&mut self, _: &mut Window, _: f64) {}
+    fn start_over(&mut self, _: &mut Window) {}
+    fn restart_after_idle(&mut self, _: &mut Window, _: f64) {}
+    fn on_partial_ack(&mut self, _: &mut Window, _: &PartialAck) {}
+
+    fn phase(&self) -> Option<&'static str> {
+        Some(match self.mode {
+            Mode::Startup => "startup",
+            Mode::Drain => "drain",
+            Mode::ProbeBw => "probe_bw",
+            Mode::ProbeRtt => "probe_rtt",
+        })
+    }
+
+    fn paces(&self) -> bool {
+        true
+    }
+
+    fn reads_rates(&self) -> bool {
+        true
+    }
+
+    fn adjusts_receive_window(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;
