@@ -47,14 +47,17 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    # On first use only: `bentpipe --help` must not wait for NumPy, nor fail before the Rust module is built.
-    from importlib import import_module
+if not TYPE_CHECKING:
+    # Type checkers see the names above, and no others.
 
-    for module, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"bentpipe.{module}"), name)
-    raise AttributeError(f"module 'bentpipe' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        # On first use only: `bentpipe --help` must not wait for NumPy, nor fail without the Rust module.
+        from importlib import import_module
+
+        for module, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(f"bentpipe.{module}"), name)
+        raise AttributeError(f"module 'bentpipe' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,9 +122,8 @@ def run(link: Link, size_mb: int, settings: str, folder: Path) -> Took:
         settings=settings,
     )
     path.write_text(text)
-    flow: dict[str, Any] = bentpipe.execute(bentpipe.load(str(path)), bentpipe.Plan(runs=1)).run["flows"][0]
-    found = {key: flow[key]["mean"] for key in ("finish_s", "retransmitted_segments", "timeouts")}
-    return Took(found["finish_s"], round(found["retransmitted_segments"]), round(found["timeouts"]))
+    flow: Mapping[str, Any] = bentpipe.run(bentpipe.Scenario.load(path)).flows[0]
+    return Took(flow["finish_s"], flow["retransmitted_segments"], flow["timeouts"])
 
 
 def doubling_s(link: Link, size: float, initial: float) -> float:
