@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bentpipe.runner import replicate, run
     from bentpipe.scenario import Scenario
     from bentpipe.statistics import Failure
+    from bentpipe.sweeps.api import sweep
+    from bentpipe.sweeps.result import Sweep
     from bentpipe.traces import Trace, Traces
 
 __version__ = version("bentpipe")
@@ -31,11 +33,13 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Sweep",
     "Table",
     "Trace",
     "Traces",
     "replicate",
     "run",
+    "sweep",
 ]
 
 _HOMES = {
@@ -43,6 +47,8 @@ _HOMES = {
     "runner": ("replicate", "run"),
     "scenario": ("Scenario",),
     "statistics": ("Failure",),
+    "sweeps.api": ("sweep",),
+    "sweeps.result": ("Sweep",),
     "traces": ("Trace", "Traces"),
 }
 

@@ -15,6 +15,7 @@ __all__ = [
     "applications",
     "check_quantity",
     "controls",
+    "engine_version",
     "exchange",
     "gateways",
     "has_room",
@@ -239,6 +240,12 @@ def result_schema() -> str:
 
 def version() -> str:
     """Give the simulator's version."""
+
+def engine_version() -> str:
+    """Give what names the engine: 16 hexadecimal digits of a hash of its sources and of what they use.
+
+    Runs of one engine are the same to the last digit. A build of the same sources keeps it.
+    """
 
 def slant_range(
     model: str, latitude_deg: float, longitude_deg: float, satellite_longitude_deg: float

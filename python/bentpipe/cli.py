@@ -15,6 +15,7 @@ from bentpipe.live.command import live
 from bentpipe.options import Commands, File, Folder, Whole, set_option
 from bentpipe.share import share
 from bentpipe.statistics import MOST_RUNS, Failure, failures
+from bentpipe.sweeps import command as sweeps
 from bentpipe.terminal import prepare, print_json
 
 
@@ -282,6 +283,7 @@ def list_(what: str, as_json: bool) -> None:
 @_flows
 @set_option
 @_seed
+@sweeps.in_pictures
 def plot(
     results: tuple[str, ...],
     out: Path | None,
@@ -290,10 +292,12 @@ def plot(
     flows: tuple[str, ...],
     settings: tuple[tuple[str, str], ...],
     seed: int | None,
+    **of_sweep: Any,
 ) -> None:
     """Draw each RESULT, a folder that `run --out` wrote or a scenario, as a column of one picture.
 
-    A scenario is a file, preset:NAME, or - for standard input.
+    A scenario is a file, preset:NAME, or - for standard input. Of a folder that `sweep --out` wrote, a number
+    is drawn over what was varied.
     """
     from bentpipe.output import Staging
     from bentpipe.plot import Subject, draw_runs, end_of
@@ -301,6 +305,10 @@ def plot(
 
     out = out or Path("plot.png")
     picture_format(out)
+    if sweeps.is_sweep(results) or any(of_sweep.values()):
+        given = {"--from": start, "--to": end, "--flows": flows, "--set": settings, "--seed": seed}
+        sweeps.draw(results, out, given, **of_sweep)
+        return
     if end is not None and (start or 0.0) >= end:
         raise InputError(f"--from {start or 0.0:g} is not before --to {end:g}")
     if (settings or seed is not None) and all(Path(result).is_dir() for result in results):
@@ -369,7 +377,8 @@ def _cut_short(run: Mapping[str, Any]) -> float | None:
     return ended if isinstance(ended, float) else None
 
 
-cli.add_command(live)
+for command in (live, sweeps.sweep, sweeps.show):
+    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -93,13 +93,11 @@ _NAMES_OF_FILES = {
 _OTHER_COMMANDS = {
     "compare": "run it once for each variant, with --set 'flows.*.variant=NAME' --runs N --out DIR, "
     "and draw the results side by side with bentpipe plot DIR DIR",
-    "sweep": "call bentpipe run in a loop, with --set KEY=VALUE --out DIR for each value",
     "emulate": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
     "testbed": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
     "install": "bentpipe simulates the schemes and puts none into the kernel",
     "remove": "bentpipe simulates the schemes and puts none into the kernel",
     "report": "bentpipe reproduce PAPER --report DIR writes a paper's page",
-    "show": "bentpipe list WHAT says what scenarios can name, bentpipe plot draws a run",
     "validate": "bentpipe run checks a scenario before it begins",
     "check": "bentpipe run checks a scenario before it begins",
 }
@@ -117,7 +115,7 @@ _OTHER_OPTIONS = {
     "--repeat": "--runs N says how many",
     "--variant": "--set 'flows.*.variant=NAME' chooses it",
     "--variants": "--set 'flows.*.variant=NAME' chooses one",
-    "--vary": "call it in a loop, with --set KEY=VALUE for each value",
+    "--vary": "bentpipe sweep runs a scenario for each of several values",
     "--jobs": "--threads N says how many runs at a time",
     "--duration": "--set duration='60 s' says when the run ends",
 }

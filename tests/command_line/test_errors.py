@@ -173,7 +173,6 @@ def test_a_wrong_option_says_what_is_expected(
     ("arguments", "said"),
     [
         (["compare", "lossy.toml"], "No such command 'compare' yet: run it once for each variant"),
-        (["sweep", "lossy.toml"], "No such command 'sweep' yet: call bentpipe run in a loop"),
         (["live", "emulate"], "No such command 'emulate' yet: bentpipe live interop"),
         (
             ["run", ""],

@@ -215,6 +215,12 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// What names the engine: the same for the same sources of the simulator and of what it uses.
+#[pyfunction]
+fn engine_version() -> &'static str {
+    env!("BENTPIPE_ENGINE")
+}
+
 #[pyfunction]
 fn presets() -> Vec<(&'static str, String)> {
     scenario::presets()
@@ -361,8 +367,8 @@ mod _core {
     use super::series::Points;
     #[pymodule_export]
     use super::{
-        RunResult, Scenario, applications, check_quantity, controls, exchange, gateways, has_room,
-        parse_size, presets, profiles, queues, recoveries, result_schema, schema, slant_range,
+        RunResult, Scenario, applications, check_quantity, controls, engine_version, exchange, gateways,
+        has_room, parse_size, presets, profiles, queues, recoveries, result_schema, schema, slant_range,
         slant_range_at_elevation, starts, variants, version,
     };
 }

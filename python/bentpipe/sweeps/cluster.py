@@ -1,0 +1,99 @@
+"""A Dask cluster that runs the batches of a sweep."""
+
+import logging
+import re
+from collections.abc import Sequence
+from concurrent.futures import Future
+from importlib import import_module
+from typing import Any
+
+from bentpipe.errors import InputError
+from bentpipe.sweeps.design import Design
+from bentpipe.sweeps.work import Done, Job, simulate, who
+
+_WAIT_S = 10
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^/\s]+:\d{1,5}")
+
+
+class Cluster:
+    """The workers of the scheduler at an address such as ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    InputError
+        There is no scheduler or no worker, one has another bentpipe, or the library is not installed.
+    """
+
+    batch_s = 1.0
+
+    def __init__(self, design: Design, address: str) -> None:
+        if not _ADDRESS.fullmatch(address):
+            raise InputError(
+                f"--on: expected the address of a Dask scheduler, as tcp://10.0.0.1:8786, found {address!r}"
+            )
+        try:
+            distributed = import_module("distributed")
+        except ImportError as error:
+            raise InputError(
+                "--on: expected the package distributed, found none: pip install 'bentpipe[dask]'"
+            ) from error
+        # It tells of workers that come and go; what matters here is said in a line.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._design = design
+        self._killed: type[BaseException] = distributed.KilledWorker
+        self._client: Any
+        try:
+            self._client = distributed.Client(address, timeout=_WAIT_S, set_as_default=False)
+        except (OSError, ValueError, TypeError, ImportError) as error:
+            raise InputError(
+                f"--on {address}: expected a Dask scheduler, found none ({_line(error)})"
+            ) from error
+        try:
+            self._require_workers(address)
+        except BaseException:
+            self._client.close()
+            raise
+        self._executor = self._client.get_executor(pure=False)
+
+    def _require_workers(self, address: str) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=_WAIT_S)
+        except TimeoutError as error:
+            raise InputError(
+                f"--on {address}: expected a worker within {_WAIT_S} s, found none: dask worker {address}"
+            ) from error
+        engine, version = who()
+        for worker, found in self._client.run(who, on_error="return").items():
+            if isinstance(found, BaseException):
+                raise InputError(
+                    f"--on {address}: expected bentpipe {version} on every worker, found none on {worker} "
+                    f"({_line(found)})"
+                )
+            if tuple(found) != (engine, version):
+                raise InputError(
+                    f"--on {address}: expected bentpipe {version} with engine {engine} on every worker, "
+                    f"found {found[1]} with {found[0]} on {worker}"
+                )
+
+    def at_once(self) -> int:
+        """Give the number of threads that all workers have now."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        return max(1, sum(int(worker["nthreads"]) for worker in workers))
+
+    def submit(self, jobs: Sequence[Job]) -> Future[Done]:
+        """Begin a batch on a worker; when that dies, on another one."""
+        future: Future[Done] = self._executor.submit(simulate, self._design.base, list(jobs))
+        return future
+
+    def lost(self, error: BaseException) -> str | None:
+        """Say that every worker died that a batch was given to, if so it was."""
+        return "every worker that ran it died" if isinstance(error, self._killed) else None
+
+    def stop(self) -> None:
+        """Take back what was not begun, and leave the cluster to others."""
+        self._executor.shutdown(wait=False)
+        self._client.close()
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,190 @@
+"""The commands of sweeps."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bentpipe.completion import scenarios
+from bentpipe.errors import InputError
+from bentpipe.options import Command, Folder, Setting, Whole, set_option
+from bentpipe.terminal import print_json
+
+_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+_where = click.option(
+    "--where",
+    type=Setting(),
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Of a sweep: only rows where a key that was varied, or name, has this value; repeatable.",
+)
+_metrics = click.option(
+    "--y",
+    "metrics",
+    metavar="NUMBER",
+    multiple=True,
+    help="Show this measured number, as timeouts; repeatable.",
+)
+
+
+def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
+    """Add to a command that draws what it takes to draw a sweep."""
+    for option in (
+        _where,
+        click.option(
+            "--by",
+            metavar="KEY",
+            multiple=True,
+            help="Of a sweep: a line for each value of this; repeatable.",
+        ),
+        click.option(
+            "--y", metavar="NUMBER", help="Of a sweep: the measured number upwards, as goodput_bps."
+        ),
+        click.option("--x", metavar="KEY", help="Of a sweep: the key that was varied to the right."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(cls=Command, short_help="Run a scenario at many points; it can be interrupted and goes on.")
+@click.argument("scenario", shell_complete=scenarios)
+@click.option(
+    "--vary",
+    type=Setting(),
+    multiple=True,
+    required=True,
+    metavar="KEY=VALUES",
+    help="Values of one key, as V1,V2,… or LO..HI:N or LO..HI:log:N, which is N of them; repeatable, for "
+    "every combination.",
+)
+@click.option("--runs", type=Whole(1, 1_000_000), default=1, help="Replications of each point; 1 by default.")
+@click.option(
+    "--sample",
+    type=Whole(1, 100_000_000),
+    help="Draw so many points, a Latin hypercube, in place of every combination; ranges are LO..HI or "
+    "LO..HI:log.",
+)
+@click.option(
+    "--out", type=Folder(), required=True, help="The folder: a new one, or that of this sweep to go on."
+)
+@click.option(
+    "--on", metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://10.0.0.1:8786."
+)
+@set_option
+@click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
+@click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
+@_json
+def sweep(
+    scenario: str,
+    vary: tuple[tuple[str, str], ...],
+    runs: int,
+    sample: int | None,
+    out: Path,
+    on: str | None,
+    settings: tuple[tuple[str, str], ...],
+    seed: int | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Run SCENARIO at every combination of values, and write a row of each run to DIR/rows.parquet.
+
+    What is interrupted goes on with the same command. A run that fails is a row with its error.
+    """
+    from bentpipe.scenario import Scenario
+    from bentpipe.sweeps import api
+    from bentpipe.sweeps.driver import Counts
+
+    if on is not None and threads is not None:
+        raise InputError(
+            "--threads: expected a sweep on this machine, found --on, whose workers have their own"
+        )
+    loaded = Scenario.load(scenario, settings)
+
+    def told(counts: Counts) -> None:
+        if counts.other_engine:
+            click.echo(
+                f"bentpipe: {counts.other_engine:,} runs in {out} are of another engine, and are run again",
+                err=True,
+            )
+        if counts.before:
+            click.echo(
+                f"bentpipe: {counts.before:,} of {counts.total:,} runs are there from before", err=True
+            )
+
+    found = api.sweep(
+        loaded, vary, out=out, runs=runs, sample=sample, seed=seed, threads=threads, on=on, told=told,
+    )  # fmt: skip
+    click.echo(f"Wrote {out / 'rows.parquet'}", err=True)
+    _tell(found, (), {}, as_json=as_json)
+    failed = len(found.failed())
+    if failed:
+        click.echo(f"bentpipe: {failed:,} of {found.design.total:,} runs failed", err=True)
+        click.get_current_context().exit(1)
+
+
+@click.command(cls=Command, short_help="Show what a sweep found, finished or not.")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@_metrics
+@_where
+@_json
+def show(folder: Path, metrics: tuple[str, ...], where: tuple[tuple[str, str], ...], as_json: bool) -> None:
+    """Show the means of DIR, a folder that `bentpipe sweep --out` wrote, at each of its points."""
+    from bentpipe.sweeps.result import Sweep
+
+    _tell(Sweep.open(folder), metrics, dict(where), as_json=as_json)
+
+
+def _tell(sweep: Any, metrics: tuple[str, ...], where: dict[str, str], *, as_json: bool) -> None:
+    from bentpipe.sweeps.show import as_json as json_of
+    from bentpipe.sweeps.show import print_sweep
+    from bentpipe.table import console
+
+    if as_json:
+        print_json(json_of(sweep, metrics, where))
+    else:
+        print_sweep(sweep, console(), metrics, where)
+
+
+def is_sweep(results: tuple[str, ...]) -> bool:
+    """Say whether what is to be drawn is a sweep."""
+    from bentpipe.sweeps.design import ABOUT
+
+    return any((Path(result) / ABOUT).exists() for result in results)
+
+
+def draw(
+    results: tuple[str, ...],
+    out: Path,
+    others: Mapping[str, object],
+    x: str | None,
+    y: str | None,
+    by: tuple[str, ...],
+    where: tuple[tuple[str, str], ...],
+) -> None:
+    """Draw the sweep that is named to the file `out`.
+
+    Raises
+    ------
+    InputError
+        It is none, the options leave open what to draw, or `others` are given, which are those of runs.
+    """
+    from bentpipe.output import Staging
+    from bentpipe.sweeps.picture import draw_sweep
+    from bentpipe.sweeps.result import Sweep
+
+    if len(results) > 1:
+        raise InputError(f"expected one sweep to draw, found {len(results)} names: {', '.join(results)}")
+    sweep = Sweep.open(Path(results[0]))
+    for option, value in others.items():
+        if value is not None and value != ():
+            raise InputError(f"{option}: expected runs to draw, found a sweep: {results[0]}")
+    if x is None or y is None:
+        missing = "--x" if x is None else "--y"
+        raise InputError(
+            f"{missing}: expected a name, as in "
+            f"bentpipe plot {results[0]} --x {sweep.keys[0]} --y goodput_bps"
+        )
+    with Staging(sweep.folder.rglob("*")) as staging:
+        draw_sweep(sweep, staging.file(out, "--out"), x, y, by, dict(where))
+    click.echo(f"Wrote {out}", err=True)

@@ -1,0 +1,152 @@
+"""A sweep as a picture: a number over what was varied, a line for each value of something else."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bentpipe.errors import InputError
+from bentpipe.results import half_width, mean
+from bentpipe.style import CYCLE, picture, plain
+from bentpipe.sweeps.result import Group, Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_LINES = 12
+_MARKERS = "osD^vP*X"
+_SPREAD = 30.0
+"""From so many times the smallest value on, an axis of values above zero is logarithmic."""
+
+
+def draw_sweep(
+    sweep: Sweep, path: Path, x: str, y: str, by: Sequence[str] = (), where: Mapping[str, str] | None = None
+) -> None:
+    """Write the picture that `draw` makes to a .png or .svg file."""
+    lines = _lines(sweep, x, y, by, where or {})
+    with picture(path, (6.4, 4.0), about=sweep.design.title) as figure:
+        axes: Axes = figure.add_subplot()
+        _draw(sweep, axes, lines, x, y)
+
+
+def draw(
+    sweep: Sweep,
+    axes: "Axes",
+    x: str,
+    y: str,
+    by: Sequence[str] = (),
+    where: Mapping[str, str] | None = None,
+) -> "Axes":
+    """Draw the mean of `y`, with its 95 % interval over the replications, over the values of `x`.
+
+    There is a line for each combination of the values of `by`, keys that were varied or ``name``, the flow or
+    link; a sample's points are drawn by themselves. `where` chooses rows by such values.
+
+    Raises
+    ------
+    InputError
+        A name is none of the sweep's, or points that differ otherwise would be mixed.
+    """
+    _draw(sweep, axes, _lines(sweep, x, y, by, where or {}), x, y)
+    return axes
+
+
+def _lines(
+    sweep: Sweep, x: str, y: str, by: Sequence[str], where: Mapping[str, str]
+) -> dict[tuple[Any, ...], list[tuple[Any, Group]]]:
+    sweep.require([x], sweep.keys, "--x with a key that was varied")
+    sweep.require([y], sweep.metrics(), "--y with a measured number")
+    sweep.require(by, ["name", *sweep.keys], "--by with a key that was varied, or name")
+    if x in by:
+        raise InputError(f"--by {x}: expected another key than --x")
+    design = sweep.design
+    mixed = {
+        axis.key
+        for axis in design.points.axes
+        if axis.key not in (x, *by, *where) and len(set(axis.values)) > 1 and design.points.sample is None
+    }
+    if len(sweep.names(y)) > 1 and not {"name"} & {*by, *where}:
+        mixed.add("name")
+    if mixed:
+        wanted = " ".join(f"--by {key}" for key in sorted(mixed))
+        raise InputError(
+            f"{sweep.folder}: expected a line for what differs beside --x: {wanted}, or --where KEY=VALUE"
+        )
+    numeric = _numeric_column(sweep, x)
+    keys = [*by, numeric, *(["point"] if design.points.sample is not None else [])]
+    lines: dict[tuple[Any, ...], list[tuple[Any, Group]]] = {}
+    for group in sweep.groups(keys, [y], where):
+        lines.setdefault(group.values[: len(by)], []).append((group.values[len(by)], group))
+    if not lines:
+        raise InputError(f"{sweep.folder}: expected rows with {y}, found none")
+    if len(lines) > _MOST_LINES:
+        raise InputError(
+            f"{sweep.folder}: expected at most {_MOST_LINES} lines, found {len(lines)}: --where chooses"
+        )
+    return lines
+
+
+def _numeric_column(sweep: Sweep, key: str) -> str:
+    """Give the column of an axis that has its values as numbers, if one has."""
+    for axis, columns in sweep.design.columns:
+        if axis.key == key:
+            return list(columns)[-1]
+    return key
+
+
+def _draw(
+    sweep: Sweep, axes: "Axes", lines: dict[tuple[Any, ...], list[tuple[Any, Group]]], x: str, y: str
+) -> None:
+    column = _numeric_column(sweep, x)
+    sampled = sweep.design.points.sample is not None
+    texts = list(dict.fromkeys(value for line in lines.values() for value, _ in line))
+    categories = any(isinstance(value, str) for value in texts)
+    scale, unit = _unit(y, [mean(group.numbers[0]) for line in lines.values() for _, group in line])
+    for number, (values, line) in enumerate(lines.items()):
+        known = [(at, group.numbers[0]) for at, group in line if mean(group.numbers[0]) is not None]
+        known.sort(key=lambda pair: texts.index(pair[0]) if categories else pair[0])
+        axes.errorbar(
+            [texts.index(at) if categories else at for at, _ in known],
+            [(mean(value) or 0.0) / scale for _, value in known],
+            yerr=[(half_width(value) or 0.0) / scale for _, value in known],
+            label=plain(", ".join(_text(value) for value in values)) or None,
+            color=CYCLE[number % len(CYCLE)],
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=4,
+            linestyle="none" if sampled or categories else "-",
+            capsize=3,
+            elinewidth=0.9,
+        )
+    if categories:
+        axes.set_xticks(range(len(texts)), [plain(str(text)) for text in texts])
+        axes.margins(x=0.15)
+    elif min(texts) > 0 and max(texts) > _SPREAD * min(texts):
+        axes.set_xscale("log")
+    low, high = axes.get_ylim()
+    if 0 <= low <= high / 2:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(plain(column))
+    axes.set_ylabel(
+        plain(f"{y.rpartition('_')[0] if unit else y}".replace("_", " ") + (f" ({unit})" if unit else ""))
+    )
+    axes.set_title(plain(sweep.design.title))
+    if len(lines) > 1 or any(values for values in lines):
+        axes.legend()
+
+
+def _unit(metric: str, values: Sequence[float | None]) -> tuple[float, str]:
+    """Give what to divide by, and the unit that is then meant."""
+    highest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
+    prefixes = {"_bps": ("bit/s", 1.0), "_bytes": ("B", 1.0), "_s": ("s", 1e-9)}
+    for ending, (unit, least) in prefixes.items():
+        if metric.endswith(ending):
+            for scale, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ")):
+                too_long = unit == "s" and scale > 1
+                if highest >= scale >= least and not too_long:
+                    return scale, f"{prefix}{unit}"
+            return 1.0, unit
+    return 1.0, ""
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,212 @@
+"""The rows of a sweep, to read: as a table of every run, and as means over the replications of each point."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bentpipe.errors import InputError
+from bentpipe.results import Number
+from bentpipe.statistics import estimate
+from bentpipe.sweeps.design import Design
+from bentpipe.sweeps.store import dataset, files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+METRICS = ("goodput_bps", "retransmitted_segments", "timeouts", "rtt_mean_s")
+"""What is shown of each point unless something else is asked for."""
+
+_ABOUT_ROWS = ("point", "replication", "kind", "name", "page", "seed", "at_s")
+
+
+@dataclass(frozen=True)
+class Group:
+    """What rows have in common, and their mean of each metric: `values` of what they were grouped by."""
+
+    values: tuple[Any, ...]
+    numbers: tuple[Number, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep in its folder: finished, or as far as it came.
+
+    pandas, Polars and DuckDB take it as it is: ``polars.DataFrame(sweep)``.
+    """
+
+    folder: Path
+
+    @classmethod
+    def open(cls, folder: Path) -> "Sweep":
+        """Take the sweep that is in `folder`.
+
+        Raises
+        ------
+        InputError
+            There is none.
+        """
+        sweep = cls(folder)
+        _ = sweep.design
+        return sweep
+
+    @cached_property
+    def design(self) -> Design:
+        """What is swept."""
+        return Design.read(self.folder)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the scenario that are varied."""
+        return tuple(axis.key for axis in self.design.points.axes)
+
+    def table(self, columns: Sequence[str] | None = None) -> "pa.Table":
+        """Give its rows, or these columns of them.
+
+        A row of the kind ``run`` is a run; those of the kinds ``flow``, ``link``, ``gateway``, ``handover``,
+        ``relay`` and ``page`` are what it measured. Labels are dictionary-encoded.
+
+        Raises
+        ------
+        InputError
+            There is no row yet.
+        """
+        import pyarrow as pa
+
+        table = self._dataset().to_table(columns=None if columns is None else list(columns))
+        for place, field in enumerate(table.schema):
+            if pa.types.is_string(field.type) and field.name != "scenario_sha256":
+                encoded = table.column(place).dictionary_encode()
+                table = table.set_column(place, field.name, encoded)
+        return table.unify_dictionaries()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        table: Any = self.table()
+        stream: object = table.__arrow_c_stream__(requested_schema)
+        return stream
+
+    def failed(self) -> list[tuple[int, int, str]]:
+        """Give point, replication and error of each run that failed."""
+        rows = self._rows(["point", "replication", "error"], {}, kind="run")
+        found = zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True)
+        return sorted((point, replication, error) for point, replication, error in found if error)
+
+    def count(self) -> int:
+        """Give how many runs are there, failed ones too."""
+        return len(self._rows(["point"], {}, kind="run"))
+
+    def metrics(self) -> list[str]:
+        """Give the columns of measured numbers."""
+        import pyarrow as pa
+
+        settings = {name for _, columns in self.design.columns for name in columns}
+        return [
+            field.name
+            for field in self._dataset().schema
+            if field.name not in settings
+            and field.name not in _ABOUT_ROWS
+            and (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
+        ]
+
+    def names(self, metric: str) -> list[str]:
+        """Give the flows, links or whatever else has this number; none for what is of a run as a whole."""
+        rows = self._rows(["name", metric], {}, present=[metric])
+        return [name for name in rows["name"].unique().to_pylist() if name is not None]
+
+    def groups(
+        self,
+        by: Sequence[str],
+        metrics: Sequence[str],
+        where: Mapping[str, str] | None = None,
+        points: int | None = None,
+    ) -> Iterator[Group]:
+        """Give the mean of each metric, with its interval, over the rows that have the same values of `by`.
+
+        They come in the order of the points. Rows that have none of the metrics, and points from number
+        `points` on, are left out.
+
+        Raises
+        ------
+        InputError
+            A name is none of the columns'.
+        """
+        self.require(metrics, self.metrics(), "a measured number")
+        rows = self._rows(["point", "kind", *by, *metrics], where or {}, present=metrics, points=points)
+        order = np.argsort(rows["point"].to_numpy(), kind="stable")
+        columns = [rows[name].to_pylist() for name in by]
+        values: list[list[float | None]] = [rows[name].to_pylist() for name in metrics]
+        together: dict[tuple[Any, ...], list[int]] = {}
+        for place in order.tolist():
+            together.setdefault(tuple(column[place] for column in columns), []).append(place)
+        for key, places in together.items():
+            numbers = []
+            for column in values:
+                known = [value for place in places if (value := column[place]) is not None]
+                numbers.append(estimate(known) if known else None)
+            yield Group(key, tuple(numbers))
+
+    def require(self, names: Sequence[str], known: Sequence[str], what: str) -> None:
+        """See that each of `names` is one of those `known`.
+
+        Raises
+        ------
+        InputError
+            One is not; the message lists them, the nearest first.
+        """
+        from difflib import get_close_matches
+
+        for name in names:
+            if name not in known:
+                near = get_close_matches(name, known, n=3, cutoff=0.4)
+                listed = ", ".join([*near, *(other for other in known if other not in near)][:12])
+                raise InputError(f"{self.folder}: expected {what} ({listed}), found {name!r}")
+
+    def _dataset(self) -> "ds.Dataset":
+        if not files(self.folder):
+            raise InputError(f"{self.folder}: expected rows of a sweep, found none yet")
+        return dataset(self.folder, self.design)
+
+    def _rows(
+        self,
+        columns: Sequence[str],
+        where: Mapping[str, str],
+        *,
+        kind: str | None = None,
+        present: Sequence[str] = (),
+        points: int | None = None,
+    ) -> "pa.Table":
+        import pyarrow.compute as pc
+
+        wanted: list[Any] = [pc.field("kind") == kind] if kind else []
+        if points is not None:
+            wanted.append(pc.field("point") < points)
+        if present:
+            some = pc.field(present[0]).is_valid()
+            for name in present[1:]:
+                some |= pc.field(name).is_valid()
+            wanted.append(some)
+        for key, text in where.items():
+            wanted.append(self._equals(key, text))
+        both = wanted[0] if wanted else None
+        for condition in wanted[1:]:
+            both = both & condition
+        return self._dataset().to_table(columns=list(dict.fromkeys(columns)), filter=both)
+
+    def _equals(self, key: str, text: str) -> Any:
+        """Give what chooses the rows in which the column `key` has this value."""
+        import pyarrow.compute as pc
+
+        self.require([key], ["name", *self.keys], "a key that was varied, or name")
+        for axis in self.design.points.axes:
+            if axis.key == key:
+                values = list(dict.fromkeys(axis.values))
+                if text not in values:
+                    listed = ", ".join(values[:12])
+                    raise InputError(f"--where {key}: expected one of its values ({listed}), found {text!r}")
+                plain = axis.numbers()
+                return pc.field(key) == (float(text) if plain is not None and not plain[1] else text)
+        return pc.field(key) == text

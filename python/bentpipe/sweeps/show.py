@@ -1,0 +1,116 @@
+"""A sweep as a table for people, and as JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bentpipe.layout import MAXIMUM_ROWS, new_table
+from bentpipe.results import Number
+from bentpipe.sweeps.result import METRICS, Sweep
+from bentpipe.units import count, counted, percent, quantity, seconds
+
+_MOST_ERRORS = 5
+_UNITS = {"_bps": "bit/s", "_bytes": "B"}
+
+
+def as_json(sweep: Sweep, metrics: Sequence[str], where: Mapping[str, str]) -> dict[str, Any]:
+    """Give what was swept, and the means at every point as ``{mean, ci95, n}``."""
+    design = sweep.design
+    metrics = metrics or METRICS
+    rows = [
+        {
+            "point": group.values[0],
+            "settings": dict(zip(sweep.keys, group.values[2:], strict=True)),
+            "name": group.values[1],
+            **dict(zip(metrics, group.numbers, strict=True)),
+        }
+        for group in sweep.groups(["point", "name", *sweep.keys], metrics, where)
+    ]
+    return {
+        "scenario": design.title,
+        "seed": design.base.seed,
+        "points": len(design.points),
+        "runs": design.runs,
+        "done": sweep.count(),
+        "rows": rows,
+        "failed": [
+            {"point": point, "replication": replication, "error": error}
+            for point, replication, error in sweep.failed()
+        ],
+    }
+
+
+def print_sweep(sweep: Sweep, to: Console, metrics: Sequence[str], where: Mapping[str, str]) -> None:
+    """Print the mean at each point, the first ones of many, and what failed."""
+    design = sweep.design
+    metrics = metrics or METRICS
+    failed = sweep.failed()
+    there = sweep.count()
+    if there < design.total:
+        to.print(
+            f"{there:,} of {design.total:,} runs are there; the same sweep goes on from there",
+            highlight=False,
+        )
+    runs = f"{counted(len(design.points), 'point')}, {counted(design.runs, 'run')} each"
+    to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed})", highlight=False)
+    groups = list(
+        sweep.groups(["name", "point", *sweep.keys], metrics, where, _enough(sweep, metrics, where))
+    )
+    names = {group.values[0] for group in groups}
+    broken = {point: 0 for point, _, _ in failed}
+    for point, _, _ in failed:
+        broken[point] += 1
+    table = _table(
+        [*sweep.keys, *(["of"] if len(names) > 1 else [])], [*metrics, *(["failed"] if failed else [])]
+    )
+    for group in groups[:MAXIMUM_ROWS]:
+        name, point, *values = group.values
+        cells = [_plain(value) for value in values]
+        cells += [escape(str(name))] if len(names) > 1 else []
+        cells += [_cell(metric, number) for metric, number in zip(metrics, group.numbers, strict=True)]
+        cells += [f"{broken.get(point, 0)} of {design.runs}"] if failed else []
+        table.add_row(*cells)
+    to.print(table)
+    if len(groups) > MAXIMUM_ROWS:
+        to.print(f"… and more: --where KEY=VALUE chooses, --json has all, {sweep.folder}/rows.parquet too")
+    for point, replication, error in failed[:_MOST_ERRORS]:
+        to.print(f"point {point}, run {replication}: {escape(' '.join(error.split()))}", highlight=False)
+    if len(failed) > _MOST_ERRORS:
+        to.print(f"… and {len(failed) - _MOST_ERRORS:,} more runs failed", highlight=False)
+
+
+def _enough(sweep: Sweep, metrics: Sequence[str], where: Mapping[str, str]) -> int | None:
+    """Give a number of points that fills the table; ``None`` where some may be left out."""
+    del metrics
+    return None if where or sweep.failed() else MAXIMUM_ROWS + 1
+
+
+def _table(left: Sequence[str], right: Sequence[str]) -> Table:
+    table = new_table(left[0])
+    for name in left[1:]:
+        table.add_column(escape(name), no_wrap=True)
+    for name in right:
+        table.add_column(_heading(name), justify="right", no_wrap=True)
+    return table
+
+
+def _heading(metric: str) -> str:
+    for ending in ("_bps", "_bytes", "_s"):
+        metric = metric.removesuffix(ending)
+    return metric.replace("_", " ")
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
+
+
+def _cell(metric: str, number: Number) -> str:
+    if metric == "utilization":
+        return percent(number)
+    if metric.endswith("_s"):
+        return seconds(number)
+    unit = next((unit for ending, unit in _UNITS.items() if metric.endswith(ending)), None)
+    return count(number) if unit is None else quantity(number, unit)

@@ -1,0 +1,281 @@
+"""The folder of a sweep: what it is, the rows that are finished, and in the end one Parquet file.
+
+============== =================================================================================
+sweep.json     what is swept, and by what it is told from other sweeps
+scenario.toml  the whole scenario that the points change
+parts/         rows as they were finished, while the sweep runs and when it was interrupted
+rows.parquet   all rows by point and replication, once all are there
+============== =================================================================================
+
+Each file appears whole or not at all. A part is written once, and holds runs that no other file has. It goes
+when all rows are in ``rows.parquet``; one that a killed writer left is told by its replications, which are
+among those of ``rows.parquet``.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bentpipe.errors import BentpipeError, InputError
+from bentpipe.output import write_text
+from bentpipe.sweeps.design import ABOUT, SCENARIO, Design
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+ROWS, PARTS = "rows.parquet", "parts"
+_ROWS_AT_A_TIME = 50_000
+_TEXTS = ("error", "group", "name", "scenario_sha256")
+_FIRST = ("point", "replication")
+_THEN = ("kind", "name")
+_LAST = ("error", "seed", "scenario", "scenario_sha256", "bentpipe", "engine")
+
+
+def check(folder: Path, design: Design) -> None:
+    """See that `folder` can take the rows of `design`.
+
+    Raises
+    ------
+    InputError
+        It is the folder of another sweep, or of something else.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out {folder}: expected a folder, found a file")
+    if not (folder / ABOUT).exists():
+        # A writer that was killed at its start leaves these.
+        begun = {SCENARIO, PARTS}
+        if folder.is_dir() and any(
+            path.name not in begun and path.name[0] != "." for path in folder.iterdir()
+        ):
+            raise InputError(
+                f"--out {folder}: expected a new folder or that of this sweep, found other files"
+            )
+        return
+    found = Design.read(folder)
+    if found.identity != design.identity:
+        raise InputError(f"--out {folder}: expected a folder of this sweep, found {design.difference(found)}")
+    if found.runs > design.runs:
+        raise InputError(f"--runs {design.runs}: expected at least the {found.runs} that {folder} has")
+
+
+def files(folder: Path) -> list[Path]:
+    """Give the files that hold the rows of the sweep in `folder`, no row twice."""
+    whole = folder / ROWS
+    held = json.loads(_metadata(whole)[b"bentpipe"])["runs"] if whole.exists() else 0
+    parts = sorted((folder / PARTS).glob("[0-9]*.parquet"))
+    newer = [path for path in parts if int(_metadata(path)[b"bentpipe_least_replication"]) >= held]
+    return [whole, *newer] if held else newer
+
+
+def dataset(folder: Path, design: Design) -> "ds.Dataset":
+    """Give all rows of the sweep in `folder`, without reading them."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    found = files(folder)
+    schema = _ordered(pa.unify_schemas([pq.read_schema(path) for path in found]), design)
+    return ds.dataset([str(path) for path in found], schema=schema, format="parquet")
+
+
+class Store:
+    """The rows of a sweep in its folder, to write; nobody else writes there meanwhile.
+
+    Raises
+    ------
+    BentpipeError
+        The folder cannot be made, or somebody else writes there.
+    """
+
+    def __init__(self, folder: Path, design: Design) -> None:
+        self.folder = folder
+        self._design = design
+        self._last = 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise BentpipeError(f"cannot write {folder}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (folder / PARTS).mkdir(exist_ok=True)
+            write_text(folder / SCENARIO, design.base.text)
+            write_text(folder / ABOUT, design.to_json())
+        except BlockingIOError as error:
+            os.close(self._lock)
+            raise InputError(f"--out {folder}: expected a folder that no other sweep writes to") from error
+        except OSError as error:
+            os.close(self._lock)
+            raise BentpipeError(f"cannot write {folder}: {error.strerror}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            (self.folder / PARTS).rmdir()
+        os.close(self._lock)
+
+    def take_over(self, engine: str) -> tuple["NDArray[np.bool_]", int, int]:
+        """Tell which runs are there, by point and replication; how many failed; how many another engine ran.
+
+        Files of another engine go, and so does what a killed writer left.
+        """
+        import pyarrow.parquet as pq
+
+        done = np.zeros((len(self._design.points), self._design.runs), dtype=bool)
+        failed = dropped = 0
+        of_use = files(self.folder)
+        for path in [self.folder / ROWS, *(self.folder / PARTS).iterdir()]:
+            if path not in of_use:
+                path.unlink(missing_ok=True)
+        for path in of_use:
+            runs = pq.read_table(
+                path, columns=["point", "replication", "error"], filters=[("kind", "=", "run")]
+            )
+            if _metadata(path)[b"bentpipe_engine"].decode() != engine:
+                dropped += len(runs)
+                path.unlink()
+                continue
+            done[runs["point"].to_numpy(), runs["replication"].to_numpy()] = True
+            failed += len(runs) - runs["error"].null_count
+            if path.parent.name == PARTS:
+                self._last = int(path.stem)
+        return done, failed, dropped
+
+    def add(self, rows: Sequence["pa.Table"], engine: str, version: str) -> None:
+        """Write rows of finished runs as a part.
+
+        Raises
+        ------
+        BentpipeError
+            They cannot be written.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        table = self._completed(pa.concat_tables(rows, promote_options="default"), engine, version)
+        about = {"bentpipe_engine": engine, "bentpipe_least_replication": str(pc.min(table["replication"]))}
+        path = self.folder / PARTS / f"{self._last + 1:08}.parquet"
+        try:
+            pq.write_table(table.replace_schema_metadata(about), _hidden(path), compression="zstd")
+            _settle(path)
+        except OSError as error:
+            raise self._failure(error) from error
+        self._last += 1
+
+    def finish(self, engine: str) -> None:
+        """Bring all rows, by point and replication, into one file, and remove the parts.
+
+        The same sweep by the same engine gives the same bytes, however often it was interrupted.
+
+        Raises
+        ------
+        BentpipeError
+            They cannot be written.
+        """
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        found = files(self.folder)
+        whole = self.folder / ROWS
+        if found != [whole]:
+            rows = dataset(self.folder, self._design)
+            total = sum(pq.read_metadata(path).num_rows for path in found)
+            points = len(self._design.points)
+            step = max(1, _ROWS_AT_A_TIME * points // max(1, total))
+            about = {"bentpipe": self._design.to_json(), "bentpipe_engine": engine}
+            try:
+                with pq.ParquetWriter(_hidden(whole), rows.schema, compression="zstd") as writer:
+                    for first in range(0, points, step):
+                        wanted = (pc.field("point") >= first) & (pc.field("point") < first + step)
+                        some = rows.to_table(filter=wanted)
+                        # The sort is stable: the rows of a run stay in their order.
+                        order = pc.sort_indices(some, [("point", "ascending"), ("replication", "ascending")])
+                        writer.write_table(some.take(order).combine_chunks())
+                    writer.add_key_value_metadata(about)
+                _settle(whole)
+            except OSError as error:
+                raise self._failure(error) from error
+        for path in found:
+            if path != whole:
+                path.unlink()
+
+    def _completed(self, table: "pa.Table", engine: str, version: str) -> "pa.Table":
+        """Add what points have set, and who ran them."""
+        import pyarrow as pa
+
+        points, each = np.unique(table["point"].to_numpy(), return_inverse=True)
+        places = np.array([self._design.points.places(point) for point in points.tolist()])
+        for number, (_, columns) in enumerate(self._design.columns):
+            for name, values in columns.items():
+                table = table.append_column(name, values.take(pa.array(places[each, number])))
+        for name, text in (("scenario", self._design.title), ("bentpipe", version), ("engine", engine)):
+            table = table.append_column(name, pa.array([text] * len(table), pa.string()))
+        schema = _ordered(table.schema, self._design, keep_unknown=True)
+        for name in set(schema.names) - set(table.schema.names):
+            table = table.append_column(name, pa.nulls(len(table)))
+        return table.select(schema.names).cast(schema)
+
+    def _failure(self, error: OSError) -> BentpipeError:
+        # What pyarrow raises has a text of its own around the reason.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        return BentpipeError(f"cannot write {self.folder}: {reason}")
+
+
+def missing_runs(done: "NDArray[np.bool_]") -> Iterator[tuple[int, int]]:
+    """Give point and replication of the runs that are not done."""
+    for point, there in enumerate(done):
+        for replication in np.flatnonzero(~there).tolist():
+            yield point, replication
+
+
+def _ordered(schema: "pa.Schema", design: Design, *, keep_unknown: bool = False) -> "pa.Schema":
+    """Put the columns in their order: where a row belongs, what was set, what was measured, who ran it.
+
+    A column of which no value is known is of texts or, unless it is to stay unknown, of numbers.
+    """
+    import pyarrow as pa
+
+    settings = [name for _, columns in design.columns for name in columns]
+    named = {*_FIRST, *settings, *_THEN, *_LAST}
+    measured = sorted(name for name in schema.names if name not in named)
+    order = [*_FIRST, *settings, *_THEN, *measured, *_LAST]
+
+    def field(name: str) -> "pa.Field[Any]":
+        found = schema.field(name) if name in schema.names else pa.field(name, pa.null())
+        if not pa.types.is_null(found.type):
+            return found
+        return found.with_type(pa.string() if name in _TEXTS else pa.null() if keep_unknown else pa.float64())
+
+    return pa.schema([field(name) for name in order])
+
+
+def _metadata(path: Path) -> dict[bytes, bytes]:
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_metadata(path).metadata or {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: expected rows of a sweep, found a file that cannot be read") from error
+
+
+def _hidden(path: Path) -> Path:
+    return path.parent.joinpath(*([PARTS] if path.name == ROWS else [])) / f".{path.name}"
+
+
+def _settle(path: Path) -> None:
+    """Let the hidden file that was written be `path`."""
+    new = _hidden(path)
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    new.replace(path)

@@ -1,0 +1,202 @@
+"""What a sweep found: as a table of rows, as means, as a picture; from the command line and in Python."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import bentpipe as bp
+from bentpipe.sweeps.picture import draw
+from conftest import Bentpipe, files_in
+
+LOSS = "links.satellite.loss.probability"
+VARIANT = "flows.download.variant"
+RATE = "links.satellite.rate"
+WINDOW = "tcp.receive_window"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> bp.Sweep:
+    """Two variants, three rates and two windows, four times each; and a second flow."""
+    folder = tmp_path_factory.mktemp("reading")
+    (folder / "two.toml").write_text(
+        'extends = "preset:geo"\ntitle = "two flows"\n'
+        '[links.satellite]\nloss = { model = "packet", probability = 0.01 }\n'
+        '[flows.download]\nfrom = "server"\nto = "client"\nbytes = "100 kB"\n'
+        '[flows.upload]\nfrom = "client"\nto = "server"\nbytes = "20 kB"\n'
+    )
+    vary = {VARIANT: ["reno", "sack"], RATE: "1 Mbit/s,2 Mbit/s,10 Mbit/s", WINDOW: ["16 KiB", "64 KiB"]}
+    return bp.sweep(folder / "two.toml", vary, runs=4, out=folder / "found", progress=False)
+
+
+CHOSEN = {VARIANT: "sack", RATE: "2 Mbit/s", WINDOW: "64 KiB"}
+
+
+def replicated(found: bp.Sweep, settings: dict[str, str]) -> bp.Result:
+    scenario = bp.Scenario.load(found.folder / "scenario.toml", settings)
+    return bp.replicate(scenario, 4, keep=False, progress=False)
+
+
+def test_the_means_of_a_point_are_those_of_its_replications_by_themselves(found: bp.Sweep) -> None:
+    expected = replicated(found, CHOSEN).flows
+    groups = list(found.groups(["name"], ["goodput_bps", "timeouts"], CHOSEN))
+    assert [(group.values[0], *group.numbers) for group in groups] == [
+        (flow["name"], flow["goodput_bps"], flow["timeouts"]) for flow in expected
+    ]
+
+
+def test_rows_go_to_other_libraries_through_arrow(found: bp.Sweep) -> None:
+    table = pa.table(found)
+    assert table.equals(found.table())
+    assert table["kind"].to_pylist().count("run") == 12 * 4
+    assert pa.types.is_dictionary(table.schema.field(VARIANT).type)
+    # A quantity is a text, and a number beside it.
+    pairs = set(zip(table[RATE].to_pylist(), table[f"{RATE} (Mbit/s)"].to_pylist(), strict=True))
+    assert pairs == {("1 Mbit/s", 1.0), ("2 Mbit/s", 2.0), ("10 Mbit/s", 10.0)}
+    assert found.table(["point", RATE]).column_names == ["point", RATE]
+
+
+def test_show_has_the_means_and_json_has_all(bentpipe: Bentpipe, found: bp.Sweep) -> None:
+    options = [text for key, value in CHOSEN.items() for text in ("--where", f"{key}={value}")]
+    options += ["--y", "goodput_bps"]
+    shown = bentpipe("show", found.folder, *options)
+    assert shown.returncode == 0
+    assert "two flows  (12 points, 4 runs each, seed 1)" in shown.stdout
+    lines = shown.stdout.splitlines()[2:]
+    assert [line.split()[:6] for line in lines] == [
+        ["sack", "2", "Mbit/s", "64", "KiB", name] for name in ("download", "upload")
+    ]
+    (row, _) = json.loads(bentpipe("show", found.folder, *options, "--json").stdout)["rows"]
+    assert row["settings"] == CHOSEN
+    assert row["goodput_bps"] == replicated(found, CHOSEN).flows[0]["goodput_bps"]
+    whole = json.loads(bentpipe("show", found.folder, "--json").stdout)
+    assert (whole["points"], whole["runs"], whole["done"], len(whole["rows"])) == (12, 4, 48, 24)
+
+
+def test_a_long_table_shows_its_first_rows_and_says_that_there_are_more(
+    bentpipe: Bentpipe, found: bp.Sweep
+) -> None:
+    shown = bentpipe("show", found.folder).stdout.splitlines()
+    assert len(shown) == 2 + 20 + 1
+    assert shown[-1].startswith("… and more: --where KEY=VALUE chooses")
+
+
+def test_a_picture_has_a_line_for_each_value_with_the_means_and_intervals(found: bp.Sweep) -> None:
+    from matplotlib.figure import Figure
+
+    axes = draw(
+        found, Figure().add_subplot(), RATE, "goodput_bps", [VARIANT], {WINDOW: "64 KiB", "name": "download"}
+    )
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (f"{RATE} (Mbit/s)", "goodput (kbit/s)")
+    handles: Any
+    handles, labels = axes.get_legend_handles_labels()
+    assert labels == ["reno", "sack"]
+    line, _, (bars,) = handles[1]
+    assert list(line.get_xdata()) == [1.0, 2.0, 10.0]
+    goodput = replicated(found, CHOSEN).flows[0]["goodput_bps"]
+    assert isinstance(goodput, dict)
+    assert goodput["ci95"] is not None
+    assert line.get_ydata()[1] == pytest.approx(goodput["mean"] / 1e3)
+    low, high = bars.get_segments()[1]
+    assert (high[1] - low[1]) / 2 == pytest.approx(goodput["ci95"] / 1e3)
+
+
+def test_plot_writes_the_picture(bentpipe: Bentpipe, found: bp.Sweep, tmp_path: Path) -> None:
+    options = [
+        "--x",
+        RATE,
+        "--y",
+        "goodput_bps",
+        "--by",
+        VARIANT,
+        "--by",
+        "name",
+        "--where",
+        f"{WINDOW}=16 KiB",
+    ]
+    result = bentpipe("plot", found.folder, *options, "--out", "goodput.svg")
+    assert (result.returncode, result.stderr) == (0, "Wrote goodput.svg\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "goodput.svg"]
+    assert (tmp_path / "goodput.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_texts_stand_side_by_side(bentpipe: Bentpipe, found: bp.Sweep, tmp_path: Path) -> None:
+    options = ["--x", VARIANT, "--y", "utilization", "--by", RATE]
+    options += ["--where", f"{WINDOW}=16 KiB", "--where", "name=satellite", "--out", "texts.png"]
+    assert bentpipe("plot", found.folder, *options).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "texts.png"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([], "--x: expected a name, as in bentpipe plot"),
+        (["--x", RATE], "--y: expected a name"),
+        (["--x", "links.satellite.speed", "--y", "goodput_bps"], f"--x with a key that was varied ({RATE}, "),
+        (["--x", RATE, "--y", "goodput"], "--y with a measured number (goodput_bps, "),
+        (["--x", RATE, "--y", "goodput_bps"], f"--by {VARIANT} --by name --by {WINDOW}, or --where"),
+        (["--x", RATE, "--y", "goodput_bps", "--by", RATE], "expected another key than --x"),
+        (["--x", RATE, "--y", "goodput_bps", "--by", "colour"], "--by with a key that was varied, or name"),
+        (
+            ["--x", RATE, "--y", "jain", "--by", WINDOW, "--where", f"{VARIANT}=fast"],
+            "--where flows.download.variant: expected",
+        ),
+        (["--x", RATE, "--y", "goodput_bps", "--from", "3"], "--from: expected runs to draw, found a sweep"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_one_line_and_nothing_is_written(
+    bentpipe: Bentpipe, found: bp.Sweep, tmp_path: Path, options: list[str], told: str
+) -> None:
+    result = bentpipe("plot", found.folder, *options)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert told in result.stderr
+    assert files_in(tmp_path) == []
+
+
+def test_options_of_sweeps_need_a_sweep(bentpipe: Bentpipe, lossy: Path) -> None:
+    result = bentpipe("plot", lossy, "--x", RATE, "--y", "goodput_bps")
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "expected the folder of a sweep" in result.stderr
+
+
+def test_a_sample_is_drawn_point_by_point(lossy: Path, tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    vary = {LOSS: "0.0001..0.1:log", VARIANT: ["reno", "sack"]}
+    sample = bp.sweep(lossy, vary, sample=12, runs=2, out=tmp_path / "found", progress=False)
+    axes = draw(sample, Figure().add_subplot(), LOSS, "goodput_bps", [VARIANT])
+    handles: Any = axes.get_legend_handles_labels()[0]
+    assert [len(handle[0].get_xdata()) for handle in handles] == [6, 6]
+    assert {handle[0].get_linestyle() for handle in handles} == {"None"}
+    assert axes.get_xscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("vary", "told"),
+    [
+        (VARIANT, "vary: expected keys with values"),
+        ({VARIANT: 3}, "vary: expected keys with values"),
+        ({3: ["reno"]}, "vary: expected names such as"),
+        ({VARIANT: [None]}, "vary: flows.download.variant: expected texts, numbers"),
+        ({VARIANT: []}, "--vary flows.download.variant: expected V1,V2"),
+        ({}, "--vary: expected a key and values"),
+    ],
+)
+def test_what_cannot_be_varied_raises_and_nothing_is_written(
+    lossy: Path, tmp_path: Path, vary: object, told: str
+) -> None:
+    with pytest.raises(bp.InputError, match=f"^{told}"):
+        bp.sweep(lossy, vary, out=tmp_path / "found")  # type: ignore[arg-type]
+    assert files_in(tmp_path) == ["lossy.toml"]
+
+
+def test_values_of_python_are_those_of_the_command_line(lossy: Path, tmp_path: Path) -> None:
+    found = bp.sweep(
+        lossy, {LOSS: (0.01, 0.1), "tcp.timestamps": [True, False]}, out=tmp_path / "a", progress=False
+    )
+    texts = bp.sweep(
+        lossy, {LOSS: "0.01,0.1", "tcp.timestamps": "true,false"}, out=tmp_path / "b", progress=False
+    )
+    assert found.design == texts.design
