@@ -1,7 +1,9 @@
 """The socket program at the kernel's end: an ordinary TCP client or server that knows nothing of bentpipe.
 
-It is started in the namespace with its task, one JSON object, as its argument. It says ``ready``, moves the
-bytes, and reports hashes and TCP_INFO as one JSON object. When its standard input closes, whoever started it
+It is started in the namespace with its task, one JSON object, as its last argument. It says ``ready``, moves
+the bytes, and reports hashes and TCP_INFO as one JSON object. With ``--samples FILE SECONDS`` before the task
+the end that sends the data writes a line to that file so often: seconds since it began to connect, cwnd and
+ssthresh in segments, smoothed RTT in seconds. When its standard input closes, whoever started it
 is gone, and it ends.
 """
 
@@ -14,6 +16,7 @@ import struct
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 _CHUNK = 65_536
@@ -128,6 +131,39 @@ def _info(connection: socket.socket) -> dict[str, Any]:
     }
 
 
+class _Samples:
+    """Lines of TCP_INFO, written by a thread of its own until `end`."""
+
+    def __init__(self, path: str, every_s: float) -> None:
+        self._path, self._every_s = path, every_s
+        self._over = threading.Event()
+        self._began = time.monotonic()
+        self._thread: threading.Thread | None = None
+
+    def follow(self, connection: socket.socket) -> None:
+        self._thread = threading.Thread(target=self._write, args=(connection,), daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _write(self, connection: socket.socket) -> None:
+        with Path(self._path).open("w", encoding="ascii") as file:
+            while not self._over.wait(self._every_s):
+                info = _info(connection)
+                values = (info["cwnd_segments"], info["ssthresh_segments"] or 0, info["rtt_s"])
+                file.write(f"{time.monotonic() - self._began:.4f},{values[0]},{values[1]},{values[2]:.6f}\n")
+
+
+def _samples(task: dict[str, Any]) -> _Samples | None:
+    asked = sys.argv[1:-1]
+    if not task["sends"] or len(asked) != 3 or asked[0] != "--samples":
+        return None
+    return _Samples(asked[1], float(asked[2]))
+
+
 def _end_with_parent() -> None:
     while os.read(0, 1):
         pass
@@ -135,7 +171,10 @@ def _end_with_parent() -> None:
 
 
 def _run(task: dict[str, Any]) -> None:
+    samples = _samples(task)
     connection = _open(task)
+    if samples is not None:
+        samples.follow(connection)
     receiver = _Receiver(task)
     seed = task["seed"]
     if task["sends"]:
@@ -148,6 +187,8 @@ def _run(task: dict[str, Any]) -> None:
         receiver.run(connection)
         sent = _send(connection, task["bytes"], seed)
     info = _info(connection)
+    if samples is not None:
+        samples.end()
     connection.close()
     report = {
         "sent_sha256": sent,
