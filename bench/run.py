@@ -14,7 +14,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -127,7 +127,22 @@ def check_instructions(update: bool) -> bool:
         length = scenario.written(scenario.checked)
         counts = f"{now[scenario.name]:>8.0f} {before:>9.0f}"
         print(f"  {scenario.name:<18} {length:>16} {counts} {change:>+8.1%}{verdict}")
+    for line in above_limits(now):
+        print(line)
+        held = False
     return held
+
+
+def above_limits(instructions: Mapping[str, float]) -> list[str]:
+    """Give a line for each scenario that costs more of what `geo` costs than it may."""
+    lines = []
+    for scenario in BENCHMARKS:
+        if scenario.of_geo is None:
+            continue
+        share = instructions[scenario.name] / instructions["geo"]
+        if share > scenario.of_geo:
+            lines.append(f"  {scenario.name}: {share - 1:+.1%} of geo, {scenario.of_geo - 1:+.0%} allowed")
+    return lines
 
 
 def number(value: float | None) -> str:

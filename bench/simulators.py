@@ -49,6 +49,8 @@ class Scenario:
     counted: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     shorter: Mapping[str, float] = field(default_factory=dict)
     peers: tuple[str, ...] = ("ns-3", "ns-2")
+    # What a data segment may cost of what it costs in `geo`, at most.
+    of_geo: float | None = None
 
     def written(self, length: float) -> str:
         """Give a length with its unit."""
@@ -101,6 +103,9 @@ BENCHMARKS = (
     ),
     # What a gateway that looks at every segment of 1000 flows costs.
     Scenario("dumbbell-1000-xfwa", "s", 10, 1.5, peers=()),
+    # What a control, or the TCP of today's hosts, costs beside geo's.
+    Scenario("geo-cubic", "bytes", 50e6, 50e6, peers=(), of_geo=1.10),
+    Scenario("geo-linux", "bytes", 50e6, 50e6, peers=()),
 )
 
 

@@ -8,13 +8,36 @@ impl Endpoint {
     /// Header prediction (Jacobson 1990): inside the window, nothing but ACK set.
     #[inline(always)]
     pub(super) fn expects(&self, segment: &Segment) -> bool {
+        self.predicts(segment) && !self.timestamps
+    }
+
+    #[inline(always)]
+    fn predicts(&self, segment: &Segment) -> bool {
         self.state == State::Established
             && segment.flags == Flags::ACK
             && segment.ecn == Ecn::NotEct
             && u64::from(segment.seq - self.receiver.nxt()) + u64::from(segment.len)
                 <= u64::from(self.receiver.window())
             && segment.ack - self.sender.una() <= self.sender.flight()
-            && !self.timestamps
+    }
+
+    /// Header prediction where timestamps are on: inside the window, nothing but ACK set, and the timestamp no older than the last.
+    #[inline(always)]
+    pub(super) fn expects_stamped(&self, segment: &Segment) -> bool {
+        self.predicts(segment)
+            && self.timestamps
+            && segment.options.timestamps.is_some_and(|stamps| Seq(stamps.value) >= Seq(self.ts_recent))
+    }
+
+    /// A segment with a timestamp that was expected.
+    #[inline(always)]
+    pub(super) fn accept_stamped(&mut self, now: Time, segment: &Segment) {
+        self.note_timestamp(segment);
+        let next = segment.len > 0 && segment.seq == self.receiver.nxt() && self.receiver.lacks_nothing();
+        if next && self.receiver.is_tuned() {
+            self.time_arrival(now, segment);
+        }
+        self.accept_expected(now, segment);
     }
 
     /// A segment that was expected.

@@ -206,6 +206,9 @@ impl Endpoint {
 
     #[inline(never)]
     fn on_other_segment(&mut self, now: Time, segment: &Segment) {
+        if self.expects_stamped(segment) {
+            return self.accept_stamped(now, segment);
+        }
         match self.state {
             State::Closed => self.answer_with_reset(segment),
             State::Listen => self.on_segment_listening(segment),
