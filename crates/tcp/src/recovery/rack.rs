@@ -11,10 +11,14 @@ use crate::{Agreed, Config, Named, SackBlock, Seq};
 
 mod prr;
 mod reordering;
+mod tail;
+mod timeout;
 mod undo;
 
 use prr::RateReduction;
 use reordering::{Order, Reordering};
+use tail::Tail;
+use timeout::TimedOut;
 use undo::Undo;
 
 /// Loss recovery by the time at which segments were sent: RACK-TLP (RFC 8985), with proportional rate reduction (RFC 9937) and
@@ -57,30 +61,6 @@ struct Phase {
     recovery_point: Seq,
     /// None while the control leaves the window alone.
     reduction: Option<RateReduction>,
-}
-
-/// The retransmission timer has expired, and not everything is acknowledged that was outstanding then.
-#[derive(Clone, Copy, Debug)]
-struct TimedOut {
-    /// What was outstanding ends here.
-    point: Seq,
-    /// Whether the expiry may have been spurious (RFC 5682).
-    doubted: bool,
-    /// New data goes out before anything goes again: the ACKs of it tell.
-    new_first: bool,
-    /// Something was acknowledged since.
-    progress: bool,
-}
-
-/// A probe of the tail is under way (RFC 8985 section 7).
-#[derive(Clone, Copy, Debug)]
-struct Tail {
-    /// It has not been sent yet.
-    due: bool,
-    /// What an ACK comes to that answers it (`TLP.end_seq`).
-    end: Seq,
-    /// What it sent again; none when it was new data.
-    again: Option<Range>,
 }
 
 impl Rack {
@@ -308,51 +288,6 @@ impl Rack {
         }
     }
 
-    /// An ACK after a timeout: F-RTO as RFC 5682 section 3.1 has it for SACK.
-    fn after_timeout(&mut self, cx: &mut Context<'_>, acked: u32) {
-        let original = cx.record().lowest_original();
-        let Some(timed_out) = &mut self.timed_out else { return };
-        timed_out.new_first = false;
-        timed_out.progress |= acked > 0;
-        // Step 3.b: data that was sent once and is acknowledged after all.
-        let arrived = timed_out.doubted && original.is_some_and(|end| end <= timed_out.point);
-        let echoed = acked > 0 && self.undo.is_some_and(|undo| undo.echoes_original(cx));
-        if arrived || echoed {
-            return self.take_back(cx, true);
-        }
-        let through = cx.una >= timed_out.point;
-        if timed_out.doubted && cx.max > timed_out.point {
-            // Step 3.a: what was sent after the timeout arrives, and what was sent before does not.
-            timed_out.doubted = !self.news;
-        } else if timed_out.doubted && acked > 0 && !through {
-            // Step 2.b.
-            timed_out.new_first = true;
-        }
-        if through {
-            self.timed_out = None;
-            self.reordering.recovered();
-        }
-    }
-
-    /// What an ACK says of the probe under way (RFC 8985 section 7.4, `TLP_process_ack`).
-    fn look_at_tail(&mut self, cx: &mut Context<'_>, acked: u32) {
-        let Some(tail) = self.tail.filter(|tail| !tail.due && cx.una >= tail.end) else { return };
-        match tail.again {
-            Some(range) if cx.una > tail.end => {
-                // It repaired a loss that nobody saw.
-                self.tail = None;
-                self.undo = None;
-                cx.lose(range.start, range.start, tail.end, cx.whole_window() as u32);
-                let cwnd = cx.window().cwnd;
-                cx.exit(&Exit { flight: cx.flight(), acked: cx.una - range.start, cwnd });
-            }
-            // The original and the probe arrived.
-            Some(_) if acked == 0 && !self.news => self.tail = None,
-            Some(_) => {}
-            None => self.tail = None,
-        }
-    }
-
     /// Bytes that the window has room for.
     fn room(&self, o: &Outstanding<'_>) -> u32 {
         let flight = o.max - o.una;
@@ -363,21 +298,6 @@ impl Rack {
             false => o.record.in_flight(flight),
         };
         o.cwnd.saturating_sub(in_flight)
-    }
-
-    /// What probes the tail: new data if there is any, else the last segment again (RFC 8985 section 7.3, `TLP_send_probe`).
-    fn probe(tail: &mut Tail, o: &Outstanding<'_>) -> Next {
-        tail.due = false;
-        if o.new_data {
-            tail.end = o.max + 1;
-            return Next::NewData { room: o.smss };
-        }
-        let last = o.record.entries_at(o.max - 1, o.una).next().map(|(range, _)| range);
-        let Some(last) = last else { return Next::Nothing };
-        let start = last.start.max(o.max - o.smss.min(o.max - o.una));
-        let range = Range { start, end: o.max };
-        tail.again = Some(range);
-        Next::Again(range)
     }
 }
 
@@ -452,33 +372,7 @@ impl Recovery for Rack {
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
-        // What was reported stays so, unless the receiver lacks it after all (RFC 2018 section 8).
-        let reneged = cx.record().board().holding(cx.una).is_some();
-        if !self.answered() {
-            self.undo = Some(Undo::new(cx, 0));
-        }
-        let first = self.timed_out.is_none_or(|timed_out| !timed_out.progress);
-        let doubted = self.phase.is_none() && first && !reneged;
-        (self.phase, self.tail, self.timer) = (None, None, Time::NEVER);
-        self.timed_out = Some(TimedOut { point: cx.max, doubted, new_first: false, progress: false });
-        if reneged {
-            cx.record.forget_sacked();
-        }
-        // RFC 8985 section 6.3: the oldest segment, and what was sent a round trip ago or longer.
-        let (now, rtt) = (cx.now, cx.rtt().latest().unwrap_or_default());
-        let missing = cx.record().entries(cx.una).filter(|(_, sent)| !sent.sacked());
-        let old = missing.filter(|(range, sent)| range.start == cx.una || reneged || sent.at + rtt <= now);
-        let old: Vec<Range> = old.map(|(range, _)| range).collect();
-        for range in old {
-            cx.mark_lost(range);
-            self.lost.add(range);
-        }
-        let in_flight = f64::from(cx.in_flight());
-        if in_flight > 0.0 {
-            // What was sent lately is still there (`tcp_enter_loss`).
-            cx.step(in_flight + cx.window().smss);
-        }
-        self.resend.at_once(cx.una);
+        self.time_out(cx);
     }
 
     fn next_timeout(&self) -> Time {
@@ -530,7 +424,7 @@ impl Recovery for Rack {
 
     fn next(&mut self, o: &Outstanding<'_>) -> Next {
         if let Some(tail) = self.tail.as_mut().filter(|tail| tail.due) {
-            return Rack::probe(tail, o);
+            return tail.probe(o);
         }
         let room = self.room(o);
         if self.resend.going_back() {
