@@ -24,6 +24,9 @@ REASONS = {
     "one segment, which RFC 5681 recommends, is the default here.",
     "G": "In slow start Linux lets cwnd grow to twice the most that was in flight; here it grows only "
     "while it limits the sender (RFC 7661 section 4.1), which it does not once all data is out.",
+    "N": "Our receiver's SACK block ends with the data, not with the FIN behind it, and the kernel takes a "
+    "segment for reported only when all of it is: it waits for its timer where we go by the kernel's block.",
+    "C": "After the recovery cwnd grows by Linux's cubic there and by RFC 9438's here.",
 }
 
 DIFFERENCES = {
@@ -45,6 +48,24 @@ DIFFERENCES = {
     ("newreno", "last-two"): "F",
     ("newreno", "ack-run"): "AG",
     ("newreno", "last-acks"): "FA",
+    ("rack", "one"): "H",
+    ("rack", "three"): "H",
+    ("rack", "five"): "H",
+    ("rack", "burst"): "H",
+    ("rack", "lost-retransmission"): "H",
+    ("rack", "last-segment"): "AG",
+    ("rack", "last-two"): "NA",
+    ("rack", "ack-run"): "AG",
+    ("rack", "last-acks"): "AG",
+    ("rack with cubic", "one"): "HC",
+    ("rack with cubic", "three"): "HC",
+    ("rack with cubic", "five"): "HC",
+    ("rack with cubic", "burst"): "HC",
+    ("rack with cubic", "lost-retransmission"): "HC",
+    ("rack with cubic", "last-segment"): "AG",
+    ("rack with cubic", "last-two"): "NA",
+    ("rack with cubic", "ack-run"): "AG",
+    ("rack with cubic", "last-acks"): "AG",
 }
 
 SENDS_ELSEWHERE = {

@@ -11,7 +11,8 @@ from linux_wire import transfer
 
 SEGMENTS = 64
 SEGMENT_BYTES = 1000
-RECOVERIES = ("sack", "newreno")
+RECOVERIES = ("sack", "newreno", "rack", "rack with cubic")
+TIMESTAMPS_BYTES = 12
 AT_A_TIME = 12
 
 
@@ -71,8 +72,10 @@ def settings(recovery: str, direction: str, pattern: Pattern) -> dict[str, Any]:
         return {"rate": "2 Mbit/s", "delay": "100 ms", "loss": loss}
 
     return {
-        "recovery": recovery,
-        "control": "standard",
+        "recovery": recovery.split()[0],
+        "control": "cubic" if recovery.endswith("cubic") else "standard",
+        "kernel_control": "cubic" if recovery.endswith("cubic") else "reno",
+        "timestamps": recovery.startswith("rack"),
         "direction": direction,
         "bytes": f"{SEGMENTS * SEGMENT_BYTES} B",
         "forward": way(pattern.drops, "100 B"),
@@ -83,12 +86,14 @@ def settings(recovery: str, direction: str, pattern: Pattern) -> dict[str, Any]:
 
 
 def sysctl(recovery: str) -> dict[str, str]:
-    """Give the kernel's settings."""
+    """Give the kernel's settings: beside `rack` those that it has by default."""
+    by_default = recovery.startswith("rack")
     return {
-        "tcp_early_retrans": "0",
-        "tcp_frto": "0",
-        "tcp_recovery": "0",
-        "tcp_sack": str(int(recovery == "sack")),
+        "tcp_early_retrans": "3" if by_default else "0",
+        "tcp_frto": "2" if by_default else "0",
+        "tcp_recovery": "1" if by_default else "0",
+        "tcp_timestamps": "1" if by_default else "0",
+        "tcp_sack": str(int(recovery != "newreno")),
         # Room for all of the data: neither program ever lets TCP wait.
         "tcp_rmem": "4096 1048576 4194304",
         "tcp_wmem": "4096 1048576 4194304",
@@ -99,7 +104,7 @@ def run(recovery: str, direction: str, pattern: Pattern, folder: Path) -> Transf
     """Make a transfer, from our end (``send``) or the kernel's (``receive``); `folder` takes the packets."""
     capture = folder / f"{recovery}-{direction}-{pattern.name}.pcapng"
     row = transfer(
-        SEGMENT_BYTES,
+        SEGMENT_BYTES + (TIMESTAMPS_BYTES if recovery.startswith("rack") else 0),
         settings(recovery, direction, pattern),
         route={"rto_min": "1s"},
         sysctl=sysctl(recovery),

@@ -440,8 +440,12 @@ impl Recovery for Rack {
             (timed_out.doubted, timed_out.new_first) = (false, false);
         }
         if let Some(first) = self.lost.first() {
-            let range = Range { start: first.start, end: first.end.min(first.start + self.smss) };
-            let fits = range.end - range.start <= room && range.end - o.una <= o.rwnd;
+            // As it was sent: FIN goes with the data before it, and has no part in the window.
+            let sent = o.record.entries_at(first.start, o.una).next();
+            let end = sent.map_or(first.end, |(sent, _)| sent.end.min(first.end));
+            let range = Range { start: first.start, end };
+            let data = (range.end - range.start).min(self.smss);
+            let fits = data <= room && range.start + data - o.una <= o.rwnd;
             return if fits && o.may_resend { Next::Again(range) } else { Next::Nothing };
         }
         if self.phase.is_some() && room < o.smss { Next::Nothing } else { Next::NewData { room } }

@@ -130,7 +130,8 @@ impl Sender {
         if !(quiet && self.recovery.is_idle() && self.record.board().is_empty()) {
             return now < timeout && self.put_off(timeout, timeout, timeout);
         }
-        let single = if known.is_none() && self.flight() <= self.smss { MAX_ACK_DELAY } else { Span::ZERO };
+        let segment = self.smss + u32::from(self.fin_sent());
+        let single = if known.is_none() && self.flight() <= segment { MAX_ACK_DELAY } else { Span::ZERO };
         let probe = (probe + single).max(self.last_sent + self.rtt.probe_timeout() + single).min(timeout);
         if now < probe {
             return self.put_off(probe, probe, timeout);

@@ -24,12 +24,9 @@ impl Tail {
             self.end = o.max + 1;
             return Next::NewData { room: o.smss };
         }
-        let last = o.record.entries_at(o.max - 1, o.una).next().map(|(range, _)| range);
-        let Some(last) = last else { return Next::Nothing };
-        let start = last.start.max(o.max - o.smss.min(o.max - o.una));
-        let range = Range { start, end: o.max };
-        self.again = Some(range);
-        Next::Again(range)
+        // As it was sent, with FIN behind it or not.
+        self.again = o.record.entries_at(o.max - 1, o.una).next().map(|(last, _)| last);
+        self.again.map_or(Next::Nothing, Next::Again)
     }
 }
 
