@@ -14,6 +14,8 @@ use super::tree::Place;
 pub(super) struct Choices<'a> {
     pub(super) recovery: &'a Scheme<dyn RecoveryFactory>,
     pub(super) control: Composition<'a>,
+    /// The slow start that comes with the variant, where the scenario names none.
+    pub(super) slow_start: Option<&'a str>,
 }
 
 /// Every variant with its name: each recovery with the first control, and the other controls with the recoveries that they are
@@ -24,16 +26,17 @@ fn named(catalogue: &Catalogue) -> Vec<(String, Choices<'_>)> {
         let first = catalogue.controls().first().map(Scheme::name);
         if control.inner.is_none() && Some(control.outer.name()) == first {
             let recoveries = catalogue.recoveries().iter();
-            all.extend(
-                recoveries.map(|recovery| (recovery.name().to_owned(), Choices { recovery, control })),
-            );
+            all.extend(recoveries.map(|recovery| {
+                (recovery.name().to_owned(), Choices { recovery, control, slow_start: None })
+            }));
             continue;
         }
         let known = control.outer.usual().recoveries();
         for name in known {
             let Some(recovery) = recovery(catalogue, name) else { continue };
             let name = if known.len() == 1 { control.name() } else { format!("{}-{name}", control.name()) };
-            all.push((name, Choices { recovery, control }));
+            let slow_start = control.outer.usual().slow_start();
+            all.push((name, Choices { recovery, control, slow_start }));
         }
     }
     all
@@ -42,10 +45,11 @@ fn named(catalogue: &Catalogue) -> Vec<(String, Choices<'_>)> {
 /// Name and summary of each variant: a recovery and a control under the one name that the field has for them.
 pub fn variants(catalogue: &Catalogue) -> Vec<(String, String)> {
     let plain = catalogue.controls().first().map(Scheme::name);
-    let summary = |Choices { recovery, control }: &Choices<'_>| match Some(control.name().as_str()) == plain {
-        true => recovery.summary().to_owned(),
-        false => format!("{}; {}", control.summary(), recovery.summary()),
-    };
+    let summary =
+        |Choices { recovery, control, .. }: &Choices<'_>| match Some(control.name().as_str()) == plain {
+            true => recovery.summary().to_owned(),
+            false => format!("{}; {}", control.summary(), recovery.summary()),
+        };
     named(catalogue).into_iter().map(|(name, choices)| (name, summary(&choices))).collect()
 }
 
@@ -87,7 +91,7 @@ impl<'a> Choices<'a> {
             NoSuch::Composition(message) => at.error(&["control"], message),
             NoSuch::Name => wrong("control", "a control", name, control_names(catalogue)),
         })?;
-        Ok(Choices { recovery, control })
+        Ok(Choices { recovery, control, slow_start: None })
     }
 
     /// The one name of the two choices; both names where they have none.

@@ -110,14 +110,14 @@ pub(crate) fn config(
     let profile = file.profile.map_or(Profile::Rfc, |profile| profile.0);
     add_options(profile, &mut node);
     let node = &node;
-    let Choices { recovery, control } = choices;
+    let Choices { recovery, control, slow_start: own_start } = choices;
     let inner = control.inner.map(|inner| factory(inner, at, node)).transpose()?;
     let chosen = control.of(factory(control.outer, at, node)?, inner).map_err(|no_such| match no_such {
         NoSuch::Composition(message) => flow.error(&["control"], message),
         NoSuch::Name => flow.error(&["control"], "expected a control, found none"),
     })?;
     let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, at, node)?);
-    let usual = profile.slow_start(chosen.name());
+    let usual = own_start.unwrap_or(profile.slow_start(chosen.name()));
     let slow_start = slow_start(catalogue, at, Some(file.slow_start.as_deref().unwrap_or(usual)))?;
     let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, at, node)?);
     let base = Config { slow_start, ..profile.config(recovery, chosen) };

@@ -67,6 +67,14 @@ impl ControlFactory for CubicOptions {
     fn make(&self) -> Box<dyn Control> {
         Box::new(Cubic::new(*self))
     }
+
+    fn recoveries(&self) -> &[&str] {
+        &["rack"]
+    }
+
+    fn slow_start(&self) -> Option<&str> {
+        Some("hystart")
+    }
 }
 
 /// The control of CUBIC, for any recovery. Windows are in segments, as in the RFC.

@@ -43,6 +43,11 @@ pub trait ControlFactory: Any + fmt::Debug + Send + Sync {
         &["sack"]
     }
 
+    /// The slow start with which it has a name as a variant, where a scenario names none; else that of the profile.
+    fn slow_start(&self) -> Option<&str> {
+        None
+    }
+
     /// The controls that it may go around, as `adalr+afc` is `afc` around `adalr`.
     fn wraps(&self) -> &[&str] {
         &[]

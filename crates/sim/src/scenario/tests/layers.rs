@@ -120,7 +120,12 @@ fn cubic_is_linuxs_own_with_its_profile() {
     assert_eq!(found(&[linux, ("tcp.cubic.reading", "rfc")]), (false, "hystart".to_owned()));
     assert_eq!(found(&[linux, ("tcp.slow_start", "limited")]), (true, "limited".to_owned()));
     assert_eq!(found(&[linux, ("flows.f.control", "standard")]), (false, "standard".to_owned()));
-    assert!(!found(&[("flows.f.variant", "cubic")]).0);
+    let cubic = ("flows.f.variant", "cubic");
+    assert_eq!(found(&[cubic]), (false, "hystart".to_owned()));
+    assert_eq!(found(&[cubic, ("tcp.slow_start", "standard")]), (false, "standard".to_owned()));
+    assert_eq!(found(&[("flows.f.control", "cubic")]), (false, "standard".to_owned()));
+    let scenario = set(SMALL, &[cubic]).unwrap();
+    assert_eq!((scenario.flows[0].sender.recovery.name(), &*scenario.flows[0].variant), ("rack", "cubic"));
 }
 
 #[test]

@@ -187,11 +187,15 @@ fn the_reference_has_the_defaults_of_each_profile() {
     for row in table.lines().filter(|row| row.starts_with("| `")) {
         let cells: Vec<_> = row.split('|').map(|cell| cell.trim().replace('`', "")).collect();
         for (profile, cell) in Profile::ALL.iter().zip(&cells[2..7]) {
+            // More than one value, by what else is chosen.
+            if cell.starts_with("with ") {
+                continue;
+            }
             let value = match cell.split_once(", ") {
                 Some((segments, timeout)) => format!("{{ segments = {segments}, timeout = \"{timeout}\" }}"),
                 None => cell.clone(),
             };
-            if value.is_empty() || value.starts_with("with ") || value == "same" {
+            if value.is_empty() || value == "same" {
                 continue;
             }
             let base = "extends = \"preset:geo\"\n[flows.f]\nfrom = \"server\"\nto = \"client\"\nbytes = \"1 MB\"\nvariant = \"sack\"";
