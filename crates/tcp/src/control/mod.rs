@@ -30,6 +30,7 @@ schemes! {
     afc::AfcOptions,
     cubic::CubicOptions,
     bbr1::Bbr1Options,
+    bbr3::Bbr3Options,
 }
 
 /// What makes the control of each connection: as a rule its options.

@@ -179,9 +179,18 @@ impl<C: Control + Copy + 'static> Path<C> {
     }
 
     pub(super) fn set_rate(&mut self, rate: f64) {
-        let queued = self.queued();
+        let (now, rtt, slower) = (self.now, self.rtt, self.rate / rate);
+        let later = |left: Time| {
+            if left > now { now + ms(left.since(now).as_secs() * slower * 1e3) } else { left }
+        };
+        // What waits leaves at the new rate.
+        let wire = std::mem::take(&mut self.wire);
+        let left = |at: Time| Time::ZERO + at.since(Time::ZERO + rtt);
+        let moved =
+            wire.into_iter().map(|((at, number), segment)| ((later(left(at)) + rtt, number), segment));
+        self.wire = moved.collect();
+        self.free = later(self.free);
         self.rate = rate;
-        self.free = self.now + ms(queued / rate * 1e3);
     }
 
     fn inject(&mut self, seq: Seq, len: u32) {

@@ -150,7 +150,8 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "afc",
             "adalr+afc",
             "cubic",
-            "bbr1"
+            "bbr1",
+            "bbr3"
         ])
     );
     assert_eq!(flow["count"]["type"], "integer");
