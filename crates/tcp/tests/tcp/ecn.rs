@@ -197,7 +197,7 @@ fn an_ack_with_an_echo_opens_nothing_and_a_small_window_is_not_opened_by_one() {
 
 #[test]
 fn controls_that_wrap_another_leave_the_mark_to_it() {
-    for name in CONTROLS {
+    for name in CONTROLS.into_iter().filter(|name| *name != DEAF) {
         let config = Config { control: control(name), ..ecn("sack") };
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
         let left = if name == "cubic" { 7000.0 } else { 5000.0 };
@@ -223,6 +223,9 @@ fn alternative_backoff_leaves_more_of_the_flight_once_slow_start_is_over() {
     assert_eq!(after(abe(), Some(10_000), &[3]), after(control("standard"), Some(10_000), &[3]));
 }
 
+/// BBR's first version has no answer to marks, in Linux either.
+const DEAF: &str = "bbr1";
+
 /// Every control of the catalogue, alone or around another, under marks alone: each window with a mark is answered once and said so (CWR),
 /// nothing is sent again, and cwnd never goes below a segment.
 #[test]
@@ -238,7 +241,8 @@ fn every_control_answers_marks_and_says_so() {
         assert!(cuts(&net) >= 3, "{name}: {} reductions\n{}", cuts(&net), net.trace());
         assert_eq!(announced(&net).len() as u64, cuts(&net), "{name}\n{}", net.trace());
         let least = net.data_by(CLIENT).iter().map(|sent| sent.cwnd).fold(f64::INFINITY, f64::min);
-        assert!((1000.0..10_000.0).contains(&least), "{name}: cwnd of {least}\n{}", net.trace());
+        let most = if name == DEAF { f64::INFINITY } else { 10_000.0 };
+        assert!((1000.0..most).contains(&least), "{name}: cwnd of {least}\n{}", net.trace());
         assert!(!echoed(&net).is_empty() && net.read[SERVER] == 120_000, "{name}");
     }
 }
