@@ -136,7 +136,8 @@ impl SlowStart for Half {
 #[test]
 fn a_slow_start_from_outside_goes_under_every_control() {
     let half = || Chosen::new("half", Arc::new(Half) as Arc<dyn SlowStartFactory>);
-    for name in CONTROLS {
+    // BBR has a startup of its own.
+    for name in CONTROLS.into_iter().filter(|name| !name.starts_with("bbr")) {
         let usual = Config { control: control(name), grow_only_when_limited: false, ..config("sack") };
         let cwnd = |config: Config| Net::alike(config).transfer(20_000).ends[CLIENT].sender().window().cwnd;
         let start = 3000.0;
