@@ -220,6 +220,21 @@ fn a_recovery_is_taken_back_when_all_that_went_again_has_come_twice() {
 }
 
 #[test]
+fn one_of_two_that_came_twice_takes_nothing_back() {
+    let mut script = Script::new("rack", "standard", 100);
+    script.write(10);
+    script.wait(100);
+    let sent: Vec<Out> = (3..=10).flat_map(|held| script.ack(0, &[(3, held)])).collect();
+    assert_eq!(sent, again(1..=2));
+    script.wait(100);
+    script.ack(10, &[]);
+    script.ack(10, &[(1, 1)]);
+    assert_eq!(script.windows(), (5.0, 5.0));
+    script.ack(10, &[(2, 2)]);
+    assert_eq!(script.windows(), (10.0, f64::INFINITY));
+}
+
+#[test]
 fn what_came_twice_without_a_reduction_takes_nothing_back() {
     let mut script = first_is_late();
     script.wait(10);
