@@ -197,7 +197,8 @@ fn an_ack_with_an_echo_opens_nothing_and_a_small_window_is_not_opened_by_one() {
 
 #[test]
 fn controls_that_wrap_another_leave_the_mark_to_it() {
-    for name in CONTROLS.into_iter().filter(|name| *name != DEAF) {
+    // A BBR keeps no ssthresh that a mark could set.
+    for name in CONTROLS.into_iter().filter(|name| !name.starts_with("bbr")) {
         let config = Config { control: control(name), ..ecn("sack") };
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
         let left = if name == "cubic" { 7000.0 } else { 5000.0 };
