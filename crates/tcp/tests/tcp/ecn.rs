@@ -224,6 +224,16 @@ fn alternative_backoff_leaves_more_of_the_flight_once_slow_start_is_over() {
     assert_eq!(after(abe(), Some(10_000), &[3]), after(control("standard"), Some(10_000), &[3]));
 }
 
+#[test]
+fn alternative_backoff_leaves_two_segments_of_ssthresh_and_opens_no_smaller_window() {
+    let abe = Chosen::from(StandardOptions { beta_mark: 0.8 });
+    let config = Config { control: abe, initial_window: 1, initial_ssthresh: Some(1000), ..ecn("sack") };
+    let net = marking(Net::alike(config), &[1], &[]).transfer(5000);
+    assert_eq!(cuts(&net), 1);
+    assert_eq!(net.data_by(CLIENT)[1].cwnd, 1000.0, "{}", net.trace());
+    assert_eq!(net.ends[CLIENT].sender().window().ssthresh, 2000.0, "{}", net.trace());
+}
+
 /// BBR's first version has no answer to marks, in Linux either.
 const DEAF: &str = "bbr1";
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use bentpipe_tcp::control::{Ack, Control, Window};
-use bentpipe_tcp::slow_start::{HyStartOptions, SlowStart};
-use bentpipe_tcp::{Catalogue, Config, Growth, Sender};
+use bentpipe_tcp::slow_start::{HyStartOptions, LimitedStartOptions, SlowStart, SlowStartFactory};
+use bentpipe_tcp::{Catalogue, Config, Growth, Record, Sender};
 use bentpipe_units::{Span, Time};
 
 use crate::carried::{on_ack, sender};
@@ -92,6 +92,38 @@ fn a_rise_of_less_than_4_ms_and_one_in_few_samples_are_none() {
 }
 
 #[test]
+fn over_a_long_round_trip_a_rise_of_16_ms_is_one() {
+    // An eighth of 300 ms would be 37.
+    let after = |rise: u64| {
+        let mut sender = starting("hystart++");
+        let rounds = carry(&mut sender, |sent| if sent < ms(600) { 300 } else { 300 + rise }, ms(1250));
+        rounds.last().map(|&(cwnd, _)| cwnd)
+    };
+    assert_eq!((after(15), after(16)), (Some(128.0), Some(86.0)));
+}
+
+/// Slow start below an ssthresh that is not the first, as after a loss and a pause.
+#[test]
+fn hystart_plus_plus_is_for_the_first_slow_start_alone() {
+    let mut sender = starting("hystart++");
+    sender.set_control(Box::new(LaterStart));
+    let rounds = carry(&mut sender, |sent| if sent < ms(200) { 100 } else { 113 }, ms(800));
+    let cwnd: Vec<_> = rounds.iter().map(|&(cwnd, _)| cwnd).collect();
+    assert_eq!(cwnd[..6], [16.0, 32.0, 64.0, 128.0, 256.0, 512.0]);
+}
+
+/// Slow start, whose ssthresh is another one from 150 ms on.
+struct LaterStart;
+
+impl Control for LaterStart {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        w.ssthresh = if ack.now < ms(150) { f64::INFINITY } else { 1e9 };
+        let growth = w.slow_start_growth(ack.acked);
+        slow_start.on_ack(w, ack, growth);
+    }
+}
+
+#[test]
 fn after_a_timeout_hystart_plus_plus_is_out_of_the_game() {
     let mut sender = starting("hystart++");
     carry(&mut sender, |_| 100, ms(350));
@@ -114,6 +146,19 @@ fn limited_slow_start_adds_half_of_its_limit_a_round_trip() {
     for pair in cwnd[3..].windows(2) {
         // RFC 3742 section 2: at most max_ssthresh / 2, here 50 segments; somewhat less as K rises in a round.
         assert!((40.0..=67.0).contains(&(pair[1] - pair[0])), "{cwnd:?}");
+    }
+}
+
+#[test]
+fn limited_slow_start_shares_out_what_an_ack_adds_by_a_whole_number() {
+    let record = Record::default();
+    // RFC 3742 section 2: K is int(cwnd / 50 segments), and 1 up to max_ssthresh itself.
+    for (cwnd, share) in
+        [(100_000.0, 1.0), (100_001.0, 2.0), (149_000.0, 2.0), (151_000.0, 3.0), (199_000.0, 3.0)]
+    {
+        let mut w = Window::new(cwnd, f64::INFINITY, 1000.0, Growth::Bytes { limit: 2 });
+        LimitedStartOptions::default().make().on_ack(&mut w, &Ack::new(&record), 1000.0);
+        assert_eq!(w.cwnd, cwnd + 1000.0 / share);
     }
 }
 
