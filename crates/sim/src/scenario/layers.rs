@@ -20,6 +20,17 @@ const MAX_CHAIN: usize = 16;
 /// What `extends` and the command line write before a preset's name.
 pub(crate) const PRESET: &str = "preset:";
 
+/// The flows that a preset has where it is run by itself, and no setting brings others.
+const ALONE: &str = "alone";
+
+/// Whether a setting with this key brings flows, in place of changing some of `flows`.
+fn brings_flows(key: &str, flows: &Node) -> bool {
+    let mut parts = key.split('.');
+    let (table, name) = (parts.next(), parts.next());
+    let theirs = |name: &str| matches!(&flows.value, Value::Table(table) if table.contains_key(name));
+    table == Some("flows") && name.is_none_or(|name| name != "*" && !theirs(name))
+}
+
 /// Gives what is in a file that a scenario extends, or says what is wrong with the file.
 pub type ReadFile<'a> = dyn Fn(&Path) -> Result<Vec<u8>, String> + 'a;
 
@@ -61,6 +72,7 @@ pub(crate) fn document(
     }
     let mut layers: Vec<Layer> = Vec::new();
     let mut roots: Vec<Node> = Vec::new();
+    let mut alone = None;
     let mut next = Some(layer);
     while let Some(layer) = next {
         let mut root = parse(&layer, layers.len())?;
@@ -68,6 +80,10 @@ pub(crate) fn document(
         if !layers.is_empty() {
             // A title says what one file is, not what others make of it.
             root.table_mut().and_then(|table| table.shift_remove("title"));
+        }
+        if layer.name.starts_with(PRESET) {
+            let flows = root.table_mut().and_then(|table| table.shift_remove(ALONE));
+            alone = flows.filter(|_| layers.is_empty());
         }
         roots.push(root);
         layers.push(layer);
@@ -79,6 +95,11 @@ pub(crate) fn document(
         merge(&mut root, layer);
     }
     root.origin = nowhere;
+    if let (Some(flows), Some(table)) = (alone, root.table_mut())
+        && !overrides.iter().any(|(key, _)| brings_flows(key, &flows))
+    {
+        table.insert("flows".to_owned(), flows);
+    }
     let mut document = Document { layers, root };
     overrides::apply(&mut document, overrides)?;
     Ok(document)

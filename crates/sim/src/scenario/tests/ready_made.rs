@@ -21,17 +21,34 @@ fn preset(name: &str, from: &str, to: &str) -> Scenario {
 }
 
 #[test]
-fn every_preset_has_a_title_and_says_that_it_lacks_flows() {
+fn every_preset_has_a_title_and_a_flow_where_it_is_run_by_itself() {
     let presets = presets();
     let names: Vec<_> = presets.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["geo", "sack-geo", "sack-terrestrial", "adalr-geo", "leo-t1", "leo-groups"]);
     for (name, title) in presets {
         assert!(title.len() > 20, "{name}: {title:?}");
-        let file = format!("preset:{name}");
-        let error = load(Path::new(&file), &[]).unwrap_err();
-        assert_eq!((error.file(), error.key()), (file.as_str(), "flows"));
-        let flow = ("flows.f".to_owned(), "{ from = 'nowhere', to = 'there', bytes = '1 B' }".to_owned());
-        assert!(load(Path::new(&file), &[flow]).unwrap_err().message().contains("nowhere"));
+        let alone = |key: &str, value: &str| {
+            load(Path::new(&format!("preset:{name}")), &[(key.to_owned(), value.to_owned())])
+        };
+        let flows = |scenario: Scenario| scenario.flows.into_iter().map(|flow| (flow.name, flow.variant));
+        let one = |variant: &str| vec![("download".to_owned(), variant.to_owned())];
+        for key in ["flows.*.variant", "flows.download.variant"] {
+            assert_eq!(flows(alone(key, "bbr3").unwrap()).collect::<Vec<_>>(), one("bbr3"), "{name} {key}");
+        }
+        // A flow of somebody's own stands alone.
+        let error = alone("flows.f", "{ from = 'nowhere', to = 'there', bytes = '1 B' }").unwrap_err();
+        assert!(error.message().contains("nowhere"), "{error}");
+        let (from, to) = match name {
+            "geo" | "adalr-geo" => ("server", "client"),
+            "leo-groups" => ("source2", "destination2"),
+            _ => ("source", "destination"),
+        };
+        let own = format!("{{ from = '{from}', to = '{to}', bytes = '1 B' }}");
+        let names = |scenario: Scenario| flows(scenario).map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names(alone("flows.f", &own).unwrap()), ["f"]);
+        assert_eq!(names(alone("flows", &format!("{{ f = {own} }}")).unwrap()), ["f"]);
+        let text = format!("extends = \"preset:{name}\"\n[flows]\nf = {own}");
+        assert_eq!(names(set(&text, &[]).unwrap()), ["f"]);
     }
     let files = fs::read_dir(repository().join("scenarios/presets")).unwrap().count();
     assert_eq!(files, names.len());
