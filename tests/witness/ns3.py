@@ -23,6 +23,7 @@ BEGIN, END = (
 CONTROLS = (
     ("TcpLinuxReno", "standard"),
     ("TcpCubic", "cubic"),
+    ("TcpBbr", "bbr1"),
 )
 
 
