@@ -103,3 +103,14 @@ fn every_random_loss_costs_the_standard_control_a_reduction() {
         assert_eq!(losses.cuts, result.flows[0].recoveries + result.flows[0].timeouts, "seed {seed}");
     }
 }
+
+#[test]
+fn an_echo_of_what_went_again_in_an_earlier_recovery_takes_no_reduction_back() {
+    // The startup of bbr1 overflows a queue of a tenth of the pipe again and again, so that retransmissions of one recovery are under way in the
+    // next. Taken back by their echoes, a reduction would come back with the next ACK.
+    let link = "rate = \"20 Mbit/s\"\ndelay = \"50 ms\"\nqueue = \"17 packets\"";
+    let flow = "recovery = \"rack\"\ncontrol = \"bbr1\"\nbytes = \"30 MB\"";
+    let (run, _) = watch(&one_flow(link, "profile = \"linux\"\nreceive_window = \"16 MB\"", flow), 1);
+    let round_trips = (run.flows[0].finish_s.unwrap() / 0.1) as u64;
+    assert!(run.flows[0].losses.cuts < round_trips / 2, "{:?}", run.flows[0].losses);
+}

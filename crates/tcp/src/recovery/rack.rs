@@ -221,8 +221,7 @@ impl Rack {
         let Some(first) = self.lost.first() else { return };
         self.phases += 1;
         let before = cx.whole_window();
-        let resent = self.tail.and_then(|tail| tail.again).map_or(0, |again| again.end - again.start);
-        self.undo = Some(Undo::new(cx, resent));
+        self.undo = Some(Undo::new(cx, self.tail.and_then(|tail| tail.again)));
         (self.tail, self.timed_out) = (None, None);
         let response = cx.lose(first.start, first.start, cx.max, before as u32);
         self.phase = Some(Phase { first_hole: first.start, recovery_point: cx.max, reduction: None });

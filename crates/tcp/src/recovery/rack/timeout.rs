@@ -26,7 +26,7 @@ impl Rack {
         // What was reported stays so, unless the receiver lacks it after all (RFC 2018 section 8).
         let reneged = cx.record().board().holding(cx.una).is_some();
         if !self.answered() {
-            self.undo = Some(Undo::new(cx, 0));
+            self.undo = Some(Undo::new(cx, None));
         }
         let first = self.timed_out.is_none_or(|timed_out| !timed_out.progress);
         let doubted = self.phase.is_none() && first && !reneged;

@@ -2,7 +2,7 @@
 
 use bentpipe_units::Time;
 
-use super::super::Context;
+use super::super::{Context, Range};
 use crate::{SackBlock, Seq};
 
 /// Bytes delivered since a reduction after which nothing is taken back: sequence numbers come again.
@@ -15,21 +15,26 @@ pub(super) struct Undo {
     una: Seq,
     /// Bytes sent again since that the peer did not report to have twice; none before the first.
     unexplained: Option<u32>,
-    /// When the first of them were sent again.
+    /// When the first of them were sent again, a probe of the tail left out.
     first_resent: Option<Time>,
     /// Bytes delivered before the reduction.
     delivered: u64,
 }
 
 impl Undo {
-    /// The window is reduced, with so many bytes under way that were sent again before.
-    pub(super) fn new(cx: &Context<'_>, resent: u32) -> Undo {
-        Undo {
-            una: cx.una,
-            unexplained: (resent > 0).then_some(resent),
-            first_resent: None,
-            delivered: cx.record().delivered(),
+    /// The window is reduced. What was sent again before and is under way yet counts, the `probe` of the tail too: its ACKs say nothing of
+    /// what is sent again from now on.
+    pub(super) fn new(cx: &Context<'_>, probe: Option<Range>) -> Undo {
+        let mut undo =
+            Undo { una: cx.una, unexplained: None, first_resent: None, delivered: cx.record().delivered() };
+        let entries = cx.record().entries(cx.una);
+        for (range, sent) in entries.filter(|(_, sent)| sent.resent() && !sent.sacked() && !sent.lost()) {
+            undo.unexplained = Some(undo.unexplained.unwrap_or(0) + (range.end - range.start));
+            if probe.is_none_or(|probe| range.start < probe.start) {
+                undo.first_resent = Some(undo.first_resent.map_or(sent.at, |first| first.min(sent.at)));
+            }
         }
+        undo
     }
 
     pub(super) fn resent(&mut self, now: Time, bytes: u32) {
