@@ -292,7 +292,8 @@ proptest! {
             let packets: Vec<u64> = packets.into_iter().collect();
             format!("loss = {{ model = \"drop\", packets = {packets:?} }}")
         };
-        let burst = "loss = { model = \"gilbert-elliott\", good_to_bad = 0.02, bad_to_good = 0.4 }";
+        // Sixteen losses in a row would break the connection.
+        let burst = "loss = { model = \"gilbert-elliott\", good_to_bad = 0.03, bad_to_good = 0.7 }";
         let split = Split {
             up: &format!("rate = \"5 Mbit/s\"\ndelay = \"{up_ms} ms\"\n{}\nreverse = {{ {} }}", drop(up), drop(back)),
             down: &format!(
