@@ -66,7 +66,7 @@ def sweeping(folder: Path, *arguments: str, parts: int = 1) -> Iterator[subproce
 def test_a_killed_worker_loses_nothing_and_nothing_is_counted_twice(
     bentpipe: Bentpipe, tmp_path: Path
 ) -> None:
-    # The first part has the first run; the second comes two seconds later.
+    # The first part has the first run; the second comes when the time until then has passed again.
     with cluster("2") as running, sweeping(tmp_path, *LONG, "--on", running.address, parts=2) as process:
         os.kill(running.pids[0], signal.SIGKILL)
         before = bp.Sweep.open(tmp_path / "found").count()

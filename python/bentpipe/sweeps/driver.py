@@ -240,8 +240,9 @@ class _Sweeping:
 
     def _write_now_and_then(self) -> None:
         now = time.monotonic()
-        # More seldom in a long sweep: the number of parts grows with the logarithm of its time.
-        every_s = max(_WRITE_EVERY_S, (now - self._began) / 200)
+        # Oftener at the beginning, more seldom in a long sweep: the number of parts grows with the logarithm of
+        # its time.
+        every_s = max(min(self._written - self._began, _WRITE_EVERY_S), (now - self._began) / 200)
         if self._waiting_rows >= _ROWS_IN_MEMORY or now >= self._written + every_s:
             self._write()
 
@@ -249,7 +250,7 @@ class _Sweeping:
         if self._rows:
             rows, self._rows, self._waiting_rows = self._rows, [], 0
             self._store.add(rows, self._engine, self._version)
-        self._written = time.monotonic()
+            self._written = time.monotonic()
 
     def _gone(self, error: BaseException) -> RunError:
         reason = " ".join(str(error).split()) or type(error).__name__
