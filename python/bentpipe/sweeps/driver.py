@@ -240,8 +240,7 @@ class _Sweeping:
 
     def _write_now_and_then(self) -> None:
         now = time.monotonic()
-        # Oftener at the beginning, more seldom in a long sweep: the number of parts grows with the logarithm of
-        # its time.
+        # Often at first, seldom in a long sweep: the number of parts grows with the logarithm of its time.
         every_s = max(min(self._written - self._began, _WRITE_EVERY_S), (now - self._began) / 200)
         if self._waiting_rows >= _ROWS_IN_MEMORY or now >= self._written + every_s:
             self._write()
