@@ -299,7 +299,8 @@ impl Bbr1 {
 
     /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery as much goes out as is delivered. Whether it goes on.
     fn modulate(&mut self, w: &mut Window, ack: &Ack<'_>) -> bool {
-        let conserved = f64::from(ack.in_flight()) + f64::from(ack.newly_delivered());
+        // A segment at least, where Linux counts segments, however short.
+        let conserved = (f64::from(ack.in_flight()) + f64::from(ack.newly_delivered())).max(w.smss);
         let mut cwnd = (w.cwnd - f64::from(ack.newly_lost())).max(w.smss);
         let before = std::mem::replace(&mut self.repair_before, self.repair);
         if self.repair == Repair::FastRecovery && before != Repair::FastRecovery {

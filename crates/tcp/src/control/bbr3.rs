@@ -385,7 +385,10 @@ impl Control for Bbr3 {
 
     /// `OnEnterRTO`: all that was in flight is taken for lost, and one segment may go.
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
-        self.save_upon_loss(w);
+        match timeout.repeated {
+            true => self.save_cwnd(w),
+            false => self.save_upon_loss(w),
+        }
         self.repair = Repair::Timeout(u64::from(timeout.flight));
         w.cwnd = w.smss;
     }

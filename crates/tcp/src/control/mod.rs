@@ -8,6 +8,8 @@ mod events;
 mod rounds;
 #[cfg(test)]
 mod test_path;
+#[cfg(test)]
+mod test_properties;
 mod window;
 
 use std::any::Any;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bentpipe_units::{Span, Time};
 
 use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, StandardOptions, Timeout, Window};
-use crate::recovery::SackOptions;
+use crate::recovery::RackOptions;
 use crate::slow_start::SlowStart;
 use crate::{Incoming, Profile, SackBlock, Sender, Seq};
 
@@ -98,6 +98,18 @@ pub(super) struct Policer {
     pub(super) filled: Time,
 }
 
+/// What went out at one time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Burst {
+    pub(super) at: Time,
+    /// Bytes, without what the retransmission timer sends again.
+    pub(super) bytes: f64,
+    /// The pacing rate, the fastest of that time, in bytes a second.
+    pub(super) rate: f64,
+    /// The largest send quantum of that time, in bytes.
+    pub(super) quantum: f64,
+}
+
 /// A sender, a link with a queue, a receiver that acknowledges each segment, and the way back.
 pub(super) struct Path<C> {
     pub(super) sender: Sender,
@@ -112,15 +124,21 @@ pub(super) struct Path<C> {
     pub(super) policer: Option<Policer>,
     /// ACKs arrive together, at multiples of this.
     pub(super) together: Option<Span>,
-    /// What the application writes, bytes each so long; without it, it never stops.
+    /// By how much later a segment arrives than the others, by its number: those sent behind it arrive before it.
+    pub(super) late: Box<dyn FnMut(u64) -> Span>,
+    /// What the application writes, bytes each so long; without it, it always has more.
     pub(super) writes: Option<(u64, Span)>,
+    /// Bytes that it has in all.
+    pub(super) has: u64,
+    written: u64,
     next_write: Time,
     free: Time,
     wire: BTreeMap<(Time, u64), SackBlock>,
     pub(super) sent: u64,
     pub(super) dropped: u64,
-    /// Each burst: its time, its bytes.
-    pub(super) bursts: Vec<(Time, u32)>,
+    pub(super) bursts: Vec<Burst>,
+    /// Expiries of the retransmission timer whose segment went out.
+    expired: u64,
     next: Seq,
     held: Vec<SackBlock>,
     seen: Arc<Mutex<C>>,
@@ -129,7 +147,7 @@ pub(super) struct Path<C> {
 impl<C: Control + Copy + 'static> Path<C> {
     /// A connection that opens with a handshake of `rtt` milliseconds over a link of so many bytes a second.
     pub(super) fn new(control: C, rate: f64, rtt: f64) -> Path<C> {
-        let mut config = Profile::Rfc.config(SackOptions, StandardOptions::default());
+        let mut config = Profile::Rfc.config(RackOptions, StandardOptions::default());
         config.mss = SMSS as u32;
         config.initial_window = 10;
         let seen = Arc::new(Mutex::new(control));
@@ -147,13 +165,17 @@ impl<C: Control + Copy + 'static> Path<C> {
             loses: Box::new(|_| false),
             policer: None,
             together: None,
+            late: Box::new(|_| Span::ZERO),
             writes: None,
+            has: u64::MAX,
+            written: 0,
             next_write: now,
             free: now,
             wire: BTreeMap::new(),
             sent: 0,
             dropped: 0,
             bursts: Vec::new(),
+            expired: 0,
             next: Seq(0),
             held: Vec::new(),
             seen,
@@ -195,10 +217,7 @@ impl<C: Control + Copy + 'static> Path<C> {
 
     fn inject(&mut self, seq: Seq, len: u32) {
         self.sent += 1;
-        match self.bursts.last_mut().filter(|burst| burst.0 == self.now) {
-            Some(burst) => burst.1 += len,
-            None => self.bursts.push((self.now, len)),
-        }
+        self.note_burst(len);
         let bytes = f64::from(len);
         let mut dropped = (self.loses)(self.sent) || self.queued() + bytes > self.buffer;
         if let Some(policer) = &mut self.policer {
@@ -213,7 +232,7 @@ impl<C: Control + Copy + 'static> Path<C> {
             return;
         }
         self.free = if self.free > self.now { self.free } else { self.now } + ms(bytes / self.rate * 1e3);
-        let mut arrival = self.free + self.rtt;
+        let mut arrival = self.free + self.rtt + (self.late)(self.sent);
         if let Some(together) = self.together {
             let behind = arrival.as_nanos() % together.as_nanos();
             arrival += Span::from_nanos((together.as_nanos() - behind) % together.as_nanos());
@@ -221,8 +240,27 @@ impl<C: Control + Copy + 'static> Path<C> {
         self.wire.insert((arrival, self.sent), SackBlock { start: seq, end: seq + len });
     }
 
-    /// The receiver takes a segment, and its ACK is here at once: the link's delay was for both ways.
+    fn note_burst(&mut self, len: u32) {
+        let timeouts = self.sender.stats().timeouts;
+        if std::mem::replace(&mut self.expired, timeouts) != timeouts {
+            return;
+        }
+        let w = self.sender.window();
+        let (bytes, rate, quantum) = (f64::from(len), w.pacing_rate, w.send_quantum);
+        match self.bursts.last_mut().filter(|burst| burst.at == self.now) {
+            Some(burst) => {
+                burst.bytes += bytes;
+                (burst.rate, burst.quantum) = (burst.rate.max(rate), burst.quantum.max(quantum));
+            }
+            None => self.bursts.push(Burst { at: self.now, bytes, rate, quantum }),
+        }
+    }
+
+    /// The receiver takes a segment, and its ACK is here at once: the link's delay was for both ways. What came before is reported
+    /// (RFC 2883).
     fn acknowledge(&mut self, segment: SackBlock) {
+        let known = |block: &SackBlock| block.start <= segment.start && segment.end <= block.end;
+        let twice = segment.end <= self.next || self.held.iter().any(known);
         let mut newest = segment;
         self.held.retain(|block| {
             let apart = block.end < newest.start || block.start > newest.end;
@@ -239,21 +277,41 @@ impl<C: Control + Copy + 'static> Path<C> {
         } else {
             self.held.insert(0, newest);
         }
-        let sack: Vec<SackBlock> = self.held.iter().take(3).copied().collect();
+        let sack: Vec<SackBlock> =
+            twice.then_some(segment).into_iter().chain(self.held.iter().copied()).take(4).collect();
         let ack = Incoming { window: Some(1 << 28), sack: &sack, ..Incoming::of(self.next) };
         self.sender.on_ack(self.now, &ack);
+    }
+
+    fn unsent(&self) -> u64 {
+        self.written - u64::from(self.sender.max() - Seq(0))
+    }
+
+    fn write(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.has - self.written);
+        if bytes > 0 {
+            self.written += bytes;
+            self.sender.write(bytes);
+        }
+    }
+
+    /// Bytes that the receiver has in order.
+    pub(super) fn received(&self) -> u64 {
+        u64::from(self.next - Seq(0))
     }
 
     /// One event; false when there will be none.
     fn step(&mut self) -> bool {
         match self.writes {
-            None if self.next_write != Time::NEVER => {
+            // A little more than can go at once, so that it can stop.
+            None => {
+                let ahead = 2.0 * self.sender.window().send_quantum + 10.0 * SMSS;
+                self.write((ahead as u64).saturating_sub(self.unsent()));
                 self.next_write = Time::NEVER;
-                self.sender.write(u64::MAX);
             }
-            Some((bytes, every)) if self.now >= self.next_write => {
+            Some((bytes, every)) if self.next_write == Time::NEVER || self.now >= self.next_write => {
                 self.next_write = self.now + every;
-                self.sender.write(bytes);
+                self.write(bytes);
             }
             _ => {}
         }

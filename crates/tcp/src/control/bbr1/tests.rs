@@ -211,9 +211,9 @@ fn no_more_than_a_burst_goes_out_ahead_of_the_pacing_rate() {
     let bursts = std::mem::take(&mut path.bursts);
     for (first, burst) in bursts.iter().enumerate().step_by(50) {
         let mut bytes = 0.0;
-        for (at, len) in &bursts[first..] {
-            bytes += f64::from(*len);
-            let allowed = at.since(burst.0).as_secs() * rate + 2.0 * SMSS;
+        for later in &bursts[first..] {
+            bytes += later.bytes;
+            let allowed = later.at.since(burst.at).as_secs() * rate + 2.0 * SMSS;
             assert!(bytes <= allowed + 1.0, "{bytes} and {allowed}");
         }
     }
@@ -229,4 +229,11 @@ fn a_slower_link_is_known_when_ten_rounds_have_passed() {
     assert!(path.runs_until(10.0, |path| path.control().bandwidth.get() < 0.6 * RATE));
     let took = path.control().rounds - rounds;
     assert!((10..=12).contains(&took), "{took}");
+}
+
+impl Bbr1 {
+    /// The least that cwnd may be, in segments: in a recovery that holds as much as is delivered, and after a timeout, one.
+    pub(in crate::control) fn floor(&self) -> f64 {
+        if self.repair == Repair::None && !self.conserving { LEAST } else { 1.0 }
+    }
 }

@@ -14,7 +14,7 @@ const BETA: f64 = 0.7;
 /// `BBRStartupFullLossCnt`.
 const STARTUP_RANGES: u32 = 6;
 
-/// What is restored where a recovery was needless.
+/// What is restored where a recovery was needless; by default nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     pub(super) state: Option<State>,
@@ -107,17 +107,19 @@ impl Bbr3 {
     }
 
     /// `NoteLoss`.
-    fn note_loss(&mut self, w: &Window) {
+    ///
+    /// The draft's pseudocode saves the state here too, which after a probe that went too high would be what that probe has already cut;
+    /// its text has what was "saved at the start of loss recovery".
+    fn note_loss(&mut self) {
         if !self.loss_in_round {
             self.loss_round_ends = self.delivered;
-            self.save_upon_loss(w);
         }
         self.loss_in_round = true;
     }
 
     /// `HandleLostPacket`.
     pub(super) fn on_lost(&mut self, w: &Window, now: Time, lost: &LostSegment) {
-        self.note_loss(w);
+        self.note_loss();
         if !self.probe_sample {
             return;
         }
@@ -147,12 +149,14 @@ impl Bbr3 {
 
     /// A mark counts as a loss above the threshold, wherever that is looked for.
     pub(super) fn on_mark(&mut self, w: &Window, mark: &Mark) {
-        self.note_loss(w);
+        self.note_loss();
         if self.state == State::Startup {
             self.leave_startup();
         } else if self.probe_sample {
             self.on_too_high(w, mark.now, f64::from(mark.flight), false);
         }
+        // No recovery that turns out needless takes this back.
+        self.undo = Undo::default();
     }
 
     /// `SaveStateUponLoss`.
@@ -172,10 +176,11 @@ impl Bbr3 {
         self.restore_cwnd(w);
         self.loss_in_round = false;
         self.reset_full(0.0);
-        self.bw_shortterm = self.bw_shortterm.max(self.undo.bw_shortterm);
-        self.inflight_shortterm = self.inflight_shortterm.max(self.undo.inflight_shortterm);
-        self.inflight_longterm = self.inflight_longterm.max(self.undo.inflight_longterm);
-        match self.undo.state.take() {
+        let undo = std::mem::take(&mut self.undo);
+        self.bw_shortterm = self.bw_shortterm.max(undo.bw_shortterm);
+        self.inflight_shortterm = self.inflight_shortterm.max(undo.inflight_shortterm);
+        self.inflight_longterm = self.inflight_longterm.max(undo.inflight_longterm);
+        match undo.state {
             Some(State::Startup) if self.state != State::Startup => {
                 self.full_bw_reached = false;
                 if self.state != State::ProbeRtt {
