@@ -275,7 +275,8 @@ impl Bbr1 {
         self.filled = self.full_rounds >= FULL_AFTER;
     }
 
-    /// `bbr_check_drain`. What is in flight is what has left the sender: Linux, which counts what waits for its time too, takes that off.
+    /// `bbr_check_drain`, by what is in flight now. Linux takes off what will be delivered until the next burst may go
+    /// (`bbr_packets_in_net_at_edt`): a burst over the pacing gain at most, six segments where a burst is two.
     fn check_drained(&mut self, w: &mut Window, ack: &Ack<'_>) {
         if self.mode == Mode::Startup && self.filled {
             self.mode = Mode::Drain;

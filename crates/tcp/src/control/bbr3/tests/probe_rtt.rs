@@ -52,3 +52,28 @@ fn entering_and_exiting_probe_rtt_during_startup() {
     until(&mut path, State::Drain);
     assert!((path.control().max_bw.get() / RATE - 1.0).abs() < 0.02);
 }
+
+/// The draft has "no more than roughly 2%" of the rate for 200 ms in 5 s. But `ProbeRTT` goes on for a round too, and takes half of a product
+/// off what is in flight before that: over a long path it costs a product, each time.
+#[test]
+fn each_probe_rtt_costs_a_product_over_a_geostationary_path() {
+    let (rate, rtt) = (1.25e6, 600.0);
+    let mut path: Path<Bbr3> = Path::new(Bbr3::new(), rate, rtt);
+    path.buffer = rate * rtt / 1e3;
+    path.run(30.0);
+    until(&mut path, State::ProbeRtt);
+    let (began, received) = (path.now, path.received());
+    let visits = 40;
+    for _ in 0..visits {
+        until(&mut path, State::Cruise);
+        until(&mut path, State::ProbeRtt);
+    }
+    let took = path.now.since(began).as_secs();
+    let missing = took * rate - (path.received() - received) as f64;
+    // Pacing a hundredth below the rate is the rest.
+    let each = missing / (rate * rtt / 1e3) / f64::from(visits);
+    assert!((1.0..1.1).contains(&each), "{each} products");
+    let cycle = took / f64::from(visits);
+    assert!((6.2..6.4).contains(&cycle), "5 s, and two round trips: {cycle} s");
+    assert!((0.89..0.91).contains(&(1.0 - missing / took / rate)));
+}
