@@ -6,6 +6,7 @@
 >>> result.flows["download"]["goodput_bps"]
 
 `Scenario` is a network and what goes over it, `run` and `replicate` simulate it, `Result` is what came out.
+`Control` is what a congestion control of one's own derives from.
 """
 
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bentpipe.errors import BentpipeError, InputError, Interrupted, RunError, ScenarioError
 
 if TYPE_CHECKING:
+    from bentpipe.control import Ack, Control, Exit, Loss, Mark, PartialAck, Timeout, Window
     from bentpipe.measured import Result, Table
     from bentpipe.runner import replicate, run
     from bentpipe.scenario import Scenario
@@ -25,24 +27,33 @@ if TYPE_CHECKING:
 __version__ = version("bentpipe")
 
 __all__ = [
+    "Ack",
     "BentpipeError",
+    "Control",
+    "Exit",
     "Failure",
     "InputError",
     "Interrupted",
+    "Loss",
+    "Mark",
+    "PartialAck",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
     "Sweep",
     "Table",
+    "Timeout",
     "Trace",
     "Traces",
+    "Window",
     "replicate",
     "run",
     "sweep",
 ]
 
 _HOMES = {
+    "control": ("Ack", "Control", "Exit", "Loss", "Mark", "PartialAck", "Timeout", "Window"),
     "measured": ("Result", "Table"),
     "runner": ("replicate", "run"),
     "scenario": ("Scenario",),

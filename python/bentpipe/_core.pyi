@@ -7,11 +7,20 @@ from typing import Self, TypeAlias, final
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "Ack",
+    "Exit",
     "LiveFailed",
     "LiveMissing",
+    "Loss",
+    "Mark",
+    "OwnControl",
+    "PartialAck",
     "Points",
     "RunResult",
     "Scenario",
+    "StandardHooks",
+    "Timeout",
+    "Window",
     "applications",
     "check_quantity",
     "controls",
@@ -61,12 +70,13 @@ class Scenario:
         file: str | None = None,
         before: list[tuple[str, str]] = ...,
         read: list[Path] = ...,
+        controls: list[OwnControl] = ...,
     ) -> Self:
         """Read the file `name`, or a preset as ``preset:NAME``, with ``key=value`` settings on top.
 
         With `content` that is the TOML text, which errors call `name`; what it extends is looked for beside
         `name`. `file` and `before` are what it was first read from, and with which settings; `read` are the
-        files that have the content.
+        files that have the content. Flows may name the `controls` beside the simulator's own.
 
         Raises
         ------
@@ -89,6 +99,10 @@ class Scenario:
     @property
     def settings(self) -> list[tuple[str, str]]:
         """The ``key=value`` settings on top, as they were given."""
+
+    @property
+    def controls(self) -> list[OwnControl]:
+        """The controls in Python that its flows may name."""
 
     def toml(self, seed: int | None = None) -> str:
         """Give one TOML text that is this whole scenario, with its own seed or this one.
@@ -148,6 +162,220 @@ class Scenario:
         bentpipe.errors.RunError
             The run failed, or the pcapng file could not be written.
         """
+
+@final
+class OwnControl:
+    """What the simulator needs of a control in Python."""
+
+    def __new__(
+        cls,
+        name: str,
+        summary: str,
+        make: Callable[..., object],
+        options: list[str],
+        own: list[str],
+        paces: bool,
+        reads_rates: bool,
+    ) -> Self:
+        """Take its name and summary, and what makes a connection's control of its options.
+
+        `options` are their names; `own` are the hooks that are called, the others are RFC 5681's.
+        """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def make(self) -> Callable[..., object]: ...
+
+@final
+class Window:
+    """The window of a connection, in bytes; fractions of a byte are kept."""
+
+    cwnd: float
+    """Congestion window."""
+    ssthresh: float
+    """Slow start threshold; infinite until the first loss unless it was set."""
+    pacing_rate: float
+    """How fast data may go out, in bytes a second; infinite for as fast as the window allows."""
+    send_quantum: float
+    """Bytes that pacing lets go at once; a segment goes where it is less."""
+
+    @property
+    def smss(self) -> float:
+        """Sender maximum segment size, in bytes."""
+
+    @property
+    def in_slow_start(self) -> bool:
+        """Whether cwnd is below ssthresh."""
+
+    def slow_start_growth(self, acked: int) -> float:
+        """Give the bytes that an ACK of `acked` bytes adds in slow start (RFC 5681, or RFC 3465 by bytes)."""
+
+    def avoidance_growth(self, acked: int) -> float:
+        """Give the bytes that an ACK of `acked` bytes adds in congestion avoidance (RFC 5681 equation 3)."""
+
+@final
+class Ack:
+    """An ACK, whether it acknowledges new data, reports SACKed data, or neither."""
+
+    @property
+    def now_s(self) -> float:
+        """When it arrived."""
+
+    @property
+    def acked(self) -> int:
+        """Bytes that it acknowledges cumulatively for the first time."""
+
+    @property
+    def flight(self) -> int:
+        """Bytes sent and not cumulatively acknowledged, after it."""
+
+    @property
+    def prior_flight(self) -> int:
+        """Bytes sent and not cumulatively acknowledged, before it."""
+
+    @property
+    def rwnd(self) -> int:
+        """The window that it advertises, in bytes."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Round-trip time by the newest segment that it reports first; none when that was sent twice."""
+
+    @property
+    def rtt_min_s(self) -> float | None:
+        """Smallest round-trip time that the retransmission timer had."""
+
+    @property
+    def cwnd_limited(self) -> bool:
+        """Whether the sender had filled cwnd."""
+
+    @property
+    def mark_echo(self) -> bool:
+        """Whether it echoes a congestion mark (RFC 3168)."""
+
+    @property
+    def in_recovery(self) -> bool:
+        """Whether recovery was under way."""
+
+    @property
+    def newly_delivered(self) -> int:
+        """Bytes that it reports for the first time, in order or selectively."""
+
+    @property
+    def delivered(self) -> int:
+        """Bytes of the connection reported so far."""
+
+    @property
+    def in_flight(self) -> int:
+        """Bytes taken to be in the network after it."""
+
+    @property
+    def lost(self) -> int:
+        """Bytes of the connection taken for lost so far."""
+
+    @property
+    def newly_lost(self) -> int:
+        """Bytes taken for lost by it."""
+
+    @property
+    def delivery_rate(self) -> float | None:
+        """Bytes a second that the network delivered; none unless the class says ``reads_rates``."""
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether that rate was measured where the application had no more to send."""
+
+@final
+class Loss:
+    """A loss that recovery found, not the timer."""
+
+    @property
+    def now_s(self) -> float:
+        """When it was found."""
+
+    @property
+    def distance(self) -> int:
+        """Bytes from the first hole of this window to it; 0 for the first."""
+
+    @property
+    def flight(self) -> int:
+        """Bytes sent and not cumulatively acknowledged, or what the recovery halves instead."""
+
+@final
+class Mark:
+    """News that a packet was marked on its way."""
+
+    @property
+    def now_s(self) -> float:
+        """When it came."""
+
+    @property
+    def flight(self) -> int:
+        """Bytes sent and not cumulatively acknowledged."""
+
+@final
+class PartialAck:
+    """An ACK of new data that leaves data of the loss's window outstanding."""
+
+    @property
+    def acked(self) -> int:
+        """Bytes that it acknowledges."""
+
+    @property
+    def flight(self) -> int:
+        """Bytes sent and not cumulatively acknowledged, after it."""
+
+    @property
+    def inflated(self) -> bool:
+        """Whether duplicate ACKs have inflated cwnd (Reno, NewReno)."""
+
+@final
+class Exit:
+    """The end of a recovery."""
+
+    @property
+    def flight(self) -> int:
+        """Bytes sent and not cumulatively acknowledged."""
+
+    @property
+    def acked(self) -> int:
+        """Bytes acknowledged from its first loss to its end."""
+
+    @property
+    def cwnd(self) -> float:
+        """What the recovery's RFC has for cwnd, in bytes."""
+
+@final
+class Timeout:
+    """The retransmission timer's expiry."""
+
+    @property
+    def now_s(self) -> float:
+        """When it expired."""
+
+    @property
+    def flight(self) -> int:
+        """Bytes sent and not cumulatively acknowledged, or what the recovery halves instead."""
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the oldest segment was retransmitted by the timer already."""
+
+@final
+class StandardHooks:
+    """What RFC 5681 and RFC 6582 do in each hook."""
+
+    @staticmethod
+    def on_loss(w: Window, loss: Loss) -> bool: ...
+    @staticmethod
+    def on_congestion_mark(w: Window, mark: Mark) -> None: ...
+    @staticmethod
+    def on_partial_ack(w: Window, ack: PartialAck) -> None: ...
+    @staticmethod
+    def on_timeout(w: Window, timeout: Timeout) -> None: ...
+    @staticmethod
+    def restart_after_idle(w: Window, restart: float) -> None: ...
 
 @final
 class Points:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NoReturn, Self, TypeVar
 
 from bentpipe import _core, checks
+from bentpipe.control import Controls, Named, registered
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.provenance import Recorded
 from bentpipe.source import read_source
@@ -60,11 +61,14 @@ class Scenario(_core.Scenario):
     """
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], settings: checks.Settings = ()) -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], settings: checks.Settings = (), controls: Controls = ()
+    ) -> Self:
         """Read a file, ``preset:NAME`` or ``-``, standard input, and change some settings.
 
         Settings are keys and values, as ``{"seed": 7}``, the way ``--set`` takes them. The scenario of a
-        finished run is read from the folder that ``run --out`` wrote, or from the run's JSON.
+        finished run is read from the folder that ``run --out`` wrote, or from the run's JSON. Flows may name
+        the `controls` beside those of ``bentpipe list controls``.
 
         Raises
         ------
@@ -75,13 +79,17 @@ class Scenario(_core.Scenario):
         """
         # A text stays as it is: Path would take "./" and "//" out of what errors name.
         name = path if isinstance(path, str) else str(checks.path("path", path))
-        pairs = checks.pairs(settings)
+        own = Named(registered(controls))
+        pairs = checks.pairs(own.names(settings))
         recorded = Recorded.at(name)
-        return cls(*(recorded.source(pairs) if recorded else read_source(name, pairs)))
+        source = recorded.source(pairs) if recorded else read_source(name, pairs)
+        return cls(*source, controls=own.known)
 
     @classmethod
-    def from_toml(cls, text: str) -> Self:
+    def from_toml(cls, text: str, controls: Controls = ()) -> Self:
         """Read the text of a scenario file; what it extends lies in the current folder.
+
+        Flows may name the `controls` beside those of ``bentpipe list controls``.
 
         Raises
         ------
@@ -90,11 +98,13 @@ class Scenario(_core.Scenario):
         """
         if not isinstance(text, str):
             raise InputError(f"text: expected a str, found {checks.found(text)}")
-        return cls("text", [], _utf8("text", text))
+        return cls("text", [], _utf8("text", text), controls=registered(controls))
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> Self:
         """Read what a scenario file says, as a dictionary: ``{"links": {...}, "flows": {...}}``.
+
+        A `Control`, its class or an object, may stand for a control's name.
 
         Raises
         ------
@@ -105,13 +115,16 @@ class Scenario(_core.Scenario):
         """
         if not isinstance(tables, Mapping):
             raise InputError(f"tables: expected a mapping, found {checks.found(tables)}")
-        lines = [f"{checks.toml_key('', key)} = {checks.toml(key, value)}" for key, value in tables.items()]
-        return _without_line(lambda: cls("dictionary", [], "\n".join(lines).encode()))
+        own = Named()
+        named = own.names(tables).items()
+        lines = [f"{checks.toml_key('', key)} = {checks.toml(key, value)}" for key, value in named]
+        return _without_line(lambda: cls("dictionary", [], "\n".join(lines).encode(), controls=own.known))
 
     def with_(self, settings: checks.Settings) -> Self:
         """Give this scenario with other settings: ``{"flows.*.variant": "reno", "tcp": {"mss": "536 B"}}``.
 
-        A dotted key is changed as ``--set`` does it; a mapping is put over the table that is there.
+        A dotted key is changed as ``--set`` does it; a mapping is put over the table that is there. A
+        `Control`, its class or an object, may stand for a control's name.
 
         Raises
         ------
@@ -120,10 +133,11 @@ class Scenario(_core.Scenario):
         InputError
             `settings` are neither a mapping nor pairs of a name and a value.
         """
-        pairs = checks.pairs(settings)
+        own = Named(self.controls)
+        pairs = checks.pairs(own.names(settings))
         content = self.toml().encode()
         return _without_line(
-            lambda: type(self)(self.file, pairs, content, self.file, self.settings, self.files)
+            lambda: type(self)(self.file, pairs, content, self.file, self.settings, self.files, own.known)
         )
 
     def to_dict(self) -> dict[str, Any]:

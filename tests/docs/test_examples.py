@@ -29,6 +29,13 @@ def test_the_page_of_the_library_runs(tmp_path: Path) -> None:
     assert re.search(r"^\d+ ± \d+ kbit/s over 20 runs$", told, re.MULTILINE)
 
 
+def test_the_page_of_own_controls_runs_and_its_newreno_is_short(tmp_path: Path) -> None:
+    program = blocks("docs/own-control.md", "python")
+    assert len(program) == 3
+    assert len(program[0].splitlines()) < 40
+    run("\n".join(program), tmp_path)
+
+
 def test_the_example_of_the_readme_runs_on_the_scenario_of_the_readme(tmp_path: Path) -> None:
     (scenario,) = blocks("README.md", "toml")
     (program,) = blocks("README.md", "python")
@@ -39,7 +46,7 @@ def test_the_example_of_the_readme_runs_on_the_scenario_of_the_readme(tmp_path: 
     assert [line.split()[0] for line in told] == ["tahoe", "reno", "newreno", "sack"]
 
 
-@pytest.mark.parametrize("page", ["docs/library.md"])
+@pytest.mark.parametrize("page", ["docs/library.md", "docs/own-control.md"])
 def test_links_of_the_page_lead_to_pages(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = re.findall(r"\]\(([^)#]+)[^)]*\)", text)

@@ -1,6 +1,8 @@
 //! The Python module `bentpipe._core`: scenarios in, results out, nothing computed here.
 
+mod hooks;
 mod live;
+mod own;
 mod series;
 
 use std::cell::{Cell, RefCell};
@@ -19,6 +21,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use crate::own::{OwnControl, Raised};
 use crate::series::{Collector, TakePoints};
 
 pyo3::import_exception!(bentpipe.errors, RunError);
@@ -30,18 +33,32 @@ struct Scenario {
     scenario: scenario::Scenario,
     file: String,
     settings: Vec<(String, String)>,
+    /// The controls of its reader's own that it may choose by name.
+    controls: Vec<Py<OwnControl>>,
+    raised: Raised,
 }
 
 /// What the constructor takes.
-type Pickled =
-    (String, Vec<(String, String)>, Option<Vec<u8>>, Option<String>, Vec<(String, String)>, Vec<PathBuf>);
+type Pickled = (
+    String,
+    Vec<(String, String)>,
+    Option<Vec<u8>>,
+    Option<String>,
+    Vec<(String, String)>,
+    Vec<PathBuf>,
+    Vec<Py<OwnControl>>,
+);
 
 #[pymethods]
 impl Scenario {
     /// Reads the file or preset `name`, or `content`, which errors call `name`, and puts `settings` on top; `file` and `before` are
-    /// what it was first read from, and `read` the files that have the content.
+    /// what it was first read from, and `read` the files that have the content. `controls` can be chosen beside ours.
     #[new]
-    #[pyo3(signature = (name, settings, content = None, file = None, before = Vec::new(), read = Vec::new()))]
+    #[pyo3(signature = (
+        name, settings, content = None, file = None, before = Vec::new(), read = Vec::new(), controls = Vec::new()
+    ))]
+    // As a pickled scenario gives them.
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         name: String,
@@ -50,14 +67,24 @@ impl Scenario {
         file: Option<String>,
         before: Vec<(String, String)>,
         read: Vec<PathBuf>,
+        controls: Vec<Py<OwnControl>>,
     ) -> PyResult<Scenario> {
+        let raised = Raised::default();
+        let catalogue = own::catalogue(py, &controls, &raised)
+            .map_err(|wrong| ScenarioError::new_err(format!("controls: {wrong}")))?;
         let found = py.detach(|| match content {
-            None => scenario::load(Path::new(&name), &settings),
-            Some(content) => scenario::parse_bytes(&name, content, &settings),
+            None => scenario::load_with(Path::new(&name), &settings, &catalogue),
+            Some(content) => scenario::parse_bytes(&name, content, &settings, &catalogue),
         });
         let mut scenario = found.map_err(|error| ScenarioError::new_err(error.to_string()))?;
         scenario.files.splice(0..0, read);
-        Ok(Scenario { scenario, file: file.unwrap_or(name), settings: [before, settings].concat() })
+        Ok(Scenario {
+            scenario,
+            file: file.unwrap_or(name),
+            settings: [before, settings].concat(),
+            controls,
+            raised,
+        })
     }
 
     #[getter]
@@ -80,6 +107,11 @@ impl Scenario {
         self.settings.clone()
     }
 
+    #[getter]
+    fn controls(&self, py: Python<'_>) -> Vec<Py<OwnControl>> {
+        self.controls.iter().map(|control| control.clone_ref(py)).collect()
+    }
+
     #[pyo3(signature = (seed = None))]
     fn toml(&self, seed: Option<u64>) -> String {
         self.scenario.toml(seed.unwrap_or(self.scenario.seed))
@@ -96,7 +128,12 @@ impl Scenario {
         let this = slf.get();
         let content = Some(this.toml(None).into_bytes());
         let file = Some(this.file.clone());
-        (slf.get_type(), (this.file.clone(), Vec::new(), content, file, this.settings.clone(), Vec::new()))
+        let controls = this.controls(slf.py());
+        let read = Vec::new();
+        (
+            slf.get_type(),
+            (this.file.clone(), Vec::new(), content, file, this.settings.clone(), read, controls),
+        )
     }
 
     /// It does not change: a copy is itself.
@@ -154,7 +191,7 @@ impl Scenario {
             let clock: Box<dyn Fn() -> f64> = Box::new(move || started.elapsed().as_secs_f64());
             let options = RunOptions { seed, series, capture, clock: Some(clock) };
             let result = bentpipe_sim::run(&self.scenario, options, &mut |now| {
-                let told = match raised.take() {
+                let told = match raised.take().or_else(|| self.raised.take()) {
                     Some(error) => Err(error),
                     None => Python::attach(|py| {
                         py.check_signals()?;
@@ -177,7 +214,7 @@ impl Scenario {
             if let (Some(collector), Ok(_)) = (collector, &result) {
                 collector.borrow_mut().finish();
             }
-            (raised.take(), result)
+            (raised.take().or_else(|| self.raised.take()), result)
         });
         match (raised, result) {
             (Some(error), _) => Err(error),
@@ -362,7 +399,11 @@ fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
+    #[pymodule_export]
     use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release, live_flow};
+    #[pymodule_export]
+    use super::own::OwnControl;
     #[pymodule_export]
     use super::series::Points;
     #[pymodule_export]

@@ -100,6 +100,9 @@ def sweep(
 
 
 def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed: int) -> Design:
+    if own := [control.name for control in scenario.controls]:
+        wanted = "a scenario whose text says all, without controls in Python"
+        raise InputError(f"scenario: expected {wanted}, found {', '.join(own)}")
     base = Base(scenario.file, scenario.toml(seed), seed)
     points = points_of(_pairs(vary), sample, seed)
     if len(points) * runs > MOST_RUNS:

@@ -78,13 +78,15 @@ pub fn parse_str(name: &str, text: &str, overrides: &[(String, String)]) -> Resu
     parse_with(name, text, overrides, &disk::read_file, &Catalogue::default())
 }
 
-/// As [`parse_str`], for the bytes of a text: what a pipe gave.
+/// As [`parse_str`], for the bytes of a text, which is what a pipe gave, and with a choice from `catalogue`.
 pub fn parse_bytes(
     name: &str,
     content: Vec<u8>,
     overrides: &[(String, String)],
+    catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    parse_str(name, &decode(content).map_err(|message| about_all(name, message))?, overrides)
+    let text = decode(content).map_err(|message| about_all(name, message))?;
+    parse_with(name, &text, overrides, &disk::read_file, catalogue)
 }
 
 /// As [`parse_str`], where `files` gives what a scenario extends, so that no file system is needed, and `catalogue` what it can

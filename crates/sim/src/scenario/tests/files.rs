@@ -198,7 +198,7 @@ fn a_scenario_knows_every_file_that_it_was_read_from() {
     assert_eq!(files, [top, middle, base.clone()]);
     assert_eq!(good(BASE).files, <[PathBuf; 0]>::default());
     let text = format!("extends = {base:?}").into_bytes();
-    assert_eq!(parse_bytes("standard input", text, &[]).unwrap().files, [base]);
+    assert_eq!(parse_bytes("standard input", text, &[], &Catalogue::default()).unwrap().files, [base]);
 }
 
 #[test]
