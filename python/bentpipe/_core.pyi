@@ -110,7 +110,9 @@ class Scenario:
         What the file extends and the settings are in it, and it names no other file.
         """
 
-    def series(self) -> tuple[list[str], list[tuple[str, str]], list[str], list[tuple[str, str]]]:
+    def series(
+        self,
+    ) -> tuple[list[str], list[tuple[str, str]], list[str], list[tuple[str, str]], list[str]]:
         """Give the flows, kind and unit of their curves, the directions of links, kind and unit of theirs.
 
         A flow with several connections is there once for each. Kind k of flow i is curve i * kinds + k; the

@@ -21,6 +21,7 @@ class Subjects:
 
     `flow_kinds` and `link_kinds` give the unit of each kind of curve. `series` are the choices that were
     made, as ``--series`` takes them: ``PATTERN``, ``PATTERN:KIND,KIND…`` or ``:KIND``; none for everything.
+    A value of the kind ``phase`` is the number of one of the names in `phases`, from 0.
     """
 
     flows: tuple[str, ...] = ()
@@ -28,6 +29,7 @@ class Subjects:
     flow_kinds: Mapping[str, str] = field(default_factory=dict)
     link_kinds: Mapping[str, str] = field(default_factory=dict)
     series: tuple[str, ...] = ()
+    phases: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, scenario: Scenario, series: Sequence[str] = ()) -> "Subjects":
@@ -38,8 +40,9 @@ class Subjects:
         InputError
             A choice names nothing that the run has.
         """
-        flows, flow_kinds, links, link_kinds = scenario.series()
-        subjects = cls(tuple(flows), tuple(links), dict(flow_kinds), dict(link_kinds), tuple(series))
+        flows, flow_kinds, links, link_kinds, phases = scenario.series()
+        kinds = dict(flow_kinds), dict(link_kinds)
+        subjects = cls(tuple(flows), tuple(links), *kinds, tuple(series), tuple(phases))
         for choice in subjects.series:
             subjects._check(choice)
         return subjects
@@ -49,12 +52,15 @@ class Subjects:
         """Read what `to_json` wrote."""
         told = json.loads(text)
         flows, links, series = (tuple(map(str, told[key])) for key in ("flows", "links", "series"))
-        return cls(flows, links, dict(told["flow_kinds"]), dict(told["link_kinds"]), series)
+        kinds = dict(told["flow_kinds"]), dict(told["link_kinds"])
+        # Files of versions before there were phases have none.
+        return cls(flows, links, *kinds, series, tuple(map(str, told.get("phases", ()))))
 
     def to_json(self) -> str:
         """Write it down for the file that the series are in."""
         kinds = {"flow_kinds": dict(self.flow_kinds), "link_kinds": dict(self.link_kinds)}
-        return json.dumps({"flows": self.flows, "links": self.links, **kinds, "series": self.series})
+        names = {"flows": self.flows, "links": self.links, "phases": self.phases}
+        return json.dumps({**names, **kinds, "series": self.series})
 
     def names(self) -> tuple[str, ...]:
         """Give all of them, flows first: in the order of the numbers of their curves."""

@@ -1,5 +1,6 @@
 """Time series of a run: what a flow or link did, moment by moment."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -46,6 +47,15 @@ class Trace:
         return replace(self, time_s=self.time_s[kept], value=self.value[kept])
 
 
+@dataclass(frozen=True)
+class Phase:
+    """A phase that a flow's control or slow start was in, by its name, from `start_s` to `end_s`."""
+
+    name: str
+    start_s: float
+    end_s: float
+
+
 @dataclass(frozen=True, repr=False)
 class Traces:
     """The curves of one run that have a point; which others it could have had, `subjects` knows.
@@ -80,6 +90,23 @@ class Traces:
             return self.curves[number]
         unit, recorded = self.subjects.curve(subject, kind)
         return Trace(subject, kind, unit, np.empty(0), np.empty(0), recorded)
+
+    def phases(self, flow: str) -> list[Phase]:
+        """Give the phases that a flow's control or slow start went through; none where it has no phases.
+
+        Raises
+        ------
+        InputError
+            The run has no such flow.
+        """
+        trace, names = self.get(flow, "phase"), self.subjects.phases
+        found: list[Phase] = []
+        # A curve without phases has values that are no numbers, and in the end its newest value once more.
+        for number, (start, end) in zip(trace.value.tolist(), pairwise(trace.time_s.tolist()), strict=False):
+            if not math.isfinite(number):
+                continue
+            found.append(Phase(names[int(number)], start, end))
+        return found
 
     def between(self, start_s: float, end_s: float) -> "Traces":
         """Keep the points from `start_s` to `end_s` of each curve, and the one before them."""

@@ -98,6 +98,28 @@ def test_what_was_cut_or_read_is_a_table_too(tmp_path: Path) -> None:
     assert pa.table(bp.run(SCENARIO).series).num_rows == 0
 
 
+def test_phases_have_names_in_memory_in_a_file_and_in_a_cut(tmp_path: Path) -> None:
+    path = tmp_path / "series.parquet"
+    paced = bp.Scenario.load("preset:geo", {"flows.*.variant": "bbr3", "duration": "20 s"})
+    series = bp.run(paced, series=True).series
+    phases = series.phases("download")
+    assert phases[0].name == "startup"
+    assert "probe_rtt" in {phase.name for phase in phases}
+    # One begins where the other ends, and the last where the sender acted last.
+    assert [phase.end_s for phase in phases[:-1]] == [phase.start_s for phase in phases[1:]]
+    assert 19.0 < phases[-1].end_s <= 20.0
+    bp.run(paced, series_file=path)
+    assert bp.Traces.read(path).phases("download") == phases
+    middle = series.between(8.0, 9.0).phases("download")
+    assert middle == [phase for phase in phases if phase.end_s >= 8.0 and phase.start_s < 9.0]
+    for kind in ("pacing_rate", "delivery_rate"):
+        assert series.get("download", kind).unit == "bit/s"
+    # Who has no phases has no points of them either.
+    assert bp.run(SCENARIO, series=True).series.phases("download") == []
+    with pytest.raises(bp.InputError, match="'nobody'"):
+        series.phases("nobody")
+
+
 def test_a_file_in_several_parts_has_every_point_in_its_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,50 @@ def test_points_that_nobody_can_tell_apart_are_left_out_and_peaks_are_kept(drawn
     assert max(line.get_ydata()) == 5e6
 
 
+def bbr3(*settings: tuple[str, str]) -> Subject:
+    return Subject.of("preset:geo", [("flows.*.variant", "bbr3"), ("duration", "20 s"), *settings])
+
+
+def test_rates_and_phases_are_drawn_where_a_run_has_them(drawn: Draw, lossy: Path) -> None:
+    paced = bbr3()
+    assert len(drawn(Subject.of(str(lossy)))) == 4
+    rows = drawn(paced, Subject.of(str(lossy)))
+    rate, phase = rows[3], rows[4]
+    assert rate[0].get_ylabel() == "rate (Mbit/s)"
+    assert legend(rate) == ["delivery rate", "pacing rate"]
+    trace = paced.traces.get("download", "pacing_rate")
+    (line,) = [line for line in rate[0].get_lines() if np.nanmax(line.get_ydata()) == trace.value.max()]
+    assert set(line.get_ydata()) <= set(trace.value)
+    assert phase[0].get_ylabel() == "phase"
+    names = {each.name for each in paced.traces.phases("download")}
+    assert set(legend(phase)) == names >= {"startup", "probe_bw_cruise", "probe_rtt"}
+    # Other runs beside it have empty panels.
+    assert not rate[1].get_lines()
+    assert not phase[1].collections
+
+
+def test_the_lanes_of_phases_are_as_long_as_the_phases(drawn: Draw) -> None:
+    settings = [("flows.first.variant", "bbr3"), ("flows.second.variant", "bbr1")]
+    two = Subject.of(str(SCENARIOS / "two-flows.toml"), settings)
+    (phase,) = drawn(two, start_s=5.0, end_s=100.0)[4]
+    assert [label.get_text() for label in phase.get_yticklabels()] == ["first", "second"]
+    for lane, flow in enumerate(("first", "second")):
+        lengths: dict[Any, float] = {}
+        for spans in phase.collections:
+            for path in spans.get_paths():
+                (left, bottom), (right, top) = path.get_extents().get_points()
+                assert 5.0 <= left <= right <= 100.0
+                if lane < (bottom + top) / 2 < lane + 1:
+                    colour = tuple(spans.get_facecolor()[0])
+                    lengths[colour] = lengths.get(colour, 0.0) + right - left
+        expected: dict[str, float] = {}
+        for each in two.traces.phases(flow):
+            length = min(each.end_s, 100.0) - max(each.start_s, 5.0)
+            expected[each.name] = expected.get(each.name, 0.0) + max(length, 0.0)
+        expected = {name: length for name, length in expected.items() if length > 0}
+        assert sorted(lengths.values()) == pytest.approx(sorted(expected.values()))
+
+
 def test_handovers_are_marked_in_every_panel_with_their_name(drawn: Draw) -> None:
     rows = drawn(Subject.of(str(SCENARIOS / "leo-handover.toml")))
     for (axes,) in rows:

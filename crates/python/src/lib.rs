@@ -145,7 +145,7 @@ impl Scenario {
         slf
     }
 
-    /// The subjects of the run's time series, and the kinds that each has.
+    /// The subjects of the run's time series, the kinds that each has, and the names of phases.
     fn series(&self) -> series::Described {
         series::describe(Subjects::of(&self.scenario))
     }
@@ -163,7 +163,7 @@ impl Scenario {
         seed: Option<u64>,
         series: Option<Py<PyAny>>,
         series_rows: usize,
-        wanted: Option<Vec<u16>>,
+        wanted: Option<Vec<u32>>,
         series_limit: u64,
         pcap: Option<PathBuf>,
         pcap_limit: Option<u64>,

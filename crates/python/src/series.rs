@@ -13,9 +13,11 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-/// The flows, the kinds of their curves with units, the directions of links, and their kinds.
-pub(crate) type Described =
-    (Vec<String>, Vec<(&'static str, &'static str)>, Vec<String>, Vec<(&'static str, &'static str)>);
+/// Kinds of curves with their units.
+type Kinds = Vec<(&'static str, &'static str)>;
+
+/// The flows, the kinds of their curves, the directions of links, their kinds, and the names of phases.
+pub(crate) type Described = (Vec<String>, Kinds, Vec<String>, Kinds, Vec<&'static str>);
 
 /// Subject, kind and unit of a curve, its first row and the row behind its last.
 type Curve = (String, &'static str, &'static str, usize, usize);
@@ -24,7 +26,7 @@ type Curve = (String, &'static str, &'static str, usize, usize);
 pub(crate) type TakePoints = Box<dyn FnMut(Points) -> ControlFlow<()>>;
 
 pub(crate) fn describe(subjects: Subjects) -> Described {
-    (subjects.flows, FLOW_KINDS.to_vec(), subjects.links, LINK_KINDS.to_vec())
+    (subjects.flows, FLOW_KINDS.to_vec(), subjects.links, LINK_KINDS.to_vec(), subjects.phases)
 }
 
 /// Puts points together until there are so many rows, and hands them on.

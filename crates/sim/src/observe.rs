@@ -16,10 +16,12 @@ use crate::pcap::Capture;
 use crate::recorder::{ACKED, BUFFER, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
 use crate::result::{CaptureRecord, Recording};
 use crate::scenario::Scenario;
-use crate::series::SeriesOptions;
+use crate::series::{SeriesOptions, phases};
 
 pub(crate) struct Observer {
     series: Option<Recorder>,
+    /// The names of phases, for their numbers.
+    phases: Vec<&'static str>,
     capture: Option<CaptureState>,
     /// Per end, those of UDP flows behind all others: how its sequence numbers continue past 32 bits.
     unwrapped: Vec<Unwrapped>,
@@ -72,8 +74,9 @@ impl Observer {
             None => None,
         };
         let flows = lines(scenario).count();
+        let phases = if series.is_some() { phases(scenario) } else { Vec::new() };
         let series = series.map(|options| Recorder::new(options, flows, 2 * scenario.links.len()));
-        Ok(Observer { series, capture, unwrapped: vec![Unwrapped::default(); 2 * flows] })
+        Ok(Observer { series, phases, capture, unwrapped: vec![Unwrapped::default(); 2 * flows] })
     }
 
     /// The recorder of time series, while it records.
@@ -162,13 +165,22 @@ impl Observer {
             return;
         }
         let flow = end.connection();
-        let Some(recorder) = self.recorder().filter(|recorder| recorder.wants_state(flow)) else { return };
+        let phases = &self.phases;
+        let recorder = self.series.as_mut().filter(|recorder| !recorder.is_over());
+        let Some(recorder) = recorder.filter(|recorder| recorder.wants_state(flow)) else { return };
         let sender = tcp.sender();
         let (cwnd, ssthresh) = (sender.window().cwnd, sender.window().ssthresh);
         let flight = f64::from(sender.flight());
         let rtt = sender.rtt().latest().map_or(f64::NAN, |rtt| rtt.as_secs());
         let rto = sender.rtt().rto().as_secs();
-        recorder.state(now, flow, [cwnd, ssthresh, flight, rtt, rto]);
+        let pacing = 8.0 * sender.window().pacing_rate;
+        let delivery = sender.delivery_rate().map_or(f64::NAN, |rate| 8.0 * rate);
+        let phase = sender.phase().map_or(f64::NAN, |name| {
+            let number = phases.iter().position(|known| *known == name);
+            debug_assert!(number.is_some(), "the phase {name} is none of those that its scheme names");
+            number.map_or(f64::NAN, |number| number as f64)
+        });
+        recorder.state(now, flow, [cwnd, ssthresh, flight, rtt, rto, pacing, delivery, phase]);
     }
 
     pub(crate) fn buffered(&mut self, now: Time, relay: ConnectionId, bytes: u64) {

@@ -14,22 +14,22 @@ use crate::series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink};
 const BATCH: usize = 1 << 16;
 const KINDS: usize = FLOW_KINDS.len();
 /// The first kinds of a flow are the state of its sender.
-pub(crate) const STATE_KINDS: usize = 5;
+pub(crate) const STATE_KINDS: usize = 8;
 
-pub(crate) const SENT: usize = 5;
-pub(crate) const RESENT: usize = 6;
-pub(crate) const ACKED: usize = 7;
-pub(crate) const SACK_START: usize = 8;
-pub(crate) const SACK_END: usize = 9;
-pub(crate) const DROPPED: usize = 10;
-pub(crate) const DAMAGED: usize = 11;
-pub(crate) const BUFFER: usize = 12;
+pub(crate) const SENT: usize = 8;
+pub(crate) const RESENT: usize = 9;
+pub(crate) const ACKED: usize = 10;
+pub(crate) const SACK_START: usize = 11;
+pub(crate) const SACK_END: usize = 12;
+pub(crate) const DROPPED: usize = 13;
+pub(crate) const DAMAGED: usize = 14;
+pub(crate) const BUFFER: usize = 15;
 
 /// Records the series of a run.
 pub(crate) struct Recorder {
     out: Out,
     /// For each flow, and behind them each direction of a link, the kinds to record.
-    wanted: Vec<u16>,
+    wanted: Vec<u32>,
     states: Vec<Option<State>>,
     queues: Vec<Queue>,
     /// Losses that a link found ahead of their time: time, order of their coming, curve and value.
@@ -51,6 +51,8 @@ struct Out {
 #[derive(Clone, Copy)]
 struct State {
     at: Time,
+    /// When the sender was seen last, with these values still.
+    until: Time,
     values: [f64; STATE_KINDS],
     shown: [bool; STATE_KINDS],
 }
@@ -201,25 +203,33 @@ impl Recorder {
     }
 
     /// The state of a flow's sender: each kind gets a point when it changed. What is not a number yet, or not bounded yet,
-    /// has none.
+    /// has none; where a curve ends it has one that is not finite.
     pub(crate) fn state(&mut self, now: Time, flow: ConnectionId, values: [f64; STATE_KINDS]) {
         let flow = flow.index();
         let same = |one: f64, other: f64| one.to_bits() == other.to_bits();
-        let before = self.states[flow];
-        if before.is_some_and(|before| (0..STATE_KINDS).all(|kind| same(before.values[kind], values[kind]))) {
+        if let Some(before) = &mut self.states[flow]
+            && (0..STATE_KINDS).all(|kind| same(before.values[kind], values[kind]))
+        {
+            before.until = now;
             return;
         }
+        let before = self.states[flow];
         self.at(now);
         let mut shown = [false; STATE_KINDS];
         for kind in 0..STATE_KINDS {
-            shown[kind] = values[kind].is_finite()
-                && before.is_none_or(|before| before.values[kind] != values[kind])
-                && self.wants(flow, kind);
+            let changed = match before {
+                Some(State { values: before, .. }) => {
+                    let says = before[kind].is_finite() || values[kind].is_finite();
+                    says && !same(before[kind], values[kind])
+                }
+                None => values[kind].is_finite(),
+            };
+            shown[kind] = changed && self.wants(flow, kind);
             if shown[kind] {
                 self.out.push(flow * KINDS + kind, now, values[kind]);
             }
         }
-        self.states[flow] = Some(State { at: now, values, shown });
+        self.states[flow] = Some(State { at: now, until: now, values, shown });
     }
 
     /// Whether something of a sender's state is recorded.
@@ -250,16 +260,17 @@ impl Recorder {
         }
     }
 
-    /// The run has ended at `end`. A step curve ends with its newest value, where the run does.
+    /// The run has ended at `end`. A step curve ends with its newest value, when its sender acted last.
     pub(crate) fn finish(mut self, end: Time) -> SeriesRecord {
         if !self.is_over() {
             self.out.now = end;
             self.lose_until(Time::NEVER);
             for (flow, state) in self.states.iter().enumerate() {
-                let Some(State { at, values, shown }) = *state else { continue };
-                for kind in (0..STATE_KINDS).filter(|kind| !shown[*kind] && values[*kind].is_finite()) {
+                let Some(State { at, until, values, shown }) = *state else { continue };
+                let ended = |kind: &usize| values[*kind].is_finite() && !(shown[*kind] && at == until);
+                for kind in (0..STATE_KINDS).filter(ended) {
                     if self.wanted[flow] & (1 << kind) != 0 {
-                        self.out.push(flow * KINDS + kind, at, values[kind]);
+                        self.out.push(flow * KINDS + kind, until, values[kind]);
                     }
                 }
             }
@@ -294,7 +305,7 @@ mod tests {
     type Rows = Rc<RefCell<Vec<(u32, f64, f64)>>>;
 
     /// A recorder of one flow and one link, and what it hands on.
-    fn recorder(limit: u64, wanted: Option<Vec<u16>>) -> (Recorder, Rows) {
+    fn recorder(limit: u64, wanted: Option<Vec<u32>>) -> (Recorder, Rows) {
         let rows = Rows::default();
         let kept = rows.clone();
         let sink = Box::new(move |points: &Points| {
@@ -304,6 +315,13 @@ mod tests {
             ControlFlow::Continue(())
         });
         (Recorder::new(SeriesOptions { wanted, limit, sink }, 1, 1), rows)
+    }
+
+    /// The state of a sender that begins with these values.
+    fn row<const N: usize>(first: [f64; N]) -> [f64; STATE_KINDS] {
+        let mut values = [0.0; STATE_KINDS];
+        values[..N].copy_from_slice(&first);
+        values
     }
 
     fn of(rows: &Rows, curve: usize) -> Vec<(f64, f64)> {
@@ -345,12 +363,32 @@ mod tests {
         let values = [f64::NAN, f64::INFINITY, 2.0, 2.0, 3.0, 3.0, 3.0];
         for (second, value) in (0..).zip(values) {
             // The flight size changes every time.
-            recorder.state(at(second), FLOW, [value, 0.0, second as f64, 0.0, 0.0]);
+            recorder.state(at(second), FLOW, row([value, 0.0, second as f64]));
+        }
+        // Nothing changes any more.
+        recorder.state(at(8), FLOW, row([3.0, 0.0, 6.0]));
+        recorder.finish(at(9));
+        assert_eq!(of(&seen, 0), [(2.0, 2.0), (4.0, 3.0), (8.0, 3.0)]);
+        assert_eq!(of(&seen, 1), [(0.0, 0.0), (8.0, 0.0)]);
+        assert_eq!(of(&seen, 2).len(), 8);
+    }
+
+    #[test]
+    fn a_step_curve_that_ends_before_the_run_says_where() {
+        let (mut recorder, seen) = recorder(u64::MAX, None);
+        let values = [f64::INFINITY, 2.0, f64::INFINITY, f64::INFINITY, f64::NAN, 5.0];
+        for (second, value) in (0..).zip(values) {
+            recorder.state(at(second), FLOW, row([value, 0.0, second as f64]));
         }
         recorder.finish(at(9));
-        assert_eq!(of(&seen, 0), [(2.0, 2.0), (4.0, 3.0), (6.0, 3.0)]);
-        assert_eq!(of(&seen, 1), [(0.0, 0.0), (6.0, 0.0)]);
-        assert_eq!(of(&seen, 2).len(), 7);
+        assert_eq!(of(&seen, 0), [(1.0, 2.0), (2.0, f64::INFINITY), (5.0, 5.0)]);
+
+        let (mut ended, seen) = self::recorder(u64::MAX, None);
+        ended.state(at(1), FLOW, row([2.0]));
+        ended.state(at(2), FLOW, row([f64::INFINITY]));
+        ended.state(at(3), FLOW, row([f64::INFINITY, 7.0]));
+        ended.finish(at(9));
+        assert_eq!(of(&seen, 0), [(1.0, 2.0), (2.0, f64::INFINITY)]);
     }
 
     #[test]
@@ -389,7 +427,7 @@ mod tests {
         let (mut recorder, seen) = recorder(u64::MAX, Some(vec![1 << ACKED | 1 << 2, 0]));
         recorder.point(at(1), FLOW, SENT, 1);
         recorder.point(at(1), FLOW, ACKED, 2);
-        recorder.state(at(1), FLOW, [1.0, 2.0, 3.0, 4.0, 5.0]);
+        recorder.state(at(1), FLOW, row([1.0, 2.0, 3.0]));
         recorder.taken(at(1), at(1), at(1), LinkId::forward(0));
         recorder.lost(at(1), at(1), FLOW, DROPPED, 4);
         let record = recorder.finish(at(2));

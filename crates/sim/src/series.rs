@@ -2,17 +2,22 @@
 
 use std::ops::ControlFlow;
 
+use bentpipe_tcp::Catalogue;
+
 use crate::addresses::lines;
 use crate::scenario::Scenario;
 
 /// The curves of a flow, or of one of its connections where it may open several: kind and unit. Sequence numbers are bytes
 /// since the first byte of data, and do not wrap.
-pub const FLOW_KINDS: [(&str, &str); 13] = [
+pub const FLOW_KINDS: [(&str, &str); 16] = [
     ("cwnd", "B"),
     ("ssthresh", "B"),
     ("flight", "B"),
     ("rtt", "s"),
     ("rto", "s"),
+    ("pacing_rate", "bit/s"),
+    ("delivery_rate", "bit/s"),
+    ("phase", "phase"),
     ("sent", "B"),
     ("resent", "B"),
     ("acked", "B"),
@@ -34,6 +39,8 @@ pub struct Subjects {
     pub flows: Vec<String>,
     /// The directions of links: 2i is link i, 2i + 1 its reverse.
     pub links: Vec<String>,
+    /// The names of phases: a point of a curve `phase` is a number of one of them, from 0.
+    pub phases: Vec<&'static str>,
 }
 
 impl Subjects {
@@ -52,8 +59,24 @@ impl Subjects {
         Subjects {
             flows,
             links: links.flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]).collect(),
+            phases: phases(scenario),
         }
     }
+}
+
+/// The names of the phases of all schemes that are ours, so that a number means the same in every run; behind them those of others
+/// that the scenario has.
+pub(crate) fn phases(scenario: &Scenario) -> Vec<&'static str> {
+    let mut names = Catalogue::default().phases();
+    for flow in &scenario.flows {
+        let (control, start) = (flow.sender.control.factory(), flow.sender.slow_start.factory());
+        for name in control.phases().iter().chain(start.phases()) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+    }
+    names
 }
 
 /// Points of curves, as columns of equal length. Those of one curve come in the order of their times.
@@ -81,7 +104,7 @@ pub type Sink = Box<dyn FnMut(&Points) -> ControlFlow<()>>;
 /// Which time series to record, and where they go.
 pub struct SeriesOptions {
     /// For each of the subjects, flows first, the kinds to record: bit k for kind k. Without it, everything.
-    pub wanted: Option<Vec<u16>>,
+    pub wanted: Option<Vec<u32>>,
     /// Points after which the recording ends.
     pub limit: u64,
     /// Where the points go.

@@ -179,6 +179,19 @@ impl Catalogue {
         &self.slow_starts
     }
 
+    /// The names of the phases that controls and slow starts go through, each once, in the order of the lists.
+    pub fn phases(&self) -> Vec<&'static str> {
+        let controls = self.controls.iter().flat_map(|scheme| scheme.usual().phases());
+        let starts = self.slow_starts.iter().flat_map(|scheme| scheme.usual().phases());
+        let mut names = Vec::new();
+        for name in controls.chain(starts) {
+            if !names.contains(name) {
+                names.push(*name);
+            }
+        }
+        names
+    }
+
     /// Every way to write a control: each alone, and each around those that it goes around.
     pub fn compositions(&self) -> Vec<Composition<'_>> {
         let mut all = Vec::new();

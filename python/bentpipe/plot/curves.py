@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe.plot.subject import Subject
-from bentpipe.traces import Trace
+from bentpipe.traces import Phase, Trace
 
 Values: TypeAlias = NDArray[np.float64]
 
@@ -33,8 +33,8 @@ class Curves:
 
     def __init__(self, subject: Subject, start: float, end: float) -> None:
         self.start, self.end = start, end
-        curves = subject.traces.between(start, end)
-        self._curves = {(trace.subject, trace.kind): trace for trace in curves if len(trace.time_s)}
+        self._traces = subject.traces.between(start, end)
+        self._curves = {(trace.subject, trace.kind): trace for trace in self._traces if len(trace.time_s)}
         self._connections: dict[str, list[str]] = {}
         for name, kind in self._curves:
             # Behind the name of a flow stands the number of the connection if it may have several.
@@ -55,6 +55,24 @@ class Curves:
     def has_kind(self, kind: str) -> bool:
         """Say whether there is a curve of this kind."""
         return any(each == kind for _, each in self._curves)
+
+    def has_phases(self, flow: str) -> bool:
+        """Say whether a connection of the flow was in a phase."""
+        return any(self.phases(name) for name in self.connections(flow))
+
+    def phases(self, name: str) -> list[Phase]:
+        """Give the phases that a connection was in."""
+        if not self.has(name, "phase"):
+            return []
+        cut = (
+            Phase(phase.name, max(phase.start_s, self.start), min(phase.end_s, self.end))
+            for phase in self._traces.phases(name)
+        )
+        return [phase for phase in cut if phase.end_s > phase.start_s]
+
+    def number_of_phase(self, name: str) -> int:
+        """Give the number of a phase: the same in every run."""
+        return self._traces.subjects.phases.index(name)
 
     def held(self, name: str, kind: str) -> tuple[Values, Values]:
         """Give times and values of what keeps its value until the next point."""

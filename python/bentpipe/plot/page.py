@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bentpipe.plot.choice import Choice
 from bentpipe.plot.curves import Curves
 from bentpipe.plot.headings import headings
-from bentpipe.plot.panels import Legend, View, buffer, queue, round_trip, sequence, window
+from bentpipe.plot.panels import Legend, View, buffer, phase, queue, rate, round_trip, sequence, window
 from bentpipe.plot.scales import fit, label_time
 from bentpipe.plot.subject import Subject
 from bentpipe.results import Handover, mean
@@ -76,9 +76,11 @@ class Page:
         self._start = start_s or 0.0
         self._end = end_s or end_of(subjects)
         queues = _longest_queues(subjects)
-        self._views = [
-            View(Curves(subject, self._start, self._end), self._choice, queues) for subject in subjects
+        curves = [Curves(subject, self._start, self._end) for subject in subjects]
+        phased = [
+            line for line in self._choice.lines if any(each.has_phases(line.flows[0]) for each in curves)
         ]
+        self._views = [View(each, self._choice, queues, phased) for each in curves]
         self._rows = _panels(self._views)
         self._column_in = 8.0 * min(1.0, 0.35 + 0.65 / len(subjects))
         height = 0.7 + 1.2 * sum(share for _, share in self._rows)
@@ -123,12 +125,22 @@ def end_of(subjects: Sequence[Subject]) -> float:
 
 
 def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
-    """Give the panels with their heights: those of windows, RTTs and buffers where there are such."""
-    of_connections: list[tuple[_Panel, float]] = [(window, 2.2), (round_trip, 1.6)]
-    shown = any(view.curves.has_kind("cwnd") for view in views)
-    of_relays: list[tuple[_Panel, float]] = [(buffer, 1.6)]
-    relays = any(view.curves.has_kind("buffer") for view in views)
-    return [(sequence, 3.2), *(of_connections if shown else []), *(of_relays if relays else []), (queue, 1.6)]
+    """Give the panels with their heights: the first, the last, and of the others what a run has."""
+
+    def has(*kinds: str) -> bool:
+        return any(view.curves.has_kind(kind) for view in views for kind in kinds)
+
+    panels: list[tuple[_Panel, float]] = [(sequence, 3.2)]
+    if has("cwnd"):
+        panels += [(window, 2.2), (round_trip, 1.6)]
+    if has("pacing_rate", "delivery_rate"):
+        panels.append((rate, 1.6))
+    lanes = len(views[0].phased)
+    if lanes:
+        panels.append((phase, 0.3 + 0.3 * lanes))
+    if has("buffer"):
+        panels.append((buffer, 1.6))
+    return [*panels, (queue, 1.6)]
 
 
 def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choice) -> None:
@@ -141,6 +153,10 @@ def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choic
         # The timer is set to seconds before the first sample, and doubled when it expires.
         timer = "RTO" in entries
         fit(row, "RTT, RTO" if timer else "RTT", "s", log_from=5.0 if timer else 20.0)
+    elif panel is rate:
+        fit(row, "rate", "bit/s")
+    elif panel is phase:
+        row[0].set_ylabel("phase")
     elif panel is buffer:
         fit(row, "relay's buffer", "B")
     else:

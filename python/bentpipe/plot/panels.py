@@ -1,4 +1,4 @@
-"""The four panels of a run. Each gives what its legend shows: a handle for each label."""
+"""The panels of a run. Each gives what its legend shows: a handle for each label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from bentpipe.plot.choice import Choice, Drawn
 from bentpipe.plot.curves import Band, Curves, Values
 from bentpipe.plot.scales import label_axis
 from bentpipe.plot.subject import Subject
-from bentpipe.style import BLUE, GREEN, GREY, ORANGE, RED
+from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,24 @@ Legend: TypeAlias = dict[str, Any]
 
 _RASTER_ABOVE = 5_000
 _RESENT = "segment resent"
+_LANE = 0.7
+"""Share of its lane that a flow's phases fill."""
+# By the number of a phase: what lasts is pale.
+_PHASES = (
+    ORANGE,
+    SKY,
+    "#c9c9c9",
+    PURPLE,
+    BLUE,
+    "#a9c4b0",
+    YELLOW,
+    GREEN,
+    "#7b4b2a",
+    "#00838f",
+    "#c2185b",
+    "#222222",
+    "#c9b79c",
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +44,8 @@ class View:
     curves: Curves
     choice: Choice
     queues: Sequence[tuple[str, str]] = ()
+    phased: Sequence[Drawn] = ()
+    """Flows that go through phases, in this run or in another beside it."""
 
 
 def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
@@ -97,6 +117,47 @@ def round_trip(axes: "Axes", view: View) -> Legend:
     return entries
 
 
+def rate(axes: "Axes", view: View) -> Legend:
+    """Draw pacing rates and delivery rates."""
+    entries: Legend = {}
+    for group in view.choice.bands:
+        _band(axes, view.curves.band(group.flows, "delivery_rate"), group)
+    for flow in view.choice.lines:
+        pacing, delivery = (BLUE, ORANGE) if view.choice.alone else (flow.colour, flow.colour)
+        for name in view.curves.connections(flow.flows[0]):
+            delivered, paced = (view.curves.held(name, kind) for kind in ("delivery_rate", "pacing_rate"))
+            entries |= _steps(axes, delivered, delivery, "delivery rate", width=0.9)
+            entries |= _steps(axes, paced, pacing, "pacing rate", style="-" if view.choice.alone else "--")
+    if view.choice.alone:
+        return entries
+    # The colours are those of the flows.
+    return {label: _line(line.get_linestyle()) for label, line in entries.items()}
+
+
+def phase(axes: "Axes", view: View) -> Legend:
+    """Draw the phases that controls and slow starts go through, a lane a flow."""
+    drawn: Legend = {}
+    for lane, flow in enumerate(view.phased):
+        names = view.curves.connections(flow.flows[0])
+        height = _LANE / max(len(names), 1)
+        for number, name in enumerate(names):
+            bottom = lane + (1 - _LANE) / 2 + number * height
+            spans: dict[str, list[tuple[float, float]]] = {}
+            for each in view.curves.phases(name):
+                spans.setdefault(each.name, []).append((each.start_s, each.end_s - each.start_s))
+            for title, where in spans.items():
+                colour = _PHASES[view.curves.number_of_phase(title) % len(_PHASES)]
+                drawn[title] = axes.broken_barh(where, (bottom, height), facecolors=colour, lw=0)
+    axes.set_ylim(len(view.phased), 0)
+    axes.set_yticks(
+        [lane + 0.5 for lane in range(len(view.phased))],
+        ["" if view.choice.alone else flow.label for flow in view.phased],
+    )
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    return dict(sorted(drawn.items(), key=lambda entry: view.curves.number_of_phase(entry[0])))
+
+
 def buffer(axes: "Axes", view: View) -> Legend:
     """Draw what is in the buffers of relays, in the colours of their flows."""
     _every(axes, view, "buffer")
@@ -145,6 +206,12 @@ def _steps(
         return {}
     (line,) = axes.step(*curve, where="post", color=colour, ls=style, lw=width)
     return {label: line}
+
+
+def _line(style: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=GREY, ls=style, lw=1.3)
 
 
 def _dots(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
     "B": ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "bit/s": ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
     "packets": ((1e8, "million packets"), (1e5, "thousand packets"), (1.0, "packets")),
 }
 _FACTORS = {"million packets": 1e6, "thousand packets": 1e3}

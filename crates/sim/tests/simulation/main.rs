@@ -11,6 +11,7 @@ mod matrix;
 mod queues;
 mod registered;
 mod relays;
+mod series;
 mod udp;
 
 use std::cell::RefCell;

@@ -44,10 +44,10 @@ impl Split<'_> {
 }
 
 /// A point of a curve: kind, number of the flow, time in seconds, value.
-type Point = (&'static str, usize, f64, f64);
+pub(crate) type Point = (&'static str, usize, f64, f64);
 
 /// Every point of the curves of a run.
-fn curves(text: &str, seed: u64) -> (RunResult, Vec<Point>) {
+pub(crate) fn curves(text: &str, seed: u64) -> (RunResult, Vec<Point>) {
     let points: Rc<RefCell<Vec<Point>>> = Rc::default();
     let kept = points.clone();
     let sink = Box::new(move |points: &Points| {

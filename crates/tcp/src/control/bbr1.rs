@@ -69,6 +69,10 @@ impl ControlFactory for Bbr1Options {
     fn recoveries(&self) -> &[&str] {
         &["rack"]
     }
+
+    fn phases(&self) -> &'static [&'static str] {
+        &["startup", "drain", "probe_bw", "probe_rtt"]
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,6 +63,18 @@ impl ControlFactory for Bbr3Options {
     fn recoveries(&self) -> &[&str] {
         &["rack"]
     }
+
+    fn phases(&self) -> &'static [&'static str] {
+        &[
+            "startup",
+            "drain",
+            "probe_bw_down",
+            "probe_bw_cruise",
+            "probe_bw_refill",
+            "probe_bw_up",
+            "probe_rtt",
+        ]
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

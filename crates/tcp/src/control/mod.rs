@@ -51,6 +51,11 @@ pub trait ControlFactory: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// The names of the phases that it goes through ([`Control::phase`]), in the order of their first coming.
+    fn phases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The controls that it may go around, as `adalr+afc` is `afc` around `adalr`.
     fn wraps(&self) -> &[&str] {
         &[]
@@ -190,7 +195,7 @@ pub trait Control: Send {
         w.restore();
     }
 
-    /// The name of the phase that it is in, for a control that goes through phases.
+    /// The name of the phase that it is in, one of [`ControlFactory::phases`], for a control that goes through phases.
     fn phase(&self) -> Option<&'static str> {
         None
     }

@@ -1,5 +1,7 @@
 //! How fast the network delivers (draft-cheng-iccrg-delivery-rate-estimation): for controls that ask for it.
 
+use std::cell::Cell;
+
 use bentpipe_units::{Span, Time};
 
 use crate::Seq;
@@ -68,12 +70,14 @@ pub(super) struct Stamps {
     pub(super) una: Seq,
     /// Once so many bytes are delivered, no segment is under way that was sent while the application had no more.
     limited_until: u64,
+    /// Bytes and interval of the sample that was asked for last: asking changes nothing else, and those who ask have no more than a look.
+    asked: Cell<(u64, Span)>,
 }
 
 impl Stamps {
     pub(super) fn new(slots: usize, una: Seq) -> Stamps {
         let (slots, losses) = (vec![Stamp::default(); slots], Vec::new());
-        Stamps { slots, now: Stamp::default(), losses, una, limited_until: 0 }
+        Stamps { slots, now: Stamp::default(), losses, una, limited_until: 0, asked: Cell::default() }
     }
 
     /// The entry in `slot` is sent, and `in_flight` bytes are in flight with it; the network was `empty` before, and an interval
@@ -123,14 +127,23 @@ impl Stamps {
     /// The delivery rate by an ACK at `now` whose newest segment is in `slot`, sent at `at`.
     pub(super) fn sample(&self, slot: usize, at: Time, now: Time) -> RateSample {
         let then = self.slots[slot];
+        let bytes = self.now.delivered - then.delivered;
+        let interval = at.since(then.interval_from).max(now.since(then.delivered_at));
+        self.asked.set((bytes, interval));
         RateSample {
-            bytes: self.now.delivered - then.delivered,
-            interval: at.since(then.interval_from).max(now.since(then.delivered_at)),
+            bytes,
+            interval,
             prior_delivered: then.delivered,
             app_limited: then.app_limited,
             in_flight: then.in_flight,
             lost: self.now.lost - then.lost,
         }
+    }
+
+    /// By the sample that was asked for last, in bytes a second; none before the first, and of one that took no time.
+    pub(super) fn newest_rate(&self) -> Option<f64> {
+        let (bytes, interval) = self.asked.get();
+        (interval > Span::ZERO).then(|| bytes as f64 / interval.as_secs())
     }
 
     /// The record has moved the entry in slot `from` to slot `to`.

@@ -92,7 +92,7 @@ pub struct Record {
     lost_to: u64,
     sacked_to: u64,
     /// What the delivery rate is read from; none when nobody asks.
-    stamps: Option<Box<Stamps>>,
+    pub(super) stamps: Option<Box<Stamps>>,
 }
 
 impl Default for Record {

@@ -16,6 +16,6 @@ impl Sender {
 
     /// The name of the phase that the control or the slow start is in, where either goes through phases.
     pub fn phase(&self) -> Option<&'static str> {
-        self.control.phase().or_else(|| self.slow_start.phase())
+        self.control.phase().or_else(|| self.slow_start.phase(&self.window))
     }
 }

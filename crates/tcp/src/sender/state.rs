@@ -74,6 +74,12 @@ impl Sender {
         self.largest_rwnd
     }
 
+    /// The delivery rate that the newest ACK showed, in bytes a second; of a control that goes by delivery rates
+    /// ([`Control::reads_rates`](crate::control::Control::reads_rates)).
+    pub fn delivery_rate(&self) -> Option<f64> {
+        self.record.stamps.as_ref()?.newest_rate()
+    }
+
     /// What was sent, and what became of it.
     #[inline]
     pub fn record(&self) -> &Record {

@@ -81,6 +81,10 @@ impl SlowStartFactory for CarefulResumeOptions {
         };
         Box::new(CarefulResume { options: *self, growth, phase, pipe: 0.0, initial: 0.0 })
     }
+
+    fn phases(&self) -> &'static [&'static str] {
+        &["reconnaissance", "unvalidated", "validating", "safe retreat", "normal"]
+    }
 }
 
 /// A start from what an earlier connection has saved, in the phases of RFC 9959 section 3.
@@ -240,7 +244,7 @@ impl SlowStart for CarefulResume {
         matches!(self.phase, Phase::Unvalidated { .. })
     }
 
-    fn phase(&self) -> Option<&'static str> {
+    fn phase(&self, _w: &Window) -> Option<&'static str> {
         Some(match self.phase {
             Phase::Reconnaissance { .. } => "reconnaissance",
             Phase::Unvalidated { .. } => "unvalidated",

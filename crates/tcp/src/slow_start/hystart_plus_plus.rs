@@ -108,8 +108,10 @@ impl SlowStart for HyStartPlusPlus {
         self.timed_out = true;
     }
 
-    fn phase(&self) -> Option<&'static str> {
-        self.conservative().then_some("conservative")
+    fn phase(&self, w: &Window) -> Option<&'static str> {
+        // A loss or a timeout has ended it for good, without an ACK of slow start that would tell it so.
+        let first = self.initial_ssthresh == Some(w.ssthresh) && !self.timed_out;
+        (first && self.conservative()).then_some("conservative")
     }
 }
 
@@ -126,5 +128,9 @@ impl Named for HyStartPlusPlusOptions {
 impl SlowStartFactory for HyStartPlusPlusOptions {
     fn make(&self) -> Box<dyn SlowStart> {
         Box::<HyStartPlusPlus>::default()
+    }
+
+    fn phases(&self) -> &'static [&'static str] {
+        &["conservative"]
     }
 }

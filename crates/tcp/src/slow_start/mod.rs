@@ -36,8 +36,8 @@ pub trait SlowStart: Send {
         false
     }
 
-    /// The name of the phase that it is in, for a slow start that goes through phases.
-    fn phase(&self) -> Option<&'static str> {
+    /// The name of the phase that it is in, one of [`SlowStartFactory::phases`], for a slow start that goes through phases.
+    fn phase(&self, _w: &Window) -> Option<&'static str> {
         None
     }
 }
@@ -46,6 +46,11 @@ pub trait SlowStart: Send {
 pub trait SlowStartFactory: Any + fmt::Debug + Send + Sync {
     /// The slow start of a new connection.
     fn make(&self) -> Box<dyn SlowStart>;
+
+    /// The names of the phases that it goes through ([`SlowStart::phase`]), in the order of their first coming.
+    fn phases(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 schemes! {

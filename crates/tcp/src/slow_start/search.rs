@@ -47,6 +47,10 @@ impl SlowStartFactory for SearchOptions {
     fn make(&self) -> Box<dyn SlowStart> {
         Box::new(Search { options: *self, state: State::Idle })
     }
+
+    fn phases(&self) -> &'static [&'static str] {
+        &["drain"]
+    }
 }
 
 /// Slow start until what is delivered stays behind what was sent an RTT before.
@@ -205,7 +209,7 @@ impl SlowStart for Search {
         self.state = State::Idle;
     }
 
-    fn phase(&self) -> Option<&'static str> {
-        matches!(self.state, State::Draining(_)).then_some("drain")
+    fn phase(&self, w: &Window) -> Option<&'static str> {
+        (w.in_slow_start() && matches!(self.state, State::Draining(_))).then_some("drain")
     }
 }
