@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from bentpipe.errors import BentpipeError, InputError, Interrupted, RunError, ScenarioError
 
 if TYPE_CHECKING:
+    from bentpipe.comparison.api import compare
+    from bentpipe.comparison.result import Comparison
     from bentpipe.control import Ack, Control, Exit, Loss, Mark, PartialAck, Timeout, Window
     from bentpipe.measured import Result, Table
     from bentpipe.runner import replicate, run
@@ -29,6 +31,7 @@ __version__ = version("bentpipe")
 __all__ = [
     "Ack",
     "BentpipeError",
+    "Comparison",
     "Control",
     "Exit",
     "Failure",
@@ -47,6 +50,7 @@ __all__ = [
     "Trace",
     "Traces",
     "Window",
+    "compare",
     "replicate",
     "run",
     "sweep",
@@ -54,6 +58,8 @@ __all__ = [
 
 _HOMES = {
     "control": ("Ack", "Control", "Exit", "Loss", "Mark", "PartialAck", "Timeout", "Window"),
+    "comparison.api": ("compare",),
+    "comparison.result": ("Comparison",),
     "measured": ("Result", "Table"),
     "runner": ("replicate", "run"),
     "scenario": ("Scenario",),

@@ -119,6 +119,13 @@ class Scenario:
         curves of the links are numbered on from there.
         """
 
+    def carried(self, flows: list[int], from_s: float, to_s: float) -> tuple[list[str], float] | None:
+        """Give the narrowest links of the ways of some flows, and the payload they carry at best, in bit/s.
+
+        Flows are numbered as in results. The rate is an average between two times in seconds. There is none
+        of a flow over UDP, and where routing is dynamic.
+        """
+
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: object, /) -> Self: ...
     def simulate(

@@ -8,30 +8,15 @@ from typing import Any
 
 import click
 
+from bentpipe.comparison.command import compare
 from bentpipe.completion import reproductions, scenarios
 from bentpipe.ending import Ending, discard
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.command import live
-from bentpipe.options import Commands, File, Folder, Whole, set_option
-from bentpipe.share import share
+from bentpipe.options import Commands, File, Folder, Precision, Whole, set_option
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
 from bentpipe.terminal import prepare, print_json
-
-
-class _Precision(click.ParamType[float]):
-    name = "percent"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            precision = share(str(value).strip())
-        except ValueError:
-            precision = 0.0
-        if not 0.0 < precision < 1.0:
-            self.fail(
-                f"{value!r} is no precision: expected something between 0% and 100%, such as 2%", param, ctx
-            )
-        return precision
 
 
 class _Number(click.ParamType[float]):
@@ -120,7 +105,7 @@ def cli(context: click.Context) -> None:
 )
 @click.option(
     "--precision",
-    type=_Precision(),
+    type=Precision(),
     help="Replicate until every flow's goodput is known this well, as 2%; at most --runs times, or 1000.",
 )
 @click.option(
@@ -377,7 +362,7 @@ def _cut_short(run: Mapping[str, Any]) -> float | None:
     return ended if isinstance(ended, float) else None
 
 
-for command in (live, sweeps.sweep, sweeps.show):
+for command in (compare, live, sweeps.sweep, sweeps.show):
     cli.add_command(command)
 
 

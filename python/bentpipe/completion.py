@@ -46,6 +46,17 @@ def settings(_: click.Context, __: click.Parameter, incomplete: str) -> list[Com
     ]
 
 
+def variants(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+    """Offer the variants that do not stand before the last comma yet."""
+    before, comma, last = incomplete.rpartition(",")
+    named = before.split(",")
+    return [
+        CompletionItem(f"{before}{comma}{name}", help=summary)
+        for name, summary in _entries("variants")
+        if name.startswith(last) and name not in named
+    ]
+
+
 def reproductions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
     """Offer papers, and the items of one whose name is there."""
     from bentpipe import papers

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import click
 
 from bentpipe.completion import settings
+from bentpipe.share import share
 
 
 class Whole(click.IntRange):
@@ -18,6 +19,24 @@ class Whole(click.IntRange):
         except click.BadParameter:
             bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
             self.fail(f"expected a whole number {bounds}, found {str(value)!r}", param, ctx)
+
+
+class Precision(click.ParamType[float]):
+    """A share of one that is neither nothing nor all."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Give the share."""
+        try:
+            precision = share(str(value).strip())
+        except ValueError:
+            precision = 0.0
+        if not 0.0 < precision < 1.0:
+            self.fail(
+                f"{value!r} is no precision: expected something between 0% and 100%, such as 2%", param, ctx
+            )
+        return precision
 
 
 class Setting(click.ParamType[tuple[str, str]]):
@@ -91,8 +110,6 @@ _NAMES_OF_FILES = {
 }
 
 _OTHER_COMMANDS = {
-    "compare": "run it once for each variant, with --set 'flows.*.variant=NAME' --runs N --out DIR, "
-    "and draw the results side by side with bentpipe plot DIR DIR",
     "emulate": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
     "testbed": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
     "install": "bentpipe simulates the schemes and puts none into the kernel",
@@ -114,7 +131,7 @@ _OTHER_OPTIONS = {
     "--replications": "--runs N says how many",
     "--repeat": "--runs N says how many",
     "--variant": "--set 'flows.*.variant=NAME' chooses it",
-    "--variants": "--set 'flows.*.variant=NAME' chooses one",
+    "--variants": "bentpipe compare SCENARIO --variants NAME,NAME compares several",
     "--vary": "bentpipe sweep runs a scenario for each of several values",
     "--jobs": "--threads N says how many runs at a time",
     "--duration": "--set duration='60 s' says when the run ends",

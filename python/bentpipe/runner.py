@@ -4,9 +4,9 @@ import math
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -251,25 +251,52 @@ def execute(
     kept: list[Run] = []
     precise = plan.precision is None
     with _recorder(scenario, plan, subjects) as recorder:
-        job = _Job(scenario, plan, title, stop, recorder)
+        fold = Fold()
+        job = _Job([scenario], plan, title, stop, fold.reached, recorder)
         for run in job.results():
             # Of the first replication only.
             recorded = run.pop("recording", recorded)
             if plain:
                 single = run
                 break
-            job.fold.add(run)
+            fold.add(run)
             if plan.keep:
                 kept.append(run)
-            if plan.precision is not None and job.fold.precise_enough(plan.precision):
+            if plan.precision is not None and fold.precise_enough(plan.precision):
                 precise = True
                 break
-    broken = failures(single) if plain else job.fold.failures()
-    run = single if plain else job.fold.combined()
+    broken = failures(single) if plain else fold.failures()
+    run = single if plain else fold.combined()
     if recorded is not None:
         run["recording"] = recorded
     traces = recorder.traces() if isinstance(recorder, MemoryRecorder) else Traces((), subjects)
     return Result(stated(run, scenario, plan), traces, precise, broken, tuple(kept))
+
+
+def in_turn(
+    scenarios: Sequence[Scenario],
+    plan: Plan,
+    *,
+    title: str | None,
+    reached: Callable[[], float],
+    stop: threading.Event | None = None,
+) -> Iterator[list[Run]]:
+    """Give the runs of all `scenarios` with the same seed, one replication after the other.
+
+    `plan` says how often at most, and at how many a time; the caller ends it earlier by asking for no more.
+    `reached` is the precision so far, for the progress line of this `title`.
+
+    Raises
+    ------
+    RunError
+        A run has no result.
+    Interrupted
+        Ctrl-C, or somebody set `stop`; every thread has stopped.
+    """
+    results = _Job(scenarios, plan, title, stop, reached).results()
+    with closing(results):
+        for first in results:
+            yield [first, *islice(results, len(scenarios) - 1)]
 
 
 def _recorded(series: bool | Sequence[str]) -> bool:
@@ -310,18 +337,21 @@ class _Stopped(Exception):
 class _Job:
     def __init__(
         self,
-        scenario: Scenario,
+        scenarios: Sequence[Scenario],
         plan: Plan,
         title: str | None,
         stop: threading.Event | None,
-        recorder: FileRecorder | MemoryRecorder | None,
+        precision: Callable[[], float],
+        recorder: FileRecorder | MemoryRecorder | None = None,
     ) -> None:
-        self._scenario = scenario
+        self._scenarios = scenarios
         self._recorder = recorder
         self._plan = plan
         self._title = title
-        self._base = scenario.seed if plan.seed is None else plan.seed
-        self._total = plan.runs or (1 if plan.precision is None else MAXIMUM_RUNS)
+        self._precision = precision
+        self._base = scenarios[0].seed if plan.seed is None else plan.seed
+        self._replications = plan.runs or (1 if plan.precision is None else MAXIMUM_RUNS)
+        self._total = self._replications * len(scenarios)
         self._told_to_stop = stop or threading.Event()
         self._stop = threading.Event()
         # How many runs are under way. The pool does not know: an interruption while it starts a thread
@@ -332,10 +362,9 @@ class _Job:
         self._reached: dict[int, tuple[float, int]] = {}
         self._finished = 0
         self._events = 0
-        self.fold = Fold()
 
-    def results(self) -> Iterator[Run]:
-        """Give the results in the order of their replications, as long as the caller wants more."""
+    def results(self) -> Generator[Run]:
+        """Give the results of each replication, one scenario after the other, while the caller wants more."""
         threads = min(self._plan.threads or len(os.sched_getaffinity(0)), self._total)
         pool = ThreadPoolExecutor(threads)
         ahead: deque[Future[RunResult]] = deque()
@@ -364,31 +393,31 @@ class _Job:
                 self._changed.wait_for(lambda: self._under_way == 0)
             pool.shutdown(cancel_futures=True)
 
-    def _one(self, replication: int) -> RunResult:
+    def _one(self, number: int) -> RunResult:
         with self._changed:
             if self._stop.is_set():
                 raise _Stopped
             self._under_way += 1
         try:
-            return self._simulate(replication)
+            return self._simulate(number)
         finally:
             with self._changed:
                 self._under_way -= 1
-                self._reached.pop(replication, None)
+                self._reached.pop(number, None)
                 self._changed.notify_all()
 
-    def _simulate(self, replication: int) -> RunResult:
-        first = replication == 0
+    def _simulate(self, number: int) -> RunResult:
+        replication, which = divmod(number, len(self._scenarios))
 
         def progress(simulated_s: float, total_s: float | None, events: int) -> None:
             if self._stop.is_set():
                 raise _Stopped
             with self._changed:
-                self._reached[replication] = (simulated_s / total_s if total_s else 0.0, events)
+                self._reached[number] = (simulated_s / total_s if total_s else 0.0, events)
 
-        return self._scenario.simulate(
+        return self._scenarios[which].simulate(
             seed=replication_seed(self._base, replication),
-            **(self._recording() if first else {}),
+            **(self._recording() if number == 0 else {}),
             progress=progress,
         )
 
@@ -416,12 +445,13 @@ class _Job:
         spent = f"{events / 1e6:,.1f} million events"
         if self._total == 1:
             return spent
+        done = self._finished // len(self._scenarios)
         if self._plan.precision is None:
-            return f"replication {self._finished:,} of {self._total:,}, {spent}"
-        reached = self.fold.reached()
+            return f"replication {done:,} of {self._replications:,}, {spent}"
+        reached = self._precision()
         known = (
             f"; goodput is known to {reached:.2%}, wanted {self._plan.precision:.2%}"
             if reached < math.inf
             else ""
         )
-        return f"replication {self._finished:,} of at most {self._total:,}, {spent}{known}"
+        return f"replication {done:,} of at most {self._replications:,}, {spent}{known}"

@@ -38,10 +38,18 @@ def estimate(values: Sequence[float]) -> Estimate:
     The half-width is ``None`` for a single value, which says nothing of its spread.
     """
     n = len(values)
-    centre = math.fsum(values) / n
     if n == 1:
-        return {"mean": centre, "ci95": None, "n": 1}
+        return {"mean": float(values[0]), "ci95": None, "n": 1}
+    if min(values) == max(values):
+        # Divided and multiplied again, a value may come out a bit beside itself.
+        return {"mean": float(values[0]), "ci95": 0.0, "n": n}
+    centre = math.fsum(values) / n
     return _interval(n, centre, math.fsum((value - centre) ** 2 for value in values))
+
+
+def paired(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
+    """Give the estimate of how much larger `ours` are than `theirs`, which met the same seeds one by one."""
+    return estimate([one - other for one, other in zip(ours, theirs, strict=True)])
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 from bentpipe.results import Number, half_width, mean
-from bentpipe.statistics import estimate
+from bentpipe.statistics import paired
 
 Verdict = Literal["input", "match", "shape", "differs"]
 
@@ -204,8 +204,7 @@ def _difference(a: Number, b: Number) -> tuple[float, float]:
     ours = a.get("values", ()) if isinstance(a, dict) else ()
     theirs = b.get("values", ()) if isinstance(b, dict) else ()
     if len(ours) == len(theirs) > 1:
-        paired = estimate([one - other for one, other in zip(ours, theirs, strict=True)])
-        return difference, max(rounding, paired["ci95"] or 0.0)
+        return difference, max(rounding, paired(ours, theirs)["ci95"] or 0.0)
     return difference, max(rounding, (half_width(a) or 0.0) + (half_width(b) or 0.0))
 
 

@@ -32,6 +32,9 @@ def test_names_are_offered_where_they_may_stand(tmp_path: Path, monkeypatch: pyt
         "flows.*.variant=adalr-newreno",
     ]
     assert offered("run", "mine.toml", "--set", "tcp.profile=o") == ["tcp.profile=opnet"]
+    assert offered("compare", "mine.toml", "--variants", "reno,adalr-newreno,adalr-") == [
+        "reno,adalr-newreno,adalr-sack"
+    ]
     assert offered("list", "pre") == ["presets"]
     assert offered("reproduce", "s") == ["sack"]
     items = offered("reproduce", "sack/figure-")

@@ -172,7 +172,6 @@ def test_a_wrong_option_says_what_is_expected(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["compare", "lossy.toml"], "No such command 'compare' yet: run it once for each variant"),
         (["live", "emulate"], "No such command 'emulate' yet: bentpipe live interop"),
         (
             ["run", ""],

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from bentpipe.results import Estimate, Run, mean
-from bentpipe.statistics import Failure, Fold, estimate, replication_seed
+from bentpipe.statistics import Failure, Fold, estimate, paired, replication_seed
 
 
 def test_an_estimate_by_hand() -> None:
@@ -27,7 +27,16 @@ def test_one_value_says_nothing_of_its_spread() -> None:
 
 
 def test_equal_values_have_an_interval_of_no_width() -> None:
-    assert estimate([0.1] * 7) == {"mean": pytest.approx(0.1), "ci95": pytest.approx(0.0, abs=1e-15), "n": 7}
+    # Seven times 0.1, divided by seven, is not 0.1.
+    assert estimate([0.1] * 7) == {"mean": 0.1, "ci95": 0.0, "n": 7}
+
+
+def test_pairs_that_move_together_differ_by_little() -> None:
+    theirs = [1.0, 50.0, 100.0]
+    found = paired([value + 2.0 for value in theirs], theirs)
+    assert found == {"mean": 2.0, "ci95": 0.0, "n": 3}
+    with pytest.raises(ValueError, match="shorter"):
+        paired([1.0, 2.0], [1.0])
 
 
 def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:

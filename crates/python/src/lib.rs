@@ -150,6 +150,12 @@ impl Scenario {
         series::describe(Subjects::of(&self.scenario))
     }
 
+    /// What the ways of these flows carry of payload between two times, at best: the narrowest links, and bits a second.
+    fn carried(&self, flows: Vec<usize>, from_s: f64, to_s: f64) -> Option<(Vec<String>, f64)> {
+        let found = bentpipe_sim::bounds::carried(&self.scenario, &flows, from_s, to_s)?;
+        Some((found.links, found.payload_bps))
+    }
+
     /// Simulates without holding the interpreter lock; `progress`, `series` and a pending signal may end the run by raising.
     #[pyo3(signature = (
         *, seed = None, series = None, series_rows = usize::MAX, wanted = None, series_limit = u64::MAX, pcap = None, pcap_limit = None, snap = None,

@@ -3,6 +3,10 @@
 //! The first three hold for every TCP that knows nothing of the path beforehand; one that is above them is wrong. The response functions
 //! say what a control comes to that answers each loss as Reno or CUBIC does.
 
+mod way;
+
+pub use way::{Carried, carried};
+
 /// A path as a transfer meets it while nothing waits in its queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathBounds {

@@ -1,0 +1,10 @@
+"""One scenario with several variants, which meet the same seeds: which is best, and by how much.
+
+======= ================================================================
+measure what is compared: goodput, or the response time of pages
+api     the library function: runs, and when there are enough of them
+result  the variants, best first, with what the first named gains or loses
+words   the same as a table, Markdown, CSV, and a sentence
+command the command line
+======= ================================================================
+"""

@@ -1,0 +1,165 @@
+"""The library function."""
+
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from itertools import chain
+from math import inf
+from typing import Any
+
+from bentpipe import _core, checks
+from bentpipe.comparison.measure import Measure, with_variant
+from bentpipe.comparison.result import Comparison, Variant, gain, share
+from bentpipe.errors import InputError, ScenarioError
+from bentpipe.results import Run
+from bentpipe.runner import Plan, in_turn
+from bentpipe.scenario import Scenario
+from bentpipe.statistics import MINIMUM_RUNS, Failure, Fold, estimate
+
+_LOOKS = 1000
+"""Up to so many runs each one is a look at the precision; from then on every so many."""
+
+
+def compare(
+    scenario: Scenario | str | os.PathLike[str],
+    variants: Iterable[str],
+    *,
+    runs: int | None = None,
+    precision: float | None = None,
+    flows: Sequence[str] = (),
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    stop: threading.Event | None = None,
+) -> Comparison:
+    """Run a scenario with several variants, and say which is best and by how much.
+
+    Run k has the same seed with every variant, so that gains are differences of pairs. Flows of bulk data
+    are compared by their goodput together, pages by their mean response time if there is nothing else. The
+    numbers do not depend on the threads.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or what `bentpipe.Scenario.load` takes.
+    variants
+        At least two, as ``["sack", "cubic", "bbr3"]``; the others gain or lose over the first.
+    runs
+        How often with each variant, 10 times by default; with `precision` the most there may be.
+    precision
+        Run until the 95 % interval of every variant's number is this share of its mean: 0.02 for 2 %, after
+        10 runs at the earliest and 1,000 at the latest.
+    flows
+        Give the variants to flows that fit these patterns alone, and compare these; by default to all over
+        TCP.
+    seed
+        The first seed, instead of the scenario's own.
+    threads
+        How many runs at a time; all cores by default.
+    progress
+        Show how far it is when it takes long.
+    stop
+        Somebody may set it to end the comparison, as Ctrl-C does.
+
+    Raises
+    ------
+    InputError
+        Something that was given cannot be used; the message names it.
+    RunError
+        A run has no result, or no number to compare.
+    Interrupted
+        Ctrl-C, or somebody set `stop`.
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    names = _names(variants)
+    patterns = checks.texts("flows", flows)
+    if runs is None and precision is None:
+        runs = MINIMUM_RUNS
+    plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads)
+    several = [_with_variant(loaded, name, patterns) for name in names]
+    found = _Found(names, several)
+    title = f"comparing {loaded.title}" if progress else None
+    precise = plan.precision is None
+    replications = in_turn(several, plan, title=title, reached=found.reached, stop=stop)
+    first = next(replications)
+    measure = Measure.of(first[0], loaded, patterns)
+    for replication in chain([first], replications):
+        found.add(replication, measure)
+        if plan.precision is not None and found.is_look() and found.reached() <= plan.precision:
+            precise = True
+            break
+    variants_found, broken = found.variants(measure)
+    first_seed = loaded.seed if plan.seed is None else plan.seed
+    return Comparison(
+        loaded.title, first_seed, found.runs, measure, names[0], variants_found, precise, broken
+    )
+
+
+class _Found:
+    def __init__(self, names: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+        self._names, self._scenarios = names, scenarios
+        self._folds = [Fold() for _ in names]
+        self._values: list[list[float]] = [[] for _ in names]
+
+    @property
+    def runs(self) -> int:
+        """Runs of each variant so far."""
+        return len(self._values[0])
+
+    def add(self, replication: Sequence[Run], measure: Measure) -> None:
+        """Take a run of each variant."""
+        for run, fold, values in zip(replication, self._folds, self._values, strict=True):
+            values.append(measure.value(run))
+            fold.add(run)
+
+    def is_look(self) -> bool:
+        """Say whether the precision is looked at after so many runs."""
+        return MINIMUM_RUNS <= self.runs <= _LOOKS or self.runs % _LOOKS == 0
+
+    def reached(self) -> float:
+        """Give the widest interval of a variant's number as a share of its mean."""
+        if self.runs < 2:
+            return inf
+        known = [estimate(values) for values in self._values]
+        widths = [(number["ci95"] or 0.0, number["mean"]) for number in known]
+        return max((width / mean for width, mean in widths if width), default=0.0)
+
+    def variants(self, measure: Measure) -> tuple[tuple[Variant, ...], tuple[tuple[str, Failure], ...]]:
+        """Give the variants, best first, and the flows that broke."""
+        found: list[Variant] = []
+        broken: list[tuple[str, Failure]] = []
+        for name, scenario, fold, values in zip(
+            self._names, self._scenarios, self._folds, self._values, strict=True
+        ):
+            run, value = fold.combined(), estimate(values)
+            carried = measure.carried_bps(scenario, run)
+            over = None if name == self._names[0] else gain(values, self._values[0])
+            found.append(Variant(name, value, over, share(value, carried), run, tuple(values)))
+            broken += [(name, failure) for failure in fold.failures()]
+        sign = -1 if measure.higher_is_better else 1
+        found.sort(key=lambda variant: sign * variant.value["mean"])
+        return tuple(found), tuple(broken)
+
+
+def _names(variants: Any) -> tuple[str, ...]:
+    names = checks.texts("variants", variants)
+    known = [name for name, _ in _core.variants()]
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name.lower(), known, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise InputError(f"variants: expected a variant ({', '.join(known)}), found {name!r}{hint}")
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"variants: expected each variant once, found {twice!r} twice")
+    if len(names) < 2:
+        raise InputError(f"variants: expected at least two, found {', '.join(names) or 'none'}")
+    return names
+
+
+def _with_variant(scenario: Scenario, name: str, patterns: Sequence[str]) -> Scenario:
+    try:
+        return with_variant(scenario, name, patterns)
+    except ScenarioError as error:
+        raise ScenarioError(f"variants: {name}: {str(error).removeprefix('settings: ')}") from None

@@ -1,0 +1,94 @@
+"""The command of comparisons."""
+
+import click
+
+from bentpipe.completion import scenarios, variants
+from bentpipe.errors import InputError
+from bentpipe.options import Command, Precision, Whole, set_option
+from bentpipe.terminal import print_json
+
+_MOST_FAILURES = 10
+
+
+@click.command(
+    cls=Command, short_help="Run a scenario with several variants: which is best, and by how much."
+)
+@click.argument("scenario", shell_complete=scenarios)
+@click.option(
+    "--variants",
+    required=True,
+    metavar="A,B,…",
+    shell_complete=variants,
+    help="What to compare, as sack,cubic,bbr3; the others gain or lose over the first.",
+)
+@click.option(
+    "--runs",
+    type=Whole(1, 1_000_000),
+    help="How often with each variant, with the same seeds; 10 times by default.",
+)
+@click.option(
+    "--precision",
+    type=Precision(),
+    help="Run until every variant's number is known this well, as 2%; at most --runs times, or 1000.",
+)
+@click.option(
+    "--flows",
+    metavar="PATTERN",
+    multiple=True,
+    help="Give the variants to these flows alone, and compare these; repeatable.",
+)
+@set_option
+@click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
+@click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
+@click.option("--markdown", is_flag=True, help="The table as Markdown.")
+@click.option("--csv", "as_csv", is_flag=True, help="The table as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+def compare(
+    scenario: str,
+    variants: str,
+    runs: int | None,
+    precision: float | None,
+    flows: tuple[str, ...],
+    settings: tuple[tuple[str, str], ...],
+    seed: int | None,
+    threads: int | None,
+    markdown: bool,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Run SCENARIO with each of several variants, and show them in one table, best first.
+
+    Every variant meets the same seeds. Gains are over the variant named first, with the 95 % interval of the
+    paired differences.
+    """
+    from bentpipe.comparison import api, words
+    from bentpipe.scenario import Scenario
+    from bentpipe.table import console
+
+    forms = {"--markdown": markdown, "--csv": as_csv, "--json": as_json}
+    if len(asked := [option for option, given in forms.items() if given]) > 1:
+        raise InputError(f"{asked[1]}: expected one form of the table, found {asked[0]} too")
+    loaded = Scenario.load(scenario, settings)
+    names = [name.strip() for name in variants.split(",")]
+    try:
+        found = api.compare(
+            loaded, names, runs=runs, precision=precision, flows=flows, seed=seed, threads=threads
+        )
+    except InputError as error:
+        if str(error).startswith("variants: "):
+            raise type(error)(f"--{error}") from None
+        raise
+    if not found.precise:
+        click.echo(f"bentpipe: the precision was not reached in {found.runs:,} runs", err=True)
+    if as_json:
+        print_json(found.to_dict())
+    elif as_csv or markdown:
+        click.echo(found.csv() if as_csv else found.markdown(), nl=False)
+    else:
+        words.print_comparison(found, console())
+    for name, failure in found.failures[:_MOST_FAILURES]:
+        click.echo(f"bentpipe: {name}: {failure}", err=True)
+    if len(found.failures) > _MOST_FAILURES:
+        click.echo(f"bentpipe: {len(found.failures) - _MOST_FAILURES:,} more flows failed", err=True)
+    if found.failures:
+        click.get_current_context().exit(1)

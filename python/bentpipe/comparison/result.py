@@ -1,0 +1,174 @@
+"""What a comparison found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+from bentpipe.comparison import words
+from bentpipe.comparison.measure import Measure
+from bentpipe.number import Estimate
+from bentpipe.results import Run, dump, mean
+from bentpipe.statistics import Failure, estimate, paired
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A variant and what came out with it.
+
+    Parameters
+    ----------
+    name
+        As in a scenario.
+    value
+        The number that is compared: mean, half-width of its 95 % interval, and over how many runs.
+    gain
+        How much larger it is than that of the first variant named, as a share of the first's mean, by the
+        differences of runs with the same seed; ``None`` for the first itself, and where that has 0.
+    of_link
+        Goodput as a share of what the narrowest link could carry of payload meanwhile; ``None`` where that
+        is not known, and of pages.
+    run
+        All numbers of its runs, as ``bentpipe run --runs N --json`` prints them.
+    values
+        The number in each run, in the order of the seeds.
+    """
+
+    name: str
+    value: Estimate
+    gain: Estimate | None
+    of_link: Estimate | None
+    run: Run
+    values: tuple[float, ...]
+
+    def total(self, key: Literal["retransmitted_segments", "timeouts"], flows: Sequence[str]) -> float:
+        """Give the mean number a run of what all `flows` together count under `key`."""
+        return sum(mean(flow[key]) or 0.0 for flow in self.run["flows"] if flow["name"] in flows)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several variants in one scenario, which met the same seeds.
+
+    Data frames take it by the Arrow PyCapsule interface, as ``polars.DataFrame(comparison)``: a row for each
+    variant, best first.
+
+    Parameters
+    ----------
+    scenario, seed, runs
+        The scenario's title, the first seed, and how many runs each variant had.
+    measure
+        The number that is compared, and the flows it is of.
+    first
+        The variant named first, over which the others gain or lose.
+    variants
+        All of them, best first.
+    precise
+        Whether the precision that was asked for was reached.
+    failures
+        By variant, the flows that broke.
+    """
+
+    scenario: str
+    seed: int
+    runs: int
+    measure: Measure
+    first: str
+    variants: tuple[Variant, ...]
+    precise: bool
+    failures: tuple[tuple[str, Failure], ...]
+
+    def __getitem__(self, name: str) -> Variant:
+        for variant in self.variants:
+            if variant.name == name:
+                return variant
+        raise KeyError(f"no variant {name!r}: there are {', '.join(v.name for v in self.variants)}")
+
+    @cached_property
+    def sentence(self) -> str:
+        """What came out, in a sentence or two that can be sent on."""
+        return words.sentence(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give a row for each variant, best first; units stand in the names, shares are of one."""
+        return words.rows(self)
+
+    def markdown(self) -> str:
+        """Give the table as Markdown."""
+        return words.markdown(self)
+
+    def csv(self) -> str:
+        """Give the rows as CSV with a header."""
+        return words.csv_of(self)
+
+    def json(self) -> str:
+        """Give all of it as the JSON of ``bentpipe compare --json``."""
+        return dump(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as what JSON knows."""
+        return {
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "runs": self.runs,
+            "metric": self.measure.metric,
+            "flows": list(self.measure.flows),
+            "first": self.first,
+            "precise": self.precise,
+            "sentence": self.sentence,
+            "variants": [
+                {
+                    "variant": variant.name,
+                    self.measure.metric: variant.value,
+                    "gain": variant.gain,
+                    "of_link": variant.of_link,
+                    "values": list(variant.values),
+                    "run": variant.run,
+                }
+                for variant in self.variants
+            ],
+            "failures": [
+                {"variant": name, "flow": failure.flow, "reason": failure.reason, "runs": failure.runs}
+                for name, failure in self.failures
+            ],
+        }
+
+    def to_arrow(self) -> "pa.Table":
+        """Give the rows as a table of pyarrow."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self.rows())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.scenario!r}, {self.runs:,} runs: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        headings, *rows = words.cells(self)
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in headings)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"{table}<p>{escape(self.sentence)}</p>"
+
+
+def gain(values: Sequence[float], first: Sequence[float]) -> Estimate | None:
+    """Give how much larger `values` are than those of the first variant, as a share of the first's mean."""
+    return share(paired(values, first), estimate(first)["mean"])
+
+
+def share(number: Estimate, whole: float | None) -> Estimate | None:
+    """Give an estimate as a share of a whole; ``None`` where there is none."""
+    if not whole:
+        return None
+    width = number["ci95"]
+    return {
+        "mean": number["mean"] / whole,
+        "ci95": None if width is None else width / whole,
+        "n": number["n"],
+    }

@@ -1,0 +1,136 @@
+"""A comparison for people: its table, as Markdown and CSV too, and a sentence."""
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from bentpipe.layout import new_table
+from bentpipe.number import Estimate
+from bentpipe.units import count, counted, percent, quantity, seconds
+
+if TYPE_CHECKING:
+    from bentpipe.comparison.result import Comparison, Variant
+
+
+def rows(comparison: "Comparison") -> list[dict[str, Any]]:
+    """Give a row for each variant, best first."""
+    metric, flows = comparison.measure.metric, comparison.measure.flows
+    return [
+        {
+            "variant": variant.name,
+            metric: variant.value["mean"],
+            f"{metric}_ci95": variant.value["ci95"],
+            "runs": comparison.runs,
+            "gain": variant.gain and variant.gain["mean"],
+            "gain_ci95": variant.gain and variant.gain["ci95"],
+            "of_link": variant.of_link and variant.of_link["mean"],
+            "of_link_ci95": variant.of_link and variant.of_link["ci95"],
+            "retransmitted_segments": variant.total("retransmitted_segments", flows),
+            "timeouts": variant.total("timeouts", flows),
+        }
+        for variant in comparison.variants
+    ]
+
+
+def csv_of(comparison: "Comparison") -> str:
+    """Write the rows as CSV; a number that there is none of is an empty cell."""
+    text = io.StringIO()
+    there = rows(comparison)
+    writer = csv.DictWriter(text, list(there[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(there)
+    return text.getvalue()
+
+
+def cells(comparison: "Comparison") -> list[list[str]]:
+    """Give the table as texts: the headings, then a row for each variant."""
+    bulk = comparison.measure.higher_is_better
+    headings = ["variant", "goodput" if bulk else "response", f"against {comparison.first}"]
+    headings += ["of the link"] if bulk else []
+    table = [[*headings, "resent segments", "timeouts"]]
+    for variant in comparison.variants:
+        row = [variant.name, _value(comparison, variant)]
+        row.append("–" if variant.gain is None else _change(variant.gain))
+        row += [percent(variant.of_link)] if bulk else []
+        for key in ("retransmitted_segments", "timeouts"):
+            row.append(count(_three(variant.total(key, comparison.measure.flows))))
+        table.append(row)
+    return table
+
+
+def markdown(comparison: "Comparison") -> str:
+    """Write the table and the sentence as Markdown."""
+    headings, *others = cells(comparison)
+    lines = [headings, ["---", *["--:"] * (len(headings) - 1)], *others]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{table}\n{comparison.sentence}\n"
+
+
+def print_comparison(comparison: "Comparison", to: Console) -> None:
+    """Print the table and the sentence."""
+    runs = f"seed {comparison.seed}, {counted(comparison.runs, 'run')} each"
+    runs += ", 95 % intervals" if comparison.runs > 1 else ""
+    to.print(f"[bold]{escape(comparison.scenario)}[/bold]  ({runs})", highlight=False)
+    headings, *others = cells(comparison)
+    table = new_table(*headings)
+    for row in others:
+        table.add_row(*row)
+    to.print(table)
+    to.print(comparison.sentence, highlight=False, markup=False, soft_wrap=True)
+
+
+def sentence(comparison: "Comparison") -> str:
+    """Say which variant is best, by how much, and how sure that is."""
+    best, second = comparison.variants[:2]
+    bulk = comparison.measure.higher_is_better
+    verb = "carries" if bulk else "brings a page in"
+    told = f"{comparison.scenario}: {best.name} {verb} {_value(comparison, best)}"
+    # The first is the measure of the others, whether it is the best of them or not.
+    is_first = best.name == comparison.first
+    change, other = (second.gain, second.name) if is_first else (best.gain, comparison.first)
+    parts = []
+    if change is not None and not is_first and _differs(change):
+        how = f"more than {other}" if bulk else f"sooner than {other}"
+        parts.append(f"{_size(change)} {how}")
+    if best.of_link is not None:
+        parts.append(f"{_rounded(best.of_link)} of what the link could carry")
+    told += "".join(f", {'and ' if place else ''}{part}" for place, part in enumerate(parts))
+    if change is not None and not _differs(change):
+        told += f"; these runs do not tell it and {other} apart ({_change(change)})"
+    elif change is not None and is_first:
+        how = f"carries {_size(change)} less" if bulk else f"takes {_size(change)} longer"
+        told += f"; {other}, the next, {how}"
+    if comparison.runs == 1:
+        return f"{told}. This is a single run, which does not say how sure it is."
+    return f"{told}. ({comparison.runs:,} runs of each with the same seeds, 95 % intervals.)"
+
+
+def _differs(change: Estimate) -> bool:
+    return abs(change["mean"]) > (change["ci95"] or 0.0)
+
+
+def _size(change: Estimate) -> str:
+    return _rounded({**change, "mean": abs(change["mean"])})
+
+
+def _value(comparison: "Comparison", variant: "Variant") -> str:
+    if comparison.measure.higher_is_better:
+        return quantity(variant.value, "bit/s")
+    return seconds(variant.value)
+
+
+def _change(number: Estimate) -> str:
+    sign = "+" if number["mean"] > 0 else ""
+    return sign + _rounded(number)
+
+
+def _rounded(number: Estimate) -> str:
+    """Write a share in per cent with three digits, which is what an interval leaves of it."""
+    return percent({**number, "mean": _three(number["mean"])})
+
+
+def _three(value: float) -> float:
+    return float(f"{value:.3g}")

@@ -1,0 +1,218 @@
+"""Comparisons, in Python and on the command line: order, gains, the link, what cannot be used."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bentpipe as bp
+from bentpipe.statistics import estimate, paired
+from conftest import SCENARIOS, WEB_USERS, Bentpipe, files_in
+
+pytestmark = pytest.mark.usefixtures("lossy")
+
+NAMES = ["newreno", "cubic", "tahoe"]
+
+
+def goodputs(scenario: bp.Scenario, variant: str, runs: int) -> list[float]:
+    result = bp.replicate(scenario.with_({"flows.*.variant": variant}), runs)
+    return [flow["goodput_bps"] for flow in result.replications("flows")]
+
+
+def test_gains_are_differences_of_runs_with_the_same_seed(lossy: Path) -> None:
+    scenario = bp.Scenario.load(lossy)
+    found = bp.compare(scenario, NAMES, runs=8)
+    values = {name: goodputs(scenario, name, 8) for name in NAMES}
+    means = {name: sum(values[name]) / 8 for name in NAMES}
+    assert [variant.name for variant in found.variants] == sorted(NAMES, key=lambda name: -means[name])
+    assert (found.first, found["newreno"].gain) == ("newreno", None)
+    for name in ("cubic", "tahoe"):
+        assert list(found[name].values) == values[name]
+        assert found[name].value == estimate(values[name])
+        gain, difference = found[name].gain, paired(values[name], values["newreno"])
+        assert gain is not None
+        assert gain["ci95"] is not None
+        assert difference["ci95"] is not None
+        assert gain["mean"] == pytest.approx(difference["mean"] / means["newreno"])
+        assert gain["ci95"] == pytest.approx(difference["ci95"] / means["newreno"])
+    assert found["cubic"].run["flows"][0]["goodput_bps"] == found["cubic"].value
+
+
+def test_the_numbers_do_not_depend_on_the_threads(lossy: Path) -> None:
+    one, three = (bp.compare(lossy, NAMES, runs=5, threads=threads, seed=3).csv() for threads in (1, 3))
+    assert one == three
+    assert bp.compare(lossy, NAMES, runs=5, seed=4).csv() != one
+
+
+def test_precision_ends_at_the_first_look_that_is_sharp_enough(lossy: Path) -> None:
+    found = bp.compare(lossy, ["newreno", "cubic"], precision=0.08)
+    assert found.precise
+
+    def widest(runs: int) -> float:
+        known = [estimate(variant.values[:runs]) for variant in found.variants]
+        return max((number["ci95"] or 0.0) / number["mean"] for number in known)
+
+    assert found.runs > 10
+    assert widest(found.runs) <= 0.08
+    assert all(widest(runs) > 0.08 for runs in range(10, found.runs))
+    short = bp.compare(lossy, ["newreno", "cubic"], precision=0.001, runs=11)
+    assert (short.precise, short.runs) == (False, 11)
+
+
+def test_a_full_link_is_what_the_link_could_carry(lossy: Path) -> None:
+    clean = bp.Scenario.load(lossy).with_(
+        {
+            "links.satellite.loss.probability": 0,
+            "flows.download.bytes": "40 MB",
+            "tcp.receive_window": "1 MiB",
+        }
+    )
+    found = bp.compare(clean, ["sack", "bbr3"], runs=1)
+    for variant in found.variants:
+        assert variant.of_link is not None
+        assert 0.85 < variant.of_link["mean"] <= 1
+
+
+@pytest.mark.parametrize("name", ["leo-handover", "rain", "two-flows", "relay", "multimedia"])
+def test_nobody_is_above_what_the_link_could_carry(name: str) -> None:
+    found = bp.compare(SCENARIOS / f"{name}.toml", ["sack", "cubic"], runs=2)
+    for variant in found.variants:
+        assert variant.of_link is not None
+        assert 0.3 < variant.of_link["mean"] <= 1, name
+
+
+def test_pages_are_compared_by_their_response_time() -> None:
+    scenario = bp.Scenario.from_toml(WEB_USERS)
+    pages = bp.compare(scenario, ["tahoe", "bbr1"], runs=2, flows=["web*"])
+    assert pages.measure.metric == "response_s"
+    assert len(pages.measure.flows) == 20
+    assert pages.variants[0].value["mean"] < pages.variants[1].value["mean"]
+    assert " brings a page in " in pages.sentence
+    # The other flows keep what they have, and count for nothing.
+    assert {flow["variant"] for flow in pages["bbr1"].run["flows"][:20]} == {"bbr1"}
+    assert pages["bbr1"].run["flows"][20]["variant"] != "bbr1"
+    both = bp.compare(scenario, ["tahoe", "bbr1"], runs=1)
+    assert (both.measure.metric, both.measure.flows) == ("goodput_bps", ("download",))
+    assert {flow["variant"] for flow in both["bbr1"].run["flows"]} == {"bbr1"}
+
+
+def test_several_flows_count_together_from_the_first_start_to_the_last_end() -> None:
+    found = bp.compare(SCENARIOS / "two-flows.toml", ["sack", "cubic"], runs=1)
+    assert found.measure.flows == ("first", "second")
+    flows: list[Any] = list(bp.run(
+        bp.Scenario.load(SCENARIOS / "two-flows.toml").with_({"flows.*.variant": "cubic"})
+    ).flows)  # fmt: skip
+    total = sum(flow["bytes_delivered"] for flow in flows)
+    last = max(flow["start_s"] + flow["duration_s"] for flow in flows)
+    assert found["cubic"].value["mean"] == pytest.approx(8 * total / last)
+
+
+def test_the_sentence_says_how_much_and_how_sure(lossy: Path) -> None:
+    scenario = bp.Scenario.load(lossy)
+    more = bp.compare(scenario, ["tahoe", "cubic"], runs=10).sentence
+    assert more.startswith("lossy: cubic carries ")
+    assert " more than tahoe, and " in more
+    assert more.endswith(
+        " of what the link could carry. (10 runs of each with the same seeds, 95 % intervals.)"
+    )
+    less = bp.compare(scenario, ["cubic", "tahoe"], runs=10).sentence
+    assert "; tahoe, the next, carries " in less
+    assert " % less. (10 runs" in less
+    same = bp.compare(scenario, ["newreno", "newreno-1999"], runs=2)
+    (gain,) = (variant.gain for variant in same.variants if variant.gain)
+    assert abs(gain["mean"]) < (gain["ci95"] or 0)
+    assert re.search(r"; these runs do not tell it and newreno(-1999)? apart \(.* ± .* %\)\.", same.sentence)
+    assert bp.compare(scenario, NAMES, runs=1).sentence.endswith(
+        "This is a single run, which does not say how sure it is."
+    )
+
+
+def test_the_forms_of_the_table_say_the_same(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    command = ["compare", "lossy.toml", "--variants", "newreno, cubic,tahoe", "--runs", "3"]
+    shown, markdown, written, told = (
+        bentpipe(*command, *form) for form in ([], ["--markdown"], ["--csv"], ["--json"])
+    )
+    assert {result.returncode for result in (shown, markdown, written, told)} == {0}
+    assert files_in(tmp_path) == ["lossy.toml"]
+    found = json.loads(told.stdout)
+    order = [variant["variant"] for variant in found["variants"]]
+    assert [line.split()[0] for line in shown.stdout.splitlines()[2:5]] == order
+    rows = list(csv.DictReader(io.StringIO(written.stdout)))
+    assert [row["variant"] for row in rows] == order
+    for row, variant in zip(rows, found["variants"], strict=True):
+        assert float(row["goodput_bps"]) == variant["goodput_bps"]["mean"]
+        assert float(row["goodput_bps_ci95"]) == variant["goodput_bps"]["ci95"]
+        assert row["gain"] == ("" if variant["gain"] is None else str(variant["gain"]["mean"]))
+    lines = markdown.stdout.splitlines()
+    assert lines[1] == "| --- | --: | --: | --: | --: | --: |"
+    assert [line.split(" | ")[0] for line in lines[2:5]] == [f"| {name}" for name in order]
+    assert lines[-1] == found["sentence"] == shown.stdout.splitlines()[-1]
+
+
+def test_data_frames_take_the_rows(lossy: Path) -> None:
+    import pyarrow as pa
+
+    found = bp.compare(lossy, NAMES, runs=3)
+    table = pa.table(found)
+    assert table.to_pylist() == found.rows()
+    assert "<td>tahoe</td>" in found._repr_html_()
+
+
+def test_flows_that_break_are_named_and_the_status_is_1(bentpipe: Bentpipe) -> None:
+    result = bentpipe(
+        "compare", "lossy.toml", "--variants", "reno,sack", "--runs", "2",
+        "--set", "links.satellite.loss.probability=1",
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[0].startswith(
+        "bentpipe: reno: download failed in 2 of 2 replications: the retransmission limit"
+    )
+    assert result.stdout.splitlines()[2].startswith(("reno", "sack"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--variants", "reno,cubik"], "--variants: expected a variant (tahoe, reno, newreno, sack, "),
+        (["--variants", "reno,cubik"], "found 'cubik'; did you mean 'cubic'?"),
+        (["--variants", "reno,"], "), found ''"),
+        (["--variants", "reno"], "--variants: expected at least two, found reno"),
+        (["--variants", "reno,sack,reno"], "--variants: expected each variant once, found 'reno' twice"),
+        (["--variants", "reno,sack", "--flows", "up*"], "--flows: expected the name of a flow (download)"),
+        (["--variants", "reno,sack", "--runs", "0"], "'--runs': expected a whole number from 1 to 1000000"),
+        (["--variants", "reno,sack", "--precision", "2"], "'2' is no precision"),
+        (["--variants", "reno,sack", "--csv", "--json"], "--json: expected one form of the table"),
+        (["--variants", "reno,sack", "--set", "links.up.rate=1"], "links.up"),
+        ([], "Missing option '--variants'"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_and_nothing_is_written(
+    bentpipe: Bentpipe, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    result = bentpipe("compare", "lossy.toml", *arguments)
+    assert (result.returncode, result.stdout, files_in(tmp_path)) == (2, "", ["lossy.toml"])
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1 or "Usage" in result.stderr
+
+
+def test_the_library_names_what_it_was_given(lossy: Path) -> None:
+    with pytest.raises(bp.InputError, match=r"^variants: expected a variant \(tahoe, .*found 'renoo'; did"):
+        bp.compare(lossy, ["sack", "renoo"])
+    with pytest.raises(bp.InputError, match=r"^variants: expected several texts, found 'sack,reno'"):
+        bp.compare(lossy, "sack,reno")
+    with pytest.raises(bp.RunError, match="no page of user came to its end"):
+        bp.compare(
+            bp.Scenario.from_toml(
+                'extends = "preset:geo"\nduration = "1 s"\n'
+                '[flows.user]\nfrom = "server"\nto = "client"\napp = "http"\n'
+            ),
+            ["sack", "reno"],
+        )
+    udp = 'extends = "preset:geo"\nduration = "1 s"\n[flows.call]\nfrom = "server"\nto = "client"\n'
+    udp += 'app = "cbr"\n'
+    with pytest.raises(bp.InputError):
+        bp.compare(bp.Scenario.from_toml(udp + 'rate = "64 kbit/s"\n'), ["sack", "reno"])

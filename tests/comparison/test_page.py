@@ -1,0 +1,33 @@
+"""The page on comparisons: what it shows works."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import ROOT, Bentpipe
+
+PAGE = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_its_commands_and_its_program_run(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    (scenario,) = blocks("toml")
+    (tmp_path / "mine.toml").write_text(scenario)
+    commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
+    assert len(commands) == 7
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        result = bentpipe(*arguments)
+        assert (program, result.returncode, result.stderr) == ("bentpipe", 0, "")
+        assert "bbr3" in result.stdout or "newreno,cubic" in command
+    (program,) = blocks("python")
+    printed = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=tmp_path, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert printed.startswith("5 MB over GEO with errors: bbr3 carries ")
