@@ -153,6 +153,31 @@ def test_the_forms_of_the_table_say_the_same(bentpipe: Bentpipe, tmp_path: Path)
     assert lines[-1] == found["sentence"] == shown.stdout.splitlines()[-1]
 
 
+def test_a_mapping_names_variants_and_settings(lossy: Path) -> None:
+    found = bp.compare(
+        lossy,
+        {"today": "cubic", "small": {"tcp.receive_window": "8 KiB", "flows.*.variant": "cubic"}},
+        runs=2,
+    )
+    assert found.first == "today"
+    assert [variant.name for variant in found.variants] == ["today", "small"]
+    assert list(found["today"].values) == goodputs(bp.Scenario.load(lossy), "cubic", 2)
+    with pytest.raises(bp.ScenarioError, match=r"^variants: b: links\.up"):
+        bp.compare(lossy, {"a": "sack", "b": {"links.up.rate": "1 Mbit/s"}})
+
+
+def test_what_a_control_of_ones_own_raises_ends_the_comparison(lossy: Path) -> None:
+    class Broken(bp.Control):
+        name = "broken"
+        summary = "fails at the first loss"
+
+        def on_loss(self, w: bp.Window, loss: bp.Loss) -> bool:
+            raise ZeroDivisionError(f"at {w.cwnd > 0}, {loss.flight > 0}")
+
+    with pytest.raises(ZeroDivisionError, match="at True, True"):
+        bp.compare(lossy, {"sack": "sack", "broken": {"flows.*.control": Broken}}, progress=False)
+
+
 def test_data_frames_take_the_rows(lossy: Path) -> None:
     import pyarrow as pa
 

@@ -25,9 +25,10 @@ def test_its_commands_and_its_program_run(bentpipe: Bentpipe, tmp_path: Path) ->
         result = bentpipe(*arguments)
         assert (program, result.returncode, result.stderr) == ("bentpipe", 0, "")
         assert "bbr3" in result.stdout or "newreno,cubic" in command
-    (program,) = blocks("python")
+    program = "\n".join(blocks("python"))
     printed = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         cwd=tmp_path, check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
     assert printed.startswith("5 MB over GEO with errors: bbr3 carries ")
+    assert "\n5 MB over GEO with errors: doubling carries " in printed

@@ -2,11 +2,11 @@
 
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 from bentpipe import _core, checks
 from bentpipe.comparison.measure import Measure, with_variant
@@ -17,13 +17,16 @@ from bentpipe.runner import Plan, in_turn
 from bentpipe.scenario import Scenario
 from bentpipe.statistics import MINIMUM_RUNS, Failure, Fold, estimate
 
+Variants: TypeAlias = Iterable[str] | Mapping[str, str | checks.Settings]
+"""Names of variants, or names of one's own, each with a variant or with settings."""
+
 _LOOKS = 1000
 """Up to so many runs each one is a look at the precision; from then on every so many."""
 
 
 def compare(
     scenario: Scenario | str | os.PathLike[str],
-    variants: Iterable[str],
+    variants: Variants,
     *,
     runs: int | None = None,
     precision: float | None = None,
@@ -44,7 +47,9 @@ def compare(
     scenario
         A scenario, or what `bentpipe.Scenario.load` takes.
     variants
-        At least two, as ``["sack", "cubic", "bbr3"]``; the others gain or lose over the first.
+        At least two, as ``["sack", "cubic", "bbr3"]``; the others gain or lose over the first. A mapping
+        gives them names of your own, and takes settings as `Scenario.with_` does beside names of variants:
+        ``{"cubic": "cubic", "mine": {"flows.*.control": Mine}}``.
     runs
         How often with each variant, 10 times by default; with `precision` the most there may be.
     precision
@@ -72,12 +77,13 @@ def compare(
         Ctrl-C, or somebody set `stop`.
     """
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-    names = _names(variants)
+    chosen = _chosen(variants)
+    names = tuple(chosen)
     patterns = checks.texts("flows", flows)
     if runs is None and precision is None:
         runs = MINIMUM_RUNS
     plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads)
-    several = [_with_variant(loaded, name, patterns) for name in names]
+    several = [_changed(loaded, name, change, patterns) for name, change in chosen.items()]
     found = _Found(names, several)
     title = f"comparing {loaded.title}" if progress else None
     precise = plan.precision is None
@@ -142,24 +148,32 @@ class _Found:
         return tuple(found), tuple(broken)
 
 
-def _names(variants: Any) -> tuple[str, ...]:
-    names = checks.texts("variants", variants)
+def _chosen(variants: Any) -> dict[str, Any]:
+    """Give what each name stands for: a variant that exists, or settings."""
+    if isinstance(variants, Mapping):
+        checks.texts("variants", list(variants))
+        chosen = dict(variants)
+    else:
+        names = checks.texts("variants", variants)
+        if len(set(names)) < len(names):
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            raise InputError(f"variants: expected each variant once, found {twice!r} twice")
+        chosen = {name: name for name in names}
     known = [name for name, _ in _core.variants()]
-    for name in names:
-        if name not in known:
+    for name in chosen.values():
+        if isinstance(name, str) and name not in known:
             close = get_close_matches(name.lower(), known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise InputError(f"variants: expected a variant ({', '.join(known)}), found {name!r}{hint}")
-    if len(set(names)) < len(names):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise InputError(f"variants: expected each variant once, found {twice!r} twice")
-    if len(names) < 2:
-        raise InputError(f"variants: expected at least two, found {', '.join(names) or 'none'}")
-    return names
+    if len(chosen) < 2:
+        raise InputError(f"variants: expected at least two, found {', '.join(chosen) or 'none'}")
+    return chosen
 
 
-def _with_variant(scenario: Scenario, name: str, patterns: Sequence[str]) -> Scenario:
+def _changed(scenario: Scenario, name: str, change: Any, patterns: Sequence[str]) -> Scenario:
     try:
-        return with_variant(scenario, name, patterns)
+        if isinstance(change, str):
+            return with_variant(scenario, change, patterns)
+        return scenario.with_(change)
     except ScenarioError as error:
         raise ScenarioError(f"variants: {name}: {str(error).removeprefix('settings: ')}") from None
