@@ -317,6 +317,9 @@ impl<C: Control + Copy + 'static> Path<C> {
         }
         while let Some(out) = self.sender.poll(self.now) {
             self.inject(out.seq, out.len);
+            if out.last {
+                assert_eq!(self.sender.poll(self.now), None, "that was the last");
+            }
         }
         let arrival = self.wire.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let timer = self.sender.next_timeout();

@@ -1,7 +1,9 @@
 //! The sending half of a connection: what is outstanding, the retransmission timer, and the order in which data goes out.
 
+mod agreed;
 mod error;
 mod marks;
+mod paced;
 mod pacing;
 mod rate;
 mod record;
@@ -13,6 +15,7 @@ mod transmit;
 
 use bentpipe_units::{Span, Time};
 
+pub use agreed::Agreed;
 pub use error::ConnectionError;
 use pacing::Pacing;
 pub use rate::{LostSegment, RateSample};
@@ -101,6 +104,8 @@ pub struct Sender {
     /// Whether the recovery has nothing to do, nothing is on the scoreboard, nothing is paced, and no closed window is probed:
     /// cwnd and rwnd alone decide what goes out, and an ACK of new data concerns the control alone.
     plain: bool,
+    /// The same of data that is paced, none of which was sent again and is outstanding: pacing, cwnd and rwnd decide.
+    plainly_paced: bool,
     /// Whether data is paced.
     paced: bool,
     /// Whether the slow start hears of every ACK and loss.
@@ -147,24 +152,6 @@ pub struct Sender {
     reductions: Reductions,
 }
 
-/// What the handshake left of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Agreed {
-    /// Sender maximum segment size in bytes, options taken off.
-    pub smss: u32,
-    /// Whether the peer sends SACK blocks.
-    pub sack: bool,
-    /// The initial window in segments.
-    pub initial_window: u32,
-}
-
-impl Agreed {
-    /// All that `config` offers.
-    pub fn all(config: &Config) -> Agreed {
-        Agreed { smss: config.mss, sack: true, initial_window: config.initial_window }
-    }
-}
-
 impl Sender {
     /// A sender whose first byte has sequence number `first`.
     pub fn new(config: &Config, first: Seq) -> Sender {
@@ -179,6 +166,7 @@ impl Sender {
             largest_rwnd: 0,
             smss: agreed.smss,
             plain: !slow_start.listens(),
+            plainly_paced: false,
             paced: false,
             start_listens: slow_start.listens(),
             held_back: false,
@@ -193,7 +181,7 @@ impl Sender {
             timer: Time::NEVER,
             other_timer: Time::NEVER,
             last_sent: Time::ZERO,
-            window: first_window(config, agreed),
+            window: agreed.first_window(config),
             control: config.control.factory().make(),
             recovery,
             record: Record::default(),
@@ -208,7 +196,7 @@ impl Sender {
             bursting: false,
             slow_start,
             pacing: Pacing::default(),
-            restart_window: restart_window(config, agreed),
+            restart_window: agreed.restart_window(config),
             reductions: Reductions::default(),
         }
     }
@@ -216,8 +204,8 @@ impl Sender {
     /// The connection opens, with what the handshake left of `config`.
     pub fn open(&mut self, config: &Config, agreed: Agreed) {
         self.smss = agreed.smss;
-        self.window = first_window(config, agreed);
-        self.restart_window = restart_window(config, agreed);
+        self.window = agreed.first_window(config);
+        self.restart_window = agreed.restart_window(config);
         self.set_recovery(config.recovery.factory().make(config, agreed));
         self.look_at_control();
     }
@@ -299,7 +287,7 @@ impl Sender {
         let plain = self.plain && incoming.sack.is_empty();
         if !plain || incoming.ack == self.una {
             // By value, so that what is read from the segment need not be in memory for a plain ACK.
-            return self.on_other_ack(now, *incoming);
+            return self.on_special_ack(now, *incoming);
         }
         let prior_flight = self.flight();
         if let Some(window) = incoming.window {
@@ -314,11 +302,11 @@ impl Sender {
 
     /// An ACK that the recovery may have to know of, or that acknowledges nothing new.
     #[inline(never)]
-    fn on_other_ack(&mut self, now: Time, incoming: Incoming<'_>) {
+    fn on_other_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         let prior_flight = self.flight();
         self.echoed = incoming.timestamp_rtt;
         self.record.begin_report();
-        let news = !incoming.sack.is_empty() && self.take_sack(now, &incoming);
+        let news = !incoming.sack.is_empty() && self.take_sack(now, incoming);
         let same_window = incoming.window.is_none_or(|window| window == self.rwnd);
         if let Some(window) = incoming.window {
             self.note_window(window);
@@ -327,7 +315,7 @@ impl Sender {
         let mut duplicate = news;
         let advanced = incoming.ack != self.una;
         if advanced {
-            self.on_new_data_acked(now, &incoming, prior_flight, false);
+            self.on_new_data_acked(now, incoming, prior_flight, false);
         } else if self.probing || self.rwnd == 0 {
             // RFC 1122 section 4.2.2.17: "As long as the receiving TCP continues to send acknowledgments in response to
             // the probe segments, the sending TCP MUST allow the connection to stay open"; section 4.2.2.16 says the same of data that lies beyond
@@ -349,7 +337,7 @@ impl Sender {
             }
         }
         if !advanced {
-            self.tell_control::<false>(now, &incoming, 0, prior_flight, None, self.recovery.in_recovery());
+            self.tell_control::<false>(now, incoming, 0, prior_flight, None, self.recovery.in_recovery());
         }
         if self.paced {
             self.record.forget_losses();
@@ -362,7 +350,7 @@ impl Sender {
             self.leave_persist();
             if self.una < self.max {
                 self.recovery.resend().go_back(self.una);
-                self.plain = false;
+                (self.plain, self.plainly_paced) = (false, false);
             }
         }
         if self.adjusts_rwnd {
@@ -407,8 +395,10 @@ impl Sender {
         if self.start_listens {
             self.look_at_start();
         }
-        let idle = self.recovery.is_idle() && self.record.board().is_empty();
-        self.plain = idle && !self.paced && !self.probing && !self.start_listens && self.burst == 1;
+        let alone = !self.probing && !self.start_listens && self.burst == 1;
+        let plain = alone && self.recovery.is_idle() && self.record.board().is_empty();
+        self.plain = plain && !self.paced;
+        self.plainly_paced = plain && self.paced && self.paces_plainly();
         self.note_other_timer();
     }
 
@@ -488,15 +478,4 @@ impl Sender {
             self.slow_start.on_any_ack(&mut self.window, &ack);
         }
     }
-}
-
-/// The window for the first data.
-fn first_window(config: &Config, agreed: Agreed) -> Window {
-    let smss = f64::from(agreed.smss);
-    let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, f64::from);
-    Window::new(smss * f64::from(agreed.initial_window), ssthresh, smss, config.growth)
-}
-
-fn restart_window(config: &Config, agreed: Agreed) -> Option<f64> {
-    config.restart_after_idle.then(|| f64::from(agreed.smss) * f64::from(agreed.initial_window))
 }

@@ -91,6 +91,8 @@ pub struct Record {
     resent_to: u64,
     lost_to: u64,
     sacked_to: u64,
+    /// No entry from this number on was sent more than once.
+    once_from: u64,
     /// What the delivery rate is read from; none when nobody asks.
     pub(super) stamps: Option<Box<Stamps>>,
 }
@@ -113,6 +115,7 @@ impl Default for Record {
             resent_to: 0,
             lost_to: 0,
             sacked_to: 0,
+            once_from: 0,
             stamps: None,
         }
     }
@@ -213,6 +216,7 @@ impl Record {
         }
         let numbers = self.cut_out(range, una, self.resent_to);
         self.resent_to = numbers.end;
+        self.once_from = self.once_from.max(numbers.end);
         let mut start = range.start;
         for number in numbers {
             let sent = *self.get(number);
@@ -284,6 +288,7 @@ impl Record {
             }
         }
         self.get_mut(low).end = seq;
+        self.once_from += u64::from(self.once_from > low);
         for known in [&mut self.timed, &mut self.newest] {
             if *known >= low && *known != NOBODY {
                 *known += 1;
@@ -315,6 +320,7 @@ impl Record {
         self.newly_delivered = acked;
         self.delivered += u64::from(acked);
         if self.stamps.is_some() {
+            self.newly_lost = 0;
             self.stamp_delivery(now, acked);
         }
     }
@@ -418,13 +424,6 @@ impl Record {
     /// reads no rates.
     pub(super) fn limited_by_application(&self) -> bool {
         self.stamps.as_ref().is_some_and(|stamps| stamps.limited())
-    }
-
-    /// The control was told of the losses.
-    pub(super) fn forget_losses(&mut self) {
-        if let Some(stamps) = &mut self.stamps {
-            stamps.forget_losses();
-        }
     }
 
     /// What the peer reported to hold beyond the cumulative ACK.

@@ -20,6 +20,12 @@ impl Sender {
         self.probing
     }
 
+    /// Whether data is paced.
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.paced
+    }
+
     /// Bytes sent and not cumulatively acknowledged.
     #[inline]
     pub fn flight(&self) -> u32 {

@@ -153,6 +153,10 @@ impl Sender {
     #[cold]
     fn on_other_timer(&mut self, now: Time) {
         self.held_back = false;
+        if self.plainly_paced {
+            self.other_timer = Time::NEVER;
+            return;
+        }
         if now >= self.recovery.next_timeout() {
             let restart_timer = self.with_recovery(now, |recovery, cx| {
                 recovery.on_timer(cx);

@@ -12,7 +12,7 @@ impl Sender {
     #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
         if !self.plain {
-            return self.poll_by_recovery(now);
+            return self.poll_specially(now);
         }
         if self.una == self.max {
             if self.has_nothing_to_send() {
@@ -34,7 +34,7 @@ impl Sender {
     /// Whether a full segment waits that a window with room for `left` bytes does not let go. A control that adjusts the
     /// receive window is asked each time.
     #[inline(always)]
-    fn is_last(&self, left: u32) -> bool {
+    pub(super) fn is_last(&self, left: u32) -> bool {
         left < self.smss && self.unsent >= u64::from(self.smss) && !self.adjusts_rwnd
     }
 
@@ -46,7 +46,7 @@ impl Sender {
 
     /// The next segment while the recovery has a say in it, or a probe or pacing.
     #[inline(never)]
-    fn poll_by_recovery(&mut self, now: Time) -> Option<Outgoing> {
+    pub(super) fn poll_by_recovery(&mut self, now: Time) -> Option<Outgoing> {
         if let Some(range) = self.recovery.resend().take_at_once(self.record.board(), self.max, self.smss) {
             return Some(self.resend(now, range));
         }
@@ -120,7 +120,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn send_new_data(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
+    pub(super) fn send_new_data(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
         let sent = self.send_in_order(now, self.max, rwnd, room);
         if sent.is_none() && self.una == self.max {
             self.persist(now);
@@ -133,7 +133,7 @@ impl Sender {
     #[inline(never)]
     fn persist(&mut self, now: Time) {
         self.probing = true;
-        self.plain = false;
+        (self.plain, self.plainly_paced) = (false, false);
         self.arm(now, Span::ZERO);
     }
 
@@ -236,7 +236,7 @@ impl Sender {
 
     #[cold]
     #[inline(never)]
-    fn restart_after_idle(&mut self, now: Time) {
+    pub(super) fn restart_after_idle(&mut self, now: Time) {
         if self.stats.data_segments == 0 {
             return;
         }

@@ -96,4 +96,16 @@ impl Record {
             self.get_mut(number).marks &= !SACKED;
         }
     }
+
+    /// Whether all that is outstanding was sent once, and is in flight.
+    pub(in crate::sender) fn is_untouched(&self) -> bool {
+        self.out == 0 && self.head >= self.once_from
+    }
+
+    /// The control was told of the losses.
+    pub(in crate::sender) fn forget_losses(&mut self) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.forget_losses();
+        }
+    }
 }

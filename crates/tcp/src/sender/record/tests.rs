@@ -190,6 +190,8 @@ impl Both {
         let in_flight = outstanding.iter().filter(|octet| !octet.delivered && !octet.lost).count();
         assert_eq!(self.record.in_flight(outstanding.len() as u32) as usize, in_flight);
         assert_eq!(self.record.lost(), self.model.lost);
+        let touched = outstanding.iter().any(|octet| octet.resent || octet.delivered || octet.lost);
+        assert_eq!(self.record.is_untouched(), !touched);
     }
 }
 

@@ -1,0 +1,34 @@
+//! What a connection opens with.
+
+use crate::Config;
+use crate::control::Window;
+
+/// What the handshake left of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// Sender maximum segment size in bytes, options taken off.
+    pub smss: u32,
+    /// Whether the peer sends SACK blocks.
+    pub sack: bool,
+    /// The initial window in segments.
+    pub initial_window: u32,
+}
+
+impl Agreed {
+    /// All that `config` offers.
+    pub fn all(config: &Config) -> Agreed {
+        Agreed { smss: config.mss, sack: true, initial_window: config.initial_window }
+    }
+
+    /// The window for the first data.
+    pub(super) fn first_window(&self, config: &Config) -> Window {
+        let smss = f64::from(self.smss);
+        let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, f64::from);
+        Window::new(smss * f64::from(self.initial_window), ssthresh, smss, config.growth)
+    }
+
+    /// The window after a pause, in bytes; none where a pause leaves the window as it is.
+    pub(super) fn restart_window(&self, config: &Config) -> Option<f64> {
+        config.restart_after_idle.then(|| f64::from(self.smss) * f64::from(self.initial_window))
+    }
+}

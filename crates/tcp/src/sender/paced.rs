@@ -1,0 +1,79 @@
+//! The short way of what is paced, while the recovery has nothing to do.
+
+use bentpipe_units::Time;
+
+use super::{Incoming, Outgoing, Sender};
+use crate::control::SendView;
+
+impl Sender {
+    /// Whether pacing, cwnd and rwnd alone decide what goes out, where the recovery is idle.
+    ///
+    /// What was sent again and is outstanding may be the newest that is delivered, which a recovery may have to know.
+    pub(super) fn paces_plainly(&self) -> bool {
+        self.record.is_untouched() && self.recovery.next_timeout() == Time::NEVER
+    }
+
+    /// An ACK that is not plain, or data is paced.
+    #[inline(never)]
+    pub(super) fn on_special_ack(&mut self, now: Time, incoming: Incoming<'_>) {
+        match self.plainly_paced && incoming.sack.is_empty() && incoming.ack != self.una {
+            true => self.on_paced_ack(now, &incoming),
+            false => self.on_other_ack(now, &incoming),
+        }
+    }
+
+    /// An ACK of new data that tells nothing else.
+    #[inline(never)]
+    fn on_paced_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
+        let prior_flight = self.flight();
+        if let Some(window) = incoming.window {
+            self.note_window(window);
+        }
+        self.resent_this_pass = 0;
+        self.on_new_data_acked(now, incoming, prior_flight, true);
+        self.record.forget_losses();
+        if self.window.held_back {
+            self.record.limit_by_application(self.flight());
+        }
+        if self.adjusts_rwnd {
+            self.control.on_advertised_window(self.rwnd);
+        }
+    }
+
+    /// The next segment where cwnd and rwnd alone do not decide.
+    #[inline(never)]
+    pub(super) fn poll_specially(&mut self, now: Time) -> Option<Outgoing> {
+        match self.plainly_paced {
+            true => self.poll_paced(now),
+            false => self.poll_by_recovery(now),
+        }
+    }
+
+    #[inline(never)]
+    fn poll_paced(&mut self, now: Time) -> Option<Outgoing> {
+        if self.all_acknowledged() || self.waits_for_release(now) {
+            return None;
+        }
+        if self.una == self.max {
+            self.restart_after_idle(now);
+        }
+        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: false };
+        let rwnd = match self.adjusts_rwnd {
+            true => self.control.receive_window(&self.window, &view),
+            false => self.rwnd,
+        };
+        let room = (self.window.cwnd as u32).saturating_sub(view.flight);
+        let sent = self.send_new_data(now, rwnd, room)?;
+        self.pacing.sent(now, sent.len, self.window.pacing_rate, self.window.send_quantum);
+        let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
+        Some(Outgoing { last: self.waits_for_release(now) || self.is_last(left), ..sent })
+    }
+
+    /// Whether pacing holds back what the window may have room for, from now on.
+    #[inline(always)]
+    fn waits_for_release(&mut self, now: Time) -> bool {
+        self.held_back = !self.pacing.lets_go(now);
+        self.other_timer = if self.held_back { self.pacing.release() } else { Time::NEVER };
+        self.held_back
+    }
+}
