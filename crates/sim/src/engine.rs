@@ -110,6 +110,7 @@ impl Engine {
                             flow: id,
                             attended: matches!(flow.app, App::Http(_)),
                             armed: Time::NEVER,
+                            armed_next: Time::NEVER,
                         });
                     }
                 }

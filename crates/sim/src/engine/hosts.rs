@@ -23,6 +23,8 @@ pub(crate) struct End {
     pub(super) attended: bool,
     /// When its event is due: its timer's time, or earlier.
     pub(super) armed: Time,
+    /// When another one is due whose place that took: the retransmission timer's, while pacing waits.
+    pub(super) armed_next: Time,
 }
 
 impl End {
@@ -31,6 +33,16 @@ impl End {
     pub(super) fn is_over(&self) -> bool {
         matches!(self.tcp.state(), State::Closed | State::TimeWait)
     }
+}
+
+/// An end has an event at `due`, before the one that it has.
+#[inline(never)]
+fn arm(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End, due: Time) {
+    if end.tcp.sender().is_paced() {
+        end.armed_next = end.armed_next.min(end.armed);
+    }
+    end.armed = due;
+    net.probe.timers.push(due, Call::Timer(id).into());
 }
 
 /// Sends what an end has to send, and sees to its timer.
@@ -56,8 +68,7 @@ fn serve(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) {
     }
     let due = end.tcp.next_timeout();
     if due < end.armed {
-        end.armed = due;
-        net.probe.timers.push(due, Call::Timer(id).into());
+        arm(net, id, end, due);
     }
     net.probe.acted(now, id, &end.tcp);
 }
@@ -97,13 +108,17 @@ impl Engine {
     /// The timer of an end may be due.
     pub(super) fn timer(&mut self, id: EndId) {
         let end = &mut self.ends[id.index()];
-        if end.armed != self.net.now() {
+        let now = self.net.now();
+        if end.armed != now {
             // An earlier event took its place.
+            if end.armed_next == now {
+                end.armed_next = Time::NEVER;
+            }
             return;
         }
-        end.armed = Time::NEVER;
-        if end.tcp.next_timeout() <= self.net.now() {
-            end.tcp.on_timeout(self.net.now());
+        end.armed = std::mem::replace(&mut end.armed_next, Time::NEVER);
+        if end.tcp.next_timeout() <= now {
+            end.tcp.on_timeout(now);
         }
         self.serve(id);
     }
