@@ -10,7 +10,7 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::rounds::{RoundMax, draw};
+use super::rounds::{Bounded, RoundMax, ceil, draw, floor};
 use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
 use crate::slow_start::SlowStart;
 use crate::{Named, RateSample};
@@ -128,6 +128,9 @@ pub struct Bbr1 {
     resuming: bool,
     extra: Extra,
     policed: Policed,
+    /// What goes at once, in segments, and the pacing rate that it is for.
+    burst: f64,
+    burst_rate: f64,
 }
 
 impl Bbr1 {
@@ -161,6 +164,8 @@ impl Bbr1 {
             resuming: false,
             extra: Extra::default(),
             policed: Policed::new(options.long_term_rate),
+            burst: 0.0,
+            burst_rate: f64::NAN,
         }
     }
 
@@ -170,29 +175,34 @@ impl Bbr1 {
     }
 
     /// Segments that Linux makes one packet of for its own layers: a millisecond's worth, by a shift of 10.
-    fn burst(w: &Window) -> f64 {
+    #[inline]
+    fn find_burst(&mut self, w: &Window) {
+        if w.pacing_rate == self.burst_rate {
+            return;
+        }
         let least = if w.pacing_rate < SINGLES_BELOW { 1.0 } else { 2.0 };
         let bytes = (w.pacing_rate / 1024.0).min(LARGEST_BURST);
-        (bytes / w.smss).floor().max(least).min(MOST_SEGMENTS)
+        self.burst = (bytes / w.smss).floor().max(least).min(MOST_SEGMENTS);
+        self.burst_rate = w.pacing_rate;
     }
 
     /// The bandwidth-delay product, in segments.
     fn bdp(&self, w: &Window, rate: f64, gain: f64) -> f64 {
         match self.min_rtt {
-            Some(min_rtt) => (rate * min_rtt.as_secs() * gain / w.smss).ceil(),
+            Some(min_rtt) => ceil(rate * min_rtt.as_secs() * gain / w.smss),
             None => FIRST_WINDOW,
         }
     }
 
     /// `bbr_quantization_budget`: room for what both hosts hold in bursts, and an even number against delayed ACKs.
-    fn with_bursts(&self, w: &Window, segments: f64) -> f64 {
-        let even = ((segments + 3.0 * Bbr1::burst(w)) / 2.0).ceil() * 2.0;
+    fn with_bursts(&self, segments: f64) -> f64 {
+        let even = ceil((segments + 3.0 * self.burst) / 2.0) * 2.0;
         if self.mode == Mode::ProbeBw && self.cycle == 0 { even + 2.0 } else { even }
     }
 
     /// `bbr_inflight`: what is in flight at the rate's estimate times `gain`, in bytes.
     fn inflight(&self, w: &Window, gain: f64) -> f64 {
-        self.with_bursts(w, self.bdp(w, self.bandwidth.get(), gain)) * w.smss
+        self.with_bursts(self.bdp(w, self.bandwidth.get(), gain)) * w.smss
     }
 
     fn save_cwnd(&mut self, w: &Window) {
@@ -234,16 +244,19 @@ impl Bbr1 {
     }
 
     /// `bbr_is_next_cycle_phase`.
-    fn update_cycle(&mut self, w: &Window, ack: &Ack<'_>, before: f64) {
+    fn update_cycle(&mut self, w: &Window, ack: &Ack<'_>) {
         if self.mode != Mode::ProbeBw {
             return;
         }
+        // In flight before the ACK.
+        let before =
+            || f64::from(ack.in_flight()) + f64::from(ack.newly_delivered()) + f64::from(ack.newly_lost());
         let whole = ack.now.since(self.cycle_began) > self.min_rtt.unwrap_or(Span::ZERO);
         let over = if self.pacing_gain > 1.0 {
             // Until so much is in flight, unless it does not fit.
-            whole && (ack.newly_lost() > 0 || before >= self.inflight(w, self.pacing_gain))
+            whole && (ack.newly_lost() > 0 || before() >= self.inflight(w, self.pacing_gain))
         } else if self.pacing_gain < 1.0 {
-            whole || before <= self.inflight(w, 1.0)
+            whole || before() <= self.inflight(w, 1.0)
         } else {
             whole
         };
@@ -304,6 +317,13 @@ impl Bbr1 {
 
     /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery as much goes out as is delivered. Whether it goes on.
     fn modulate(&mut self, w: &mut Window, ack: &Ack<'_>) -> bool {
+        if self.repair == Repair::None
+            && self.repair_before == Repair::None
+            && !self.conserving
+            && ack.newly_lost() == 0
+        {
+            return false;
+        }
         // A segment at least, where Linux counts segments, however short.
         let conserved = (f64::from(ack.in_flight()) + f64::from(ack.newly_delivered())).max(w.smss);
         let mut cwnd = (w.cwnd - f64::from(ack.newly_lost())).max(w.smss);
@@ -327,15 +347,15 @@ impl Bbr1 {
             let rate = self.rate();
             let mut target = self.bdp(w, rate, self.cwnd_gain);
             if self.filled {
-                target += (self.extra.most(rate) / w.smss).floor();
+                target += floor(self.extra.most(rate) / w.smss);
             }
-            let target = self.with_bursts(w, target) * w.smss;
+            let target = self.with_bursts(target) * w.smss;
             if self.filled {
-                w.cwnd = (w.cwnd + acked).min(target);
+                w.cwnd = (w.cwnd + acked).at_most(target);
             } else if w.cwnd < target || (ack.delivered() as f64) < FIRST_WINDOW * w.smss {
                 w.cwnd += acked;
             }
-            w.cwnd = w.cwnd.max(LEAST * w.smss);
+            w.cwnd = w.cwnd.at_least(LEAST * w.smss);
         }
         if self.mode == Mode::ProbeRtt {
             w.cwnd = w.cwnd.min(LEAST * w.smss);
@@ -358,17 +378,16 @@ impl Control for Bbr1 {
             self.least_rtt = if self.least_rtt == Span::ZERO { rtt } else { self.least_rtt.min(rtt) };
         }
         self.round_start = false;
+        self.find_burst(w);
         // `tcp_rate_gen`: an interval below the smallest RTT comes of a segment that was sent again without need.
         let sample =
             ack.rate().filter(|sample| sample.interval > Span::ZERO && sample.interval >= self.least_rtt);
-        let before =
-            f64::from(ack.in_flight()) + f64::from(ack.newly_delivered()) + f64::from(ack.newly_lost());
         if let Some(sample) = &sample {
             self.update_bandwidth(ack, sample);
             let (rate, acked) = (self.rate(), f64::from(ack.newly_delivered()));
             self.extra.on_ack(ack.now, acked, rate, w.cwnd, self.round_start);
         }
-        self.update_cycle(w, ack, before);
+        self.update_cycle(w, ack);
         if let Some(sample) = &sample {
             self.check_filled(sample);
         }
@@ -377,7 +396,8 @@ impl Control for Bbr1 {
         self.update_gains();
         self.policed.note(ack);
         self.set_pacing_rate(w, self.pacing_gain);
-        w.send_quantum = Bbr1::burst(w) * w.smss;
+        self.find_burst(w);
+        w.send_quantum = self.burst * w.smss;
         w.held_back = self.mode == Mode::ProbeRtt;
         self.set_cwnd(w, ack);
     }

@@ -12,7 +12,7 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::rounds::{RoundMax, draw};
+use super::rounds::{Bounded, RoundMax, draw};
 use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
 use crate::Named;
 use crate::slow_start::SlowStart;
@@ -330,7 +330,7 @@ impl Bbr3 {
             expected = 0.0;
         }
         self.extra_delivered += rs.newly_acked;
-        let extra = (self.extra_delivered - expected).min(w.cwnd);
+        let extra = (self.extra_delivered - expected).at_most(w.cwnd);
         let keep = if self.full_bw_reached { EXTRA_ROUNDS } else { 1 };
         self.extra.add(self.rounds, keep, extra);
     }

@@ -1,4 +1,4 @@
-//! What the versions of BBR share: a maximum over rounds, and a draw that needs no generator.
+//! What the versions of BBR share: a maximum over rounds, whole numbers, and a draw that needs no generator.
 
 use bentpipe_units::Time;
 
@@ -31,8 +31,8 @@ impl<const SLOTS: usize> RoundMax<SLOTS> {
             self.begin(round, keep);
         }
         let slot = &mut self.rounds[(round % SLOTS as u64) as usize];
-        *slot = slot.max(value);
-        self.max = self.max.max(value);
+        *slot = slot.at_least(value);
+        self.max = self.max.at_least(value);
     }
 
     #[cold]
@@ -47,6 +47,41 @@ impl<const SLOTS: usize> RoundMax<SLOTS> {
         self.newest = round;
         self.max = self.rounds.iter().copied().fold(0.0, f64::max);
     }
+}
+
+/// The larger and the smaller of two numbers that both are numbers: one instruction, where [`f64::max`] and [`f64::min`] look for what
+/// is none.
+pub(super) trait Bounded {
+    fn at_least(self, least: f64) -> f64;
+    fn at_most(self, most: f64) -> f64;
+}
+
+impl Bounded for f64 {
+    #[inline(always)]
+    fn at_least(self, least: f64) -> f64 {
+        if self > least { self } else { least }
+    }
+
+    #[inline(always)]
+    fn at_most(self, most: f64) -> f64 {
+        if self < most { self } else { most }
+    }
+}
+
+/// [`f64::ceil`] of what is not negative, without the call that it is on the oldest of x86-64.
+#[inline]
+pub(super) fn ceil(x: f64) -> f64 {
+    if x >= f64::from(u32::MAX) {
+        return x.ceil();
+    }
+    let below = f64::from(x as u32);
+    if below < x { below + 1.0 } else { below }
+}
+
+/// [`f64::floor`] of what is not negative, in the same way.
+#[inline]
+pub(super) fn floor(x: f64) -> f64 {
+    if x < f64::from(u32::MAX) { f64::from(x as u32) } else { x.floor() }
 }
 
 /// A number below `below`, drawn by the time: it is the same in every run, and another for each flow.
@@ -73,6 +108,15 @@ mod tests {
         }
         max.add(10, 1, 0.25);
         assert_eq!(max.get(), 0.25, "one round is kept, this one");
+    }
+
+    #[test]
+    fn whole_numbers_are_those_of_the_library() {
+        let some =
+            [0.0, 0.25, 0.999, 1.0, 1.5, 44.0, 44.000_001, 1e9 + 0.5, 4_294_967_294.5, 4_294_967_295.0];
+        for x in some.into_iter().chain([4_294_967_295.5, 1e15 + 0.5, 1e300, f64::INFINITY]) {
+            assert_eq!((ceil(x), floor(x)), (x.ceil(), x.floor()), "{x}");
+        }
     }
 
     #[test]

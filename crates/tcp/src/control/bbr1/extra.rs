@@ -2,6 +2,8 @@
 
 use bentpipe_units::Time;
 
+use super::super::rounds::Bounded;
+
 /// `bbr_extra_acked_win_rtts`: each of two windows has so many rounds.
 const ROUNDS: u32 = 5;
 /// `bbr_extra_acked_max_us`: the most that counts, in s of the rate.
@@ -41,13 +43,13 @@ impl Extra {
             expected = 0.0;
         }
         self.acked += acked;
-        let more = (self.acked - expected).min(cwnd);
-        self.most[self.slot] = self.most[self.slot].max(more);
+        let more = (self.acked - expected).at_most(cwnd);
+        self.most[self.slot] = self.most[self.slot].at_least(more);
     }
 
     /// What cwnd has room for beyond the product of rate and delay.
     #[inline]
     pub(super) fn most(&self, rate: f64) -> f64 {
-        self.most[0].max(self.most[1]).min(rate * MOST)
+        self.most[0].at_least(self.most[1]).at_most(rate * MOST)
     }
 }

@@ -3,6 +3,7 @@
 
 use bentpipe_units::Time;
 
+use super::super::rounds::Bounded;
 use super::super::{Mark, Window};
 use super::{Bbr3, Repair, Sample, State};
 use crate::LostSegment;
@@ -31,8 +32,8 @@ pub(super) fn too_high(lost: f64, tx_in_flight: f64) -> bool {
 impl Bbr3 {
     /// `UpdateLatestDeliverySignals`.
     pub(super) fn update_latest(&mut self, rs: &Sample) {
-        self.bw_latest = self.bw_latest.max(rs.rate);
-        self.inflight_latest = self.inflight_latest.max(rs.delivered);
+        self.bw_latest = self.bw_latest.at_least(rs.rate);
+        self.inflight_latest = self.inflight_latest.at_least(rs.delivered);
         self.loss_round_start = rs.prior_delivered >= self.loss_round_ends;
         if self.loss_round_start {
             self.loss_round_ends = self.delivered;
@@ -63,7 +64,7 @@ impl Bbr3 {
 
     /// `BoundBWForModel`.
     pub(super) fn bound_bw(&mut self) {
-        self.bw = self.max_bw.get().min(self.bw_shortterm);
+        self.bw = self.max_bw.get().at_most(self.bw_shortterm);
     }
 
     /// `UpdateCongestionSignals`, with `AdaptLowerBoundsFromCongestion` once a round.

@@ -3,6 +3,7 @@
 use bentpipe_units::Span;
 
 use super::super::Window;
+use super::super::rounds::{Bounded, floor};
 use super::{Bbr3, LARGEST_QUANTUM, LEAST, MARGIN, QUANTUM_TIME, Repair, STARTUP_PACING_GAIN, Sample, State};
 
 impl Bbr3 {
@@ -13,7 +14,7 @@ impl Bbr3 {
 
     /// `QuantizationBudget`.
     pub(super) fn with_budget(&self, w: &Window, inflight: f64) -> f64 {
-        let inflight = inflight.max(3.0 * w.send_quantum).max(LEAST * w.smss);
+        let inflight = inflight.at_least(3.0 * w.send_quantum).at_least(LEAST * w.smss);
         if self.state == State::Up { inflight + 2.0 * w.smss } else { inflight }
     }
 
@@ -24,7 +25,7 @@ impl Bbr3 {
 
     /// `TargetInflight`.
     pub(super) fn target_inflight(&self, w: &Window) -> f64 {
-        self.bdp(1.0).min(w.cwnd)
+        self.bdp(1.0).at_most(w.cwnd)
     }
 
     /// `InitPacingRate`.
@@ -44,21 +45,21 @@ impl Bbr3 {
 
     /// `SetSendQuantum`, in whole segments.
     pub(super) fn set_quantum(&self, w: &mut Window) {
-        let quantum = (w.pacing_rate * QUANTUM_TIME).min(LARGEST_QUANTUM).max(2.0 * w.smss);
-        w.send_quantum = (quantum / w.smss).floor() * w.smss;
+        let quantum = (w.pacing_rate * QUANTUM_TIME).at_most(LARGEST_QUANTUM).at_least(2.0 * w.smss);
+        w.send_quantum = floor(quantum / w.smss) * w.smss;
     }
 
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, w: &mut Window, rs: &Sample) {
         let max_inflight = self.with_budget(w, self.bdp(self.gains().1) + self.extra.get());
         if self.full_bw_reached {
-            w.cwnd = (w.cwnd + rs.newly_acked).min(max_inflight);
+            w.cwnd = (w.cwnd + rs.newly_acked).at_most(max_inflight);
         } else if w.cwnd < max_inflight || (self.delivered as f64) < self.initial_cwnd {
             w.cwnd += rs.newly_acked;
         }
-        w.cwnd = w.cwnd.max(LEAST * w.smss);
+        w.cwnd = w.cwnd.at_least(LEAST * w.smss);
         if self.state == State::ProbeRtt {
-            w.cwnd = w.cwnd.min(self.probe_rtt_cwnd(w));
+            w.cwnd = w.cwnd.at_most(self.probe_rtt_cwnd(w));
         }
         // `BoundCwndForModel`.
         let cap = match self.state {
@@ -66,17 +67,17 @@ impl Bbr3 {
             State::Cruise | State::ProbeRtt => self.inflight_with_headroom(w),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        w.cwnd = w.cwnd.min(cap.min(self.inflight_shortterm).max(LEAST * w.smss));
+        w.cwnd = w.cwnd.at_most(cap.at_most(self.inflight_shortterm).at_least(LEAST * w.smss));
     }
 
     /// `SaveCwnd`.
     pub(super) fn save_cwnd(&mut self, w: &Window) {
         let intact = self.repair == Repair::None && self.state != State::ProbeRtt;
-        self.prior_cwnd = if intact { w.cwnd } else { self.prior_cwnd.max(w.cwnd) };
+        self.prior_cwnd = if intact { w.cwnd } else { self.prior_cwnd.at_least(w.cwnd) };
     }
 
     /// `RestoreCwnd`.
     pub(super) fn restore_cwnd(&self, w: &mut Window) {
-        w.cwnd = w.cwnd.max(self.prior_cwnd);
+        w.cwnd = w.cwnd.at_least(self.prior_cwnd);
     }
 }

@@ -3,6 +3,7 @@
 use bentpipe_units::{Span, Time};
 
 use super::super::Window;
+use super::super::rounds::Bounded;
 use super::bounds::too_high;
 use super::{Bbr3, LEAST, Sample, State, draw};
 
@@ -81,7 +82,7 @@ impl Bbr3 {
 
     /// `IsTimeToProbeBW`, with `IsRenoCoexistenceProbeTime`: the window of Reno is in segments.
     pub(super) fn is_time_to_probe(&self, w: &Window, now: Time) -> bool {
-        let rounds = (self.target_inflight(w) / w.smss).min(RENO_ROUNDS);
+        let rounds = (self.target_inflight(w) / w.smss).at_most(RENO_ROUNDS);
         now > self.cycle_began + self.probe_wait || self.rounds_since_probe_up as f64 >= rounds
     }
 
@@ -106,10 +107,10 @@ impl Bbr3 {
 
     /// `InflightWithHeadroom`.
     pub(super) fn inflight_with_headroom(&self, w: &Window) -> f64 {
-        let headroom = (HEADROOM * self.inflight_longterm).max(w.smss);
+        let headroom = (HEADROOM * self.inflight_longterm).at_least(w.smss);
         match self.inflight_longterm.is_infinite() {
             true => f64::INFINITY,
-            false => (self.inflight_longterm - headroom).max(LEAST * w.smss),
+            false => (self.inflight_longterm - headroom).at_least(LEAST * w.smss),
         }
     }
 
@@ -156,7 +157,7 @@ impl Bbr3 {
         if too_high(rs.lost, rs.tx_in_flight) || self.inflight_longterm.is_infinite() {
             return false;
         }
-        self.inflight_longterm = self.inflight_longterm.max(rs.tx_in_flight);
+        self.inflight_longterm = self.inflight_longterm.at_least(rs.tx_in_flight);
         if self.state == State::Up {
             self.probe_upward(w, rs);
         }
