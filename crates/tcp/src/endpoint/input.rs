@@ -8,7 +8,7 @@ impl Endpoint {
     /// Header prediction (Jacobson 1990): inside the window, nothing but ACK set.
     #[inline(always)]
     pub(super) fn expects(&self, segment: &Segment) -> bool {
-        self.predicts(segment) && !self.timestamps
+        !self.timestamps && self.predicts(segment)
     }
 
     #[inline(always)]
