@@ -1,7 +1,8 @@
 //! The event loop: virtual time, and who is called when it has come.
 //!
 //! The network between the hosts has its own events; the timers of hosts, applications and handovers are beside it. A
-//! connection's end has one pending event, for the earliest of its timers, moved only when it fires early.
+//! connection's end has one pending event, for the earliest of its timers, moved only when it fires early;
+//! beside it, one that paces has that of its retransmission timer.
 
 mod datagrams;
 mod handovers;
