@@ -24,8 +24,6 @@ REASONS = {
     "one segment, which RFC 5681 recommends, is the default here.",
     "G": "In slow start Linux lets cwnd grow to twice the most that was in flight; here it grows only "
     "while it limits the sender (RFC 7661 section 4.1), which it does not once all data is out.",
-    "N": "Our receiver's SACK block ends with the data, not with the FIN behind it, and the kernel takes a "
-    "segment for reported only when all of it is: it waits for its timer where we go by the kernel's block.",
     "C": "After the recovery cwnd grows by Linux's cubic there and by RFC 9438's here.",
 }
 
@@ -54,7 +52,7 @@ DIFFERENCES = {
     ("rack", "burst"): "H",
     ("rack", "lost-retransmission"): "H",
     ("rack", "last-segment"): "AG",
-    ("rack", "last-two"): "NA",
+    ("rack", "last-two"): "AG",
     ("rack", "ack-run"): "AG",
     ("rack", "last-acks"): "AG",
     ("rack with cubic", "one"): "HC",
@@ -63,7 +61,7 @@ DIFFERENCES = {
     ("rack with cubic", "burst"): "HC",
     ("rack with cubic", "lost-retransmission"): "HC",
     ("rack with cubic", "last-segment"): "AG",
-    ("rack with cubic", "last-two"): "NA",
+    ("rack with cubic", "last-two"): "AG",
     ("rack with cubic", "ack-run"): "AG",
     ("rack with cubic", "last-acks"): "AG",
 }

@@ -356,7 +356,7 @@ impl Receiver {
         if let Some(duplicate) = self.duplicate.take() {
             blocks.push(duplicate);
             if let Some(run) = self.held.holding(duplicate.start) {
-                blocks.push(run);
+                blocks.push(self.with_fin(run));
             }
         }
         if self.held.is_empty() {
@@ -364,11 +364,19 @@ impl Receiver {
         }
         let second = blocks.as_slice().get(1).copied();
         for run in &self.recent[..usize::from(self.recent_count)] {
-            if run.start >= self.nxt && blocks.as_slice().len() < most && second != Some(*run) {
-                blocks.push(*run);
+            let run = self.with_fin(*run);
+            if run.start >= self.nxt && blocks.as_slice().len() < most && second != Some(run) {
+                blocks.push(run);
             }
         }
         blocks
+    }
+
+    /// A run as it is reported: to the FIN, where that stands behind it.
+    ///
+    /// RFC 2018 section 3 counts in sequence numbers, of which FIN has one (RFC 9293 section 3.4); Linux reports it too.
+    fn with_fin(&self, run: SackBlock) -> SackBlock {
+        SackBlock { end: run.end + u32::from(self.fin == Some(run.end)), ..run }
     }
 
     /// The application reads up to `most` bytes; returns how many there were.

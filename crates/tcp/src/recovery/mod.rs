@@ -143,6 +143,11 @@ pub trait Recovery: Send {
         Time::NEVER
     }
 
+    /// Whether it takes segments for what is reported, FIN with the data before it; else it counts bytes.
+    fn counts_segments(&self) -> bool {
+        false
+    }
+
     /// Whether it probes the tail of what is outstanding before the retransmission timer expires; asked when the connection opens.
     fn probes_tail(&self) -> bool {
         false

@@ -130,7 +130,9 @@ impl Rack {
         let board = record.board();
         let proven = self.phase.is_some()
             || self.timed_out.is_some()
-            || board.lost_below(self.threshold, self.smss).is_some();
+            || board.count() >= self.threshold as usize
+            // FIN is no third.
+            || board.held() > (self.threshold - 1) * self.smss + 1;
         let window = self.reordering.window(cx, proven);
         let mut wait = None;
         self.found.clear();
@@ -393,6 +395,10 @@ impl Recovery for Rack {
     }
 
     fn probes_tail(&self) -> bool {
+        true
+    }
+
+    fn counts_segments(&self) -> bool {
         true
     }
 

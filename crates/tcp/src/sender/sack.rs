@@ -16,6 +16,7 @@ impl Sender {
         }
         let (una, outstanding) = (incoming.ack, self.max - incoming.ack);
         let mut news = false;
+        let fin = self.fin_seq().filter(|_| !self.recovery.counts_segments());
         for block in incoming.sack {
             // A block below the cumulative ACK is a duplicate report (RFC 2883); one beyond SND.MAX is a lie.
             // Counted from the ACK: half the sequence space away a block can lie behind it and before SND.MAX at once.
@@ -23,11 +24,13 @@ impl Sender {
             if start >= end || end > outstanding {
                 continue;
             }
-            if !self.record.board().admits(*block, outstanding, self.smss) {
+            // Of what counts bytes FIN is none.
+            let block = SackBlock { end: fin.map_or(block.end, |fin| fin.min(block.end)), ..*block };
+            if !self.record.board().admits(block, outstanding, self.smss) {
                 continue;
             }
             let recovery = &mut self.recovery;
-            self.record.sack(now, *block, self.una, |part| {
+            self.record.sack(now, block, self.una, |part| {
                 news = true;
                 recovery.on_sacked(part);
             });

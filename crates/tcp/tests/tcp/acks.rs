@@ -205,6 +205,19 @@ fn sack_blocks_come_newest_first() {
 }
 
 #[test]
+fn a_fin_behind_what_is_held_is_reported_with_it() {
+    for recovery in ["sack", "rack"] {
+        let net = Net::alike(Config { initial_window: 4, ..config(recovery) }).dropping(&[1]).transfer(4000);
+        let acks = net.acks_by(SERVER);
+        let reported = acks.iter().flat_map(|sent| sent.passing.segment.options.sack.as_slice().to_vec());
+        let ends: Vec<i64> = reported.map(|block| net.relative(CLIENT, block.end)).collect();
+        assert_eq!(ends[..3], [2000, 3000, 4001], "{}", net.trace());
+        // FIN is not taken for one octet more that is missing.
+        assert_eq!(net.ends[CLIENT].sender().stats().retransmitted_segments, 1, "{}", net.trace());
+    }
+}
+
+#[test]
 fn without_sack_acks_carry_no_blocks() {
     let net = burst(config("newreno"), 8, &[2]);
     assert!(blocks(&net).iter().all(Vec::is_empty));
