@@ -321,7 +321,7 @@ impl Sender {
             // the probe segments, the sending TCP MUST allow the connection to stay open"; section 4.2.2.16 says the same of data that lies beyond
             // the right edge.
             self.timeouts_in_a_row = 0;
-        } else if prior_flight > 0 && !incoming.carries_data && same_window && self.plain_duplicates {
+        } else if !incoming.carries_data && same_window && self.counts_duplicate(prior_flight) {
             duplicate = true;
         }
         if duplicate {

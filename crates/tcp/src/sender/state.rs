@@ -14,6 +14,13 @@ impl Sender {
         }
     }
 
+    /// Whether an ACK of nothing new counts as a duplicate, with so much outstanding. With nothing outstanding it may answer the probe of
+    /// the tail: the original and the probe arrived (RFC 8985 section 7.4).
+    pub(super) fn counts_duplicate(&self, outstanding: u32) -> bool {
+        let awaited = outstanding > 0 || (self.recovery.probes_tail() && !self.recovery.is_idle());
+        awaited && self.plain_duplicates
+    }
+
     /// Whether the receiver's window is closed, so that what goes out probes it.
     #[inline]
     pub(crate) fn probing(&self) -> bool {

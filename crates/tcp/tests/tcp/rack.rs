@@ -3,89 +3,13 @@
 //! The scripts are those of packetdrill, also in Linux (tools/testing/selftests/net/packetdrill), written anew: each test names
 //! its own.
 
-use bentpipe_tcp::{Config, Growth, Incoming, Outgoing, Profile, Receiver, SackBlock, Sender, Seq};
+use bentpipe_tcp::{Config, Profile, Receiver, Seq};
 use bentpipe_units::{Span, Time};
 
 use proptest::prelude::*;
 
 use crate::harness::{CLIENT, Fate, Net, config, control};
-
-const FIRST: Seq = Seq(1);
-
-/// A sender whose peer is written by hand, in segments of 1000 bytes counted from 1.
-struct Script {
-    sender: Sender,
-    now: Time,
-    /// RTT by the timestamps of the ACKs to come, in ms.
-    echoes: Option<u64>,
-}
-
-/// A segment that went out: its number, and whether it went again.
-type Out = (u32, bool);
-
-impl Script {
-    /// Ten segments may go out at first; the handshake took `rtt_ms`.
-    fn new(recovery: &str, controlled: &str, rtt_ms: u64) -> Script {
-        let growth = Growth::Bytes { limit: u32::MAX };
-        let config = Config { control: control(controlled), initial_window: 10, growth, ..config(recovery) };
-        let mut sender = Sender::new(&config, FIRST);
-        sender.set_peer_window(320 << 10);
-        sender.sample_handshake(Time::ZERO, Span::from_millis(rtt_ms));
-        Script { sender, now: Time::ZERO, echoes: None }
-    }
-
-    fn wait(&mut self, ms: u64) {
-        self.now += Span::from_millis(ms);
-    }
-
-    fn poll(&mut self) -> Vec<Out> {
-        let out = std::iter::from_fn(|| self.sender.poll(self.now));
-        out.map(|out: Outgoing| ((out.seq - FIRST) / 1000 + 1, out.again)).collect()
-    }
-
-    fn write(&mut self, segments: u64) -> Vec<Out> {
-        self.sender.write(segments * 1000);
-        self.poll()
-    }
-
-    /// An ACK of all up to segment `acked`, with blocks from one segment to another, both included.
-    fn ack(&mut self, acked: u32, blocks: &[(u32, u32)]) -> Vec<Out> {
-        let end = |segment: u32| FIRST + segment * 1000;
-        let block = |&(from, to): &(u32, u32)| SackBlock { start: end(from - 1), end: end(to) };
-        let sack: Vec<SackBlock> = blocks.iter().map(block).collect();
-        let timestamp_rtt = self.echoes.map(Span::from_millis);
-        self.sender.on_ack(self.now, &Incoming { sack: &sack, timestamp_rtt, ..Incoming::of(end(acked)) });
-        self.poll()
-    }
-
-    /// What goes out by timers within so many milliseconds, with the time of each.
-    fn quiet(&mut self, ms: u64) -> Vec<(f64, Out)> {
-        let until = self.now + Span::from_millis(ms);
-        let mut sent = Vec::new();
-        while self.sender.next_timeout() <= until {
-            self.now = self.sender.next_timeout();
-            assert_eq!(self.sender.on_timeout(self.now), Ok(()));
-            let at = self.now.as_secs() * 1e3;
-            sent.extend(self.poll().into_iter().map(|out| (at, out)));
-        }
-        self.now = until;
-        sent
-    }
-
-    /// cwnd and ssthresh in segments.
-    fn windows(&self) -> (f64, f64) {
-        let window = self.sender.window();
-        (window.cwnd / 1000.0, window.ssthresh / 1000.0)
-    }
-}
-
-fn new(segments: std::ops::RangeInclusive<u32>) -> Vec<Out> {
-    segments.map(|segment| (segment, false)).collect()
-}
-
-fn again(segments: std::ops::RangeInclusive<u32>) -> Vec<Out> {
-    segments.map(|segment| (segment, true)).collect()
-}
+use crate::script::{Script, again, new};
 
 #[test]
 fn one_of_ten_lost_costs_cubic_three_segments_of_ten() {
@@ -166,6 +90,16 @@ fn lost_retransmissions_and_a_second_burst_of_losses_go_by_what_is_delivered() {
 }
 
 #[test]
+fn the_first_loss_goes_again_at_once_though_as_much_is_in_flight_as_ssthresh() {
+    // RFC 9937 section 6.2: "Force a fast retransmit upon entering recovery". Five of ten are in flight: two are lost.
+    let mut script = Script::new("rack", "standard", 100);
+    script.write(20);
+    script.wait(100);
+    assert_eq!(script.ack(0, &[(3, 5)]), again(1..=1));
+    assert_eq!(script.windows().1, 5.0);
+}
+
+#[test]
 fn where_segments_were_late_before_a_loss_waits_for_a_quarter_of_the_shortest_round_trip() {
     // cubic-rack-reo-timeout-retrans-failed-incoming-data.pkt.
     let mut script = Script::new("rack", "cubic", 20);
@@ -187,114 +121,6 @@ fn where_segments_were_late_before_a_loss_waits_for_a_quarter_of_the_shortest_ro
     script.wait(10);
     assert_eq!(script.ack(10, &[(12, 12)]), []);
     assert_eq!(script.windows().0, 1.0);
-}
-
-/// Ten segments, of which the first is late: it goes again at 120 ms.
-fn first_is_late() -> Script {
-    let mut script = Script::new("rack", "standard", 100);
-    script.write(10);
-    script.wait(100);
-    for held in 2..=3 {
-        assert_eq!(script.ack(0, &[(2, held)]), []);
-    }
-    script.wait(20);
-    assert_eq!(script.ack(0, &[(2, 4)]), again(1..=1));
-    assert_eq!(script.windows().1, 5.0);
-    script
-}
-
-#[test]
-fn a_recovery_is_taken_back_when_all_that_went_again_has_come_twice() {
-    // RFC 3708: the original comes, then the retransmission, when the recovery is over.
-    let mut script = first_is_late();
-    script.wait(10);
-    script.ack(4, &[]);
-    script.ack(10, &[]);
-    assert_eq!((script.windows(), script.sender.in_recovery()), ((5.0, 5.0), false));
-    script.wait(80);
-    script.ack(10, &[(1, 1)]);
-    assert_eq!(script.windows(), (10.0, f64::INFINITY));
-    // Once.
-    script.ack(10, &[(1, 1)]);
-    assert_eq!(script.windows(), (10.0, f64::INFINITY));
-}
-
-#[test]
-fn one_of_two_that_came_twice_takes_nothing_back() {
-    let mut script = Script::new("rack", "standard", 100);
-    script.write(10);
-    script.wait(100);
-    let sent: Vec<Out> = (3..=10).flat_map(|held| script.ack(0, &[(3, held)])).collect();
-    assert_eq!(sent, again(1..=2));
-    script.wait(100);
-    script.ack(10, &[]);
-    script.ack(10, &[(1, 1)]);
-    assert_eq!(script.windows(), (5.0, 5.0));
-    script.ack(10, &[(2, 2)]);
-    assert_eq!(script.windows(), (10.0, f64::INFINITY));
-}
-
-#[test]
-fn what_came_twice_without_a_reduction_takes_nothing_back() {
-    let mut script = first_is_late();
-    script.wait(10);
-    // Of another segment, which did not go again.
-    script.ack(4, &[]);
-    script.ack(10, &[]);
-    script.ack(10, &[(20, 20)]);
-    assert_eq!(script.windows(), (5.0, 5.0));
-}
-
-#[test]
-fn a_recovery_is_taken_back_by_an_echo_of_the_original() {
-    // RFC 3522: the ACK of new data echoes a time before that of the retransmission.
-    for (echoed, expected) in [(130, (10.0, f64::INFINITY)), (10, (5.0, 5.0))] {
-        let mut script = first_is_late();
-        script.wait(10);
-        script.echoes = Some(echoed);
-        script.ack(10, &[]);
-        assert_eq!((script.windows(), script.sender.in_recovery()), (expected, false), "{echoed} ms");
-    }
-    // And in the middle of it.
-    let mut script = first_is_late();
-    script.wait(10);
-    script.echoes = Some(130);
-    script.ack(4, &[]);
-    assert_eq!((script.windows(), script.sender.in_recovery()), ((10.0, f64::INFINITY), false));
-}
-
-/// Twenty segments to send, ten under way, and nothing heard until the timer has expired behind the probe.
-fn expired() -> Script {
-    let mut script = Script::new("rack", "standard", 100);
-    assert_eq!(script.write(20), new(1..=10));
-    // Two round trips; and an RTO of 1 s after the probe.
-    assert_eq!(script.quiet(1200), [(200.0, (11, false)), (1200.0, (1, true))]);
-    assert_eq!((script.windows(), script.sender.stats().timeouts), ((1.0, 5.0), 1));
-    script
-}
-
-#[test]
-fn a_spurious_timeout_is_taken_back_by_acks_of_what_was_sent_once() {
-    // RFC 5682 section 3.1: 2.b, then 3.b.
-    let mut script = expired();
-    script.wait(10);
-    assert_eq!(script.ack(1, &[]), new(12..=13));
-    script.wait(10);
-    let sent = script.ack(2, &[]);
-    assert!(sent.iter().all(|(_, again)| !again), "{sent:?}");
-    assert_eq!(script.windows().1, f64::INFINITY);
-    assert!(script.windows().0 >= 10.0);
-}
-
-#[test]
-fn a_timeout_stands_when_only_what_was_sent_after_it_arrives() {
-    // 3.a.
-    let mut script = expired();
-    script.wait(100);
-    assert_eq!(script.ack(1, &[]), new(12..=13));
-    script.wait(100);
-    assert_eq!(script.ack(1, &[(12, 12)]), again(2..=2));
-    assert_eq!(script.windows(), (2.0, 5.0));
 }
 
 #[test]
@@ -327,6 +153,56 @@ fn a_probe_is_new_data_where_there_is_any() {
     script.wait(150);
     script.write(2);
     assert_eq!(script.quiet(500), [(350.0, (4, true))]);
+}
+
+#[test]
+fn a_probe_of_new_data_is_the_only_one_until_it_is_answered() {
+    let mut script = Script::new("rack", "standard", 100);
+    script.write(11);
+    assert_eq!(script.quiet(300), [(200.0, (11, false))]);
+    // What was sent before it is acknowledged: no second probe, but the timer.
+    assert_eq!(script.ack(10, &[]), []);
+    assert_eq!(script.quiet(2000).first(), Some(&(1300.0, (11, true))));
+    assert_eq!(script.sender.stats().timeouts, 1);
+}
+
+#[test]
+fn two_acks_of_the_last_segment_tell_that_the_probe_was_needless() {
+    // A peer without D-SACK acknowledges the original, then the probe.
+    let mut script = Script::new("rack", "standard", 100);
+    script.write(10);
+    script.wait(100);
+    script.ack(9, &[]);
+    assert_eq!(script.quiet(1000), [(500.0, (10, true))]);
+    script.ack(10, &[]);
+    script.ack(10, &[]);
+    script.write(1);
+    script.wait(100);
+    script.ack(11, &[]);
+    assert_eq!(script.windows().1, f64::INFINITY);
+}
+
+#[test]
+fn a_report_of_an_earlier_recovery_does_not_take_back_what_the_probe_found() {
+    let mut script = Script::new("rack", "standard", 100);
+    script.write(10);
+    script.wait(100);
+    assert_eq!(script.ack(0, &[(2, 4)]), again(1..=1));
+    script.wait(100);
+    script.ack(10, &[]);
+    script.write(5);
+    script.wait(100);
+    script.ack(14, &[]);
+    let probed = script.quiet(1000);
+    assert_eq!(probed.iter().map(|&(_, out)| out).collect::<Vec<_>>(), again(15..=15));
+    script.ack(15, &[]);
+    script.write(1);
+    script.wait(100);
+    script.ack(16, &[]);
+    let reduced = script.windows();
+    assert!(reduced.1 < 5.0, "{reduced:?}");
+    script.ack(16, &[(1, 1)]);
+    assert_eq!(script.windows(), reduced);
 }
 
 /// One of two segments is late by so many ms, in a connection of 40 ms: when it goes again, after the time of sending.
@@ -367,6 +243,29 @@ fn the_window_of_reordering_grows_by_what_came_twice_and_shrinks_after_sixteen_r
         segment += 2;
     }
     assert_eq!((waits[0], waits[15], waits[16]), (70.0, 70.0, 50.0), "{waits:?}");
+}
+
+#[test]
+fn the_window_of_reordering_is_a_smoothed_round_trip_at_most() {
+    let mut script = Script::new("rack", "standard", 40);
+    script.write(4);
+    script.wait(40);
+    script.ack(0, &[(4, 4)]);
+    script.ack(0, &[(2, 2), (4, 4)]);
+    script.ack(4, &[]);
+    let mut segment = 5;
+    let waits: Vec<f64> = (0..8)
+        .map(|_| {
+            let wait = goes_again_after(&mut script, segment);
+            script.ack(segment + 1, &[]);
+            script.ack(segment + 1, &[(segment, segment)]);
+            segment += 2;
+            wait
+        })
+        .collect();
+    assert_eq!(waits[..4], [50.0, 60.0, 70.0, 80.0]);
+    let smoothed = script.sender.rtt().smoothed().map_or(0.0, |rtt| rtt.as_secs() * 1e3);
+    assert!(waits[7] <= 40.0 + smoothed + 1.0, "{waits:?} {smoothed}");
 }
 
 #[test]
