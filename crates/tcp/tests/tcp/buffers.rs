@@ -32,6 +32,16 @@ fn the_window_opens_as_linux_opens_it() {
 }
 
 #[test]
+fn the_window_is_twice_what_is_read_in_a_round_trip() {
+    // A segment more in each round trip, from 10 on: the other term, which is for what has grown, stays at four segments.
+    let net = over(Config { initial_ssthresh: Some(10 * 1448), ..linux() }, 50).transfer(3_000_000);
+    let cwnd = net.data_by(CLIENT).last().map_or(0.0, |sent| sent.cwnd);
+    let window = windows(&net).last().map_or(0.0, |&window| f64::from(window));
+    assert!(cwnd > 55.0 * 1448.0, "{cwnd}");
+    assert!((1.9..2.2).contains(&(window / cwnd)), "{window} for {cwnd}");
+}
+
+#[test]
 fn slow_start_is_not_held_back() {
     for timestamps in [true, false] {
         let tuned = Config { timestamps, ..linux() };

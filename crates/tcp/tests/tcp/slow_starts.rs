@@ -239,6 +239,16 @@ fn hystart_ends_in_the_round_whose_ninth_sample_shows_the_rise() {
 }
 
 #[test]
+fn over_a_short_round_trip_hystart_takes_less_than_4_ms_for_none() {
+    // An eighth of 20 ms would be 2.5.
+    let ends = |rtt: u64| {
+        ended(&carry(&mut starting("hystart"), |sent| if sent < ms(40) { 20 } else { rtt }, ms(140)))
+            .is_some()
+    };
+    assert_eq!((ends(23), ends(25)), (false, true));
+}
+
+#[test]
 fn hystart_waits_for_16_segments_and_begins_again_after_a_timeout() {
     let config = Config { slow_start: HyStartOptions::default().into(), initial_window: 4, ..config("sack") };
     let mut small = sender(&config);

@@ -355,6 +355,41 @@ fn careful_resume_does_not_jump_on_another_path() {
 }
 
 #[test]
+fn careful_resume_jumps_no_further_than_it_is_told_to() {
+    let saved = CarefulResumeOptions {
+        saved_cwnd: 100_000,
+        saved_rtt: Span::from_millis(100),
+        max_jump: 30_000,
+        ..CarefulResumeOptions::default()
+    };
+    let config = Config { slow_start: saved.into(), ..resumed(100, 100) };
+    let rows = carry(&config, &Path { service: 1000, until: 330, ..Path::default() });
+    assert_eq!((phases(&rows)[1].0, phases(&rows)[1].1.cwnd), ("unvalidated", 30.0));
+}
+
+#[test]
+fn careful_resume_waits_until_cwnd_limits_and_keeps_what_was_used_of_the_jump() {
+    let mut sender = Sender::new(&resumed(100, 100), Seq(1));
+    sender.set_peer_window(1 << 24);
+    let poll = |sender: &mut Sender, at: u64| while sender.poll(ms(at)).is_some() {};
+    // Three segments do not fill a window of ten.
+    sender.write(3000);
+    poll(&mut sender, 0);
+    on_ack(&mut sender, ms(100), Seq(3001), &[]);
+    assert_eq!(sender.phase(), Some("reconnaissance"));
+    sender.write(20_000);
+    poll(&mut sender, 100);
+    on_ack(&mut sender, ms(200), Seq(13_001), &[]);
+    assert_eq!((sender.phase(), sender.window().cwnd), (Some("unvalidated"), 50_000.0));
+    // Ten more are all that there is: RFC 9959 section 3.3, less is in flight than is known to have been.
+    for at in 200..300 {
+        poll(&mut sender, at);
+    }
+    on_ack(&mut sender, ms(310), Seq(19_001), &[]);
+    assert_eq!((sender.phase(), sender.window().cwnd), (Some("normal"), 6000.0));
+}
+
+#[test]
 fn careful_resume_stops_at_a_loss_of_the_initial_data_and_at_a_timeout() {
     // A queue of four segments: the initial window loses some.
     let path = Path { service: 4000, buffer: 4, until: 400, ..Path::default() };

@@ -302,3 +302,21 @@ fn new_data_waits_for_a_burst_or_a_third_of_the_window() {
     // A third of 12 is four, fewer than eight.
     assert_eq!(sizes(8, 12)[1..11], [4; 10]);
 }
+
+#[test]
+fn the_last_of_the_data_waits_for_no_burst() {
+    let last = |burst: u32| {
+        let config = Config { burst, receive_window: 24_000, initial_window: 24, ..config("sack") };
+        let mut count = 0;
+        let mut net = Net::alike(config).through(move |p| {
+            count += u64::from(p.from == SERVER);
+            if p.from == SERVER { Fate::late(count) } else { Fate::pass() }
+        });
+        net.open();
+        net.write(CLIENT, 26_000);
+        net.run_to(1000);
+        net.data_by(CLIENT).last().map(Sent::ms)
+    };
+    // The second ACK makes room for all that is left: two segments.
+    assert_eq!(last(8), last(1));
+}
