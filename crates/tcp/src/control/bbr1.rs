@@ -456,11 +456,17 @@ impl Control for Bbr1 {
         }
     }
 
+    /// What was sent lately is still in flight after a timeout, and a segment more may go; the steps of a recovery are BBR's to decide.
+    fn on_step(&mut self, w: &mut Window, cwnd: f64) {
+        if matches!(self.repair, Repair::Timeout(_)) {
+            w.cwnd = cwnd;
+        }
+    }
+
     // What a recovery would do to cwnd is BBR's to decide.
     fn save(&mut self, _: &mut Window) {}
     fn inflate(&mut self, _: &mut Window, _: u32) {}
     fn deflate(&mut self, _: &mut Window, _: u32) {}
-    fn on_step(&mut self, _: &mut Window, _: f64) {}
     fn start_over(&mut self, _: &mut Window) {}
     fn restart_after_idle(&mut self, _: &mut Window, _: f64) {}
     fn on_partial_ack(&mut self, _: &mut Window, _: &PartialAck) {}

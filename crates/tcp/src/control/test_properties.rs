@@ -100,3 +100,22 @@ proptest! {
         holds(&way, Bbr3::new(), Bbr3::floor)?;
     }
 }
+
+/// RFC 8985 section 6.3 and Linux's `tcp_enter_loss` leave what was sent in the last round trip in flight, and the draft has "C.inflight + 1".
+fn keeps_what_was_sent_lately<C: Control + Copy + 'static>(control: C) {
+    let mut path = Path::new(control, 1e6, 600.0);
+    path.writes = Some((200, ms(50.0)));
+    path.run(3.0);
+    let from = path.sent;
+    path.loses = Box::new(move |number| (from..from + 200).contains(&number));
+    assert!(path.runs_until(10.0, |path| path.sender.stats().timeouts > 0));
+    let in_flight = path.in_flight();
+    assert!((2000.0..=2600.0).contains(&in_flight), "200 bytes each 50 ms of 600: {in_flight}");
+    assert_eq!(path.cwnd(), in_flight + SMSS);
+}
+
+#[test]
+fn a_timeout_leaves_room_for_what_was_sent_lately() {
+    keeps_what_was_sent_lately(Bbr1::new(Bbr1Options::default()));
+    keeps_what_was_sent_lately(Bbr3::new());
+}
