@@ -4,7 +4,7 @@ import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -280,7 +280,7 @@ def in_turn(
     title: str | None,
     reached: Callable[[], float],
     stop: threading.Event | None = None,
-) -> Iterator[list[Run]]:
+) -> Generator[list[Run]]:
     """Give the runs of all `scenarios` with the same seed, one replication after the other.
 
     `plan` says how often at most, and at how many a time; the caller ends it earlier by asking for no more.

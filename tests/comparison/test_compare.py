@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import bentpipe as bp
 from bentpipe.statistics import estimate, paired
-from conftest import SCENARIOS, WEB_USERS, Bentpipe, files_in
+from conftest import ENDLESS, SCENARIOS, WEB_USERS, Bentpipe, files_in
 
 pytestmark = pytest.mark.usefixtures("lossy")
 
@@ -178,6 +179,21 @@ def test_what_a_control_of_ones_own_raises_ends_the_comparison(lossy: Path) -> N
         bp.compare(lossy, {"sack": "sack", "broken": {"flows.*.control": Broken}}, progress=False)
 
 
+def test_no_run_goes_on_behind_an_error_or_after_a_stop() -> None:
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    before = threading.active_count()
+    with pytest.raises(bp.Interrupted):
+        bp.compare(bp.Scenario.from_toml(ENDLESS), ["sack", "cubic"], stop=stop, progress=False)
+    assert threading.active_count() < before
+    pages = 'extends = "preset:geo"\nduration = "1 s"\n[flows.user]\nfrom = "server"\nto = "client"\n'
+    pages += 'app = "http"\n'
+    with pytest.raises(bp.RunError, match="no page of user came to its end") as raised:
+        bp.compare(bp.Scenario.from_toml(pages), ["sack", "reno"], runs=1000, threads=2)
+    assert threading.active_count() < before
+    del raised
+
+
 def test_data_frames_take_the_rows(lossy: Path) -> None:
     import pyarrow as pa
 
@@ -229,14 +245,6 @@ def test_the_library_names_what_it_was_given(lossy: Path) -> None:
         bp.compare(lossy, ["sack", "renoo"])
     with pytest.raises(bp.InputError, match=r"^variants: expected several texts, found 'sack,reno'"):
         bp.compare(lossy, "sack,reno")
-    with pytest.raises(bp.RunError, match="no page of user came to its end"):
-        bp.compare(
-            bp.Scenario.from_toml(
-                'extends = "preset:geo"\nduration = "1 s"\n'
-                '[flows.user]\nfrom = "server"\nto = "client"\napp = "http"\n'
-            ),
-            ["sack", "reno"],
-        )
     udp = 'extends = "preset:geo"\nduration = "1 s"\n[flows.call]\nfrom = "server"\nto = "client"\n'
     udp += 'app = "cbr"\n'
     with pytest.raises(bp.InputError):

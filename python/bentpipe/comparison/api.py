@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from difflib import get_close_matches
 from itertools import chain
 from math import inf
@@ -87,14 +88,15 @@ def compare(
     found = _Found(names, several)
     title = f"comparing {loaded.title}" if progress else None
     precise = plan.precision is None
-    replications = in_turn(several, plan, title=title, reached=found.reached, stop=stop)
-    first = next(replications)
-    measure = Measure.of(first[0], loaded, patterns)
-    for replication in chain([first], replications):
-        found.add(replication, measure)
-        if plan.precision is not None and found.is_look() and found.reached() <= plan.precision:
-            precise = True
-            break
+    # Closed at once, so that no run goes on behind an error.
+    with closing(in_turn(several, plan, title=title, reached=found.reached, stop=stop)) as replications:
+        first = next(replications)
+        measure = Measure.of(first[0], loaded, patterns)
+        for replication in chain([first], replications):
+            found.add(replication, measure)
+            if plan.precision is not None and found.is_look() and found.reached() <= plan.precision:
+                precise = True
+                break
     variants_found, broken = found.variants(measure)
     first_seed = loaded.seed if plan.seed is None else plan.seed
     return Comparison(
