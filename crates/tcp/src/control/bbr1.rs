@@ -5,17 +5,19 @@
 mod extra;
 mod policed;
 mod probe_rtt;
+mod volume;
 
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::rounds::{Bounded, RoundMax, ceil, draw, floor};
+use super::rounds::{Bounded, RoundMax, draw};
 use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
 use crate::slow_start::SlowStart;
 use crate::{Named, RateSample};
 use extra::Extra;
 use policed::Policed;
+use volume::{UNKNOWN, Volume};
 
 /// `bbr_high_gain`: 2/ln 2 in 256ths, rounded up, by which what is sent doubles each round trip.
 const HIGH_GAIN: f64 = 739.0 / 256.0;
@@ -131,6 +133,9 @@ pub struct Bbr1 {
     /// What goes at once, in segments, and the pacing rate that it is for.
     burst: f64,
     burst_rate: f64,
+    /// What was in flight as the cycle wants it, and the target of cwnd, when they were found last.
+    known_inflight: Volume,
+    known_target: Volume,
 }
 
 impl Bbr1 {
@@ -166,6 +171,8 @@ impl Bbr1 {
             policed: Policed::new(options.long_term_rate),
             burst: 0.0,
             burst_rate: f64::NAN,
+            known_inflight: UNKNOWN,
+            known_target: UNKNOWN,
         }
     }
 
@@ -177,32 +184,20 @@ impl Bbr1 {
     /// Segments that Linux makes one packet of for its own layers: a millisecond's worth, by a shift of 10.
     #[inline]
     fn find_burst(&mut self, w: &Window) {
-        if w.pacing_rate == self.burst_rate {
-            return;
+        if w.pacing_rate != self.burst_rate {
+            self.find_new_burst(w);
         }
+    }
+
+    fn find_new_burst(&mut self, w: &Window) {
         let least = if w.pacing_rate < SINGLES_BELOW { 1.0 } else { 2.0 };
         let bytes = (w.pacing_rate / 1024.0).min(LARGEST_BURST);
-        self.burst = (bytes / w.smss).floor().max(least).min(MOST_SEGMENTS);
-        self.burst_rate = w.pacing_rate;
-    }
-
-    /// The bandwidth-delay product, in segments.
-    fn bdp(&self, w: &Window, rate: f64, gain: f64) -> f64 {
-        match self.min_rtt {
-            Some(min_rtt) => ceil(rate * min_rtt.as_secs() * gain / w.smss),
-            None => FIRST_WINDOW,
+        let burst = (bytes / w.smss).floor().max(least).min(MOST_SEGMENTS);
+        if burst != self.burst {
+            self.forget_volumes();
         }
-    }
-
-    /// `bbr_quantization_budget`: room for what both hosts hold in bursts, and an even number against delayed ACKs.
-    fn with_bursts(&self, segments: f64) -> f64 {
-        let even = ceil((segments + 3.0 * self.burst) / 2.0) * 2.0;
-        if self.mode == Mode::ProbeBw && self.cycle == 0 { even + 2.0 } else { even }
-    }
-
-    /// `bbr_inflight`: what is in flight at the rate's estimate times `gain`, in bytes.
-    fn inflight(&self, w: &Window, gain: f64) -> f64 {
-        self.with_bursts(self.bdp(w, self.bandwidth.get(), gain)) * w.smss
+        self.burst = burst;
+        self.burst_rate = w.pacing_rate;
     }
 
     fn save_cwnd(&mut self, w: &Window) {
@@ -344,12 +339,7 @@ impl Bbr1 {
     fn set_cwnd(&mut self, w: &mut Window, ack: &Ack<'_>) {
         let acked = f64::from(ack.newly_delivered());
         if acked > 0.0 && !self.modulate(w, ack) {
-            let rate = self.rate();
-            let mut target = self.bdp(w, rate, self.cwnd_gain);
-            if self.filled {
-                target += floor(self.extra.most(rate) / w.smss);
-            }
-            let target = self.with_bursts(target) * w.smss;
+            let target = self.target(w);
             if self.filled {
                 w.cwnd = (w.cwnd + acked).at_most(target);
             } else if w.cwnd < target || (ack.delivered() as f64) < FIRST_WINDOW * w.smss {
@@ -380,19 +370,22 @@ impl Control for Bbr1 {
         self.round_start = false;
         self.find_burst(w);
         // `tcp_rate_gen`: an interval below the smallest RTT comes of a segment that was sent again without need.
-        let sample =
-            ack.rate().filter(|sample| sample.interval > Span::ZERO && sample.interval >= self.least_rtt);
-        if let Some(sample) = &sample {
+        let sample = ack.rate();
+        let sample = match &sample {
+            Some(sample) if sample.interval > Span::ZERO && sample.interval >= self.least_rtt => Some(sample),
+            _ => None,
+        };
+        if let Some(sample) = sample {
             self.update_bandwidth(ack, sample);
             let (rate, acked) = (self.rate(), f64::from(ack.newly_delivered()));
             self.extra.on_ack(ack.now, acked, rate, w.cwnd, self.round_start);
         }
         self.update_cycle(w, ack);
-        if let Some(sample) = &sample {
+        if let Some(sample) = sample {
             self.check_filled(sample);
         }
         self.check_drained(w, ack);
-        self.update_min_rtt(w, ack, sample.as_ref());
+        self.update_min_rtt(w, ack, sample);
         self.update_gains();
         self.policed.note(ack);
         self.set_pacing_rate(w, self.pacing_gain);
@@ -406,6 +399,7 @@ impl Control for Bbr1 {
     fn on_handshake(&mut self, _: &mut Window, now: Time, rtt: Span) {
         self.first_rtt = Some(rtt);
         self.min_rtt = Some(rtt);
+        self.forget_volumes();
         self.least_rtt = rtt;
         self.min_rtt_at = now;
         self.extra.begin(now);

@@ -12,7 +12,7 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::rounds::{Bounded, RoundMax, draw};
+use super::rounds::{Bounded, RoundMax, draw, number, seconds};
 use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
 use crate::Named;
 use crate::slow_start::SlowStart;
@@ -121,6 +121,8 @@ pub struct Bbr3 {
     state: State,
     repair: Repair,
     initial_cwnd: f64,
+    /// The pacing rate that the send quantum is for.
+    quantum_rate: f64,
     has_paced: bool,
     /// `C.delivered`.
     delivered: u64,
@@ -192,6 +194,7 @@ impl Bbr3 {
             state: State::Startup,
             repair: Repair::None,
             initial_cwnd: 0.0,
+            quantum_rate: f64::NAN,
             has_paced: false,
             delivered: 0,
             rounds: 0,
@@ -276,11 +279,11 @@ impl Bbr3 {
             rate.interval > Span::ZERO && self.least_rtt.is_none_or(|least| rate.interval >= least);
         Some(Sample {
             rate: if reliable { rate.rate() } else { 0.0 },
-            delivered: rate.bytes as f64,
+            delivered: number(rate.bytes),
             prior_delivered: rate.prior_delivered,
             app_limited: rate.app_limited,
             tx_in_flight: f64::from(rate.in_flight),
-            lost: rate.lost as f64,
+            lost: number(rate.lost),
             rtt,
             newly_acked: f64::from(ack.newly_delivered()),
             in_flight: f64::from(ack.in_flight()),
@@ -323,7 +326,7 @@ impl Bbr3 {
 
     /// `UpdateACKAggregation`.
     fn update_extra(&mut self, w: &Window, now: Time, rs: &Sample) {
-        let mut expected = self.bw * now.since(self.extra_began).as_secs();
+        let mut expected = self.bw * seconds(now.since(self.extra_began));
         if self.extra_delivered <= expected {
             self.extra_delivered = 0.0;
             self.extra_began = now;

@@ -1,6 +1,6 @@
-//! What the versions of BBR share: a maximum over rounds, whole numbers, and a draw that needs no generator.
+//! What the versions of BBR share: a maximum over rounds, numbers in few instructions, and a draw that needs no generator.
 
-use bentpipe_units::Time;
+use bentpipe_units::{Span, Time};
 
 /// The largest of the values of the last rounds, which are counted by whoever keeps it.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,18 @@ impl Bounded for f64 {
     fn at_most(self, most: f64) -> f64 {
         if self < most { self } else { most }
     }
+}
+
+/// A count as a number: below 2^63, as bytes and nanoseconds of a connection are, one instruction, where a [`u64`] takes six.
+#[inline(always)]
+pub(super) fn number(count: u64) -> f64 {
+    count as i64 as f64
+}
+
+/// [`Span::as_secs`] of a time that passes within a connection.
+#[inline(always)]
+pub(super) fn seconds(span: Span) -> f64 {
+    number(span.as_nanos()) / 1e9
 }
 
 /// [`f64::ceil`] of what is not negative, without the call that it is on the oldest of x86-64.

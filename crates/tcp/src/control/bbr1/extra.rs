@@ -2,7 +2,7 @@
 
 use bentpipe_units::Time;
 
-use super::super::rounds::Bounded;
+use super::super::rounds::{Bounded, seconds};
 
 /// `bbr_extra_acked_win_rtts`: each of two windows has so many rounds.
 const ROUNDS: u32 = 5;
@@ -37,7 +37,7 @@ impl Extra {
                 self.most[self.slot] = 0.0;
             }
         }
-        let mut expected = rate * now.since(self.began).as_secs();
+        let mut expected = rate * seconds(now.since(self.began));
         if self.acked <= expected {
             self.begin(now);
             expected = 0.0;

@@ -20,7 +20,10 @@ impl Bbr1 {
             let alone = sample.is_some_and(|sample| sample.bytes == u64::from(ack.newly_delivered()));
             let delayed = alone && f64::from(ack.newly_delivered()) < w.smss;
             if self.min_rtt.is_none_or(|least| rtt <= least) || (expired && !delayed) {
-                self.min_rtt = Some(rtt);
+                if self.min_rtt != Some(rtt) {
+                    self.min_rtt = Some(rtt);
+                    self.forget_volumes();
+                }
                 self.min_rtt_at = ack.now;
             }
         }

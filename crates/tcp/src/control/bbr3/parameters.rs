@@ -3,13 +3,13 @@
 use bentpipe_units::Span;
 
 use super::super::Window;
-use super::super::rounds::{Bounded, floor};
+use super::super::rounds::{Bounded, floor, seconds};
 use super::{Bbr3, LARGEST_QUANTUM, LEAST, MARGIN, QUANTUM_TIME, Repair, STARTUP_PACING_GAIN, Sample, State};
 
 impl Bbr3 {
     /// `BDPMultiple`; before there is an RTT, the initial window.
     pub(super) fn bdp(&self, gain: f64) -> f64 {
-        self.min_rtt.map_or(self.initial_cwnd, |min_rtt| gain * self.bw * min_rtt.as_secs())
+        self.min_rtt.map_or(self.initial_cwnd, |min_rtt| gain * self.bw * seconds(min_rtt))
     }
 
     /// `QuantizationBudget`.
@@ -44,7 +44,15 @@ impl Bbr3 {
     }
 
     /// `SetSendQuantum`, in whole segments.
-    pub(super) fn set_quantum(&self, w: &mut Window) {
+    #[inline]
+    pub(super) fn set_quantum(&mut self, w: &mut Window) {
+        if w.pacing_rate != self.quantum_rate {
+            self.set_new_quantum(w);
+        }
+    }
+
+    fn set_new_quantum(&mut self, w: &mut Window) {
+        self.quantum_rate = w.pacing_rate;
         let quantum = (w.pacing_rate * QUANTUM_TIME).at_most(LARGEST_QUANTUM).at_least(2.0 * w.smss);
         w.send_quantum = floor(quantum / w.smss) * w.smss;
     }
