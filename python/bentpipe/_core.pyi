@@ -139,6 +139,7 @@ class Scenario:
         pcap: str | None = None,
         pcap_limit: int | None = None,
         snap: int | None = None,
+        limits: bool = False,
         progress: _Progress | None = None,
     ) -> RunResult:
         """Simulate, without holding the interpreter lock.
@@ -163,6 +164,8 @@ class Scenario:
             Bytes of that file at which its recording ends; it also ends when the disk is nearly full.
         snap
             Bytes kept of each packet; all headers by default.
+        limits
+            Measure for how long what limited each flow; it stands in the result's ``recording``.
         progress
             Called a few times a second.
 

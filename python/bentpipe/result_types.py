@@ -34,6 +34,37 @@ class Engine(TypedDict):
     """Wall-clock time of the event loop in seconds."""
 
 
+class FlowLimits(TypedDict):
+    """For how long what limited a flow, its connections added up.
+
+    From the first SYN until all was acknowledged, or the run ended.
+    """
+
+    flow: str
+    """The flow's name."""
+
+    link_s: Number
+    """A link on the way of its data sent almost without a pause, in seconds."""
+
+    receive_window_s: Number
+    """The window that the receiver advertised had no room, in seconds."""
+
+    loss_response_s: Number
+    """Losses were repaired, or the window was what a loss or a mark had left of it, in seconds."""
+
+    slow_start_s: Number
+    """The handshake, and a window that was still opening, in seconds."""
+
+    timeouts_s: Number
+    """The wait for the retransmission timer, and the way back to the window that it left, in seconds."""
+
+    application_s: Number
+    """There was nothing more to send, in seconds."""
+
+    control_s: Number
+    """Pacing, or a window that the control had set without a loss, in seconds."""
+
+
 class Flow(TypedDict):
     """One flow; what is counted is the sum over its connections, in the direction of its data."""
 
@@ -291,6 +322,9 @@ class Recording(TypedDict):
 
     capture: NotRequired[CaptureRecord]
     """The capture."""
+
+    limits: NotRequired[list[FlowLimits]]
+    """What limited each flow over TCP, in the scenario's order."""
 
     series: NotRequired[SeriesRecord]
     """The time series."""

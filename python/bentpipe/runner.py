@@ -280,11 +280,13 @@ def in_turn(
     title: str | None,
     reached: Callable[[], float],
     stop: threading.Event | None = None,
+    limits: bool = False,
 ) -> Generator[list[Run]]:
     """Give the runs of all `scenarios` with the same seed, one replication after the other.
 
     `plan` says how often at most, and at how many a time; the caller ends it earlier by asking for no more.
-    `reached` is the precision so far, for the progress line of this `title`.
+    `reached` is the precision so far, for the progress line of this `title`. With `limits`, the ``recording``
+    of each run says for how long what limited each flow.
 
     Raises
     ------
@@ -293,7 +295,7 @@ def in_turn(
     Interrupted
         Ctrl-C, or somebody set `stop`; every thread has stopped.
     """
-    results = _Job(scenarios, plan, title, stop, reached).results()
+    results = _Job(scenarios, plan, title, stop, reached, limits=limits).results()
     with closing(results):
         for first in results:
             yield [first, *islice(results, len(scenarios) - 1)]
@@ -343,8 +345,10 @@ class _Job:
         stop: threading.Event | None,
         precision: Callable[[], float],
         recorder: FileRecorder | MemoryRecorder | None = None,
+        limits: bool = False,
     ) -> None:
         self._scenarios = scenarios
+        self._limits = limits
         self._recorder = recorder
         self._plan = plan
         self._title = title
@@ -418,6 +422,7 @@ class _Job:
         return self._scenarios[which].simulate(
             seed=replication_seed(self._base, replication),
             **(self._recording() if number == 0 else {}),
+            limits=self._limits,
             progress=progress,
         )
 

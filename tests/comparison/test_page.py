@@ -19,12 +19,15 @@ def test_its_commands_and_its_program_run(bentpipe: Bentpipe, tmp_path: Path) ->
     (scenario,) = blocks("toml")
     (tmp_path / "mine.toml").write_text(scenario)
     commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
-    assert len(commands) == 7
+    assert len(commands) == 10
     for command in commands:
         program, *arguments = shlex.split(command)
         result = bentpipe(*arguments)
         assert (program, result.returncode, result.stderr) == ("bentpipe", 0, "")
-        assert "bbr3" in result.stdout or "newreno,cubic" in command
+        assert "bbr3" in result.stdout or "newreno,cubic " in command
+        if command.endswith("bbr3 --explain"):
+            assert result.stdout.endswith(blocks("text")[0])
+    assert (tmp_path / "limits.svg").is_file()
     program = "\n".join(blocks("python"))
     printed = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],

@@ -359,6 +359,16 @@ impl Link {
         self.ring.last().map(|slot| slot.starts)
     }
 
+    /// When the packet that was taken last has been sent; none before the first packet, and where it is not known yet.
+    pub fn last_ends(&self) -> Option<Time> {
+        self.ring.last().map(|_| self.free_at)
+    }
+
+    /// Of a link that goes step by step: how long it has sent until `now`, and until when it goes on as things are.
+    pub fn sending(&mut self, now: Time) -> Option<(Span, Time)> {
+        self.served.as_mut().map(|served| served.sending(now))
+    }
+
     /// Packets waiting at `now`, the one being sent not counted.
     pub fn queue_packets(&mut self, now: Time) -> u32 {
         if let Some(served) = &mut self.served {

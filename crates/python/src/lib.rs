@@ -159,7 +159,7 @@ impl Scenario {
     /// Simulates without holding the interpreter lock; `progress`, `series` and a pending signal may end the run by raising.
     #[pyo3(signature = (
         *, seed = None, series = None, series_rows = usize::MAX, wanted = None, series_limit = u64::MAX, pcap = None, pcap_limit = None, snap = None,
-        progress = None
+        limits = false, progress = None
     ))]
     // Python gives them by name.
     #[allow(clippy::too_many_arguments)]
@@ -174,6 +174,7 @@ impl Scenario {
         pcap: Option<PathBuf>,
         pcap_limit: Option<u64>,
         snap: Option<u32>,
+        limits: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<RunResult> {
         let (raised, result) = py.detach(|| {
@@ -195,7 +196,7 @@ impl Scenario {
             };
             let started = Instant::now();
             let clock: Box<dyn Fn() -> f64> = Box::new(move || started.elapsed().as_secs_f64());
-            let options = RunOptions { seed, series, capture, clock: Some(clock) };
+            let options = RunOptions { seed, series, capture, limits, clock: Some(clock) };
             let result = bentpipe_sim::run(&self.scenario, options, &mut |now| {
                 let told = match raised.take().or_else(|| self.raised.take()) {
                     Some(error) => Err(error),

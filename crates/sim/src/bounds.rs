@@ -5,6 +5,7 @@
 
 mod way;
 
+pub(crate) use way::ways;
 pub use way::{Carried, carried};
 
 /// A path as a transfer meets it while nothing waits in its queues.

@@ -6,6 +6,7 @@ pub mod bounds;
 mod causes;
 mod engine;
 mod ids;
+mod limits;
 mod observe;
 mod packet;
 pub mod pcap;
@@ -18,8 +19,8 @@ mod watch;
 
 pub use causes::LossCauses;
 pub use result::{
-    CaptureRecord, Ended, EngineResult, FlowResult, GatewayResult, HandoverResult, LinkResult, PageResult,
-    Recording, RunResult, SeriesRecord,
+    CaptureRecord, Ended, EngineResult, FlowLimits, FlowResult, GatewayResult, HandoverResult, LinkResult,
+    PageResult, Recording, RunResult, SeriesRecord,
 };
 pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};

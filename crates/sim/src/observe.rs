@@ -11,6 +11,7 @@ use bentpipe_units::Time;
 
 use crate::addresses::{keys, lines};
 use crate::ids::{ConnectionId, EndId, Side};
+use crate::limits::Limits;
 use crate::packet::{Content, Packet};
 use crate::pcap::Capture;
 use crate::recorder::{ACKED, BUFFER, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
@@ -23,6 +24,7 @@ pub(crate) struct Observer {
     /// The names of phases, for their numbers.
     phases: Vec<&'static str>,
     capture: Option<CaptureState>,
+    limits: Option<Limits>,
     /// Per end, those of UDP flows behind all others: how its sequence numbers continue past 32 bits.
     unwrapped: Vec<Unwrapped>,
 }
@@ -68,6 +70,7 @@ impl Observer {
         scenario: &Scenario,
         series: Option<SeriesOptions>,
         capture: Option<Capture>,
+        limits: bool,
     ) -> io::Result<Observer> {
         let capture = match capture {
             Some(capture) => Some(CaptureState::new(scenario, capture)?),
@@ -76,7 +79,8 @@ impl Observer {
         let flows = lines(scenario).count();
         let phases = if series.is_some() { phases(scenario) } else { Vec::new() };
         let series = series.map(|options| Recorder::new(options, flows, 2 * scenario.links.len()));
-        Ok(Observer { series, phases, capture, unwrapped: vec![Unwrapped::default(); 2 * flows] })
+        let limits = limits.then(|| Limits::new(scenario));
+        Ok(Observer { series, phases, capture, limits, unwrapped: vec![Unwrapped::default(); 2 * flows] })
     }
 
     /// The recorder of time series, while it records.
@@ -143,6 +147,11 @@ impl Observer {
     /// A link has taken a packet, at a time that may be still to come.
     #[inline(never)]
     pub(crate) fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &mut Link) {
+        if let (Some(limits), Some(begins), Some(ends)) =
+            (&mut self.limits, state.last_begins(), state.last_ends())
+        {
+            limits.taken(now, begins, ends, link);
+        }
         match (self.recorder(), state.last_begins()) {
             (Some(recorder), Some(begins)) => recorder.taken(now, at, begins, link),
             _ => self.served(now, link, state),
@@ -152,6 +161,9 @@ impl Observer {
     /// A link that goes step by step has taken a packet or gone on.
     #[inline(never)]
     pub(crate) fn served(&mut self, now: Time, link: LinkId, state: &mut Link) {
+        if let (Some(limits), Some((busy, ends))) = (&mut self.limits, state.sending(now)) {
+            limits.served(now, busy, ends, link);
+        }
         if !state.is_closed()
             && let Some(recorder) = self.recorder()
         {
@@ -165,6 +177,9 @@ impl Observer {
             return;
         }
         let flow = end.connection();
+        if let Some(limits) = &mut self.limits {
+            limits.acted(now, flow, tcp);
+        }
         let phases = &self.phases;
         let recorder = self.series.as_mut().filter(|recorder| !recorder.is_over());
         let Some(recorder) = recorder.filter(|recorder| recorder.wants_state(flow)) else { return };
@@ -217,7 +232,8 @@ impl Observer {
             Some(state) => Some(state.finish()?),
             None => None,
         };
-        Ok(Recording { series, capture })
+        let limits = self.limits.map(|limits| limits.finish(end));
+        Ok(Recording { series, capture, limits })
     }
 }
 

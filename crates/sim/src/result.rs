@@ -46,7 +46,7 @@ pub struct RunResult {
 }
 
 /// What was recorded of a run beside its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Recording {
     /// The time series.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,6 +54,30 @@ pub struct Recording {
     /// The capture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureRecord>,
+    /// What limited each flow over TCP, in the scenario's order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Vec<FlowLimits>>,
+}
+
+/// For how long what limited a flow, its connections added up: from the first SYN until all was acknowledged, or the run ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct FlowLimits {
+    /// The flow's name.
+    pub flow: String,
+    /// A link on the way of its data sent almost without a pause, in seconds.
+    pub link_s: f64,
+    /// The window that the receiver advertised had no room, in seconds.
+    pub receive_window_s: f64,
+    /// Losses were repaired, or the window was what a loss or a mark had left of it, in seconds.
+    pub loss_response_s: f64,
+    /// The handshake, and a window that was still opening, in seconds.
+    pub slow_start_s: f64,
+    /// The wait for the retransmission timer, and the way back to the window that it left, in seconds.
+    pub timeouts_s: f64,
+    /// There was nothing more to send, in seconds.
+    pub application_s: f64,
+    /// Pacing, or a window that the control had set without a loss, in seconds.
+    pub control_s: f64,
 }
 
 /// How much of the time series was recorded.

@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub series: Option<SeriesOptions>,
     /// Write a pcapng capture.
     pub capture: Option<CaptureOptions>,
+    /// Measure what limits each flow.
+    pub limits: bool,
     /// A clock that tells what the run costs in seconds; without one that is 0.
     pub clock: Option<Box<dyn Fn() -> f64>>,
 }
@@ -82,7 +84,8 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
-    let observer = observer(scenario, options.series, options.capture).map_err(RunError::Capture)?;
+    let observer =
+        observer(scenario, options.series, options.capture, options.limits).map_err(RunError::Capture)?;
     let mut engine = Engine::new(scenario, seed, observer);
     let clock = || options.clock.as_ref().map_or(0.0, |seconds| seconds());
     let started = clock();
@@ -99,13 +102,14 @@ fn observer(
     scenario: &Scenario,
     series: Option<SeriesOptions>,
     capture: Option<CaptureOptions>,
+    limits: bool,
 ) -> io::Result<Option<Box<Observer>>> {
-    if capture.is_none() && series.is_none() {
+    if capture.is_none() && series.is_none() && !limits {
         return Ok(None);
     }
     let capture = match capture {
         Some(options) => Some(Capture::start(options.output)?.bounded(options.limit, options.snap)),
         None => None,
     };
-    Observer::new(scenario, series, capture).map(|observer| Some(Box::new(observer)))
+    Observer::new(scenario, series, capture, limits).map(|observer| Some(Box::new(observer)))
 }

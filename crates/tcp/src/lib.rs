@@ -24,6 +24,7 @@ pub use rtt::RttEstimator;
 pub use runs::{MOST_SMALL_RUNS, Runs};
 pub use segment::{Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};
 pub use sender::{
-    Agreed, ConnectionError, Incoming, LostSegment, Outgoing, RateSample, Record, Sender, SenderStats, Sent,
+    Agreed, ConnectionError, Incoming, Limit, LostSegment, Outgoing, RateSample, Record, Sender, SenderStats,
+    Sent,
 };
 pub use seq::Seq;

@@ -2,8 +2,10 @@
 
 ======= ================================================================
 measure what is compared: goodput, or the response time of pages
+limits  what limits a variant: shares of its time
 api     the library function: runs, and when there are enough of them
 result  the variants, best first, with what the first named gains or loses
+picture these shares as bars
 words   the same as a table, Markdown, CSV, and a sentence
 command the command line
 ======= ================================================================

@@ -10,6 +10,7 @@ from math import inf
 from typing import Any, TypeAlias
 
 from bentpipe import _core, checks
+from bentpipe.comparison.limits import averaged, shares
 from bentpipe.comparison.measure import Measure, with_variant
 from bentpipe.comparison.result import Comparison, Variant, gain, share
 from bentpipe.errors import InputError, ScenarioError
@@ -32,6 +33,7 @@ def compare(
     runs: int | None = None,
     precision: float | None = None,
     flows: Sequence[str] = (),
+    explain: bool = False,
     seed: int | None = None,
     threads: int | None = None,
     progress: bool = True,
@@ -59,6 +61,8 @@ def compare(
     flows
         Give the variants to flows that fit these patterns alone, and compare these; by default to all over
         TCP.
+    explain
+        Measure what limits each variant, and say so: see `Variant.limits` and `Comparison.plot`.
     seed
         The first seed, instead of the scenario's own.
     threads
@@ -89,7 +93,8 @@ def compare(
     title = f"comparing {loaded.title}" if progress else None
     precise = plan.precision is None
     # Closed at once, so that no run goes on behind an error.
-    with closing(in_turn(several, plan, title=title, reached=found.reached, stop=stop)) as replications:
+    runs_of_all = in_turn(several, plan, title=title, reached=found.reached, stop=stop, limits=explain)
+    with closing(runs_of_all) as replications:
         first = next(replications)
         measure = Measure.of(first[0], loaded, patterns)
         for replication in chain([first], replications):
@@ -109,6 +114,7 @@ class _Found:
         self._names, self._scenarios = names, scenarios
         self._folds = [Fold() for _ in names]
         self._values: list[list[float]] = [[] for _ in names]
+        self._limits: list[list[dict[str, float]]] = [[] for _ in names]
 
     @property
     def runs(self) -> int:
@@ -117,8 +123,13 @@ class _Found:
 
     def add(self, replication: Sequence[Run], measure: Measure) -> None:
         """Take a run of each variant."""
-        for run, fold, values in zip(replication, self._folds, self._values, strict=True):
+        for run, fold, values, limits in zip(
+            replication, self._folds, self._values, self._limits, strict=True
+        ):
             values.append(measure.value(run))
+            recorded = run.pop("recording", {})
+            if "limits" in recorded:
+                limits.append(shares(recorded["limits"], measure.flows))
             fold.add(run)
 
     def is_look(self) -> bool:
@@ -137,13 +148,14 @@ class _Found:
         """Give the variants, best first, and the flows that broke."""
         found: list[Variant] = []
         broken: list[tuple[str, Failure]] = []
-        for name, scenario, fold, values in zip(
-            self._names, self._scenarios, self._folds, self._values, strict=True
+        for name, scenario, fold, values, limits in zip(
+            self._names, self._scenarios, self._folds, self._values, self._limits, strict=True
         ):
             run, value = fold.combined(), estimate(values)
             carried = measure.carried_bps(scenario, run)
             over = None if name == self._names[0] else gain(values, self._values[0])
-            found.append(Variant(name, value, over, share(value, carried), run, tuple(values)))
+            of_link = share(value, carried)
+            found.append(Variant(name, value, over, of_link, run, tuple(values), averaged(limits)))
             broken += [(name, failure) for failure in fold.failures()]
         sign = -1 if measure.higher_is_better else 1
         found.sort(key=lambda variant: sign * variant.value["mean"])

@@ -1,5 +1,7 @@
 """The command of comparisons."""
 
+from pathlib import Path
+
 import click
 
 from bentpipe.completion import scenarios, variants
@@ -37,6 +39,13 @@ _MOST_FAILURES = 10
     multiple=True,
     help="Give the variants to these flows alone, and compare these; repeatable.",
 )
+@click.option("--explain", is_flag=True, help="Measure what limits each variant, and say so.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw what limits each variant into a .png or .svg file; with it, --explain goes without saying.",
+)
 @set_option
 @click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
 @click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
@@ -49,6 +58,8 @@ def compare(
     runs: int | None,
     precision: float | None,
     flows: tuple[str, ...],
+    explain: bool,
+    plot: Path | None,
     settings: tuple[tuple[str, str], ...],
     seed: int | None,
     threads: int | None,
@@ -62,17 +73,30 @@ def compare(
     paired differences.
     """
     from bentpipe.comparison import api, words
+    from bentpipe.output import Outputs
     from bentpipe.scenario import Scenario
+    from bentpipe.style import picture_format
     from bentpipe.table import console
 
     forms = {"--markdown": markdown, "--csv": as_csv, "--json": as_json}
     if len(asked := [option for option, given in forms.items() if given]) > 1:
         raise InputError(f"{asked[1]}: expected one form of the table, found {asked[0]} too")
     loaded = Scenario.load(scenario, settings)
+    if plot is not None:
+        explain = True
+        picture_format(plot)
+        Outputs(loaded.files).add(plot, "--plot")
     names = [name.strip() for name in variants.split(",")]
     try:
         found = api.compare(
-            loaded, names, runs=runs, precision=precision, flows=flows, seed=seed, threads=threads
+            loaded,
+            names,
+            runs=runs,
+            precision=precision,
+            flows=flows,
+            explain=explain,
+            seed=seed,
+            threads=threads,
         )
     except InputError as error:
         if str(error).startswith("variants: "):
@@ -80,6 +104,8 @@ def compare(
         raise
     if not found.precise:
         click.echo(f"bentpipe: the precision was not reached in {found.runs:,} runs", err=True)
+    if plot is not None:
+        found.plot(plot)
     if as_json:
         print_json(found.to_dict())
     elif as_csv or markdown:

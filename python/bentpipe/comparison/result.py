@@ -1,16 +1,20 @@
 """What a comparison found."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bentpipe.comparison import words
 from bentpipe.comparison.measure import Measure
+from bentpipe.errors import InputError
 from bentpipe.number import Estimate
 from bentpipe.results import Run, dump, mean
 from bentpipe.statistics import Failure, estimate, paired
+from bentpipe.style import picture_format
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +40,10 @@ class Variant:
         All numbers of its runs, as ``bentpipe run --runs N --json`` prints them.
     values
         The number in each run, in the order of the seeds.
+    limits
+        Where it was asked for, what limited it: shares of the time of its flows, which come to 1, by
+        ``link``, ``receive_window``, ``loss_response``, ``slow_start``, ``timeouts``, ``application`` and
+        ``control``.
     """
 
     name: str
@@ -44,6 +52,7 @@ class Variant:
     of_link: Estimate | None
     run: Run
     values: tuple[float, ...]
+    limits: dict[str, Estimate] | None = None
 
     def total(self, key: Literal["retransmitted_segments", "timeouts"], flows: Sequence[str]) -> float:
         """Give the mean number a run of what all `flows` together count under `key`."""
@@ -93,6 +102,11 @@ class Comparison:
         """What came out, in a sentence or two that can be sent on."""
         return words.sentence(self)
 
+    @cached_property
+    def explanation(self) -> str:
+        """What limits each variant, in a sentence each; empty where it was not measured."""
+        return words.explanation(self)
+
     def rows(self) -> list[dict[str, Any]]:
         """Give a row for each variant, best first; units stand in the names, shares are of one."""
         return words.rows(self)
@@ -127,6 +141,7 @@ class Comparison:
                     "gain": variant.gain,
                     "of_link": variant.of_link,
                     "values": list(variant.values),
+                    **({} if variant.limits is None else {"limits": variant.limits}),
                     "run": variant.run,
                 }
                 for variant in self.variants
@@ -136,6 +151,28 @@ class Comparison:
                 for name, failure in self.failures
             ],
         }
+
+    @property
+    def explained(self) -> bool:
+        """Whether it was measured what limits the variants."""
+        return self.variants[0].limits is not None
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw what limits each variant, as bars, into a .png or .svg file.
+
+        Raises
+        ------
+        InputError
+            It was not measured (``explain=True`` does), or the file's name ends otherwise.
+        """
+        from bentpipe.comparison.picture import draw_limits
+        from bentpipe.output import Staging
+
+        if not self.explained:
+            raise InputError("plot: expected a comparison with explain=True, found one without")
+        picture_format(Path(path))
+        with Staging() as staging:
+            draw_limits(self, staging.file(Path(path)))
 
     def to_arrow(self) -> "pa.Table":
         """Give the rows as a table of pyarrow."""
@@ -150,11 +187,17 @@ class Comparison:
         return f"<Comparison {self.scenario!r}, {self.runs:,} runs: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        headings, *rows = words.cells(self)
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in headings)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"{table}<p>{escape(self.sentence)}</p>"
+        told = [_html(words.cells(self)), f"<p>{escape(self.sentence)}</p>"]
+        if self.explained:
+            told += [_html(words.limit_cells(self)), f"<p>{escape(self.explanation)}</p>"]
+        return "".join(told)
+
+
+def _html(cells: list[list[str]]) -> str:
+    headings, *rows = cells
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in headings)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def gain(values: Sequence[float], first: Sequence[float]) -> Estimate | None:

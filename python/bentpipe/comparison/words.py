@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
+from bentpipe.comparison.limits import LIMITS
 from bentpipe.layout import new_table
 from bentpipe.number import Estimate
 from bentpipe.units import count, counted, percent, quantity, seconds
 
 if TYPE_CHECKING:
     from bentpipe.comparison.result import Comparison, Variant
+
+_NAMED = 3
+_WORTH_NAMING = 0.1
+"""The sentences name the largest limit, and at most two more that have so large a share."""
 
 
 def rows(comparison: "Comparison") -> list[dict[str, Any]]:
@@ -30,6 +35,7 @@ def rows(comparison: "Comparison") -> list[dict[str, Any]]:
             "of_link_ci95": variant.of_link and variant.of_link["ci95"],
             "retransmitted_segments": variant.total("retransmitted_segments", flows),
             "timeouts": variant.total("timeouts", flows),
+            **{f"limit_{name}": share["mean"] for name, share in (variant.limits or {}).items()},
         }
         for variant in comparison.variants
     ]
@@ -61,12 +67,44 @@ def cells(comparison: "Comparison") -> list[list[str]]:
     return table
 
 
+def limit_cells(comparison: "Comparison") -> list[list[str]]:
+    """Give what limits the variants as texts: headings, then a row for each; what limits none is left out."""
+    limits = [variant.limits or {} for variant in comparison.variants]
+    shown = [name for name in LIMITS if any(one[name]["mean"] > 0 for one in limits)]
+    table = [["limited by", *(LIMITS[name] for name in shown)]]
+    for variant, one in zip(comparison.variants, limits, strict=True):
+        table.append([variant.name, *(_whole(one[name]["mean"]) for name in shown)])
+    return table
+
+
+def explanation(comparison: "Comparison") -> str:
+    """Say of each variant what limits it for most of the time."""
+    told = []
+    for variant in comparison.variants:
+        found = sorted((variant.limits or {}).items(), key=lambda pair: -pair[1]["mean"])
+        parts = [
+            f"{LIMITS[name]} ({_whole(share['mean'])} of the time)" if place == 0
+            else f"{LIMITS[name]} ({_whole(share['mean'])})"
+            for place, (name, share) in enumerate(found[:_NAMED])
+            if place == 0 or share["mean"] >= _WORTH_NAMING
+        ]  # fmt: skip
+        if parts:
+            told.append(f"{variant.name} is limited most by: {', then '.join(parts)}.")
+    return " ".join(told)
+
+
 def markdown(comparison: "Comparison") -> str:
-    """Write the table and the sentence as Markdown."""
-    headings, *others = cells(comparison)
+    """Write the tables and the sentences as Markdown."""
+    told = f"{_table(cells(comparison))}\n{comparison.sentence}\n"
+    if comparison.explained:
+        told += f"\n{_table(limit_cells(comparison))}\n{comparison.explanation}\n"
+    return told
+
+
+def _table(lines: list[list[str]]) -> str:
+    headings, *others = lines
     lines = [headings, ["---", *["--:"] * (len(headings) - 1)], *others]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{table}\n{comparison.sentence}\n"
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def print_comparison(comparison: "Comparison", to: Console) -> None:
@@ -74,12 +112,15 @@ def print_comparison(comparison: "Comparison", to: Console) -> None:
     runs = f"seed {comparison.seed}, {counted(comparison.runs, 'run')} each"
     runs += ", 95 % intervals" if comparison.runs > 1 else ""
     to.print(f"[bold]{escape(comparison.scenario)}[/bold]  ({runs})", highlight=False)
-    headings, *others = cells(comparison)
-    table = new_table(*headings)
-    for row in others:
-        table.add_row(*row)
-    to.print(table)
-    to.print(comparison.sentence, highlight=False, markup=False, soft_wrap=True)
+    parts = [(cells(comparison), comparison.sentence)]
+    if comparison.explained:
+        parts.append((limit_cells(comparison), comparison.explanation))
+    for (headings, *others), told in parts:
+        table = new_table(*headings)
+        for row in others:
+            table.add_row(*row)
+        to.print(table)
+        to.print(told, highlight=False, markup=False, soft_wrap=True)
 
 
 def sentence(comparison: "Comparison") -> str:
@@ -130,6 +171,11 @@ def _change(number: Estimate) -> str:
 def _rounded(number: Estimate) -> str:
     """Write a share in per cent with three digits, which is what an interval leaves of it."""
     return percent({**number, "mean": _three(number["mean"])})
+
+
+def _whole(share: float) -> str:
+    """Write a share in whole per cent."""
+    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
 def _three(value: float) -> float:

@@ -272,12 +272,20 @@ impl Served {
         waiting + self.pipe.packets() + self.drops.packets.len()
     }
 
+    /// How long it has sent until `now`, and until when it goes on as things are.
+    pub(super) fn sending(&mut self, now: Time) -> (Span, Time) {
+        self.advance(now);
+        match self.sending.filter(|_| !self.stands_still()) {
+            Some(sending) => (self.tally.busy + now.since(sending.since), sending.ends),
+            None => (self.tally.busy, now),
+        }
+    }
+
     pub(super) fn stats(&mut self, end: Time) -> LinkStats {
         self.advance(end);
         self.add_up(end);
+        let (busy, _) = self.sending(end);
         let tally = &self.tally;
-        let sending = self.sending.filter(|_| !self.stands_still());
-        let busy = tally.busy + sending.map_or(Span::ZERO, |sending| end.since(sending.since));
         let elapsed = u128::from(end.as_nanos());
         LinkStats {
             utilization: share_of(u128::from(busy.as_nanos()), elapsed),

@@ -68,7 +68,7 @@ fn payload(sender: &Config, receiver: &Config) -> f64 {
 }
 
 /// The ways of a flow, each with the time from which on it takes it, in seconds.
-fn ways(scenario: &Scenario, flow: usize, spec: &FlowSpec) -> Option<Vec<(f64, Vec<LinkId>)>> {
+pub(crate) fn ways(scenario: &Scenario, flow: usize, spec: &FlowSpec) -> Option<Vec<(f64, Vec<LinkId>)>> {
     let mut router = Router::new(&scenario.topology());
     let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
     let mut ways = vec![(0.0, router.way(from, to, spec.via.iter().copied())?)];

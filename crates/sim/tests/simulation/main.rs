@@ -7,6 +7,7 @@ mod causes;
 mod changes;
 mod gateways;
 mod http;
+mod limits;
 mod matrix;
 mod queues;
 mod registered;

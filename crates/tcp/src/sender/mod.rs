@@ -2,6 +2,7 @@
 
 mod agreed;
 mod error;
+mod limit;
 mod marks;
 mod paced;
 mod pacing;
@@ -17,6 +18,7 @@ use bentpipe_units::{Span, Time};
 
 pub use agreed::Agreed;
 pub use error::ConnectionError;
+pub use limit::Limit;
 use pacing::Pacing;
 pub use rate::{LostSegment, RateSample};
 pub use record::{Record, Sent};

@@ -157,7 +157,7 @@ impl Sender {
 
     /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
     #[inline]
-    fn new_data_len(&self, from: Seq, rwnd: u32) -> Option<u32> {
+    pub(super) fn new_data_len(&self, from: Seq, rwnd: u32) -> Option<u32> {
         let window = rwnd.saturating_sub(from - self.una);
         let most = window.min(self.smss);
         if self.unsent >= u64::from(self.smss) {

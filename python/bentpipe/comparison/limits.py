@@ -1,0 +1,35 @@
+"""What limits a variant: shares of the time of its flows."""
+
+import math
+from collections.abc import Sequence
+
+from bentpipe.number import Estimate
+from bentpipe.result_types import FlowLimits
+from bentpipe.results import mean
+from bentpipe.statistics import estimate
+
+LIMITS = {
+    "link": "full link",
+    "receive_window": "receive window",
+    "loss_response": "loss response",
+    "slow_start": "slow start",
+    "timeouts": "timeouts",
+    "application": "nothing to send",
+    "control": "pacing or control",
+}
+"""What limits a flow, with its name for people."""
+
+
+def shares(measured: Sequence[FlowLimits], flows: Sequence[str]) -> dict[str, float]:
+    """Give what share of the time of all `flows` together each limit has in a run."""
+    spent = {
+        name: math.fsum(mean(flow[f"{name}_s"]) or 0.0 for flow in measured if flow["flow"] in flows)  # type: ignore[literal-required]
+        for name in LIMITS
+    }
+    whole = math.fsum(spent.values())
+    return {name: seconds / whole if whole else 0.0 for name, seconds in spent.items()}
+
+
+def averaged(runs: Sequence[dict[str, float]]) -> dict[str, Estimate] | None:
+    """Give the mean share of each limit over the runs; ``None`` without runs."""
+    return {name: estimate([run[name] for run in runs]) for name in LIMITS} if runs else None
