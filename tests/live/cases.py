@@ -19,8 +19,8 @@ def packet_loss(share: float) -> Settings:
     return {"loss": {"model": "packet", "probability": share}}
 
 
-# Bursts of two packets. A burst goes on from packet to packet and not by time: of longer ones eight in a row meet a
-# segment that its timer sends alone, and the pause becomes longer than a transfer may stand still.
+# Bursts of two packets. A burst goes on from packet to packet and not by time: of longer ones eight in a row
+# meet a segment that its timer sends alone, and the pause becomes longer than a transfer may stand still.
 BURSTS: Settings = {"loss": {"model": "gilbert-elliott", "good_to_bad": 0.005, "bad_to_good": 0.5}}
 LATE: Settings = {"reorder": 0.05, "reorder_delay": "5 ms"}
 TWICE: Settings = {"duplicate": 0.05}
