@@ -2,16 +2,18 @@
 //!
 //! Names in code type are Linux's. Where both say something, Linux's constants count, which are 256ths.
 
+mod cycle;
 mod extra;
 mod policed;
 mod probe_rtt;
+mod steady;
 mod volume;
 
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::rounds::{Bounded, RoundMax, draw};
+use super::rounds::{Bounded, RoundMax};
 use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
 use crate::slow_start::SlowStart;
 use crate::{Named, RateSample};
@@ -136,6 +138,8 @@ pub struct Bbr1 {
     /// What was in flight as the cycle wants it, and the target of cwnd, when they were found last.
     known_inflight: Volume,
     known_target: Volume,
+    /// Whether nothing but the cycle of `ProbeBW` went on when the last ACK was through, and nothing was told since.
+    steady: bool,
 }
 
 impl Bbr1 {
@@ -173,6 +177,7 @@ impl Bbr1 {
             burst_rate: f64::NAN,
             known_inflight: UNKNOWN,
             known_target: UNKNOWN,
+            steady: false,
         }
     }
 
@@ -236,40 +241,6 @@ impl Bbr1 {
         if !sample.app_limited || rate >= self.bandwidth.get() {
             self.bandwidth.add(self.rounds, BANDWIDTH_ROUNDS, rate);
         }
-    }
-
-    /// `bbr_is_next_cycle_phase`.
-    fn update_cycle(&mut self, w: &Window, ack: &Ack<'_>) {
-        if self.mode != Mode::ProbeBw {
-            return;
-        }
-        // In flight before the ACK.
-        let before =
-            || f64::from(ack.in_flight()) + f64::from(ack.newly_delivered()) + f64::from(ack.newly_lost());
-        let whole = ack.now.since(self.cycle_began) > self.min_rtt.unwrap_or(Span::ZERO);
-        let over = if self.pacing_gain > 1.0 {
-            // Until so much is in flight, unless it does not fit.
-            whole && (ack.newly_lost() > 0 || before() >= self.inflight(w, self.pacing_gain))
-        } else if self.pacing_gain < 1.0 {
-            whole || before() <= self.inflight(w, 1.0)
-        } else {
-            whole
-        };
-        if over {
-            self.next_in_cycle(ack.now);
-        }
-    }
-
-    fn next_in_cycle(&mut self, now: Time) {
-        self.cycle = (self.cycle + 1) % CYCLE.len();
-        self.cycle_began = now;
-    }
-
-    /// `bbr_reset_probe_bw_mode`: it begins anywhere in the cycle but where it would drain.
-    fn enter_probe_bw(&mut self, now: Time) {
-        self.mode = Mode::ProbeBw;
-        self.cycle = CYCLE.len() - 1 - draw(now, 7) as usize;
-        self.next_in_cycle(now);
     }
 
     /// `bbr_check_full_bw_reached`: the pipe is full when three rounds brought less than a quarter more.
@@ -351,10 +322,9 @@ impl Bbr1 {
             w.cwnd = w.cwnd.min(LEAST * w.smss);
         }
     }
-}
 
-impl Control for Bbr1 {
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
+    #[inline(never)]
+    fn on_any_ack(&mut self, w: &mut Window, ack: &Ack<'_>) {
         if let Repair::Timeout(left) = self.repair {
             let left = left.saturating_sub(u64::from(ack.acked));
             self.repair = if left > 0 { Repair::Timeout(left) } else { Repair::None };
@@ -394,9 +364,19 @@ impl Control for Bbr1 {
         w.held_back = self.mode == Mode::ProbeRtt;
         self.set_cwnd(w, ack);
     }
+}
+
+impl Control for Bbr1 {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
+        if !(self.steady && self.on_steady_ack(w, ack)) {
+            self.on_any_ack(w, ack);
+            self.steady = self.is_steady();
+        }
+    }
 
     /// Linux does not pace the first ten segments: here those that go out before the first ACK.
     fn on_handshake(&mut self, _: &mut Window, now: Time, rtt: Span) {
+        self.steady = false;
         self.first_rtt = Some(rtt);
         self.min_rtt = Some(rtt);
         self.forget_volumes();
@@ -406,6 +386,7 @@ impl Control for Bbr1 {
     }
 
     fn on_loss(&mut self, w: &mut Window, _: &Loss) -> Response {
+        self.steady = false;
         self.save_cwnd(w);
         self.repair = Repair::FastRecovery;
         Response::Reduced
@@ -416,6 +397,7 @@ impl Control for Bbr1 {
     }
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        self.steady = false;
         if !timeout.repeated {
             self.save_cwnd(w);
         }
@@ -430,6 +412,7 @@ impl Control for Bbr1 {
     fn on_congestion_mark(&mut self, _: &mut Window, _: &Mark) {}
 
     fn restore(&mut self, _: &mut Window) {
+        self.steady = false;
         self.repair = Repair::None;
         self.full_bandwidth = 0.0;
         self.full_rounds = 0;
@@ -441,6 +424,7 @@ impl Control for Bbr1 {
         if !by_application {
             return;
         }
+        self.steady = false;
         self.resuming = true;
         self.extra.begin(now);
         match self.mode {

@@ -7,6 +7,7 @@ mod parameters;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
+mod steady;
 
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
@@ -179,6 +180,10 @@ pub struct Bbr3 {
     extra: RoundMax<{ EXTRA_ROUNDS as usize }>,
     extra_began: Time,
     extra_delivered: f64,
+    /// What cwnd may be, by the last ACK.
+    max_inflight: f64,
+    /// Until when an ACK may go the short way: nothing but a phase of `ProbeBW` goes on.
+    steady_until: Time,
 }
 
 impl Default for Bbr3 {
@@ -243,6 +248,8 @@ impl Bbr3 {
             extra: RoundMax::default(),
             extra_began: Time::ZERO,
             extra_delivered: 0.0,
+            max_inflight: 0.0,
+            steady_until: Time::ZERO,
         }
     }
 
@@ -325,6 +332,7 @@ impl Bbr3 {
     }
 
     /// `UpdateACKAggregation`.
+    #[inline(always)]
     fn update_extra(&mut self, w: &Window, now: Time, rs: &Sample) {
         let mut expected = self.bw * seconds(now.since(self.extra_began));
         if self.extra_delivered <= expected {
@@ -337,10 +345,10 @@ impl Bbr3 {
         let keep = if self.full_bw_reached { EXTRA_ROUNDS } else { 1 };
         self.extra.add(self.rounds, keep, extra);
     }
-}
 
-impl Control for Bbr3 {
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
+    #[inline(never)]
+    fn on_any_ack(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        self.steady_until = Time::ZERO;
         self.delivered = ack.delivered();
         if self.initial_cwnd == 0.0 {
             self.initial_cwnd = w.cwnd;
@@ -367,9 +375,19 @@ impl Control for Bbr3 {
         self.set_quantum(w);
         w.held_back = self.state == State::ProbeRtt;
         self.set_cwnd(w, &rs);
+        self.find_steadiness();
+    }
+}
+
+impl Control for Bbr3 {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
+        if ack.now >= self.steady_until || !self.on_steady_ack(w, ack) {
+            self.on_any_ack(w, ack);
+        }
     }
 
     fn on_handshake(&mut self, w: &mut Window, now: Time, rtt: Span) {
+        self.steady_until = Time::ZERO;
         self.initial_cwnd = w.cwnd;
         self.min_rtt = Some(rtt);
         self.least_rtt = Some(rtt);
@@ -381,6 +399,7 @@ impl Control for Bbr3 {
 
     /// `OnEnterFastRecovery`.
     fn on_loss(&mut self, w: &mut Window, _: &Loss) -> Response {
+        self.steady_until = Time::ZERO;
         self.save_upon_loss(w);
         self.repair = Repair::FastRecovery;
         self.recovery_began = self.rounds;
@@ -400,6 +419,7 @@ impl Control for Bbr3 {
 
     /// `OnEnterRTO`: one segment may go, beside what the recovery leaves in flight ([`Control::on_step`]).
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        self.steady_until = Time::ZERO;
         match timeout.repeated {
             true => self.save_cwnd(w),
             false => self.save_upon_loss(w),
@@ -410,10 +430,12 @@ impl Control for Bbr3 {
 
     /// "ECN": the draft has no answer of its own to a mark; it has to count as congestion, and does as a loss above the threshold.
     fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
+        self.steady_until = Time::ZERO;
         self.on_mark(w, mark);
     }
 
     fn restore(&mut self, w: &mut Window) {
+        self.steady_until = Time::ZERO;
         self.on_spurious(w);
     }
 
@@ -422,6 +444,7 @@ impl Control for Bbr3 {
         if !by_application {
             return;
         }
+        self.steady_until = Time::ZERO;
         self.resuming = true;
         self.extra_began = now;
         if self.probes_bw() {

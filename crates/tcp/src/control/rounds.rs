@@ -7,12 +7,14 @@ use bentpipe_units::{Span, Time};
 pub(super) struct RoundMax<const SLOTS: usize> {
     rounds: [f64; SLOTS],
     newest: u64,
+    /// Where the value of that round is.
+    slot: usize,
     max: f64,
 }
 
 impl<const SLOTS: usize> Default for RoundMax<SLOTS> {
     fn default() -> Self {
-        RoundMax { rounds: [0.0; SLOTS], newest: 0, max: 0.0 }
+        RoundMax { rounds: [0.0; SLOTS], newest: 0, slot: 0, max: 0.0 }
     }
 }
 
@@ -25,17 +27,20 @@ impl<const SLOTS: usize> RoundMax<SLOTS> {
 
     /// `round` has a value. What is older than the last `keep` rounds, this one among them, counts no longer; a round without a
     /// value lets nothing go.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, round: u64, keep: u64, value: f64) {
         if round != self.newest {
             self.begin(round, keep);
         }
-        let slot = &mut self.rounds[(round % SLOTS as u64) as usize];
-        *slot = slot.at_least(value);
-        self.max = self.max.at_least(value);
+        let known = &mut self.rounds[self.slot];
+        if value > *known {
+            *known = value;
+            self.max = self.max.at_least(value);
+        }
     }
 
     #[cold]
+    #[inline(never)]
     fn begin(&mut self, round: u64, keep: u64) {
         let keep = keep.min(SLOTS as u64);
         for back in 0..SLOTS as u64 {
@@ -45,6 +50,7 @@ impl<const SLOTS: usize> RoundMax<SLOTS> {
             }
         }
         self.newest = round;
+        self.slot = (round % SLOTS as u64) as usize;
         self.max = self.rounds.iter().copied().fold(0.0, f64::max);
     }
 }

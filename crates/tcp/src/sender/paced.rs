@@ -63,7 +63,7 @@ impl Sender {
             false => self.rwnd,
         };
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
-        let sent = self.send_new_data(now, rwnd, room)?;
+        let sent = self.send_new_data::<true>(now, rwnd, room)?;
         self.pacing.sent(now, sent.len, self.window.pacing_rate, self.window.send_quantum);
         let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
         Some(Outgoing { last: self.waits_for_release(now) || self.is_last(left), ..sent })

@@ -9,6 +9,10 @@ pub(super) struct Pacing {
     /// Bytes left of the quantum that goes out now, and since when.
     left: f64,
     began: Time,
+    /// What the last segment took, and the length and the rate by which it did.
+    took: Span,
+    bytes: u32,
+    rate: f64,
 }
 
 impl Pacing {
@@ -28,11 +32,14 @@ impl Pacing {
     /// What was not used while nothing was sent is not made up for.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64) {
-        let bytes = f64::from(bytes);
+        if bytes != self.bytes || rate != self.rate {
+            self.took = Span::from_nanos((f64::from(bytes) / rate * 1e9) as u64);
+            (self.bytes, self.rate) = (bytes, rate);
+        }
         if now >= self.release {
             (self.release, self.began, self.left) = (now, now, quantum);
         }
-        self.left -= bytes;
-        self.release += Span::from_nanos((bytes / rate * 1e9) as u64);
+        self.left -= f64::from(bytes);
+        self.release += self.took;
     }
 }

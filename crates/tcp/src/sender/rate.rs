@@ -83,6 +83,7 @@ impl Stamps {
 
     /// The entry in `slot` is sent, and `in_flight` bytes are in flight with it; the network was `empty` before, and an interval
     /// without a packet says nothing of it.
+    #[inline]
     pub(super) fn sent(&mut self, slot: usize, now: Time, empty: bool, in_flight: u32) {
         if empty {
             self.now.interval_from = now;
@@ -126,6 +127,7 @@ impl Stamps {
     }
 
     /// The delivery rate by an ACK at `now` whose newest segment is in `slot`, sent at `at`.
+    #[inline]
     pub(super) fn sample(&self, slot: usize, at: Time, now: Time) -> RateSample {
         let then = self.slots[slot];
         let bytes = self.now.delivered - then.delivered;

@@ -1,10 +1,11 @@
 //! The record of what was sent: an entry a segment that is not cumulatively acknowledged, in the order of its bytes.
 
 mod losses;
+mod rates;
 
 use bentpipe_units::Time;
 
-use super::rate::{RateSample, Stamps};
+use super::rate::Stamps;
 use crate::recovery::Range;
 use crate::{Runs, SackBlock, Seq};
 
@@ -149,20 +150,16 @@ impl Record {
         if self.stamps.is_some() {
             self.stamp(self.tail, now, end);
         }
+        self.append(now, end);
+    }
+
+    #[inline(always)]
+    fn append(&mut self, now: Time, end: Seq) {
         let slot = self.slot(self.tail);
         self.slots[slot] = Sent { at: now, end, marks: 0 };
         self.tail += 1;
         if self.tail - self.head == self.slots.len() as u64 {
             self.grow();
-        }
-    }
-
-    /// The entry of this number goes out, and `max` is the byte after the newest one ever sent.
-    #[inline(never)]
-    fn stamp(&mut self, number: u64, now: Time, max: Seq) {
-        let (slot, empty) = (self.slot(number), self.head == self.tail);
-        if let Some(stamps) = &mut self.stamps {
-            stamps.sent(slot, now, empty, (max - stamps.una) - self.out);
         }
     }
 
@@ -482,13 +479,6 @@ impl Record {
     pub fn newest(&self) -> Option<&Sent> {
         // What was acknowledged stays readable until the next entry comes.
         (self.newest != NOBODY).then(|| self.get(self.newest))
-    }
-
-    /// The delivery rate by the ACK at hand, which came at `now`; none when it reported nothing, or nobody asked for rates when
-    /// the connection opened.
-    pub fn rate(&self, now: Time) -> Option<RateSample> {
-        let (newest, stamps) = (self.newest()?, self.stamps.as_ref()?);
-        Some(stamps.sample(self.slot(self.newest), newest.at, now))
     }
 }
 

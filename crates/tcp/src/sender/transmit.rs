@@ -26,7 +26,7 @@ impl Sender {
             false => self.rwnd,
         };
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
-        let sent = self.send_new_data(now, rwnd, room)?;
+        let sent = self.send_new_data::<false>(now, rwnd, room)?;
         let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
         Some(Outgoing { last: self.is_last(left), ..sent })
     }
@@ -98,7 +98,7 @@ impl Sender {
                 if self.burst > 1 && !in_recovery && self.waits_for_burst(room, rwnd) {
                     return None;
                 }
-                let Some(sent) = self.send_new_data(now, rwnd, room) else {
+                let Some(sent) = self.send_new_data::<false>(now, rwnd, room) else {
                     self.bursting = false;
                     return None;
                 };
@@ -120,8 +120,13 @@ impl Sender {
     }
 
     #[inline(always)]
-    pub(super) fn send_new_data(&mut self, now: Time, rwnd: u32, room: u32) -> Option<Outgoing> {
-        let sent = self.send_in_order(now, self.max, rwnd, room);
+    pub(super) fn send_new_data<const PACED: bool>(
+        &mut self,
+        now: Time,
+        rwnd: u32,
+        room: u32,
+    ) -> Option<Outgoing> {
+        let sent = self.send_in_order::<PACED>(now, self.max, rwnd, room);
         if sent.is_none() && self.una == self.max {
             self.persist(now);
         }
@@ -176,7 +181,13 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn send_in_order(&mut self, now: Time, from: Seq, rwnd: u32, room: u32) -> Option<Outgoing> {
+    fn send_in_order<const PACED: bool>(
+        &mut self,
+        now: Time,
+        from: Seq,
+        rwnd: u32,
+        room: u32,
+    ) -> Option<Outgoing> {
         let len = match self.new_data_len(from, rwnd) {
             Some(len) if len <= room => len,
             None if self.unsent == 0 && self.fin == Fin::Queued => 0,
@@ -196,7 +207,10 @@ impl Sender {
             end += 1;
         }
         self.max = end;
-        self.record.push(now, end);
+        match PACED {
+            true => self.record.push_paced(now, end),
+            false => self.record.push(now, end),
+        }
         self.record.time_newest();
         self.sent(now, len);
         Some(Outgoing { seq: from, len, fin, again: false, last: false })

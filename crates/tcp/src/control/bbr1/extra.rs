@@ -27,7 +27,7 @@ impl Extra {
     }
 
     /// An ACK of `acked` bytes in order or not, at an estimate of `rate` bytes a second.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64, round_start: bool) {
         if round_start {
             self.rounds += 1;

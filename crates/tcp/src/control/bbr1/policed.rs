@@ -49,6 +49,12 @@ impl Policed {
         self.in_use.then_some(self.rate)
     }
 
+    /// Whether there is nothing to look at before the next loss.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        !self.sampling && !self.in_use
+    }
+
     /// Begins anew, as if nothing was known.
     pub(super) fn reset(&mut self) {
         *self = Policed { newest: self.newest, start: self.newest, ..Policed::new(self.enabled) };

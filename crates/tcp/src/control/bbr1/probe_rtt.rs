@@ -7,7 +7,7 @@ use super::{Bbr1, LEAST, Mode};
 use crate::RateSample;
 
 /// `bbr_min_rtt_win_sec`.
-const MIN_RTT_WINDOW: Span = Span::from_millis(10_000);
+pub(super) const MIN_RTT_WINDOW: Span = Span::from_millis(10_000);
 /// `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT: Span = Span::from_millis(200);
 

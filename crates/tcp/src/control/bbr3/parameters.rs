@@ -36,6 +36,7 @@ impl Bbr3 {
     }
 
     /// `SetPacingRateWithGain`.
+    #[inline]
     pub(super) fn set_pacing_rate(&mut self, w: &mut Window, gain: f64) {
         let rate = gain * self.bw * MARGIN;
         if rate > 0.0 && (self.full_bw_reached || rate > w.pacing_rate) {
@@ -57,19 +58,30 @@ impl Bbr3 {
         w.send_quantum = floor(quantum / w.smss) * w.smss;
     }
 
+    /// What [`Bbr3::set_cwnd`] goes by stands for as long as the state, `bw`, the smallest RTT, the quantum and `extra` do.
+    #[inline(always)]
+    pub(super) fn find_max_inflight(&mut self, w: &Window) {
+        self.max_inflight = self.with_budget(w, self.bdp(self.gains().1) + self.extra.get());
+    }
+
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, w: &mut Window, rs: &Sample) {
-        let max_inflight = self.with_budget(w, self.bdp(self.gains().1) + self.extra.get());
+        self.find_max_inflight(w);
         if self.full_bw_reached {
-            w.cwnd = (w.cwnd + rs.newly_acked).at_most(max_inflight);
-        } else if w.cwnd < max_inflight || (self.delivered as f64) < self.initial_cwnd {
+            w.cwnd = (w.cwnd + rs.newly_acked).at_most(self.max_inflight);
+        } else if w.cwnd < self.max_inflight || (self.delivered as f64) < self.initial_cwnd {
             w.cwnd += rs.newly_acked;
         }
         w.cwnd = w.cwnd.at_least(LEAST * w.smss);
         if self.state == State::ProbeRtt {
             w.cwnd = w.cwnd.at_most(self.probe_rtt_cwnd(w));
         }
-        // `BoundCwndForModel`.
+        self.bound_cwnd(w);
+    }
+
+    /// `BoundCwndForModel`.
+    #[inline(always)]
+    pub(super) fn bound_cwnd(&self, w: &mut Window) {
         let cap = match self.state {
             State::Down | State::Refill | State::Up => self.inflight_longterm,
             State::Cruise | State::ProbeRtt => self.inflight_with_headroom(w),

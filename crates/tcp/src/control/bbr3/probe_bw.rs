@@ -3,7 +3,7 @@
 use bentpipe_units::{Span, Time};
 
 use super::super::Window;
-use super::super::rounds::Bounded;
+use super::super::rounds::{Bounded, number};
 use super::bounds::too_high;
 use super::{Bbr3, LEAST, Sample, State, draw};
 
@@ -27,6 +27,7 @@ pub(super) enum AckPhase {
 
 impl Bbr3 {
     /// `StartProbeBW_DOWN`.
+    #[inline(never)]
     pub(super) fn start_down(&mut self, now: Time) {
         self.reset_congestion();
         self.probe_up_acked_per_inc = f64::INFINITY;
@@ -40,6 +41,7 @@ impl Bbr3 {
     }
 
     /// `StartProbeBW_REFILL`.
+    #[inline(never)]
     pub(super) fn start_refill(&mut self) {
         self.reset_short_term();
         self.probe_up_rounds = 0;
@@ -51,6 +53,7 @@ impl Bbr3 {
     }
 
     /// `StartProbeBW_UP`.
+    #[inline(never)]
     fn start_up(&mut self, w: &Window, rs: &Sample) {
         self.ack_phase = AckPhase::Starting;
         self.start_round();
@@ -60,6 +63,7 @@ impl Bbr3 {
     }
 
     /// `UpdateProbeBWCyclePhase`.
+    #[inline(always)]
     pub(super) fn update_cycle(&mut self, w: &Window, now: Time, rs: &Sample) {
         if !self.full_bw_reached || self.adapt_long_term(w, rs) {
             return;
@@ -81,9 +85,10 @@ impl Bbr3 {
     }
 
     /// `IsTimeToProbeBW`, with `IsRenoCoexistenceProbeTime`: the window of Reno is in segments.
+    #[inline(always)]
     pub(super) fn is_time_to_probe(&self, w: &Window, now: Time) -> bool {
         let rounds = (self.target_inflight(w) / w.smss).at_most(RENO_ROUNDS);
-        now > self.cycle_began + self.probe_wait || self.rounds_since_probe_up as f64 >= rounds
+        now > self.cycle_began + self.probe_wait || number(self.rounds_since_probe_up) >= rounds
     }
 
     /// `IsTimeToCruise`.
@@ -106,6 +111,7 @@ impl Bbr3 {
     }
 
     /// `InflightWithHeadroom`.
+    #[inline]
     pub(super) fn inflight_with_headroom(&self, w: &Window) -> f64 {
         let headroom = (HEADROOM * self.inflight_longterm).at_least(w.smss);
         match self.inflight_longterm.is_infinite() {
@@ -138,6 +144,7 @@ impl Bbr3 {
     }
 
     /// `AdaptLongTermModel`; whether it has decided on a state.
+    #[inline(always)]
     fn adapt_long_term(&mut self, w: &Window, rs: &Sample) -> bool {
         if self.ack_phase == AckPhase::Starting && self.round_start {
             self.ack_phase = AckPhase::Feedback;

@@ -7,9 +7,9 @@ use super::probe_bw::AckPhase;
 use super::{Bbr3, LEAST, PROBE_RTT_CWND_GAIN, Sample, State};
 
 /// `MinRTTFilterLen`.
-const MIN_RTT_WINDOW: Span = Span::from_millis(10_000);
+pub(super) const MIN_RTT_WINDOW: Span = Span::from_millis(10_000);
 /// `ProbeRTTInterval`.
-const INTERVAL: Span = Span::from_millis(5000);
+pub(super) const INTERVAL: Span = Span::from_millis(5000);
 /// `ProbeRTTDuration`.
 const DURATION: Span = Span::from_millis(200);
 
