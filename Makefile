@@ -13,7 +13,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs coverage fmt lock clean
+.PHONY: help setup demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp coverage fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make docs         the Rust API and the scenario schema, in target/doc"
+	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
 	@echo "make types        the Python types of a result, from the schema of the Rust side"
 	@echo "make fmt          format Rust and Python"
@@ -67,10 +68,13 @@ wasm:
 	@scripts/wasm
 	@echo "target/wasm/bentpipe.wasm"
 
-docs: setup
+docs: setup which-tcp
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace --quiet
 	$(BIN)/python -c 'from bentpipe import _core; print(_core.schema())' > target/doc/scenario.schema.json
 	@echo "target/doc/bentpipe_sim/index.html"
+
+which-tcp: setup
+	$(BIN)/python scripts/which_tcp.py
 
 types: setup
 	$(BIN)/python -m bentpipe.typed

@@ -164,13 +164,18 @@ def _value(comparison: "Comparison", variant: "Variant") -> str:
 
 
 def _change(number: Estimate) -> str:
-    sign = "+" if number["mean"] > 0 else ""
+    sign = "+" if number["mean"] > 0 and _is_seen(number) else ""
     return sign + _rounded(number)
 
 
 def _rounded(number: Estimate) -> str:
     """Write a share in per cent with three digits, which is what an interval leaves of it."""
-    return percent({**number, "mean": _three(number["mean"])})
+    return percent({**number, "mean": _three(number["mean"]) if _is_seen(number) else 0.0})
+
+
+def _is_seen(number: Estimate) -> bool:
+    """Say whether a share is more than nothing in hundredths of a per cent."""
+    return abs(number["mean"]) >= 5e-5
 
 
 def _whole(share: float) -> str:
