@@ -153,6 +153,12 @@ def _maker(control: Any) -> tuple[Callable[..., object], list[str]]:
     return _Copies(control), []
 
 
+def kind_and_object(control: _core.OwnControl) -> tuple[type[Control], Control | None]:
+    """Give the class of a control that was registered, and the object, if it was one."""
+    maker: Any = control.make
+    return (type(maker.of), maker.of) if isinstance(maker, _Copies) else (maker, None)
+
+
 class Named:
     """Puts names in the place of controls in settings, and knows the controls by their names."""
 

@@ -4,7 +4,6 @@
 import pickle
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -291,9 +290,3 @@ def test_what_cannot_be_used_is_one_line(load: Callable[[], object], message: st
         load()
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_a_sweep_keeps_scenarios_as_texts_and_refuses_controls_in_python(tmp_path: Path) -> None:
-    with pytest.raises(bp.InputError, match=r"without controls in Python, found reduces$"):
-        bp.sweep(with_control(Reduces), {"flows.download.bytes": ["1 kB"]}, out=tmp_path / "found")
-    assert not (tmp_path / "found").exists()

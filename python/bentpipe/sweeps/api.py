@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bentpipe import checks, runner
+from bentpipe.control import Named
 from bentpipe.errors import InputError
 from bentpipe.scenario import Scenario
 from bentpipe.statistics import MOST_RUNS as MOST_REPLICATIONS
@@ -15,6 +16,7 @@ from bentpipe.sweeps.cluster import Cluster
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.driver import Counts, Threads, Workers, run_missing
 from bentpipe.sweeps.result import Sweep
+from bentpipe.sweeps.sources import sources
 from bentpipe.sweeps.work import Base
 from bentpipe.sweeps.work import check as wrong_with
 
@@ -49,7 +51,8 @@ def sweep(
         A scenario, or what `bentpipe.Scenario.load` takes.
     vary
         As ``{"flows.download.variant": ["reno", "sack"], "links.satellite.loss.probability":
-        "1e-6..1e-2:log:5"}``: every combination is a point.
+        "1e-6..1e-2:log:5"}``: every combination is a point. A `Control`, its class or an object, may stand
+        for a control's name.
     out
         A new folder, or that of the same sweep, which goes on.
     runs
@@ -100,11 +103,11 @@ def sweep(
 
 
 def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed: int) -> Design:
-    if own := [control.name for control in scenario.controls]:
-        wanted = "a scenario whose text says all, without controls in Python"
-        raise InputError(f"scenario: expected {wanted}, found {', '.join(own)}")
-    base = Base(scenario.file, scenario.toml(seed), seed)
-    points = points_of(_pairs(vary), sample, seed)
+    named = Named(scenario.controls)
+    pairs = _pairs(vary, named)
+    own = tuple(named.known)
+    base = Base(scenario.file, scenario.toml(seed), seed, sources(own), own)
+    points = points_of(pairs, sample, seed)
     if len(points) * runs > MOST_RUNS:
         raise InputError(
             f"--vary: expected at most {MOST_RUNS:,} runs, found {len(points):,} points with {runs:,} each"
@@ -114,12 +117,14 @@ def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed:
     return Design(scenario.title, base, points, runs)
 
 
-def _pairs(vary: Any) -> list[tuple[str, Any]]:
+def _pairs(vary: Any, named: Named) -> list[tuple[str, Any]]:
     try:
         if isinstance(vary, str | bytes):
             raise TypeError
         pairs = [(key, values) for key, values in (vary.items() if isinstance(vary, Mapping) else vary)]
-        pairs = [(key, values if isinstance(values, str) else list(values)) for key, values in pairs]
+        pairs = [
+            (key, values if isinstance(values, str) else named.names(list(values))) for key, values in pairs
+        ]
     except (TypeError, ValueError):
         raise InputError(
             f'vary: expected keys with values, as {{"tcp.mss": ["500 B", "1460 B"]}}, found {vary!r}'

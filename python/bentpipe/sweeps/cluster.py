@@ -1,15 +1,18 @@
 """A Dask cluster that runs the batches of a sweep."""
 
 import logging
+import pickle
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from importlib import import_module
 from typing import Any
 
-from bentpipe.errors import InputError
+from bentpipe.errors import InputError, RunError
 from bentpipe.sweeps.design import Design
-from bentpipe.sweeps.work import Done, Job, simulate, who
+from bentpipe.sweeps.sources import modules
+from bentpipe.sweeps.work import Base, Done, Job, simulate, who
 
 _WAIT_S = 10
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^/\s]+:\d{1,5}")
@@ -39,7 +42,7 @@ class Cluster:
             ) from error
         # It tells of workers that come and go; what matters here is said in a line.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        self._design = design
+        self._work = _work(design.base)
         self._killed: type[BaseException] = distributed.KilledWorker
         self._client: Any
         try:
@@ -82,7 +85,7 @@ class Cluster:
 
     def submit(self, jobs: Sequence[Job]) -> Future[Done]:
         """Begin a batch on a worker; when that dies, on another one."""
-        future: Future[Done] = self._executor.submit(simulate, self._design.base, list(jobs))
+        future: Future[Done] = self._executor.submit(*self._work, list(jobs))
         return future
 
     def lost(self, error: BaseException) -> str | None:
@@ -93,6 +96,34 @@ class Cluster:
         """Take back what was not begun, and leave the cluster to others."""
         self._executor.shutdown(wait=False)
         self._client.close()
+
+
+def _work(base: Base) -> tuple[Callable[..., Done], Base | bytes]:
+    """Give what a worker calls, and with what: controls in Python take their classes along."""
+    if not base.controls:
+        return simulate, base
+    cloudpickle = import_module("cloudpickle")
+    # A class is sent whole: the workers need not have the module that it is in.
+    own = [sys.modules[name] for name in modules(base.controls) if name != "__main__"]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return _simulate_packed, cloudpickle.dumps(base)
+    except Exception as error:
+        wanted = "expected controls that can be sent to other machines"
+        raise InputError(f"--on: {wanted}, found one that cannot ({_line(error)})") from error
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _simulate_packed(base: bytes, jobs: Sequence[Job]) -> Done:
+    try:
+        # It comes from who gives out the work.
+        unpacked = pickle.loads(base)  # noqa: S301
+    except Exception as error:
+        raise RunError(f"--on: a worker cannot use the controls in Python ({_line(error)})") from error
+    return simulate(unpacked, jobs)
 
 
 def _line(error: BaseException) -> str:

@@ -33,7 +33,9 @@ class Design:
     def identity(self) -> str:
         """What a folder of this sweep bears; the number of replications is no part of it."""
         axes = [[axis.key, axis.values] for axis in self.points.axes]
-        text = json.dumps([self.base.text, self.base.seed, axes, self.points.sample])
+        parts = [self.base.text, self.base.seed, axes, self.points.sample]
+        parts += [dict(sorted(self.base.sources.items()))] if self.base.sources else []
+        text = json.dumps(parts)
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     @property
@@ -66,6 +68,7 @@ class Design:
         about = {"bentpipe_sweep": _FORMAT, "identity": self.identity, "scenario": self.title}
         about |= {"scenario_file": self.base.name, "seed": self.base.seed, "runs": self.runs}
         about |= {"points": len(self.points), "sample": self.points.sample}
+        about |= {"controls": dict(self.base.sources)} if self.base.sources else {}
         return dump({**about, "vary": {axis.key: axis.given for axis in self.points.axes}})
 
     @classmethod
@@ -80,7 +83,7 @@ class Design:
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             text = (folder / SCENARIO).read_text(encoding="utf-8")
-            base = Base(about["scenario_file"], text, about["seed"])
+            base = Base(about["scenario_file"], text, about["seed"], about.get("controls", {}))
             points = points_of(list(about["vary"].items()), about["sample"], base.seed)
             design = cls(about["scenario"], base, points, about["runs"])
             changed = design.identity != about["identity"]
@@ -101,6 +104,9 @@ class Design:
         """Say what of `other` is not as it is here."""
         if other.base.text != self.base.text:
             return f"one of another scenario, {other.title!r}, or of other settings or another seed"
+        for name, source in other.base.sources.items():
+            if self.base.sources.get(name, source) != source:
+                return f"one with another {name}, whose source is in its {ABOUT}"
         keys, others = ({axis.key: axis.given for axis in d.points.axes} for d in (self, other))
         for key, given in others.items():
             if keys.get(key) != given:

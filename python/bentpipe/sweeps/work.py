@@ -4,8 +4,10 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from bentpipe import _core
@@ -24,11 +26,16 @@ KINDS = ("flow", "link", "gateway", "handover", "relay", "page")
 
 @dataclass(frozen=True)
 class Base:
-    """The scenario that the points of a sweep change: what errors call it, and its whole text."""
+    """The scenario that the points of a sweep change: what errors call it, and its whole text.
+
+    `sources` says by name what its controls in Python are; `controls` are these, where it is to be run.
+    """
 
     name: str
     text: str
     seed: int
+    sources: Mapping[str, str] = field(default_factory=dict)
+    controls: tuple[_core.OwnControl, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,13 +75,17 @@ def simulate(base: Base, jobs: Sequence[Job], stop: threading.Event | None = Non
             seed = replication_seed(base.seed if scenario is None else scenario.seed, replication)
             digest, run, error = None, None, unusable
             if scenario is not None:
-                digest = hashlib.sha256(scenario.toml(seed).encode()).hexdigest()
+                digest = _digest(base, scenario.toml(seed))
                 try:
                     run = json.loads(scenario.simulate(seed=seed, progress=progress).json())
                 except Stopped:
                     return gathered.done(began)
                 except RunError as wrong:
                     error = str(wrong)
+                except Exception as wrong:
+                    if not base.controls:
+                        raise
+                    error = _raised(wrong)
             gathered.add(point, replication, seed, digest, run, error)
     return gathered.done(began)
 
@@ -92,7 +103,24 @@ def who() -> tuple[str, str]:
 
 
 def _changed(base: Base, settings: Sequence[tuple[str, str]]) -> _core.Scenario:
-    return _core.Scenario(base.name, list(settings), base.text.encode(), base.name)
+    own = list(base.controls)
+    return _core.Scenario(base.name, list(settings), base.text.encode(), base.name, controls=own)
+
+
+def _digest(base: Base, text: str) -> str:
+    """Give the hash of all that makes a run: its text, and the sources of its controls in Python."""
+    digest = hashlib.sha256(text.encode())
+    if base.sources:
+        digest.update(json.dumps(base.sources, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def _raised(error: Exception) -> str:
+    """Say in a line what a hook has raised, and where."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    told = " ".join(str(error).split())
+    place = f"{PurePath(where.filename).name}:{where.lineno}, {where.name}"
+    return f"{type(error).__name__}{': ' if told else ''}{told} ({place})"
 
 
 def _watching(stop: threading.Event) -> Any:
