@@ -26,6 +26,7 @@ help:
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make docs         the Rust API and the scenario schema, in target/doc"
 	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
+	@echo "make wheel        a wheel for Linux and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
 	@echo "make types        the Python types of a result, from the schema of the Rust side"
 	@echo "make fmt          format Rust and Python"
@@ -75,6 +76,15 @@ docs: setup which-tcp
 
 which-tcp: setup
 	$(BIN)/python scripts/which_tcp.py
+
+# Zig links against the glibc of 2018, so that the wheel runs wherever pip takes manylinux_2_28.
+wheel: setup
+	$(BIN)/pip install 'ziglang>=0.13,<1'
+	rm -rf target/wheels
+	PATH="$(BIN):$$PATH" $(BIN)/maturin build --release --strip --zig --compatibility manylinux_2_28 --out target/wheels
+	$(BIN)/maturin sdist --out target/wheels
+	PYTHON="$(PYTHON)" scripts/try-wheel target/wheels/*.whl
+	@ls target/wheels/*
 
 types: setup
 	$(BIN)/python -m bentpipe.typed
