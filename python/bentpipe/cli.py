@@ -14,6 +14,7 @@ from bentpipe.ending import Ending, discard
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.command import live
 from bentpipe.options import Commands, File, Folder, Precision, Whole, set_option
+from bentpipe.own import controls_in, controls_option
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
 from bentpipe.terminal import prepare, print_json
@@ -97,6 +98,7 @@ def cli(context: click.Context) -> None:
 @cli.command(short_help="Run a scenario and show what it measured.")
 @click.argument("scenario", shell_complete=scenarios)
 @set_option
+@controls_option
 @_seed
 @click.option(
     "--runs",
@@ -139,6 +141,7 @@ def cli(context: click.Context) -> None:
 def run(
     scenario: str,
     settings: tuple[tuple[str, str], ...],
+    controls: tuple[Path, ...],
     seed: int | None,
     runs: int | None,
     precision: float | None,
@@ -177,7 +180,7 @@ def run(
     ):
         if given and there is None:
             raise InputError(f"{option} needs {needed}: it says what is recorded there")
-    loaded = Scenario.load(scenario, settings)
+    loaded = Scenario.load(scenario, settings, controls_in(controls))
     if recorded := Recorded.at(scenario):
         if warning := recorded.warning():
             click.echo(f"bentpipe: {warning}", err=True)
@@ -187,7 +190,7 @@ def run(
             seed = recorded.settings["seed"]
     Subjects.of(loaded, series)
     check_scenario(loaded, flows)
-    with Staging(loaded.files) as staging:
+    with Staging([*loaded.files, *controls]) as staging:
         folder = staging.result_folder(out, "--out") if out else None
         plan = runner.Plan(
             seed=seed,

@@ -50,7 +50,8 @@ def compare(
     scenario
         A scenario, or what `bentpipe.Scenario.load` takes.
     variants
-        At least two, as ``["sack", "cubic", "bbr3"]``; the others gain or lose over the first. A mapping
+        At least two, as ``["sack", "cubic", "bbr3"]``; the others gain or lose over the first. The names of
+        the scenario's controls in Python are variants too. A mapping
         gives them names of your own, and takes settings as `Scenario.with_` does beside names of variants:
         ``{"cubic": "cubic", "mine": {"flows.*.control": Mine}}``.
     runs
@@ -82,7 +83,7 @@ def compare(
         Ctrl-C, or somebody set `stop`.
     """
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-    chosen = _chosen(variants)
+    chosen = _chosen(variants, [control.name for control in loaded.controls])
     names = tuple(chosen)
     patterns = checks.texts("flows", flows)
     if runs is None and precision is None:
@@ -162,7 +163,7 @@ class _Found:
         return tuple(found), tuple(broken)
 
 
-def _chosen(variants: Any) -> dict[str, Any]:
+def _chosen(variants: Any, own: Sequence[str]) -> dict[str, Any]:
     """Give what each name stands for: a variant that exists, or settings."""
     if isinstance(variants, Mapping):
         checks.texts("variants", list(variants))
@@ -173,7 +174,7 @@ def _chosen(variants: Any) -> dict[str, Any]:
             twice = next(name for place, name in enumerate(names) if name in names[:place])
             raise InputError(f"variants: expected each variant once, found {twice!r} twice")
         chosen = {name: name for name in names}
-    known = [name for name, _ in _core.variants()]
+    known = [*(name for name, _ in _core.variants()), *own]
     for name in chosen.values():
         if isinstance(name, str) and name not in known:
             close = get_close_matches(name.lower(), known, 1)

@@ -7,6 +7,7 @@ import click
 from bentpipe.completion import scenarios, variants
 from bentpipe.errors import InputError
 from bentpipe.options import Command, Precision, Whole, set_option
+from bentpipe.own import controls_in, controls_option
 from bentpipe.terminal import print_json
 
 _MOST_FAILURES = 10
@@ -47,6 +48,7 @@ _MOST_FAILURES = 10
     help="Draw what limits each variant into a .png or .svg file; with it, --explain goes without saying.",
 )
 @set_option
+@controls_option
 @click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
 @click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
 @click.option("--markdown", is_flag=True, help="The table as Markdown.")
@@ -61,6 +63,7 @@ def compare(
     explain: bool,
     plot: Path | None,
     settings: tuple[tuple[str, str], ...],
+    controls: tuple[Path, ...],
     seed: int | None,
     threads: int | None,
     markdown: bool,
@@ -81,11 +84,11 @@ def compare(
     forms = {"--markdown": markdown, "--csv": as_csv, "--json": as_json}
     if len(asked := [option for option, given in forms.items() if given]) > 1:
         raise InputError(f"{asked[1]}: expected one form of the table, found {asked[0]} too")
-    loaded = Scenario.load(scenario, settings)
+    loaded = Scenario.load(scenario, settings, controls_in(controls))
     if plot is not None:
         explain = True
         picture_format(plot)
-        Outputs(loaded.files).add(plot, "--plot")
+        Outputs([*loaded.files, *controls]).add(plot, "--plot")
     names = [name.strip() for name in variants.split(",")]
     try:
         found = api.compare(

@@ -99,18 +99,21 @@ class Measure:
 def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> Scenario:
     """Give the scenario in which the flows that fit `patterns`, or all of them, have this variant.
 
+    A control in Python that the scenario knows is one too: what is not said of the recovery is the profile's.
+
     Raises
     ------
     InputError
         No flow fits a pattern, or a flow says its recovery and control itself.
     """
+    key = "control" if variant in {control.name for control in scenario.controls} else "variant"
     if not patterns:
-        return scenario.with_({"flows.*.variant": variant})
+        return scenario.with_({f"flows.*.{key}": variant})
     check_scenario(scenario, patterns)
     written: Mapping[str, Any] = scenario.to_dict()["flows"]
     named = [{"name": name, "group": None} for name in written]
     fitting = [flow["name"] for flow in chosen(named, patterns)]  # type: ignore[arg-type]
-    return scenario.with_({"flows": {name: {"variant": variant} for name in fitting}})
+    return scenario.with_({"flows": {name: {key: variant} for name in fitting}})
 
 
 def _brings_pages(flow: Flow, written: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ import click
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
 from bentpipe.options import Command, Folder, Setting, Whole, set_option
+from bentpipe.own import controls_in, controls_option
 from bentpipe.terminal import print_json
 
 _json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
@@ -72,6 +73,7 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
     "--on", metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://10.0.0.1:8786."
 )
 @set_option
+@controls_option
 @click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
 @click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
 @_json
@@ -83,6 +85,7 @@ def sweep(
     out: Path,
     on: str | None,
     settings: tuple[tuple[str, str], ...],
+    controls: tuple[Path, ...],
     seed: int | None,
     threads: int | None,
     as_json: bool,
@@ -99,7 +102,7 @@ def sweep(
         raise InputError(
             "--threads: expected a sweep on this machine, found --on, whose workers have their own"
         )
-    loaded = Scenario.load(scenario, settings)
+    loaded = Scenario.load(scenario, settings, controls_in(controls))
 
     def told(counts: Counts) -> None:
         if counts.other_engine:

@@ -17,6 +17,7 @@ from bentpipe.sweeps.store import dataset, files
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
+    from matplotlib.axes import Axes
 
 METRICS = ("goodput_bps", "retransmitted_segments", "timeouts", "rtt_mean_s")
 """What is shown of each point unless something else is asked for."""
@@ -148,6 +149,44 @@ class Sweep:
                 known = [value for place in places if (value := column[place]) is not None]
                 numbers.append(estimate(known) if known else None)
             yield Group(key, tuple(numbers))
+
+    def plot(
+        self,
+        x: str,
+        y: str,
+        by: Sequence[str] = (),
+        where: Mapping[str, str] | None = None,
+        axes: "Axes | None" = None,
+    ) -> "Axes":
+        """Draw the mean of `y` with its 95 % interval over the values of `x`, as ``bentpipe plot`` does.
+
+        Parameters
+        ----------
+        x
+            A key that was varied.
+        y
+            A measured number, as ``"goodput_bps"``.
+        by
+            A line for each combination of the values of these: keys that were varied, or ``name``.
+        where
+            Only rows with these values, as ``{"name": "download"}``.
+        axes
+            Of matplotlib, to draw in; by default those of a new figure of pyplot.
+
+        Raises
+        ------
+        InputError
+            A name is none of the sweep's, or points that differ otherwise would be mixed.
+        """
+        from bentpipe.style import house_style
+        from bentpipe.sweeps.picture import draw
+
+        with house_style():
+            if axes is None:
+                from matplotlib import pyplot
+
+                axes = pyplot.figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
+            return draw(self, axes, x, y, by, where)
 
     def require(self, names: Sequence[str], known: Sequence[str], what: str) -> None:
         """See that each of `names` is one of those `known`.

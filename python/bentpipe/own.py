@@ -1,0 +1,71 @@
+"""Controls of one's own on the command line: the classes that a Python file defines."""
+
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bentpipe.errors import InputError
+
+if TYPE_CHECKING:
+    from bentpipe.control import Control
+
+controls_option: Callable[..., Any] = click.option(
+    "--controls",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE.py",
+    help="Run this Python file, whose classes of bentpipe.Control flows may name; repeatable.",
+)
+
+
+def controls_in(paths: Sequence[Path]) -> list[type["Control"]]:
+    """Run the files, and give the named classes of `bentpipe.Control` that they define.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or run, or defines none.
+    """
+    return [control for path in paths for control in _classes(path)]
+
+
+def _classes(path: Path) -> list[type["Control"]]:
+    from bentpipe.control import Control
+
+    module = ModuleType(f"controls of {path}")
+    module.__file__ = str(path)
+    try:
+        code = compile(path.read_bytes(), path, "exec")
+    except OSError as error:
+        raise InputError(
+            f"--controls {path}: expected a Python file, found none that can be read ({error.strerror})"
+        ) from error
+    except (SyntaxError, ValueError) as error:
+        place = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
+        told = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise InputError(f"--controls {path}{place}: expected Python, found {told}") from error
+    sys.modules[module.__name__] = module
+    # As for a program of its own: what lies beside it can be imported.
+    sys.path.append(str(path.parent))
+    try:
+        exec(code, vars(module))  # noqa: S102
+    except Exception as error:
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+        ]
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"--controls {path}:{lines[-1] if lines else 1}: {told}") from error
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Control) and value.__module__ == module.__name__
+    ]
+    named = [control for control in dict.fromkeys(found) if control.name]
+    if not named:
+        raise InputError(f"--controls {path}: expected a class of bentpipe.Control with a name, found none")
+    return named

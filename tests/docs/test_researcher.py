@@ -1,0 +1,76 @@
+"""A researcher's afternoon: the notebook from a link in a dictionary to its pictures, and five commands."""
+
+import ast
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pyarrow.parquet as pq
+from nbclient import NotebookClient
+
+from conftest import ROOT, Bentpipe
+
+NOTEBOOK = ROOT / "docs" / "notebooks" / "researcher.ipynb"
+PAGE = ROOT / "docs" / "researcher.md"
+LOSS, DELAY, CONTROL = "links.satellite.loss.probability", "links.satellite.delay", "flows.download.control"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def shown(cell: Any) -> set[str]:
+    """Give the kinds of what a cell shows."""
+    return {kind for output in cell.outputs for kind in output.get("data", {})}
+
+
+def test_the_notebook_runs_from_a_link_to_its_pictures(tmp_path: Path) -> None:
+    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in code), "kept without outputs"
+    resources = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
+    kinds = [shown(cell) for cell in code]
+    assert sum("text/html" in kind for kind in kinds) >= 4
+    assert any("image/png" in kind for kind in kinds)
+    table = pq.read_table(tmp_path / "sweep" / "rows.parquet")
+    assert set(table[CONTROL].to_pylist()) == {"standard", "cubic", "bbr3", "hybla"}
+    assert (tmp_path / "goodput.svg").stat().st_size > 10_000
+
+
+def test_the_same_in_the_shell_in_five_commands(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    (link,), (control,) = blocks("toml"), blocks("python")
+    (tmp_path / "link.toml").write_text(link)
+    (tmp_path / "hybla.py").write_text(control)
+    commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
+    assert len(commands) == 5
+    told = []
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        result = bentpipe(*arguments)
+        assert (program, result.returncode) == ("bentpipe", 0), result.stderr
+        told.append(result.stdout)
+    assert "hybla is limited most by: " in told[1]
+    table = pq.read_table(tmp_path / "sweep" / "rows.parquet", filters=[("kind", "=", "flow")])
+    assert (table.num_rows, table["error"].null_count) == (240, 240)
+    about = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
+    assert list(about["controls"]) == ["hybla"]
+    assert (tmp_path / "goodput.svg").stat().st_size > 10_000
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == [
+        "goodput.svg", "hybla.py", "link.toml", "sweep",
+    ]  # fmt: skip
+
+
+def test_page_and_notebook_have_the_same_link_and_control() -> None:
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    (link,) = (source for source in sources if "from_dict" in source)
+    tables = link[link.index("(") + 1 : link.rindex(")")]
+    assert ast.literal_eval(tables.strip().rstrip(",")) == tomllib.loads(blocks("toml")[0])
+    (hooks,) = re.findall(r"    def .*\n\n", blocks("python")[0] + "\n\n", re.DOTALL)
+    assert any(hooks.strip() in source for source in sources)
