@@ -3,6 +3,7 @@
 import math
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -14,6 +15,7 @@ from typing import Any, TypedDict
 
 from bentpipe import checks
 from bentpipe._core import RunResult
+from bentpipe.batches import Batch, how_many
 from bentpipe.errors import InputError, Interrupted, RunError
 from bentpipe.measured import Result
 from bentpipe.output import Outputs
@@ -365,30 +367,41 @@ class _Job:
         # Of each run under way: its share of simulated time, and its events.
         self._reached: dict[int, tuple[float, int]] = {}
         self._finished = 0
+        self._spent_s = 0.0
         self._events = 0
 
     def results(self) -> Generator[Run]:
         """Give the results of each replication, one scenario after the other, while the caller wants more."""
         threads = min(self._plan.threads or len(os.sched_getaffinity(0)), self._total)
         pool = ThreadPoolExecutor(threads)
-        ahead: deque[Future[RunResult]] = deque()
-        waiting = iter(range(self._total))
+        ahead: deque[Future[Batch]] = deque()
+        begun = 0
         try:
             with Reporter(self._title) as reporter:
-                for _ in range(self._total):
-                    ahead.extend(pool.submit(self._one, k) for k in islice(waiting, threads - len(ahead)))
-                    result = ahead.popleft()
+                while self._finished < self._total:
+                    left = self._total - self._finished
+                    size, most = how_many(left, self._finished, self._spent_s, threads)
+                    while begun < self._total and len(ahead) < most:
+                        numbers = range(begun, min(begun + size, self._total))
+                        ahead.append(pool.submit(self._batch, numbers))
+                        begun = numbers.stop
+                    batch = ahead.popleft()
                     while True:
-                        if reporter.due():
-                            reporter.update(self._share(), self._detail())
-                        if result.done() or wait([result], timeout=0.2).done:
-                            break
                         if self._told_to_stop.is_set():
                             raise KeyboardInterrupt
-                    run = parse(result.result().json())
-                    self._finished += 1
-                    self._events += int(run["engine"]["events"])  # type: ignore[arg-type]
-                    yield run
+                        if reporter.due():
+                            reporter.update(self._share(), self._detail())
+                        if batch.done() or wait([batch], timeout=0.2).done:
+                            break
+                    done = batch.result()
+                    self._spent_s += done.spent_s
+                    for result in done.results:
+                        run = parse(result.json())
+                        self._finished += 1
+                        self._events += int(run["engine"]["events"])  # type: ignore[arg-type]
+                        yield run
+                    if done.error is not None:
+                        raise done.error
         except KeyboardInterrupt:
             raise Interrupted("interrupted; nothing was written") from None
         finally:
@@ -397,18 +410,29 @@ class _Job:
                 self._changed.wait_for(lambda: self._under_way == 0)
             pool.shutdown(cancel_futures=True)
 
-    def _one(self, number: int) -> RunResult:
+    def _batch(self, numbers: range) -> Batch:
+        """Run some; the error of one ends them, and those before it have their results."""
         with self._changed:
             if self._stop.is_set():
                 raise _Stopped
             self._under_way += 1
+        began = time.monotonic()
+        results: list[RunResult] = []
+        error: Exception | None = None
         try:
-            return self._simulate(number)
+            for number in numbers:
+                if self._stop.is_set():
+                    raise _Stopped
+                results.append(self._simulate(number))
+        except Exception as wrong:
+            error = wrong
         finally:
             with self._changed:
                 self._under_way -= 1
-                self._reached.pop(number, None)
+                for number in numbers:
+                    self._reached.pop(number, None)
                 self._changed.notify_all()
+        return Batch(results, error, time.monotonic() - began)
 
     def _simulate(self, number: int) -> RunResult:
         replication, which = divmod(number, len(self._scenarios))

@@ -106,7 +106,7 @@ class Fold:
             if page["page"] not in kept:
                 kept[page["page"]] = {key: self._node(None) for key in ("start_s", "response_s")}
             for key, node in kept[page["page"]].items():
-                _add(node, page[key])  # type: ignore[literal-required]
+                cast(_Leaf, node).add(page[key])  # type: ignore[literal-required]
         for failure in failures(run):
             often, reasons = self._failures.get(failure.flow, (0, {}))
             self._failures[failure.flow] = (often + 1, {**reasons, failure.reason: None})
@@ -227,14 +227,19 @@ _Node: TypeAlias = dict[str, Any] | list[Any] | _Leaf
 
 
 def _add(node: Any, value: Any) -> None:
-    if isinstance(node, _Leaf):
-        node.add(value)
-    elif isinstance(node, dict):
-        for key, part in node.items():
-            _add(part, value[key])
-    else:
-        for part, entry in zip(node, value, strict=True):
-            _add(part, entry)
+    pairs = (
+        ((part, value[key]) for key, part in node.items())
+        if isinstance(node, dict)
+        else zip(node, value, strict=True)
+    )
+    for part, one in pairs:
+        if not isinstance(part, _Leaf):
+            _add(part, one)
+        # Most are numbers, and a call for each would be most of what a short run costs.
+        elif type(one) is float or type(one) is int:
+            part._values.append(one)
+        else:
+            part.add(one)
 
 
 def _combined(node: Any) -> Any:
