@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bentpipe.measured import Result, Table
     from bentpipe.runner import replicate, run
     from bentpipe.scenario import Scenario
-    from bentpipe.statistics import Failure
+    from bentpipe.statistics import Failure, bootstrap
     from bentpipe.sweeps.api import sweep
     from bentpipe.sweeps.result import Sweep
     from bentpipe.traces import Trace, Traces
@@ -50,6 +50,7 @@ __all__ = [
     "Trace",
     "Traces",
     "Window",
+    "bootstrap",
     "compare",
     "replicate",
     "run",
@@ -63,7 +64,7 @@ _HOMES = {
     "measured": ("Result", "Table"),
     "runner": ("replicate", "run"),
     "scenario": ("Scenario",),
-    "statistics": ("Failure",),
+    "statistics": ("Failure", "bootstrap"),
     "sweeps.api": ("sweep",),
     "sweeps.result": ("Sweep",),
     "traces": ("Trace", "Traces"),

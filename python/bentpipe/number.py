@@ -1,10 +1,18 @@
 """A measured value of a single run, or what several replications say of it."""
 
-from typing import NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+Interval = Literal["student-t", "bootstrap"]
+"""How an interval of a mean is made: by Student's t, or by the bootstrap (BCa)."""
+
+INTERVALS: tuple[Interval, ...] = ("student-t", "bootstrap")
 
 
 class Estimate(TypedDict):
-    """A mean over replications with the half-width of its Student-t 95 % confidence interval.
+    """A mean over replications with the half-width of its 95 % confidence interval.
+
+    The interval is Student's t around the mean. One by the bootstrap has its ends in `low` and `high`; it
+    need not be the same on both sides, and `ci95` is half of its width.
 
     `values` are the replications themselves, in the order of their seeds, where they were kept to be compared
     with another's; JSON is without them.
@@ -13,6 +21,8 @@ class Estimate(TypedDict):
     mean: float
     ci95: float | None
     n: int
+    low: NotRequired[float]
+    high: NotRequired[float]
     values: NotRequired[tuple[float, ...]]
 
 

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import click
 
 from bentpipe.completion import settings
+from bentpipe.number import INTERVALS
 from bentpipe.share import share
 
 
@@ -108,6 +109,14 @@ _NAMES_OF_FILES = {
     ".svg": "bentpipe plot SCENARIO --out FILE draws to a file",
     ".txt": f"{_IN_FOLDER}, result.json and series.parquet",
 }
+
+interval_option = click.option(
+    "--interval",
+    type=click.Choice(INTERVALS),
+    default=INTERVALS[0],
+    show_default=True,
+    help="How 95 % intervals are made: by Student's t, or by the bootstrap (BCa).",
+)
 
 _OTHER_COMMANDS = {
     "emulate": "bentpipe live interop runs our TCP against the kernel's over a TUN device",

@@ -3,11 +3,12 @@
 import hashlib
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
+from bentpipe.number import Interval
 from bentpipe.results import Estimate, Page, Run
 
 MINIMUM_RUNS = 10
@@ -15,6 +16,9 @@ MINIMUM_RUNS = 10
 
 MOST_RUNS = 1_000_000
 """The most replications that may be asked for: they make a mean a thousand times as sharp as one run."""
+
+RESAMPLES = 9_999
+"""How often the bootstrap draws the values again."""
 
 _KEPT_RUNS = 1000
 _KEPT_VALUES = 1 << 24
@@ -32,24 +36,77 @@ def replication_seed(base: int, replication: int) -> int:
     return int.from_bytes(digest, "big") >> 11
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """Give mean, half-width of the Student-t 95 % interval, and number of `values` (at least one).
+def estimate(values: Sequence[float], interval: Interval = "student-t") -> Estimate:
+    """Give mean, half-width of the 95 % interval, and number of `values` (at least one).
 
     The half-width is ``None`` for a single value, which says nothing of its spread.
     """
     n = len(values)
     if n == 1:
         return {"mean": float(values[0]), "ci95": None, "n": 1}
-    if min(values) == max(values):
-        # Divided and multiplied again, a value may come out a bit beside itself.
-        return {"mean": float(values[0]), "ci95": 0.0, "n": n}
-    centre = math.fsum(values) / n
+    # Divided and multiplied again, a value may come out a bit beside itself.
+    equal = min(values) == max(values)
+    centre = float(values[0]) if equal else math.fsum(values) / n
+    if interval == "bootstrap":
+        low, high = bootstrap(values)
+        return {"mean": centre, "ci95": (high - low) / 2, "n": n, "low": low, "high": high}
+    if equal:
+        return {"mean": centre, "ci95": 0.0, "n": n}
     return _interval(n, centre, math.fsum((value - centre) ** 2 for value in values))
 
 
-def paired(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
+def paired(ours: Sequence[float], theirs: Sequence[float], interval: Interval = "student-t") -> Estimate:
     """Give the estimate of how much larger `ours` are than `theirs`, which met the same seeds one by one."""
-    return estimate([one - other for one, other in zip(ours, theirs, strict=True)])
+    return estimate([one - other for one, other in zip(ours, theirs, strict=True)], interval)
+
+
+def bootstrap(
+    values: Sequence[float], statistic: Callable[..., Any] | None = None, *, seed: int = 0
+) -> tuple[float, float]:
+    """Give the ends of the 95 % interval of a statistic of `values`, at least two, by the bootstrap.
+
+    It is BCa, bias-corrected and accelerated (Efron 1987), from 9,999 samples, by `scipy.stats.bootstrap`.
+
+    Parameters
+    ----------
+    values
+        One number of each replication, in any unit; the ends have the same.
+    statistic
+        The mean by default; else a function of an array and its ``axis``, as ``numpy.median``.
+    seed
+        Of the samples, so that the same values give the same ends.
+
+    Raises
+    ------
+    ValueError
+        There are fewer than two values.
+    """
+    import numpy as np
+    from scipy import stats
+
+    if len(values) < 2:
+        raise ValueError(f"expected at least two values to draw from, found {len(values)}")
+    if min(values) == max(values):
+        return float(values[0]), float(values[0])
+    drawn = stats.bootstrap(
+        (np.asarray(values, dtype=float),),
+        np.mean if statistic is None else statistic,
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        method="BCa",
+        rng=np.random.default_rng(seed),
+    )
+    return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)
+
+
+def jain(values: Sequence[float]) -> float:
+    """Give Jain's index of fairness, (Σx)² / (n Σx²) (Chiu and Jain 1989).
+
+    It is 1 when all are equal, also when nobody has anything, and 1/n when one has everything. A run brings
+    its own, which the engine makes of the goodputs of its flows.
+    """
+    squares = math.fsum(value * value for value in values)
+    return math.fsum(values) ** 2 / (len(values) * squares) if squares > 0 else 1.0
 
 
 @dataclass(frozen=True)

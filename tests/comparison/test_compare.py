@@ -249,3 +249,18 @@ def test_the_library_names_what_it_was_given(lossy: Path) -> None:
     udp += 'app = "cbr"\n'
     with pytest.raises(bp.InputError):
         bp.compare(bp.Scenario.from_toml(udp + 'rate = "64 kbit/s"\n'), ["sack", "reno"])
+
+
+def test_intervals_by_the_bootstrap_are_of_the_same_differences(lossy: Path, bentpipe: Bentpipe) -> None:
+    found = bp.compare(bp.Scenario.load(lossy), ["newreno", "cubic"], runs=6, interval="bootstrap")
+    newreno, cubic = found["newreno"], found["cubic"]
+    assert cubic.gain is not None
+    low, high = bp.bootstrap([a - b for a, b in zip(cubic.values, newreno.values, strict=True)])
+    first = newreno.value["mean"]
+    assert (cubic.gain["low"], cubic.gain["high"]) == pytest.approx((low / first, high / first))
+    assert newreno.value["low"] == bp.bootstrap(newreno.values)[0]
+    asked = ["compare", str(lossy), "--variants", "newreno,cubic", "--runs", "6", "--json"]
+    told = json.loads(bentpipe(*asked, "--interval", "bootstrap").stdout)
+    assert [row["gain"] for row in told["variants"]] == [variant.gain for variant in found.variants]
+    with pytest.raises(bp.InputError, match="interval: expected student-t or bootstrap, found 'normal'"):
+        bp.compare(bp.Scenario.load(lossy), ["newreno", "cubic"], interval="normal")  # type: ignore[arg-type]

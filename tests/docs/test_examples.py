@@ -38,6 +38,12 @@ def test_the_page_of_own_controls_runs_and_its_newreno_is_short(tmp_path: Path) 
     run("\n".join(program), tmp_path)
 
 
+def test_the_page_of_statistics_runs(tmp_path: Path) -> None:
+    program = blocks("docs/statistics.md", "python")
+    assert program
+    run("\n".join(program), tmp_path)
+
+
 def test_the_example_of_the_readme_runs_on_the_scenario_of_the_readme(tmp_path: Path) -> None:
     (scenario,) = blocks("README.md", "toml")
     (program,) = blocks("README.md", "python")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from bentpipe import papers, runner
-from bentpipe.papers.adalr.fairness import jain
 from bentpipe.papers.adalr.runs import busy_percent, finished, utilization
 from bentpipe.results import Run
 from bentpipe.scenario import Scenario
+from bentpipe.statistics import jain
 from conftest import RowsOf
 
 PAPER = papers.read(papers.folder() / "adalr")

@@ -156,11 +156,6 @@ def test_a_moved_flow_of_unknown_scale_is_left_alone() -> None:
     assert unknown > 2 * known
 
 
-def test_jains_index() -> None:
-    assert runs.jain([3.0, 3.0, 3.0]) == pytest.approx(1.0)
-    assert runs.jain([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
-
-
 def test_the_index_settles_when_it_stays_high() -> None:
     times = np.arange(1.0, 10.05, 0.1)
     index = np.where(times < 7.0, 0.5, 1.0)

@@ -3,10 +3,13 @@ import tracemalloc
 from collections.abc import Iterable
 from typing import cast
 
+import numpy as np
 import pytest
 
+import bentpipe as bp
+from bentpipe import statistics
 from bentpipe.results import Estimate, Run, mean
-from bentpipe.statistics import Failure, Fold, estimate, paired, replication_seed
+from bentpipe.statistics import Failure, Fold, bootstrap, estimate, jain, paired, replication_seed
 
 
 def test_an_estimate_by_hand() -> None:
@@ -178,3 +181,68 @@ def test_seeds_of_replications_differ_and_depend_on_the_base() -> None:
     assert max(seeds) < 2**53
     # Fixed for ever: a published interval can be computed again.
     assert [replication_seed(1, k) for k in (1, 2)] == [2182349314671704, 421894444869487]
+
+
+SKEWED = [1.0, 1.2, 1.3, 1.7, 2.0, 2.2, 9.0, 30.0]
+
+
+def test_the_bootstrap_is_that_of_the_source() -> None:
+    from scipy import stats
+
+    low, high = bootstrap(SKEWED)
+    rng = np.random.default_rng(0)
+    theirs = stats.bootstrap((SKEWED,), np.mean, n_resamples=9_999, method="BCa", rng=rng)
+    assert (low, high) == tuple(theirs.confidence_interval)
+    assert bootstrap(SKEWED) == (low, high)
+    assert bootstrap(SKEWED, seed=1) != (low, high)
+    below, above = bootstrap(SKEWED, np.median)
+    assert 1.2 <= below < 2.0 < above <= 9.0
+
+
+def test_an_interval_by_the_bootstrap_leans_as_its_values_do() -> None:
+    found = estimate(SKEWED, "bootstrap")
+    low, high = found["low"], found["high"]
+    assert low < found["mean"] < high
+    # Student's t would begin below zero, where no value can be.
+    assert found["mean"] - (estimate(SKEWED)["ci95"] or 0.0) < 0 < low
+    assert high - found["mean"] > 2 * (found["mean"] - low)
+    assert found["ci95"] == (high - low) / 2
+    assert estimate([5.0], "bootstrap") == {"mean": 5.0, "ci95": None, "n": 1}
+    assert estimate([5.0, 5.0], "bootstrap") == {"mean": 5.0, "ci95": 0.0, "n": 2, "low": 5.0, "high": 5.0}
+    assert paired([2.0, 4.0, 9.0], [1.0, 2.0, 3.0], "bootstrap")["low"] >= 1.0
+
+
+def test_the_bootstrap_needs_two_values_and_gives_equal_ones_no_width() -> None:
+    assert bootstrap([3.0, 3.0, 3.0]) == (3.0, 3.0)
+    with pytest.raises(ValueError, match="at least two values to draw from, found 1"):
+        bootstrap([3.0])
+
+
+def test_the_bootstrap_covers_the_true_mean_about_as_often_as_it_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(statistics, "RESAMPLES", 399)
+    source = np.random.default_rng(1)
+    covered = 0
+    for _ in range(300):
+        low, high = bootstrap(list(source.normal(5.0, 2.0, 30)))
+        covered += low <= 5.0 <= high
+    # BCa of 30 values covers some 93 % : 279 of 300,
+    # with a standard deviation of 4.4.
+    assert 262 < covered < 296
+
+
+def test_jain_is_one_for_equal_shares_and_one_over_n_for_a_monopoly() -> None:
+    assert jain([3.0, 3.0, 3.0]) == pytest.approx(1.0)
+    assert jain([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
+    assert jain([1.0, 2.0, 3.0]) == pytest.approx(36 / 42)
+    assert jain([0.0, 0.0]) == 1.0
+
+
+def test_jain_is_that_of_the_engine() -> None:
+    flow = {"from": "server", "to": "client", "bytes": "1 MB"}
+    scenario = bp.Scenario.from_dict(
+        {"extends": "preset:geo", "flows": {"a": flow, "b": {**flow, "start": "2 s"}}}
+    )
+    run = bp.run(scenario).run
+    assert jain([cast(float, flow["goodput_bps"]) for flow in run["flows"]]) == pytest.approx(run["jain"])

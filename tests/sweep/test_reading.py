@@ -200,3 +200,16 @@ def test_values_of_python_are_those_of_the_command_line(lossy: Path, tmp_path: P
         lossy, {LOSS: "0.01,0.1", "tcp.timestamps": "true,false"}, out=tmp_path / "b", progress=False
     )
     assert found.design == texts.design
+
+
+def test_intervals_by_the_bootstrap_are_those_of_the_runs(found: bp.Sweep, bentpipe: Bentpipe) -> None:
+    (group,) = found.groups(["name"], ["goodput_bps"], {**CHOSEN, "name": "download"}, interval="bootstrap")
+    (number,) = group.numbers
+    assert isinstance(number, dict)
+    shown = bentpipe("show", str(found.folder), "--interval", "bootstrap", "--json").stdout
+    rows = json.loads(shown)["rows"]
+    wanted = [row for row in rows if row["name"] == "download" and row["settings"] == CHOSEN]
+    assert [row["goodput_bps"] for row in wanted] == [dict(number)]
+    assert number["low"] <= number["mean"] <= number["high"]
+    plain = json.loads(bentpipe("show", str(found.folder), "--json").stdout)["rows"]
+    assert all("low" not in (row["goodput_bps"] or {}) for row in plain)

@@ -14,6 +14,7 @@ from bentpipe.comparison.limits import averaged, shares
 from bentpipe.comparison.measure import Measure, with_variant
 from bentpipe.comparison.result import Comparison, Variant, gain, share
 from bentpipe.errors import InputError, ScenarioError
+from bentpipe.number import INTERVALS, Interval
 from bentpipe.results import Run
 from bentpipe.runner import Plan, in_turn
 from bentpipe.scenario import Scenario
@@ -34,6 +35,7 @@ def compare(
     precision: float | None = None,
     flows: Sequence[str] = (),
     explain: bool = False,
+    interval: Interval = "student-t",
     seed: int | None = None,
     threads: int | None = None,
     progress: bool = True,
@@ -64,6 +66,9 @@ def compare(
         TCP.
     explain
         Measure what limits each variant, and say so: see `Variant.limits` and `Comparison.plot`.
+    interval
+        How intervals are made: ``"student-t"``, or ``"bootstrap"`` (BCa) for few runs whose numbers are far
+        from a normal distribution.
     seed
         The first seed, instead of the scenario's own.
     threads
@@ -86,11 +91,13 @@ def compare(
     chosen = _chosen(variants, [control.name for control in loaded.controls])
     names = tuple(chosen)
     patterns = checks.texts("flows", flows)
+    if interval not in INTERVALS:
+        raise InputError(f"interval: expected {' or '.join(INTERVALS)}, found {interval!r}")
     if runs is None and precision is None:
         runs = MINIMUM_RUNS
     plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads)
     several = [_changed(loaded, name, change, patterns) for name, change in chosen.items()]
-    found = _Found(names, several)
+    found = _Found(names, several, interval)
     title = f"comparing {loaded.title}" if progress else None
     precise = plan.precision is None
     # Closed at once, so that no run goes on behind an error.
@@ -111,8 +118,8 @@ def compare(
 
 
 class _Found:
-    def __init__(self, names: Sequence[str], scenarios: Sequence[Scenario]) -> None:
-        self._names, self._scenarios = names, scenarios
+    def __init__(self, names: Sequence[str], scenarios: Sequence[Scenario], interval: Interval) -> None:
+        self._names, self._scenarios, self._interval = names, scenarios, interval
         self._folds = [Fold() for _ in names]
         self._values: list[list[float]] = [[] for _ in names]
         self._limits: list[list[dict[str, float]]] = [[] for _ in names]
@@ -152,9 +159,9 @@ class _Found:
         for name, scenario, fold, values, limits in zip(
             self._names, self._scenarios, self._folds, self._values, self._limits, strict=True
         ):
-            run, value = fold.combined(), estimate(values)
+            run, value = fold.combined(), estimate(values, self._interval)
             carried = measure.carried_bps(scenario, run)
-            over = None if name == self._names[0] else gain(values, self._values[0])
+            over = None if name == self._names[0] else gain(values, self._values[0], self._interval)
             of_link = share(value, carried)
             found.append(Variant(name, value, over, of_link, run, tuple(values), averaged(limits)))
             broken += [(name, failure) for failure in fold.failures()]

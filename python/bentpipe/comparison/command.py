@@ -6,7 +6,8 @@ import click
 
 from bentpipe.completion import scenarios, variants
 from bentpipe.errors import InputError
-from bentpipe.options import Command, Precision, Whole, set_option
+from bentpipe.number import Interval
+from bentpipe.options import Command, Precision, Whole, interval_option, set_option
 from bentpipe.own import controls_in, controls_option
 from bentpipe.terminal import print_json
 
@@ -47,6 +48,7 @@ _MOST_FAILURES = 10
     metavar="FILE",
     help="Draw what limits each variant into a .png or .svg file; with it, --explain goes without saying.",
 )
+@interval_option
 @set_option
 @controls_option
 @click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
@@ -62,6 +64,7 @@ def compare(
     flows: tuple[str, ...],
     explain: bool,
     plot: Path | None,
+    interval: Interval,
     settings: tuple[tuple[str, str], ...],
     controls: tuple[Path, ...],
     seed: int | None,
@@ -98,6 +101,7 @@ def compare(
             precision=precision,
             flows=flows,
             explain=explain,
+            interval=interval,
             seed=seed,
             threads=threads,
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bentpipe.comparison import words
 from bentpipe.comparison.measure import Measure
 from bentpipe.errors import InputError
-from bentpipe.number import Estimate
+from bentpipe.number import Estimate, Interval
 from bentpipe.results import Run, dump, mean
 from bentpipe.statistics import Failure, estimate, paired
 from bentpipe.style import picture_format
@@ -200,9 +200,9 @@ def _html(cells: list[list[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def gain(values: Sequence[float], first: Sequence[float]) -> Estimate | None:
+def gain(values: Sequence[float], first: Sequence[float], interval: Interval) -> Estimate | None:
     """Give how much larger `values` are than those of the first variant, as a share of the first's mean."""
-    return share(paired(values, first), estimate(first)["mean"])
+    return share(paired(values, first, interval), estimate(first)["mean"])
 
 
 def share(number: Estimate, whole: float | None) -> Estimate | None:
@@ -210,8 +210,11 @@ def share(number: Estimate, whole: float | None) -> Estimate | None:
     if not whole:
         return None
     width = number["ci95"]
-    return {
+    part: Estimate = {
         "mean": number["mean"] / whole,
         "ci95": None if width is None else width / whole,
         "n": number["n"],
     }
+    if "low" in number and "high" in number:
+        part |= {"low": number["low"] / whole, "high": number["high"] / whole}
+    return part

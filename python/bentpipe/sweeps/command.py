@@ -8,7 +8,8 @@ import click
 
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
-from bentpipe.options import Command, Folder, Setting, Whole, set_option
+from bentpipe.number import Interval
+from bentpipe.options import Command, Folder, Setting, Whole, interval_option, set_option
 from bentpipe.own import controls_in, controls_option
 from bentpipe.terminal import print_json
 
@@ -130,23 +131,37 @@ def sweep(
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @_metrics
 @_where
+@interval_option
 @_json
-def show(folder: Path, metrics: tuple[str, ...], where: tuple[tuple[str, str], ...], as_json: bool) -> None:
+def show(
+    folder: Path,
+    metrics: tuple[str, ...],
+    where: tuple[tuple[str, str], ...],
+    interval: Interval,
+    as_json: bool,
+) -> None:
     """Show the means of DIR, a folder that `bentpipe sweep --out` wrote, at each of its points."""
     from bentpipe.sweeps.result import Sweep
 
-    _tell(Sweep.open(folder), metrics, dict(where), as_json=as_json)
+    _tell(Sweep.open(folder), metrics, dict(where), as_json=as_json, interval=interval)
 
 
-def _tell(sweep: Any, metrics: tuple[str, ...], where: dict[str, str], *, as_json: bool) -> None:
+def _tell(
+    sweep: Any,
+    metrics: tuple[str, ...],
+    where: dict[str, str],
+    *,
+    as_json: bool,
+    interval: Interval = "student-t",
+) -> None:
     from bentpipe.sweeps.show import as_json as json_of
     from bentpipe.sweeps.show import print_sweep
     from bentpipe.table import console
 
     if as_json:
-        print_json(json_of(sweep, metrics, where))
+        print_json(json_of(sweep, metrics, where, interval))
     else:
-        print_sweep(sweep, console(), metrics, where)
+        print_sweep(sweep, console(), metrics, where, interval)
 
 
 def is_sweep(results: tuple[str, ...]) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bentpipe.errors import InputError
+from bentpipe.number import Interval
 from bentpipe.results import Number
 from bentpipe.statistics import estimate
 from bentpipe.sweeps.design import Design
@@ -124,11 +125,12 @@ class Sweep:
         metrics: Sequence[str],
         where: Mapping[str, str] | None = None,
         points: int | None = None,
+        interval: Interval = "student-t",
     ) -> Iterator[Group]:
         """Give the mean of each metric, with its interval, over the rows that have the same values of `by`.
 
-        They come in the order of the points. Rows that have none of the metrics, and points from number
-        `points` on, are left out.
+        `interval` says how: ``"student-t"``, or ``"bootstrap"``. Groups come in the order of the points. Rows
+        that have none of the metrics, and points from number `points` on, are left out.
 
         Raises
         ------
@@ -147,7 +149,7 @@ class Sweep:
             numbers = []
             for column in values:
                 known = [value for place in places if (value := column[place]) is not None]
-                numbers.append(estimate(known) if known else None)
+                numbers.append(estimate(known, interval) if known else None)
             yield Group(key, tuple(numbers))
 
     def plot(

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from bentpipe.layout import MAXIMUM_ROWS, new_table
+from bentpipe.number import Interval
 from bentpipe.results import Number
 from bentpipe.sweeps.result import METRICS, Sweep
 from bentpipe.units import count, counted, percent, quantity, seconds
@@ -16,7 +17,9 @@ _MOST_ERRORS = 5
 _UNITS = {"_bps": "bit/s", "_bytes": "B"}
 
 
-def as_json(sweep: Sweep, metrics: Sequence[str], where: Mapping[str, str]) -> dict[str, Any]:
+def as_json(
+    sweep: Sweep, metrics: Sequence[str], where: Mapping[str, str], interval: Interval = "student-t"
+) -> dict[str, Any]:
     """Give what was swept, and the means at every point as ``{mean, ci95, n}``."""
     design = sweep.design
     metrics = metrics or METRICS
@@ -27,7 +30,7 @@ def as_json(sweep: Sweep, metrics: Sequence[str], where: Mapping[str, str]) -> d
             "name": group.values[1],
             **dict(zip(metrics, group.numbers, strict=True)),
         }
-        for group in sweep.groups(["point", "name", *sweep.keys], metrics, where)
+        for group in sweep.groups(["point", "name", *sweep.keys], metrics, where, interval=interval)
     ]
     return {
         "scenario": design.title,
@@ -43,7 +46,13 @@ def as_json(sweep: Sweep, metrics: Sequence[str], where: Mapping[str, str]) -> d
     }
 
 
-def print_sweep(sweep: Sweep, to: Console, metrics: Sequence[str], where: Mapping[str, str]) -> None:
+def print_sweep(
+    sweep: Sweep,
+    to: Console,
+    metrics: Sequence[str],
+    where: Mapping[str, str],
+    interval: Interval = "student-t",
+) -> None:
     """Print the mean at each point, the first ones of many, and what failed."""
     design = sweep.design
     metrics = metrics or METRICS
@@ -57,7 +66,7 @@ def print_sweep(sweep: Sweep, to: Console, metrics: Sequence[str], where: Mappin
     runs = f"{counted(len(design.points), 'point')}, {counted(design.runs, 'run')} each"
     to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed})", highlight=False)
     groups = list(
-        sweep.groups(["name", "point", *sweep.keys], metrics, where, _enough(sweep, metrics, where))
+        sweep.groups(["name", "point", *sweep.keys], metrics, where, _enough(sweep, metrics, where), interval)
     )
     names = {group.values[0] for group in groups}
     broken = {point: 0 for point, _, _ in failed}

@@ -9,6 +9,7 @@ import numpy as np
 
 from bentpipe.papers.common import plain
 from bentpipe.reproduction import Context, Row
+from bentpipe.statistics import jain
 from bentpipe.style import GREY, ORANGE, picture
 
 from .runs import COLOURS, DELAYED_ACK, LABELS, higher, shorter
@@ -24,11 +25,6 @@ class Shares:
 
     own: tuple[float, ...]
     common: tuple[float, ...]
-
-
-def jain(values: Sequence[float]) -> float:
-    """Give Jain's index of fairness, equation 3."""
-    return math.fsum(values) ** 2 / (len(values) * math.fsum(value**2 for value in values))
 
 
 def shares(

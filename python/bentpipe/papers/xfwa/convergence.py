@@ -9,10 +9,11 @@ import numpy as np
 from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import over
 from bentpipe.reproduction import Context
+from bentpipe.statistics import jain
 from bentpipe.style import CYCLE, GREY, picture
 
 from .over_time import Series
-from .runs import SEEDS, STAGED, jain
+from .runs import SEEDS, STAGED
 from .schemes import SCHEMES, on_network
 from .staged import BUFFER, CHANGES_S, END_S, WORDS, Staged, staged
 

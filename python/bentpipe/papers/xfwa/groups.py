@@ -11,6 +11,7 @@ from bentpipe.papers.common import curve, flows, over, plain, seeded
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Row
 from bentpipe.results import Estimate, Run
+from bentpipe.statistics import jain
 from bentpipe.style import CYCLE, picture
 
 from .coming_and_going import styles
@@ -26,7 +27,6 @@ from .runs import (
     buffers,
     busy,
     claims,
-    jain,
     scheme,
     segments,
     span,

@@ -8,6 +8,7 @@ import numpy as np
 from bentpipe.papers.common import flows, link, plain
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Number, Run
+from bentpipe.statistics import jain
 from bentpipe.style import BLUE, GREEN, ORANGE
 
 SCHEMES = ("tcp", "xfwa")
@@ -136,12 +137,6 @@ def drop_rate(run: Run) -> float:
     one = link(run, BOTTLENECK)
     dropped, delivered = plain(one["dropped_packets"]), plain(one["delivered_packets"])
     return 100 * dropped / (dropped + delivered)
-
-
-def jain(values: Sequence[float]) -> float:
-    """Give Jain's index: 1 when all are equal, 1/n when one has everything."""
-    squares = sum(value * value for value in values)
-    return sum(values) ** 2 / (len(values) * squares) if squares > 0 else 1.0
 
 
 def fairness(run: Run, prefix: str = "") -> float:

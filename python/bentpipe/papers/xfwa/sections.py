@@ -8,6 +8,7 @@ from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import flows, link, over, plain, seeded
 from bentpipe.reproduction import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
+from bentpipe.statistics import jain
 
 from .equation import BUFFER_KB, EIGHT, LONG, ROOM_S, sums, windows
 from .groups import means
@@ -26,7 +27,6 @@ from .runs import (
     buffers,
     busy,
     claims,
-    jain,
     moments,
     on_links,
     only_on,

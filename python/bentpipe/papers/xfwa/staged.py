@@ -7,9 +7,10 @@ import numpy as np
 
 from bentpipe.plot import Subject
 from bentpipe.reproduction import Context, Settings
+from bentpipe.statistics import jain
 
 from .over_time import Bottleneck, Series, acked
-from .runs import BOTTLENECK, SEEDS, STAGED, jain, moments, scheme
+from .runs import BOTTLENECK, SEEDS, STAGED, moments, scheme
 
 NAMES = [f"connection{number}" for number in range(1, 9)]
 LATE_S = 5.0
