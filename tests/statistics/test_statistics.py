@@ -197,6 +197,7 @@ def test_the_bootstrap_is_that_of_the_source() -> None:
     assert bootstrap(SKEWED, seed=1) != (low, high)
     below, above = bootstrap(SKEWED, np.median)
     assert 1.2 <= below < 2.0 < above <= 9.0
+    assert bootstrap([1.0, 2.0, 2.0, 2.0, 3.0, 9.0], np.median) == (1.5, 6.0)
 
 
 def test_an_interval_by_the_bootstrap_leans_as_its_values_do() -> None:
