@@ -183,6 +183,7 @@ class Store:
         BentpipeError
             They cannot be written.
         """
+        import pyarrow as pa
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
@@ -198,10 +199,12 @@ class Store:
                 with pq.ParquetWriter(_hidden(whole), rows.schema, compression="zstd") as writer:
                     for first in range(0, points, step):
                         wanted = (pc.field("point") >= first) & (pc.field("point") < first + step)
-                        some = rows.to_table(filter=wanted)
+                        some = rows.to_table(filter=wanted, batch_readahead=1, fragment_readahead=1)
                         # The sort is stable: the rows of a run stay in their order.
                         order = pc.sort_indices(some, [("point", "ascending"), ("replication", "ascending")])
                         writer.write_table(some.take(order).combine_chunks())
+                        del some, order
+                        pa.default_memory_pool().release_unused()
                     writer.add_key_value_metadata(about)
                 _settle(whole)
             except OSError as error:
