@@ -46,6 +46,14 @@ class Broken(bp.Control):
 
     def on_loss(self, w, loss):
         raise ZeroDivisionError("no window\\nat all")
+
+
+class Tiny(bp.Control):
+    name = "tiny"
+
+    def on_loss(self, w, loss):
+        w.cwnd = 1.0
+        return True
 """
 
 
@@ -147,10 +155,11 @@ def test_another_object_is_another_sweep(mine: Any, tmp_path: Path) -> None:
 
 
 def test_what_a_hook_raises_is_the_error_of_its_row(mine: Any, tmp_path: Path) -> None:
-    found = sweep(SCENARIO, {CONTROL: [mine.Broken, mine.Gentle]}, tmp_path / "found", runs=2)
+    found = sweep(SCENARIO, {CONTROL: [mine.Broken, mine.Gentle, mine.Tiny]}, tmp_path / "found", runs=2)
     line = 1 + MODULE.splitlines().index('        raise ZeroDivisionError("no window\\nat all")')
     told = f"ZeroDivisionError: no window at all (controls_of_mine.py:{line}, on_loss)"
-    assert found.failed() == [(0, 0, told), (0, 1, told)]
+    given = "ValueError: cwnd: expected at least a segment of 1460 bytes, found 1"
+    assert found.failed() == [(0, 0, told), (0, 1, told), (2, 0, given), (2, 1, given)]
     assert [row[CONTROL] for row in rows(tmp_path / "found", "flow")] == ["gentle", "gentle"]
 
 

@@ -116,11 +116,12 @@ def _digest(base: Base, text: str) -> str:
 
 
 def _raised(error: Exception) -> str:
-    """Say in a line what a hook has raised, and where."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    told = " ".join(str(error).split())
-    place = f"{PurePath(where.filename).name}:{where.lineno}, {where.name}"
-    return f"{type(error).__name__}{': ' if told else ''}{told} ({place})"
+    """Say in a line what a hook has raised, and where; of what a hook has given, there is no place."""
+    told = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    if not frames:
+        return told
+    return f"{told} ({PurePath(frames[-1].filename).name}:{frames[-1].lineno}, {frames[-1].name})"
 
 
 def _watching(stop: threading.Event) -> Any:
