@@ -13,7 +13,7 @@ from bentpipe.completion import reproductions, scenarios
 from bentpipe.ending import Ending, discard
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.command import live
-from bentpipe.options import Commands, File, Folder, Precision, Whole, set_option
+from bentpipe.options import Commands, File, Folder, Precision, Whole, command_line, set_option
 from bentpipe.own import controls_in, controls_option
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
@@ -321,7 +321,11 @@ def plot(
 
 @cli.command(short_help="Hold a paper's numbers and claims against ours.")
 @click.argument("what", metavar="[PAPER[/ITEM]]", default="", shell_complete=reproductions)
-@click.option("--report", type=_folder, help="Write an HTML page with a picture of each item to this folder.")
+@click.option(
+    "--report",
+    type=_folder,
+    help="Write index.html, a page with a picture of each item, and result.json here.",
+)
 @click.option(
     "--cache",
     type=_folder,
@@ -338,7 +342,9 @@ def reproduce(
     from bentpipe import reproduction, table
     from bentpipe.finished import Cache
 
-    outcome = reproduction.reproduce(what, Cache.at(cache, off=no_cache), threads=threads, report=report)
+    outcome = reproduction.reproduce(
+        what, Cache.at(cache, off=no_cache), threads=threads, report=report, command=command_line()
+    )
     if as_json:
         print_json(reproduction.as_json(outcome))
     else:

@@ -1,11 +1,14 @@
 """Kinds of values on the command line, and what is said of commands and options that are not there."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from bentpipe.completion import settings
+from bentpipe.errors import InputError
 from bentpipe.number import INTERVALS
 from bentpipe.share import share
 
@@ -117,6 +120,25 @@ interval_option = click.option(
     show_default=True,
     help="How 95 % intervals are made: by Student's t, or by the bootstrap (BCa).",
 )
+
+
+def page_file(path: Path) -> Path:
+    """Give the file of a page.
+
+    Raises
+    ------
+    InputError
+        Its name ends otherwise than in .html.
+    """
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report: expected a file name that ends in .html, found {path}")
+    return path
+
+
+def command_line() -> str:
+    """Give the command that was typed, so that it can be typed again."""
+    return shlex.join(["bentpipe", *sys.argv[1:]])
+
 
 _OTHER_COMMANDS = {
     "emulate": "bentpipe live interop runs our TCP against the kernel's over a TUN device",

@@ -59,7 +59,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """An item with its rows and its own table; `picture` is the file beside the report, if there is one."""
+    """An item with its rows and its own table; `picture` is its part of the page."""
 
     paper: Paper
     item: Item
@@ -69,9 +69,16 @@ class Reproduced:
 
 
 def reproduce(
-    what: str, cache: Cache, *, threads: int | None = None, report: Path | None = None
+    what: str,
+    cache: Cache,
+    *,
+    threads: int | None = None,
+    report: Path | None = None,
+    command: str = "",
 ) -> list[Reproduced]:
     """Reproduce ``PAPER/ITEM``, ``PAPER``, or with an empty name every paper; write a report if asked for.
+
+    The report names the `command` that it was asked for by, if there was one.
 
     Raises
     ------
@@ -83,7 +90,7 @@ def reproduce(
     try:
         chosen = _select(what)
         cache.require_writable()
-        return _reproduce(chosen, cache, threads or len(os.sched_getaffinity(0)), report)
+        return _reproduce(chosen, cache, threads or len(os.sched_getaffinity(0)), report, command)
     except KeyboardInterrupt:
         kept = f"finished runs are kept in {cache.folder}" if cache.folder else "nothing was written"
         raise Interrupted(f"interrupted; {kept}") from None
@@ -116,7 +123,11 @@ def verdict_counts(results: Iterable[Reproduced]) -> dict[str, dict[Verdict, int
 
 
 def _reproduce(
-    chosen: Sequence[tuple[Paper, Sequence[Item]]], cache: Cache, threads: int, report: Path | None
+    chosen: Sequence[tuple[Paper, Sequence[Item]]],
+    cache: Cache,
+    threads: int,
+    report: Path | None,
+    command: str,
 ) -> list[Reproduced]:
     if report is not None:
         _expect_own_files(chosen, cache, report)
@@ -131,23 +142,17 @@ def _reproduce(
             contexts.append(context)
     if report is None:
         return results
-    from bentpipe.report import write_report
+    from bentpipe.reports.reproducing import write_report
 
-    return write_report(results, contexts, report)
+    return write_report(results, contexts, report, command)
 
 
 def _expect_own_files(chosen: Sequence[tuple[Paper, Sequence[Item]]], cache: Cache, report: Path) -> None:
     """See, before anything runs, that the report replaces no file of a paper and no finished run."""
     read = [path for paper, _ in chosen for path in paper.folder.rglob("*") if path.is_file()]
     outputs = Outputs([*read, *(cache.folder.glob("*.json") if cache.folder else ())])
-    pictures = [picture_name(paper, item) for paper, items in chosen for item in items if item.draw]
-    for name in ("index.html", "result.json", *pictures):
+    for name in ("index.html", "result.json"):
         outputs.add(report / name, "--report")
-
-
-def picture_name(paper: Paper, item: Item) -> str:
-    """Give the name of an item's picture beside the report."""
-    return f"{paper.name}-{item.name}.png"
 
 
 def _select(what: str) -> list[tuple[Paper, list[Item]]]:

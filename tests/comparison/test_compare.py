@@ -264,3 +264,22 @@ def test_intervals_by_the_bootstrap_are_of_the_same_differences(lossy: Path, ben
     assert [row["gain"] for row in told["variants"]] == [variant.gain for variant in found.variants]
     with pytest.raises(bp.InputError, match="interval: expected student-t or bootstrap, found 'normal'"):
         bp.compare(bp.Scenario.load(lossy), ["newreno", "cubic"], interval="normal")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("told.txt", "--report: expected a file name that ends in .html, found told.txt"),
+        ("mine.html", "--report: "),
+    ],
+)
+def test_a_report_is_a_page_and_replaces_no_scenario(
+    lossy: Path, bentpipe: Bentpipe, tmp_path: Path, name: str, said: str
+) -> None:
+    (tmp_path / "mine.html").write_text(lossy.read_text())
+    there = files_in(tmp_path)
+    told = bentpipe("compare", "mine.html", "--variants", "newreno,cubic", "--report", name)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.count("\n") == 1
+    assert said in told.stderr
+    assert files_in(tmp_path) == there

@@ -209,10 +209,9 @@ def test_the_report_cites_explains_and_shows(folder: Path) -> None:
     for item in sack.ITEMS:
         assert item.about, item.name
         assert f'id="sack-{item.name}"' in page
-    expected = {f"sack-{name}.png" for name in PICTURES} | {"index.html", "result.json"}
-    assert {path.name for path in folder.iterdir()} == expected
-    for name in PICTURES:
-        assert (folder / f"sack-{name}.png").read_bytes().startswith(b"\x89PNG"), name
+    assert {path.name for path in folder.iterdir()} == {"index.html", "result.json"}
+    assert page.count("<figure ") == len(PICTURES)
+    assert page.count("<svg") + page.count('src="data:image/png') == len(PICTURES)
 
 
 def test_a_report_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

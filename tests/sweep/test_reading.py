@@ -213,3 +213,22 @@ def test_intervals_by_the_bootstrap_are_those_of_the_runs(found: bp.Sweep, bentp
     assert number["low"] <= number["mean"] <= number["high"]
     plain = json.loads(bentpipe("show", str(found.folder), "--json").stdout)["rows"]
     assert all("low" not in (row["goodput_bps"] or {}) for row in plain)
+
+
+def test_a_report_of_a_sweep_replaces_none_of_its_files(found: bp.Sweep, bentpipe: Bentpipe) -> None:
+    told = bentpipe("show", str(found.folder), "--report", "told.csv")
+    assert (told.returncode, told.stderr.count("\n")) == (2, 1)
+    assert "--report: expected a file name that ends in .html, found told.csv" in told.stderr
+    told = bentpipe("show", str(found.folder), "--y", "bandwidth", "--report", "told.html")
+    assert told.returncode == 2
+    assert "expected a measured number" in told.stderr
+
+
+def test_a_report_has_the_rows_and_what_they_came_from(found: bp.Sweep, tmp_path: Path) -> None:
+    found.report(tmp_path / "told.html", ["goodput_bps"], {"name": "download", VARIANT: "sack"})
+    text = (tmp_path / "told.html").read_text(encoding="utf-8")
+    assert text.count("<tr>") == 1 + 6
+    assert "2 Mbit/s" in text
+    assert "only name" in text
+    assert "[flows.download]" in text
+    assert "https://" not in text.replace("https://github.com/leeoniya/uPlot", "")

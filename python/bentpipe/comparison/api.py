@@ -113,7 +113,15 @@ def compare(
     variants_found, broken = found.variants(measure)
     first_seed = loaded.seed if plan.seed is None else plan.seed
     return Comparison(
-        loaded.title, first_seed, found.runs, measure, names[0], variants_found, precise, broken
+        loaded.title,
+        first_seed,
+        found.runs,
+        measure,
+        names[0],
+        variants_found,
+        precise,
+        broken,
+        loaded.toml(first_seed),
     )
 
 

@@ -7,7 +7,7 @@ import click
 from bentpipe.completion import scenarios, variants
 from bentpipe.errors import InputError
 from bentpipe.number import Interval
-from bentpipe.options import Command, Precision, Whole, interval_option, set_option
+from bentpipe.options import Command, Precision, Whole, command_line, interval_option, page_file, set_option
 from bentpipe.own import controls_in, controls_option
 from bentpipe.terminal import print_json
 
@@ -48,6 +48,12 @@ _MOST_FAILURES = 10
     metavar="FILE",
     help="Draw what limits each variant into a .png or .svg file; with it, --explain goes without saying.",
 )
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write an HTML page that needs nothing beside it, with pictures and tables.",
+)
 @interval_option
 @set_option
 @controls_option
@@ -64,6 +70,7 @@ def compare(
     flows: tuple[str, ...],
     explain: bool,
     plot: Path | None,
+    report: Path | None,
     interval: Interval,
     settings: tuple[tuple[str, str], ...],
     controls: tuple[Path, ...],
@@ -88,10 +95,13 @@ def compare(
     if len(asked := [option for option, given in forms.items() if given]) > 1:
         raise InputError(f"{asked[1]}: expected one form of the table, found {asked[0]} too")
     loaded = Scenario.load(scenario, settings, controls_in(controls))
+    outputs = Outputs([*loaded.files, *controls])
     if plot is not None:
         explain = True
         picture_format(plot)
-        Outputs([*loaded.files, *controls]).add(plot, "--plot")
+        outputs.add(plot, "--plot")
+    if report is not None:
+        outputs.add(page_file(report), "--report")
     names = [name.strip() for name in variants.split(",")]
     try:
         found = api.compare(
@@ -113,6 +123,9 @@ def compare(
         click.echo(f"bentpipe: the precision was not reached in {found.runs:,} runs", err=True)
     if plot is not None:
         found.plot(plot)
+    if report is not None:
+        found.report(report, command_line())
+        click.echo(f"Wrote {report}", err=True)
     if as_json:
         print_json(found.to_dict())
     elif as_csv or markdown:

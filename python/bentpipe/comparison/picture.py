@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from bentpipe.comparison.limits import LIMITS
 from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain
+from bentpipe.sweeps.picture import unit_of
 
 if TYPE_CHECKING:
     from bentpipe.comparison.result import Comparison
@@ -21,6 +22,31 @@ _COLOURS = {
 }
 _NUMBERED, _NAMED = 5, 22
 """Per cent from which on there is room for the number, and for the name too."""
+
+
+def draw_values(comparison: "Comparison", path: Path) -> None:
+    """Draw the number compared, with its intervals and the best at the top, to a .png or .svg file."""
+    variants = comparison.variants
+    bulk = comparison.measure.higher_is_better
+    scale, unit = unit_of(comparison.measure.metric, [variant.value["mean"] for variant in variants])
+    with picture(path, (7.5, 1.0 + 0.3 * len(variants)), about=comparison.scenario) as figure:
+        axes = figure.add_subplot()
+        for place, variant in enumerate(variants):
+            centre, half = variant.value["mean"], variant.value["ci95"] or 0.0
+            low, high = variant.value.get("low", centre - half), variant.value.get("high", centre + half)
+            axes.errorbar(
+                [centre / scale],
+                [place],
+                xerr=[[(centre - low) / scale], [(high - centre) / scale]],
+                color=BLUE,
+                marker="o",
+                capsize=3,
+            )
+        axes.set_yticks(range(len(variants)), [plain(variant.name) for variant in variants])
+        axes.set_ylim(len(variants) - 0.5, -0.5)
+        axes.set_xlim(left=0)
+        axes.set_xlabel(f"{'goodput' if bulk else 'mean response time'} ({unit})")
+        axes.set_title(plain(comparison.scenario))
 
 
 def draw_limits(comparison: "Comparison", path: Path) -> None:

@@ -80,6 +80,8 @@ class Comparison:
         Whether the precision that was asked for was reached.
     failures
         By variant, the flows that broke.
+    text
+        The scenario as one text, before it had a variant.
     """
 
     scenario: str
@@ -90,6 +92,7 @@ class Comparison:
     variants: tuple[Variant, ...]
     precise: bool
     failures: tuple[tuple[str, Failure], ...]
+    text: str = ""
 
     def __getitem__(self, name: str) -> Variant:
         for variant in self.variants:
@@ -173,6 +176,18 @@ class Comparison:
         picture_format(Path(path))
         with Staging() as staging:
             draw_limits(self, staging.file(Path(path)))
+
+    def report(self, path: str | os.PathLike[str], command: str = "") -> None:
+        """Write it as an HTML page that needs nothing beside it; `command` says there what made it.
+
+        Raises
+        ------
+        BentpipeError
+            The file cannot be written; what was there stays.
+        """
+        from bentpipe.reports.comparing import page_of
+
+        page_of(self, command).write(Path(path))
 
     def to_arrow(self) -> "pa.Table":
         """Give the rows as a table of pyarrow."""

@@ -70,11 +70,17 @@ def cells(comparison: "Comparison") -> list[list[str]]:
 def limit_cells(comparison: "Comparison") -> list[list[str]]:
     """Give what limits the variants as texts: headings, then a row for each; what limits none is left out."""
     limits = [variant.limits or {} for variant in comparison.variants]
-    shown = [name for name in LIMITS if any(one[name]["mean"] > 0 for one in limits)]
+    shown = shown_limits(comparison)
     table = [["limited by", *(LIMITS[name] for name in shown)]]
     for variant, one in zip(comparison.variants, limits, strict=True):
         table.append([variant.name, *(_whole(one[name]["mean"]) for name in shown)])
     return table
+
+
+def shown_limits(comparison: "Comparison") -> list[str]:
+    """Give the limits that some variant meets, in the order of the table."""
+    limits = [variant.limits or {} for variant in comparison.variants]
+    return [name for name in LIMITS if any(one[name]["mean"] > 0 for one in limits)]
 
 
 def explanation(comparison: "Comparison") -> str:

@@ -9,10 +9,25 @@ import click
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
 from bentpipe.number import Interval
-from bentpipe.options import Command, Folder, Setting, Whole, interval_option, set_option
+from bentpipe.options import (
+    Command,
+    Folder,
+    Setting,
+    Whole,
+    command_line,
+    interval_option,
+    page_file,
+    set_option,
+)
 from bentpipe.own import controls_in, controls_option
 from bentpipe.terminal import print_json
 
+_report = click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write an HTML page that needs nothing beside it, with curves and a table of the points.",
+)
 _json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
 _where = click.option(
     "--where",
@@ -132,18 +147,31 @@ def sweep(
 @_metrics
 @_where
 @interval_option
+@_report
 @_json
 def show(
     folder: Path,
     metrics: tuple[str, ...],
     where: tuple[tuple[str, str], ...],
     interval: Interval,
+    report: Path | None,
     as_json: bool,
 ) -> None:
     """Show the means of DIR, a folder that `bentpipe sweep --out` wrote, at each of its points."""
     from bentpipe.sweeps.result import Sweep
 
-    _tell(Sweep.open(folder), metrics, dict(where), as_json=as_json, interval=interval)
+    sweep = Sweep.open(folder)
+    if report is not None:
+        _require_own(page_file(report), sweep)
+        sweep.report(report, metrics, dict(where), command_line())
+        click.echo(f"Wrote {report}", err=True)
+    _tell(sweep, metrics, dict(where), as_json=as_json, interval=interval)
+
+
+def _require_own(report: Path, sweep: Any) -> None:
+    from bentpipe.output import Outputs
+
+    Outputs([path for path in sweep.folder.rglob("*") if path.is_file()]).add(report, "--report")
 
 
 def _tell(

@@ -101,7 +101,7 @@ def _draw(
     sampled = sweep.design.points.sample is not None
     texts = list(dict.fromkeys(value for line in lines.values() for value, _ in line))
     categories = any(isinstance(value, str) for value in texts)
-    scale, unit = _unit(y, [mean(group.numbers[0]) for line in lines.values() for _, group in line])
+    scale, unit = unit_of(y, [mean(group.numbers[0]) for line in lines.values() for _, group in line])
     for number, (values, line) in enumerate(lines.items()):
         known = [(at, group.numbers[0]) for at, group in line if mean(group.numbers[0]) is not None]
         known.sort(key=lambda pair: texts.index(pair[0]) if categories else pair[0])
@@ -134,7 +134,7 @@ def _draw(
         axes.legend()
 
 
-def _unit(metric: str, values: Sequence[float | None]) -> tuple[float, str]:
+def unit_of(metric: str, values: Sequence[float | None]) -> tuple[float, str]:
     """Give what to divide by, and the unit that is then meant."""
     highest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
     prefixes = {"_bps": ("bit/s", 1.0), "_bytes": ("B", 1.0), "_s": ("s", 1e-9)}

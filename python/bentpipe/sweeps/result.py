@@ -1,5 +1,6 @@
 """The rows of a sweep, to read: as a table of every run, and as means over the replications of each point."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,6 +91,29 @@ class Sweep:
         table: Any = self.table()
         stream: object = table.__arrow_c_stream__(requested_schema)
         return stream
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        metrics: Sequence[str] = (),
+        where: Mapping[str, str] | None = None,
+        command: str = "",
+    ) -> None:
+        """Write it as an HTML page that needs nothing beside it, with curves of what is asked for.
+
+        `metrics` are measured numbers, `METRICS` by default; `where` chooses rows by the values of keys or
+        ``name``; `command` says in the page what made it.
+
+        Raises
+        ------
+        InputError
+            A name is none of the sweep's, or no run is there yet.
+        BentpipeError
+            The file cannot be written; what was there stays.
+        """
+        from bentpipe.reports.sweeping import page_of
+
+        page_of(self, metrics, where, command).write(Path(path))
 
     def failed(self) -> list[tuple[int, int, str]]:
         """Give point, replication and error of each run that failed."""

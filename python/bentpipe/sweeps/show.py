@@ -79,7 +79,7 @@ def print_sweep(
         name, point, *values = group.values
         cells = [_plain(value) for value in values]
         cells += [escape(str(name))] if len(names) > 1 else []
-        cells += [_cell(metric, number) for metric, number in zip(metrics, group.numbers, strict=True)]
+        cells += [cell_text(metric, number) for metric, number in zip(metrics, group.numbers, strict=True)]
         cells += [f"{broken.get(point, 0)} of {design.runs}"] if failed else []
         table.add_row(*cells)
     to.print(table)
@@ -102,11 +102,12 @@ def _table(left: Sequence[str], right: Sequence[str]) -> Table:
     for name in left[1:]:
         table.add_column(escape(name), no_wrap=True)
     for name in right:
-        table.add_column(_heading(name), justify="right", no_wrap=True)
+        table.add_column(heading(name), justify="right", no_wrap=True)
     return table
 
 
-def _heading(metric: str) -> str:
+def heading(metric: str) -> str:
+    """Give the name of a measured number without its unit."""
     for ending in ("_bps", "_bytes", "_s"):
         metric = metric.removesuffix(ending)
     return metric.replace("_", " ")
@@ -116,7 +117,8 @@ def _plain(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
 
 
-def _cell(metric: str, number: Number) -> str:
+def cell_text(metric: str, number: Number) -> str:
+    """Write a measured number with its unit and its interval."""
     if metric == "utilization":
         return percent(number)
     if metric.endswith("_s"):
