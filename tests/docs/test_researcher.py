@@ -41,6 +41,16 @@ def test_the_notebook_runs_from_a_link_to_its_pictures(tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "sweep" / "rows.parquet")
     assert set(table[CONTROL].to_pylist()) == {"standard", "cubic", "bbr3", "hybla"}
     assert (tmp_path / "goodput.svg").stat().st_size > 10_000
+    assert_reports(tmp_path)
+
+
+def assert_reports(folder: Path) -> None:
+    variants, sweep = (
+        (folder / f"{name}.html").read_text(encoding="utf-8") for name in ("variants", "sweep")
+    )
+    assert "bbr3 is limited most by: " in variants
+    assert sweep.count("<tr>") == 1 + 48
+    assert "uPlot" in sweep
 
 
 def test_the_same_in_the_shell_in_five_commands(bentpipe: Bentpipe, tmp_path: Path) -> None:
@@ -61,8 +71,9 @@ def test_the_same_in_the_shell_in_five_commands(bentpipe: Bentpipe, tmp_path: Pa
     about = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
     assert list(about["controls"]) == ["hybla"]
     assert (tmp_path / "goodput.svg").stat().st_size > 10_000
+    assert_reports(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == [
-        "goodput.svg", "hybla.py", "link.toml", "sweep",
+        "goodput.svg", "hybla.py", "link.toml", "sweep", "sweep.html", "variants.html",
     ]  # fmt: skip
 
 
