@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bentpipe.flows import Bundle, bundles, chosen
 from bentpipe.layout import MAXIMUM_ROWS, more, new_table
-from bentpipe.results import Flow, Number, Page, mean
+from bentpipe.results import Flow, Number, Page, Transaction, mean
 from bentpipe.units import count, counted, percent, quantity, seconds, spread
 
 _SUM = "\nsum"
@@ -33,7 +33,13 @@ _Key: TypeAlias = Literal[
     "loss_cause_congestion_kept",
     "loss_cause_cuts",
     "loss_cause_needless_cuts",
+    "response_p50_s",
+    "response_p95_s",
+    "response_p99_s",
 ]
+
+QUANTILES: dict[str, _Key] = {"p50": "response_p50_s", "p95": "response_p95_s", "p99": "response_p99_s"}
+"""Of response times, by what a table calls them."""
 
 
 _LOSSES: tuple[_Key, ...] = (
@@ -171,17 +177,18 @@ def loss_cause_table(rows: Rows) -> Table:
     return table
 
 
-def page_table(rows: Rows, pages: Sequence[Page]) -> Table:
-    """Make the table of how long the users of each flow waited for pages."""
-    asked: dict[str, list[Page]] = {}
-    for page in pages:
-        asked.setdefault(page["flow"], []).append(page)
+def waiting_table(rows: Rows, what: str, waited_for: Sequence[Page] | Sequence[Transaction]) -> Table:
+    """Make the table of how long the users of each flow waited for pages, or for transactions: `what`."""
+    asked: dict[str, list[Page | Transaction]] = {}
+    for one in waited_for:
+        asked.setdefault(one["flow"], []).append(one)
     rows = rows.part(lambda flow: flow["name"] in asked)
-    first = rows.header("response, first page", "\nmean")
-    table = new_table("flow", rows.header("pages", _SUM), first, "mean", "least", "most")
+    first = rows.header(f"response, first {what.removesuffix('s')}", "\nmean")
+    quantiles = (rows.header(name, _SPREAD) for name in QUANTILES)
+    table = new_table("flow", rows.header(what, _SUM), first, "mean", "least", "most", *quantiles)
     for row in rows.shown:
-        wanted = [page for flow in row.flows for page in asked[flow["name"]]]
-        responses = [value for page in wanted if (value := mean(page["response_s"])) is not None]
+        wanted = [one for flow in row.flows for one in asked[flow["name"]]]
+        responses = [value for one in wanted if (value := mean(one["response_s"])) is not None]
         firsts = row.values(lambda flow: asked[flow["name"]][0]["response_s"])
         opening = asked[row.flows[0]["name"]][0]["response_s"] if row.alone else _mean(firsts)
         centre = _mean(responses)
@@ -190,6 +197,7 @@ def page_table(rows: Rows, pages: Sequence[Page]) -> Table:
             _name(row),
             f"{len(responses)} of {len(wanted)}",
             *(seconds(value) for value in (opening, centre, *ends)),
+            *(_spread(row, key, seconds, "s") for key in QUANTILES.values()),
         )
     rows.add_rest(table)
     return table

@@ -17,6 +17,7 @@ from bentpipe.results import (
     Page,
     Relay,
     Run,
+    Transaction,
     dump,
 )
 from bentpipe.statistics import Failure, replication_seed
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _Row = TypeVar("_Row", bound=Mapping[str, Any])
 
-What = Literal["flows", "links", "gateways", "handovers", "relays", "pages"]
+What = Literal["flows", "links", "gateways", "handovers", "relays", "pages", "transactions"]
 """The tables of a result."""
 
 _SHOWN = 20
@@ -81,7 +82,7 @@ class Table(Sequence[_Row], Generic[_Row]):
             values = [row.get(key) for row in self._rows]
             if kind == "text":
                 columns[key] = pa.array(values, pa.string()).dictionary_encode()
-            elif not self._combined or key == "page":
+            elif not self._combined or key in ("page", "transaction"):
                 columns[key] = pa.array(values, pa.int64() if kind == "integer" else pa.float64())
             else:
                 for suffix, part in (("", "mean"), ("_ci95", "ci95"), ("_n", "n")):
@@ -161,6 +162,11 @@ class Result:
     def pages(self) -> Table[Page]:
         """The pages that users of HTTP flows asked for."""
         return self._table("pages")
+
+    @cached_property
+    def transactions(self) -> Table[Transaction]:
+        """The transactions, and the transfers of short flows."""
+        return self._table("transactions")
 
     @property
     def seed(self) -> int:

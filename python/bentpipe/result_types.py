@@ -155,6 +155,18 @@ class Flow(TypedDict):
     They have cost no reduction, and the cumulative ACK has not passed them.
     """
 
+    response_p50_s: Number
+    """
+    Median of the response times of its pages, transactions or short transfers that came, in seconds;
+    ``None`` without one.
+    """
+
+    response_p95_s: Number
+    """The response time that 95 % of them are within, in seconds."""
+
+    response_p99_s: Number
+    """The response time that 99 % of them are within, in seconds."""
+
     error: str | None
     """Why the connection ended early; ``None`` when it did not."""
 
@@ -317,6 +329,28 @@ class SeriesRecord(TypedDict):
     """Why it did."""
 
 
+class Transaction(TypedDict):
+    """One transaction, or the transfer of one short connection."""
+
+    flow: str
+    """The flow's name."""
+
+    transaction: int
+    """Its number, from 1."""
+
+    size_bytes: Number
+    """Size of the answer or of the transfer."""
+
+    start_s: Number
+    """When the client asked, or the connection was opened, in seconds."""
+
+    response_s: Number
+    """From the start, before the SYN where there is one, to the last byte, in seconds.
+
+    ``None`` when that did not come.
+    """
+
+
 class Recording(TypedDict):
     """What was recorded of a run beside its numbers."""
 
@@ -359,6 +393,12 @@ class Measured(TypedDict):
 
     pages: list[Page]
     """The pages of HTTP flows: one flow after the other, in the order in which they were asked for."""
+
+    transactions: list[Transaction]
+    """The transactions, and the transfers of short flows.
+
+    One flow after the other, in the order of their starts.
+    """
 
     jain: Number
     """Jain's index over the goodputs of flows that ask for the same.
@@ -406,6 +446,9 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "loss_cause_cuts": "integer",
         "loss_cause_needless_cuts": "integer",
         "loss_cause_open": "integer",
+        "response_p50_s": "number",
+        "response_p95_s": "number",
+        "response_p99_s": "number",
         "error": "text",
     },
     "links": {
@@ -451,6 +494,13 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
     "pages": {
         "flow": "text",
         "page": "integer",
+        "start_s": "number",
+        "response_s": "number",
+    },
+    "transactions": {
+        "flow": "text",
+        "transaction": "integer",
+        "size_bytes": "integer",
         "start_s": "number",
         "response_s": "number",
     },

@@ -20,6 +20,7 @@ from bentpipe.result_types import (
     Recording,
     Relay,
     SeriesRecord,
+    Transaction,
 )
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Run",
     "SeriesRecord",
     "Settings",
+    "Transaction",
     "dump",
     "half_width",
     "mean",

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 from bentpipe.number import Interval
-from bentpipe.results import Estimate, Page, Run
+from bentpipe.results import Estimate, Run
 
 MINIMUM_RUNS = 10
 """Replications before `Fold.precise_enough` may say yes: fewer give intervals that mean little."""
@@ -22,6 +22,10 @@ RESAMPLES = 9_999
 
 _KEPT_RUNS = 1000
 _KEPT_VALUES = 1 << 24
+
+_LISTED = {"pages": "page", "transactions": "transaction"}
+"""Tables whose rows are as many as came in a run, and what numbers those of a flow."""
+_NOTHING_LISTED: dict[str, list[Any]] = {what: [] for what in _LISTED}
 
 
 def replication_seed(base: int, replication: int) -> int:
@@ -144,7 +148,7 @@ class Fold:
         """Runs so far."""
         self._first: Run | None = None
         self._tree: _Node | None = None
-        self._pages: dict[str, dict[int, dict[str, _Node]]] = {}
+        self._listed: dict[str, dict[str, dict[int, dict[str, _Node]]]] = {what: {} for what in _LISTED}
         self._leaves: list[_Leaf] = []
         self._failures: dict[str, tuple[int, dict[str, None]]] = {}
         self._block = _KEPT_RUNS
@@ -153,19 +157,24 @@ class Fold:
         """Take another run of the same scenario."""
         if self._first is None:
             self._first = run
-            self._tree = self._node({**run, "pages": []})
-            self._block = max(MINIMUM_RUNS, min(_KEPT_RUNS, _KEPT_VALUES // len(self._leaves)))
+            self._tree = self._node({**run, **_NOTHING_LISTED})
         elif self.runs % self._block == 0:
             for leaf in self._leaves:
                 leaf.fold()
         self.runs += 1
-        _add(self._tree, {**run, "pages": []})
-        for page in run["pages"]:
-            kept = self._pages.setdefault(page["flow"], {})
-            if page["page"] not in kept:
-                kept[page["page"]] = {key: self._node(None) for key in ("start_s", "response_s")}
-            for key, node in kept[page["page"]].items():
-                cast(_Leaf, node).add(page[key])  # type: ignore[literal-required]
+        _add(self._tree, {**run, **_NOTHING_LISTED})
+        for what, by_flow in self._listed.items():
+            for row in cast(Iterable[dict[str, Any]], run.get(what, ())):
+                kept = by_flow.setdefault(row["flow"], {})
+                number = row[_LISTED[what]]
+                if number not in kept:
+                    kept[number] = {
+                        key: self._node(None) for key in row if key not in ("flow", _LISTED[what])
+                    }
+                for key, node in kept[number].items():
+                    cast(_Leaf, node).add(row[key])
+        if self.runs == 1:
+            self._block = max(MINIMUM_RUNS, min(_KEPT_RUNS, _KEPT_VALUES // len(self._leaves)))
         for failure in failures(run):
             often, reasons = self._failures.get(failure.flow, (0, {}))
             self._failures[failure.flow] = (often + 1, {**reasons, failure.reason: None})
@@ -175,7 +184,7 @@ class Fold:
 
         A number that is missing in some replications (the finish of a flow that did not) is estimated over
         the others, which its ``n`` shows; one that is missing in all stays ``None``. The seed stays the base
-        seed. Pages are combined by flow and number, over the replications that came so far.
+        seed. Pages and transactions are combined by flow and number, over the replications that came so far.
 
         Raises
         ------
@@ -185,13 +194,12 @@ class Fold:
         if self._first is None:
             raise ValueError("no run to combine")
         combined = _combined(self._tree)
-        combined["pages"] = [
-            cast(
-                Page, {"flow": flow, "page": number, **{key: _combined(node) for key, node in nodes.items()}}
-            )
-            for flow, numbered in self._pages.items()
-            for number, nodes in sorted(numbered.items())
-        ]
+        for what, number_of in _LISTED.items():
+            combined[what] = [
+                {"flow": flow, number_of: number, **{key: _combined(node) for key, node in nodes.items()}}
+                for flow, numbered in self._listed[what].items()
+                for number, nodes in sorted(numbered.items())
+            ]
         combined["seed"] = self._first["seed"]
         head = {key: combined.pop(key) for key in ("scenario", "seed")}
         return cast(Run, {**head, "runs": self.runs, **combined})

@@ -16,7 +16,7 @@ from bentpipe.flow_tables import (
     loss_cause_table,
     lost_segments,
     over_udp,
-    page_table,
+    waiting_table,
 )
 from bentpipe.grid import Grid
 from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
@@ -37,7 +37,7 @@ def console() -> Console:
 
 
 def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
-    """Print the flows, what losses cost them, pages, links, gateways, handovers, relays, and the cost.
+    """Print the flows, what losses cost them, pages, transactions, the network, relays, and the cost.
 
     The flows that fit the patterns `flows` have rows of their own, first.
 
@@ -56,7 +56,9 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     if any(map(lost_segments, run["flows"])):
         tables.append(loss_cause_table(rows.part(lost_segments)))
     if run["pages"]:
-        tables.append(page_table(rows, run["pages"]))
+        tables.append(waiting_table(rows, "pages", run["pages"]))
+    if run.get("transactions"):
+        tables.append(waiting_table(rows, "transactions", run["transactions"]))
     tables += network_tables(run, run["links"])
     if run["relays"]:
         tables.append(relay_table(run["relays"]))

@@ -18,7 +18,7 @@ from typing import Literal, NotRequired, TypedDict
 from bentpipe.number import Number
 '''
 
-_ONE_IN_ALL = ("seed", "page", "points", "packets", "bytes", "ended_s")
+_ONE_IN_ALL = ("seed", "page", "transaction", "points", "packets", "bytes", "ended_s")
 """Numbers that replications do not make an estimate of."""
 
 _WIDTH = 106

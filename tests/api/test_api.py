@@ -181,7 +181,7 @@ def numbers(scenario: bp.Scenario) -> str:
     return without_engine(bp.run(scenario, progress=False).json())
 
 
-@pytest.mark.parametrize("name", ["demo.toml", "pages.toml", "leo-handover.toml"])
+@pytest.mark.parametrize("name", ["demo.toml", "pages.toml", "short-flows.toml", "leo-handover.toml"])
 def test_a_pickled_scenario_is_the_same_run(name: str) -> None:
     scenario = bp.Scenario.load(SCENARIOS / name, {"seed": 5})
     again = pickle.loads(pickle.dumps(scenario))  # noqa: S301

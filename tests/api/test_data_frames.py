@@ -22,7 +22,9 @@ def test_the_types_of_a_result_are_those_of_the_rust_side() -> None:
     assert typed.FILE.read_text(encoding="utf-8") == typed.generate(), "run: make types"
 
 
-@pytest.mark.parametrize("name", ["pages.toml", "leo-handover.toml", "relay.toml", "two-flows.toml"])
+@pytest.mark.parametrize(
+    "name", ["pages.toml", "short-flows.toml", "leo-handover.toml", "relay.toml", "two-flows.toml"]
+)
 def test_a_run_has_the_columns_of_the_schema(name: str) -> None:
     result = bp.run(bp.Scenario.load(SCENARIOS / name), progress=False)
     for what, columns in COLUMNS.items():

@@ -17,6 +17,7 @@ CASES: list[tuple[str, dict[str, str]]] = [
     ("scenarios/leo-handover.toml", {}),
     ("scenarios/multimedia.toml", {}),
     ("scenarios/pages.toml", {}),
+    ("scenarios/short-flows.toml", {}),
     ("scenarios/two-flows.toml", {}),
     ("tests/wasm/lossy.toml", {}),
     ("tests/wasm/lossy.toml", {"flows.download.variant": "afc", "links.satellite.loss.ber": "1e-5"}),

@@ -62,6 +62,11 @@ impl Stream {
         radius * libm::cos(2.0 * PI * self.uniform())
     }
 
+    /// Exponential with mean 1, by inversion.
+    pub fn exponential(&mut self) -> f64 {
+        -libm::log(1.0 - self.uniform())
+    }
+
     /// Pareto with mean 1 and this shape, above 1: scale (shape − 1)/shape, by inversion.
     pub fn pareto(&mut self, shape: f64) -> f64 {
         (shape - 1.0) / shape * libm::pow(1.0 - self.uniform(), -1.0 / shape)

@@ -39,6 +39,7 @@ fn key(line: usize, flow: &FlowSpec) -> FlowKey {
     let server = (line / PORTS) as u16;
     let (source_port, destination_port) = match flow.app {
         AppSpec::Http(_) => (80 + server, opener),
+        AppSpec::Transactions(_) => (5001 + server, opener),
         _ => (opener, 5001 + server),
     };
     let (source, destination) = (address(flow.from), address(flow.to));

@@ -109,7 +109,7 @@ impl Engine {
                             last_delivery: None,
                             route,
                             flow: id,
-                            attended: matches!(flow.app, App::Http(_)),
+                            attended: flow.is_attended(),
                             armed: Time::NEVER,
                             armed_next: Time::NEVER,
                         });
@@ -209,7 +209,12 @@ impl Engine {
         if next != Time::NEVER {
             self.net.probe.timers.push(next, target);
         }
-        self.serve_flow(id);
+        if !flow.over && flow.is_idle() {
+            flow.over = true;
+            self.open_flows -= 1;
+        }
+        let connections = flow.called();
+        self.serve_all(connections);
     }
 
     pub(crate) fn links_mut(&mut self) -> &mut [Link] {

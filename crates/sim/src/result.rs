@@ -1,12 +1,15 @@
 //! What a run gives: the numbers of the design's JSON contract, with units in their names.
 
+mod exchanges;
+
 use bentpipe_path::gateway::GatewayStats;
 use bentpipe_tcp::{ReceiverStats, RttEstimator, SenderStats, State};
-use bentpipe_units::{Span, Time};
+use bentpipe_units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::apps::{App, Flow, Http, Udp};
+pub use self::exchanges::{PageResult, Responses, TransactionResult};
+use crate::apps::{App, Flow, Udp};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
 use crate::scenario::{AppSpec, FlowSpec, Scenario};
@@ -32,6 +35,8 @@ pub struct RunResult {
     pub relays: Vec<RelayResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
     pub pages: Vec<PageResult>,
+    /// The transactions, and the transfers of short flows: one flow after the other, in the order of their starts.
+    pub transactions: Vec<TransactionResult>,
     /// Jain's index over the goodputs of flows that ask for the same: (Σx)² / (n Σx²); null when there are none, or nothing
     /// was delivered. These are the bulk transfers, which take all that they can get; when there are none, all flows if they
     /// carry the same application with the same settings.
@@ -158,6 +163,9 @@ pub struct FlowResult {
     /// Lost data segments by cause, and what they cost.
     #[serde(flatten)]
     pub losses: LossCauses,
+    /// How long its users waited.
+    #[serde(flatten)]
+    pub responses: Responses,
     /// Why the connection ended early; null when it did not.
     pub error: Option<String>,
 }
@@ -217,20 +225,6 @@ pub struct RelayResult {
     pub undelivered_bytes: u64,
 }
 
-/// One page of an HTTP flow.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct PageResult {
-    /// The flow's name.
-    pub flow: String,
-    /// Its number, from 1.
-    pub page: u64,
-    /// When the user asked for it, in seconds.
-    pub start_s: f64,
-    /// From the moment the user asks, before the SYN for the first page, to the last byte of the last object, in seconds;
-    /// null when that did not come.
-    pub response_s: Option<f64>,
-}
-
 /// What a run cost.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineResult {
@@ -264,11 +258,11 @@ impl RunResult {
             .zip(&scenario.flows)
             .map(|((flow, pairs), spec)| flow_result(spec, flow, pairs, end, engine.loss_causes(flow)))
             .collect();
-        let pages = engine.flows().zip(&scenario.flows).flat_map(|((flow, _), spec)| match &flow.app {
-            App::Http(http) => page_results(&spec.name, http),
-            App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => Vec::new(),
-        });
-        let pages = pages.collect();
+        let flows_by_name =
+            || engine.flows().zip(&scenario.flows).map(|((flow, _), spec)| (&*spec.name, flow));
+        let pages = flows_by_name().flat_map(|(name, flow)| exchanges::pages(name, flow)).collect();
+        let transactions =
+            flows_by_name().flat_map(|(name, flow)| exchanges::transactions(name, flow)).collect();
         let relays = relay_results(scenario, engine, end);
         let names =
             scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
@@ -308,6 +302,7 @@ impl RunResult {
             handovers,
             relays,
             pages,
+            transactions,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
             recording: None,
         }
@@ -333,17 +328,6 @@ fn relay_results(scenario: &Scenario, engine: &Engine, end: Time) -> Vec<RelayRe
     relays.collect()
 }
 
-fn page_results(flow: &str, http: &Http) -> Vec<PageResult> {
-    let numbered = (1..).zip(&http.pages);
-    let result = numbered.map(|(page, asked)| PageResult {
-        flow: flow.to_owned(),
-        page,
-        start_s: asked.start.as_secs(),
-        response_s: asked.response.map(Span::as_secs),
-    });
-    result.collect()
-}
-
 fn flow_result(
     spec: &FlowSpec,
     flow: &Flow,
@@ -365,7 +349,7 @@ fn flow_result(
     let duration = flow.active(end, finish).as_secs();
     let bytes_delivered = receivers().map(|receiver| receiver.delivered()).sum();
     // Of a page, either host may have given up.
-    let judged = if matches!(flow.app, App::Http(_)) { 2 } else { 1 };
+    let judged = if flow.is_asked_for() { 2 } else { 1 };
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());
     let error = error.map(|error| error.to_string()).or_else(|| upstream_error(flow));
@@ -390,6 +374,7 @@ fn flow_result(
         datagrams_sent: 0,
         datagrams_lost: 0,
         losses,
+        responses: Responses::of(flow.exchanges()),
         error,
     }
 }
@@ -424,6 +409,7 @@ fn udp_result(spec: &FlowSpec, flow: &Flow, udp: &Udp, end: Time) -> FlowResult 
         datagrams_sent: udp.sent,
         datagrams_lost: udp.lost,
         losses: LossCauses::default(),
+        responses: Responses::default(),
         error: None,
     }
 }

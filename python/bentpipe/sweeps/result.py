@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 METRICS = ("goodput_bps", "retransmitted_segments", "timeouts", "rtt_mean_s")
 """What is shown of each point unless something else is asked for."""
 
-_ABOUT_ROWS = ("point", "replication", "kind", "name", "page", "seed", "at_s")
+_ABOUT_ROWS = ("point", "replication", "kind", "name", "page", "transaction", "seed", "at_s")
 
 
 @dataclass(frozen=True)

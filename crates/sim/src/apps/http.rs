@@ -5,8 +5,9 @@
 //! from page to page. The server answers a request when its last byte has come.
 
 use bentpipe_tcp::State;
-use bentpipe_units::{Span, Time};
+use bentpipe_units::Time;
 
+use super::Exchange;
 use crate::engine::End;
 use crate::ids::Side;
 use crate::scenario::HttpSpec;
@@ -15,21 +16,13 @@ pub(crate) struct Http {
     spec: HttpSpec,
     phase: Phase,
     /// When the next page is asked for; `Time::NEVER` while one is on its way, and when none is to come.
-    pub(crate) next_page: Time,
+    pub(super) next_page: Time,
     /// Size of the objects under way: requests are all for the main object, or all for embedded ones.
     object_size: u64,
     /// Embedded objects of this page that were not asked for.
     unasked: u32,
     connections: Vec<Connection>,
-    pub(crate) pages: Vec<Page>,
-}
-
-/// A page that was asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Page {
-    pub(crate) start: Time,
-    /// To the last byte of the last object; none when that has not come.
-    pub(crate) response: Option<Span>,
+    pub(super) pages: Vec<Exchange>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +69,8 @@ impl Http {
             return;
         }
         self.next_page = Time::NEVER;
-        self.pages.push(Page { start: now, response: None });
+        let size = self.spec.main_object + u64::from(self.spec.objects) * self.spec.object;
+        self.pages.push(Exchange { start: now, response: None, size });
         self.phase = Phase::Main;
         self.object_size = self.spec.main_object;
         self.ask(0, 1, pairs);
@@ -91,7 +85,7 @@ impl Http {
     }
 
     /// New data was read at an end of connection `number`; returns whether that moved the other ends of the flow too.
-    pub(crate) fn on_data(&mut self, now: Time, number: usize, side: Side, pairs: &mut [[End; 2]]) -> bool {
+    pub(super) fn on_data(&mut self, now: Time, number: usize, side: Side, pairs: &mut [[End; 2]]) -> bool {
         if side == Side::Data {
             self.answer(number, pairs);
             return false;

@@ -3,6 +3,8 @@
 mod http;
 mod onoff;
 mod relay;
+mod short_flows;
+mod transactions;
 mod udp;
 
 use std::ops::Range;
@@ -14,6 +16,8 @@ use bentpipe_units::{Span, Time};
 pub(crate) use http::Http;
 pub(crate) use onoff::OnOff;
 pub(crate) use relay::Relay;
+pub(crate) use short_flows::ShortFlows;
+pub(crate) use transactions::Transactions;
 pub(crate) use udp::{HEADERS, Udp};
 
 use crate::engine::End;
@@ -38,12 +42,40 @@ pub(crate) enum App {
     Bulk { bytes: u64 },
     /// Pages. The receiving host opens the connections and closes them.
     Http(Box<Http>),
+    /// Requests and answers. The receiving host opens the connection and closes it.
+    Transactions(Box<Transactions>),
+    /// Short connections, which the sending host opens and closes.
+    ShortFlows(Box<ShortFlows>),
     /// Bytes at times of its own. The sending host opens the connection and closes it.
     OnOff(Box<OnOff>),
     /// The data of another flow, which ends at the node where this one begins. That node opens the connection and closes it.
     Relay(Box<Relay>),
     /// Datagrams, without a connection and so without ends.
     Udp(Box<Udp>),
+}
+
+/// What somebody waits for: a page, an answer, a short transfer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) start: Time,
+    /// To its last byte; none when that has not come.
+    pub(crate) response: Option<Span>,
+    /// Bytes in the direction of the flow's data.
+    pub(crate) size: u64,
+}
+
+/// What an application wants after new data.
+pub(crate) struct Due {
+    /// To be called at this time, if not `Time::NEVER`.
+    pub(crate) at: Time,
+    /// That the other ends of the flow send too.
+    pub(crate) others: bool,
+}
+
+impl Default for Due {
+    fn default() -> Due {
+        Due { at: Time::NEVER, others: false }
+    }
 }
 
 impl Flow {
@@ -57,6 +89,17 @@ impl Flow {
             AppSpec::OnOff(onoff) => {
                 let stream = Stream::derive(seed, &format!("flow/{}/onoff", spec.name));
                 (App::OnOff(Box::new(OnOff::new(onoff, start, stream))), onoff.duration)
+            }
+            AppSpec::Transactions(app) => {
+                let stream = Stream::derive(seed, &format!("flow/{}/think", spec.name));
+                (App::Transactions(Box::new(Transactions::new(app, start, stream))), app.duration)
+            }
+            AppSpec::ShortFlows(app) => {
+                let stream = |of| Stream::derive(seed, &format!("flow/{}/{of}", spec.name));
+                let (arrivals, sizes) = (stream("arrivals"), stream("sizes"));
+                let flows = ShortFlows::new(app, start, stop(app.duration), arrivals, sizes);
+                // What has begun by the stop is still delivered.
+                (App::ShortFlows(Box::new(flows)), None)
             }
             AppSpec::Relay(relay) => {
                 let upstream = FlowId(spec.upstream.unwrap_or_default() as u32);
@@ -81,9 +124,9 @@ impl Flow {
         }
     }
 
-    /// The ends of its connections.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = EndId> + use<> {
-        let connections = self.connections.clone().map(|number| ConnectionId(number as u32));
+    /// The ends of these of its connections.
+    pub(crate) fn ends_of(connections: Range<usize>) -> impl Iterator<Item = EndId> + use<> {
+        let connections = connections.map(|number| ConnectionId(number as u32));
         connections.flat_map(|connection| [connection.end(Side::Data), connection.end(Side::Back)])
     }
 
@@ -110,9 +153,28 @@ impl Flow {
                 }
                 data.tcp.write(onoff.poll(now));
             }
+            (App::Transactions(app), [pair]) if now >= self.stop => app.stop(pair),
+            (App::Transactions(app), [pair]) => app.on_time(now, pair),
+            (App::ShortFlows(flows), pairs) => flows.on_time(now, pairs),
             // The relay opens the connection when its upstream connection is open.
             (App::Relay(_), [[_, back]]) => back.tcp.listen(),
-            (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_), _) => {}
+            (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Transactions(_), _) => {}
+        }
+    }
+
+    /// New data was read at an end of its connection `number`.
+    pub(crate) fn on_data(&mut self, now: Time, number: usize, side: Side, pairs: &mut [[End; 2]]) -> Due {
+        match &mut self.app {
+            App::Http(http) => match http.on_data(now, number, side, pairs) {
+                true => Due { at: http.next_page, others: true },
+                false => Due::default(),
+            },
+            App::Transactions(app) => app.on_data(now, side, &mut pairs[number]),
+            App::ShortFlows(flows) => {
+                flows.on_data(now, number, side, &pairs[number]);
+                Due::default()
+            }
+            App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => Due::default(),
         }
     }
 
@@ -120,7 +182,39 @@ impl Flow {
     pub(crate) fn next_time(&self, now: Time) -> Time {
         match &self.app {
             App::OnOff(onoff) if now < self.stop => onoff.next_time(),
+            App::ShortFlows(flows) => flows.next_time(),
             _ => Time::NEVER,
+        }
+    }
+
+    /// Whether the application does more with what arrives than read it.
+    pub(crate) fn is_attended(&self) -> bool {
+        matches!(self.app, App::Http(_) | App::Transactions(_) | App::ShortFlows(_))
+    }
+
+    /// Whether each end may be the one that gives up: the data go to the host that opened the connection.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        matches!(self.app, App::Http(_) | App::Transactions(_))
+    }
+
+    /// The connections whose ends have something to do after a call at a time.
+    pub(crate) fn called(&self) -> Range<usize> {
+        match &self.app {
+            App::ShortFlows(flows) => {
+                let Range { start, end } = flows.opened;
+                self.connections.start + start..self.connections.start + end
+            }
+            _ => self.connections.clone(),
+        }
+    }
+
+    /// What its users waited for, one after the other.
+    pub(crate) fn exchanges(&self) -> &[Exchange] {
+        match &self.app {
+            App::Http(http) => &http.pages,
+            App::Transactions(app) => &app.exchanges,
+            App::ShortFlows(flows) => flows.started(),
+            App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => &[],
         }
     }
 
@@ -130,8 +224,15 @@ impl Flow {
         match &mut self.app {
             App::Bulk { .. } | App::OnOff(_) | App::Relay(_) => end.side() == Side::Data,
             App::Http(http) => http.on_closed(number, end.side(), tcp.error().is_some()),
+            App::Transactions(app) => app.on_closed(end.side(), tcp.error().is_some()),
+            App::ShortFlows(flows) => flows.on_closed(number, end.side()),
             App::Udp(_) => false,
         }
+    }
+
+    /// Whether nothing is open and nothing to come.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(&self.app, App::ShortFlows(flows) if flows.idle())
     }
 
     /// Whether all of the flow's data was delivered.
@@ -144,6 +245,8 @@ impl Flow {
             }
             App::Bulk { bytes } => receiver().is_some_and(|receiver| receiver.delivered() == *bytes),
             App::Http(http) => http.complete(),
+            App::Transactions(app) => app.complete(),
+            App::ShortFlows(flows) => flows.complete(),
             App::Udp(udp) => udp.over(),
         }
     }

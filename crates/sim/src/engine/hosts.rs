@@ -1,11 +1,13 @@
 //! Hosts in the event loop: what arrives at an end of a connection, and what it sends.
 
+use std::ops::Range;
+
 use bentpipe_net::{Arrived, Network, RouteId};
 use bentpipe_tcp::{Endpoint, State, Written};
 use bentpipe_units::Time;
 
 use super::{Engine, pairs_mut};
-use crate::apps::App;
+use crate::apps::{Due, Flow};
 use crate::ids::{Call, EndId, FlowId};
 use crate::packet::{Content, Packet};
 use crate::watch::{HostProbe, Watch};
@@ -148,20 +150,20 @@ impl Engine {
         let flow = &mut self.flows[number.index()];
         let place = id.connection().index() - flow.connections.start;
         let pairs = pairs_mut(&mut self.ends, flow);
-        if let App::Http(http) = &mut flow.app
-            && http.on_data(now, place, id.side(), pairs)
-        {
-            if http.next_page != Time::NEVER {
-                self.net.probe.timers.push(http.next_page, Call::Application(number).into());
-            }
-            self.serve_flow(number);
+        let Due { at, others } = flow.on_data(now, place, id.side(), pairs);
+        if at != Time::NEVER {
+            self.net.probe.timers.push(at, Call::Application(number).into());
+        }
+        if others {
+            let connections = flow.connections.clone();
+            self.serve_all(connections);
         }
     }
 
-    /// Serves every end that was opened.
+    /// Serves every end of these connections that was opened.
     #[cold]
-    pub(super) fn serve_flow(&mut self, flow: FlowId) {
-        for id in self.flows[flow.index()].ends() {
+    pub(super) fn serve_all(&mut self, connections: Range<usize>) {
+        for id in Flow::ends_of(connections) {
             if self.ends[id.index()].tcp.state() != State::Closed {
                 self.serve(id);
             }

@@ -241,6 +241,20 @@ fn passing_links_change_no_number_beside_gateways_and_handovers() {
             to = "r3"
             app = "onoff"
             rate = "1 Mbit/s"
+            [flows.ask]
+            from = "s3"
+            to = "r3"
+            app = "transactions"
+            response = "20 kB"
+            think = "50 ms"
+            think_distribution = "exponential"
+            [flows.short]
+            from = "s3"
+            to = "r3"
+            app = "short-flows"
+            bytes = "15 kB"
+            mean_interval = "200 ms"
+            transfers = 40
             [flows.udp]
             from = "s3"
             to = "r3"
@@ -248,7 +262,7 @@ fn passing_links_change_no_number_beside_gateways_and_handovers() {
             rate = "300 kbit/s"
             [handovers.first]
             at = "3 s"
-            flows = ["f0", "udp"]
+            flows = ["f0", "ask", "short", "udp"]
             via = ["south"]
             in_flight = "{in_flight}"
             [handovers.second]

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::error::ScenarioError;
 use super::read::{keys_of, unknown_key};
 use super::schema::FlowFile;
+use super::transactions::{ShortFlowsSpec, TransactionsSpec};
 use super::tree::{Node, Place};
 use super::written::{Choice, Names};
 
@@ -69,6 +70,10 @@ apps! {
         "writes over TCP at a constant rate during Pareto-distributed on periods";
     Relay(RelaySpec): "relay", over_udp false,
         "what another flow brings to a node, carried on over a TCP connection of its own";
+    Transactions(TransactionsSpec): "transactions", over_udp false,
+        "requests and answers, one after the other over a persistent TCP connection";
+    ShortFlows(ShortFlowsSpec): "short-flows", over_udp false,
+        "short TCP connections that come by a Poisson process";
     Cbr(CbrSpec): "cbr", over_udp true, "UDP datagrams at a constant rate; does not react to loss";
     Multimedia(MultimediaSpec): "multimedia", over_udp true,
         "audio and video over UDP, a burst of datagrams a frame; does not react to loss";
@@ -87,7 +92,7 @@ impl Names for &'static Kind {
 }
 
 /// Sums of sizes keep their meaning.
-const LARGEST: u64 = 1_000_000_000_000;
+pub(super) const LARGEST: u64 = 1_000_000_000_000;
 const ANY: u64 = u64::MAX;
 const DATAGRAM: u64 = MOST_DATAGRAM as u64;
 
@@ -290,6 +295,8 @@ impl AppSpec {
             AppSpec::Ftp(ftp) => ftp.bytes.is_some() || ftp.duration.is_some(),
             AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
             AppSpec::OnOff(onoff) => onoff.duration.is_some(),
+            AppSpec::Transactions(app) => app.transactions.is_some() || app.duration.is_some(),
+            AppSpec::ShortFlows(_) => true,
             // With the flow whose data it is, of which the same is asked.
             AppSpec::Relay(_) => true,
             AppSpec::Cbr(cbr) => cbr.bytes.is_some() || cbr.duration.is_some(),
@@ -300,7 +307,8 @@ impl AppSpec {
     /// How many connections the application may open; none over UDP.
     pub fn connections(&self) -> usize {
         match self {
-            AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_) => 1,
+            AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::Transactions(_) => 1,
+            AppSpec::ShortFlows(short) => short.transfers as usize,
             AppSpec::Http(http) => http.connections as usize,
             AppSpec::Cbr(_) | AppSpec::Multimedia(_) => 0,
         }
@@ -311,7 +319,10 @@ impl AppSpec {
         let keys = match self {
             AppSpec::Ftp(_) | AppSpec::Cbr(_) => "bytes or duration",
             AppSpec::Http(_) => "pages or duration",
-            AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::Multimedia(_) => "duration",
+            AppSpec::Transactions(_) => "transactions or duration",
+            AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::ShortFlows(_) | AppSpec::Multimedia(_) => {
+                "duration"
+            }
         };
         format!("expected {keys}, here or as the duration of the run, found nothing that ends it")
     }
@@ -343,6 +354,11 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
     {
         let message = format!("expected frames of at most 16 MiB at {frame_rate} a second, found {video}");
         return Err(at.error(&["video"], message));
+    }
+    if let AppSpec::ShortFlows(short) = &app
+        && let Some(message) = short.needless_shape()
+    {
+        return Err(at.error(&["shape"], message));
     }
     if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
         return Err(at.error(&[key], expected_app(|kind| !kind.over_udp, kind)));

@@ -20,6 +20,7 @@ mod relays;
 mod resolve;
 mod schema;
 mod tcp;
+mod transactions;
 mod tree;
 mod ways;
 mod written;
@@ -35,6 +36,7 @@ pub use layers::ReadFile;
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
 pub use presets::presets;
 pub use schema::schema;
+pub use transactions::{ShortFlowsSpec, Sizes, Think, TransactionsSpec};
 
 use layers::{PRESET, about_all, decode, find_preset};
 use tree::Layer;

@@ -67,7 +67,8 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         connections += copies * app.connections();
         if connections > MAX_COPIES {
             let message = format!("expected at most {MAX_COPIES} connections in all, found more");
-            return Err(fail(&["connections"], message));
+            let key = if let AppSpec::ShortFlows(_) = app { "transfers" } else { "connections" };
+            return Err(fail(&[key], message));
         }
         let choices = Choices::of(catalogue, at, &flow, profile(document, at)?)?;
         let sender = Arc::new(config(document, catalogue, at, FlowEnd::Sender, &choices)?);

@@ -111,6 +111,11 @@ impl<'de, T: Names> Deserialize<'de> for Choice<T> {
     }
 }
 
+/// One of the names of `T`, of which a field holds what it stands for.
+pub(crate) fn chosen<'de, D: Deserializer<'de>, T: Names>(deserializer: D) -> Result<T, D::Error> {
+    Choice::deserialize(deserializer).map(|choice| choice.0)
+}
+
 impl<T: Names> JsonSchema for Choice<T> {
     fn inline_schema() -> bool {
         true

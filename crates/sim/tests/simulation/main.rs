@@ -13,6 +13,7 @@ mod queues;
 mod registered;
 mod relays;
 mod series;
+mod transactions;
 mod udp;
 
 use std::cell::RefCell;

@@ -1,0 +1,127 @@
+//! What users waited for: pages, answers, short transfers.
+
+use bentpipe_units::Span;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::apps::{App, Exchange, Flow};
+
+/// One page of an HTTP flow.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PageResult {
+    /// The flow's name.
+    pub flow: String,
+    /// Its number, from 1.
+    pub page: u64,
+    /// When the user asked for it, in seconds.
+    pub start_s: f64,
+    /// From the moment the user asks, before the SYN for the first page, to the last byte of the last object, in seconds;
+    /// null when that did not come.
+    pub response_s: Option<f64>,
+}
+
+/// One transaction, or the transfer of one short connection.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TransactionResult {
+    /// The flow's name.
+    pub flow: String,
+    /// Its number, from 1.
+    pub transaction: u64,
+    /// Size of the answer or of the transfer.
+    pub size_bytes: u64,
+    /// When the client asked, or the connection was opened, in seconds.
+    pub start_s: f64,
+    /// From the start, before the SYN where there is one, to the last byte, in seconds; null when that did not come.
+    pub response_s: Option<f64>,
+}
+
+/// Quantiles of the response times of a flow's pages, transactions or short transfers, of those that came: each interpolated
+/// between the two nearest (definition 7 of Hyndman and Fan 1996). Null when there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Responses {
+    /// Median of the response times of its pages, transactions or short transfers that came, in seconds; null without one.
+    pub response_p50_s: Option<f64>,
+    /// The response time that 95 % of them are within, in seconds.
+    pub response_p95_s: Option<f64>,
+    /// The response time that 99 % of them are within, in seconds.
+    pub response_p99_s: Option<f64>,
+}
+
+impl Responses {
+    pub(super) fn of(exchanges: &[Exchange]) -> Responses {
+        let mut sorted: Vec<Span> = exchanges.iter().filter_map(|exchange| exchange.response).collect();
+        sorted.sort_unstable();
+        Responses {
+            response_p50_s: quantile(&sorted, 0.5),
+            response_p95_s: quantile(&sorted, 0.95),
+            response_p99_s: quantile(&sorted, 0.99),
+        }
+    }
+}
+
+/// What the share `share` of the values is within: at the place (n − 1) `share` from the least, between two values in
+/// proportion.
+fn quantile(sorted: &[Span], share: f64) -> Option<f64> {
+    let place = sorted.len().checked_sub(1)? as f64 * share;
+    let (below, above) = (place.floor(), place.ceil());
+    let value = |place: f64| sorted[place as usize].as_secs();
+    Some(value(below) + (place - below) * (value(above) - value(below)))
+}
+
+pub(super) fn pages(name: &str, flow: &Flow) -> Vec<PageResult> {
+    let App::Http(_) = flow.app else { return Vec::new() };
+    let result = numbered(flow).map(|(page, exchange)| PageResult {
+        flow: name.to_owned(),
+        page,
+        start_s: exchange.start.as_secs(),
+        response_s: exchange.response.map(Span::as_secs),
+    });
+    result.collect()
+}
+
+pub(super) fn transactions(name: &str, flow: &Flow) -> Vec<TransactionResult> {
+    let (App::Transactions(_) | App::ShortFlows(_)) = flow.app else { return Vec::new() };
+    let result = numbered(flow).map(|(transaction, exchange)| TransactionResult {
+        flow: name.to_owned(),
+        transaction,
+        size_bytes: exchange.size,
+        start_s: exchange.start.as_secs(),
+        response_s: exchange.response.map(Span::as_secs),
+    });
+    result.collect()
+}
+
+fn numbered(flow: &Flow) -> impl Iterator<Item = (u64, &Exchange)> {
+    (1..).zip(flow.exchanges())
+}
+
+#[cfg(test)]
+mod tests {
+    use bentpipe_units::Time;
+
+    use super::*;
+
+    fn of(seconds: &[Option<f64>]) -> Responses {
+        let exchange = |response: &Option<f64>| Exchange {
+            start: Time::ZERO,
+            response: response.map(Span::from_secs),
+            size: 1,
+        };
+        Responses::of(&seconds.iter().map(exchange).collect::<Vec<_>>())
+    }
+
+    fn assert_quantiles(found: Responses, expected: [f64; 3]) {
+        let found = [found.response_p50_s, found.response_p95_s, found.response_p99_s].map(Option::unwrap);
+        assert!(found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-9), "{found:?}");
+    }
+
+    #[test]
+    fn quantiles_are_those_of_definition_7_over_what_came() {
+        // As numpy.quantile has them.
+        assert_quantiles(of(&[Some(4.0), None, Some(1.0), Some(2.0), Some(3.0)]), [2.5, 3.85, 3.97]);
+        assert_quantiles(of(&[Some(0.5)]), [0.5; 3]);
+        let hundred_and_one: Vec<_> = (0..=100).rev().map(|n| Some(f64::from(n))).collect();
+        assert_quantiles(of(&hundred_and_one), [50.0, 95.0, 99.0]);
+        assert_eq!(of(&[None]), Responses::default());
+    }
+}

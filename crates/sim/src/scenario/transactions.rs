@@ -1,0 +1,115 @@
+//! Applications whose users wait for many small things: requests that are answered, and short connections.
+
+use bentpipe_units::bounded::{Whole, above_zero, number_above, size, whole};
+use bentpipe_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::app::LARGEST;
+use super::written::{Choice, Names, chosen};
+
+/// Requests, each answered at once, one after the other over one connection that the receiving host opens and that stays
+/// open.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TransactionsSpec {
+    /// Size of a request; default "350 B".
+    #[serde(default = "usual_request", deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub request: u64,
+    /// Size of an answer.
+    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub response: u64,
+    /// From the last byte of an answer to the next request; default "0 s".
+    #[serde(default)]
+    pub think: Span,
+    /// How `think` is distributed: "constant" (the default), or "exponential" with that mean.
+    #[serde(default, deserialize_with = "chosen")]
+    #[schemars(with = "Choice<Think>")]
+    pub think_distribution: Think,
+    /// Stop after so many transactions.
+    #[serde(default, deserialize_with = "whole::<_, _, 1, 9_007_199_254_740_991>")]
+    #[schemars(with = "Whole<1, 9_007_199_254_740_991>")]
+    pub transactions: Option<u64>,
+    /// Stop so long after the start.
+    #[serde(default, deserialize_with = "above_zero")]
+    pub duration: Option<Span>,
+}
+
+/// Connections that come by a Poisson process, each for one transfer of a size of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShortFlowsSpec {
+    /// Mean time from one connection's start to the next one's, which is exponentially distributed.
+    #[serde(deserialize_with = "above_zero")]
+    pub mean_interval: Span,
+    /// Size of a transfer, or its mean.
+    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub bytes: u64,
+    /// How sizes are distributed: "constant" (the default), "exponential" or "pareto".
+    #[serde(default, deserialize_with = "chosen")]
+    #[schemars(with = "Choice<Sizes>")]
+    pub size_distribution: Sizes,
+    /// Shape of the Pareto distribution, above 1; default 1.5.
+    #[serde(default, deserialize_with = "number_above::<_, _, 1, 1000>")]
+    #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 1000))]
+    pub shape: Option<f64>,
+    /// Connections, at most.
+    #[serde(deserialize_with = "whole::<_, _, 1, 100_000>")]
+    #[schemars(with = "Whole<1, 100_000>")]
+    pub transfers: u32,
+    /// Open no more so long after the start.
+    #[serde(default, deserialize_with = "above_zero")]
+    pub duration: Option<Span>,
+}
+
+/// How the times are distributed for which a user thinks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Think {
+    /// Each is the same.
+    #[default]
+    Constant,
+    /// Without a memory.
+    Exponential,
+}
+
+/// How the sizes of transfers are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sizes {
+    /// Each is the same.
+    #[default]
+    Constant,
+    /// Most are below the mean, and few are far above it.
+    Exponential,
+    /// A few carry most of the bytes.
+    Pareto,
+}
+
+impl Names for Think {
+    const WHAT: &'static str = "a distribution of think times";
+    fn all() -> Vec<(&'static str, Self)> {
+        vec![("constant", Think::Constant), ("exponential", Think::Exponential)]
+    }
+}
+
+impl Names for Sizes {
+    const WHAT: &'static str = "a distribution of sizes";
+    fn all() -> Vec<(&'static str, Self)> {
+        vec![("constant", Sizes::Constant), ("exponential", Sizes::Exponential), ("pareto", Sizes::Pareto)]
+    }
+}
+
+impl ShortFlowsSpec {
+    /// What is told of a shape without a distribution that has one.
+    pub(super) fn needless_shape(&self) -> Option<String> {
+        let found = Sizes::all().into_iter().find(|(_, sizes)| *sizes == self.size_distribution)?.0;
+        let needless = self.shape.is_some() && self.size_distribution != Sizes::Pareto;
+        needless.then(|| format!("expected size_distribution = \"pareto\" beside this key, found {found:?}"))
+    }
+}
+
+fn usual_request() -> u64 {
+    350
+}

@@ -1,0 +1,168 @@
+//! Transactions and short flows: what they take by hand, how they are listed, and how they end.
+
+use bentpipe_sim::RunResult;
+
+use crate::{one_flow, simulate};
+
+/// So fast that only round trips count, of half a second.
+const FAST: &str = "rate = \"1 Gbit/s\"\ndelay = \"250 ms\"";
+
+const SHORT: &str = "app = \"short-flows\"\nmean_interval = \"200 ms\"\nbytes = \"20 kB\"";
+
+fn ask(link: &str, tcp: &str, flow: &str) -> RunResult {
+    let flow = format!("app = \"transactions\"\nresponse = \"1000 B\"\n{flow}");
+    simulate(&one_flow(link, &format!("profile = \"ns2\"\n{tcp}"), &flow), 1)
+}
+
+fn short(link: &str, tcp: &str, flow: &str, seed: u64) -> RunResult {
+    simulate(&one_flow(link, &format!("profile = \"ns2\"\n{tcp}"), &format!("{SHORT}\n{flow}")), seed)
+}
+
+fn responses(result: &RunResult) -> Vec<Option<f64>> {
+    result.transactions.iter().map(|it| it.response_s).collect()
+}
+
+fn starts(result: &RunResult) -> Vec<f64> {
+    result.transactions.iter().map(|it| it.start_s).collect()
+}
+
+fn assert_near(found: Option<f64>, expected: f64) {
+    assert!(found.is_some_and(|found| (found - expected).abs() < 5e-3), "{found:?}, expected {expected}");
+}
+
+#[test]
+fn a_transaction_takes_a_round_trip_and_the_first_one_two() {
+    let result = ask(FAST, "", "transactions = 3\nthink = \"2 s\"\nstart = \"1 s\"");
+    for (found, expected) in responses(&result).into_iter().zip([1.0, 0.5, 0.5]) {
+        assert_near(found, expected);
+    }
+    for (start, expected) in starts(&result).into_iter().zip([1.0, 4.0, 6.5]) {
+        assert_near(Some(start), expected);
+    }
+    assert_eq!(result.transactions.iter().map(|it| it.transaction).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(result.transactions.iter().all(|it| it.flow == "f" && it.size_bytes == 1000));
+    assert_eq!((result.flows[0].bytes_delivered, result.flows[0].error.as_deref()), (3000, None));
+    assert_near(result.flows[0].finish_s, 7.0);
+    assert!(result.pages.is_empty());
+}
+
+#[test]
+fn a_large_answer_takes_the_rounds_of_slow_start() {
+    // 8 segments go as 2, 4 and 2 with an initial window of 2.
+    let flow = "app = \"transactions\"\nresponse = \"11680 B\"\ntransactions = 1";
+    let result = simulate(&one_flow(FAST, "profile = \"ns2\"", flow), 1);
+    assert_near(responses(&result)[0], 0.5 + 3.0 * 0.5);
+}
+
+#[test]
+fn times_to_think_have_their_mean_and_are_the_same_for_every_variant() {
+    let flow = |variant: &str| {
+        let think = "think = \"1 s\"\nthink_distribution = \"exponential\"";
+        format!("transactions = 1001\nvariant = \"{variant}\"\n{think}")
+    };
+    let (reno, sack) = (ask(FAST, "", &flow("reno")), ask(FAST, "", &flow("sack")));
+    // But for the length of the options on a segment.
+    assert!(starts(&reno).iter().zip(starts(&sack)).all(|(one, other)| (one - other).abs() < 1e-6));
+    let begun = starts(&reno);
+    let thought = |pair: &[f64]| pair[1] - pair[0] - 0.5;
+    let longer = begun[1..].windows(2).filter(|pair| thought(pair) > 1.0).count();
+    let mean = begun[1..].windows(2).map(thought).sum::<f64>() / 999.0;
+    // Five standard deviations: of the mean, and of P(X > 1) = 1/e.
+    assert!((mean - 1.0).abs() < 5.0 / 999_f64.sqrt(), "{mean}");
+    assert!((longer as f64 / 999.0 - 0.367_879).abs() < 5.0 * 0.0153, "{longer}");
+}
+
+#[test]
+fn a_duration_breaks_off_the_transaction_under_way() {
+    let result = ask(FAST, "", "duration = \"1.2 s\"");
+    let found = responses(&result);
+    assert!(matches!(found[..], [Some(_), None]), "{found:?}");
+    assert_eq!(result.flows[0].error, None);
+    // The client leaves at 1.2 s, and the server's FIN comes half a second later.
+    assert!((result.duration_s - 1.95).abs() < 0.3, "{} s", result.duration_s);
+}
+
+#[test]
+fn a_connection_that_fails_ends_the_transactions() {
+    let dead: Vec<String> = (6..400).map(|number: u32| number.to_string()).collect();
+    let link = format!("{FAST}\nloss = {{ model = \"drop\", packets = [{}] }}", dead.join(", "));
+    let result = ask(&link, "max_retransmissions = 3", "transactions = 50\nthink = \"1 s\"");
+    assert_eq!(responses(&result).last(), Some(&None));
+    assert!(result.transactions.len() < 10);
+    let error = result.flows[0].error.as_deref().unwrap_or_default();
+    assert!(error.contains("retransmission limit"), "{error:?}");
+}
+
+#[test]
+fn short_flows_each_take_a_handshake_and_slow_start() {
+    // 14 segments go as 2, 4 and 8; the handshake takes a round trip, and the last byte half a one.
+    let result = short(FAST, "", "transfers = 50", 1);
+    assert_eq!(result.transactions.len(), 50);
+    for response in responses(&result) {
+        assert_near(response, 0.5 + 0.5 + 0.5 + 0.25);
+    }
+    let begun = starts(&result);
+    assert!(begun.is_sorted() && begun[0] > 0.0);
+    let flow = &result.flows[0];
+    assert_eq!((flow.bytes_delivered, flow.data_segments_sent), (50 * 20_000, 50 * 14));
+    assert_near(flow.finish_s, begun[49] + 1.75);
+    // They overlap.
+    assert!(begun[49] < 25.0, "{} s", begun[49]);
+}
+
+#[test]
+fn variants_meet_the_same_arrivals_and_sizes() {
+    let run = |variant: &str, seed| {
+        let flow = format!("transfers = 100\nsize_distribution = \"pareto\"\nvariant = \"{variant}\"");
+        let link =
+            "rate = \"2 Mbit/s\"\ndelay = \"250 ms\"\nloss = { model = \"packet\", probability = 0.01 }";
+        let result = short(link, "", &flow, seed);
+        assert!(responses(&result).iter().all(Option::is_some));
+        let sizes: Vec<u64> = result.transactions.iter().map(|it| it.size_bytes).collect();
+        assert_eq!(result.flows[0].bytes_delivered, sizes.iter().sum::<u64>());
+        (starts(&result), sizes, responses(&result))
+    };
+    let (reno, sack, other) = (run("reno", 1), run("sack", 1), run("sack", 2));
+    assert_eq!((&reno.0, &reno.1), (&sack.0, &sack.1));
+    assert_ne!(reno.2, sack.2);
+    assert!(sack.0 != other.0 && sack.1 != other.1);
+    assert_eq!(run("sack", 2), other);
+}
+
+#[test]
+fn what_has_begun_by_the_duration_is_delivered() {
+    let result = short(FAST, "", "transfers = 1000\nduration = \"4 s\"", 1);
+    let begun = starts(&result);
+    assert!((8..40).contains(&begun.len()), "{}", begun.len());
+    assert!(begun.iter().all(|start| *start < 4.0));
+    assert!(responses(&result).iter().all(Option::is_some));
+    assert!(result.flows[0].finish_s.is_some());
+    // So is nothing at all, and the run ends.
+    let none = short(FAST, "", "transfers = 1000\nduration = \"1 us\"", 1);
+    assert_eq!((none.transactions.len(), none.flows[0].bytes_delivered), (0, 0));
+    assert!(none.duration_s < 1.0, "{} s", none.duration_s);
+}
+
+#[test]
+fn the_end_of_the_run_leaves_short_flows_without_a_response() {
+    let text = one_flow(FAST, "profile = \"ns2\"", &format!("{SHORT}\ntransfers = 100"));
+    let result = simulate(&text.replace("[links", "duration = \"6 s\"\n[links"), 1);
+    let (begun, found) = (starts(&result), responses(&result));
+    assert!(begun.len() < 100 && begun.iter().all(|start| *start <= 6.0));
+    for (start, response) in begun.into_iter().zip(found) {
+        assert_eq!(response.is_some(), start < 6.0 - 1.75, "{start}");
+    }
+    assert_eq!(result.flows[0].finish_s, None);
+}
+
+#[test]
+fn a_short_flow_that_fails_leaves_the_others_alone() {
+    // The link is dead for ten seconds.
+    let link = format!("{FAST}\nschedule = [{{ at = \"2 s\", outage = \"10 s\", waiting = \"lose\" }}]");
+    let result = short(&link, "max_retransmissions = 1", "transfers = 100", 1);
+    let found = responses(&result);
+    assert!(found.iter().any(Option::is_none) && found.last().is_some_and(Option::is_some), "{found:?}");
+    let flow = &result.flows[0];
+    assert_eq!(flow.finish_s, None);
+    assert!(flow.error.is_some());
+}

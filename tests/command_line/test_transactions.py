@@ -1,0 +1,69 @@
+"""Transactions and short flows from end to end: results, the table, replications, sweeps, comparisons."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bentpipe as bp
+from conftest import SCENARIOS, Bentpipe
+
+SMALL = SCENARIOS / "short-flows.toml"
+SHORTER = ("--set", "duration=60 s")
+
+
+def test_percentiles_are_those_of_the_listed_transactions(bentpipe: Bentpipe) -> None:
+    run = json.loads(bentpipe("run", SMALL, *SHORTER, "--json").stdout)
+    assert run["pages"] == []
+    for flow in run["flows"][:2]:
+        rows = [row for row in run["transactions"] if row["flow"] == flow["name"]]
+        assert [row["transaction"] for row in rows] == list(range(1, len(rows) + 1))
+        came = [row["response_s"] for row in rows if row["response_s"] is not None]
+        assert len(came) > 20
+        assert (
+            sum(row["size_bytes"] for row in rows if row["response_s"] is not None) <= flow["bytes_delivered"]
+        )
+        for share in (50, 95, 99):
+            assert flow[f"response_p{share}_s"] == pytest.approx(np.quantile(came, share / 100))
+    assert run["flows"][2]["response_p50_s"] is None
+
+
+def test_the_table_shows_how_long_users_waited(bentpipe: Bentpipe) -> None:
+    alone, replicated = (bentpipe("run", SMALL, *SHORTER, *more).stdout for more in ((), ("--runs", "3")))
+    header = next(line for line in alone.splitlines() if "transactions" in line)
+    assert header.split()[-3:] == ["p50", "p95", "p99"]
+    rows = [line for line in replicated.splitlines() if line.startswith("short") and " of " in line]
+    assert rows
+    assert rows[0].count("±") >= 3
+
+
+def test_replications_give_means_with_intervals() -> None:
+    scenario = bp.Scenario.load(SMALL).with_({"duration": "60 s"})
+    result = bp.replicate(scenario, runs=4)
+    short = result.flows["short"]
+    values = [row["response_p95_s"] for row in result.replications() if row["name"] == "short"]
+    estimate = short["response_p95_s"]
+    assert isinstance(estimate, dict)
+    assert estimate["n"] == 4
+    assert estimate["ci95"]
+    assert estimate["mean"] == pytest.approx(np.mean(values))
+    first = result.transactions[0]
+    assert isinstance(first["response_s"], dict)
+    assert isinstance(first["size_bytes"], dict)
+    assert {"transaction", "response_s_ci95", "size_bytes"} <= set(
+        result.transactions.to_arrow().column_names
+    )
+
+
+def test_a_sweep_has_the_percentiles_as_columns(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    rates = "links.satellite.rate=2 Mbit/s,10 Mbit/s"
+    done = bentpipe("sweep", SMALL, "--vary", rates, "--runs", "2", "--out", tmp_path / "s")
+    assert done.returncode == 0, done.stderr
+    table = bp.Sweep.open(tmp_path / "s").table().to_pylist()
+    flows = [row for row in table if row["kind"] == "flow" and row["name"] == "short"]
+    assert len(flows) == 4
+    assert all(row["response_p99_s"] >= row["response_p50_s"] > 0 for row in flows)
+    listed = [row for row in table if row["kind"] == "transaction"]
+    assert {row["name"] for row in listed} == {"queries", "short"}
+    assert listed[0]["transaction"] == 1
