@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bentpipe as bp
@@ -99,6 +100,26 @@ def test_pages_are_compared_by_their_response_time() -> None:
     both = bp.compare(scenario, ["tahoe", "bbr1"], runs=1)
     assert (both.measure.metric, both.measure.flows) == ("goodput_bps", ("download",))
     assert {flow["variant"] for flow in both["bbr1"].run["flows"]} == {"bbr1"}
+
+
+def test_percentiles_of_transactions_are_compared_where_they_are_asked_for() -> None:
+    scenario = bp.Scenario.load(SCENARIOS / "short-flows.toml")
+    late = bp.compare(scenario, ["sack", "bbr1"], runs=2, metric="response_p95_s")
+    assert late.measure.flows == ("queries", "short")
+    assert " brings 95 % of transactions within " in late.sentence
+    run = bp.run(scenario)
+    waited = [row["response_s"] for row in run.transactions if row["response_s"] is not None]
+    assert late["sack"].values[0] == pytest.approx(np.quantile(np.array(waited, dtype=float), 0.95))
+    # Of a single flow it is the flow's own.
+    short = bp.compare(scenario, ["sack", "bbr1"], runs=1, flows=["short"], metric="response_p99_s")
+    assert short["sack"].values == pytest.approx([run.flows["short"]["response_p99_s"]])
+    assert short.rows()[0]["response_p99_s"] == short.variants[0].value["mean"]
+    # Nobody asked: bulk data beside them, and without it the mean.
+    assert bp.compare(scenario, ["sack", "bbr1"], runs=1).measure.flows == ("download",)
+    alone = bp.compare(scenario, ["sack", "bbr1"], runs=1, flows=["short"])
+    assert (alone.measure.metric, alone.measure.waited_for) == ("response_s", "transfer")
+    with pytest.raises(bp.InputError, match=r"^--metric: expected goodput_bps of flows"):
+        bp.compare(SCENARIOS / "demo.toml", ["sack", "bbr1"], runs=1, metric="response_s")
 
 
 def test_several_flows_count_together_from_the_first_start_to_the_last_end() -> None:

@@ -1,7 +1,8 @@
 """One scenario with several variants, which meet the same seeds: which is best, and by how much.
 
 ======= ================================================================
-measure what is compared: goodput, or the response time of pages
+measure what is compared: goodput, or how long users wait
+metrics the names of these numbers
 limits  what limits a variant: shares of its time
 api     the library function: runs, and when there are enough of them
 result  the variants, best first, with what the first named gains or loses

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from bentpipe import _core, checks
 from bentpipe.comparison.limits import averaged, shares
 from bentpipe.comparison.measure import Measure, with_variant
+from bentpipe.comparison.metrics import METRICS, Metric
 from bentpipe.comparison.result import Comparison, Variant, gain, share
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.number import INTERVALS, Interval
@@ -34,6 +35,7 @@ def compare(
     runs: int | None = None,
     precision: float | None = None,
     flows: Sequence[str] = (),
+    metric: Metric | None = None,
     explain: bool = False,
     interval: Interval = "student-t",
     seed: int | None = None,
@@ -44,8 +46,8 @@ def compare(
     """Run a scenario with several variants, and say which is best and by how much.
 
     Run k has the same seed with every variant, so that gains are differences of pairs. Flows of bulk data
-    are compared by their goodput together, pages by their mean response time if there is nothing else. The
-    numbers do not depend on the threads.
+    are compared by their goodput together; pages, transactions and short transfers by their mean response
+    time, if there is nothing else. The numbers do not depend on the threads.
 
     Parameters
     ----------
@@ -64,6 +66,9 @@ def compare(
     flows
         Give the variants to flows that fit these patterns alone, and compare these; by default to all over
         TCP.
+    metric
+        What is compared instead: ``"goodput_bps"``, or of the flows whose users wait ``"response_s"``, the
+        mean response time, or a percentile: ``"response_p50_s"``, ``"response_p95_s"``, ``"response_p99_s"``.
     explain
         Measure what limits each variant, and say so: see `Variant.limits` and `Comparison.plot`.
     interval
@@ -93,6 +98,8 @@ def compare(
     patterns = checks.texts("flows", flows)
     if interval not in INTERVALS:
         raise InputError(f"interval: expected {' or '.join(INTERVALS)}, found {interval!r}")
+    if metric is not None and metric not in METRICS:
+        raise InputError(f"metric: expected one of {', '.join(METRICS)}, found {metric!r}")
     if runs is None and precision is None:
         runs = MINIMUM_RUNS
     plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads)
@@ -104,7 +111,7 @@ def compare(
     runs_of_all = in_turn(several, plan, title=title, reached=found.reached, stop=stop, limits=explain)
     with closing(runs_of_all) as replications:
         first = next(replications)
-        measure = Measure.of(first[0], loaded, patterns)
+        measure = Measure.of(first[0], loaded, patterns, metric)
         for replication in chain([first], replications):
             found.add(replication, measure)
             if plan.precision is not None and found.is_look() and found.reached() <= plan.precision:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from bentpipe.comparison.metrics import METRICS, Metric
 from bentpipe.completion import scenarios, variants
 from bentpipe.errors import InputError
 from bentpipe.number import Interval
@@ -41,6 +42,11 @@ _MOST_FAILURES = 10
     multiple=True,
     help="Give the variants to these flows alone, and compare these; repeatable.",
 )
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    help="What is compared, instead of goodput, or of response_s where users wait for all that flows bring.",
+)
 @click.option("--explain", is_flag=True, help="Measure what limits each variant, and say so.")
 @click.option(
     "--plot",
@@ -68,6 +74,7 @@ def compare(
     runs: int | None,
     precision: float | None,
     flows: tuple[str, ...],
+    metric: Metric | None,
     explain: bool,
     plot: Path | None,
     report: Path | None,
@@ -110,6 +117,7 @@ def compare(
             runs=runs,
             precision=precision,
             flows=flows,
+            metric=metric,
             explain=explain,
             interval=interval,
             seed=seed,

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bentpipe.comparison.limits import LIMITS
+from bentpipe.comparison.words import response
 from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain
 from bentpipe.sweeps.picture import unit_of
 
@@ -45,7 +46,7 @@ def draw_values(comparison: "Comparison", path: Path) -> None:
         axes.set_yticks(range(len(variants)), [plain(variant.name) for variant in variants])
         axes.set_ylim(len(variants) - 0.5, -0.5)
         axes.set_xlim(left=0)
-        axes.set_xlabel(f"{'goodput' if bulk else 'mean response time'} ({unit})")
+        axes.set_xlabel(f"{'goodput' if bulk else response(comparison.measure)} ({unit})")
         axes.set_title(plain(comparison.scenario))
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.comparison.limits import LIMITS
+from bentpipe.comparison.measure import Measure
 from bentpipe.layout import new_table
 from bentpipe.number import Estimate
 from bentpipe.units import count, counted, percent, quantity, seconds
@@ -54,7 +55,7 @@ def csv_of(comparison: "Comparison") -> str:
 def cells(comparison: "Comparison") -> list[list[str]]:
     """Give the table as texts: the headings, then a row for each variant."""
     bulk = comparison.measure.higher_is_better
-    headings = ["variant", "goodput" if bulk else "response", f"against {comparison.first}"]
+    headings = ["variant", "goodput" if bulk else response(comparison.measure), f"against {comparison.first}"]
     headings += ["of the link"] if bulk else []
     table = [[*headings, "resent segments", "timeouts"]]
     for variant in comparison.variants:
@@ -129,11 +130,23 @@ def print_comparison(comparison: "Comparison", to: Console) -> None:
         to.print(told, highlight=False, markup=False, soft_wrap=True)
 
 
+def response(measure: Measure) -> str:
+    """Say by what the response times are compared."""
+    return "response" if measure.percentile is None else f"response, p{measure.percentile}"
+
+
+def _brings(measure: Measure) -> str:
+    what = measure.waited_for
+    if measure.percentile is not None:
+        return f"brings {measure.percentile} % of {what}s within"
+    return f"brings a {what} in"
+
+
 def sentence(comparison: "Comparison") -> str:
     """Say which variant is best, by how much, and how sure that is."""
     best, second = comparison.variants[:2]
     bulk = comparison.measure.higher_is_better
-    verb = "carries" if bulk else "brings a page in"
+    verb = "carries" if bulk else _brings(comparison.measure)
     told = f"{comparison.scenario}: {best.name} {verb} {_value(comparison, best)}"
     # The first is the measure of the others, whether it is the best of them or not.
     is_first = best.name == comparison.first
