@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -129,6 +131,22 @@ def test_a_cluster_that_is_not_there_is_one_line_and_nothing_is_written(
     result = bentpipe(*SHORT, "--on", address, "--out", "found")
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
     assert told in result.stderr
+    assert files_in(tmp_path) == ["lossy.toml"]
+
+
+def test_something_else_at_the_address_is_one_line(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    class Web(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(64)
+            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Web) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.server_address[1]}"
+        result = bentpipe(*SHORT, "--on", address, "--out", "found")
+        server.shutdown()
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
+    assert f"--on {address}: expected a Dask scheduler, found none (" in result.stderr
     assert files_in(tmp_path) == ["lossy.toml"]
 
 

@@ -44,10 +44,13 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._work = _work(design.base)
         self._killed: type[BaseException] = distributed.KilledWorker
-        self._client: Any
+        self._client: Any = distributed.Client.__new__(distributed.Client)
         try:
-            self._client = distributed.Client(address, timeout=_WAIT_S, set_as_default=False)
-        except (OSError, ValueError, TypeError, ImportError) as error:
+            self._client.__init__(address, timeout=_WAIT_S, set_as_default=False)
+        # What answers in another protocol is taken for the length of a message, and no memory is so large.
+        except (OSError, ValueError, TypeError, ImportError, MemoryError) as error:
+            # A client that never was connected waits for its end when it is collected, and complains.
+            self._client.status = "closed"
             raise InputError(
                 f"--on {address}: expected a Dask scheduler, found none ({_line(error)})"
             ) from error
