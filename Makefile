@@ -24,7 +24,7 @@ help:
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
-	@echo "make docs         the Rust API and the scenario schema, in target/doc"
+	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc"
 	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make wheel        a wheel for Linux and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
@@ -71,8 +71,10 @@ wasm:
 
 docs: setup which-tcp
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace --quiet
-	$(BIN)/python -c 'from bentpipe import _core; print(_core.schema())' > target/doc/scenario.schema.json
-	@echo "target/doc/bentpipe_sim/index.html"
+	$(BIN)/bentpipe schema > target/doc/scenario.schema.json
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs . target/doc/site
+	@echo '<meta http-equiv="refresh" content="0; url=site/docs/index.html"><a href="site/docs/index.html">bentpipe</a>' > target/doc/index.html
+	@echo "target/doc/index.html; the Rust API: target/doc/bentpipe_sim/index.html"
 
 which-tcp: setup
 	$(BIN)/python scripts/which_tcp.py

@@ -1,32 +1,32 @@
 """How Sphinx builds the site: `make docs`.
 
-The source folder is the checkout itself, so that a link between pages leads to the same place here and on GitHub.
+The source folder is the checkout, so that a link between pages leads to the same place here and on GitHub.
 """
 
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
 
 project = "bentpipe"
 author = "the authors of bentpipe"
-copyright = author  # noqa: A001 (the name is Sphinx's)
 version = release = version_of("bentpipe")
 
-extensions = [
-    "myst_nb",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
-    "sphinx_copybutton",
-]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 
 root_doc = "docs/index"
-include_patterns = ["docs/**", "papers/*/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-exclude_patterns = ["target", ".venv", "out", "crates", "python", "tests", "bench", "fuzz", "scenarios"]
+include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"]
+exclude_patterns = ["**/.ipynb_checkpoints", "docs/notebooks/*.md"]
 suppress_warnings = ["mystnb.unknown_mime_type"]
-nitpicky = False
 
-myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 
-nb_execution_mode = "auto"
+# Pages that begin as notebooks do are run, in a folder of their own.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_merge_streams = True
@@ -39,6 +39,15 @@ copybutton_prompt_text = "$ "
 
 html_theme = "furo"
 html_title = f"bentpipe {release}"
-html_extra_path = ["site"]
 html_show_sphinx = False
-html_theme_options = {"navigation_with_keys": True}
+html_show_copyright = False
+
+
+def setup(app: Any) -> None:
+    """Have the scenario reference written before the pages are read."""
+    from scenario_reference import PAGE, page
+
+    def write(_: Any) -> None:
+        PAGE.write_text(page(), encoding="utf-8")
+
+    app.connect("builder-inited", write)

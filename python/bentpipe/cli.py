@@ -319,6 +319,17 @@ def plot(
     _give_up_for([failure for subject in run_now for failure in failures(subject.run)])
 
 
+@cli.command(short_help="Print the JSON Schema of scenarios, for editors.")
+def schema() -> None:
+    """Print the JSON Schema of a scenario file.
+
+    An editor completes keys by it where the file begins with ``#:schema ./scenario.schema.json``.
+    """
+    from bentpipe import _core
+
+    click.echo(_core.schema())
+
+
 @cli.command(short_help="Hold a paper's numbers and claims against ours.")
 @click.argument("what", metavar="[PAPER[/ITEM]]", default="", shell_complete=reproductions)
 @click.option(

@@ -1,5 +1,6 @@
 """Every block of Python or the shell in the pages runs, or stands below with its reason."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -26,6 +27,7 @@ TRIED_BY = {
 
 NOT_RUN = {
     "make ": "builds; make test is what runs this",
+    "source ": "of the reader's shell",
     "eval ": "a shell's start-up file; tests/command_line/test_completion.py starts the shells",
     "_BENTPIPE_COMPLETE": "a shell's start-up file; tests/command_line/test_completion.py starts the shells",
     "cargo ": "builds for ten minutes",
@@ -48,11 +50,9 @@ NOT_RUN = {
 }
 """Beginnings of lines, and why nobody runs such a line here."""
 
-PAGES = [
-    "README.md",
-    "CONTRIBUTING.md",
-    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")),
-]
+GENERATED = "docs/scenario-reference.md"
+PAGES = ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]
+PAGES = sorted(page for page in PAGES if page != GENERATED)
 
 FENCE = re.compile(r"^```(\{code-cell\} \w+|[\w-]+)(?: [^\n]*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -71,7 +71,7 @@ def blocks(page: str) -> Iterator[Block]:
     for found in FENCE.finditer(text):
         above = text[: found.start()].rstrip().rpartition("\n\n")[2]
         named = re.findall(r"`([\w-]+\.(?:toml|py|csv))`", above) if above.endswith(":") else []
-        language = "python" if found[1].startswith("{code-cell}") else found[1]
+        language = "cell" if found[1].startswith("{code-cell}") else found[1]
         yield Block(language, found[2], named[-1] if named else None)
 
 
@@ -90,7 +90,7 @@ def reason(command: str) -> str | None:
 
 
 def runs(page: str) -> bool:
-    shown = {"python", "console", "sh"}
+    shown = {"cell", "python", "console", "sh"}
     return page not in TRIED_BY and any(block.language in shown for block in blocks(page))
 
 
@@ -98,14 +98,14 @@ def runs(page: str) -> bool:
 def test_what_a_page_shows_runs(page: str, tmp_path: Path) -> None:
     (scenario,) = (block.text for block in blocks("README.md") if block.language == "toml")
     (tmp_path / "mine.toml").write_text(scenario)
-    programs = []
+    cells = []
     for block in blocks(page):
         if block.file is not None:
             (tmp_path / block.file).write_text(block.text)
+        elif block.language == "cell":
+            cells.append(block.text)
         elif block.language == "python":
-            programs.append(block.text)
-            run([sys.executable, "-c", "\n".join(programs)], tmp_path)
-            programs = programs if page.endswith("library.md") else []
+            run([sys.executable, "-c", block.text], tmp_path)
         elif block.language in ("console", "sh"):
             for command in commands(block):
                 if reason(command) is None:
@@ -114,6 +114,8 @@ def test_what_a_page_shows_runs(page: str, tmp_path: Path) -> None:
                     prepare(arguments, tmp_path)
                     given = (tmp_path / command.partition(" < ")[2]).read_text() if " < " in command else None
                     run([str(Path(sys.executable).with_name(program)), *arguments], tmp_path, given)
+    if cells:
+        run([sys.executable, "-c", "\n".join(cells)], tmp_path)
 
 
 def prepare(arguments: list[str], folder: Path) -> None:
@@ -130,8 +132,9 @@ def prepare(arguments: list[str], folder: Path) -> None:
 
 def run(command: list[str], folder: Path, given: str | None = None) -> None:
     result = subprocess.run(
-        command, cwd=folder, input=given, capture_output=True, text=True, check=False, timeout=300
-    )
+        command, cwd=folder, env={**os.environ, "MPLBACKEND": "agg"}, input=given,
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
     assert result.returncode == 0, f"{shlex.join(command)[:300]}\n{result.stderr}"
 
 

@@ -1,0 +1,143 @@
+"""Writes docs/scenario-reference.md from the schema that the engine reads scenarios by."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bentpipe import _core
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "scenario-reference.md"
+
+_HEAD = """# Scenarios, key by key
+
+Made from the JSON Schema that `bentpipe schema` prints, which is made from what the engine reads.
+[scenario.md](scenario.md) and [applications.md](applications.md) explain the same keys and show them at work.
+
+An editor that knows the schema completes keys, shows what they mean and marks mistakes. With Even Better TOML
+(Taplo), as Visual Studio Code and others have it, write the schema to a file and name it in the first line of
+a scenario:
+
+```console
+$ bentpipe schema > scenario.schema.json
+```
+
+```toml
+#:schema ./scenario.schema.json
+extends = "preset:geo"
+```
+
+A key in **bold** is required. Where a table has several forms, their headings say which value chooses.
+"""
+
+_NAMES = {"Span": "time", "Bytes": "size", "Rate": "rate", "Segments": "window", "Tcp": "TCP", "Rto": "RTO"}
+
+_TOP = "The scenario"
+
+
+def page() -> str:
+    """Give the page."""
+    schema = json.loads(_core.schema())
+    definitions: dict[str, Any] = schema["$defs"]
+    parts = [_HEAD, *_section(_TOP, schema)]
+    order = ["LinkFile", "ReverseFile", "FlowFile", "TcpFile"]
+    tables = {name: entry for name, entry in definitions.items() if _is_table(entry)}
+    for name in [*order, *(name for name in tables if name not in order)]:
+        parts += _section(_title(name), tables[name])
+    written = [
+        f"| {_title(name)} | {_prose(entry['description'])} |"
+        for name, entry in definitions.items()
+        if "pattern" in entry
+    ]
+    parts.append("\n".join(["## Values", "", "| value | what |", "| --- | --- |", *written]))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _is_table(entry: Mapping[str, Any]) -> bool:
+    forms = entry.get("oneOf", [entry])
+    return any("properties" in form or "const" in form for form in forms)
+
+
+def _section(title: str, entry: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## {title}\n"
+    if "description" in entry:
+        yield _prose(entry["description"]) + "\n"
+    forms = entry.get("oneOf")
+    if forms is None:
+        yield _table(entry)
+    elif all("const" in form for form in forms):
+        yield "| value | what |\n| --- | --- |"
+        for form in forms:
+            yield f'| `"{form["const"]}"` | {_prose(form.get("description", ""))} |'
+        yield ""
+    else:
+        for form in forms:
+            values = form["properties"].items()
+            chosen = [f'{key} = "{value["const"]}"' for key, value in values if "const" in value]
+            yield f"### `{', '.join(chosen)}`\n"
+            if "description" in form:
+                yield _prose(form["description"]) + "\n"
+            yield _table(form)
+
+
+def _table(entry: Mapping[str, Any]) -> str:
+    required = entry.get("required", [])
+    rows = []
+    for key, value in entry.get("properties", {}).items():
+        if "const" in value:
+            continue
+        name = f"**`{key}`**" if key in required else f"`{key}`"
+        default = f"`{json.dumps(value['default'], ensure_ascii=False)}`" if "default" in value else ""
+        rows.append(f"| {name} | {_kind(value)} | {default} | {_prose(value.get('description', ''))} |")
+    if not rows:
+        return ""
+    return "\n".join(["| key | value | default | what |", "| --- | --- | --- | --- |", *rows]) + "\n"
+
+
+def _kind(value: Mapping[str, Any]) -> str:
+    if "$ref" in value:
+        name = _title(value["$ref"].rpartition("/")[2])
+        return f"[{name}](#{_anchor(name)})" if _linked(value["$ref"]) else name
+    if "enum" in value:
+        return ", ".join(f"`{json.dumps(one)}`" for one in value["enum"])
+    if "anyOf" in value or "oneOf" in value:
+        return " or ".join(dict.fromkeys(_kind(one) for one in value.get("anyOf", value.get("oneOf", []))))
+    if value.get("type") == "array":
+        return f"list of {_kind(value.get('items', {}))}"
+    if isinstance(value.get("additionalProperties"), Mapping):
+        return f"by name: {_kind(value['additionalProperties'])}"
+    kind = value.get("type", "any")
+    names = [kind] if isinstance(kind, str) else [one for one in kind if one != "null"]
+    least = value.get("minimum", value.get("exclusiveMinimum"))
+    most = value.get("maximum", value.get("exclusiveMaximum"))
+    bounds = ""
+    if least is not None and most is not None:
+        bounds = f" from {least:,} to {most:,}"
+    elif least is not None:
+        bounds = f" of at least {least:,}" if "minimum" in value else f" above {least:,}"
+    words = {"boolean": "true or false", "integer": "whole number", "string": "text"}
+    return " or ".join(words.get(name, name) for name in names) + bounds
+
+
+def _linked(reference: str) -> bool:
+    entry = json.loads(_core.schema())["$defs"][reference.rpartition("/")[2]]
+    return _is_table(entry)
+
+
+def _title(name: str) -> str:
+    """Give the name of a table for people: ``LinkFile`` is a link."""
+    words = re.sub(r"(File|Spec)$", "", name)
+    return _NAMES.get(words) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", words).replace("Hy Start", "HyStart")
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def _prose(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
