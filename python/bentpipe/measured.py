@@ -222,17 +222,15 @@ class Result:
         InputError
             A result has no time series, or no flow fits a pattern.
         """
-        from matplotlib import pyplot
-
         from bentpipe.plot import Page, Subject
-        from bentpipe.style import house_style
+        from bentpipe.style import house_style_of_pyplot
 
         results = (self, *others)
         if not all(result.series.curves for result in results):
             raise InputError("series: expected results of bentpipe.run(..., series=True), found one without")
         subjects = [Subject(result.run["scenario"], result.run, result.series) for result in results]
         page = Page(subjects, flows=flows, start_s=start_s, end_s=end_s)
-        with house_style():
+        with house_style_of_pyplot() as pyplot:
             return page.draw(pyplot.figure(figsize=page.size_in, layout="constrained"))
 
     def json(self) -> str:

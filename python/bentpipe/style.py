@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bentpipe.errors import InputError
@@ -96,6 +97,18 @@ def house_style() -> Iterator[None]:
         # A sign that no font has is drawn as a box, which says as much.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
+
+
+@contextmanager
+def house_style_of_pyplot() -> Iterator[ModuleType]:
+    """Give pyplot, which draws in the house style meanwhile."""
+    from matplotlib import get_backend, pyplot
+
+    # A backend that loads within the style has its own settings undone at the end of it: a notebook would
+    # show the first picture and no other.
+    pyplot.switch_backend(get_backend())
+    with house_style():
+        yield pyplot
 
 
 def _installed(names: Sequence[str]) -> list[str]:

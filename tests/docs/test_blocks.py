@@ -8,8 +8,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from conftest import ROOT
 
@@ -115,7 +118,11 @@ def test_what_a_page_shows_runs(page: str, tmp_path: Path) -> None:
                     given = (tmp_path / command.partition(" < ")[2]).read_text() if " < " in command else None
                     run([str(Path(sys.executable).with_name(program)), *arguments], tmp_path, given)
     if cells:
-        run([sys.executable, "-c", "\n".join(cells)], tmp_path)
+        notebook: Any = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))  # type: ignore[no-untyped-call]
+        resources = {"metadata": {"path": str(tmp_path)}}
+        NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
+        # The first one imports and names; each other shows what it is there for.
+        assert [cell.source for cell in notebook.cells[1:] if not cell.outputs] == []
 
 
 def prepare(arguments: list[str], folder: Path) -> None:

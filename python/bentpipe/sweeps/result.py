@@ -204,13 +204,11 @@ class Sweep:
         InputError
             A name is none of the sweep's, or points that differ otherwise would be mixed.
         """
-        from bentpipe.style import house_style
+        from bentpipe.style import house_style_of_pyplot
         from bentpipe.sweeps.picture import draw
 
-        with house_style():
+        with house_style_of_pyplot() as pyplot:
             if axes is None:
-                from matplotlib import pyplot
-
                 axes = pyplot.figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
             return draw(self, axes, x, y, by, where)
 
