@@ -1,5 +1,6 @@
 """Transactions and short flows from end to end: results, the table, replications, sweeps, comparisons."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -10,6 +11,16 @@ import bentpipe as bp
 from conftest import SCENARIOS, Bentpipe
 
 SMALL = SCENARIOS / "short-flows.toml"
+RECORDED = """\
+extends = "preset:geo"
+title = "a trace"
+[flows.recorded]
+from = "server"
+to = "client"
+app = "trace"
+trace = [{ at = "0 s", bytes = "1 B" }]
+"""
+
 SHORTER = ("--set", "duration=60 s")
 
 
@@ -67,3 +78,19 @@ def test_a_sweep_has_the_percentiles_as_columns(bentpipe: Bentpipe, tmp_path: Pa
     listed = [row for row in table if row["kind"] == "transaction"]
     assert {row["name"] for row in listed} == {"queries", "short"}
     assert listed[0]["transaction"] == 1
+
+
+def test_a_trace_from_csv_travels_with_the_result(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    (tmp_path / "transfers.csv").write_text("start_s,bytes\n0.0,12000\n1.25,3000\n1.4,480000\n")
+    with (tmp_path / "transfers.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    trace = [{"at": f"{row['start_s']} s", "bytes": f"{row['bytes']} B"} for row in rows]
+    scenario = bp.Scenario.from_toml(RECORDED)
+    found = bp.run(scenario.with_({"flows.recorded.trace": trace}))
+    assert [row["size_bytes"] for row in found.transactions] == [12_000, 3_000, 480_000]
+    assert [row["start_s"] for row in found.transactions] == [0.0, 1.25, 1.4]
+    # The file is gone, and the result is made again.
+    (tmp_path / "transfers.csv").unlink()
+    (tmp_path / "result.json").write_text(found.json())
+    again = json.loads(bentpipe("run", tmp_path / "result.json", "--json").stdout)
+    assert again["transactions"] == json.loads(found.json())["transactions"]

@@ -11,7 +11,7 @@ from bentpipe.flows import check_scenario, chosen
 from bentpipe.results import Flow, Run, mean
 from bentpipe.scenario import Scenario
 
-_WAITED_FOR = {"http": "page", "transactions": "transaction", "short-flows": "transfer"}
+_WAITED_FOR = {"http": "page", "transactions": "transaction", "short-flows": "transfer", "trace": "transfer"}
 """What the users of an application wait for."""
 
 

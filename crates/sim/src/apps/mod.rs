@@ -101,6 +101,9 @@ impl Flow {
                 // What has begun by the stop is still delivered.
                 (App::ShortFlows(Box::new(flows)), None)
             }
+            AppSpec::Trace(trace) => {
+                (App::ShortFlows(Box::new(ShortFlows::replay(&trace.trace, start))), None)
+            }
             AppSpec::Relay(relay) => {
                 let upstream = FlowId(spec.upstream.unwrap_or_default() as u32);
                 (App::Relay(Box::new(Relay::new(upstream, relay.buffer))), None)

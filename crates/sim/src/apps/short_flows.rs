@@ -1,4 +1,4 @@
-//! Short connections that come by a Poisson process, each for one transfer.
+//! Short connections that come by a Poisson process, or at the times of a trace, each for one transfer.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use bentpipe_units::{Span, Time};
 use super::Exchange;
 use crate::engine::End;
 use crate::ids::Side;
-use crate::scenario::{ShortFlowsSpec, Sizes};
+use crate::scenario::{ShortFlowsSpec, Sizes, Transfer};
 
 pub(crate) struct ShortFlows {
     /// One a connection, in the order of their starts.
@@ -37,6 +37,20 @@ impl ShortFlows {
             .take(spec.transfers as usize)
             .map(|start| Exchange { start, response: None, size: size(spec, &mut sizes) })
             .collect();
+        ShortFlows::of(transfers)
+    }
+
+    /// The transfers of a trace.
+    pub(crate) fn replay(trace: &[Transfer], start: Time) -> ShortFlows {
+        let transfers = trace.iter().map(|transfer| Exchange {
+            start: start + transfer.at,
+            response: None,
+            size: transfer.bytes,
+        });
+        ShortFlows::of(transfers.collect())
+    }
+
+    fn of(transfers: Vec<Exchange>) -> ShortFlows {
         ShortFlows { closed: vec![false; transfers.len()], transfers, open: 0, opened: 0..0 }
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::error::ScenarioError;
 use super::read::{keys_of, unknown_key};
 use super::schema::FlowFile;
-use super::transactions::{ShortFlowsSpec, TransactionsSpec};
+use super::transactions::{ShortFlowsSpec, TraceSpec, TransactionsSpec};
 use super::tree::{Node, Place};
 use super::written::{Choice, Names};
 
@@ -74,6 +74,7 @@ apps! {
         "requests and answers, one after the other over a persistent TCP connection";
     ShortFlows(ShortFlowsSpec): "short-flows", over_udp false,
         "short TCP connections that come by a Poisson process";
+    Trace(TraceSpec): "trace", over_udp false, "TCP connections at the times of a trace, each for one transfer";
     Cbr(CbrSpec): "cbr", over_udp true, "UDP datagrams at a constant rate; does not react to loss";
     Multimedia(MultimediaSpec): "multimedia", over_udp true,
         "audio and video over UDP, a burst of datagrams a frame; does not react to loss";
@@ -296,7 +297,7 @@ impl AppSpec {
             AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
             AppSpec::OnOff(onoff) => onoff.duration.is_some(),
             AppSpec::Transactions(app) => app.transactions.is_some() || app.duration.is_some(),
-            AppSpec::ShortFlows(_) => true,
+            AppSpec::ShortFlows(_) | AppSpec::Trace(_) => true,
             // With the flow whose data it is, of which the same is asked.
             AppSpec::Relay(_) => true,
             AppSpec::Cbr(cbr) => cbr.bytes.is_some() || cbr.duration.is_some(),
@@ -309,6 +310,7 @@ impl AppSpec {
         match self {
             AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::Transactions(_) => 1,
             AppSpec::ShortFlows(short) => short.transfers as usize,
+            AppSpec::Trace(trace) => trace.trace.len(),
             AppSpec::Http(http) => http.connections as usize,
             AppSpec::Cbr(_) | AppSpec::Multimedia(_) => 0,
         }
@@ -320,9 +322,11 @@ impl AppSpec {
             AppSpec::Ftp(_) | AppSpec::Cbr(_) => "bytes or duration",
             AppSpec::Http(_) => "pages or duration",
             AppSpec::Transactions(_) => "transactions or duration",
-            AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::ShortFlows(_) | AppSpec::Multimedia(_) => {
-                "duration"
-            }
+            AppSpec::OnOff(_)
+            | AppSpec::Relay(_)
+            | AppSpec::ShortFlows(_)
+            | AppSpec::Trace(_)
+            | AppSpec::Multimedia(_) => "duration",
         };
         format!("expected {keys}, here or as the duration of the run, found nothing that ends it")
     }
@@ -359,6 +363,12 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
         && let Some(message) = short.needless_shape()
     {
         return Err(at.error(&["shape"], message));
+    }
+    if let AppSpec::Trace(trace) = &app
+        && let Some((keys, message)) = trace.wrong()
+    {
+        let keys: Vec<&str> = std::iter::once("trace").chain(keys.iter().map(String::as_str)).collect();
+        return Err(at.error(&keys, message));
     }
     if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
         return Err(at.error(&[key], expected_app(|kind| !kind.over_udp, kind)));

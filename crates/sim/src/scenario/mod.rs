@@ -36,7 +36,7 @@ pub use layers::ReadFile;
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
 pub use presets::presets;
 pub use schema::schema;
-pub use transactions::{ShortFlowsSpec, Sizes, Think, TransactionsSpec};
+pub use transactions::{ShortFlowsSpec, Sizes, Think, TraceSpec, TransactionsSpec, Transfer};
 
 use layers::{PRESET, about_all, decode, find_preset};
 use tree::Layer;

@@ -67,7 +67,11 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         connections += copies * app.connections();
         if connections > MAX_COPIES {
             let message = format!("expected at most {MAX_COPIES} connections in all, found more");
-            let key = if let AppSpec::ShortFlows(_) = app { "transfers" } else { "connections" };
+            let key = match app {
+                AppSpec::ShortFlows(_) => "transfers",
+                AppSpec::Trace(_) => "trace",
+                _ => "connections",
+            };
             return Err(fail(&[key], message));
         }
         let choices = Choices::of(catalogue, at, &flow, profile(document, at)?)?;

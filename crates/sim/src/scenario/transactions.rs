@@ -65,6 +65,27 @@ pub struct ShortFlowsSpec {
     pub duration: Option<Span>,
 }
 
+/// Connections at the times of a trace, each for one transfer of a size that it says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// The transfers, at least one and at most 100,000, by their times.
+    #[schemars(length(min = 1, max = 100_000))]
+    pub trace: Vec<Transfer>,
+}
+
+/// A transfer of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transfer {
+    /// When its connection is opened, after the start of the flow.
+    pub at: Span,
+    /// Its size.
+    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub bytes: u64,
+}
+
 /// How the times are distributed for which a user thinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Think {
@@ -109,6 +130,23 @@ impl ShortFlowsSpec {
         needless.then(|| format!("expected size_distribution = \"pareto\" beside this key, found {found:?}"))
     }
 }
+
+impl TraceSpec {
+    /// What is wrong with the trace, and below which of its keys.
+    pub(super) fn wrong(&self) -> Option<(Vec<String>, String)> {
+        let found = self.trace.len();
+        if found == 0 || found > MOST_TRANSFERS {
+            let message = format!("expected 1 to {MOST_TRANSFERS} transfers, found {found}");
+            return Some((Vec::new(), message));
+        }
+        let early = self.trace.windows(2).position(|pair| pair[1].at < pair[0].at)?;
+        let (before, at) = (self.trace[early].at, self.trace[early + 1].at);
+        let keys = vec![format!("[{}]", early + 1), "at".to_owned()];
+        Some((keys, format!("expected a time that is not before the last transfer's ({before}), found {at}")))
+    }
+}
+
+const MOST_TRANSFERS: usize = 100_000;
 
 fn usual_request() -> u64 {
     350

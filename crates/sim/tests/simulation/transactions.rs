@@ -144,6 +144,25 @@ fn what_has_begun_by_the_duration_is_delivered() {
 }
 
 #[test]
+fn a_trace_is_replayed_at_its_times() {
+    let trace = r#"trace = [
+        { at = "0 s", bytes = "20 kB" }, { at = "300 ms", bytes = "100 B" }, { at = "300 ms", bytes = "1 kB" },
+        { at = "4 s", bytes = "20 kB" },
+    ]"#;
+    let flow = format!("app = \"trace\"\nstart = \"1 s\"\n{trace}");
+    let result = simulate(&one_flow(FAST, "profile = \"ns2\"", &flow), 1);
+    assert_eq!(starts(&result), [1.0, 1.3, 1.3, 5.0]);
+    assert_eq!(
+        result.transactions.iter().map(|it| it.size_bytes).collect::<Vec<_>>(),
+        [20_000, 100, 1000, 20_000]
+    );
+    for (found, expected) in responses(&result).into_iter().zip([1.75, 0.75, 0.75, 1.75]) {
+        assert_near(found, expected);
+    }
+    assert_near(result.flows[0].finish_s, 6.75);
+}
+
+#[test]
 fn the_end_of_the_run_leaves_short_flows_without_a_response() {
     let text = one_flow(FAST, "profile = \"ns2\"", &format!("{SHORT}\ntransfers = 100"));
     let result = simulate(&text.replace("[links", "duration = \"6 s\"\n[links"), 1);
