@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bentpipe.flows import Bundle, bundles, chosen
 from bentpipe.layout import MAXIMUM_ROWS, more, new_table
-from bentpipe.results import Flow, Number, Page, Transaction, mean
+from bentpipe.results import Flow, Number, Page, Transaction, Video, mean
 from bentpipe.units import count, counted, percent, quantity, seconds, spread
 
 _SUM = "\nsum"
@@ -201,6 +201,39 @@ def waiting_table(rows: Rows, what: str, waited_for: Sequence[Page] | Sequence[T
         )
     rows.add_rest(table)
     return table
+
+
+def video_table(rows: Rows, videos: Sequence[Video]) -> Table:
+    """Make the table of how the users of each flow saw its film."""
+    films = {film["name"]: film for film in videos}
+    rows = rows.part(lambda flow: flow["name"] in films)
+    table = new_table(
+        "film",
+        rows.header("segments", _SUM),
+        *(rows.header(name, "\nmean") for name in ("startup", "bit rate")),
+        *(rows.header(name, _SUM) for name in ("switches", "stalls", "stalled")),
+    )
+    for row in rows.shown:
+        shown = [films[flow["name"]] for flow in row.flows]
+        table.add_row(
+            _name(row),
+            count(_one(sum, [film["segments"] for film in shown])),
+            seconds(_one(_mean, [film["startup_s"] for film in shown])),
+            quantity(_one(_mean, [film["bit_rate_mean_bps"] for film in shown]), "bit/s"),
+            count(_one(sum, [film["bit_rate_switches"] for film in shown])),
+            count(_one(sum, [film["stalls"] for film in shown])),
+            seconds(_one(sum, [film["stalled_s"] for film in shown])),
+        )
+    rows.add_rest(table)
+    return table
+
+
+def _one(fold: Callable[[list[float]], float | None], numbers: Sequence[Number]) -> Number:
+    """Fold the numbers that there are; a single one keeps its interval."""
+    if len(numbers) == 1:
+        return numbers[0]
+    values = [value for number in numbers if (value := mean(number)) is not None]
+    return fold(values) if values else None
 
 
 def over_udp(flow: Flow) -> bool:

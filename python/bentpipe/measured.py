@@ -18,6 +18,7 @@ from bentpipe.results import (
     Relay,
     Run,
     Transaction,
+    Video,
     dump,
 )
 from bentpipe.statistics import Failure, replication_seed
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _Row = TypeVar("_Row", bound=Mapping[str, Any])
 
-What = Literal["flows", "links", "gateways", "handovers", "relays", "pages", "transactions"]
+What = Literal["flows", "links", "gateways", "handovers", "relays", "pages", "videos", "transactions"]
 """The tables of a result."""
 
 _SHOWN = 20
@@ -164,8 +165,13 @@ class Result:
         return self._table("pages")
 
     @cached_property
+    def videos(self) -> Table[Video]:
+        """The films, as their users saw them."""
+        return self._table("videos")
+
+    @cached_property
     def transactions(self) -> Table[Transaction]:
-        """The transactions, and the transfers of short flows."""
+        """The transactions, the segments of films, and the transfers of short flows."""
         return self._table("transactions")
 
     @property

@@ -330,7 +330,7 @@ class SeriesRecord(TypedDict):
 
 
 class Transaction(TypedDict):
-    """One transaction, or the transfer of one short connection."""
+    """One transaction, one segment of a film, or the transfer of one short connection."""
 
     flow: str
     """The flow's name."""
@@ -349,6 +349,40 @@ class Transaction(TypedDict):
 
     ``None`` when that did not come.
     """
+
+
+class Video(TypedDict):
+    """A film, as its user saw it."""
+
+    name: str
+    """The flow's name."""
+
+    segments: Number
+    """Segments that came whole."""
+
+    startup_s: Number
+    """From the request for the first segment, before the SYN, to the first picture, in seconds.
+
+    ``None`` when nothing was shown.
+    """
+
+    stalls: Number
+    """Times that the buffer ran empty while the film was shown."""
+
+    stalled_s: Number
+    """How long the picture stood still for that, in seconds.
+
+    Until the film went on, the user left, or the run ended.
+    """
+
+    bit_rate_mean_bps: Number
+    """Mean bit rate of the segments that came, by their playing time, in bits a second.
+
+    ``None`` without one.
+    """
+
+    bit_rate_switches: Number
+    """Segments whose bit rate is not that of the one before."""
 
 
 class Recording(TypedDict):
@@ -394,8 +428,11 @@ class Measured(TypedDict):
     pages: list[Page]
     """The pages of HTTP flows: one flow after the other, in the order in which they were asked for."""
 
+    videos: list[Video]
+    """One entry a film, in the scenario's order of flows."""
+
     transactions: list[Transaction]
-    """The transactions, and the transfers of short flows.
+    """The transactions, the segments of films, and the transfers of short flows.
 
     One flow after the other, in the order of their starts.
     """
@@ -496,6 +533,15 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "page": "integer",
         "start_s": "number",
         "response_s": "number",
+    },
+    "videos": {
+        "name": "text",
+        "segments": "integer",
+        "startup_s": "number",
+        "stalls": "integer",
+        "stalled_s": "number",
+        "bit_rate_mean_bps": "number",
+        "bit_rate_switches": "integer",
     },
     "transactions": {
         "flow": "text",

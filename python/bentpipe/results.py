@@ -21,6 +21,7 @@ from bentpipe.result_types import (
     Relay,
     SeriesRecord,
     Transaction,
+    Video,
 )
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "SeriesRecord",
     "Settings",
     "Transaction",
+    "Video",
     "dump",
     "half_width",
     "mean",

@@ -16,6 +16,7 @@ from bentpipe.flow_tables import (
     loss_cause_table,
     lost_segments,
     over_udp,
+    video_table,
     waiting_table,
 )
 from bentpipe.grid import Grid
@@ -37,7 +38,7 @@ def console() -> Console:
 
 
 def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
-    """Print the flows, what losses cost them, pages, transactions, the network, relays, and the cost.
+    """Print the flows, what losses cost them, pages, films, transactions, the network, relays, and the cost.
 
     The flows that fit the patterns `flows` have rows of their own, first.
 
@@ -57,6 +58,8 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
         tables.append(loss_cause_table(rows.part(lost_segments)))
     if run["pages"]:
         tables.append(waiting_table(rows, "pages", run["pages"]))
+    if run.get("videos"):
+        tables.append(video_table(rows, run["videos"]))
     if run.get("transactions"):
         tables.append(waiting_table(rows, "transactions", run["transactions"]))
     tables += network_tables(run, run["links"])

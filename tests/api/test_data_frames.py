@@ -23,7 +23,8 @@ def test_the_types_of_a_result_are_those_of_the_rust_side() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pages.toml", "short-flows.toml", "leo-handover.toml", "relay.toml", "two-flows.toml"]
+    "name",
+    ["pages.toml", "short-flows.toml", "video.toml", "leo-handover.toml", "relay.toml", "two-flows.toml"],
 )
 def test_a_run_has_the_columns_of_the_schema(name: str) -> None:
     result = bp.run(bp.Scenario.load(SCENARIOS / name), progress=False)

@@ -82,11 +82,18 @@ def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe,
 
 def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "results.md").read_text()
-    scenarios = ("leo-handover.toml", "pages.toml", "short-flows.toml", "demo.toml", "relay.toml")
+    scenarios = (
+        "leo-handover.toml",
+        "pages.toml",
+        "short-flows.toml",
+        "demo.toml",
+        "relay.toml",
+        "video.toml",
+    )
     for name in scenarios:
         assert bentpipe("run", SCENARIOS / name, "--runs", "2", "--out", name).returncode == 0
         run = json.loads((tmp_path / name / "result.json").read_text())
-        tables = ("flows", "links", "gateways", "handovers", "relays", "pages")
+        tables = ("flows", "links", "gateways", "handovers", "relays", "pages", "videos")
         rows = [row for table in tables for row in run[table]]
         keys = {key for table in (run, run["engine"], run["jain"], *rows) for key in table}
         kinds = set(pq.read_table(tmp_path / name / "series.parquet")["kind"].to_pylist())

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bentpipe as bp
+from bentpipe.comparison import words
 from bentpipe.statistics import estimate, paired
 from conftest import ENDLESS, SCENARIOS, WEB_USERS, Bentpipe, files_in
 
@@ -151,6 +152,13 @@ def test_the_sentence_says_how_much_and_how_sure(lossy: Path) -> None:
     assert bp.compare(scenario, NAMES, runs=1).sentence.endswith(
         "This is a single run, which does not say how sure it is."
     )
+
+
+def test_less_than_is_printed_is_no_difference() -> None:
+    assert words._differs({"mean": -2e-4, "ci95": 1e-4, "n": 9})
+    assert not words._differs({"mean": -2e-4, "ci95": 3e-4, "n": 9})
+    # "carries 0 % less" tells nobody anything.
+    assert not words._differs({"mean": -4e-5, "ci95": 0.0, "n": 9})
 
 
 def test_the_forms_of_the_table_say_the_same(bentpipe: Bentpipe, tmp_path: Path) -> None:

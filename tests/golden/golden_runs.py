@@ -42,6 +42,8 @@ def summary(run: dict[str, Any], capture: str | None, keys: Keys) -> dict[str, A
     counted = {part: [{key: row[key] for key in keys[part]} for row in run[part]] for part in SECTIONS}
     if run["relays"]:
         counted["relays"] = run["relays"]
+    if run["videos"]:
+        counted["videos"] = run["videos"]
     if run["transactions"]:
         counted["transactions"] = run["transactions"]
     totals = {key: sum(flow[key] for flow in run["flows"]) for key in TOTALS}

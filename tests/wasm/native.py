@@ -18,6 +18,7 @@ CASES: list[tuple[str, dict[str, str]]] = [
     ("scenarios/multimedia.toml", {}),
     ("scenarios/pages.toml", {}),
     ("scenarios/short-flows.toml", {}),
+    ("scenarios/video.toml", {}),
     ("scenarios/two-flows.toml", {}),
     ("tests/wasm/lossy.toml", {}),
     ("tests/wasm/lossy.toml", {"flows.download.variant": "afc", "links.satellite.loss.ber": "1e-5"}),

@@ -20,7 +20,7 @@ mod watch;
 pub use causes::LossCauses;
 pub use result::{
     CaptureRecord, Ended, EngineResult, FlowLimits, FlowResult, GatewayResult, HandoverResult, LinkResult,
-    PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult,
+    PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult, VideoResult,
 };
 pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};

@@ -8,7 +8,7 @@ use bentpipe_units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::exchanges::{PageResult, Responses, TransactionResult};
+pub use self::exchanges::{PageResult, Responses, TransactionResult, VideoResult};
 use crate::apps::{App, Flow, Udp};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
@@ -35,7 +35,9 @@ pub struct RunResult {
     pub relays: Vec<RelayResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
     pub pages: Vec<PageResult>,
-    /// The transactions, and the transfers of short flows: one flow after the other, in the order of their starts.
+    /// One entry a film, in the scenario's order of flows.
+    pub videos: Vec<VideoResult>,
+    /// The transactions, the segments of films, and the transfers of short flows: one flow after the other, in the order of their starts.
     pub transactions: Vec<TransactionResult>,
     /// Jain's index over the goodputs of flows that ask for the same: (Σx)² / (n Σx²); null when there are none, or nothing
     /// was delivered. These are the bulk transfers, which take all that they can get; when there are none, all flows if they
@@ -263,6 +265,7 @@ impl RunResult {
         let pages = flows_by_name().flat_map(|(name, flow)| exchanges::pages(name, flow)).collect();
         let transactions =
             flows_by_name().flat_map(|(name, flow)| exchanges::transactions(name, flow)).collect();
+        let videos = flows_by_name().filter_map(|(name, flow)| exchanges::video(name, flow, end)).collect();
         let relays = relay_results(scenario, engine, end);
         let names =
             scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
@@ -302,6 +305,7 @@ impl RunResult {
             handovers,
             relays,
             pages,
+            videos,
             transactions,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
             recording: None,

@@ -47,7 +47,7 @@ def compare(
 
     Run k has the same seed with every variant, so that gains are differences of pairs. Flows of bulk data
     are compared by their goodput together; pages, transactions and short transfers by their mean response
-    time, if there is nothing else. The numbers do not depend on the threads.
+    time, if there is nothing else, and films by their bit rate. The numbers do not depend on the threads.
 
     Parameters
     ----------
@@ -68,7 +68,8 @@ def compare(
         TCP.
     metric
         What is compared instead: ``"goodput_bps"``, or of the flows whose users wait ``"response_s"``, the
-        mean response time, or a percentile: ``"response_p50_s"``, ``"response_p95_s"``, ``"response_p99_s"``.
+        mean response time, or a percentile: ``"response_p50_s"``, ``"response_p95_s"``, ``"response_p99_s"``;
+        of films ``"bit_rate_mean_bps"``, ``"startup_s"`` or ``"stalled_s"``.
     explain
         Measure what limits each variant, and say so: see `Variant.limits` and `Comparison.plot`.
     interval

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from bentpipe.comparison.metrics import PERCENTILES, Metric
+from bentpipe.comparison.metrics import OF_FILMS, PERCENTILES, Metric, Words
 from bentpipe.errors import InputError, RunError
 from bentpipe.flows import check_scenario, chosen
-from bentpipe.results import Flow, Run, mean
+from bentpipe.results import Flow, Number, Run, mean
 from bentpipe.scenario import Scenario
 
 _WAITED_FOR = {"http": "page", "transactions": "transaction", "short-flows": "transfer", "trace": "transfer"}
@@ -31,12 +31,13 @@ class Measure:
         """Choose by what the flows that fit `patterns` carry, unless `metric` says what is compared.
 
         Flows whose users wait for pages, transactions or short transfers are compared by these if there
-        is nothing else. A flow whose data a relay sends on counts by its last connection.
+        is nothing else, and films by their bit rate. A flow whose data a relay sends on counts by its last
+        connection.
 
         Raises
         ------
         InputError
-            None of the flows is over TCP, or nobody waits for what they bring.
+            None of the flows is over TCP, or they have no such number.
         """
         written = scenario.to_dict()["flows"]
         upstream = {relay["upstream"] for relay in run["relays"]}
@@ -47,10 +48,15 @@ class Measure:
         ]
         if not flows:
             raise InputError("--flows: expected a flow over TCP to compare, found none")
-        users = {flow["name"]: what for flow in flows if (what := _waited_for(flow, written))}
-        rest = tuple(flow["name"] for flow in flows if flow["name"] not in users)
+        films = tuple(flow["name"] for flow in flows if _app(flow, written) == "video")
+        if metric in OF_FILMS or (metric is None and len(films) == len(flows)):
+            if not films:
+                raise InputError(f'--metric: expected a flow with app = "video" for {metric}, found none')
+            return cls(metric or "bit_rate_mean_bps", films, "film")
+        users = {flow["name"]: what for flow in flows if (what := _WAITED_FOR.get(_app(flow, written)))}
+        rest = tuple(name for flow in flows if (name := flow["name"]) not in users and name not in films)
         if metric == "goodput_bps" or (metric is None and rest):
-            return cls("goodput_bps", rest or tuple(users))
+            return cls("goodput_bps", rest or (*users, *films))
         if not users:
             raise InputError(
                 "--metric: expected goodput_bps of flows that bring neither pages nor transactions nor short "
@@ -67,7 +73,20 @@ class Measure:
     @property
     def higher_is_better(self) -> bool:
         """Whether the larger number is the better one."""
-        return self.metric == "goodput_bps"
+        return self.metric in ("goodput_bps", "bit_rate_mean_bps")
+
+    @property
+    def words(self) -> Words:
+        """How it is told of."""
+        if self.metric == "goodput_bps":
+            return Words("goodput", "carries", "more than", "carries {} less")
+        if self.metric in OF_FILMS:
+            return OF_FILMS[self.metric]
+        what, share = self.waited_for, self.percentile
+        if share is None:
+            return Words("response", f"brings a {what} in", "sooner than", "takes {} longer")
+        does = f"brings {share} % of {what}s within"
+        return Words(f"response, p{share}", does, "sooner than", "takes {} longer")
 
     def value(self, run: Run) -> float:
         """Give the number of a single run.
@@ -75,8 +94,10 @@ class Measure:
         Raises
         ------
         RunError
-            There is none: no page or transaction came to its end.
+            There is none: no page, transaction or film came so far.
         """
+        if self.metric in OF_FILMS:
+            return self._of_films(run)
         if self.metric != "goodput_bps":
             flows = frozenset(self.flows)
             rows = [*run["pages"], *run["transactions"]]
@@ -97,6 +118,14 @@ class Measure:
         begin_s, end_s = self.span_s(run)
         total = math.fsum(mean(flow["bytes_delivered"]) or 0.0 for flow in counted)
         return 8 * total / (end_s - begin_s) if end_s > begin_s else 0.0
+
+    def _of_films(self, run: Run) -> float:
+        films = [cast(Mapping[str, Number], film) for film in run["videos"] if film["name"] in self.flows]
+        found = [mean(film[self.metric]) for film in films]
+        missing = [name for name, value in zip(self.flows, found, strict=True) if value is None]
+        if missing:
+            raise RunError(f"no segment of {missing[0]} came in time, so that there is none to compare")
+        return math.fsum(value for value in found if value is not None) / len(found)
 
     def span_s(self, run: Run) -> tuple[float, float]:
         """Give when the first flow began and when the last one ended, in simulated seconds."""
@@ -137,9 +166,9 @@ def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> S
     return scenario.with_({"flows": {name: {key: variant} for name in fitting}})
 
 
-def _waited_for(flow: Flow, written: Mapping[str, Any]) -> str | None:
-    apps = (written.get(name or "", {}).get("app") for name in (flow["name"], flow.get("group")))
-    return next((_WAITED_FOR[app] for app in apps if app in _WAITED_FOR), None)
+def _app(flow: Flow, written: Mapping[str, Any]) -> str:
+    names = (flow["name"], flow.get("group") or "")
+    return next((app for name in names if (app := written.get(name, {}).get("app"))), "ftp")
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bentpipe.comparison.limits import LIMITS
-from bentpipe.comparison.words import response
 from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain
 from bentpipe.sweeps.picture import unit_of
 
@@ -28,7 +27,6 @@ _NUMBERED, _NAMED = 5, 22
 def draw_values(comparison: "Comparison", path: Path) -> None:
     """Draw the number compared, with its intervals and the best at the top, to a .png or .svg file."""
     variants = comparison.variants
-    bulk = comparison.measure.higher_is_better
     scale, unit = unit_of(comparison.measure.metric, [variant.value["mean"] for variant in variants])
     with picture(path, (7.5, 1.0 + 0.3 * len(variants)), about=comparison.scenario) as figure:
         axes = figure.add_subplot()
@@ -46,7 +44,7 @@ def draw_values(comparison: "Comparison", path: Path) -> None:
         axes.set_yticks(range(len(variants)), [plain(variant.name) for variant in variants])
         axes.set_ylim(len(variants) - 0.5, -0.5)
         axes.set_xlim(left=0)
-        axes.set_xlabel(f"{'goodput' if bulk else response(comparison.measure)} ({unit})")
+        axes.set_xlabel(f"{comparison.measure.words.heading} ({unit})")
         axes.set_title(plain(comparison.scenario))
 
 

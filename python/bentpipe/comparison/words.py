@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.comparison.limits import LIMITS
-from bentpipe.comparison.measure import Measure
 from bentpipe.layout import new_table
 from bentpipe.number import Estimate
 from bentpipe.units import count, counted, percent, quantity, seconds
@@ -54,8 +53,8 @@ def csv_of(comparison: "Comparison") -> str:
 
 def cells(comparison: "Comparison") -> list[list[str]]:
     """Give the table as texts: the headings, then a row for each variant."""
-    bulk = comparison.measure.higher_is_better
-    headings = ["variant", "goodput" if bulk else response(comparison.measure), f"against {comparison.first}"]
+    bulk = comparison.measure.metric == "goodput_bps"
+    headings = ["variant", comparison.measure.words.heading, f"against {comparison.first}"]
     headings += ["of the link"] if bulk else []
     table = [[*headings, "resent segments", "timeouts"]]
     for variant in comparison.variants:
@@ -130,46 +129,31 @@ def print_comparison(comparison: "Comparison", to: Console) -> None:
         to.print(told, highlight=False, markup=False, soft_wrap=True)
 
 
-def response(measure: Measure) -> str:
-    """Say by what the response times are compared."""
-    return "response" if measure.percentile is None else f"response, p{measure.percentile}"
-
-
-def _brings(measure: Measure) -> str:
-    what = measure.waited_for
-    if measure.percentile is not None:
-        return f"brings {measure.percentile} % of {what}s within"
-    return f"brings a {what} in"
-
-
 def sentence(comparison: "Comparison") -> str:
     """Say which variant is best, by how much, and how sure that is."""
     best, second = comparison.variants[:2]
-    bulk = comparison.measure.higher_is_better
-    verb = "carries" if bulk else _brings(comparison.measure)
-    told = f"{comparison.scenario}: {best.name} {verb} {_value(comparison, best)}"
+    words = comparison.measure.words
+    told = f"{comparison.scenario}: {best.name} {words.does} {_value(comparison, best)}"
     # The first is the measure of the others, whether it is the best of them or not.
     is_first = best.name == comparison.first
     change, other = (second.gain, second.name) if is_first else (best.gain, comparison.first)
     parts = []
     if change is not None and not is_first and _differs(change):
-        how = f"more than {other}" if bulk else f"sooner than {other}"
-        parts.append(f"{_size(change)} {how}")
+        parts.append(f"{_size(change)} {words.better} {other}")
     if best.of_link is not None:
         parts.append(f"{_rounded(best.of_link)} of what the link could carry")
     told += "".join(f", {'and ' if place else ''}{part}" for place, part in enumerate(parts))
     if change is not None and not _differs(change):
         told += f"; these runs do not tell it and {other} apart ({_change(change)})"
     elif change is not None and is_first:
-        how = f"carries {_size(change)} less" if bulk else f"takes {_size(change)} longer"
-        told += f"; {other}, the next, {how}"
+        told += f"; {other}, the next, {words.worse.format(_size(change))}"
     if comparison.runs == 1:
         return f"{told}. This is a single run, which does not say how sure it is."
     return f"{told}. ({comparison.runs:,} runs of each with the same seeds, 95 % intervals.)"
 
 
 def _differs(change: Estimate) -> bool:
-    return abs(change["mean"]) > (change["ci95"] or 0.0)
+    return abs(change["mean"]) > (change["ci95"] or 0.0) and _is_seen(change)
 
 
 def _size(change: Estimate) -> str:
@@ -177,7 +161,7 @@ def _size(change: Estimate) -> str:
 
 
 def _value(comparison: "Comparison", variant: "Variant") -> str:
-    if comparison.measure.higher_is_better:
+    if comparison.measure.metric.endswith("_bps"):
         return quantity(variant.value, "bit/s")
     return seconds(variant.value)
 

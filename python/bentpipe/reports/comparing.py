@@ -17,8 +17,7 @@ def page_of(comparison: "Comparison", command: str = "") -> Page:
     if not comparison.precise:
         told.append(f"The precision was not reached in {comparison.runs:,} runs.")
     told += [f"{name}: {failure}" for name, failure in comparison.failures]
-    bulk = comparison.measure.higher_is_better
-    what = "Goodput" if bulk else "Mean response time of pages"
+    what = comparison.measure.words.heading.capitalize()
     spread = " with its 95 % interval" if comparison.runs > 1 else ""
     about = f"{what} of each variant{spread}, the best at the top"
     flows = ", ".join(comparison.measure.flows)
@@ -58,7 +57,7 @@ _LIMITS = (
 
 
 def _sorted_by(comparison: "Comparison") -> list[list[float | None]]:
-    bulk = comparison.measure.higher_is_better
+    bulk = comparison.measure.metric == "goodput_bps"
     rows = []
     for row in words.rows(comparison):
         numbers = [None, row[comparison.measure.metric], row["gain"]]

@@ -6,6 +6,7 @@ mod relay;
 mod short_flows;
 mod transactions;
 mod udp;
+mod video;
 
 use std::ops::Range;
 
@@ -19,6 +20,7 @@ pub(crate) use relay::Relay;
 pub(crate) use short_flows::ShortFlows;
 pub(crate) use transactions::Transactions;
 pub(crate) use udp::{HEADERS, Udp};
+pub(crate) use video::Video;
 
 use crate::engine::End;
 use crate::ids::{ConnectionId, EndId, FlowId, Side};
@@ -44,6 +46,8 @@ pub(crate) enum App {
     Http(Box<Http>),
     /// Requests and answers. The receiving host opens the connection and closes it.
     Transactions(Box<Transactions>),
+    /// A film in segments. The receiving host opens the connection and closes it.
+    Video(Box<Video>),
     /// Short connections, which the sending host opens and closes.
     ShortFlows(Box<ShortFlows>),
     /// Bytes at times of its own. The sending host opens the connection and closes it.
@@ -94,6 +98,7 @@ impl Flow {
                 let stream = Stream::derive(seed, &format!("flow/{}/think", spec.name));
                 (App::Transactions(Box::new(Transactions::new(app, start, stream))), app.duration)
             }
+            AppSpec::Video(app) => (App::Video(Box::new(Video::new(app, start))), app.duration),
             AppSpec::ShortFlows(app) => {
                 let stream = |of| Stream::derive(seed, &format!("flow/{}/{of}", spec.name));
                 let (arrivals, sizes) = (stream("arrivals"), stream("sizes"));
@@ -158,10 +163,14 @@ impl Flow {
             }
             (App::Transactions(app), [pair]) if now >= self.stop => app.stop(pair),
             (App::Transactions(app), [pair]) => app.on_time(now, pair),
+            (App::Video(video), [pair]) if now >= self.stop => video.stop(now, pair),
+            (App::Video(video), [pair]) => video.on_time(now, pair),
             (App::ShortFlows(flows), pairs) => flows.on_time(now, pairs),
             // The relay opens the connection when its upstream connection is open.
             (App::Relay(_), [[_, back]]) => back.tcp.listen(),
-            (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Transactions(_), _) => {}
+            // One connection each, or none.
+            (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_), _)
+            | (App::Transactions(_) | App::Video(_), _) => {}
         }
     }
 
@@ -173,6 +182,7 @@ impl Flow {
                 false => Due::default(),
             },
             App::Transactions(app) => app.on_data(now, side, &mut pairs[number]),
+            App::Video(video) => video.on_data(now, side, &mut pairs[number]),
             App::ShortFlows(flows) => {
                 flows.on_data(now, number, side, &pairs[number]);
                 Due::default()
@@ -192,12 +202,12 @@ impl Flow {
 
     /// Whether the application does more with what arrives than read it.
     pub(crate) fn is_attended(&self) -> bool {
-        matches!(self.app, App::Http(_) | App::Transactions(_) | App::ShortFlows(_))
+        matches!(self.app, App::Http(_) | App::Transactions(_) | App::Video(_) | App::ShortFlows(_))
     }
 
     /// Whether each end may be the one that gives up: the data go to the host that opened the connection.
     pub(crate) fn is_asked_for(&self) -> bool {
-        matches!(self.app, App::Http(_) | App::Transactions(_))
+        matches!(self.app, App::Http(_) | App::Transactions(_) | App::Video(_))
     }
 
     /// The connections whose ends have something to do after a call at a time.
@@ -216,18 +226,20 @@ impl Flow {
         match &self.app {
             App::Http(http) => &http.pages,
             App::Transactions(app) => &app.exchanges,
+            App::Video(video) => &video.exchanges,
             App::ShortFlows(flows) => flows.started(),
             App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => &[],
         }
     }
 
     /// An end of the flow is closed, or only waits for old segments to die out: whether the flow is over.
-    pub(crate) fn on_closed(&mut self, end: EndId, tcp: &Endpoint) -> bool {
+    pub(crate) fn on_closed(&mut self, now: Time, end: EndId, tcp: &Endpoint) -> bool {
         let number = end.connection().index() - self.connections.start;
         match &mut self.app {
             App::Bulk { .. } | App::OnOff(_) | App::Relay(_) => end.side() == Side::Data,
             App::Http(http) => http.on_closed(number, end.side(), tcp.error().is_some()),
             App::Transactions(app) => app.on_closed(end.side(), tcp.error().is_some()),
+            App::Video(video) => video.on_closed(now, end.side(), tcp.error().is_some()),
             App::ShortFlows(flows) => flows.on_closed(number, end.side()),
             App::Udp(_) => false,
         }
@@ -249,6 +261,7 @@ impl Flow {
             App::Bulk { bytes } => receiver().is_some_and(|receiver| receiver.delivered() == *bytes),
             App::Http(http) => http.complete(),
             App::Transactions(app) => app.complete(),
+            App::Video(video) => video.complete(),
             App::ShortFlows(flows) => flows.complete(),
             App::Udp(udp) => udp.over(),
         }

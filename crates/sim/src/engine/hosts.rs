@@ -184,7 +184,7 @@ impl Engine {
     fn closed(&mut self, id: EndId) {
         let end = &self.ends[id.index()];
         let flow = &mut self.flows[end.flow.index()];
-        if !flow.over && flow.on_closed(id, &end.tcp) {
+        if !flow.over && flow.on_closed(self.net.now(), id, &end.tcp) {
             flow.over = true;
             self.open_flows -= 1;
         }

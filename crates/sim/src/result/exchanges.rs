@@ -1,6 +1,6 @@
-//! What users waited for: pages, answers, short transfers.
+//! What users waited for: pages, answers, films, short transfers.
 
-use bentpipe_units::Span;
+use bentpipe_units::{Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct PageResult {
     pub response_s: Option<f64>,
 }
 
-/// One transaction, or the transfer of one short connection.
+/// One transaction, one segment of a film, or the transfer of one short connection.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TransactionResult {
     /// The flow's name.
@@ -33,6 +33,25 @@ pub struct TransactionResult {
     pub start_s: f64,
     /// From the start, before the SYN where there is one, to the last byte, in seconds; null when that did not come.
     pub response_s: Option<f64>,
+}
+
+/// A film, as its user saw it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VideoResult {
+    /// The flow's name.
+    pub name: String,
+    /// Segments that came whole.
+    pub segments: u64,
+    /// From the request for the first segment, before the SYN, to the first picture, in seconds; null when nothing was shown.
+    pub startup_s: Option<f64>,
+    /// Times that the buffer ran empty while the film was shown.
+    pub stalls: u64,
+    /// How long the picture stood still for that, in seconds: until the film went on, the user left, or the run ended.
+    pub stalled_s: f64,
+    /// Mean bit rate of the segments that came, by their playing time, in bits a second; null without one.
+    pub bit_rate_mean_bps: Option<f64>,
+    /// Segments whose bit rate is not that of the one before.
+    pub bit_rate_switches: u64,
 }
 
 /// Quantiles of the response times of a flow's pages, transactions or short transfers, of those that came: each interpolated
@@ -80,7 +99,7 @@ pub(super) fn pages(name: &str, flow: &Flow) -> Vec<PageResult> {
 }
 
 pub(super) fn transactions(name: &str, flow: &Flow) -> Vec<TransactionResult> {
-    let (App::Transactions(_) | App::ShortFlows(_)) = flow.app else { return Vec::new() };
+    let (App::Transactions(_) | App::Video(_) | App::ShortFlows(_)) = flow.app else { return Vec::new() };
     let result = numbered(flow).map(|(transaction, exchange)| TransactionResult {
         flow: name.to_owned(),
         transaction,
@@ -89,6 +108,24 @@ pub(super) fn transactions(name: &str, flow: &Flow) -> Vec<TransactionResult> {
         response_s: exchange.response.map(Span::as_secs),
     });
     result.collect()
+}
+
+/// The film of a flow that carries one, at the end of the run.
+pub(super) fn video(name: &str, flow: &Flow, end: Time) -> Option<VideoResult> {
+    let App::Video(video) = &flow.app else { return None };
+    let player = video.player_at(end);
+    let came: Vec<(Span, Rate)> = video.came().collect();
+    let length = came.iter().fold(Span::ZERO, |sum, (length, _)| sum + *length);
+    let bits: f64 = came.iter().map(|(length, rate)| length.as_secs() * rate.as_bps() as f64).sum();
+    Some(VideoResult {
+        name: name.to_owned(),
+        segments: came.len() as u64,
+        startup_s: player.startup_delay.map(Span::as_secs),
+        stalls: player.stalls,
+        stalled_s: player.stalled().as_secs(),
+        bit_rate_mean_bps: (length > Span::ZERO).then(|| bits / length.as_secs()),
+        bit_rate_switches: came.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as u64,
+    })
 }
 
 fn numbered(flow: &Flow) -> impl Iterator<Item = (u64, &Exchange)> {

@@ -12,6 +12,7 @@ use super::read::{keys_of, unknown_key};
 use super::schema::FlowFile;
 use super::transactions::{ShortFlowsSpec, TraceSpec, TransactionsSpec};
 use super::tree::{Node, Place};
+use super::video::VideoSpec;
 use super::written::{Choice, Names};
 
 /// An application, by name.
@@ -72,6 +73,8 @@ apps! {
         "what another flow brings to a node, carried on over a TCP connection of its own";
     Transactions(TransactionsSpec): "transactions", over_udp false,
         "requests and answers, one after the other over a persistent TCP connection";
+    Video(VideoSpec): "video", over_udp false,
+        "a film in segments over TCP, whose bit rate follows the player's buffer";
     ShortFlows(ShortFlowsSpec): "short-flows", over_udp false,
         "short TCP connections that come by a Poisson process";
     Trace(TraceSpec): "trace", over_udp false, "TCP connections at the times of a trace, each for one transfer";
@@ -297,6 +300,7 @@ impl AppSpec {
             AppSpec::Http(http) => http.pages.is_some() || http.duration.is_some(),
             AppSpec::OnOff(onoff) => onoff.duration.is_some(),
             AppSpec::Transactions(app) => app.transactions.is_some() || app.duration.is_some(),
+            AppSpec::Video(video) => video.length.is_some() || video.duration.is_some(),
             AppSpec::ShortFlows(_) | AppSpec::Trace(_) => true,
             // With the flow whose data it is, of which the same is asked.
             AppSpec::Relay(_) => true,
@@ -308,7 +312,8 @@ impl AppSpec {
     /// How many connections the application may open; none over UDP.
     pub fn connections(&self) -> usize {
         match self {
-            AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::Transactions(_) => 1,
+            AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_) => 1,
+            AppSpec::Transactions(_) | AppSpec::Video(_) => 1,
             AppSpec::ShortFlows(short) => short.transfers as usize,
             AppSpec::Trace(trace) => trace.trace.len(),
             AppSpec::Http(http) => http.connections as usize,
@@ -322,6 +327,7 @@ impl AppSpec {
             AppSpec::Ftp(_) | AppSpec::Cbr(_) => "bytes or duration",
             AppSpec::Http(_) => "pages or duration",
             AppSpec::Transactions(_) => "transactions or duration",
+            AppSpec::Video(_) => "length or duration",
             AppSpec::OnOff(_)
             | AppSpec::Relay(_)
             | AppSpec::ShortFlows(_)
@@ -364,11 +370,13 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
     {
         return Err(at.error(&["shape"], message));
     }
-    if let AppSpec::Trace(trace) = &app
-        && let Some((keys, message)) = trace.wrong()
-    {
-        let keys: Vec<&str> = std::iter::once("trace").chain(keys.iter().map(String::as_str)).collect();
-        return Err(at.error(&keys, message));
+    let wrong = match &app {
+        AppSpec::Trace(trace) => trace.wrong(),
+        AppSpec::Video(video) => video.wrong(),
+        _ => None,
+    };
+    if let Some((keys, message)) = wrong {
+        return Err(at.error(&keys.iter().map(String::as_str).collect::<Vec<_>>(), message));
     }
     if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
         return Err(at.error(&[key], expected_app(|kind| !kind.over_udp, kind)));

@@ -22,6 +22,7 @@ mod schema;
 mod tcp;
 mod transactions;
 mod tree;
+mod video;
 mod ways;
 mod written;
 
@@ -37,6 +38,7 @@ pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routi
 pub use presets::presets;
 pub use schema::schema;
 pub use transactions::{ShortFlowsSpec, Sizes, Think, TraceSpec, TransactionsSpec, Transfer};
+pub use video::VideoSpec;
 
 use layers::{PRESET, about_all, decode, find_preset};
 use tree::Layer;

@@ -284,8 +284,8 @@ pub(crate) struct FlowFile {
     /// Links that its way takes, in this order; {i} is the copy's number. Default the way of least delay.
     #[serde(default)]
     pub(crate) via: Vec<String>,
-    /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, "onoff", "transactions", "short-flows", "trace",
-    /// "relay", what another flow brings, or over UDP "cbr" or "multimedia".
+    /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, "onoff", "transactions", "video", "short-flows",
+    /// "trace", "relay", what another flow brings, or over UDP "cbr" or "multimedia".
     #[serde(rename = "app")]
     pub(crate) _app: Option<Choice<&'static Kind>>,
     /// When the application starts; default "0 s".

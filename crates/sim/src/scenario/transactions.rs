@@ -132,16 +132,16 @@ impl ShortFlowsSpec {
 }
 
 impl TraceSpec {
-    /// What is wrong with the trace, and below which of its keys.
+    /// What is wrong with the trace, and below which of the flow's keys.
     pub(super) fn wrong(&self) -> Option<(Vec<String>, String)> {
         let found = self.trace.len();
         if found == 0 || found > MOST_TRANSFERS {
             let message = format!("expected 1 to {MOST_TRANSFERS} transfers, found {found}");
-            return Some((Vec::new(), message));
+            return Some((vec!["trace".to_owned()], message));
         }
         let early = self.trace.windows(2).position(|pair| pair[1].at < pair[0].at)?;
         let (before, at) = (self.trace[early].at, self.trace[early + 1].at);
-        let keys = vec![format!("[{}]", early + 1), "at".to_owned()];
+        let keys = vec!["trace".to_owned(), format!("[{}]", early + 1), "at".to_owned()];
         Some((keys, format!("expected a time that is not before the last transfer's ({before}), found {at}")))
     }
 }

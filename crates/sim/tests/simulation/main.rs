@@ -15,6 +15,7 @@ mod relays;
 mod series;
 mod transactions;
 mod udp;
+mod video;
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
