@@ -1,6 +1,7 @@
 //! Whole runs held against what theory says of them, and against themselves.
 
 mod analytic;
+mod applications;
 mod bookkeeping;
 mod bounds;
 mod causes;
