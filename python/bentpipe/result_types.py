@@ -90,7 +90,9 @@ class Flow(TypedDict):
     """When the last byte was delivered, in seconds; ``None`` when the flow did not finish."""
 
     duration_s: Number
-    """From the first SYN to the last byte, or to the end of the run, in seconds."""
+    """
+    From the first SYN, or the end of the warm-up, to the last byte, or to the end of the run, in seconds.
+    """
 
     goodput_bps: Number
     """Payload delivered over ``duration_s``, in bits a second."""
@@ -265,6 +267,15 @@ class Link(TypedDict):
     changes, it does not count.
     """
 
+    queueing_delay_p50_s: Number
+    """Median of the waits before service, in seconds; ``None`` where it was not asked for."""
+
+    queueing_delay_p95_s: Number
+    """The wait that 95 % of the packets are within, in seconds."""
+
+    queueing_delay_p99_s: Number
+    """The wait that 99 % of the packets are within, in seconds."""
+
 
 class Page(TypedDict):
     """One page of an HTTP flow."""
@@ -410,6 +421,12 @@ class Measured(TypedDict):
     duration_s: Number
     """Simulated time at the end, in seconds."""
 
+    warm_up_s: Number
+    """The first part of it, which is left out of the numbers of flows and links, in seconds.
+
+    0 without one.
+    """
+
     flows: list[Flow]
     """One entry a flow, in the scenario's order."""
 
@@ -500,6 +517,9 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "queue_mean_packets": "number",
         "queue_max_packets": "integer",
         "queueing_delay_mean_s": "number",
+        "queueing_delay_p50_s": "number",
+        "queueing_delay_p95_s": "number",
+        "queueing_delay_p99_s": "number",
     },
     "gateways": {
         "name": "text",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.markup import escape
@@ -49,7 +49,10 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     """
     runs = run.get("runs")
     replicated = f", {counted(runs, 'replication')}, 95 % intervals" if runs else ""
-    to.print(f"[bold]{escape(run['scenario'])}[/bold]  (seed {run['seed']}{replicated})", highlight=False)
+    warm_up = mean(run.get("warm_up_s")) or 0.0
+    measured = f", measured from {seconds(warm_up)} on" if warm_up > 0 else ""
+    about = f"(seed {run['seed']}{replicated}{measured})"
+    to.print(f"[bold]{escape(run['scenario'])}[/bold]  {about}", highlight=False)
     rows = Rows.of(run["flows"], flows)
     tables = [flow_table(rows)]
     if any(map(over_udp, run["flows"])):
@@ -98,10 +101,20 @@ def _ended(what: str, held: str, at_s: float | None, reason: str, option: str) -
     return f"{what} {verb} at {seconds(at_s)} with {held}: {why}."
 
 
+_WAITS: tuple[Literal["queueing_delay_p50_s", "queueing_delay_p95_s", "queueing_delay_p99_s"], ...] = (
+    "queueing_delay_p50_s",
+    "queueing_delay_p95_s",
+    "queueing_delay_p99_s",
+)
+
+
 def link_table(links: Sequence[Link]) -> Table:
     """Make the table of what each direction of a link carried."""
     marks = any(mean(link["marked_packets"]) for link in links)
-    queue = ("queue, mean", "queue, most", "queueing delay")
+    queue = ["queue, mean", "queue, most", "queueing delay"]
+    quantiles = any(link.get("queueing_delay_p50_s") is not None for link in links)
+    if quantiles:
+        queue += ["p50", "p95", "p99"]
     marked = ("marked",) if marks else ()
     table = new_table("link", "busy", "delivered", "dropped", *marked, "corrupted", *queue)
     if len(links) > MAXIMUM_ROWS:
@@ -117,6 +130,7 @@ def link_table(links: Sequence[Link]) -> Table:
             counted(link["queue_mean_packets"], "packet"),
             counted(link["queue_max_packets"], "packet"),
             seconds(link["queueing_delay_mean_s"]),
+            *([seconds(link[key]) for key in _WAITS] if quantiles else []),
         )
     if rest := links[MAXIMUM_ROWS:]:
         table.add_row(

@@ -18,7 +18,7 @@ pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PE
 pub use invalid::InvalidValue;
 pub use link::{
     Change, Fate, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats, Offered, PacketId, Passed,
-    Schedule,
+    Schedule, WaitQuantiles,
 };
 pub use loss::{LossModel, LossSpec, packet_error_rate};
 pub use queue::*;

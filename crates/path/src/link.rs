@@ -7,13 +7,16 @@ mod pipe;
 mod schedule;
 mod served;
 mod stats;
+mod waits;
 
 use bentpipe_units::{Rate, Span, Time};
 
 pub use schedule::{Change, InOutage, InvalidChange, Schedule};
 use served::Served;
 pub use stats::LinkStats;
-use stats::{Tally, share_of};
+use stats::{Sums, Tally};
+pub use waits::WaitQuantiles;
+use waits::Waits;
 
 use crate::queue::{Arrival, Discipline, Fifo, Gate, Label, Queue, Verdict, packets_in};
 use crate::ring::{Ring, Slot};
@@ -125,6 +128,10 @@ pub struct Link {
     gate: Option<Box<Gate>>,
     /// Instead of all the above but `next`: the link goes step by step.
     served: Option<Box<Served>>,
+    /// From when on it is measured, if not from the start, and what it had done by then.
+    before: Option<Box<(Time, Sums)>>,
+    /// The waits of those that had to wait, where somebody asked; a link that goes step by step has its own.
+    waits: Option<Box<Waits>>,
 }
 
 impl Link {
@@ -171,6 +178,8 @@ impl Link {
             rate,
             gate,
             served: None,
+            before: None,
+            waits: None,
         }
     }
 
@@ -213,7 +222,11 @@ impl Link {
             }
             self.waiting_bytes = waiting_bytes;
             self.tally.max_waiting = self.tally.max_waiting.max(waiting + 1);
-            self.tally.waits += u128::from(self.free_at.since(now).as_nanos());
+            let wait = self.free_at.since(now);
+            self.tally.waits += u128::from(wait.as_nanos());
+            if let Some(waits) = &mut self.waits {
+                waits.add(wait);
+            }
             self.free_at
         };
         self.free_at = starts + self.last_service;
@@ -396,65 +409,6 @@ impl Link {
         (self.ring.tail - self.ring.head) as usize
     }
 
-    /// What the link did in [0, `end`]; `end` is not before the last delivery. A packet that [`Link::pass`] on another link
-    /// brought here ahead of time counts only when its time has come.
-    pub fn stats(&mut self, end: Time) -> LinkStats {
-        if let Some(served) = &mut self.served {
-            return served.stats(end);
-        }
-        let Arrivals { packets, bytes: delivered_bytes, corrupted } = self.arrivals(end);
-        let tally = &self.tally;
-        let mut busy = self.free_at.since(Time::ZERO) - tally.idle;
-        let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
-        for number in (self.ring.head..self.ring.tail).rev() {
-            let slot = self.ring.get(number);
-            let sent = slot.starts + self.rate.time_to_send(u64::from(slot.bytes));
-            if sent <= end {
-                break;
-            }
-            busy = busy - sent.since(slot.starts.max(end));
-            waits_to_end -= u128::from(slot.starts.since(end.max(slot.offered)).as_nanos());
-            if slot.offered > end {
-                taken -= 1;
-                waits -= u128::from(slot.starts.since(slot.offered).as_nanos());
-            }
-        }
-        let elapsed = u128::from(end.as_nanos());
-        LinkStats {
-            utilization: share_of(u128::from(busy.as_nanos()), elapsed),
-            delivered_packets: packets - corrupted,
-            delivered_bytes,
-            dropped_packets: tally.dropped,
-            early_dropped_packets: tally.early,
-            marked_packets: tally.marked,
-            corrupted_packets: corrupted,
-            queue_mean_packets: share_of(waits_to_end, elapsed),
-            queue_max_packets: tally.max_waiting,
-            queueing_delay_mean_s: share_of(waits, u128::from(taken)) * 1e-9,
-        }
-    }
-
-    /// What arrived by `end`: where packets pass, all were counted when they were taken.
-    fn arrivals(&self, end: Time) -> Arrivals {
-        let Tally { delivered_bytes: bytes, corrupted, .. } = self.tally;
-        if !self.passes {
-            return Arrivals { packets: self.ring.head, bytes, corrupted };
-        }
-        let mut arrivals = Arrivals { packets: self.ring.tail, bytes, corrupted };
-        for number in (self.ring.head..self.ring.tail).rev() {
-            let slot = self.ring.get(number);
-            if slot.arrives <= end {
-                break;
-            }
-            arrivals.packets -= 1;
-            match slot.id {
-                DAMAGED => arrivals.corrupted -= 1,
-                _ => arrivals.bytes -= u64::from(slot.bytes),
-            }
-        }
-        arrivals
-    }
-
     /// Moves on over the packets that have begun service by `now`: once each, so a constant cost a packet.
     #[inline]
     fn advance_service(&mut self, now: Time) {
@@ -467,15 +421,6 @@ impl Link {
             self.serving += 1;
         }
     }
-}
-
-/// What has come to the far end.
-struct Arrivals {
-    /// Packets, damaged ones among them.
-    packets: u64,
-    /// Bytes of those that arrived whole.
-    bytes: u64,
-    corrupted: u64,
 }
 
 /// How the queue of a link decides; its random numbers come from a stream that is derived from the link's.

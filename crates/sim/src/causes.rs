@@ -62,6 +62,21 @@ impl LossCauses {
     }
 }
 
+impl LossCauses {
+    /// What was counted since `earlier`; a loss that was open then counts where its case was closed.
+    pub(crate) fn since(&self, earlier: &LossCauses) -> LossCauses {
+        LossCauses {
+            random: self.random.saturating_sub(earlier.random),
+            random_cut: self.random_cut.saturating_sub(earlier.random_cut),
+            congestion: self.congestion.saturating_sub(earlier.congestion),
+            congestion_kept: self.congestion_kept.saturating_sub(earlier.congestion_kept),
+            cuts: self.cuts.saturating_sub(earlier.cuts),
+            needless_cuts: self.needless_cuts.saturating_sub(earlier.needless_cuts),
+            open: self.open,
+        }
+    }
+}
+
 impl std::ops::AddAssign for LossCauses {
     fn add_assign(&mut self, other: LossCauses) {
         self.random += other.random;

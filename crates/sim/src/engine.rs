@@ -133,10 +133,20 @@ impl Engine {
     ) -> Result<Time, RunError> {
         // The last time at which something happens.
         let last = if self.end == Time::NEVER { Time::from_nanos(u64::MAX - 1) } else { self.end };
+        let over = self.run_until(last, progress)?;
+        Ok(over.unwrap_or(if self.end == Time::NEVER { self.net.now() } else { self.end }))
+    }
+
+    /// Runs until every flow is over, and returns when that was, or else until all that happens by `last` has happened.
+    pub(crate) fn run_until(
+        &mut self,
+        last: Time,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Option<Time>, RunError> {
         while self.open_flows > 0 {
             let (arrival, call) = (self.net.next_time(), self.net.probe.timers.next_time());
             if arrival.min(call) > last {
-                return Ok(if self.end == Time::NEVER { self.net.now() } else { self.end });
+                return Ok(None);
             }
             self.events += 1;
             if arrival <= call {
@@ -150,7 +160,7 @@ impl Engine {
                 self.tell(progress)?;
             }
         }
-        Ok(self.net.now())
+        Ok(Some(self.net.now()))
     }
 
     /// The earliest call is due.
@@ -239,6 +249,13 @@ impl Engine {
     /// Packets that each handover lost, in the scenario's order.
     pub(crate) fn handover_losses(&self) -> impl Iterator<Item = u64> {
         self.net.probe.left.iter().copied()
+    }
+
+    /// What limits the flows is measured from now on.
+    pub(crate) fn measure_limits_from(&mut self, now: Time) {
+        if let Some(observer) = &mut self.net.probe.observer {
+            observer.measure_limits_from(now);
+        }
     }
 
     pub(crate) fn into_observer(self) -> Option<Box<Observer>> {

@@ -141,6 +141,19 @@ impl Limits {
         }
     }
 
+    /// Leaves out what limited the flows until now.
+    pub(crate) fn measure_from(&mut self, now: Time) {
+        for one in &mut self.connections {
+            one.round.spent = Default::default();
+            if let Some((since, _)) = &mut one.now {
+                *since = now;
+            }
+        }
+        for flow in &mut self.flows {
+            flow.found = FlowLimits { flow: std::mem::take(&mut flow.found.flow), ..FlowLimits::default() };
+        }
+    }
+
     /// The run has ended.
     pub(crate) fn finish(mut self, end: Time) -> Vec<FlowLimits> {
         for one in &mut self.connections {

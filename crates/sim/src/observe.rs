@@ -225,6 +225,13 @@ impl Observer {
         state.ended = state.capture.ended().map(|_| now);
     }
 
+    /// Leaves out what limited the flows until now.
+    pub(crate) fn measure_limits_from(&mut self, now: Time) {
+        if let Some(limits) = &mut self.limits {
+            limits.measure_from(now);
+        }
+    }
+
     /// Completes what was recorded of a run that ended at `end`.
     pub(crate) fn finish(self, end: Time) -> io::Result<Recording> {
         let series = self.series.map(|recorder| recorder.finish(end));

@@ -1,17 +1,18 @@
 //! What a run gives: the numbers of the design's JSON contract, with units in their names.
 
 mod exchanges;
+mod flows;
 
 use bentpipe_path::gateway::GatewayStats;
-use bentpipe_tcp::{ReceiverStats, RttEstimator, SenderStats, State};
 use bentpipe_units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::exchanges::{PageResult, Responses, TransactionResult, VideoResult};
-use crate::apps::{App, Flow, Udp};
+pub(crate) use self::flows::WarmUp;
+use crate::apps::App;
 use crate::causes::LossCauses;
-use crate::engine::{End, Engine};
+use crate::engine::Engine;
 use crate::scenario::{AppSpec, FlowSpec, Scenario};
 
 /// The outcome of a run.
@@ -23,6 +24,8 @@ pub struct RunResult {
     pub seed: u64,
     /// Simulated time at the end, in seconds.
     pub duration_s: f64,
+    /// The first part of it, which is left out of the numbers of flows and links, in seconds; 0 without one.
+    pub warm_up_s: f64,
     /// One entry a flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
     /// Two entries a link, in the scenario's order: `name` and `name/reverse`.
@@ -136,7 +139,7 @@ pub struct FlowResult {
     pub start_s: f64,
     /// When the last byte was delivered, in seconds; null when the flow did not finish.
     pub finish_s: Option<f64>,
-    /// From the first SYN to the last byte, or to the end of the run, in seconds.
+    /// From the first SYN, or the end of the warm-up, to the last byte, or to the end of the run, in seconds.
     pub duration_s: f64,
     /// Payload delivered over `duration_s`, in bits a second.
     pub goodput_bps: f64,
@@ -252,19 +255,19 @@ impl RunResult {
         seed: u64,
         end: Time,
         engine: &mut Engine,
+        warm_up: &WarmUp,
         wall_s: f64,
     ) -> RunResult {
-        engine.join_causes(end);
-        let flows: Vec<FlowResult> = engine
-            .flows()
-            .zip(&scenario.flows)
-            .map(|((flow, pairs), spec)| flow_result(spec, flow, pairs, end, engine.loss_causes(flow)))
-            .collect();
+        let counts = flows::counts(engine, end);
+        let data_segments = counts.iter().map(|counts| counts.data_segments).sum();
+        let flows = flows::flow_results(&scenario.flows, engine, warm_up, &counts, end);
         let flows_by_name =
             || engine.flows().zip(&scenario.flows).map(|((flow, _), spec)| (&*spec.name, flow));
-        let pages = flows_by_name().flat_map(|(name, flow)| exchanges::pages(name, flow)).collect();
-        let transactions =
-            flows_by_name().flat_map(|(name, flow)| exchanges::transactions(name, flow)).collect();
+        let pages =
+            flows_by_name().flat_map(|(name, flow)| exchanges::pages(name, flow, warm_up.until)).collect();
+        let transactions = flows_by_name()
+            .flat_map(|(name, flow)| exchanges::transactions(name, flow, warm_up.until))
+            .collect();
         let videos = flows_by_name().filter_map(|(name, flow)| exchanges::video(name, flow, end)).collect();
         let relays = relay_results(scenario, engine, end);
         let names =
@@ -290,13 +293,13 @@ impl RunResult {
             .zip(engine.links_mut())
             .map(|(name, link)| LinkResult { name, stats: link.stats(end) })
             .collect();
-        let data_segments = flows.iter().map(|flow| flow.data_segments_sent).sum();
         let shares = sharing(scenario, &flows);
         let jain = jain(shares.iter().copied());
         RunResult {
             scenario: scenario.title.clone(),
             seed,
             duration_s: end.as_secs(),
+            warm_up_s: warm_up.until.as_secs(),
             jain,
             jain_flows: jain.map_or(0, |_| shares.len() as u64),
             flows,
@@ -332,97 +335,6 @@ fn relay_results(scenario: &Scenario, engine: &Engine, end: Time) -> Vec<RelayRe
     relays.collect()
 }
 
-fn flow_result(
-    spec: &FlowSpec,
-    flow: &Flow,
-    pairs: &[[End; 2]],
-    end: Time,
-    losses: LossCauses,
-) -> FlowResult {
-    if let App::Udp(udp) = &flow.app {
-        return udp_result(spec, flow, udp, end);
-    }
-    let senders = || pairs.iter().map(|[data, _]| data.tcp.sender());
-    let receivers = || pairs.iter().map(|[_, back]| back.tcp.receiver());
-    let sent = |counter: fn(&SenderStats) -> u64| senders().map(|sender| counter(sender.stats())).sum();
-    let received = |counter: fn(&ReceiverStats) -> u64| -> u64 {
-        receivers().map(|receiver| counter(receiver.stats())).sum()
-    };
-    let last_byte = pairs.iter().filter_map(|[_, back]| back.last_delivery).max();
-    let finish = last_byte.filter(|_| flow.complete(pairs));
-    let duration = flow.active(end, finish).as_secs();
-    let bytes_delivered = receivers().map(|receiver| receiver.delivered()).sum();
-    // Of a page, either host may have given up.
-    let judged = if flow.is_asked_for() { 2 } else { 1 };
-    let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
-    let error = failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end| end.tcp.error());
-    let error = error.map(|error| error.to_string()).or_else(|| upstream_error(flow));
-    FlowResult {
-        name: spec.name.clone(),
-        group: spec.group.clone(),
-        variant: spec.variant.clone(),
-        bytes_delivered,
-        start_s: flow.start.as_secs(),
-        finish_s: finish.map(Time::as_secs),
-        duration_s: duration,
-        goodput_bps: per_second(bytes_delivered, duration),
-        throughput_bps: per_second(sent(|stats| stats.data_bytes), duration),
-        retransmitted_segments: sent(|stats| stats.retransmitted_segments),
-        timeouts: sent(|stats| stats.timeouts),
-        rtt_mean_s: mean_rtt(senders().map(|sender| sender.rtt())),
-        data_segments_sent: sent(|stats| stats.data_segments),
-        ecn_reductions: sent(|stats| stats.mark_reductions),
-        recoveries: senders().map(|sender| u64::from(sender.recovery_phases())).sum(),
-        beyond_window_bytes: received(|stats| stats.beyond_window_bytes),
-        duplicate_bytes: received(|stats| stats.duplicate_bytes),
-        datagrams_sent: 0,
-        datagrams_lost: 0,
-        losses,
-        responses: Responses::of(flow.exchanges()),
-        error,
-    }
-}
-
-/// Why a relay broke its connection off.
-fn upstream_error(flow: &Flow) -> Option<String> {
-    let App::Relay(relay) = &flow.app else { return None };
-    relay.broken.map(|error| format!("the connection upstream broke: {error}"))
-}
-
-fn udp_result(spec: &FlowSpec, flow: &Flow, udp: &Udp, end: Time) -> FlowResult {
-    let finish = udp.last_delivery.filter(|_| flow.complete(&[]));
-    let duration = flow.active(end, finish).as_secs();
-    FlowResult {
-        name: spec.name.clone(),
-        group: spec.group.clone(),
-        variant: spec.variant.clone(),
-        bytes_delivered: udp.delivered_bytes,
-        start_s: flow.start.as_secs(),
-        finish_s: finish.map(Time::as_secs),
-        duration_s: duration,
-        goodput_bps: per_second(udp.delivered_bytes, duration),
-        throughput_bps: per_second(udp.sent_bytes, duration),
-        retransmitted_segments: 0,
-        timeouts: 0,
-        rtt_mean_s: None,
-        data_segments_sent: 0,
-        ecn_reductions: 0,
-        recoveries: 0,
-        beyond_window_bytes: 0,
-        duplicate_bytes: 0,
-        datagrams_sent: udp.sent,
-        datagrams_lost: udp.lost,
-        losses: LossCauses::default(),
-        responses: Responses::default(),
-        error: None,
-    }
-}
-
-/// In bits a second.
-fn per_second(bytes: u64, duration_s: f64) -> f64 {
-    if duration_s > 0.0 { bytes as f64 * 8.0 / duration_s } else { 0.0 }
-}
-
 /// Goodputs of the bulk transfers, each over its whole way; without one, of all flows if they ask for the same.
 fn sharing(scenario: &Scenario, flows: &[FlowResult]) -> Vec<f64> {
     let specs = &scenario.flows;
@@ -443,16 +355,6 @@ fn sharing(scenario: &Scenario, flows: &[FlowResult]) -> Vec<f64> {
     let any_bulk = bulk.contains(&true);
     let shares = bulk.iter().zip(flows).filter(|(bulk, _)| if any_bulk { **bulk } else { alike });
     shares.map(|(_, flow)| flow.goodput_bps).collect()
-}
-
-/// The mean of all samples of several connections.
-fn mean_rtt<'a>(estimators: impl Iterator<Item = &'a RttEstimator>) -> Option<f64> {
-    let (mut samples, mut sum) = (0, 0.0);
-    for rtt in estimators {
-        samples += rtt.samples();
-        sum += rtt.sum().as_secs();
-    }
-    (samples > 0).then(|| sum / samples as f64)
 }
 
 /// Jain's fairness index (Chiu and Jain 1989): 1 for equal shares, 1/n when one has all.

@@ -4,10 +4,13 @@ use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 
+use bentpipe_units::Time;
+
 use crate::RunResult;
 use crate::engine::Engine;
 use crate::observe::Observer;
 use crate::pcap::{Capture, Output};
+use crate::result::WarmUp;
 use crate::scenario::Scenario;
 use crate::series::SeriesOptions;
 
@@ -56,6 +59,13 @@ pub enum RunError {
         /// Simulated time reached, in seconds.
         simulated_s: f64,
     },
+    /// Every flow was over before the warm-up was.
+    WarmUp {
+        /// When the last flow was over, in seconds.
+        over_s: f64,
+        /// How long the warm-up is, in seconds.
+        warm_up_s: f64,
+    },
     /// The capture could not be written; the message is that of its output.
     Capture(io::Error),
 }
@@ -66,6 +76,10 @@ impl fmt::Display for RunError {
             RunError::Interrupted { simulated_s } => {
                 write!(f, "interrupted at {simulated_s:.3} s of simulated time")
             }
+            RunError::WarmUp { over_s, warm_up_s } => write!(
+                f,
+                "warm_up: expected a time before the last flow is over ({over_s:.3} s), found {warm_up_s} s"
+            ),
             RunError::Capture(error) => write!(f, "cannot write the capture: {error}"),
         }
     }
@@ -76,8 +90,8 @@ impl std::error::Error for RunError {}
 /// Runs `scenario`; `progress` is told every 65,536 events and may break the run off.
 ///
 /// # Errors
-/// [`RunError::Interrupted`] when `progress` breaks off, [`RunError::Capture`] when the capture cannot be written. Neither
-/// leaves a file behind.
+/// [`RunError::Interrupted`] when `progress` breaks off, [`RunError::WarmUp`] when nothing is left to measure,
+/// [`RunError::Capture`] when the capture cannot be written. None leaves a file behind.
 pub fn run(
     scenario: &Scenario,
     options: RunOptions,
@@ -87,11 +101,24 @@ pub fn run(
     let observer =
         observer(scenario, options.series, options.capture, options.limits).map_err(RunError::Capture)?;
     let mut engine = Engine::new(scenario, seed, observer);
+    if scenario.queueing_quantiles {
+        engine.links_mut().iter_mut().for_each(bentpipe_path::Link::measure_waits);
+    }
     let clock = || options.clock.as_ref().map_or(0.0, |seconds| seconds());
     let started = clock();
+    let warm_up = match scenario.warm_up {
+        Some(span) => {
+            let until = Time::ZERO + span;
+            if let Some(over) = engine.run_until(until, progress)? {
+                return Err(RunError::WarmUp { over_s: over.as_secs(), warm_up_s: span.as_secs() });
+            }
+            WarmUp::end(&mut engine, until)
+        }
+        None => WarmUp::none(scenario.flows.len()),
+    };
     let end = engine.run(progress)?;
     let wall_s = clock() - started;
-    let mut result = RunResult::new(scenario, seed, end, &mut engine, wall_s);
+    let mut result = RunResult::new(scenario, seed, end, &mut engine, &warm_up, wall_s);
     if let Some(observer) = engine.into_observer() {
         result.recording = Some(observer.finish(end).map_err(RunError::Capture)?);
     }

@@ -128,9 +128,10 @@ class Measure:
         return math.fsum(value for value in found if value is not None) / len(found)
 
     def span_s(self, run: Run) -> tuple[float, float]:
-        """Give when the first flow began and when the last one ended, in simulated seconds."""
+        """Give when the first flow began, or the warm-up ended, and when the last one did, in seconds."""
         flows = self._of(run)
-        starts = [mean(flow["start_s"]) or 0.0 for flow in flows]
+        warm_up = mean(run.get("warm_up_s")) or 0.0
+        starts = [max(mean(flow["start_s"]) or 0.0, warm_up) for flow in flows]
         ends = [start + (mean(flow["duration_s"]) or 0.0) for start, flow in zip(starts, flows, strict=True)]
         return min(starts), max(ends)
 

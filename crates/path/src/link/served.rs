@@ -7,7 +7,7 @@ use bentpipe_units::{Rate, Span, Time};
 
 use super::pipe::Pipe;
 use super::schedule::{InOutage, Step};
-use super::{Fate, Leaving, LinkConfig, LinkStats, Offered, PacketId, share_of};
+use super::{Fate, Leaving, LinkConfig, Offered, PacketId, Sums, Waits};
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
 use crate::{LossModel, Stream};
 
@@ -43,6 +43,8 @@ pub(super) struct Served {
     loss: LossModel,
     stream: Stream,
     tally: Tally,
+    /// Where somebody asked.
+    pub(super) waits: Option<Box<Waits>>,
 }
 
 /// What has happened, by the events of the server.
@@ -80,6 +82,7 @@ impl Served {
             loss,
             stream,
             tally: Tally::default(),
+            waits: None,
         }
     }
 
@@ -179,7 +182,11 @@ impl Served {
         self.count_drops();
         let Some(packet) = next else { return };
         self.tally.begun += 1;
-        self.tally.waits += u128::from(now.since(packet.came).as_nanos());
+        let wait = now.since(packet.came);
+        self.tally.waits += u128::from(wait.as_nanos());
+        if let Some(waits) = &mut self.waits {
+            waits.add(wait);
+        }
         self.tally.marked += u64::from(packet.marked);
         let left = u128::from(packet.bytes) * UNITS_A_BYTE;
         let void = self.outage.is_some();
@@ -281,24 +288,30 @@ impl Served {
         }
     }
 
-    pub(super) fn stats(&mut self, end: Time) -> LinkStats {
+    /// With the most packets that have waited at once.
+    pub(super) fn sums(&mut self, end: Time) -> (Sums, u32) {
         self.advance(end);
         self.add_up(end);
         let (busy, _) = self.sending(end);
         let tally = &self.tally;
-        let elapsed = u128::from(end.as_nanos());
-        LinkStats {
-            utilization: share_of(u128::from(busy.as_nanos()), elapsed),
-            delivered_packets: tally.delivered,
+        let sums = Sums {
+            busy,
+            waiting: tally.waiting,
+            taken: tally.begun,
+            waits: tally.waits,
+            delivered: tally.delivered,
             delivered_bytes: tally.delivered_bytes,
-            dropped_packets: tally.dropped,
-            early_dropped_packets: tally.early,
-            marked_packets: tally.marked,
-            corrupted_packets: tally.corrupted,
-            queue_mean_packets: share_of(tally.waiting, elapsed),
-            queue_max_packets: tally.max_waiting,
-            queueing_delay_mean_s: share_of(tally.waits, u128::from(tally.begun)) * 1e-9,
-        }
+            corrupted: tally.corrupted,
+            dropped: tally.dropped,
+            early: tally.early,
+            marked: tally.marked,
+        };
+        (sums, tally.max_waiting)
+    }
+
+    /// From now on, with so many that wait.
+    pub(super) fn set_most_waiting(&mut self, waiting: u32) {
+        self.tally.max_waiting = waiting;
     }
 }
 

@@ -1,8 +1,12 @@
-use bentpipe_units::Span;
+//! What a link did: counted packet by packet, and told as shares and means.
+
+use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a link did from the start of a run to its end.
+use super::{DAMAGED, Link, WaitQuantiles, Waits};
+
+/// What a link did from the start of a run to its end, or from where a measurement began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LinkStats {
     /// Share of the time spent sending, 0 to 1.
@@ -27,6 +31,9 @@ pub struct LinkStats {
     /// waiting at the end counts with the wait that it was going to have; where that is not known, because the queue decides when
     /// it leaves or the link changes, it does not count.
     pub queueing_delay_mean_s: f64,
+    /// How the waits are distributed.
+    #[serde(flatten)]
+    pub waits: WaitQuantiles,
 }
 
 /// What cannot be told from the ring's numbers.
@@ -44,7 +51,169 @@ pub(super) struct Tally {
     pub(super) corrupted: u64,
 }
 
+/// What a link did up to a time, as sums.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) busy: Span,
+    /// Packets waiting, over time, in nanoseconds.
+    pub(super) waiting: u128,
+    /// Packets that were taken, and the nanoseconds that they waited.
+    pub(super) taken: u64,
+    pub(super) waits: u128,
+    pub(super) delivered: u64,
+    pub(super) delivered_bytes: u64,
+    pub(super) corrupted: u64,
+    pub(super) dropped: u64,
+    pub(super) early: u64,
+    pub(super) marked: u64,
+}
+
+impl Sums {
+    /// What was added since `earlier`. A packet that waited then has the wait that it was going to have in both, and what a
+    /// link passes ahead of its time may lie in `earlier` alone.
+    fn since(&self, earlier: &Sums) -> Sums {
+        Sums {
+            busy: self.busy - earlier.busy,
+            waiting: self.waiting.saturating_sub(earlier.waiting),
+            taken: self.taken.saturating_sub(earlier.taken),
+            waits: self.waits.saturating_sub(earlier.waits),
+            delivered: self.delivered.saturating_sub(earlier.delivered),
+            delivered_bytes: self.delivered_bytes.saturating_sub(earlier.delivered_bytes),
+            corrupted: self.corrupted.saturating_sub(earlier.corrupted),
+            dropped: self.dropped.saturating_sub(earlier.dropped),
+            early: self.early.saturating_sub(earlier.early),
+            marked: self.marked.saturating_sub(earlier.marked),
+        }
+    }
+
+    fn stats(&self, elapsed: Span, most_waiting: u32) -> LinkStats {
+        let elapsed = u128::from(elapsed.as_nanos());
+        LinkStats {
+            utilization: share_of(u128::from(self.busy.as_nanos()), elapsed),
+            delivered_packets: self.delivered,
+            delivered_bytes: self.delivered_bytes,
+            dropped_packets: self.dropped,
+            early_dropped_packets: self.early,
+            marked_packets: self.marked,
+            corrupted_packets: self.corrupted,
+            queue_mean_packets: share_of(self.waiting, elapsed),
+            queue_max_packets: most_waiting,
+            queueing_delay_mean_s: share_of(self.waits, u128::from(self.taken)) * 1e-9,
+            waits: WaitQuantiles::default(),
+        }
+    }
+}
+
+/// What has come to the far end.
+struct Arrivals {
+    /// Packets, damaged ones among them.
+    packets: u64,
+    /// Bytes of those that arrived whole.
+    bytes: u64,
+    corrupted: u64,
+}
+
+impl Link {
+    /// What the link did in [0, `end`], or from where [`Link::measure_from`] began; `end` is not before the last delivery. A
+    /// packet that [`Link::pass`] on another link brought here ahead of time counts only when its time has come.
+    pub fn stats(&mut self, end: Time) -> LinkStats {
+        let (mut sums, most_waiting) = self.sums(end);
+        let mut begin = Time::ZERO;
+        if let Some(before) = &self.before {
+            begin = before.0;
+            sums = sums.since(&before.1);
+        }
+        let waits =
+            self.waits().as_ref().map_or_else(WaitQuantiles::default, |waits| waits.quantiles(sums.taken));
+        LinkStats { waits, ..sums.stats(end.since(begin), most_waiting) }
+    }
+
+    /// Also tells, from now on, how the waits of packets are distributed. One that a packet is offered with ahead of its time
+    /// counts from the offer on.
+    pub fn measure_waits(&mut self) {
+        *self.waits() = Waits::new().map(Box::new);
+    }
+
+    fn waits(&mut self) -> &mut Option<Box<Waits>> {
+        match &mut self.served {
+            Some(served) => &mut served.waits,
+            None => &mut self.waits,
+        }
+    }
+
+    /// Leaves what it has done by `now` out of what [`Link::stats`] tells.
+    pub fn measure_from(&mut self, now: Time) {
+        let waiting = self.queue_packets(now);
+        self.before = Some(Box::new((now, self.sums(now).0)));
+        match &mut self.served {
+            Some(served) => served.set_most_waiting(waiting),
+            None => self.tally.max_waiting = waiting,
+        }
+        if let Some(waits) = self.waits() {
+            waits.clear();
+        }
+    }
+
+    /// With the most packets that have waited at once.
+    fn sums(&mut self, end: Time) -> (Sums, u32) {
+        if let Some(served) = &mut self.served {
+            return served.sums(end);
+        }
+        let Arrivals { packets, bytes: delivered_bytes, corrupted } = self.arrivals(end);
+        let tally = &self.tally;
+        let mut busy = self.free_at.since(Time::ZERO) - tally.idle;
+        let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
+        for number in (self.ring.head..self.ring.tail).rev() {
+            let slot = self.ring.get(number);
+            let sent = slot.starts + self.rate.time_to_send(u64::from(slot.bytes));
+            if sent <= end {
+                break;
+            }
+            busy = busy - sent.since(slot.starts.max(end));
+            waits_to_end -= u128::from(slot.starts.since(end.max(slot.offered)).as_nanos());
+            if slot.offered > end {
+                taken -= 1;
+                waits -= u128::from(slot.starts.since(slot.offered).as_nanos());
+            }
+        }
+        let sums = Sums {
+            busy,
+            waiting: waits_to_end,
+            taken,
+            waits,
+            delivered: packets - corrupted,
+            delivered_bytes,
+            corrupted,
+            dropped: tally.dropped,
+            early: tally.early,
+            marked: tally.marked,
+        };
+        (sums, tally.max_waiting)
+    }
+
+    /// What arrived by `end`: where packets pass, all were counted when they were taken.
+    fn arrivals(&self, end: Time) -> Arrivals {
+        let Tally { delivered_bytes: bytes, corrupted, .. } = self.tally;
+        if !self.passes {
+            return Arrivals { packets: self.ring.head, bytes, corrupted };
+        }
+        let mut arrivals = Arrivals { packets: self.ring.tail, bytes, corrupted };
+        for number in (self.ring.head..self.ring.tail).rev() {
+            let slot = self.ring.get(number);
+            if slot.arrives <= end {
+                break;
+            }
+            arrivals.packets -= 1;
+            match slot.id {
+                DAMAGED => arrivals.corrupted -= 1,
+                _ => arrivals.bytes -= u64::from(slot.bytes),
+            }
+        }
+        arrivals
+    }
+}
+
 /// A share of a whole; none of nothing.
-pub(super) fn share_of(part: u128, whole: u128) -> f64 {
+fn share_of(part: u128, whole: u128) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -89,6 +89,54 @@ fn statistics_are_clipped_at_the_end() {
 }
 
 #[test]
+fn what_was_done_before_a_measurement_is_left_out() {
+    for mut link in [link("2 packets"), Link::step_by_step(&config("2 packets"), Stream::derive(1, "link"))] {
+        for id in 0..4 {
+            link.offer(us(1000), id, 1000, Label::default);
+        }
+        // Sending 1 ms to 4 ms, one dropped; at 2.5 ms one waits until 3 ms.
+        link.measure_from(us(2500));
+        let whole: Vec<_> = arrivals(&mut link, us(252_500)).map(|leaving| leaving.id).collect();
+        assert_eq!(whole, [0]);
+        let stats = link.stats(us(252_500));
+        assert_eq!(stats.utilization, 1.5 / 250.0);
+        assert_eq!(stats.queue_mean_packets, 0.5 / 250.0);
+        assert_eq!((stats.queue_max_packets, stats.dropped_packets, stats.delivered_packets), (1, 0, 1));
+        // One more, which waits for nothing and is on its way.
+        link.offer(us(300_000), 9, 1000, Label::default);
+        let stats = link.stats(us(302_500));
+        assert_eq!((stats.utilization, stats.queue_max_packets), (2.5 / 300.0, 1));
+    }
+}
+
+#[test]
+fn waits_have_their_quantiles() {
+    for mut link in [link("unlimited"), Link::step_by_step(&config("unlimited"), Stream::derive(1, "link"))] {
+        assert_eq!(link.stats(us(0)).waits, WaitQuantiles::default());
+        link.measure_waits();
+        assert_eq!(link.stats(us(0)).waits, WaitQuantiles::default());
+        // Waits of 0, 1, 2 … 99 ms, and as many of none.
+        for id in 0..100 {
+            link.offer(us(0), id, 1000, Label::default);
+        }
+        for id in 0..100 {
+            let now = us(1_000_000 + 1000 * u64::from(id));
+            arrivals(&mut link, now).for_each(drop);
+            link.offer(now, id, 1000, Label::default);
+        }
+        let waits = link.stats(us(2_000_000)).waits;
+        let found = [waits.queueing_delay_p50_s, waits.queueing_delay_p95_s, waits.queueing_delay_p99_s];
+        for (found, expected) in found.into_iter().zip([0.0, 0.089, 0.097]) {
+            assert!((found.unwrap() - expected).abs() <= 1e-3 * expected, "{found:?} {expected}");
+        }
+        link.measure_from(us(2_000_000));
+        assert_eq!(link.stats(us(2_000_000)).waits, WaitQuantiles::default());
+        link.offer(us(2_000_000), 1, 1000, Label::default);
+        assert_eq!(link.stats(us(2_000_000)).waits.queueing_delay_p99_s, Some(0.0));
+    }
+}
+
+#[test]
 fn a_delivery_late_by_the_caller_keeps_the_count_of_waiting() {
     let mut link = link("unlimited");
     for id in 0..3 {

@@ -266,9 +266,4 @@ impl Flow {
             App::Udp(udp) => udp.over(),
         }
     }
-
-    /// From the flow's start to its last byte, or to the end of the run when bytes are missing.
-    pub(crate) fn active(&self, end: Time, last_byte: Option<Time>) -> Span {
-        last_byte.unwrap_or(end).since(self.start)
-    }
 }

@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::RunResult;
+use crate::result::WarmUp;
 use crate::scenario::parse_str;
 
 /// A run's JSON without what it cost.
@@ -12,7 +13,7 @@ fn outcome(text: &str, passing: bool) -> Value {
         assert!(engine.net.pass_nothing(), "nothing passes in {text}");
     }
     let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
-    let result = RunResult::new(&scenario, 5, end, &mut engine, 0.0);
+    let result = RunResult::new(&scenario, 5, end, &mut engine, &WarmUp::none(scenario.flows.len()), 0.0);
     let mut json = serde_json::to_value(result).unwrap();
     json["engine"] = Value::Null;
     json

@@ -67,8 +67,8 @@ pub struct Responses {
 }
 
 impl Responses {
-    pub(super) fn of(exchanges: &[Exchange]) -> Responses {
-        let mut sorted: Vec<Span> = exchanges.iter().filter_map(|exchange| exchange.response).collect();
+    pub(super) fn of<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Responses {
+        let mut sorted: Vec<Span> = exchanges.filter_map(|exchange| exchange.response).collect();
         sorted.sort_unstable();
         Responses {
             response_p50_s: quantile(&sorted, 0.5),
@@ -87,9 +87,9 @@ fn quantile(sorted: &[Span], share: f64) -> Option<f64> {
     Some(value(below) + (place - below) * (value(above) - value(below)))
 }
 
-pub(super) fn pages(name: &str, flow: &Flow) -> Vec<PageResult> {
+pub(super) fn pages(name: &str, flow: &Flow, from: Time) -> Vec<PageResult> {
     let App::Http(_) = flow.app else { return Vec::new() };
-    let result = numbered(flow).map(|(page, exchange)| PageResult {
+    let result = numbered(flow, from).map(|(page, exchange)| PageResult {
         flow: name.to_owned(),
         page,
         start_s: exchange.start.as_secs(),
@@ -98,9 +98,9 @@ pub(super) fn pages(name: &str, flow: &Flow) -> Vec<PageResult> {
     result.collect()
 }
 
-pub(super) fn transactions(name: &str, flow: &Flow) -> Vec<TransactionResult> {
+pub(super) fn transactions(name: &str, flow: &Flow, from: Time) -> Vec<TransactionResult> {
     let (App::Transactions(_) | App::Video(_) | App::ShortFlows(_)) = flow.app else { return Vec::new() };
-    let result = numbered(flow).map(|(transaction, exchange)| TransactionResult {
+    let result = numbered(flow, from).map(|(transaction, exchange)| TransactionResult {
         flow: name.to_owned(),
         transaction,
         size_bytes: exchange.size,
@@ -128,8 +128,9 @@ pub(super) fn video(name: &str, flow: &Flow, end: Time) -> Option<VideoResult> {
     })
 }
 
-fn numbered(flow: &Flow) -> impl Iterator<Item = (u64, &Exchange)> {
-    (1..).zip(flow.exchanges())
+/// Those that began at `from` or later, each with its number among all.
+fn numbered(flow: &Flow, from: Time) -> impl Iterator<Item = (u64, &Exchange)> {
+    (1..).zip(flow.exchanges()).filter(move |(_, exchange)| exchange.start >= from)
 }
 
 #[cfg(test)]
@@ -144,7 +145,7 @@ mod tests {
             response: response.map(Span::from_secs),
             size: 1,
         };
-        Responses::of(&seconds.iter().map(exchange).collect::<Vec<_>>())
+        Responses::of(seconds.iter().map(exchange).collect::<Vec<_>>().iter())
     }
 
     fn assert_quantiles(found: Responses, expected: [f64; 3]) {

@@ -21,6 +21,10 @@ pub struct Scenario {
     pub seed: u64,
     /// When the run ends; `None` ends it when every flow has finished.
     pub duration: Option<Span>,
+    /// The first part of the run, which the numbers of flows and links leave out.
+    pub warm_up: Option<Span>,
+    /// Whether links tell quantiles of the queueing delay.
+    pub queueing_quantiles: bool,
     /// Nodes, named by the links that touch them, in order of first mention.
     pub nodes: Vec<String>,
     /// Links, in order of mention.

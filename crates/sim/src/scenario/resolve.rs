@@ -130,6 +130,12 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
         return Err(flow_files[0].1.error(&[], flows[0].app.nothing_ends()));
     }
+    if let (Some(warm_up), Some(duration)) = (file.warm_up, file.duration)
+        && warm_up >= duration
+    {
+        let message = format!("expected a time below the duration ({duration}), found {warm_up}");
+        return Err(document.place(&["warm_up"]).error(&[], message));
+    }
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let routing = file.routing.map(|choice| choice.0).unwrap_or_default();
@@ -141,6 +147,8 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         title,
         seed,
         duration: file.duration,
+        warm_up: file.warm_up,
+        queueing_quantiles: file.queueing_quantiles,
         nodes,
         links,
         flows,

@@ -110,6 +110,11 @@ pub(crate) struct ScenarioFile {
     /// When the run ends; without it, when every flow has finished.
     #[serde(deserialize_with = "above_zero")]
     pub(crate) duration: Option<Span>,
+    /// The first part of the run, which the numbers of flows and links leave out; default none.
+    #[serde(deserialize_with = "above_zero")]
+    pub(crate) warm_up: Option<Span>,
+    /// Whether links tell quantiles of the queueing delay; default false.
+    pub(crate) queueing_quantiles: bool,
     /// Every random stream is derived from this; default 1.
     pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
     /// When ways are chosen: "static" (the default), by the delays at the start, or "dynamic", also when they change.

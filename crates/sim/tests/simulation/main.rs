@@ -17,6 +17,7 @@ mod series;
 mod transactions;
 mod udp;
 mod video;
+mod warm_up;
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;

@@ -1,0 +1,188 @@
+//! What each flow got and what it cost: counted, and told over the time that is measured.
+
+use bentpipe_tcp::{Endpoint, ReceiverStats, SenderStats, State};
+use bentpipe_units::Time;
+
+use super::{FlowResult, Responses};
+use crate::apps::{App, Flow};
+use crate::causes::LossCauses;
+use crate::engine::{End, Engine};
+use crate::scenario::FlowSpec;
+
+/// What a flow had done by a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    delivered_bytes: u64,
+    sent_bytes: u64,
+    retransmitted_segments: u64,
+    timeouts: u64,
+    rtt_samples: u64,
+    rtt_sum_s: f64,
+    pub(super) data_segments: u64,
+    mark_reductions: u64,
+    recoveries: u64,
+    beyond_window_bytes: u64,
+    duplicate_bytes: u64,
+    datagrams_sent: u64,
+    datagrams_lost: u64,
+    losses: LossCauses,
+}
+
+/// From when on a run is measured, and what its flows had done by then.
+pub(crate) struct WarmUp {
+    pub(super) until: Time,
+    flows: Vec<Counts>,
+}
+
+impl WarmUp {
+    /// The measurement begins at the start of the run.
+    pub(crate) fn none(flows: usize) -> WarmUp {
+        WarmUp { until: Time::ZERO, flows: vec![Counts::default(); flows] }
+    }
+
+    /// The measurement begins `now`.
+    pub(crate) fn end(engine: &mut Engine, now: Time) -> WarmUp {
+        let flows = counts(engine, now);
+        for link in engine.links_mut() {
+            link.measure_from(now);
+        }
+        engine.measure_limits_from(now);
+        WarmUp { until: now, flows }
+    }
+}
+
+/// What each flow has done by `now`.
+pub(super) fn counts(engine: &mut Engine, now: Time) -> Vec<Counts> {
+    engine.join_causes(now);
+    engine.flows().map(|(flow, pairs)| Counts::of(flow, pairs, engine.loss_causes(flow))).collect()
+}
+
+/// The results of all flows at `end`, from what they had done by then.
+pub(super) fn flow_results(
+    specs: &[FlowSpec],
+    engine: &Engine,
+    warm_up: &WarmUp,
+    counts: &[Counts],
+    end: Time,
+) -> Vec<FlowResult> {
+    let counted = counts.iter().zip(&warm_up.flows).map(|(counts, before)| counts.since(before));
+    let flows = specs.iter().zip(engine.flows()).zip(counted);
+    flows
+        .map(|((spec, (flow, pairs)), counts)| result(spec, flow, pairs, &counts, [warm_up.until, end]))
+        .collect()
+}
+
+impl Counts {
+    fn of(flow: &Flow, pairs: &[[End; 2]], losses: LossCauses) -> Counts {
+        if let App::Udp(udp) = &flow.app {
+            return Counts {
+                delivered_bytes: udp.delivered_bytes,
+                sent_bytes: udp.sent_bytes,
+                datagrams_sent: udp.sent,
+                datagrams_lost: udp.lost,
+                ..Counts::default()
+            };
+        }
+        let senders = || pairs.iter().map(|[data, _]| data.tcp.sender());
+        let receivers = || pairs.iter().map(|[_, back]| back.tcp.receiver());
+        let sent = |counter: fn(&SenderStats) -> u64| senders().map(|sender| counter(sender.stats())).sum();
+        let received = |counter: fn(&ReceiverStats) -> u64| -> u64 {
+            receivers().map(|receiver| counter(receiver.stats())).sum()
+        };
+        Counts {
+            delivered_bytes: receivers().map(|receiver| receiver.delivered()).sum(),
+            sent_bytes: sent(|stats| stats.data_bytes),
+            retransmitted_segments: sent(|stats| stats.retransmitted_segments),
+            timeouts: sent(|stats| stats.timeouts),
+            rtt_samples: senders().map(|sender| sender.rtt().samples()).sum(),
+            rtt_sum_s: senders().fold(0.0, |sum, sender| sum + sender.rtt().sum().as_secs()),
+            data_segments: sent(|stats| stats.data_segments),
+            mark_reductions: sent(|stats| stats.mark_reductions),
+            recoveries: senders().map(|sender| u64::from(sender.recovery_phases())).sum(),
+            beyond_window_bytes: received(|stats| stats.beyond_window_bytes),
+            duplicate_bytes: received(|stats| stats.duplicate_bytes),
+            datagrams_sent: 0,
+            datagrams_lost: 0,
+            losses,
+        }
+    }
+
+    fn since(&self, earlier: &Counts) -> Counts {
+        Counts {
+            delivered_bytes: self.delivered_bytes - earlier.delivered_bytes,
+            sent_bytes: self.sent_bytes - earlier.sent_bytes,
+            retransmitted_segments: self.retransmitted_segments - earlier.retransmitted_segments,
+            timeouts: self.timeouts - earlier.timeouts,
+            rtt_samples: self.rtt_samples - earlier.rtt_samples,
+            rtt_sum_s: self.rtt_sum_s - earlier.rtt_sum_s,
+            data_segments: self.data_segments - earlier.data_segments,
+            mark_reductions: self.mark_reductions - earlier.mark_reductions,
+            recoveries: self.recoveries - earlier.recoveries,
+            beyond_window_bytes: self.beyond_window_bytes - earlier.beyond_window_bytes,
+            duplicate_bytes: self.duplicate_bytes - earlier.duplicate_bytes,
+            datagrams_sent: self.datagrams_sent - earlier.datagrams_sent,
+            datagrams_lost: self.datagrams_lost - earlier.datagrams_lost,
+            losses: self.losses.since(&earlier.losses),
+        }
+    }
+}
+
+fn result(
+    spec: &FlowSpec,
+    flow: &Flow,
+    pairs: &[[End; 2]],
+    counts: &Counts,
+    [from, end]: [Time; 2],
+) -> FlowResult {
+    let last_byte = match &flow.app {
+        App::Udp(udp) => udp.last_delivery,
+        _ => pairs.iter().filter_map(|[_, back]| back.last_delivery).max(),
+    };
+    let finish = last_byte.filter(|_| flow.complete(pairs));
+    let duration = finish.unwrap_or(end).since(flow.start.max(from)).as_secs();
+    // Of a page, either host may have given up.
+    let judged = if flow.is_asked_for() { 2 } else { 1 };
+    let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
+    let error =
+        failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end: &End| error_of(&end.tcp));
+    let measured = flow.exchanges().iter().filter(|exchange| exchange.start >= from);
+    FlowResult {
+        name: spec.name.clone(),
+        group: spec.group.clone(),
+        variant: spec.variant.clone(),
+        bytes_delivered: counts.delivered_bytes,
+        start_s: flow.start.as_secs(),
+        finish_s: finish.map(Time::as_secs),
+        duration_s: duration,
+        goodput_bps: per_second(counts.delivered_bytes, duration),
+        throughput_bps: per_second(counts.sent_bytes, duration),
+        retransmitted_segments: counts.retransmitted_segments,
+        timeouts: counts.timeouts,
+        rtt_mean_s: (counts.rtt_samples > 0).then(|| counts.rtt_sum_s / counts.rtt_samples as f64),
+        data_segments_sent: counts.data_segments,
+        ecn_reductions: counts.mark_reductions,
+        recoveries: counts.recoveries,
+        beyond_window_bytes: counts.beyond_window_bytes,
+        duplicate_bytes: counts.duplicate_bytes,
+        datagrams_sent: counts.datagrams_sent,
+        datagrams_lost: counts.datagrams_lost,
+        losses: counts.losses,
+        responses: Responses::of(measured),
+        error: error.or_else(|| upstream_error(flow)),
+    }
+}
+
+fn error_of(tcp: &Endpoint) -> Option<String> {
+    tcp.error().map(|error| error.to_string())
+}
+
+/// Why a relay broke its connection off.
+fn upstream_error(flow: &Flow) -> Option<String> {
+    let App::Relay(relay) = &flow.app else { return None };
+    relay.broken.map(|error| format!("the connection upstream broke: {error}"))
+}
+
+/// In bits a second.
+fn per_second(bytes: u64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 { bytes as f64 * 8.0 / duration_s } else { 0.0 }
+}
