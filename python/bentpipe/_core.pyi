@@ -1,6 +1,6 @@
 """The Rust side: scenarios and the simulator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self, TypeAlias, final
 
@@ -404,8 +404,19 @@ class Points:
 class RunResult:
     """What a run measured."""
 
+    @property
+    def events(self) -> int:
+        """Events that it took."""
+
     def json(self) -> str:
         """Give the result as JSON."""
+
+def columns(results: Sequence[RunResult]) -> bytes | None:
+    """Give the numbers of runs of one scenario in the order of their JSON, as native doubles.
+
+    All of the first number, then all of the second; a null is NaN. ``None`` when one of the runs has a list
+    that others have not, or a text.
+    """
 
 def exchange(one: str | Path, other: str | Path) -> None:
     """Let two folders of one file system change places, in one step.

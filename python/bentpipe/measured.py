@@ -132,7 +132,7 @@ class Result:
     series: Traces
     precise: bool
     failures: tuple[Failure, ...] = ()
-    runs: tuple[Run, ...] = field(default=(), repr=False)
+    runs: Sequence[Run] = field(default=(), repr=False)
 
     @cached_property
     def flows(self) -> Table[Flow]:

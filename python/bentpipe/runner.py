@@ -17,6 +17,7 @@ from bentpipe import checks
 from bentpipe._core import RunResult
 from bentpipe.batches import Batch, how_many
 from bentpipe.errors import InputError, Interrupted, RunError
+from bentpipe.kept import Runs
 from bentpipe.measured import Result
 from bentpipe.output import Outputs
 from bentpipe.progress import Reporter
@@ -250,21 +251,31 @@ def execute(
         require_room(plan.pcap)
     plain = plan.runs is None and plan.precision is None
     recorded: Recording | None = None
-    kept: list[Run] = []
+    kept: list[RunResult] = []
     precise = plan.precision is None
     with _recorder(scenario, plan, subjects) as recorder:
         fold = Fold()
         job = _Job([scenario], plan, title, stop, fold.reached, recorder)
-        for run in job.results():
-            # Of the first replication only.
-            recorded = run.pop("recording", recorded)
-            if plain:
-                single = run
-                break
-            fold.add(run)
-            if plan.keep:
-                kept.append(run)
-            if plan.precision is not None and fold.precise_enough(plan.precision):
+        for results in job.batches():
+            if plan.keep and not plain:
+                kept += results
+            if fold.runs == 0:
+                first = parse(results[0].json())
+                # Of the first replication only.
+                recorded = first.pop("recording", None)
+                if plain:
+                    single = first
+                    break
+                fold.add(first)
+                results = results[1:]
+            if plan.precision is None:
+                fold.add_results(results)
+                continue
+            for result in results:
+                if fold.precise_enough(plan.precision):
+                    break
+                fold.add_results([result])
+            if fold.precise_enough(plan.precision):
                 precise = True
                 break
     broken = failures(single) if plain else fold.failures()
@@ -272,7 +283,7 @@ def execute(
     if recorded is not None:
         run["recording"] = recorded
     traces = recorder.traces() if isinstance(recorder, MemoryRecorder) else Traces((), subjects)
-    return Result(stated(run, scenario, plan), traces, precise, broken, tuple(kept))
+    return Result(stated(run, scenario, plan), traces, precise, broken, Runs(kept[: fold.runs]))
 
 
 def in_turn(
@@ -371,7 +382,13 @@ class _Job:
         self._events = 0
 
     def results(self) -> Generator[Run]:
-        """Give the results of each replication, one scenario after the other, while the caller wants more."""
+        """Give the numbers of each replication, one scenario after the other, while the caller wants more."""
+        for results in self.batches():
+            for result in results:
+                yield parse(result.json())
+
+    def batches(self) -> Generator[Sequence[RunResult]]:
+        """Give the results of each replication, one scenario after the other, as they were run together."""
         threads = min(self._plan.threads or len(os.sched_getaffinity(0)), self._total)
         pool = ThreadPoolExecutor(threads)
         ahead: deque[Future[Batch]] = deque()
@@ -395,11 +412,10 @@ class _Job:
                             break
                     done = batch.result()
                     self._spent_s += done.spent_s
-                    for result in done.results:
-                        run = parse(result.json())
-                        self._finished += 1
-                        self._events += int(run["engine"]["events"])  # type: ignore[arg-type]
-                        yield run
+                    self._finished += len(done.results)
+                    self._events += sum(result.events for result in done.results)
+                    if done.results:
+                        yield done.results
                     if done.error is not None:
                         raise done.error
         except KeyboardInterrupt:

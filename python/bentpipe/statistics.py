@@ -6,10 +6,13 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from bentpipe.number import Interval
-from bentpipe.results import Estimate, Run
+from bentpipe.results import Estimate, Run, parse
+
+if TYPE_CHECKING:
+    from bentpipe._core import RunResult
 
 MINIMUM_RUNS = 10
 """Replications before `Fold.precise_enough` may say yes: fewer give intervals that mean little."""
@@ -150,6 +153,8 @@ class Fold:
         self._tree: _Node | None = None
         self._listed: dict[str, dict[str, dict[int, dict[str, _Node]]]] = {what: {} for what in _LISTED}
         self._leaves: list[_Leaf] = []
+        # Those that `RunResult` has numbers for, in its order.
+        self._numbers: list[_Leaf] = []
         self._failures: dict[str, tuple[int, dict[str, None]]] = {}
         self._block = _KEPT_RUNS
 
@@ -163,6 +168,8 @@ class Fold:
                 leaf.fold()
         self.runs += 1
         _add(self._tree, {**run, **_NOTHING_LISTED})
+        if self.runs == 1:
+            self._numbers = [leaf for leaf in self._leaves if leaf._texts is None]
         for what, by_flow in self._listed.items():
             for row in cast(Iterable[dict[str, Any]], run.get(what, ())):
                 kept = by_flow.setdefault(row["flow"], {})
@@ -178,6 +185,31 @@ class Fold:
         for failure in failures(run):
             often, reasons = self._failures.get(failure.flow, (0, {}))
             self._failures[failure.flow] = (often + 1, {**reasons, failure.reason: None})
+
+    def add_results(self, results: "Sequence[RunResult]") -> None:
+        """Take more runs of the same scenario, at once where they have the same numbers."""
+        # `bentpipe --help` comes without the Rust side.
+        from bentpipe._core import columns
+
+        if self._first is not None and (numbers := columns(results)) is not None:
+            values = memoryview(numbers).cast("d")
+            if len(values) == len(results) * len(self._numbers):
+                self._add_columns(values, len(results))
+                return
+        for result in results:
+            self.add(parse(result.json()))
+
+    def _add_columns(self, values: "memoryview[float]", runs: int) -> None:
+        begin = 0
+        while begin < runs:
+            if self.runs % self._block == 0:
+                for leaf in self._leaves:
+                    leaf.fold()
+            end = min(runs, begin + self._block - self.runs % self._block)
+            for number, leaf in enumerate(self._numbers):
+                leaf.extend(values[number * runs + begin : number * runs + end])
+            self.runs += end - begin
+            begin = end
 
     def combined(self) -> Run:
         """Give the first run with each number replaced by its estimate over all.
@@ -260,6 +292,13 @@ class _Leaf:
             if self._texts is None:
                 self._texts = {}
             self._texts[str(value)] = None
+
+    def extend(self, values: "memoryview[float]") -> None:
+        """Add values of which NaN is none."""
+        whole = array("d", values)
+        # A sum is NaN when a value is.
+        total = sum(whole)
+        self._values.extend(whole if total == total else array("d", (one for one in whole if one == one)))
 
     def fold(self) -> None:
         """Let the values kept give way to their sums."""

@@ -2,6 +2,7 @@
 
 mod hooks;
 mod live;
+mod numbers;
 mod own;
 mod series;
 
@@ -19,7 +20,7 @@ use bentpipe_tcp::{Catalogue, Composition, Profile, Scheme};
 use bentpipe_units::{Bytes, Rate, Span};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyType};
 
 use crate::own::{OwnControl, Raised};
 use crate::series::{Collector, TakePoints};
@@ -248,9 +249,48 @@ struct RunResult(bentpipe_sim::RunResult);
 
 #[pymethods]
 impl RunResult {
+    /// Events that it took.
+    #[getter]
+    fn events(&self) -> u64 {
+        self.0.engine.events
+    }
+
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
+}
+
+impl RunResult {
+    /// Whether it has a number wherever another run of its scenario has one, and the same text.
+    fn is_regular(&self) -> bool {
+        let run = &self.0;
+        let listed = !run.pages.is_empty() || !run.transactions.is_empty();
+        !listed && run.recording.is_none() && run.flows.iter().all(|flow| flow.error.is_none())
+    }
+}
+
+/// The numbers of runs of one scenario in the order of their JSON, as native doubles: all of the first number, then all of the
+/// second; a null is NaN. None when one of the runs has a list that others have not, or a text.
+#[pyfunction]
+fn columns<'py>(
+    py: Python<'py>,
+    results: Vec<PyRef<'py, RunResult>>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let mut rows = Vec::new();
+    let mut each = 0;
+    for (number, result) in results.iter().enumerate() {
+        if !result.is_regular() {
+            return Ok(None);
+        }
+        numbers::numbers(&result.0, &mut rows).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        each = if number == 0 { rows.len() } else { each };
+        if rows.len() != each * (number + 1) {
+            return Ok(None);
+        }
+    }
+    let column = |column: usize| rows.iter().skip(column).step_by(each);
+    let bytes: Vec<u8> = (0..each).flat_map(column).flat_map(|value| value.to_ne_bytes()).collect();
+    Ok(Some(PyBytes::new(py, &bytes)))
 }
 
 /// The version of the simulator.
@@ -415,8 +455,8 @@ mod _core {
     use super::series::Points;
     #[pymodule_export]
     use super::{
-        RunResult, Scenario, applications, check_quantity, controls, engine_version, exchange, gateways,
-        has_room, parse_size, presets, profiles, queues, recoveries, result_schema, schema, slant_range,
-        slant_range_at_elevation, starts, variants, version,
+        RunResult, Scenario, applications, check_quantity, columns, controls, engine_version, exchange,
+        gateways, has_room, parse_size, presets, profiles, queues, recoveries, result_schema, schema,
+        slant_range, slant_range_at_elevation, starts, variants, version,
     };
 }
