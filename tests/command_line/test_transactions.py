@@ -1,6 +1,5 @@
 """Transactions and short flows from end to end: results, the table, replications, sweeps, comparisons."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -18,7 +17,7 @@ title = "a trace"
 from = "server"
 to = "client"
 app = "trace"
-trace = [{ at = "0 s", bytes = "1 B" }]
+trace = "transfers.csv"
 """
 
 SHORTER = ("--set", "duration=60 s")
@@ -81,16 +80,27 @@ def test_a_sweep_has_the_percentiles_as_columns(bentpipe: Bentpipe, tmp_path: Pa
 
 
 def test_a_trace_from_csv_travels_with_the_result(bentpipe: Bentpipe, tmp_path: Path) -> None:
-    (tmp_path / "transfers.csv").write_text("start_s,bytes\n0.0,12000\n1.25,3000\n1.4,480000\n")
-    with (tmp_path / "transfers.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    trace = [{"at": f"{row['start_s']} s", "bytes": f"{row['bytes']} B"} for row in rows]
-    scenario = bp.Scenario.from_toml(RECORDED)
-    found = bp.run(scenario.with_({"flows.recorded.trace": trace}))
-    assert [row["size_bytes"] for row in found.transactions] == [12_000, 3_000, 480_000]
-    assert [row["start_s"] for row in found.transactions] == [0.0, 1.25, 1.4]
+    rows = tmp_path / "transfers.csv"
+    rows.write_text("start_s,bytes\n0.0,12000\n1.25,3000\n1.4,480000\n")
+    (tmp_path / "s.toml").write_text(RECORDED)
+    done = bentpipe("run", "s.toml", "--out", "made")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "made" / "result.json").read_text())
+    assert [row["size_bytes"] for row in found["transactions"]] == [12_000, 3_000, 480_000]
+    assert [row["start_s"] for row in found["transactions"]] == [0.0, 1.25, 1.4]
+    # An input is not written over.
+    refused = bentpipe("run", "s.toml", "--pcap", "transfers.csv")
+    assert refused.returncode == 2
+    assert rows.read_text().startswith("start_s")
     # The file is gone, and the result is made again.
-    (tmp_path / "transfers.csv").unlink()
-    (tmp_path / "result.json").write_text(found.json())
-    again = json.loads(bentpipe("run", tmp_path / "result.json", "--json").stdout)
-    assert again["transactions"] == json.loads(found.json())["transactions"]
+    rows.unlink()
+    again = json.loads(bentpipe("run", "made", "--json").stdout)
+    assert again["transactions"] == found["transactions"]
+
+
+def test_a_mistake_in_a_trace_is_told_with_its_line(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    (tmp_path / "transfers.csv").write_text("start_s,bytes\n0.0,12000\n1.25,many\n")
+    (tmp_path / "s.toml").write_text(RECORDED)
+    done = bentpipe("run", "s.toml")
+    assert done.returncode == 2
+    assert "transfers.csv:3: flows.recorded.trace[1].bytes: expected a size" in done.stderr

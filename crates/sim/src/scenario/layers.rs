@@ -6,6 +6,7 @@ use super::error::{ScenarioError, expected_one_of, quoted};
 use super::overrides;
 use super::parse::parse;
 use super::presets::PRESETS;
+use super::recorded;
 use super::tree::{Document, Layer, Node, Origin, Table, Value};
 
 /// No scenario that a person or a script writes comes near this.
@@ -100,6 +101,7 @@ pub(crate) fn document(
     {
         table.insert("flows".to_owned(), flows);
     }
+    recorded::inline(&mut layers, &mut root, files)?;
     let mut document = Document { layers, root };
     overrides::apply(&mut document, overrides)?;
     Ok(document)

@@ -16,6 +16,7 @@ mod overrides;
 mod parse;
 mod presets;
 mod read;
+mod recorded;
 mod relays;
 mod resolve;
 mod schema;

@@ -1,8 +1,10 @@
 //! Applications whose users wait for many small things: requests that are answered, and short connections.
 
+use std::borrow::Cow;
+
 use bentpipe_units::bounded::{Whole, above_zero, number_above, size, whole};
 use bentpipe_units::{Bytes, Span};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::app::LARGEST;
@@ -69,9 +71,32 @@ pub struct ShortFlowsSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
-    /// The transfers, at least one and at most 100,000, by their times.
-    #[schemars(length(min = 1, max = 100_000))]
+    /// The transfers, at least one and at most 100,000, by their times; or the name of a CSV file beside the scenario's, with
+    /// the columns start_s, in seconds, and bytes.
+    #[schemars(with = "TraceOrFile")]
     pub trace: Vec<Transfer>,
+}
+
+/// A trace as a scenario writes it.
+struct TraceOrFile;
+
+impl JsonSchema for TraceOrFile {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "TraceOrFile".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let transfer = generator.subschema_for::<Transfer>();
+        json_schema!({
+            "type": ["array", "string"],
+            "items": transfer,
+            "minItems": 1,
+            "maxItems": MOST_TRANSFERS,
+            "minLength": 1,
+        })
+    }
 }
 
 /// A transfer of a trace.

@@ -231,3 +231,71 @@ fn a_pipe_is_refused_without_waiting_for_a_writer() {
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     assert_eq!(folder.error(&path), "pipe: expected a scenario file, found a device or a pipe");
 }
+
+const RECORDED: &str = r#"
+title = "recorded"
+[links.path]
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+delay = "1 ms"
+[flows.web]
+from = "a"
+to = "b"
+app = "trace"
+trace = "rows.csv"
+"#;
+
+#[test]
+fn a_trace_is_read_from_a_csv_file_and_travels_with_the_scenario() {
+    let folder = Folder::new("trace");
+    let path = folder.write("s.toml", RECORDED);
+    let rows =
+        folder.write("rows.csv", "# a comment\nname, bytes ,start_s\nfirst, 12000, 0\nsecond,3000,1.25\n");
+    let scenario = load(&path, &[]).unwrap();
+    assert_eq!(scenario.files, [path.clone(), rows.clone()]);
+    assert_eq!(scenario.flows[0].app.connections(), 2);
+    let text = scenario.toml(1);
+    assert!(text.contains("1.25 s") && text.contains("3000 B") && !text.contains("rows.csv"), "{text}");
+    // Without the file, and as one that another scenario extends.
+    fs::remove_file(&rows).unwrap();
+    assert_eq!(parse_str("again", &text, &[]).unwrap().flows[0].app, scenario.flows[0].app);
+    fs::create_dir(folder.0.join("sub")).unwrap();
+    folder.write("sub/base.toml", RECORDED);
+    folder.write("sub/rows.csv", "start_s,bytes\n0,1\n");
+    let upper = folder.write("upper.toml", "extends = \"sub/base.toml\"\n");
+    assert_eq!(load(&upper, &[]).unwrap().flows[0].app.connections(), 1);
+}
+
+#[test]
+fn what_is_wrong_in_a_trace_is_told_with_its_line() {
+    let folder = Folder::new("trace-errors");
+    let path = folder.write("s.toml", RECORDED);
+    assert_eq!(
+        folder.error(&path),
+        "s.toml:12: flows.web.trace: expected a scenario file, found none that can be read (No such file or directory (os error 2)) at \"rows.csv\""
+    );
+    for (rows, expected) in [
+        ("", "rows.csv:1: flows.web.trace: expected a header with start_s and bytes, found \"\""),
+        (
+            "start,bytes\n0,1\n",
+            "rows.csv:1: flows.web.trace: expected a header with start_s and bytes, found \"start,bytes\"",
+        ),
+        ("start_s,bytes\n", "rows.csv:1: flows.web.trace: expected 1 to 100000 transfers, found 0"),
+        (
+            "start_s,bytes\n0,1\n1\n",
+            "rows.csv:3: flows.web.trace: expected rows of a CSV file, found one that is none",
+        ),
+        ("start_s,bytes\n0,1\nsoon,1\n", "rows.csv:3: flows.web.trace[1].at: expected a time such as"),
+        ("start_s,bytes\n0,1\n-1,1\n", "rows.csv:3: flows.web.trace[1].at: expected a time such as"),
+        ("start_s,bytes\n0,0\n", "rows.csv:2: flows.web.trace[0].bytes: expected a size from 1 B"),
+        (
+            "start_s,bytes\n0,1\n3,1\n2,1\n",
+            "rows.csv:4: flows.web.trace[2].at: expected a time that is not before the last transfer's (3 s), found 2 s",
+        ),
+    ] {
+        folder.write("rows.csv", rows);
+        let error = folder.error(&path);
+        assert!(error.starts_with(expected), "{rows:?}: {error}");
+    }
+}
