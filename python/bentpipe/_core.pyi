@@ -23,7 +23,9 @@ __all__ = [
     "Window",
     "applications",
     "check_quantity",
+    "columns",
     "controls",
+    "emulate",
     "engine_version",
     "exchange",
     "gateways",
@@ -513,6 +515,36 @@ def slant_range(
 
 def slant_range_at_elevation(model: str, elevation_deg: float) -> tuple[float, float]:
     """Give distance in km and delay in s, one way, to a geostationary satellite at that elevation."""
+
+def emulate(
+    scenario: Scenario,
+    seen: Callable[[str | None], bool],
+    *,
+    time: str | None = None,
+    pcap: str | None = None,
+) -> str:
+    """Emulate the network of a scenario between kernels, for a time or until `seen` says so; give the report.
+
+    Parameters
+    ----------
+    scenario
+        Its nodes between which flows go become network namespaces.
+    seen
+        Called about twenty times a second, with how things stand as JSON or with nothing; true ends the run.
+    time
+        For how long, such as ``10 s``.
+    pcap
+        Write every packet that a host sends or receives to this file.
+
+    Raises
+    ------
+    LiveMissing
+        The machine or the user lacks something.
+    LiveFailed
+        A device failed.
+    ScenarioError
+        The scenario has no hosts, or too many.
+    """
 
 def kernel_controls() -> list[str]:
     """Give the congestion controls that the running kernel has, such as ``reno``."""

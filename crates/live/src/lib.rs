@@ -8,6 +8,7 @@
 mod clock;
 mod course;
 mod driver;
+mod emulator;
 mod end;
 mod ends;
 mod error;
@@ -28,6 +29,7 @@ mod settings;
 mod sys;
 mod way;
 
+pub use emulator::{EmulatorOptions, EmulatorReport, Snapshot, emulate};
 pub use error::LiveError;
 pub use flow::{FlowFacts, ScenarioFlow};
 pub use interop::{interop, kernel_controls, kernel_release};

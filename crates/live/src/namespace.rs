@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
@@ -70,6 +70,22 @@ impl Namespace {
         Ok(Namespace { tun })
     }
 
+    /// Sends what is for no other network through the device too.
+    pub(crate) fn route_everything() -> Result<(), LiveError> {
+        ip(&["route", "add", "default", "dev", DEVICE])
+    }
+
+    /// Packets that the device of this thread's namespace has lost so far: what the kernel sent and nobody read in time,
+    /// and what it did not take.
+    pub(crate) fn lost(table: &mut File) -> io::Result<u64> {
+        let mut text = String::new();
+        table.seek(SeekFrom::Start(0))?;
+        table.read_to_string(&mut text)?;
+        let row = text.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
+        let counts: Vec<u64> = row.into_iter().flat_map(str::split_whitespace).flat_map(str::parse).collect();
+        Ok([3, 11].iter().filter_map(|column| counts.get(*column)).sum())
+    }
+
     /// Reads the next packet from the kernel; none when there is none yet.
     pub(crate) fn read(&self, packet: &mut [u8]) -> Result<Option<usize>, LiveError> {
         match (&self.tun).read(packet) {
@@ -86,6 +102,11 @@ impl Namespace {
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN)) => Ok(()),
             written => written.map_err(|error| LiveError::while_doing("writing to the TUN device", &error)),
         }
+    }
+
+    /// The TUN device, which holds the namespace from now on.
+    pub(crate) fn into_device(self) -> File {
+        self.tun
     }
 
     /// For poll(2).

@@ -26,41 +26,53 @@ const TRAFFIC_CLASS: usize = 1;
 const TIME_TO_LIVE: usize = 8;
 const CHECKSUM: usize = 10;
 
-impl Packet {
-    /// Writes a byte of the header, and mends its checksum (RFC 1624, equation 3).
-    fn write(&mut self, at: usize, value: u8) {
-        let bytes = &mut self.bytes;
-        let word = |bytes: &[u8], at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-        let before = word(bytes, at & !1);
-        bytes[at] = value;
-        let sum = u32::from(!word(bytes, CHECKSUM)) + u32::from(!before) + u32::from(word(bytes, at & !1));
-        let folded = (sum & 0xffff) + (sum >> 16);
-        let folded = (folded & 0xffff) + (folded >> 16);
-        bytes[CHECKSUM..CHECKSUM + 2].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+/// Writes a byte of the header, and mends its checksum (RFC 1624, equation 3).
+fn write(bytes: &mut [u8], at: usize, value: u8) {
+    let word = |bytes: &[u8], at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+    let before = word(bytes, at & !1);
+    bytes[at] = value;
+    let sum = u32::from(!word(bytes, CHECKSUM)) + u32::from(!before) + u32::from(word(bytes, at & !1));
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    bytes[CHECKSUM..CHECKSUM + 2].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+}
+
+/// What a queue may know of an IPv4 packet that a priority queue serves by `class`.
+pub(crate) fn label(bytes: &[u8], class: u8) -> Label {
+    let ecn_capable = bytes.len() >= 20 && bytes[TRAFFIC_CLASS] & ECN != 0;
+    // Addresses and ports, where the header has no options.
+    let names = bytes.get(12..24).unwrap_or_default();
+    let flow = names.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+    Label { ecn_capable, flow, class }
+}
+
+/// Writes Congestion Experienced into an IPv4 packet.
+pub(crate) fn mark(bytes: &mut [u8]) {
+    write(bytes, TRAFFIC_CLASS, bytes[TRAFFIC_CLASS] | ECN);
+}
+
+/// Shows an IPv4 packet to a gateway, as [`Carried::show`] says.
+pub(crate) fn show(bytes: &mut [u8], ttl: u8, way: Way, meeting: Meeting<'_>) {
+    // Of the routers before this one, each has taken one off.
+    if bytes.get(TIME_TO_LIVE).is_some_and(|written| ttl < TTL.min(*written)) {
+        write(bytes, TIME_TO_LIVE, ttl);
     }
+    meeting.gateway.pass(meeting.now, way, bytes, &meeting.link);
 }
 
 impl Carried for Packet {
     type Names = Shared;
 
     fn label(&self, shared: &Shared) -> Label {
-        let ecn_capable = self.bytes.len() >= 20 && self.bytes[TRAFFIC_CLASS] & ECN != 0;
-        // Addresses and ports, where the header has no options.
-        let names = self.bytes.get(12..24).unwrap_or_default();
-        let flow = names.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
-        Label { ecn_capable, flow, class: shared.class }
+        label(&self.bytes, shared.class)
     }
 
     fn mark(&mut self) {
-        self.write(TRAFFIC_CLASS, self.bytes[TRAFFIC_CLASS] | ECN);
+        mark(&mut self.bytes);
     }
 
     fn show(&mut self, _: &Shared, ttl: u8, way: Way, meeting: Meeting<'_>) {
-        // Of the routers before this one, each has taken one off.
-        if self.bytes.get(TIME_TO_LIVE).is_some_and(|written| ttl < TTL.min(*written)) {
-            self.write(TIME_TO_LIVE, ttl);
-        }
-        meeting.gateway.pass(meeting.now, way, &mut self.bytes, &meeting.link);
+        show(&mut self.bytes, ttl, way, meeting);
     }
 }
 
@@ -83,7 +95,7 @@ mod tests {
             assert!(packet.label(&Shared { class: 0 }).ecn_capable && sum(&packet.bytes) == 0xffff);
             packet.mark();
             assert_eq!((packet.bytes[1], sum(&packet.bytes)), (3, 0xffff));
-            packet.write(TIME_TO_LIVE, 62);
+            write(&mut packet.bytes, TIME_TO_LIVE, 62);
             assert_eq!((packet.bytes[8], sum(&packet.bytes)), (62, 0xffff));
         }
     }

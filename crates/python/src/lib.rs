@@ -448,7 +448,9 @@ mod _core {
     #[pymodule_export]
     use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
     #[pymodule_export]
-    use super::live::{LiveFailed, LiveMissing, interop, kernel_controls, kernel_release, live_flow};
+    use super::live::{
+        LiveFailed, LiveMissing, emulate, interop, kernel_controls, kernel_release, live_flow,
+    };
     #[pymodule_export]
     use super::own::OwnControl;
     #[pymodule_export]

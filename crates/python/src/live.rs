@@ -52,11 +52,26 @@ pub(crate) fn interop(
     linux::interop(py, settings, program, scenario.map(Bound::get), flow.as_deref(), pcap, progress)
 }
 
+/// Emulates the network of a scenario between kernels without holding the interpreter lock, for `time` or until `seen` says
+/// so by something true; gives the report. `seen` is called about twenty times a second, with a snapshot or with nothing.
+#[pyfunction]
+#[pyo3(signature = (scenario, seen, *, time = None, pcap = None))]
+pub(crate) fn emulate(
+    py: Python<'_>,
+    scenario: &Bound<'_, Scenario>,
+    seen: Py<PyAny>,
+    time: Option<&str>,
+    pcap: Option<PathBuf>,
+) -> PyResult<String> {
+    linux::emulate(py, scenario.get(), &seen, time, pcap)
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ops::ControlFlow;
 
-    use bentpipe_live::{LiveError, LiveOptions, ScenarioFlow, Settings};
+    use bentpipe_live::{EmulatorOptions, LiveError, LiveOptions, ScenarioFlow, Settings};
+    use bentpipe_units::Span;
 
     use super::*;
     use crate::ScenarioError;
@@ -132,6 +147,41 @@ mod linux {
         let row = row.map_err(raise)?;
         serde_json::to_string(&row).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
+
+    pub(super) fn emulate(
+        py: Python<'_>,
+        scenario: &Scenario,
+        seen: &Py<PyAny>,
+        time: Option<&str>,
+        pcap: Option<PathBuf>,
+    ) -> PyResult<String> {
+        let time = time.map(str::parse::<Span>).transpose();
+        let time = time.map_err(|error| PyValueError::new_err(format!("time: {error}")))?;
+        let options = EmulatorOptions { time, pcap };
+        let json_error = |error: serde_json::Error| PyRuntimeError::new_err(error.to_string());
+        let mut raised = None;
+        let report = py.detach(|| {
+            bentpipe_live::emulate(&scenario.scenario, &options, &mut |snapshot| {
+                let told = Python::attach(|py| {
+                    py.check_signals()?;
+                    let snapshot = snapshot.map(|it| serde_json::to_string(&it)).transpose();
+                    seen.call1(py, (snapshot.map_err(json_error)?,))?.is_truthy(py)
+                });
+                match told {
+                    Ok(false) => ControlFlow::Continue(()),
+                    Ok(true) => ControlFlow::Break(()),
+                    Err(error) => {
+                        raised.get_or_insert(error);
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+        });
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        serde_json::to_string(&report.map_err(|error| raise_of(scenario, error))?).map_err(json_error)
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -151,6 +201,16 @@ mod linux {
     }
 
     pub(super) fn live_flow(_scenario: &Scenario, _flow: Option<&str>) -> PyResult<String> {
+        missing()
+    }
+
+    pub(super) fn emulate(
+        _py: Python<'_>,
+        _scenario: &Scenario,
+        _seen: &Py<PyAny>,
+        _time: Option<&str>,
+        _pcap: Option<PathBuf>,
+    ) -> PyResult<String> {
         missing()
     }
 

@@ -47,7 +47,7 @@ fn key(line: usize, flow: &FlowSpec) -> FlowKey {
 }
 
 /// 10.0.0.0/8, by the host's number.
-fn address(node: usize) -> u32 {
+pub(crate) fn address(node: usize) -> u32 {
     let node = node as u32 + 1;
     0x0a00_0000 | (node & 0x00ff_ffff)
 }

@@ -189,6 +189,22 @@ impl Capture {
         self.record_headers(interface, time_ns, packet.len() as u32, None)
     }
 
+    /// Keeps packets whole, for [`Capture::record_whole`]; said before the first interface is added.
+    pub fn whole(mut self) -> Capture {
+        self.snap = u32::from(u16::MAX);
+        self
+    }
+
+    /// Records the whole of `packet`, an IPv4 packet of any protocol.
+    ///
+    /// # Errors
+    /// When `interface` was not added, or the file cannot be written.
+    pub fn record_whole(&mut self, interface: u32, time_ns: u64, packet: &[u8]) -> io::Result<()> {
+        self.headers.clear();
+        self.headers.extend_from_slice(packet);
+        self.record_headers(interface, time_ns, packet.len() as u32, None)
+    }
+
     /// Writes the headers of a packet of `packet_len` bytes.
     fn record_headers(
         &mut self,

@@ -213,6 +213,69 @@ def interop(**options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
+@live.command(short_help="A scenario's network between real kernels, by the wall clock.")
+@click.argument("scenario", shell_complete=scenarios)
+@set_option
+@_quantity("--time", "time", None, "For how long; until Ctrl-C or SIGTERM by default.")
+@click.option(
+    "--pcap",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what the hosts send and receive to this pcapng file.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+def emulate(
+    scenario: str,
+    settings: tuple[tuple[str, str], ...],
+    time: str | None,
+    pcap: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Run the links, queues, losses, schedules, gateways and handovers of SCENARIO in real time.
+
+    Each host between which its flows go is a network namespace; `bentpipe live shell SCENARIO HOST` opens a
+    shell there. The flows themselves are not run: what programs in these shells send is.
+    """
+    from bentpipe.live.emulate import emulate as run
+    from bentpipe.live.emulate import named
+    from bentpipe.live.emulator_table import print_emulated, shown
+    from bentpipe.output import Staging
+    from bentpipe.scenario import Scenario
+    from bentpipe.table import console
+    from bentpipe.terminal import print_json
+
+    loaded = Scenario.load(scenario, settings)
+    with Staging(loaded.files) as staging:
+        file = staging.file(pcap, "--pcap") if pcap is not None else None
+        with shown() as seen:
+            report = run(loaded, named(scenario), until=time, pcap=file, seen=seen)
+    if as_json:
+        print_json(report)
+    else:
+        print_emulated(report, console())
+
+
+@live.command(
+    short_help="A shell in a host of a running emulator.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("scenario", shell_complete=scenarios)
+@click.argument("host")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--process", type=Whole(1), help="Which emulator of SCENARIO, where several run.")
+def shell(scenario: str, host: str, command: tuple[str, ...], process: int | None) -> None:
+    """Open a shell, or run COMMAND, in the network of HOST.
+
+    `bentpipe live emulate SCENARIO` must be running, by the same user.
+    """
+    import os
+
+    from bentpipe.live.emulate import enter, place
+
+    there = place(scenario, host, process)
+    enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
+
+
 def _transfers(options: dict[str, Any]) -> tuple[list["Transfer"], list[Path]]:
     """Give the transfers, and the files that they were read from."""
     from bentpipe.live.interop import Over, matrix, over_scenario

@@ -66,6 +66,11 @@ impl Scenario {
         addresses::of_flow(self, flow)
     }
 
+    /// The IPv4 address of a node, as captures have it.
+    pub fn address(&self, node: usize) -> u32 {
+        addresses::address(node)
+    }
+
     /// How many connections all flows may open.
     pub(crate) fn connections(&self) -> usize {
         self.flows.iter().map(|flow| flow.app.connections()).sum()

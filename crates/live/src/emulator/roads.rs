@@ -1,0 +1,152 @@
+//! The ways between every two hosts, and when they change.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bentpipe_net::{LinkId, Network, NodeId, Probe, RouteId, Router, Topology};
+use bentpipe_sim::scenario::{InFlight, Routing, Scenario};
+use bentpipe_units::{Span, Time};
+
+use super::frame::Frame;
+
+/// From one host to another, by their places among the hosts.
+pub(super) type Pair = usize;
+
+/// Other ways from a time on.
+struct Turn {
+    number: usize,
+    at: Time,
+    moves: Vec<(Pair, RouteId)>,
+    loses: bool,
+}
+
+/// The ways between hosts.
+pub(super) struct Roads {
+    hosts: usize,
+    routes: Vec<Option<RouteId>>,
+    classes: Vec<u8>,
+    turns: VecDeque<Turn>,
+    /// For each pair, routes that packets may still be on.
+    left: Vec<Vec<RouteId>>,
+}
+
+/// The flow whose way a pair takes, if the scenario has one.
+struct Leader<'a> {
+    flow: Option<usize>,
+    via: &'a [usize],
+    backward: bool,
+}
+
+impl Roads {
+    /// Adds the routes between `hosts` to `net`. Packets between two hosts take the way of the scenario's first flow between
+    /// them, `via` and handovers included; without one, the way of least delay.
+    pub(super) fn new<O: Probe<Frame>>(
+        scenario: &Scenario,
+        topology: &Topology,
+        hosts: &[usize],
+        net: &mut Network<Frame, O>,
+    ) -> Roads {
+        let mut router = Router::new(topology);
+        let pairs: Vec<(usize, usize)> =
+            hosts.iter().flat_map(|from| hosts.iter().map(move |to| (*from, *to))).collect();
+        let mut leaders: Vec<Leader<'_>> = pairs.iter().map(|pair| leader(scenario, *pair)).collect();
+        let find = |router: &mut Router, leader: &Leader<'_>, (from, to): (usize, usize)| {
+            let (from, to) = (NodeId(from as u32), NodeId(to as u32));
+            let way = match leader.backward {
+                true => router.way(from, to, leader.via.iter().rev().copied()),
+                false => router.way(from, to, leader.via.iter().copied()),
+            };
+            way.filter(|way| !way.is_empty())
+        };
+        let mut ways: Vec<Option<Vec<LinkId>>> =
+            leaders.iter().zip(&pairs).map(|(leader, pair)| find(&mut router, leader, *pair)).collect();
+        let routes: Vec<_> = ways.iter().map(|way| way.as_ref().map(|way| net.add_route(way))).collect();
+        let classes = leaders.iter().map(|leader| leader.flow.map_or(0, |flow| scenario.flows[flow].class));
+        let classes = classes.collect();
+
+        let changes = changes(scenario, topology);
+        let times = scenario.handovers.iter().map(|handover| Time::ZERO + handover.at);
+        let mut order: Vec<(Time, usize)> = times.chain(changes.keys().copied()).zip(0..).collect();
+        order.sort_unstable();
+        let mut turns = VecDeque::new();
+        for (at, number) in order {
+            let mut loses = false;
+            if let Some(handover) = scenario.handovers.get(number) {
+                loses = handover.in_flight == InFlight::Lose;
+                for (flow, via) in handover.flows.iter().zip(&handover.via) {
+                    for leader in leaders.iter_mut().filter(|leader| leader.flow == Some(*flow)) {
+                        leader.via = via;
+                    }
+                }
+            }
+            for (link, delay) in
+                changes.get(&at).filter(|_| number >= scenario.handovers.len()).into_iter().flatten()
+            {
+                router.set_delay(*link, *delay);
+            }
+            let mut moves = Vec::new();
+            for (pair, nodes) in pairs.iter().enumerate() {
+                // Where nothing leads there any more, the way stays as it is.
+                let Some(way) = find(&mut router, &leaders[pair], *nodes) else { continue };
+                if ways[pair].as_ref() != Some(&way) {
+                    moves.push((pair, net.add_route(&way)));
+                    ways[pair] = Some(way);
+                }
+            }
+            turns.push_back(Turn { number, at, moves, loses });
+        }
+        let mut held = Vec::new();
+        if turns.iter().any(|turn| turn.loses) {
+            held.extend(routes.iter().copied().flatten());
+            held.extend(turns.iter().flat_map(|turn| turn.moves.iter().map(|(_, route)| *route)));
+        }
+        net.mark_passing(&held);
+        Roads { hosts: hosts.len(), left: vec![Vec::new(); pairs.len()], routes, classes, turns }
+    }
+
+    /// The route between two hosts, by their places, and what a priority queue serves its packets by.
+    #[inline]
+    pub(super) fn between(&self, from: usize, to: usize) -> Option<(RouteId, u8)> {
+        let pair = from * self.hosts + to;
+        Some((self.routes[pair]?, self.classes[pair]))
+    }
+
+    /// When the next change is.
+    pub(super) fn next_time(&self) -> Time {
+        self.turns.front().map_or(Time::NEVER, |turn| turn.at)
+    }
+
+    /// What is sent from now on takes the ways of the next change.
+    pub(super) fn turn<O: Probe<Frame>>(&mut self, net: &mut Network<Frame, O>) {
+        let Some(turn) = self.turns.pop_front() else { return };
+        for (pair, new) in turn.moves {
+            let left = &mut self.left[pair];
+            left.extend(self.routes[pair].replace(new));
+            if turn.loses {
+                for old in left.drain(..) {
+                    net.turn(old, new, turn.number as u32);
+                }
+            }
+        }
+    }
+}
+
+/// The first flow from one node to the other, or back.
+fn leader(scenario: &Scenario, (from, to): (usize, usize)) -> Leader<'_> {
+    let position = |from, to| scenario.flows.iter().position(|flow| (flow.from, flow.to) == (from, to));
+    let (flow, backward) = match position(from, to) {
+        None => (position(to, from), true),
+        found => (found, false),
+    };
+    Leader { flow, via: flow.map_or(&[], |flow| &scenario.flows[flow].via), backward }
+}
+
+/// Where routing is dynamic: the directions of links that have another delay from a time on, or carry nothing.
+fn changes(scenario: &Scenario, topology: &Topology) -> BTreeMap<Time, Vec<(LinkId, Option<Span>)>> {
+    let mut changes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (id, direction) in topology.directions().filter(|_| scenario.routing == Routing::Dynamic) {
+        for (at, delay) in direction.link.schedule.delays(direction.link.delay) {
+            changes.entry(at).or_default().push((id, delay));
+        }
+    }
+    changes
+}

@@ -1,0 +1,143 @@
+"""An emulator's tables for people: while it runs, and at its end."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from bentpipe.layout import MAXIMUM_ROWS, mention_rest, new_table
+from bentpipe.live.emulate import Paced, Rates
+from bentpipe.table import network_tables, print_whole
+from bentpipe.units import count, counted, percent, quantity, seconds
+
+_TERMINAL_EVERY_S = 0.5
+_LOG_EVERY_S = 10.0
+_KEEPS_UP = 0.001
+"""A larger share of the time behind is told."""
+
+
+@contextmanager
+def shown() -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """Show snapshots on stderr: a table in its place on a terminal, now and then a line elsewhere."""
+    console = Console(stderr=True)
+    rates = Rates()
+    if console.is_terminal:
+        pace = Paced(_TERMINAL_EVERY_S)
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+
+            def draw(snapshot: Mapping[str, Any]) -> None:
+                if pace.is_due():
+                    rates.take(dict(snapshot))
+                    table = Group(_heading(snapshot["report"]), _live_table(snapshot, rates))
+                    live.update(table, refresh=True)
+
+            yield draw
+        return
+    pace = Paced(_LOG_EVERY_S)
+
+    def say(snapshot: Mapping[str, Any]) -> None:
+        if pace.is_due():
+            rates.take(dict(snapshot))
+            click.echo(_line(snapshot, rates), err=True)
+            sys.stderr.flush()
+
+    yield say
+
+
+def print_emulated(report: Mapping[str, Any], to: Console) -> None:
+    """Print what an emulator's network did, and how the emulator itself kept up."""
+    title = f"{report['title']}, {seconds(report['duration_s'])} over Linux {report['kernel_release']}"
+    to.print(f"[bold]{escape(title)}[/bold]", highlight=False, soft_wrap=True)
+    if report["not_relayed"]:
+        names = escape(", ".join(report["not_relayed"][:MAXIMUM_ROWS]))
+        to.print(f"[bold]Not relayed, so end to end:[/bold] {names}", highlight=False, soft_wrap=True)
+    hosts = new_table("host", "address", "sent", "", "received", "")
+    for host in report["hosts"][:MAXIMUM_ROWS]:
+        sent, received = (
+            (counted(host[f"{way}_packets"], "packet"), quantity(host[f"{way}_bytes"], "B"))
+            for way in ("sent", "received")
+        )
+        hosts.add_row(host["name"], host["address"], *sent, *received)
+    mention_rest(hosts, len(report["hosts"]))
+    print_whole(hosts, to)
+    for table in network_tables(report, report["links"]):
+        print_whole(table, to)
+    own = report["emulator"]
+    table = new_table("emulator", "bytes", "late, p50", "p99", "p99.9", "most", "behind", "lost by devices")
+    late = own["lateness"] or dict.fromkeys(("p50_s", "p99_s", "p999_s", "max_s"))
+    times = (
+        "–" if late[key] is None else seconds(late[key]) for key in ("p50_s", "p99_s", "p999_s", "max_s")
+    )
+    carried = (counted(own["packets"], "packet"), quantity(own["bytes"], "B"))
+    table.add_row(*carried, *times, percent(own["overload"]), counted(own["device_lost_packets"], "packet"))
+    print_whole(table, to)
+    if own["unroutable_packets"]:
+        lost = counted(own["unroutable_packets"], "packet")
+        to.print(f"{lost} for an address that is no host's, or that no link leads to", highlight=False)
+    for warning in _warnings(own):
+        to.print(f"[bold]{warning}[/bold]", highlight=False, soft_wrap=True)
+
+
+def _warnings(own: Mapping[str, Any]) -> Iterator[str]:
+    if own["overload"] > _KEEPS_UP or own["device_lost_packets"]:
+        yield (
+            f"It could not keep up for {percent(own['overload'])} of the time, and its devices lost "
+            f"{counted(own['device_lost_packets'], 'packet')}: the numbers are not those of the scenario."
+        )
+    if not own["realtime"]:
+        yield "It ran without SCHED_FIFO: other programs made it late."
+
+
+def _heading(report: Mapping[str, Any]) -> str:
+    own = report["emulator"]
+    late = own["lateness"]
+    parts = [
+        f"[bold]{escape(report['title'])}[/bold]",
+        seconds(report["duration_s"]),
+        ", ".join(escape(f"{host['name']} {host['address']}") for host in report["hosts"][:4]),
+        f"late by {seconds(late['p99_s'])} at p99" if late else "no packet yet",
+    ]
+    if own["overload"] > _KEEPS_UP or own["device_lost_packets"]:
+        parts.append(f"[bold red]does not keep up: {percent(own['overload'])} of the time[/bold red]")
+    return ", ".join(parts)
+
+
+def _live_table(snapshot: Mapping[str, Any], rates: Rates) -> Table:
+    table = new_table("link", "carries", "of", "busy", "waiting", "dropped", "corrupted")
+    links = snapshot["report"]["links"]
+    rows = zip(links, snapshot["now"], rates.bps or [0.0] * len(links), strict=True)
+    for link, now, bps in list(rows)[:MAXIMUM_ROWS]:
+        rate = now["rate_bps"]
+        table.add_row(
+            link["name"],
+            quantity(bps, "bit/s"),
+            quantity(rate, "bit/s"),
+            percent(min(1.0, bps / rate)) if rate else "–",
+            counted(now["queue_packets"], "packet"),
+            count(link["dropped_packets"]),
+            count(link["corrupted_packets"]),
+        )
+    mention_rest(table, len(links))
+    return table
+
+
+def _line(snapshot: Mapping[str, Any], rates: Rates) -> str:
+    report = snapshot["report"]
+    links = zip(report["links"], rates.bps or [0.0] * len(report["links"]), strict=True)
+    carried = ", ".join(
+        f"{link['name']} {quantity(bps, 'bit/s')}" for link, bps in list(links)[:MAXIMUM_ROWS]
+    )
+    lost = sum(link["dropped_packets"] + link["corrupted_packets"] for link in report["links"])
+    own = report["emulator"]
+    late = f"late by {seconds(own['lateness']['p99_s'])} at p99" if own["lateness"] else "no packet yet"
+    behind = f", behind {percent(own['overload'])} of the time" if own["overload"] > _KEEPS_UP else ""
+    return (
+        f"live emulate: {seconds(report['duration_s'])}, {carried}, "
+        f"{counted(lost, 'packet')} lost, {late}{behind}"
+    )
