@@ -141,8 +141,7 @@ def command_line() -> str:
 
 
 _OTHER_COMMANDS = {
-    "emulate": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
-    "testbed": "bentpipe live interop runs our TCP against the kernel's over a TUN device",
+    "testbed": "bentpipe live emulate runs a scenario's network between real kernels",
     "install": "bentpipe simulates the schemes and puts none into the kernel",
     "remove": "bentpipe simulates the schemes and puts none into the kernel",
     "report": "bentpipe reproduce PAPER --report DIR writes a paper's page",
