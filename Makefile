@@ -12,14 +12,21 @@ export PYO3_PYTHON := $(BIN)/python
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# What loads BPF programs is built beside the headers of libelf, the programs themselves beside clang-19.
+LIBELF = $(shell ls /usr/include/libelf.h 2>/dev/null)
+MODULE_FEATURES = $(if $(LIBELF),--features bpf)
+NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
+BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp coverage fmt lock clean
+.PHONY: help setup bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp coverage fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
 	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
 	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; half an hour)"
+	@echo "make bpf          the congestion controls as BPF programs, for bentpipe live install (clang-19)"
 	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
 	@echo "make bench-peers  install ns-3 for make bench"
@@ -37,6 +44,7 @@ help:
 
 setup: $(VENV)/.module
 	@scripts/debian-packages
+	@if command -v clang-19 >/dev/null; then $(MAKE) --no-print-directory bpf; fi
 
 $(VENV)/.packages: scripts/debian-packages
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs" >&2; exit 1; }
@@ -51,8 +59,16 @@ $(VENV)/.python: requirements.lock $(VENV)/.packages
 	@touch $@
 
 $(VENV)/.module: pyproject.toml $(RUST) $(VENV)/.python
-	$(BIN)/maturin develop --release
+	$(BIN)/maturin develop --release $(MODULE_FEATURES)
 	@touch $@
+
+# The congestion controls as BPF programs: one object for every kernel that describes its structures.
+bpf: $(BPF_OBJECTS)
+
+python/bentpipe/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	clang-19 -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter -fdebug-compilation-dir=. -c $< -o $@.part
+	@mv $@.part $@
 
 # ---- what people come for --------------------------------------------------------------------------
 
@@ -70,7 +86,7 @@ wasm:
 	@echo "target/wasm/bentpipe.wasm"
 
 docs: setup which-tcp
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace $(NOT_BUILT) --quiet
 	$(BIN)/bentpipe schema > target/doc/scenario.schema.json
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs . target/doc/site
 	@echo '<meta http-equiv="refresh" content="0; url=site/docs/index.html"><a href="site/docs/index.html">bentpipe</a>' > target/doc/index.html
@@ -104,9 +120,9 @@ test-rust: setup
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(SCHEMES)
 	@echo "== Rust: lints"
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	cargo clippy --quiet --workspace --all-targets $(NOT_BUILT) $(if $(LIBELF),--features bentpipe-python/bpf) -- -D warnings
 	@echo "== Rust: tests"
-	cargo test --quiet
+	cargo test --quiet --workspace $(NOT_BUILT)
 	@echo "== Rust: the fuzz targets compile"
 	cargo check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
@@ -155,4 +171,4 @@ lock:
 	mv target/lock/lock requirements.lock
 
 clean:
-	rm -rf target $(VENV) out python/bentpipe/_core.*.so python/bentpipe/papers/data
+	rm -rf target $(VENV) out python/bentpipe/_core.*.so python/bentpipe/bpf python/bentpipe/papers/data

@@ -22,6 +22,7 @@ __all__ = [
     "Timeout",
     "Window",
     "applications",
+    "bpf_install",
     "check_quantity",
     "columns",
     "controls",
@@ -544,6 +545,17 @@ def emulate(
         A device failed.
     ScenarioError
         The scenario has no hosts, or too many.
+    """
+
+def bpf_install(object: str, pin: str) -> None:  # noqa: A002
+    """Register the congestion controls of a BPF object with the kernel, and pin them at a path of a bpffs.
+
+    Raises
+    ------
+    LiveMissing
+        The kernel, the user or this build lacks something.
+    LiveFailed
+        The kernel did not take it.
     """
 
 def kernel_controls() -> list[str]:

@@ -142,8 +142,6 @@ def command_line() -> str:
 
 _OTHER_COMMANDS = {
     "testbed": "bentpipe live emulate runs a scenario's network between real kernels",
-    "install": "bentpipe simulates the schemes and puts none into the kernel",
-    "remove": "bentpipe simulates the schemes and puts none into the kernel",
     "report": "bentpipe reproduce PAPER --report DIR writes a paper's page",
     "validate": "bentpipe run checks a scenario before it begins",
     "check": "bentpipe run checks a scenario before it begins",

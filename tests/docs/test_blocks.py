@@ -22,6 +22,7 @@ TRIED_BY = {
     "docs/own-control.md": "tests/docs/test_examples.py",
     "docs/reports.md": "tests/docs/test_examples.py",
     "docs/researcher.md": "tests/docs/test_researcher.py",
+    "docs/server.md": "tests/live/test_server_page.py",
     "docs/statistics.md": "tests/docs/test_examples.py",
     "docs/sweep.md": "tests/sweep/test_page.py",
     "docs/which-tcp.md": "tests/docs/test_which_tcp.py",

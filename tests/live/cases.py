@@ -1,5 +1,6 @@
 """Transfers between our TCP and the kernel's: what the quick tests and the whole matrix have in common."""
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -22,6 +23,13 @@ def packet_loss(share: float) -> Settings:
 # Bursts of two packets. A burst goes on from packet to packet and not by time: of longer ones eight in a row
 # meet a segment that its timer sends alone, and the pause becomes longer than a transfer may stand still.
 BURSTS: Settings = {"loss": {"model": "gilbert-elliott", "good_to_bad": 0.005, "bad_to_good": 0.5}}
+LOSS_MODELS: dict[str, Settings] = {
+    "none": {"model": "none"},
+    "packet": {"model": "packet", "probability": 0.01},
+    "ber": {"model": "ber", "ber": 1e-6},
+    "drop": {"model": "drop", "packets": [3, 40, 41, 42, 300, 304, 500], "at_least": "500 B"},
+    "gilbert-elliott": BURSTS["loss"],
+}
 LATE: Settings = {"reorder": 0.05, "reorder_delay": "5 ms"}
 TWICE: Settings = {"duplicate": 0.05}
 
@@ -95,6 +103,19 @@ def every_variant(**settings: Any) -> dict[str, Transfer]:
         )
         for recovery, control, direction in product(RECOVERIES, CONTROLS, DIRECTIONS)
     }
+
+
+def through_every_loss_model(controls: Iterable[str], **also: Any) -> dict[str, Transfer]:
+    """These controls of the kernel, the data lost by each model, and by each both ways."""
+    transfers = {}
+    for control, (name, loss) in product(controls, LOSS_MODELS.items()):
+        way = {**also.get("way", {}), "loss": loss}
+        both = {"forward": way, "backward": way}
+        rest = {key: value for key, value in also.items() if key != "way"}
+        for ways, settings in (("data", {**both, "backward": also.get("way", {})}), ("both ways", both)):
+            case = transfer({**rest, **settings}, recovery="linux", control=control)
+            transfers[f"linux {control}, {name}, {ways}"] = case
+    return transfers
 
 
 def every_situation(**also: Any) -> dict[str, Transfer]:

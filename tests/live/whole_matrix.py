@@ -12,10 +12,12 @@ from cases import (
     every_variant,
     faults,
     packet_loss,
+    through_every_loss_model,
     transfer,
 )
 from networks import every_network
 
+from bentpipe.live.install import CONTROLS, install, remove
 from bentpipe.live.interop import Transfer, interop
 
 AT_A_TIME = 128
@@ -40,6 +42,8 @@ def whole_matrix() -> dict[str, Transfer]:
             settings = {**path, "forward": way | path.get("forward", {}), "backward": way}
             cases = every_variant(bytes="10 MB", **settings)
             transfers |= {f"{variant}, {delay}, {name}": case for variant, case in cases.items()}
+        cases = through_every_loss_model(CONTROLS, bytes="10 MB", way=way)
+        transfers |= {f"{variant}, {delay}": case for variant, case in cases.items()}
     pause = {"pause_after": "3 MB", "pause": "10 s"}
     small = {"window": "64 KiB", "kernel_buffer": "64 KiB", "bytes": "10 MB"}
     for direction in DIRECTIONS:
@@ -52,7 +56,12 @@ def whole_matrix() -> dict[str, Transfer]:
 def main() -> None:
     """Run it, print what failed, and leave with status 1 if anything did."""
     transfers = whole_matrix()
-    result = interop(list(transfers.values()), threads=AT_A_TIME, title="live-test")
+    new = install(CONTROLS)
+    try:
+        result = interop(list(transfers.values()), threads=AT_A_TIME, title="live-test")
+    finally:
+        if new:
+            remove(new)
     failed = 0
     for name, row in zip(transfers, result["rows"], strict=True):
         if wrong := faults(row):

@@ -1,5 +1,6 @@
 //! The Python module `bentpipe._core`: scenarios in, results out, nothing computed here.
 
+mod bpf;
 mod hooks;
 mod live;
 mod numbers;
@@ -445,6 +446,8 @@ fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
 /// The Rust side of bentpipe.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::bpf::bpf_install;
     #[pymodule_export]
     use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
     #[pymodule_export]

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
+from bentpipe.live.install_command import install, remove, status
 from bentpipe.options import Commands, Whole, set_option
 from bentpipe.share import share
 
@@ -274,6 +275,10 @@ def shell(scenario: str, host: str, command: tuple[str, ...], process: int | Non
 
     there = place(scenario, host, process)
     enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
+
+
+for command in (install, remove, status):
+    live.add_command(command)
 
 
 def _transfers(options: dict[str, Any]) -> tuple[list["Transfer"], list[Path]]:

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The rules as functions of this machine, for the tests that drive them beside the simulator's controls. */
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#include "rules.h"
+
+u32 host_whole_root(u32 n)
+{
+	return whole_root(n);
+}
+
+u32 host_reno_opens(u32 cwnd, u32 ssthresh, u32 acked, u32 *grown)
+{
+	return reno_opens(cwnd, ssthresh, acked, grown);
+}
+
+void host_adalr_rtt(struct adalr *a, u32 rtt_us)
+{
+	adalr_rtt(a, rtt_us);
+}
+
+u32 host_adalr_opens(struct adalr *a, u32 cwnd, u32 ssthresh, u32 acked, u32 flight, u32 rwnd)
+{
+	return adalr_opens(a, cwnd, ssthresh, acked, flight, rwnd);
+}
+
+u32 host_halved(u32 segments)
+{
+	return halved(segments);
+}
+
+u32 host_afc_adjustment(u32 distance, u32 window)
+{
+	return afc_adjustment(distance, window);
+}
