@@ -168,7 +168,8 @@ impl Control for Adalr {
             && self.adaptive()
             && self.lossless
             && self.in_sub_phase(w, f64::from(ack.flight));
-        if fast { self.rho.sqrt() / 4.0 * w.smss } else { w.slow_start_growth(ack.acked) }
+        let factor = if fast { self.rho.sqrt() / 4.0 } else { 1.0 };
+        factor * w.slow_start_growth(ack.acked)
     }
 
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {

@@ -176,6 +176,15 @@ fn slow_start_is_that_of_rfc_5681_after_a_loss_below_the_breakpoint_and_when_swi
 }
 
 #[test]
+fn by_bytes_slow_start_is_fast_in_what_the_ack_covers() {
+    let mut w = Window { growth: Growth::Bytes { limit: 1000 }, ..window(4000.0, SSTHRESH) };
+    let record = Record::default();
+    let ack = Ack { acked: 2000, prior_flight: 4000, rwnd: RWND, ..Ack::new(&record) };
+    after(500, ON).on_ack(&mut w, &ack, &mut StandardStart);
+    assert_eq!(w.cwnd, 4000.0 + 30.0_f64.sqrt() / 4.0 * 2000.0);
+}
+
+#[test]
 fn congestion_avoidance_is_fast_below_half_of_the_window() {
     let slides = AdalrOptions { avoidance_reading: AvoidanceReading::Slides, ..ON };
     let off = AdalrOptions { cwnd_increase: false, ..ON };
