@@ -9,6 +9,7 @@ from typing_extensions import disjoint_base
 __all__ = [
     "Ack",
     "Exit",
+    "HeldControls",
     "LiveFailed",
     "LiveMissing",
     "Loss",
@@ -22,6 +23,7 @@ __all__ = [
     "Timeout",
     "Window",
     "applications",
+    "bpf_hold",
     "bpf_install",
     "check_quantity",
     "columns",
@@ -35,6 +37,7 @@ __all__ = [
     "kernel_controls",
     "kernel_release",
     "live_flow",
+    "live_plan",
     "parse_size",
     "presets",
     "profiles",
@@ -547,6 +550,24 @@ def emulate(
         The scenario has no hosts, or too many.
     """
 
+@final
+class HeldControls:
+    """Congestion controls that stay registered until `release`, and not after the process has ended."""
+
+    def release(self) -> None:
+        """Take them out of the kernel; connections keep theirs until they end."""
+
+def bpf_hold(object: str) -> HeldControls:  # noqa: A002
+    """Register the controls of a BPF object with the kernel for a while.
+
+    Raises
+    ------
+    LiveMissing
+        The kernel, the user or this build lacks something.
+    LiveFailed
+        The kernel refuses.
+    """
+
 def bpf_install(object: str, pin: str) -> None:  # noqa: A002
     """Register the congestion controls of a BPF object with the kernel, and pin them at a path of a bpffs.
 
@@ -563,6 +584,15 @@ def kernel_controls() -> list[str]:
 
 def kernel_release() -> str:
     """Give the release of the running kernel, as ``uname -r`` does."""
+
+def live_plan(scenario: Scenario) -> tuple[str, float | None]:
+    """Give the flows as programs on real kernels carry them, as JSON, and when the run ends, in seconds.
+
+    Raises
+    ------
+    bentpipe.errors.ScenarioError
+        A flow is something that no program carries.
+    """
 
 def live_flow(scenario: Scenario, flow: str | None = None) -> str:
     """Say what the flow of a scenario is that a live run would make: that `flow`, or the first bulk transfer.

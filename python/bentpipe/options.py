@@ -141,7 +141,6 @@ def command_line() -> str:
 
 
 _OTHER_COMMANDS = {
-    "testbed": "bentpipe live emulate runs a scenario's network between real kernels",
     "report": "bentpipe reproduce PAPER --report DIR writes a paper's page",
     "validate": "bentpipe run checks a scenario before it begins",
     "check": "bentpipe run checks a scenario before it begins",

@@ -172,7 +172,6 @@ def test_a_wrong_option_says_what_is_expected(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["live", "testbed"], "No such command 'testbed' yet: bentpipe live emulate"),
         (
             ["run", ""],
             "SCENARIO: expected a file, preset:NAME or the folder of a result, found an",

@@ -38,6 +38,7 @@ NOT_RUN = {
     "valgrind ": "counts for minutes; make test does, by bench/run.py",
     "callgrind_annotate ": "reads what valgrind counted",
     "# bentpipe live": "root's, and minutes long; tests/live has the same options",
+    "sudo bentpipe live": "root's, and minutes long; tests/live has the same options",
     "bentpipe live": "root's, and minutes long; tests/live has the same options",
     "bentpipe reproduce": "minutes long; tests/papers reproduces each paper",
     "bentpipe run mine.toml --set 'flows.*.variant=scalable'": "a control that the reader writes in Rust",

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use libbpf_rs::{ErrorKind, MapCore, MapType, ObjectBuilder, PrintLevel};
+use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, PrintLevel};
 
 /// Why a control was not registered.
 #[derive(Debug)]
@@ -32,12 +32,23 @@ impl std::error::Error for BpfError {}
 /// What describes the kernel's structures: without it no field can be found.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
-/// Loads the controls in the file `object`, registers them, and pins what holds them at `pin`, on a BPF file system.
+/// Controls that stay registered for as long as this lives, and not after its process has ended.
+pub struct Held {
+    links: Vec<Link>,
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Held({})", self.links.len())
+    }
+}
+
+/// Loads the controls in the file `object` and registers them.
 ///
 /// # Errors
 /// [`BpfError::Missing`] when the kernel or the user lacks something, [`BpfError::Refused`] when the kernel does not take the
 /// object. Nothing is registered then.
-pub fn install(object: &Path, pin: &Path) -> Result<(), BpfError> {
+pub fn hold(object: &Path) -> Result<Held, BpfError> {
     if !Path::new(BTF).exists() {
         let text = "this kernel does not describe its structures (CONFIG_DEBUG_INFO_BTF)";
         return Err(BpfError::Missing(text.to_owned()));
@@ -46,10 +57,18 @@ pub fn install(object: &Path, pin: &Path) -> Result<(), BpfError> {
     libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| ())));
     let open = ObjectBuilder::default().open_file(object).map_err(|error| refused(&error))?;
     let mut loaded = open.load().map_err(|error| refused(&error))?;
-    for mut map in loaded.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
-        let mut link = map.attach_struct_ops().map_err(|error| refused(&error))?;
+    let controls = loaded.maps_mut().filter(|map| map.map_type() == MapType::StructOps);
+    let links = controls.map(|mut map| map.attach_struct_ops().map_err(|error| refused(&error)));
+    Ok(Held { links: links.collect::<Result<_, _>>()? })
+}
+
+/// As [`hold`], with a pin at `pin`, on a BPF file system, that holds the control from then on.
+///
+/// # Errors
+/// As of [`hold`], and when the pin cannot be made.
+pub fn install(object: &Path, pin: &Path) -> Result<(), BpfError> {
+    for mut link in hold(object)?.links {
         link.pin(pin).map_err(|error| refused(&error))?;
-        // The pin holds it from here on.
         link.disconnect();
     }
     Ok(())

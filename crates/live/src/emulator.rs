@@ -36,7 +36,8 @@ pub struct EmulatorOptions {
 }
 
 /// Emulates the network of `scenario` until its time is over or `seen` ends it; both give the report. `seen` is called about
-/// twenty times a second, a few times a second with how things stand, and first when every host is ready.
+/// twenty times a second, a few times a second with how things stand, and first when every host is ready: the scenario's time
+/// begins when it returns from that.
 ///
 /// # Errors
 /// When the scenario, the machine or the user does not allow it, or a device fails. Namespaces and devices are gone in any
@@ -48,13 +49,15 @@ pub fn emulate(
 ) -> Result<EmulatorReport, LiveError> {
     let stop = AtomicBool::new(false);
     let (tell, told) = mpsc::channel();
+    let (begin, may_begin) = mpsc::channel();
+    let mut begin = Some(begin);
     thread::scope(|scope| {
         let run = {
             let stop = &stop;
             // Namespaces are a thread's own.
             thread::Builder::new()
                 .name("bentpipe-emulate".to_owned())
-                .spawn_scoped(scope, move || Machine::set_up(scenario, options)?.run(stop, &tell))
+                .spawn_scoped(scope, move || Machine::set_up(scenario, options)?.run(stop, &tell, &may_begin))
                 .map_err(|error| LiveError::while_doing("starting a thread", &error))?
         };
         loop {
@@ -63,8 +66,12 @@ pub fn emulate(
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
+            let ready = snapshot.is_some();
             if seen(snapshot).is_break() {
                 stop.store(true, Ordering::Relaxed);
+            }
+            if ready {
+                begin.take();
             }
         }
         run.join().unwrap_or_else(|_| Err(LiveError::Failed("the emulator panicked".to_owned())))

@@ -447,12 +447,12 @@ fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::bpf::bpf_install;
+    use super::bpf::{HeldControls, bpf_hold, bpf_install};
     #[pymodule_export]
     use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
     #[pymodule_export]
     use super::live::{
-        LiveFailed, LiveMissing, emulate, interop, kernel_controls, kernel_release, live_flow,
+        LiveFailed, LiveMissing, emulate, interop, kernel_controls, kernel_release, live_flow, live_plan,
     };
     #[pymodule_export]
     use super::own::OwnControl;

@@ -34,6 +34,12 @@ pub(crate) fn live_flow(scenario: &Scenario, flow: Option<&str>) -> PyResult<Str
     linux::live_flow(scenario, flow)
 }
 
+/// The flows of a scenario as programs on real kernels carry them, and when its run ends in seconds, if it says so.
+#[pyfunction]
+pub(crate) fn live_plan(scenario: &Scenario) -> PyResult<(String, Option<f64>)> {
+    linux::live_plan(scenario)
+}
+
 /// Runs one transfer between our TCP and the kernel's without holding the interpreter lock, over the links of a scenario's
 /// `flow` where there is one; `progress` hears of the bytes that have gone over, and may end the run by raising.
 #[pyfunction]
@@ -106,6 +112,13 @@ mod linux {
         let flow =
             ScenarioFlow::choose(&scenario.scenario, flow).map_err(|error| raise_of(scenario, error))?;
         serde_json::to_string(&flow.facts()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    pub(super) fn live_plan(scenario: &Scenario) -> PyResult<(String, Option<f64>)> {
+        let plan = bentpipe_live::plan(&scenario.scenario).map_err(|error| raise_of(scenario, error))?;
+        let text =
+            serde_json::to_string(&plan).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok((text, scenario.scenario.duration.map(Span::as_secs)))
     }
 
     pub(super) fn interop(
@@ -201,6 +214,10 @@ mod linux {
     }
 
     pub(super) fn live_flow(_scenario: &Scenario, _flow: Option<&str>) -> PyResult<String> {
+        missing()
+    }
+
+    pub(super) fn live_plan(_scenario: &Scenario) -> PyResult<(String, Option<f64>)> {
         missing()
     }
 

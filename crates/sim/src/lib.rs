@@ -17,6 +17,7 @@ pub mod scenario;
 mod series;
 mod watch;
 
+pub use apps::datagrams;
 pub use causes::LossCauses;
 pub use result::{
     CaptureRecord, Ended, EngineResult, FlowLimits, FlowResult, GatewayResult, HandoverResult, LinkResult,

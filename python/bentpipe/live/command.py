@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
 from bentpipe.live.install_command import install, remove, status
+from bentpipe.live.testbed_command import testbed
 from bentpipe.options import Commands, Whole, set_option
 from bentpipe.share import share
 
@@ -277,7 +278,7 @@ def shell(scenario: str, host: str, command: tuple[str, ...], process: int | Non
     enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
 
 
-for command in (install, remove, status):
+for command in (testbed, install, remove, status):
     live.add_command(command)
 
 

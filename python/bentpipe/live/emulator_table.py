@@ -80,11 +80,12 @@ def print_emulated(report: Mapping[str, Any], to: Console) -> None:
     if own["unroutable_packets"]:
         lost = counted(own["unroutable_packets"], "packet")
         to.print(f"{lost} for an address that is no host's, or that no link leads to", highlight=False)
-    for warning in _warnings(own):
+    for warning in warnings(own):
         to.print(f"[bold]{warning}[/bold]", highlight=False, soft_wrap=True)
 
 
-def _warnings(own: Mapping[str, Any]) -> Iterator[str]:
+def warnings(own: Mapping[str, Any]) -> Iterator[str]:
+    """Say in lines where an emulator's numbers are not those of its scenario."""
     if own["overload"] > _KEEPS_UP or own["device_lost_packets"]:
         yield (
             f"It could not keep up for {percent(own['overload'])} of the time, and its devices lost "

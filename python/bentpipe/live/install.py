@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from bentpipe import _core
 from bentpipe.errors import BentpipeError, InputError
 
 CONTROLS = ("adalr", "afc")
@@ -60,34 +62,40 @@ def install(names: Sequence[str], *, default: bool = False) -> list[str]:
     BentpipeError
         The kernel refuses.
     """
-    from bentpipe import _core
-
-    _check(names)
-    objects = files("bentpipe") / "bpf"
-    missing = [name for name in names if not (objects / f"{name}.bpf.o").is_file()]
-    if missing:
-        raise InputError(
-            f"live install: this build of bentpipe has no object of {missing[0]}: one beside clang-19 has it"
-        )
-    _pins()
-    new = []
     for name in names:
-        pin = _PINS / name
-        if pin.exists():
-            continue
-        if name in available():
-            raise InputError(f"live install: the kernel has a {name} already, and not from bentpipe")
-        with as_file(objects / f"{name}.bpf.o") as file:
-            try:
+        if name not in CONTROLS:
+            raise InputError(f"live install: expected one of {', '.join(CONTROLS)}, found {name!r}")
+    with ExitStack() as stack:
+        objects = [stack.enter_context(_object(name, "live install")) for name in names]
+        _make_folder_of_pins()
+        new = []
+        for name, file in zip(names, objects, strict=True):
+            pin = _PINS / name
+            if pin.exists():
+                continue
+            if name in available():
+                raise InputError(f"live install: the kernel has a {name} already, and not from bentpipe")
+            with _told(f"live install: {name}"):
                 _core.bpf_install(str(file), str(pin))
-            except _core.LiveMissing as error:
-                raise InputError(f"live install: {error}") from error
-            except _core.LiveFailed as error:
-                raise BentpipeError(f"live install: {name}: {error}") from error
-        new.append(name)
+            new.append(name)
     if default:
         _make_default(names[0])
     return new
+
+
+@contextmanager
+def held(names: Iterable[str], who: str) -> Iterator[None]:
+    """Have the kernel know these controls meanwhile, those that it does not know yet.
+
+    They are gone with this process, however it ends. Errors name `who` asked. Raises as `install` does.
+    """
+    with ExitStack() as stack:
+        for name in sorted(set(names) - set(available())):
+            file = stack.enter_context(_object(name, who))
+            with _told(f"{who}: {name}"):
+                controls = _core.bpf_hold(str(file))
+            stack.callback(controls.release)
+        yield
 
 
 def remove(names: Sequence[str]) -> list[Installed]:
@@ -147,24 +155,34 @@ def available() -> list[str]:
     return _read(_AVAILABLE).split()
 
 
-def _check(names: Sequence[str]) -> None:
-    for name in names:
-        if name not in CONTROLS:
-            raise InputError(f"live install: expected one of {', '.join(CONTROLS)}, found {name!r}")
-    if not names:
-        raise InputError(f"live install: expected which control: {', '.join(CONTROLS)}, found none")
+@contextmanager
+def _told(of: str) -> Iterator[None]:
+    try:
+        yield
+    except _core.LiveMissing as error:
+        raise InputError(f"{of}: {error}") from error
+    except _core.LiveFailed as error:
+        raise BentpipeError(f"{of}: {error}") from error
+
+
+@contextmanager
+def _object(name: str, who: str) -> Iterator[Path]:
+    """Give the file of a control's program, where this user may load it."""
     if sys.platform != "linux":
-        raise InputError("live install: this needs Linux")
+        raise InputError(f"{who}: this needs Linux")
     if os.geteuid() != 0:
-        raise InputError("live install: a BPF program needs root: run this with sudo")
+        raise InputError(f"{who}: a BPF program needs root: run this with sudo")
+    file = files("bentpipe") / "bpf" / f"{name}.bpf.o"
+    if not file.is_file():
+        raise InputError(f"{who}: this build of bentpipe has no object of {name}: one beside clang-19 has it")
+    with as_file(file) as path:
+        yield path
 
 
-def _pins() -> None:
-    """Make the folder of the pins, on a file system that holds BPF programs."""
-    mounted = any(
-        line.split()[1:3] == [str(_FILE_SYSTEM), "bpf"] for line in _read(Path("/proc/mounts")).splitlines()
-    )
-    if not mounted:
+def _make_folder_of_pins() -> None:
+    """Make it on a file system that holds BPF programs."""
+    mounts = _read(Path("/proc/mounts")).splitlines()
+    if not any(line.split()[1:3] == [str(_FILE_SYSTEM), "bpf"] for line in mounts):
         done = subprocess.run(
             ["mount", "-t", "bpf", "bpf", str(_FILE_SYSTEM)], capture_output=True, text=True, check=False
         )

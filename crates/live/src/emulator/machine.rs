@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender};
 
 use bentpipe_files::CaptureFile;
 use bentpipe_net::{Lost, Network, Probe, Topology};
@@ -157,13 +157,18 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Runs until its end has come or `stop` is set.
+    /// Tells that the hosts are ready, waits for `begin`, and runs until its end has come or `stop` is set.
     pub(super) fn run(
         mut self,
         stop: &AtomicBool,
         tell: &Sender<Snapshot>,
+        begin: &Receiver<()>,
     ) -> Result<EmulatorReport, LiveError> {
-        let (mut look, mut told) = (Time::ZERO, Time::ZERO);
+        // Nobody hears it any more only when the run is over.
+        let _ = tell.send(self.snapshot()?);
+        let _ = begin.recv();
+        self.clock = Clock::start();
+        let (mut look, mut told) = (Time::ZERO, Time::ZERO + TELL);
         loop {
             self.deliver()?;
             let mut busy = false;
@@ -178,9 +183,7 @@ impl<'a> Machine<'a> {
                 }
                 if now >= told {
                     told = now + TELL;
-                    let snapshot = self.snapshot()?;
-                    // Nobody hears it any more only when the run is over.
-                    let _ = tell.send(snapshot);
+                    let _ = tell.send(self.snapshot()?);
                 }
             }
             if !busy {

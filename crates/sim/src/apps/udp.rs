@@ -7,8 +7,9 @@ use bentpipe_path::Stream;
 use bentpipe_tcp::{IP_HEADER, wire};
 use bentpipe_units::{Rate, Span, Time};
 
+use super::{App, Flow};
 use crate::ids::{ConnectionId, EndId, Side};
-use crate::scenario::{CbrSpec, MultimediaSpec};
+use crate::scenario::{CbrSpec, FlowSpec, MultimediaSpec};
 
 /// Bytes of the headers of a datagram.
 pub(crate) const HEADERS: u32 = IP_HEADER + wire::UDP_HEADER;
@@ -35,6 +36,18 @@ pub(crate) struct Udp {
     pub(crate) delivered_bytes: u64,
     pub(crate) lost: u64,
     pub(crate) last_delivery: Option<Time>,
+}
+
+/// When a flow's datagrams leave, counted from the start of the run, and the payload bytes of each, until `end`; none where
+/// the flow is over TCP.
+pub fn datagrams(spec: &FlowSpec, seed: u64, end: Time) -> Option<Vec<(Time, u32)>> {
+    let App::Udp(mut udp) = Flow::new(spec, seed, 0).app else { return None };
+    let mut datagrams = Vec::new();
+    while udp.next_time() < end {
+        let at = udp.next_time();
+        datagrams.extend(udp.poll(at).map(|bytes| (at, bytes)));
+    }
+    Some(datagrams)
 }
 
 enum Source {

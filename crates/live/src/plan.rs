@@ -1,0 +1,151 @@
+//! What programs on real kernels need to know of a scenario's flows to carry them.
+
+use bentpipe_sim::datagrams;
+use bentpipe_sim::scenario::{AppSpec, FlowSpec, Scenario};
+use bentpipe_tcp::Config;
+use bentpipe_units::{Span, Time};
+use serde::Serialize;
+
+use crate::LiveError;
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowPlan {
+    /// Its name.
+    pub name: String,
+    /// The name of its group of copies.
+    pub group: Option<String>,
+    /// The host that its data comes from.
+    pub from: String,
+    /// The host that its data goes to.
+    pub to: String,
+    /// When it begins, s.
+    pub start_s: f64,
+    /// When its user stops, s; none where it ends by itself or with the run.
+    pub stop_s: Option<f64>,
+    /// The control of its sender, by the name that the scenario gives it.
+    pub control: String,
+    /// What it carries.
+    #[serde(flatten)]
+    pub app: AppPlan,
+    /// Its TCP; none over UDP.
+    pub tcp: Option<TcpPlan>,
+}
+
+/// What a flow carries.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "app", rename_all = "kebab-case")]
+pub enum AppPlan {
+    /// A bulk transfer.
+    Ftp {
+        /// How much; none for as much as goes.
+        bytes: Option<u64>,
+    },
+    /// Pages.
+    Http {
+        /// From one request for a page to the next, s.
+        page_interval_s: f64,
+        /// Bytes of the main object.
+        main_object: u64,
+        /// Embedded objects.
+        objects: u32,
+        /// Bytes of one of these.
+        object: u64,
+        /// Bytes of a request.
+        request: u64,
+        /// Connections.
+        connections: u32,
+        /// Whether a connection carries all its requests together.
+        pipelining: bool,
+        /// Pages; none for as many as come.
+        pages: Option<u64>,
+    },
+    /// Datagrams.
+    Udp {
+        /// When each leaves, s, and its payload in bytes.
+        datagrams: Vec<(f64, u32)>,
+    },
+}
+
+/// What a kernel's socket or a namespace can be told of a flow's TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TcpPlan {
+    /// Payload of a segment without options, bytes.
+    pub mss: u32,
+    /// The receive window where it is fixed, bytes.
+    pub receive_window: Option<u32>,
+    /// Whether timestamps are offered.
+    pub timestamps: bool,
+    /// Whether SACK is offered.
+    pub sack: bool,
+    /// Whether window scaling is offered.
+    pub window_scaling: bool,
+    /// Whether ECN is offered.
+    pub ecn: bool,
+}
+
+/// Nobody waits longer for a flow of datagrams that has no end.
+const LONGEST: Span = Span::from_millis(3_600_000);
+
+/// The flows of `scenario` as programs carry them.
+///
+/// # Errors
+/// When a flow is something that no program here carries.
+pub fn plan(scenario: &Scenario) -> Result<Vec<FlowPlan>, LiveError> {
+    scenario.flows.iter().map(|flow| of_flow(scenario, flow)).collect()
+}
+
+fn of_flow(scenario: &Scenario, spec: &FlowSpec) -> Result<FlowPlan, LiveError> {
+    let (app, duration) = match &spec.app {
+        AppSpec::Ftp(ftp) => (AppPlan::Ftp { bytes: ftp.bytes }, ftp.duration),
+        AppSpec::Http(http) => (
+            AppPlan::Http {
+                page_interval_s: http.page_interval.as_secs(),
+                main_object: http.main_object,
+                objects: http.objects,
+                object: http.object,
+                request: http.request,
+                connections: http.connections,
+                pipelining: http.pipelining,
+                pages: http.pages,
+            },
+            http.duration,
+        ),
+        app if app.over_udp() => {
+            let end = Time::ZERO + scenario.duration.unwrap_or(LONGEST);
+            let datagrams = datagrams(spec, scenario.seed, end).unwrap_or_default();
+            let datagrams = datagrams.into_iter().map(|(at, bytes)| (at.as_secs(), bytes)).collect();
+            (AppPlan::Udp { datagrams }, None)
+        }
+        app => {
+            return Err(LiveError::Scenario(format!(
+                "flows.{}.app: expected \"ftp\", \"http\", \"cbr\" or \"multimedia\", which live testbed carries, found {:?}",
+                spec.name,
+                app.name()
+            )));
+        }
+    };
+    let over_udp = spec.app.over_udp();
+    Ok(FlowPlan {
+        name: spec.name.clone(),
+        group: spec.group.clone(),
+        from: scenario.nodes[spec.from].clone(),
+        to: scenario.nodes[spec.to].clone(),
+        start_s: spec.start.as_secs(),
+        stop_s: duration.map(|duration| (spec.start + duration).as_secs()),
+        control: spec.sender.control.name().to_owned(),
+        app,
+        tcp: (!over_udp).then(|| of_tcp(&spec.receiver)),
+    })
+}
+
+fn of_tcp(config: &Config) -> TcpPlan {
+    TcpPlan {
+        mss: config.mss,
+        receive_window: config.receive_buffer.is_none().then_some(config.receive_window),
+        timestamps: config.timestamps,
+        sack: config.sack,
+        window_scaling: config.window_scaling,
+        ecn: config.ecn,
+    }
+}

@@ -1,0 +1,164 @@
+"""What programs on real kernels reported of a scenario's flows, as the JSON of a run."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bentpipe.provenance import stated
+from bentpipe.results import Run
+from bentpipe.runner import Plan
+from bentpipe.scenario import Scenario
+from bentpipe.statistics import jain
+
+if TYPE_CHECKING:
+    from bentpipe.live.testbed import Series, Side
+
+_UNKNOWN = (
+    "recoveries",
+    "ecn_reductions",
+    "beyond_window_bytes",
+    "duplicate_bytes",
+    "loss_cause_random",
+    "loss_cause_random_cut",
+    "loss_cause_congestion",
+    "loss_cause_congestion_kept",
+    "loss_cause_cuts",
+    "loss_cause_needless_cuts",
+    "loss_cause_open",
+    "response_p50_s",
+    "response_p95_s",
+    "response_p99_s",
+)
+"""What a kernel does not tell, or a page's responses have to give: None until then."""
+
+_Reports = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def kernel_run(
+    scenario: Scenario,
+    plan: Sequence[Mapping[str, Any]],
+    reports: _Reports,
+    emulated: Mapping[str, Any],
+    wall_s: float,
+) -> "Side":
+    """Give the run that `reports`, one of each end of the flows of `plan`, and the emulator's come to.
+
+    What a kernel does not tell is None.
+    """
+    from bentpipe.live.testbed import Side
+
+    end_s = float(emulated["duration_s"])
+    flows = [_flow(flow, reports, end_s) for flow in plan]
+    pages = [page for flow in plan if flow["app"] == "http" for page in _pages(flow, reports)]
+    for flow in flows:
+        responses = [page["response_s"] for page in pages if page["flow"] == flow["name"]]
+        came = [response for response in responses if response is not None]
+        for percent in (50, 95, 99) if came else ():
+            flow[f"response_p{percent}_s"] = float(np.percentile(came, percent))
+    alike = [flow["goodput_bps"] for flow in flows if flow["variant"] != "udp"]
+    found = {
+        "scenario": scenario.title,
+        "seed": scenario.seed,
+        "duration_s": end_s,
+        "warm_up_s": 0.0,
+        "flows": flows,
+        "links": emulated["links"],
+        "gateways": emulated["gateways"],
+        "handovers": emulated["handovers"],
+        "relays": [],
+        "pages": pages,
+        "videos": [],
+        "transactions": [],
+        "jain": jain(alike) if alike else None,
+        "jain_flows": len(alike),
+        "engine": {
+            "events": emulated["emulator"]["packets"],
+            "data_segments": sum(flow["data_segments_sent"] or 0 for flow in flows),
+            "wall_s": wall_s,
+        },
+        "emulator": emulated["emulator"],
+    }
+    series = {flow["name"]: _series(flow, reports) for flow in plan if flow["tcp"] is not None}
+    return Side(stated(cast(Run, found), scenario, Plan()), series)
+
+
+def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str, Any]:
+    sender, receiver = reports[flow["name"], "sender"], reports[flow["name"], "receiver"]
+    start_s = float((receiver if flow["app"] == "http" else sender).get("start_s", flow["start_s"]))
+    delivered = receiver.get("bytes", 0)
+    error = sender["error"] or receiver["error"]
+    if (
+        error is None
+        and flow["app"] == "ftp"
+        and receiver["finished"]
+        and sender["sha256"] != receiver["sha256"]
+    ):
+        error = "the bytes that arrived are others than those that were sent"
+    end_s = receiver.get("ended_s", end_s)
+    last_s = receiver.get("last_byte_s")
+    whole = bool(receiver.get("finished")) and error is None
+    duration_s = (last_s if whole and last_s is not None else end_s) - start_s
+    told: dict[str, Any] = {
+        "name": flow["name"],
+        "group": flow["group"],
+        "variant": "udp" if flow["tcp"] is None else flow["control"],
+        "bytes_delivered": delivered,
+        "start_s": start_s,
+        "finish_s": last_s if whole else None,
+        "duration_s": duration_s,
+        "goodput_bps": 8 * delivered / duration_s if duration_s > 0 else 0.0,
+        "error": error,
+        **dict.fromkeys(_UNKNOWN),
+    }
+    if flow["tcp"] is None:
+        sent = sender.get("sent", 0)
+        bits = 8 * sender.get("sent_bytes", 0)
+        return told | {
+            "throughput_bps": bits / duration_s if duration_s > 0 else 0.0,
+            "retransmitted_segments": 0,
+            "timeouts": 0,
+            "rtt_mean_s": None,
+            "data_segments_sent": sent,
+            "datagrams_sent": sent,
+            "datagrams_lost": sent - receiver.get("received", 0),
+        }
+    info = sender.get("info", {})
+    again = info.get("retransmitted_segments") or 0
+    segments = info.get("data_segments") or 0
+    # The kernel counts segments: those sent again are as large as the others are on average.
+    throughput = told["goodput_bps"] * (segments / (segments - again) if segments > again else 1.0)
+    return told | {
+        "throughput_bps": throughput,
+        "retransmitted_segments": again,
+        "timeouts": info.get("timeouts"),
+        "rtt_mean_s": _mean_rtt(sender.get("samples", [])),
+        "data_segments_sent": segments,
+        "datagrams_sent": 0,
+        "datagrams_lost": 0,
+    }
+
+
+def _mean_rtt(samples: Sequence[Sequence[float]]) -> float | None:
+    """Give the mean of the smoothed RTT, each by the bytes that were acknowledged meanwhile."""
+    if len(samples) < 2:
+        return None
+    rows = np.array([[row[3], row[5]] for row in samples])
+    weights = np.diff(rows[:, 1])
+    if weights.sum() <= 0:
+        return None
+    return float(np.average(rows[1:, 0], weights=weights))
+
+
+def _pages(flow: Mapping[str, Any], reports: _Reports) -> list[dict[str, Any]]:
+    pages = reports[flow["name"], "receiver"].get("pages", [])
+    return [{"flow": flow["name"], "page": number, **page} for number, page in enumerate(pages, 1)]
+
+
+def _series(flow: Mapping[str, Any], reports: _Reports) -> "Series":
+    samples = reports[flow["name"], "sender"].get("samples", [])
+    columns = np.array([[row[0], row[1], row[3], row[4], row[5]] for row in samples], dtype=float).reshape(
+        -1, 5
+    )
+    names = ("cwnd", "rtt", "rto", "sequence")
+    return {name: (columns[:, 0], columns[:, place]) for place, name in enumerate(names, 1)}

@@ -1,0 +1,350 @@
+"""A scenario's flows over real Linux TCP: each host a network namespace, the network in real time."""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bentpipe import _core
+from bentpipe._core import LiveFailed, LiveMissing
+from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.live.install import CONTROLS, available, held
+from bentpipe.live.kernel_run import kernel_run
+from bentpipe.progress import Reporter
+from bentpipe.results import Run, mean
+from bentpipe.runner import run
+from bentpipe.scenario import Scenario
+
+AGENT = Path(__file__).with_name("agent.py")
+
+_KERNELS = {"standard": "reno", "cubic": "cubic", "bbr1": "bbr", "adalr": "adalr", "afc": "afc"}
+"""The kernel's name of each control of the simulator."""
+_OURS = {kernels: ours for ours, kernels in _KERNELS.items()}
+
+SIMULATED: Mapping[str, Mapping[str, object]] = {
+    "adalr": {"tcp.adalr.rwnd_increase": False, "tcp.adalr.loss_recovery": False}
+}
+"""What a control of the kernel cannot do is off in the simulator beside it."""
+
+AS_WRITTEN = "as written"
+"""Each flow with the control that the scenario gives it."""
+
+_SYSCTL = {
+    "tcp_no_metrics_save": "1",
+    # A send buffer that does not limit.
+    "tcp_wmem": "4096 131072 67108864",
+}
+_FIRST_PORT = 5001
+_READY_S = 30.0
+_ENDS = ("sender", "receiver")
+_END_S = 5.0
+
+Series = dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""Curves by name, each of times in s and values: ``cwnd``, ``sequence`` in bytes, ``rtt``, ``rto`` in s."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run of one side, and the curves of each flow over TCP."""
+
+    run: Run
+    series: Mapping[str, Series]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A variant over the kernels, and in the simulator where that was asked for."""
+
+    variant: str
+    kernel: Side
+    simulator: Side | None
+
+    @property
+    def goodput_deviation(self) -> float | None:
+        """The kernels' goodput over the simulator's, of all flows together, less 1."""
+        if self.simulator is None:
+            return None
+        kernel, simulated = (
+            sum(mean(flow["goodput_bps"]) or 0.0 for flow in side.run["flows"])
+            for side in (self.kernel, self.simulator)
+        )
+        return kernel / simulated - 1 if simulated else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON has it."""
+        return {
+            "variant": self.variant,
+            "kernel": self.kernel.run,
+            "simulator": None if self.simulator is None else self.simulator.run,
+            "goodput_deviation": self.goodput_deviation,
+        }
+
+
+def over_kernels(
+    scenario: Scenario, variants: Sequence[str] = (), *, both: bool = False, progress: bool = True
+) -> Iterator[Compared]:
+    """Carry the flows of `scenario` over the kernel's TCP, once with each of its controls `variants`.
+
+    Without any the flows have the controls that the scenario gives them. With `both` each is simulated too,
+    with the profile linux. A scheme that is a BPF program is installed for as long as this takes.
+
+    Raises
+    ------
+    InputError
+        A variant, the scenario, the machine or the user does not allow it.
+    BentpipeError
+        A program or a device failed.
+    Interrupted
+        Somebody ended it.
+    """
+    with held(_needed(scenario, variants) & set(CONTROLS), "live testbed"):
+        for variant in variants or (AS_WRITTEN,):
+            chosen = _simulated(scenario, variant)
+            kernel = _on_kernels(chosen, variant, progress=progress)
+            yield Compared(variant, kernel, _in_simulator(chosen, progress=progress) if both else None)
+
+
+def _needed(scenario: Scenario, variants: Sequence[str]) -> set[str]:
+    """Give the kernel's controls that the flows need, one of a variant or each flow's own."""
+    if variants:
+        known = [name for name in (*available(), *CONTROLS) if name in _OURS]
+        for name in variants:
+            if name not in known:
+                choice = ", ".join(dict.fromkeys(known))
+                raise InputError(f"--variants: expected of {choice}, found {name!r}")
+        return set(variants)
+    needed = set()
+    for flow in json.loads(_core.live_plan(_simulated(scenario, AS_WRITTEN))[0]):
+        if flow["tcp"] is not None and flow["control"] not in _KERNELS:
+            raise InputError(
+                f"flows.{flow['name']}.control: expected a kernel's, {', '.join(_KERNELS)}, "
+                f"found {flow['control']!r}"
+            )
+        needed.add(_KERNELS.get(flow["control"], "reno"))
+    return needed
+
+
+def _simulated(scenario: Scenario, variant: str) -> Scenario:
+    """Give the scenario with the TCP of the kernels."""
+    settings: dict[str, object] = {"tcp.profile": "linux", "flows.*.recovery": "rack"}
+    if variant != AS_WRITTEN:
+        settings |= {"flows.*.control": _OURS[variant], **SIMULATED.get(variant, {})}
+    return scenario.with_(settings)
+
+
+def _in_simulator(scenario: Scenario, *, progress: bool) -> Side:
+    result = run(scenario, series=["*:cwnd,rtt,rto,acked"], progress=progress)
+    series: dict[str, Series] = {}
+    found = result.series
+    subjects = {trace.subject for trace in found}
+    for flow in result.flows:
+        if flow["variant"] == "udp":
+            continue
+        # Of several connections the first.
+        subject = flow["name"] if flow["name"] in subjects else f"{flow['name']}/1"
+        curves = {}
+        for ours, theirs in (("cwnd", "cwnd"), ("rtt", "rtt"), ("rto", "rto"), ("sequence", "acked")):
+            curve = found.get(subject, theirs)
+            curves[ours] = (np.asarray(curve.time_s, float), np.asarray(curve.value, float))
+        series[flow["name"]] = curves
+    simulated = result.run.copy()
+    # The curves are for the picture alone.
+    simulated.pop("recording", None)
+    return Side(simulated, series)
+
+
+def _on_kernels(scenario: Scenario, variant: str, *, progress: bool) -> Side:
+    text, duration_s = _core.live_plan(scenario)
+    plan = json.loads(text)
+    began = time.monotonic()
+    with (
+        Reporter(f"live testbed, {variant}" if progress else None) as reporter,
+        closing(_Hosts(plan)) as hosts,
+    ):
+        told: list[str] = []
+
+        def look(text: str | None) -> bool:
+            if not told and text is not None:
+                told.append(text)
+                hosts.start(json.loads(text))
+                return False
+            hosts.check()
+            elapsed_s = time.monotonic() - began
+            if text is not None:
+                arrived = sum(host["received_bytes"] for host in json.loads(text)["report"]["hosts"])
+                share = None if duration_s is None else min(1.0, elapsed_s / duration_s)
+                reporter.update(share, f"{elapsed_s:.0f} s, {arrived / 1e6:.1f} MB arrived")
+            return hosts.over(duration_s)
+
+        try:
+            report = json.loads(_core.emulate(scenario, look))
+        except LiveMissing as error:
+            raise InputError(f"live testbed: {error}") from error
+        except LiveFailed as error:
+            raise BentpipeError(f"live testbed: {error}") from error
+        except KeyboardInterrupt as error:
+            raise Interrupted("live testbed: interrupted") from error
+        return kernel_run(scenario, plan, hosts.reports, report, time.monotonic() - began)
+
+
+class _Hosts:
+    """The programs in the hosts' namespaces."""
+
+    def __init__(self, plan: Sequence[Mapping[str, Any]]) -> None:
+        self._plan = plan
+        self._agents: dict[str, subprocess.Popen[str]] = {}
+        self._said: queue.Queue[tuple[str, str]] = queue.Queue()
+        self._zero = 0.0
+        self._told: set[str] = set()
+        self.reports: dict[tuple[str, str], dict[str, Any]] = {}
+        """By the flow's name, and ``sender`` or ``receiver``."""
+
+    def start(self, snapshot: Mapping[str, Any]) -> None:
+        """Start them, and begin the run when all are ready."""
+        addresses = {host["name"]: host["address"] for host in snapshot["report"]["hosts"]}
+        for host, descriptor in zip(snapshot["report"]["hosts"], snapshot["namespaces"], strict=True):
+            task = self._task(host["name"], addresses)
+            if not task["ends"]:
+                continue
+            enter = ["nsenter", f"--net=/proc/{os.getpid()}/fd/{descriptor}"]
+            agent = subprocess.Popen(
+                [*enter, sys.executable, "-I", str(AGENT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                # A signal of the terminal's is for us, who then end them.
+                start_new_session=True,
+            )
+            self._agents[host["name"]] = agent
+            self._tell(host["name"], json.dumps(task))
+            threading.Thread(target=self._listen, args=(host["name"], agent), daemon=True).start()
+        waiting = set(self._agents)
+        while waiting:
+            try:
+                name, line = self._said.get(timeout=_READY_S)
+            except queue.Empty:
+                raise BentpipeError(
+                    f"live testbed: the programs of {', '.join(waiting)} do not start"
+                ) from None
+            if json.loads(line or '""') != "ready":
+                raise BentpipeError(f"live testbed: {name}: {self._last_words(name)}")
+            waiting.discard(name)
+        self._zero = time.monotonic()
+        for name in self._agents:
+            self._tell(name, str(int(self._zero * 1e9)))
+
+    def _task(self, host: str, addresses: Mapping[str, str]) -> dict[str, Any]:
+        ends = []
+        sysctl = dict(_SYSCTL)
+        for number, flow in enumerate(self._plan):
+            for end, own, other in (("sender", "from", "to"), ("receiver", "to", "from")):
+                if flow[own] != host:
+                    continue
+                ends.append(
+                    {
+                        **flow,
+                        "end": end,
+                        "own": addresses[host],
+                        "other": addresses[flow[other]],
+                        "port": _FIRST_PORT + number,
+                        "kernel_control": _KERNELS.get(flow["control"], "reno"),
+                        "every_s": 0.02,
+                    }
+                )
+                if flow["tcp"] is not None:
+                    for name, value in _sysctl(flow["tcp"]).items():
+                        if sysctl.setdefault(name, value) != value:
+                            raise InputError(
+                                f"flows.{flow['name']}.tcp: expected the {name} of the others at {host}: "
+                                f"its kernel has one for all"
+                            )
+        return {"ends": ends, "sysctl": sysctl}
+
+    def _tell(self, name: str, line: str) -> None:
+        stdin = self._agents[name].stdin
+        if stdin is None:
+            return
+        try:
+            stdin.write(line + "\n")
+            stdin.flush()
+        except BrokenPipeError:
+            raise BentpipeError(f"live testbed: {name}: {self._last_words(name)}") from None
+
+    def _listen(self, name: str, agent: "subprocess.Popen[str]") -> None:
+        for line in agent.stdout or ():
+            self._said.put((name, line))
+        self._said.put((name, ""))
+
+    def _last_words(self, name: str) -> str:
+        agent = self._agents[name]
+        agent.kill()
+        _, stderr = agent.communicate()
+        return (stderr.strip().splitlines() or ["its program has ended"])[-1]
+
+    def check(self) -> None:
+        """Take what they have said."""
+        while True:
+            try:
+                name, line = self._said.get_nowait()
+            except queue.Empty:
+                return
+            if not line:
+                if not all((flow["name"], end) in self.reports for flow, end in self._ends_of(name)):
+                    raise BentpipeError(f"live testbed: {name}: {self._last_words(name)}")
+                continue
+            report = json.loads(line)
+            self.reports[report["flow"], report["end"]] = report
+
+    def _ends_of(self, host: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+        for flow in self._plan:
+            if flow["from"] == host:
+                yield flow, "sender"
+            if flow["to"] == host:
+                yield flow, "receiver"
+
+    def over(self, duration_s: float | None) -> bool:
+        """Whether every end has reported; says when it is time to."""
+        elapsed_s = time.monotonic() - self._zero
+        if len(self.reports) == 2 * len(self._plan):
+            return True
+        if duration_s is not None and elapsed_s >= duration_s:
+            self._tell_all("stop")
+            if elapsed_s > duration_s + _END_S:
+                raise BentpipeError("live testbed: the programs do not end")
+        left = {(flow["name"], end) for flow in self._plan for end in _ENDS} - set(self.reports)
+        if left <= {(flow["name"], "receiver") for flow in self._plan if flow["app"] == "udp"}:
+            self._tell_all("drain")
+        return False
+
+    def _tell_all(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            for name in self._agents:
+                self._tell(name, line)
+
+    def close(self) -> None:
+        """End them, however far they are."""
+        for agent in self._agents.values():
+            agent.kill()
+            agent.communicate()
+
+
+def _sysctl(tcp: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "tcp_timestamps": str(int(tcp["timestamps"])),
+        "tcp_sack": str(int(tcp["sack"])),
+        "tcp_window_scaling": str(int(tcp["window_scaling"])),
+        "tcp_ecn": "1" if tcp["ecn"] else "2",
+    }

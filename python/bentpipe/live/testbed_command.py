@@ -1,0 +1,79 @@
+"""``bentpipe live testbed``: a scenario's flows over the kernel's TCP, beside the simulator."""
+
+from pathlib import Path
+
+import click
+
+from bentpipe.completion import scenarios
+from bentpipe.options import set_option
+
+
+@click.command(short_help="A scenario's flows over real Linux TCP, beside the simulator.")
+@click.argument("scenario", shell_complete=scenarios)
+@set_option
+@click.option(
+    "--variants",
+    metavar="NAME,...",
+    help="The kernel's controls, a run with each: reno, cubic, bbr, adalr, afc; by default each flow's.",
+)
+@click.option("--both", is_flag=True, help="Simulate each too, and print both side by side.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw cwnd, RTT and sequence of both to this file (.png or .svg).",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+def testbed(
+    scenario: str,
+    settings: tuple[tuple[str, str], ...],
+    variants: str | None,
+    plot: Path | None,
+    *,
+    both: bool,
+    as_json: bool,
+) -> None:
+    """Carry the flows of SCENARIO over the TCP of Linux, in real time: bulk data, pages, datagrams.
+
+    Each host is a network namespace with programs that send what the flows say; the network between them is
+    the emulator's. Every flow's control is set, and TCP_INFO is sampled. adalr and afc are installed for as
+    long as it takes. Needs Linux and root.
+    """
+    from bentpipe import _core
+    from bentpipe.errors import InputError
+    from bentpipe.live.testbed import over_kernels
+    from bentpipe.live.testbed_plot import draw
+    from bentpipe.live.testbed_table import print_compared
+    from bentpipe.output import Staging
+    from bentpipe.scenario import Scenario
+    from bentpipe.style import picture_format
+    from bentpipe.table import console
+    from bentpipe.terminal import print_json
+
+    names = [] if variants is None else [name.strip() for name in variants.split(",")]
+    if variants is not None and not all(names):
+        raise InputError(f"--variants: expected names with commas between them, found {variants!r}")
+    if plot is not None:
+        picture_format(plot)
+    loaded = Scenario.load(scenario, settings)
+    release = _core.kernel_release()
+    with Staging(loaded.files) as staging:
+        picture = staging.file(plot, "--plot") if plot is not None else None
+        compared = []
+        for one in over_kernels(loaded, names, both=both):
+            compared.append(one)
+            if not as_json:
+                print_compared(one, release, console())
+        if picture is not None:
+            draw(compared, release, picture)
+    if as_json:
+        print_json({"kernel_release": release, "variants": [one.to_dict() for one in compared]})
+    errors = [
+        f"{one.variant}: {flow['name']}: {flow['error']}"
+        for one in compared
+        for flow in one.kernel.run["flows"]
+        if flow["error"] is not None
+    ]
+    for error in errors:
+        click.echo(f"bentpipe: {error}", err=True)
+    if errors:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,77 @@
+"""Kernel and simulator side by side, as a table for people."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from bentpipe.flow_tables import Rows, waiting_table
+from bentpipe.layout import MAXIMUM_ROWS, mention_rest, new_table
+from bentpipe.live.emulator_table import warnings
+from bentpipe.table import network_tables, print_whole
+from bentpipe.units import count, counted, quantity, seconds
+
+if TYPE_CHECKING:
+    from bentpipe.live.testbed import Compared
+
+_Write = Callable[[Any], str]
+
+_COLUMNS: Sequence[tuple[str, str, _Write, bool]] = (
+    ("delivered", "bytes_delivered", lambda value: quantity(value, "B"), False),
+    ("time", "duration_s", seconds, True),
+    ("goodput", "goodput_bps", lambda value: quantity(value, "bit/s"), True),
+    ("resent segments", "retransmitted_segments", count, False),
+    ("timeouts", "timeouts", count, False),
+    ("RTT", "rtt_mean_s", seconds, True),
+    ("datagrams lost", "datagrams_lost", count, False),
+)
+"""Of each: its head, the key, how it is written, and whether the kernel's is told beside the simulator's."""
+
+
+def print_compared(compared: "Compared", release: str, to: Console) -> None:
+    """Print a variant over the kernels, and beside it what the simulator says."""
+    run: Mapping[str, Any] = compared.kernel.run
+    title = f"{run['scenario']}, {compared.variant}, {seconds(run['duration_s'])} over Linux {release}"
+    to.print(f"[bold]{escape(title)}[/bold]", highlight=False, soft_wrap=True)
+    datagrams = any(flow["datagrams_sent"] for flow in run["flows"])
+    columns = [column for column in _COLUMNS if column[1] != "datagrams_lost" or datagrams]
+    table = new_table("flow", "TCP", *(head for head, *_ in columns))
+    simulated = {} if compared.simulator is None else _by_name(compared.simulator.run["flows"])
+    for flow in run["flows"][:MAXIMUM_ROWS]:
+        table.add_row(escape(flow["name"]), "Linux", *_cells(flow, columns))
+        beside = simulated.get(flow["name"])
+        if beside is not None:
+            table.add_row("", "simulated", *_cells(beside, columns))
+            shares = (_apart(flow[key], beside[key]) if told else "" for _, key, _, told in columns)
+            table.add_row("", "Linux beside it", *shares)
+    mention_rest(table, len(run["flows"]))
+    print_whole(table, to)
+    for side, of in (("Linux", compared.kernel), ("simulated", compared.simulator)):
+        if of is not None and of.run["pages"]:
+            to.print(f"{side}:", highlight=False)
+            print_whole(waiting_table(Rows.of(of.run["flows"]), "pages", of.run["pages"]), to)
+    for network in network_tables(run, run["links"]):
+        print_whole(network, to)
+    for warning in warnings(run["emulator"]):
+        to.print(f"[bold]{warning}[/bold]", highlight=False, soft_wrap=True)
+    deviation = compared.goodput_deviation
+    if deviation is not None:
+        what = counted(len(run["flows"]), "flow")
+        to.print(f"Goodput of {what} beside the simulator's: {_share(deviation)}", highlight=False)
+
+
+def _by_name(flows: Sequence[Any]) -> Mapping[str, Mapping[str, Any]]:
+    return {flow["name"]: flow for flow in flows}
+
+
+def _cells(flow: Mapping[str, Any], columns: Sequence[tuple[str, str, _Write, bool]]) -> list[str]:
+    return ["–" if flow[key] is None else write(flow[key]) for _, key, write, _ in columns]
+
+
+def _apart(kernel: float | None, simulated: float | None) -> str:
+    return "" if kernel is None or not simulated else _share(kernel / simulated - 1)
+
+
+def _share(value: float) -> str:
+    return f"{value * 100:+.1f} %"
