@@ -1,6 +1,8 @@
 //! What one end of a connection is set up with, and the named profiles that bundle it.
 
 use bentpipe_units::Span;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::Chosen;
 use crate::control::ControlFactory;
@@ -87,6 +89,20 @@ pub struct RtoConfig {
     pub granularity: Span,
     /// Lower bound of the RTO's variance term beside the granularity.
     pub min_variance: Span,
+    /// How samples make up SRTT and the variance term.
+    pub estimator: RtoEstimator,
+}
+
+/// How round-trip samples make up SRTT and the RTO's variance term.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoEstimator {
+    /// RFC 6298; with several samples a window, the gains of RFC 7323 appendix G.
+    #[default]
+    Rfc6298,
+    /// Linux's `tcp_rtt_estimator`: every sample counts alike, the variance term rises with the largest deviation at once and
+    /// falls once a window, and a sample below SRTT hardly raises it.
+    Linux,
 }
 
 /// One end of a connection.
@@ -266,6 +282,7 @@ impl Profile {
                 max: Span::from_millis(60_000),
                 granularity: Span::from_millis(1),
                 min_variance: Span::ZERO,
+                estimator: RtoEstimator::Rfc6298,
             },
             duplicate_threshold: 3,
             limited_transmit: true,
@@ -289,6 +306,7 @@ impl Profile {
                     max: Span::from_millis(60_000),
                     granularity: Span::from_millis(10),
                     min_variance: Span::ZERO,
+                    estimator: RtoEstimator::Rfc6298,
                 },
                 limited_transmit: false,
                 restart_after_idle: false,
@@ -306,6 +324,7 @@ impl Profile {
                     max: Span::from_millis(64_000),
                     granularity: Span::from_millis(500),
                     min_variance: Span::ZERO,
+                    estimator: RtoEstimator::Rfc6298,
                 },
                 limited_transmit: false,
                 restart_after_idle: false,
@@ -347,6 +366,7 @@ fn linux_2_4(rfc: Config) -> Config {
             // TCP_RTO_MIN, which bounds the variance term (tcp_rtt_estimator) and with it the RTO.
             min: Span::from_millis(200),
             min_variance: Span::from_millis(200),
+            estimator: RtoEstimator::Rfc6298,
             // TCP_RTO_MAX.
             max: Span::from_millis(120_000),
             // HZ 100.
@@ -385,6 +405,8 @@ fn linux(rfc: Config) -> Config {
             // tcp_rto_min_us, which bounds the variance term (tcp_rtt_estimator) and with it the RTO.
             min: Span::from_millis(200),
             min_variance: Span::from_millis(200),
+            // tcp_rtt_estimator.
+            estimator: RtoEstimator::Linux,
             // tcp_rto_max_ms.
             max: Span::from_millis(120_000),
             // CONFIG_HZ 250.

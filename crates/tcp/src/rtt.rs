@@ -2,7 +2,7 @@
 
 use bentpipe_units::Span;
 
-use crate::RtoConfig;
+use crate::{RtoConfig, RtoEstimator, Seq};
 
 /// SRTT, RTTVAR and RTO.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub struct RttEstimator {
     config: RtoConfig,
     smoothed: Option<Span>,
     variation: Span,
+    /// Of Linux's estimator.
+    deviation: Deviation,
     rto: Span,
     /// Whether the tail is probed, and the time from an event to the first thing that the timer does.
     probes: bool,
@@ -30,6 +32,7 @@ impl RttEstimator {
             config: RtoConfig { min_variance, ..config },
             smoothed: None,
             variation: Span::ZERO,
+            deviation: Deviation::default(),
             rto: config.initial,
             probes: false,
             wait: config.initial,
@@ -41,13 +44,23 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample; `expected` is the number of samples a window gives (RFC 7323 appendix G), 1 without timestamps.
+    /// Takes a sample; `expected` is the number of samples a window gives (RFC 7323 appendix G), 1 without timestamps. Data up
+    /// to `una` is acknowledged, and was sent up to `max`.
     #[inline(never)]
-    pub fn sample(&mut self, rtt: Span, expected: u32) {
+    pub fn sample(&mut self, rtt: Span, expected: u32, una: Seq, max: Seq) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
         self.sum += rtt;
         self.samples += 1;
+        if self.config.estimator == RtoEstimator::Linux {
+            let smoothed = match self.smoothed {
+                None => rtt,
+                // "7/8 srtt + 1/8 new", whatever the number of samples.
+                Some(smoothed) => smoothed - smoothed / 8 + rtt / 8,
+            };
+            let term = self.deviation.sample(rtt, self.smoothed, self.config.min_variance, una, max);
+            return self.set(smoothed, term);
+        }
         let weight = u64::from(expected.max(1));
         let smoothed = match self.smoothed {
             // RFC 6298 (2.2): "SRTT <- R", "RTTVAR <- R/2".
@@ -63,8 +76,12 @@ impl RttEstimator {
                 smoothed - smoothed / alpha + rtt / alpha
             }
         };
+        self.set(smoothed, (self.variation * 4).max(self.config.min_variance));
+    }
+
+    fn set(&mut self, smoothed: Span, variance_term: Span) {
         self.smoothed = Some(smoothed);
-        let rto = smoothed + (self.variation * 4).max(self.config.min_variance);
+        let rto = smoothed + variance_term;
         self.rto = rto.max(self.config.min).min(self.config.max);
         self.wait = self.first_wait();
         self.backoff = 0;
@@ -169,6 +186,54 @@ impl RttEstimator {
     }
 }
 
+/// The deviation as Linux has it (`tcp_rtt_estimator`, `net/ipv4/tcp_input.c`), four times the mean one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Deviation {
+    /// Of the samples (`mdev_us`).
+    now: Span,
+    /// The largest of the window under way (`mdev_max_us`).
+    largest: Span,
+    /// The RTO's variance term (`rttvar_us`).
+    term: Span,
+    /// What is acknowledged when the window is over (`rtt_seq`).
+    end: Seq,
+}
+
+impl Deviation {
+    /// Takes a sample beside what SRTT was, and gives the RTO's variance term.
+    fn sample(&mut self, rtt: Span, smoothed: Option<Span>, least: Span, una: Seq, max: Seq) -> Span {
+        let Some(smoothed) = smoothed else {
+            self.now = rtt * 2;
+            self.term = self.now.max(least);
+            self.largest = self.term;
+            self.end = max;
+            return self.term;
+        };
+        let quarter = self.now / 4;
+        let error = rtt.abs_diff(smoothed);
+        self.now = if error < quarter {
+            self.now - (quarter - error)
+        } else if rtt < smoothed {
+            // A round trip that got shorter is no reason to wait longer.
+            self.now + (error - quarter) / 8
+        } else {
+            self.now + (error - quarter)
+        };
+        if self.now > self.largest {
+            self.largest = self.now;
+            self.term = self.term.max(self.largest);
+        }
+        if una > self.end {
+            if self.largest < self.term {
+                self.term = self.term - (self.term - self.largest) / 4;
+            }
+            self.end = max;
+            self.largest = least;
+        }
+        self.term
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +245,7 @@ mod tests {
             max: Span::from_millis(60_000),
             granularity: Span::from_millis(1),
             min_variance: Span::ZERO,
+            estimator: RtoEstimator::Rfc6298,
         }
     }
 
@@ -187,9 +253,9 @@ mod tests {
     fn first_and_second_sample_follow_rfc_6298_section_2() {
         let mut rtt = RttEstimator::new(config());
         assert_eq!(rtt.rto(), Span::from_millis(1000));
-        rtt.sample(Span::from_millis(500), 1);
+        rtt.sample(Span::from_millis(500), 1, Seq(0), Seq(0));
         assert_eq!(rtt.rto(), Span::from_millis(1500)); // 500 + 4 * 250
-        rtt.sample(Span::from_millis(580), 1);
+        rtt.sample(Span::from_millis(580), 1, Seq(0), Seq(0));
         // RTTVAR = 3/4 * 250 + 1/4 * 80 = 207.5; SRTT = 7/8 * 500 + 1/8 * 580 = 510
         assert_eq!(rtt.smoothed(), Some(Span::from_millis(510)));
         assert_eq!(rtt.rto(), Span::from_millis(1340));
@@ -198,7 +264,7 @@ mod tests {
     #[test]
     fn backoff_doubles_to_the_maximum_until_it_is_ended() {
         let mut rtt = RttEstimator::new(config());
-        rtt.sample(Span::from_millis(500), 1);
+        rtt.sample(Span::from_millis(500), 1, Seq(0), Seq(0));
         let seconds: Vec<f64> = (0..8)
             .map(|_| {
                 rtt.back_off();
@@ -214,7 +280,7 @@ mod tests {
     fn four_deviations_are_at_least_the_granularity() {
         let mut rtt = RttEstimator::new(RtoConfig { granularity: Span::from_millis(500), ..config() });
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(300), 1);
+            rtt.sample(Span::from_millis(300), 1, Seq(0), Seq(0));
         }
         // RFC 6298 (2.3): SRTT + max (G, K * RTTVAR).
         assert_eq!(rtt.rto(), Span::from_millis(800));
@@ -224,7 +290,7 @@ mod tests {
     fn four_deviations_are_at_least_the_bound_of_their_own() {
         let mut rtt = RttEstimator::new(RtoConfig { min_variance: Span::from_millis(200), ..config() });
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(300), 1);
+            rtt.sample(Span::from_millis(300), 1, Seq(0), Seq(0));
         }
         assert_eq!((rtt.rto(), rtt.granularity()), (Span::from_millis(500), Span::from_millis(1)));
     }
@@ -233,10 +299,52 @@ mod tests {
     fn bounds_hold() {
         let mut rtt = RttEstimator::new(config());
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(10), 1);
+            rtt.sample(Span::from_millis(10), 1, Seq(0), Seq(0));
         }
         assert_eq!(rtt.rto(), Span::from_millis(200));
-        rtt.sample(Span::from_millis(500_000), 1);
+        rtt.sample(Span::from_millis(500_000), 1, Seq(0), Seq(0));
         assert_eq!(rtt.rto(), Span::from_millis(60_000));
+    }
+
+    #[test]
+    fn linux_estimator_rises_at_once_and_falls_once_a_window() {
+        let linux =
+            RtoConfig { estimator: RtoEstimator::Linux, min_variance: Span::from_millis(200), ..config() };
+        let mut rtt = RttEstimator::new(linux);
+        let ms = Span::from_millis;
+        rtt.sample(ms(400), 1, Seq(1), Seq(1000));
+        // mdev 800, rttvar 800.
+        assert_eq!(rtt.rto(), ms(1200));
+        // Equal samples of the same window: mdev falls, rttvar stays.
+        for _ in 0..50 {
+            rtt.sample(ms(400), 8, Seq(1000), Seq(2000));
+        }
+        assert_eq!(rtt.rto(), ms(1200));
+        // The next window: rttvar falls by a quarter of the way to what was the largest; the largest begins at 200 ms.
+        rtt.sample(ms(400), 8, Seq(1001), Seq(2000));
+        assert_eq!(rtt.rto(), ms(1200));
+        rtt.sample(ms(400), 8, Seq(2001), Seq(3000));
+        assert_eq!(rtt.rto(), ms(400) + ms(800) - (ms(800) - ms(200)) / 4);
+        // SRTT takes an eighth of every sample, however many there are; a larger one raises rttvar only past what it was.
+        rtt.sample(ms(1200), 8, Seq(2002), Seq(3000));
+        assert_eq!(rtt.smoothed(), Some(ms(500)));
+        assert!(rtt.rto() > ms(500) + ms(790) && rtt.rto() < ms(500) + ms(810), "{:?}", rtt.rto());
+    }
+
+    #[test]
+    fn linux_estimator_hardly_waits_longer_for_a_shorter_round_trip() {
+        let linux = RtoConfig { estimator: RtoEstimator::Linux, ..config() };
+        let after = |second: u64| {
+            let mut rtt = RttEstimator::new(linux);
+            rtt.sample(Span::from_millis(100), 1, Seq(1), Seq(1000));
+            // The deviation is at its least before.
+            for window in 1..60 {
+                rtt.sample(Span::from_millis(100), 1, Seq(window * 1000 + 1), Seq((window + 1) * 1000));
+            }
+            rtt.sample(Span::from_millis(second), 1, Seq(60_001), Seq(61_000));
+            rtt.deviation.now
+        };
+        let (shorter, longer) = (after(20), after(180));
+        assert!(shorter * 7 < longer, "{shorter:?} {longer:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec, Schedule};
-use bentpipe_tcp::{Catalogue, Profile};
+use bentpipe_tcp::{Catalogue, Profile, RtoEstimator};
 use bentpipe_units::bounded::{Whole, above_zero, number_above, size};
 use bentpipe_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -274,6 +274,8 @@ pub(crate) struct RtoFile {
     pub(crate) granularity: Option<Span>,
     /// Lower bound of the variance term, as is the granularity.
     pub(crate) min_variance: Option<Span>,
+    /// How samples make up SRTT and the variance term.
+    pub(crate) estimator: Option<RtoEstimator>,
 }
 
 /// One connection, or `count` of them.

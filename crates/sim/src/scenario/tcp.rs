@@ -277,7 +277,7 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
 
 fn timers(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
     let rto = &mut config.rto;
-    lay!(file.rto => rto; initial, min, max, granularity, min_variance);
+    lay!(file.rto => rto; initial, min, max, granularity, min_variance, estimator);
     let most = rto.max;
     let bounded: [(&'static [&'static str], Span); 4] = [
         (&["rto", "min"], rto.min),

@@ -46,14 +46,14 @@ impl Sender {
                 None => return None,
             },
         };
-        self.rtt.sample(sample, expected);
+        self.rtt.sample(sample, expected, self.una, self.max);
         self.control.on_rtt_sample(now, sample);
         Some(sample)
     }
 
     /// The time of the handshake gives the first sample.
     pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
-        self.rtt.sample(rtt, 1);
+        self.rtt.sample(rtt, 1, self.una, self.max);
         self.control.on_rtt_sample(now, rtt);
         self.control.on_handshake(&mut self.window, now, rtt);
     }
