@@ -39,7 +39,8 @@ u32 afc_ssthresh(u64 *context)
 
 	a->window = tp->packets_out < tp->snd_cwnd ? tp->packets_out : tp->snd_cwnd;
 	a->first = tp->snd_una;
-	a->ssthresh = tp->snd_ssthresh;
+	if (a->losses != AFC_OVER)
+		a->ssthresh = tp->snd_ssthresh;
 	a->lost = tp->lost;
 	a->grown = 0;
 	if (tp->lost_out > 1) {
@@ -69,8 +70,11 @@ void afc_set_state(u64 *context)
 			tp->snd_ssthresh = halved(a->window);
 		break;
 	default:
-		if (a->losses == AFC_ONE)
-			tp->snd_ssthresh = a->ssthresh;
+		/* The kernel sets cwnd to ssthresh behind this: what it was then comes back at the next look. */
+		if (a->losses == AFC_ONE) {
+			a->losses = AFC_OVER;
+			return;
+		}
 	}
 	a->losses = AFC_NONE;
 }
@@ -106,6 +110,10 @@ void afc_cong_avoid(u64 *context)
 	struct afc *a = ca_state(tp);
 	u32 cwnd;
 
+	if (a->losses == AFC_OVER) {
+		tp->snd_ssthresh = a->ssthresh;
+		a->losses = AFC_NONE;
+	}
 	if (!tcp_is_cwnd_limited(tp))
 		return;
 	cwnd = reno_opens(tp->snd_cwnd, tp->snd_ssthresh, acked, &a->grown);

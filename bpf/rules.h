@@ -100,7 +100,8 @@ static inline u32 adalr_opens(struct adalr *a, u32 cwnd, u32 ssthresh, u32 acked
 
 /* ---- TCP-AFC (Kothari, Gambhava and Dasgupta): delayed fast recovery and rate adjustment ---- */
 
-enum afc_losses { AFC_NONE, AFC_FOUND, AFC_ONE, AFC_SEVERAL };
+/* After AFC_ONE comes AFC_OVER, until the ACK that ended the recovery has been dealt with. */
+enum afc_losses { AFC_NONE, AFC_FOUND, AFC_ONE, AFC_SEVERAL, AFC_OVER };
 
 /* R_adj of equation 1 in segments: Cd^4 / (2 cwnd^3) where Cd is above half the window, else 0. */
 static inline u32 afc_adjustment(u32 distance, u32 window)
