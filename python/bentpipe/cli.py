@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from bentpipe.own import controls_in, controls_option
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
 from bentpipe.terminal import prepare, print_json
+
+if TYPE_CHECKING:
+    from bentpipe.finished import Cache
 
 
 class _Number(click.ParamType[float]):
@@ -344,15 +347,32 @@ def schema() -> None:
     "~/.cache/bentpipe/reproduce by default.",
 )
 @click.option("--no-cache", is_flag=True, help="Run everything again.")
+@click.option(
+    "--live",
+    "is_live",
+    is_flag=True,
+    help="Beside it, in real time, under this machine's TCP: afc's table 2 and figures 3 to 5; needs root.",
+)
 @_threads
 @_json
 def reproduce(
-    what: str, report: Path | None, cache: Path | None, no_cache: bool, threads: int | None, as_json: bool
+    what: str,
+    report: Path | None,
+    cache: Path | None,
+    no_cache: bool,
+    is_live: bool,
+    threads: int | None,
+    as_json: bool,
 ) -> None:
     """Run what a paper ran and hold its numbers and claims against ours; all papers if none is named."""
     from bentpipe import reproduction, table
     from bentpipe.finished import Cache
 
+    if is_live:
+        if report is not None:
+            raise InputError("--live: expected no --report beside it, which shows what was simulated")
+        _reproduce_live(what, Cache.at(cache, off=no_cache), threads, as_json=as_json)
+        return
     outcome = reproduction.reproduce(
         what, Cache.at(cache, off=no_cache), threads=threads, report=report, command=command_line()
     )
@@ -362,6 +382,17 @@ def reproduce(
         table.print_reproduction(outcome, table.console())
     if report is not None:
         click.echo(f"Wrote {report / 'index.html'}", err=True)
+
+
+def _reproduce_live(what: str, cache: "Cache", threads: int | None, *, as_json: bool) -> None:
+    from bentpipe import _core, reproduction, table
+
+    found = reproduction.reproduce_live(what, cache, threads=threads)
+    release = _core.kernel_release()
+    if as_json:
+        print_json(reproduction.live_as_json(found, release))
+    else:
+        table.print_live(found, release, table.console())
 
 
 def _give_up_for(broken: Sequence[Failure]) -> None:

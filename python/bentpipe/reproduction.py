@@ -96,6 +96,54 @@ def reproduce(
         raise Interrupted(f"interrupted; {kept}") from None
 
 
+@dataclass(frozen=True)
+class Live:
+    """An item as simulated, and its rows as the kernel's TCP has them in real time."""
+
+    simulated: Reproduced
+    rows: list[Row]
+
+
+def reproduce_live(what: str, cache: Cache, *, threads: int | None = None) -> list[Live]:
+    """Reproduce what of ``PAPER/ITEM`` or ``PAPER`` can run under the kernel's TCP, and simulate it.
+
+    Raises
+    ------
+    InputError
+        Nothing of it can, or the machine or the user does not allow it.
+    BentpipeError
+        A transfer failed.
+    """
+    for paper, items in _select(what) if what else ():
+        module = paper.live()
+        some = [item for item in items if module is not None and item.name in module.ITEMS]
+        if module is None or not some:
+            continue
+        cache.require_writable()
+        shared = Context(paper, "", cache, threads or len(os.sched_getaffinity(0)))
+        contexts = {item.name: replace(shared, item=item.name, asked=set(), facts={}) for item in some}
+        # First what needs more than a simulation does.
+        rows = module.live_rows(contexts)
+        return [
+            Live(Reproduced(paper, item, _answer(contexts[item.name], item)), rows[item.name])
+            for item in some
+        ]
+    raise InputError(
+        f"--live: expected afc, or of it table-2, figure-3, figure-4 or figure-5, found {what!r}"
+    )
+
+
+def live_as_json(results: Iterable[Live], kernel_release: str) -> dict[str, Any]:
+    """Give the JSON of ``bentpipe reproduce --live``: rows as in `as_json`, with the kernel's as ``live``."""
+    items = []
+    for result in results:
+        kernel = {(row.case, row.metric): row.as_json() for row in result.rows}
+        (item,) = as_json([result.simulated])["items"]
+        rows = [{**row, "live": kernel.get((row["case"], row["metric"]))} for row in item["rows"]]
+        items.append({**item, "rows": [row for row in rows if row["live"] is not None]})
+    return {"kernel_release": kernel_release, "items": items}
+
+
 def as_json(results: Iterable[Reproduced]) -> dict[str, Any]:
     """Give the JSON of ``bentpipe reproduce``."""
     return {

@@ -21,7 +21,7 @@ from bentpipe.flow_tables import (
 )
 from bentpipe.grid import Grid
 from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
-from bentpipe.reproduction import Reproduced, Row, verdict_counts
+from bentpipe.reproduction import Live, Reproduced, Row, verdict_counts
 from bentpipe.results import Gateway, Handover, Link, Number, Recording, Relay, Run, mean
 from bentpipe.units import count, counted, percent, quantity, seconds
 from bentpipe.verdicts import VERDICTS
@@ -252,6 +252,30 @@ def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
             to.print(f"  {escape('; '.join(names))}: {escape(explanation)}", style="dim", highlight=False)
     to.print()
     to.print(_counts(results))
+
+
+def print_live(results: Sequence[Live], release: str, to: Console) -> None:
+    """Print each row of items that ran under a kernel's TCP: published, simulated, and the kernel's."""
+    for result in results:
+        item = f"{result.simulated.paper.name}/{result.simulated.item.name}"
+        to.print(f"\n[bold]{item}[/bold]  {result.simulated.item.title}", highlight=False)
+        table = Table(
+            "case", "metric", "published", "simulated", "", box=None, header_style="bold", pad_edge=False
+        )
+        table.add_column(f"Linux {release.split('-')[0]}")
+        table.add_column("")
+        kernel = {(row.case, row.metric): row for row in result.rows}
+        for row in result.simulated.rows:
+            live = kernel.get((row.case, row.metric))
+            if live is None:
+                continue
+            cells = (row.case, row.metric, row.published_text(), row.computed_text())
+            verdicts = (
+                f"[{_COLOURS[one.verdict]}]{one.verdict}[/{_COLOURS[one.verdict]}]" for one in (row, live)
+            )
+            simulated, of_kernel = verdicts
+            table.add_row(*map(escape, cells), simulated, escape(live.computed_text()), of_kernel)
+        print_whole(table, to)
 
 
 def _explained(rows: Sequence[Row]) -> dict[str, list[str]]:

@@ -92,12 +92,18 @@ class Compared:
 
 
 def over_kernels(
-    scenario: Scenario, variants: Sequence[str] = (), *, both: bool = False, progress: bool = True
+    scenario: Scenario,
+    variants: Sequence[str] = (),
+    *,
+    both: bool = False,
+    progress: bool = True,
+    stop: threading.Event | None = None,
 ) -> Iterator[Compared]:
     """Carry the flows of `scenario` over the kernel's TCP, once with each of its controls `variants`.
 
     Without any the flows have the controls that the scenario gives them. With `both` each is simulated too,
-    with the profile linux. A scheme that is a BPF program is installed for as long as this takes.
+    with the profile linux. A scheme that is a BPF program is installed for as long as this takes. Another
+    thread ends it by setting `stop`.
 
     Raises
     ------
@@ -110,9 +116,9 @@ def over_kernels(
     """
     with held(_needed(scenario, variants) & set(CONTROLS), "live testbed"):
         for variant in variants or (AS_WRITTEN,):
-            chosen = _simulated(scenario, variant)
-            kernel = _on_kernels(chosen, variant, progress=progress)
-            yield Compared(variant, kernel, _in_simulator(chosen, progress=progress) if both else None)
+            chosen = with_the_kernels_tcp(scenario, variant)
+            kernel = _on_kernels(chosen, variant, stop or threading.Event(), progress=progress)
+            yield Compared(variant, kernel, in_simulator(chosen, progress=progress) if both else None)
 
 
 def _needed(scenario: Scenario, variants: Sequence[str]) -> set[str]:
@@ -125,7 +131,7 @@ def _needed(scenario: Scenario, variants: Sequence[str]) -> set[str]:
                 raise InputError(f"--variants: expected of {choice}, found {name!r}")
         return set(variants)
     needed = set()
-    for flow in json.loads(_core.live_plan(_simulated(scenario, AS_WRITTEN))[0]):
+    for flow in json.loads(_core.live_plan(with_the_kernels_tcp(scenario))[0]):
         if flow["tcp"] is not None and flow["control"] not in _KERNELS:
             raise InputError(
                 f"flows.{flow['name']}.control: expected a kernel's, {', '.join(_KERNELS)}, "
@@ -135,15 +141,16 @@ def _needed(scenario: Scenario, variants: Sequence[str]) -> set[str]:
     return needed
 
 
-def _simulated(scenario: Scenario, variant: str) -> Scenario:
-    """Give the scenario with the TCP of the kernels."""
+def with_the_kernels_tcp(scenario: Scenario, variant: str = AS_WRITTEN) -> Scenario:
+    """Give the scenario with the TCP of the kernels, and the control of a variant."""
     settings: dict[str, object] = {"tcp.profile": "linux", "flows.*.recovery": "rack"}
     if variant != AS_WRITTEN:
         settings |= {"flows.*.control": _OURS[variant], **SIMULATED.get(variant, {})}
     return scenario.with_(settings)
 
 
-def _in_simulator(scenario: Scenario, *, progress: bool) -> Side:
+def in_simulator(scenario: Scenario, *, progress: bool) -> Side:
+    """Simulate it, with the curves that a kernel's side has."""
     result = run(scenario, series=["*:cwnd,rtt,rto,acked"], progress=progress)
     series: dict[str, Series] = {}
     found = result.series
@@ -164,7 +171,7 @@ def _in_simulator(scenario: Scenario, *, progress: bool) -> Side:
     return Side(simulated, series)
 
 
-def _on_kernels(scenario: Scenario, variant: str, *, progress: bool) -> Side:
+def _on_kernels(scenario: Scenario, variant: str, stop: threading.Event, *, progress: bool) -> Side:
     text, duration_s = _core.live_plan(scenario)
     plan = json.loads(text)
     began = time.monotonic()
@@ -180,6 +187,8 @@ def _on_kernels(scenario: Scenario, variant: str, *, progress: bool) -> Side:
                 hosts.start(json.loads(text))
                 return False
             hosts.check()
+            if stop.is_set():
+                raise Interrupted("live testbed: stopped")
             elapsed_s = time.monotonic() - began
             if text is not None:
                 arrived = sum(host["received_bytes"] for host in json.loads(text)["report"]["hosts"])

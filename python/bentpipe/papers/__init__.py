@@ -57,6 +57,7 @@ A paper is a folder of data and a package of code:
 
 import csv
 import importlib
+import importlib.util
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -120,6 +121,11 @@ class Paper:
     def module(self) -> ModuleType:
         """Import the code that goes with it."""
         return importlib.import_module(f"bentpipe.papers.{self.name.replace('-', '_')}")
+
+    def live(self) -> ModuleType | None:
+        """Import the code that runs its items in real time under a kernel's TCP, if there is any."""
+        name = f"{self.module().__name__}.live"
+        return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 
 def folder() -> Path:

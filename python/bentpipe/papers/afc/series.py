@@ -44,11 +44,17 @@ def _deviation(values: Sequence[float]) -> float:
     return float(np.std(values, ddof=1))
 
 
-_PLACES: Mapping[str, Callable[[Sequence[float]], float]] = {
+LEVELS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "minimum": min,
     "average": _average,
     "maximum": max,
 }
+SPREADS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "mean throughput": _average,
+    "standard deviation of throughput": _deviation,
+    "coefficient of variation of throughput": lambda rates: 100 * _deviation(rates) / _average(rates),
+}
+"""What is read off a series of transfers, of their throughputs in kB/s: levels, and how they vary."""
 
 
 def with_errors(context: Context, bers: Sequence[str]) -> Runs:
@@ -65,14 +71,9 @@ def of_series(runs: Sequence[Run], choose: Callable[[Sequence[float]], float]) -
 def figure_3(context: Context) -> list[Row]:
     """Give the rows of figure 3: level and variation at 1e-6."""
     runs = with_errors(context, ("1e-6",))
-    read: Mapping[str, Callable[[Sequence[float]], float]] = {
-        "mean throughput": _average,
-        "standard deviation of throughput": _deviation,
-        "coefficient of variation of throughput": lambda rates: 100 * _deviation(rates) / _average(rates),
-    }
     return [
         context.claim("BER 1e-6", metric, {name: of_series(runs["1e-6", name], choose) for name in SCHEMES})
-        for metric, choose in read.items()
+        for metric, choose in SPREADS.items()
     ]
 
 
@@ -106,7 +107,7 @@ def _extremes(context: Context, runs: Runs, ber: str) -> list[Row]:
             f"{place} throughput",
             {name: of_series(runs[ber, name], choose) for name in SCHEMES},
         )
-        for place, choose in _PLACES.items()
+        for place, choose in LEVELS.items()
     ]
 
 
@@ -199,10 +200,8 @@ def draw_extremes(context: Context, path: Path) -> None:
         panels = figure.subplots(1, len(bers), squeeze=False, sharey=True)[0]
         for axes, ber in zip(panels, bers, strict=True):
             for name in ("tcp", "afc"):
-                bars(
-                    axes, name, [of_series(runs[ber, name], choose) for choose in _PLACES.values()], "{:.1f}"
-                )
-            axes.set_xticks(range(3), list(_PLACES))
+                bars(axes, name, [of_series(runs[ber, name], choose) for choose in LEVELS.values()], "{:.1f}")
+            axes.set_xticks(range(3), list(LEVELS))
             axes.set_title(f"{ATTEMPTS} transfers of 20 MB, 2 Mbit/s, BER {ber} (losses as counted)", size=9)
             axes.grid(visible=False, axis="x")
             axes.margins(y=0.15)

@@ -146,6 +146,11 @@ def with_counted_losses(context: Context, reading: Reading = STATED) -> dict[str
     return found
 
 
+def counted_losses(context: Context, name: str, *, seed: int) -> Settings:
+    """Give the settings of one transfer's channel with as many losses in each stage as table 2 counts."""
+    return _drops(counts(context, name), seed, _first_lost(context, name, STATED), STATED)
+
+
 def _first_lost(context: Context, name: str, reading: Reading) -> int:
     """Find the packet that is sent, or whose loss is found, nearest to the time of the first loss."""
     low, high = 1, round(VOLUMES_MB[0] * 1e6 / PAYLOAD) - 2 * MARGIN
