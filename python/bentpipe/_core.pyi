@@ -25,6 +25,7 @@ __all__ = [
     "applications",
     "bpf_hold",
     "bpf_install",
+    "bpf_remove",
     "check_quantity",
     "columns",
     "controls",
@@ -577,6 +578,17 @@ def bpf_install(object: str, pin: str) -> None:  # noqa: A002
         The kernel, the user or this build lacks something.
     LiveFailed
         The kernel did not take it.
+    """
+
+def bpf_remove(pin: str) -> None:
+    """Take the congestion control that is pinned at this path out of the kernel, and the pin away.
+
+    Raises
+    ------
+    LiveMissing
+        The user or this build lacks something.
+    LiveFailed
+        The kernel refuses, or no control is pinned there.
     """
 
 def kernel_controls() -> list[str]:

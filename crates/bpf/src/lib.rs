@@ -1,14 +1,18 @@
 //! Congestion controls as BPF programs (`bpf/`): registered with the running kernel, and held there by a pin.
 //!
-//! A control stays registered as long as its pin is there. Connections that use one when its pin goes keep it until they end;
-//! the kernel takes the programs away after the last of them.
+//! From Linux 6.4 on the pin is that of a link, and a control stays registered as long as it is there. Before, the map of the
+//! control is pinned, so that it can be found: it stays registered until its value is deleted. [`remove`] does either.
+//! Connections that use a control when it goes keep it until they end; the kernel takes the programs away after the last.
 #![cfg(target_os = "linux")]
 
 use std::fmt;
+use std::fs;
 use std::io;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, PrintLevel};
+use libbpf_rs::libbpf_sys::BPF_F_LINK;
+use libbpf_rs::{ErrorKind, Link, MapCore, MapFdInfo, MapHandle, MapType, Object, ObjectBuilder, PrintLevel};
 
 /// Why a control was not registered.
 #[derive(Debug)]
@@ -49,29 +53,75 @@ impl fmt::Debug for Held {
 /// [`BpfError::Missing`] when the kernel or the user lacks something, [`BpfError::Refused`] when the kernel does not take the
 /// object. Nothing is registered then.
 pub fn hold(object: &Path) -> Result<Held, BpfError> {
+    let (mut loaded, with_links) = load(object)?;
+    if !with_links {
+        let text =
+            "before Linux 6.4 a control cannot end with its process: bentpipe live install registers it";
+        return Err(BpfError::Missing(text.to_owned()));
+    }
+    Ok(Held { links: attach(&mut loaded)? })
+}
+
+/// The object in the kernel, and whether that registers a control by a link.
+fn load(object: &Path) -> Result<(Object, bool), BpfError> {
     if !Path::new(BTF).exists() {
         let text = "this kernel does not describe its structures (CONFIG_DEBUG_INFO_BTF)";
         return Err(BpfError::Missing(text.to_owned()));
     }
     // What libbpf has to say of an error is in the error.
     libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| ())));
-    let open = ObjectBuilder::default().open_file(object).map_err(|error| refused(&error))?;
-    let mut loaded = open.load().map_err(|error| refused(&error))?;
-    let controls = loaded.maps_mut().filter(|map| map.map_type() == MapType::StructOps);
-    let links = controls.map(|mut map| map.attach_struct_ops().map_err(|error| refused(&error)));
-    Ok(Held { links: links.collect::<Result<_, _>>()? })
+    match load_as(object, true) {
+        // Before 6.4 a kernel does not know the map's flag.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => {
+            load_as(object, false).map(|loaded| (loaded, false))
+        }
+        either => either.map(|loaded| (loaded, true)),
+    }
+    .map_err(|error| refused(&error))
 }
 
-/// As [`hold`], with a pin at `pin`, on a BPF file system, that holds the control from then on.
+fn load_as(object: &Path, with_links: bool) -> libbpf_rs::Result<Object> {
+    let mut open = ObjectBuilder::default().open_file(object)?;
+    for mut map in open.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+        if !with_links {
+            let flags = map.map_flags() & !BPF_F_LINK;
+            map.set_map_flags(flags)?;
+        }
+    }
+    open.load()
+}
+
+fn attach(loaded: &mut Object) -> Result<Vec<Link>, BpfError> {
+    let controls = loaded.maps_mut().filter(|map| map.map_type() == MapType::StructOps);
+    controls.map(|mut map| map.attach_struct_ops().map_err(|error| refused(&error))).collect()
+}
+
+/// Loads and registers as [`hold`], and pins at `pin`, on a BPF file system, what holds the control from then on.
 ///
 /// # Errors
 /// As of [`hold`], and when the pin cannot be made.
 pub fn install(object: &Path, pin: &Path) -> Result<(), BpfError> {
-    for mut link in hold(object)?.links {
+    // Without links it is the object that keeps the map open.
+    let (mut loaded, _) = load(object)?;
+    for mut link in attach(&mut loaded)? {
         link.pin(pin).map_err(|error| refused(&error))?;
         link.disconnect();
     }
     Ok(())
+}
+
+/// Takes the control that is pinned at `pin` out of the kernel, and the pin away.
+///
+/// # Errors
+/// [`BpfError::Missing`] when the user may not, [`BpfError::Refused`] when there is no such pin, or the kernel refuses.
+pub fn remove(pin: &Path) -> Result<(), BpfError> {
+    let link = Link::open(pin).map_err(|error| refused(&error))?;
+    // What describes a link names no type of a map.
+    if MapFdInfo::from_fd(link.as_fd()).is_ok_and(|held| held.map_type == MapType::StructOps) {
+        let map = MapHandle::from_pinned_path(pin).map_err(|error| refused(&error))?;
+        map.delete(&0_u32.to_ne_bytes()).map_err(|error| refused(&error))?;
+    }
+    fs::remove_file(pin).map_err(|error| refused(&error.into()))
 }
 
 fn refused(error: &libbpf_rs::Error) -> BpfError {

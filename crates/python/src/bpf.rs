@@ -29,6 +29,13 @@ pub(crate) fn bpf_install(py: Python<'_>, object: PathBuf, pin: PathBuf) -> PyRe
     py.detach(|| bentpipe_bpf::install(&object, &pin)).map_err(|error| raise(&error))
 }
 
+/// Takes the control that is pinned at a path out of the kernel.
+#[cfg(all(target_os = "linux", feature = "bpf"))]
+#[pyfunction]
+pub(crate) fn bpf_remove(py: Python<'_>, pin: PathBuf) -> PyResult<()> {
+    py.detach(|| bentpipe_bpf::remove(&pin)).map_err(|error| raise(&error))
+}
+
 /// Registers the controls of a BPF object with the kernel for a while.
 #[cfg(all(target_os = "linux", feature = "bpf"))]
 #[pyfunction]
@@ -55,6 +62,13 @@ const MISSING: &str = "this build of bentpipe has no BPF loader: a build beside 
 #[pyfunction]
 pub(crate) fn bpf_install(object: PathBuf, pin: PathBuf) -> PyResult<()> {
     let _ = (object, pin, LiveFailed::new_err::<String>);
+    Err(LiveMissing::new_err(MISSING))
+}
+
+#[cfg(not(all(target_os = "linux", feature = "bpf")))]
+#[pyfunction]
+pub(crate) fn bpf_remove(pin: PathBuf) -> PyResult<()> {
+    let _ = pin;
     Err(LiveMissing::new_err(MISSING))
 }
 

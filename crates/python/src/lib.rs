@@ -447,7 +447,7 @@ fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::bpf::{HeldControls, bpf_hold, bpf_install};
+    use super::bpf::{HeldControls, bpf_hold, bpf_install, bpf_remove};
     #[pymodule_export]
     use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
     #[pymodule_export]

@@ -107,6 +107,8 @@ def remove(names: Sequence[str]) -> list[Installed]:
     ------
     InputError
         One is not installed, or the user may not.
+    BentpipeError
+        The kernel refuses.
     """
     there = {control.name: control for control in status()}
     for name in names:
@@ -117,10 +119,8 @@ def remove(names: Sequence[str]) -> list[Installed]:
     for control in chosen:
         if control.default:
             _restore_default()
-        try:
-            (_PINS / control.name).unlink()
-        except PermissionError as error:
-            raise InputError("live remove: this needs root: run it with sudo") from error
+        with _told(f"live remove: {control.name}"):
+            _core.bpf_remove(str(_PINS / control.name))
     return chosen
 
 
