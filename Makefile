@@ -25,7 +25,7 @@ help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
 	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
-	@echo "make live-test    our TCP against this machine's kernel, the whole matrix (root; half an hour)"
+	@echo "make live-test    our TCP against this machine's kernel and Debian's in QEMU, the whole matrix (root; half an hour)"
 	@echo "make bpf          the congestion controls as BPF programs, for bentpipe live install (clang-19)"
 	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
@@ -148,6 +148,9 @@ test-speed: setup
 # Most of it is waiting: large transfers through 5 % loss over a satellite's delay.
 live-test: setup
 	$(BIN)/python tests/live/whole_matrix.py
+	@scripts/debian-packages guest
+	@scripts/guest-kernel
+	$(BIN)/pytest tests/guest/second_kernel.py
 
 # cargo install cargo-fuzz, with a nightly compiler. What a target finds lies in fuzz/artifacts.
 fuzz:
