@@ -5,6 +5,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 #include "rules.h"
+#include "window.h"
 
 u32 host_whole_root(u32 n)
 {
@@ -34,4 +35,20 @@ u32 host_halved(u32 segments)
 u32 host_afc_adjustment(u32 distance, u32 window)
 {
 	return afc_adjustment(distance, window);
+}
+
+void host_xfwa_learn(struct xfwa_flow *f, const struct xfwa_config *c, u64 now, u32 way, const struct xfwa_segment *s)
+{
+	xfwa_learn(f, c, now, way, s);
+}
+
+void host_xfwa_take(struct xfwa_snapshot *s, const struct xfwa_config *c, u64 now, u32 flows, u32 known, u64 sum_ns)
+{
+	xfwa_take(s, c, now, flows, known, sum_ns);
+}
+
+int host_xfwa_field(const struct xfwa_flow *f, const struct xfwa_snapshot *s, const struct xfwa_config *c,
+		    const struct xfwa_segment *seg)
+{
+	return xfwa_field(f, s, c, seg);
 }

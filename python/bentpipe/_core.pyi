@@ -10,6 +10,7 @@ __all__ = [
     "Ack",
     "Exit",
     "HeldControls",
+    "KernelGateway",
     "LiveFailed",
     "LiveMissing",
     "Loss",
@@ -23,6 +24,7 @@ __all__ = [
     "Timeout",
     "Window",
     "applications",
+    "bpf_gateway",
     "bpf_hold",
     "bpf_install",
     "bpf_remove",
@@ -557,6 +559,41 @@ class HeldControls:
 
     def release(self) -> None:
         """Take them out of the kernel; connections keep theirs until they end."""
+
+@final
+class KernelGateway:
+    """XFWA at an interface until `release`, and not after the process has ended."""
+
+    def counts(self) -> tuple[int, int, int, int, int, float, int]:
+        """Give segments out, in, windows lowered, their bytes, active flows, mean RTT in s, all flows."""
+
+    def release(self) -> None:
+        """Take it away."""
+
+def bpf_gateway(
+    object: str,  # noqa: A002
+    interface: int,
+    *,
+    rate: str,
+    queue: str,
+    rtt: str,
+    isl_delay: str | None,
+    least: str,
+    link_header: int,
+) -> KernelGateway:
+    """Put the gateway of a BPF object at the interface with this index.
+
+    `rtt` is ``handshake``, or a time for all flows; with `isl_delay` it is by hops.
+
+    Raises
+    ------
+    ValueError
+        A quantity cannot be used; the text names it.
+    LiveMissing
+        The kernel, the user or this build lacks something.
+    LiveFailed
+        The kernel refuses.
+    """
 
 def bpf_hold(object: str) -> HeldControls:  # noqa: A002
     """Register the controls of a BPF object with the kernel for a while.

@@ -5,6 +5,8 @@
 //! Connections that use a control when it goes keep it until they end; the kernel takes the programs away after the last.
 #![cfg(target_os = "linux")]
 
+mod gateway;
+
 use std::fmt;
 use std::fs;
 use std::io;
@@ -13,6 +15,8 @@ use std::path::Path;
 
 use libbpf_rs::libbpf_sys::BPF_F_LINK;
 use libbpf_rs::{ErrorKind, Link, MapCore, MapFdInfo, MapHandle, MapType, Object, ObjectBuilder, PrintLevel};
+
+pub use gateway::{GatewayCounts, GatewaySettings, KernelGateway, RttFrom, Way};
 
 /// Why a control was not registered.
 #[derive(Debug)]
@@ -62,12 +66,18 @@ pub fn hold(object: &Path) -> Result<Held, BpfError> {
     Ok(Held { links: attach(&mut loaded)? })
 }
 
+/// Whether the kernel describes its structures.
+fn described() -> Result<(), BpfError> {
+    if Path::new(BTF).exists() {
+        return Ok(());
+    }
+    let text = "this kernel does not describe its structures (CONFIG_DEBUG_INFO_BTF)";
+    Err(BpfError::Missing(text.to_owned()))
+}
+
 /// The object in the kernel, and whether that registers a control by a link.
 fn load(object: &Path) -> Result<(Object, bool), BpfError> {
-    if !Path::new(BTF).exists() {
-        let text = "this kernel does not describe its structures (CONFIG_DEBUG_INFO_BTF)";
-        return Err(BpfError::Missing(text.to_owned()));
-    }
+    described()?;
     // What libbpf has to say of an error is in the error.
     libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| ())));
     match load_as(object, true) {

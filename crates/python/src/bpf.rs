@@ -14,7 +14,7 @@ pub(crate) struct HeldControls {
 }
 
 #[cfg(all(target_os = "linux", feature = "bpf"))]
-fn raise(error: &bentpipe_bpf::BpfError) -> PyErr {
+pub(crate) fn raise(error: &bentpipe_bpf::BpfError) -> PyErr {
     let text = error.to_string();
     match error {
         bentpipe_bpf::BpfError::Missing(_) => LiveMissing::new_err(text),
@@ -56,7 +56,7 @@ impl HeldControls {
 }
 
 #[cfg(not(all(target_os = "linux", feature = "bpf")))]
-const MISSING: &str = "this build of bentpipe has no BPF loader: a build beside libelf-dev has it";
+pub(crate) const MISSING: &str = "this build of bentpipe has no BPF loader: a build beside libelf-dev has it";
 
 #[cfg(not(all(target_os = "linux", feature = "bpf")))]
 #[pyfunction]

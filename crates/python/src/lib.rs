@@ -1,6 +1,7 @@
 //! The Python module `bentpipe._core`: scenarios in, results out, nothing computed here.
 
 mod bpf;
+mod gateway;
 mod hooks;
 mod live;
 mod numbers;
@@ -448,6 +449,8 @@ fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
 mod _core {
     #[pymodule_export]
     use super::bpf::{HeldControls, bpf_hold, bpf_install, bpf_remove};
+    #[pymodule_export]
+    use super::gateway::{KernelGateway, bpf_gateway};
     #[pymodule_export]
     use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
     #[pymodule_export]

@@ -9,7 +9,9 @@ from click.core import ParameterSource
 
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
+from bentpipe.live.gateway_command import gateway
 from bentpipe.live.install_command import install, remove, status
+from bentpipe.live.quantity import Quantity
 from bentpipe.live.testbed_command import testbed
 from bentpipe.options import Commands, Whole, set_option
 from bentpipe.share import share
@@ -26,7 +28,7 @@ class _List(click.ParamType[tuple[str, ...]]):
     name = "list"
 
     def __init__(self, kind: str | None = None) -> None:
-        self._one = None if kind is None else _Quantity(kind)
+        self._one = None if kind is None else Quantity(kind)
         if kind is not None:
             self.name = f"{kind},..."
 
@@ -37,22 +39,6 @@ class _List(click.ParamType[tuple[str, ...]]):
         if not all(parts):
             self.fail(f"{value!r} has an empty entry", param, ctx)
         return parts if self._one is None else tuple(self._one.convert(part, param, ctx) for part in parts)
-
-
-class _Quantity(click.ParamType[str]):
-    """A time, a rate, a size or a queue as scenarios write it."""
-
-    def __init__(self, kind: str) -> None:
-        self.name = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from bentpipe import _core
-
-        try:
-            _core.check_quantity(self.name, str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        return str(value)
 
 
 class _Share(click.ParamType[float]):
@@ -73,7 +59,7 @@ def _several(name: str, default: str | None, text: str, kind: str | None = None)
 
 
 def _quantity(name: str, kind: str, default: str | None, text: str) -> _Decorator:
-    return click.option(name, type=_Quantity(kind), default=default, show_default=True, help=text)
+    return click.option(name, type=Quantity(kind), default=default, show_default=True, help=text)
 
 
 _SEGMENT = Whole(88, 65_495)
@@ -278,7 +264,7 @@ def shell(scenario: str, host: str, command: tuple[str, ...], process: int | Non
     enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
 
 
-for command in (testbed, install, remove, status):
+for command in (testbed, install, remove, status, gateway):
     live.add_command(command)
 
 

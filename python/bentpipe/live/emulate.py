@@ -69,7 +69,7 @@ def emulate(
         A device failed.
     """
     cards: list[int] = []
-    with _ended_by_signals() as ended:
+    with ended_by_signals() as ended:
 
         def look(text: str | None) -> bool:
             if text is not None:
@@ -92,7 +92,7 @@ def emulate(
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[threading.Event]:
+def ended_by_signals() -> Iterator[threading.Event]:
     """Have the signals that end the command line set the event instead."""
     ended = threading.Event()
     if threading.current_thread() is not threading.main_thread():

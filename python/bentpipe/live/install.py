@@ -66,7 +66,7 @@ def install(names: Sequence[str], *, default: bool = False) -> list[str]:
         if name not in CONTROLS:
             raise InputError(f"live install: expected one of {', '.join(CONTROLS)}, found {name!r}")
     with ExitStack() as stack:
-        objects = [stack.enter_context(_object(name, "live install")) for name in names]
+        objects = [stack.enter_context(bpf_object(name, "live install")) for name in names]
         _make_folder_of_pins()
         new = []
         for name, file in zip(names, objects, strict=True):
@@ -75,7 +75,7 @@ def install(names: Sequence[str], *, default: bool = False) -> list[str]:
                 continue
             if name in available():
                 raise InputError(f"live install: the kernel has a {name} already, and not from bentpipe")
-            with _told(f"live install: {name}"):
+            with told(f"live install: {name}"):
                 _core.bpf_install(str(file), str(pin))
             new.append(name)
     if default:
@@ -91,8 +91,8 @@ def held(names: Iterable[str], who: str) -> Iterator[None]:
     """
     with ExitStack() as stack:
         for name in sorted(set(names) - set(available())):
-            file = stack.enter_context(_object(name, who))
-            with _told(f"{who}: {name}"):
+            file = stack.enter_context(bpf_object(name, who))
+            with told(f"{who}: {name}"):
                 controls = _core.bpf_hold(str(file))
             stack.callback(controls.release)
         yield
@@ -119,7 +119,7 @@ def remove(names: Sequence[str]) -> list[Installed]:
     for control in chosen:
         if control.default:
             _restore_default()
-        with _told(f"live remove: {control.name}"):
+        with told(f"live remove: {control.name}"):
             _core.bpf_remove(str(_PINS / control.name))
     return chosen
 
@@ -156,7 +156,8 @@ def available() -> list[str]:
 
 
 @contextmanager
-def _told(of: str) -> Iterator[None]:
+def told(of: str) -> Iterator[None]:
+    """Turn what the loader raises into this package's errors, which begin with `of`."""
     try:
         yield
     except _core.LiveMissing as error:
@@ -166,7 +167,7 @@ def _told(of: str) -> Iterator[None]:
 
 
 @contextmanager
-def _object(name: str, who: str) -> Iterator[Path]:
+def bpf_object(name: str, who: str) -> Iterator[Path]:
     """Give the file of a control's program, where this user may load it."""
     if sys.platform != "linux":
         raise InputError(f"{who}: this needs Linux")

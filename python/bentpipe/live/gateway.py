@@ -1,0 +1,118 @@
+"""XFWA in the running kernel: the gateway of a satellite link at one of this machine's interfaces."""
+
+import socket
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bentpipe import _core
+from bentpipe.errors import InputError
+from bentpipe.live.emulate import ended_by_signals
+from bentpipe.live.install import bpf_object, told
+
+WHO = "live gateway"
+SCHEMES = ("xfwa",)
+
+_LINK_HEADERS = {1: 14, 772: 14, 65534: 0}
+"""Bytes before the IP header by the interface's type: Ethernet, loopback, none."""
+_SIOCGIFHWADDR, _NAME_BYTES = 0x8927, 16
+_TURN_S = 0.1
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a gateway did until now."""
+
+    duration_s: float
+    segments_forward: int
+    segments_backward: int
+    windows_lowered: int
+    window_mean_bytes: float
+    flows: int
+    rtt_mean_s: float
+    flows_remembered: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of the guarded link and its flows, as scenarios write them."""
+
+    rate: str
+    queue: str
+    rtt: str
+    isl_delay: str | None
+    least: str
+
+
+def guard(
+    interface: str,
+    settings: Settings,
+    *,
+    until_s: float | None = None,
+    seen: Callable[[Counts], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Lower the windows that come in by `interface` until a signal, or for a time, and give what was done.
+
+    `seen` hears ten times a second how things stand.
+
+    Raises
+    ------
+    InputError
+        A setting, the interface, the machine or the user does not allow it.
+    BentpipeError
+        The kernel refuses.
+    """
+    try:
+        index = socket.if_nametoindex(interface)
+    except OSError:
+        names = ", ".join(name for _, name in socket.if_nameindex())
+        raise InputError(f"{WHO}: IFACE: expected one of {names}, found {interface!r}") from None
+    kind = _kind(interface)
+    if kind not in _LINK_HEADERS:
+        raise InputError(
+            f"{WHO}: {interface}: expected an Ethernet or an IP device, found one of type {kind}"
+        )
+    with bpf_object("xfwa", WHO) as file, ended_by_signals() as ended:
+        began = time.monotonic()
+        with told(WHO):
+            try:
+                gateway = _core.bpf_gateway(
+                    str(file), index, link_header=_LINK_HEADERS[kind], **asdict(settings)
+                )
+            except ValueError as error:
+                raise InputError(str(error)) from error
+        try:
+            while not ended.wait(_TURN_S):
+                counts = _counts(gateway, began)
+                seen(counts)
+                if until_s is not None and counts.duration_s >= until_s:
+                    break
+            counts = _counts(gateway, began)
+        finally:
+            gateway.release()
+    return {
+        "kernel_release": _core.kernel_release(),
+        "interface": interface,
+        "scheme": SCHEMES[0],
+        **asdict(settings),
+        **asdict(counts),
+    }
+
+
+def _kind(interface: str) -> int:
+    """Give the type of its link layer (ARPHRD_* of linux/if_arp.h), in this network namespace."""
+    import fcntl
+
+    request = struct.pack("256s", interface.encode())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        answer = fcntl.ioctl(asking, _SIOCGIFHWADDR, request)
+    kind: int = struct.unpack_from("=H", answer, _NAME_BYTES)[0]
+    return kind
+
+
+def _counts(gateway: "_core.KernelGateway", began: float) -> Counts:
+    forward, backward, lowered, written, flows, rtt_s, remembered = gateway.counts()
+    mean = written / lowered if lowered else 0.0
+    return Counts(time.monotonic() - began, forward, backward, lowered, mean, flows, rtt_s, remembered)
