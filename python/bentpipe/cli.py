@@ -13,7 +13,16 @@ from bentpipe.completion import reproductions, scenarios
 from bentpipe.ending import Ending, discard
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.command import live
-from bentpipe.options import Commands, File, Folder, Precision, Whole, command_line, set_option
+from bentpipe.options import (
+    Commands,
+    File,
+    Folder,
+    Precision,
+    Whole,
+    command_line,
+    json_option,
+    set_option,
+)
 from bentpipe.own import controls_in, controls_option
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
@@ -62,7 +71,6 @@ MOST_FAILURES = 10
 Command = Callable[..., None]
 
 _seed = click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
-_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
 _threads = click.option("--threads", type=Whole(1), help="How many runs at a time; all cores by default.")
 _flows = click.option(
     "--flows",
@@ -140,7 +148,7 @@ def cli(context: click.Context) -> None:
 @click.option("--snap", type=Whole(1), help="With --pcap: bytes kept of each packet; all headers by default.")
 @_flows
 @_threads
-@_json
+@json_option
 def run(
     scenario: str,
     settings: tuple[tuple[str, str], ...],
@@ -245,7 +253,7 @@ def run(
         ]
     ),
 )
-@_json
+@json_option
 def list_(what: str, as_json: bool) -> None:
     """List what scenarios can name, or the papers that can be reproduced.
 
@@ -354,7 +362,7 @@ def schema() -> None:
     help="Beside it, in real time, under this machine's TCP: afc's table 2 and figures 3 to 5; needs root.",
 )
 @_threads
-@_json
+@json_option
 def reproduce(
     what: str,
     report: Path | None,

@@ -69,6 +69,8 @@ set_option = click.option(
     help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
 )
 
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+
 
 class File(click.Path):
     """A file to write."""

@@ -8,7 +8,16 @@ from bentpipe.comparison.metrics import METRICS, Metric
 from bentpipe.completion import scenarios, variants
 from bentpipe.errors import InputError
 from bentpipe.number import Interval
-from bentpipe.options import Command, Precision, Whole, command_line, interval_option, page_file, set_option
+from bentpipe.options import (
+    Command,
+    Precision,
+    Whole,
+    command_line,
+    interval_option,
+    json_option,
+    page_file,
+    set_option,
+)
 from bentpipe.own import controls_in, controls_option
 from bentpipe.terminal import print_json
 
@@ -67,7 +76,7 @@ _MOST_FAILURES = 10
 @click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
 @click.option("--markdown", is_flag=True, help="The table as Markdown.")
 @click.option("--csv", "as_csv", is_flag=True, help="The table as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+@json_option
 def compare(
     scenario: str,
     variants: str,

@@ -10,7 +10,8 @@ from typing import Any
 from bentpipe import _core
 from bentpipe.errors import InputError
 from bentpipe.live.emulate import ended_by_signals
-from bentpipe.live.install import bpf_object, told
+from bentpipe.live.install import bpf_object
+from bentpipe.live.told import told
 
 WHO = "live gateway"
 SCHEMES = ("xfwa",)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bentpipe.live.quantity import Quantity
+from bentpipe.options import json_option
 
 if TYPE_CHECKING:
     from bentpipe.live.gateway import Counts
@@ -40,7 +41,7 @@ _LOG_EVERY_S = 10.0
     help="No window is lowered below this.",
 )
 @click.option("--time", "until_s", type=click.FloatRange(0, min_open=True), help="For so many seconds.")
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+@json_option
 def gateway(
     interface: str,
     rate: str,

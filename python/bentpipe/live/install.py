@@ -11,7 +11,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from bentpipe import _core
-from bentpipe.errors import BentpipeError, InputError
+from bentpipe.errors import InputError
+from bentpipe.live.told import told
 
 CONTROLS = ("adalr", "afc")
 """Those that are BPF programs."""
@@ -153,17 +154,6 @@ def status() -> list[Installed]:
 def available() -> list[str]:
     """Give the controls that the kernel knows."""
     return _read(_AVAILABLE).split()
-
-
-@contextmanager
-def told(of: str) -> Iterator[None]:
-    """Turn what the loader raises into this package's errors, which begin with `of`."""
-    try:
-        yield
-    except _core.LiveMissing as error:
-        raise InputError(f"{of}: {error}") from error
-    except _core.LiveFailed as error:
-        raise BentpipeError(f"{of}: {error}") from error
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bentpipe.options import json_option
+
 if TYPE_CHECKING:
     from bentpipe.live.install import Installed
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
 
 
 @click.command(short_help="Put the schemes' congestion controls into the running kernel.")
@@ -19,7 +19,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, me
     is_flag=True,
     help="New connections of this network namespace use the first NAME, unless their program chooses.",
 )
-@_JSON
+@json_option
 def install(names: tuple[str, ...], *, is_default: bool, as_json: bool) -> None:
     """Register NAME, adalr or afc, with the kernel, as BPF programs; needs root.
 
@@ -41,7 +41,7 @@ def install(names: tuple[str, ...], *, is_default: bool, as_json: bool) -> None:
 
 @click.command(short_help="Take them out again.")
 @click.argument("names", nargs=-1, metavar="[NAME...]")
-@_JSON
+@json_option
 def remove(names: tuple[str, ...], *, as_json: bool) -> None:
     """Take NAME, or all that bentpipe installed, out of the kernel; needs root.
 
@@ -64,7 +64,7 @@ def remove(names: tuple[str, ...], *, as_json: bool) -> None:
 
 
 @click.command(short_help="Which are installed, and who uses them.")
-@_JSON
+@json_option
 def status(*, as_json: bool) -> None:
     """Say which of the schemes' controls the kernel has, since when, and which connections use them.
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bentpipe import _core
-from bentpipe._core import LiveFailed, LiveMissing, Scenario
+from bentpipe._core import LiveFailed, Scenario
 from bentpipe.errors import InputError, Interrupted, ScenarioError
+from bentpipe.live.told import told
 from bentpipe.progress import Reporter
 from bentpipe.share import share
 
@@ -47,9 +48,8 @@ class Over:
             There is no bulk transfer at all.
         """
         try:
-            return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
-        except LiveMissing as error:
-            raise InputError(f"live interop: {error}") from error
+            with told("live interop"):
+                return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
         except ScenarioError:
             raise
         except ValueError as error:
@@ -206,10 +206,8 @@ def kernel_controls() -> list[str]:
     InputError
         It is not Linux.
     """
-    try:
+    with told("live interop"):
         return _core.kernel_controls()
-    except LiveMissing as error:
-        raise InputError(f"live interop: {error}") from error
 
 
 def _pairs(recoveries: Sequence[str], controls: Sequence[str]) -> list[tuple[str, str]]:
@@ -292,9 +290,8 @@ def interop(
 
 def _result(future: Future[Row]) -> Row:
     try:
-        return future.result()
-    except LiveMissing as error:
-        raise InputError(f"live interop: {error}") from error
+        with told("live interop"):
+            return future.result()
     except ScenarioError:
         raise
     except ValueError as error:

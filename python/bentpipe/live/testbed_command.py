@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from bentpipe.completion import scenarios
-from bentpipe.options import set_option
+from bentpipe.options import json_option, set_option
 
 
 @click.command(short_help="A scenario's flows over real Linux TCP, beside the simulator.")
@@ -22,7 +22,7 @@ from bentpipe.options import set_option
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw cwnd, RTT and sequence of both to this file (.png or .svg).",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+@json_option
 def testbed(
     scenario: str,
     settings: tuple[tuple[str, str], ...],

@@ -16,6 +16,7 @@ from bentpipe.options import (
     Whole,
     command_line,
     interval_option,
+    json_option,
     page_file,
     set_option,
 )
@@ -28,7 +29,6 @@ _report = click.option(
     metavar="FILE",
     help="Write an HTML page that needs nothing beside it, with curves and a table of the points.",
 )
-_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
 _where = click.option(
     "--where",
     type=Setting(),
@@ -92,7 +92,7 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
 @controls_option
 @click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
 @click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
-@_json
+@json_option
 def sweep(
     scenario: str,
     vary: tuple[tuple[str, str], ...],
@@ -148,7 +148,7 @@ def sweep(
 @_where
 @interval_option
 @_report
-@_json
+@json_option
 def show(
     folder: Path,
     metrics: tuple[str, ...],
