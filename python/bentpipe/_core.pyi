@@ -529,6 +529,8 @@ def emulate(
     *,
     time: str | None = None,
     pcap: str | None = None,
+    offloads: bool = True,
+    interfaces: Sequence[tuple[str, str]] = ...,
 ) -> str:
     """Emulate the network of a scenario between kernels, for a time or until `seen` says so; give the report.
 
@@ -542,9 +544,15 @@ def emulate(
         For how long, such as ``10 s``.
     pcap
         Write every packet that a host sends or receives to this file.
+    offloads
+        Whether hosts leave checksums and the cutting of long segments to the emulator.
+    interfaces
+        Hosts that are other machines, each with the interface of this one at which it is: none, or two.
 
     Raises
     ------
+    ValueError
+        An interface cannot be one.
     LiveMissing
         The machine or the user lacks something.
     LiveFailed

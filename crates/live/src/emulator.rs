@@ -1,11 +1,16 @@
 //! The emulator: any scenario's network between the kernels of its hosts, driven by the wall clock.
 //!
-//! Each host is a network namespace with a TUN device. Its thread reads what the hosts send, straight into the network's
-//! buffers, and hands it on when the network says that it has arrived.
+//! Each host is a network namespace with a TUN device, or another machine behind an interface of this one. The emulator's
+//! thread reads what the hosts send, cut into the packets that a wire would see, and hands each on when the network says that it
+//! has arrived.
 
+mod bundle;
 mod frame;
+mod interface;
 mod lateness;
 mod machine;
+mod offload;
+mod port;
 mod report;
 mod roads;
 
@@ -33,6 +38,11 @@ pub struct EmulatorOptions {
     pub time: Option<Span>,
     /// Write every packet that a host sends or receives to this pcapng file.
     pub pcap: Option<PathBuf>,
+    /// Whether hosts leave checksums and the cutting of long segments to the emulator, and are given packets that come together
+    /// together. The links see the same packets either way.
+    pub offloads: bool,
+    /// Hosts that are other machines, each with the interface of this one at which it is: none, or two.
+    pub interfaces: Vec<(String, String)>,
 }
 
 /// Emulates the network of `scenario` until its time is over or `seen` ends it; both give the report. `seen` is called about

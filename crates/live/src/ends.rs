@@ -5,6 +5,7 @@ use bentpipe_tcp::{Chosen, Config, DelayedAck, Profile};
 
 use crate::namespace::StackSettings;
 use crate::settings::LINUX;
+use crate::sys::Framing;
 use crate::{Direction, LiveError, ScenarioFlow, Settings};
 
 /// What stands at our end of the path.
@@ -144,6 +145,7 @@ impl Settings {
     fn network(&self, mss: u32) -> StackSettings {
         StackSettings {
             mtu: mss + HEADERS,
+            framing: Framing::Bare,
             quickack: self.quickack,
             route: self.route.clone(),
             sysctl: self.sysctl.clone(),

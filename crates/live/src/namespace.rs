@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 
+use crate::sys::Framing;
 use crate::{LiveError, sys};
 
 /// The device in the namespace, through which its kernel reaches the path.
@@ -23,6 +24,8 @@ const NETWORK: &str = "10.0.0.0/8";
 pub(crate) struct StackSettings {
     /// Of its TUN device, in bytes.
     pub(crate) mtu: u32,
+    /// What stands before each packet of the TUN device.
+    pub(crate) framing: Framing,
     /// Whether it acknowledges every segment at once.
     pub(crate) quickack: bool,
     /// Attributes of its route to the other end, by the name that `ip route` has for them.
@@ -51,7 +54,7 @@ impl Namespace {
             .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
             .open("/dev/net/tun")
             .map_err(|error| no_tun(&error))?;
-        sys::attach_tun(&tun, DEVICE).map_err(|error| no_tun(&error))?;
+        sys::attach_tun(&tun, DEVICE, network.framing).map_err(|error| no_tun(&error))?;
         ip(&["link", "set", "lo", "up"])?;
         ip(&["address", "add", &format!("{address}/8"), "dev", DEVICE])?;
         let mtu = network.mtu.to_string();

@@ -1,4 +1,4 @@
-//! An IPv4 packet on its way through the network.
+//! An IP packet on its way through the network.
 
 use bentpipe_net::{Carried, Meeting, TTL};
 use bentpipe_path::Label;
@@ -22,6 +22,10 @@ pub(crate) struct Shared {
 
 /// The ECN field in the second byte of an IPv4 header (RFC 3168 section 5).
 const ECN: u8 = 0b11;
+/// And in the second byte of one of IPv6.
+const ECN_OF_IPV6: u8 = 0x30;
+const IPV6_HEADER: usize = 40;
+const HOP_LIMIT: usize = 7;
 const TRAFFIC_CLASS: usize = 1;
 const TIME_TO_LIVE: usize = 8;
 const CHECKSUM: usize = 10;
@@ -37,22 +41,54 @@ fn write(bytes: &mut [u8], at: usize, value: u8) {
     bytes[CHECKSUM..CHECKSUM + 2].copy_from_slice(&(!(folded as u16)).to_be_bytes());
 }
 
-/// What a queue may know of an IPv4 packet that a priority queue serves by `class`.
+/// Bytes before what a frame of Ethernet carries, without a tag.
+pub(crate) const ETHERNET: usize = 14;
+const TAG: usize = 4;
+
+/// Where the header of IPv4 or IPv6 begins in a frame of Ethernet, behind up to two VLAN tags (IEEE 802.1Q, 802.1ad).
+pub(crate) fn ip_in_ethernet(frame: &[u8]) -> Option<usize> {
+    for at in [ETHERNET, ETHERNET + TAG, ETHERNET + 2 * TAG] {
+        match (frame.get(at - 2..at)?, *frame.get(at)? >> 4) {
+            ([0x08, 0x00], 4) | ([0x86, 0xdd], 6) => return Some(at),
+            ([0x81, 0x00] | [0x88, 0xa8], _) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn is_ipv6(bytes: &[u8]) -> bool {
+    bytes.len() >= IPV6_HEADER && bytes[0] >> 4 == 6
+}
+
+/// What a queue may know of an IP packet that a priority queue serves by `class`.
 pub(crate) fn label(bytes: &[u8], class: u8) -> Label {
-    let ecn_capable = bytes.len() >= 20 && bytes[TRAFFIC_CLASS] & ECN != 0;
     // Addresses and ports, where the header has no options.
-    let names = bytes.get(12..24).unwrap_or_default();
+    let (ecn_capable, names) = if is_ipv6(bytes) {
+        (bytes[TRAFFIC_CLASS] & ECN_OF_IPV6 != 0, bytes.get(8..44))
+    } else {
+        (bytes.len() >= 20 && bytes[TRAFFIC_CLASS] & ECN != 0, bytes.get(12..24))
+    };
+    let names = names.unwrap_or_default();
     let flow = names.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
     Label { ecn_capable, flow, class }
 }
 
-/// Writes Congestion Experienced into an IPv4 packet.
+/// Writes Congestion Experienced into an IP packet.
 pub(crate) fn mark(bytes: &mut [u8]) {
+    if is_ipv6(bytes) {
+        bytes[TRAFFIC_CLASS] |= ECN_OF_IPV6;
+        return;
+    }
     write(bytes, TRAFFIC_CLASS, bytes[TRAFFIC_CLASS] | ECN);
 }
 
-/// Shows an IPv4 packet to a gateway, as [`Carried::show`] says.
+/// Shows an IP packet to a gateway, as [`Carried::show`] says.
 pub(crate) fn show(bytes: &mut [u8], ttl: u8, way: Way, meeting: Meeting<'_>) {
+    if is_ipv6(bytes) {
+        bytes[HOP_LIMIT] = bytes[HOP_LIMIT].min(ttl);
+        return;
+    }
     // Of the routers before this one, each has taken one off.
     if bytes.get(TIME_TO_LIVE).is_some_and(|written| ttl < TTL.min(*written)) {
         write(bytes, TIME_TO_LIVE, ttl);

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use bentpipe_units::Span;
+
 use crate::Scenario;
 
 pyo3::create_exception!(
@@ -60,16 +62,32 @@ pub(crate) fn interop(
 
 /// Emulates the network of a scenario between kernels without holding the interpreter lock, for `time` or until `seen` says
 /// so by something true; gives the report. `seen` is called about twenty times a second, with a snapshot or with nothing.
+/// `interfaces` are the hosts that are other machines, each with the interface at which it is.
 #[pyfunction]
-#[pyo3(signature = (scenario, seen, *, time = None, pcap = None))]
+#[pyo3(signature = (scenario, seen, *, time = None, pcap = None, offloads = true, interfaces = Vec::new()))]
+// Python gives them by name.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn emulate(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
     seen: Py<PyAny>,
     time: Option<&str>,
     pcap: Option<PathBuf>,
+    offloads: bool,
+    interfaces: Vec<(String, String)>,
 ) -> PyResult<String> {
-    linux::emulate(py, scenario.get(), &seen, time, pcap)
+    let time = time.map(str::parse::<Span>).transpose();
+    let time = time.map_err(|error| PyValueError::new_err(format!("time: {error}")))?;
+    linux::emulate(py, scenario.get(), &seen, Emulation { time, pcap, offloads, interfaces })
+}
+
+/// What an emulator is told beside its scenario.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+struct Emulation {
+    time: Option<Span>,
+    pcap: Option<PathBuf>,
+    offloads: bool,
+    interfaces: Vec<(String, String)>,
 }
 
 #[cfg(target_os = "linux")]
@@ -165,12 +183,9 @@ mod linux {
         py: Python<'_>,
         scenario: &Scenario,
         seen: &Py<PyAny>,
-        time: Option<&str>,
-        pcap: Option<PathBuf>,
+        Emulation { time, pcap, offloads, interfaces }: Emulation,
     ) -> PyResult<String> {
-        let time = time.map(str::parse::<Span>).transpose();
-        let time = time.map_err(|error| PyValueError::new_err(format!("time: {error}")))?;
-        let options = EmulatorOptions { time, pcap };
+        let options = EmulatorOptions { time, pcap, offloads, interfaces };
         let json_error = |error: serde_json::Error| PyRuntimeError::new_err(error.to_string());
         let mut raised = None;
         let report = py.detach(|| {
@@ -225,8 +240,7 @@ mod linux {
         _py: Python<'_>,
         _scenario: &Scenario,
         _seen: &Py<PyAny>,
-        _time: Option<&str>,
-        _pcap: Option<PathBuf>,
+        _emulation: Emulation,
     ) -> PyResult<String> {
         missing()
     }

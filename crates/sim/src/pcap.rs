@@ -25,6 +25,8 @@ const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 /// LINKTYPE_RAW: a packet starts with its IP header.
 const LINK_TYPE_RAW: u16 = 101;
+/// LINKTYPE_ETHERNET: a packet starts with an Ethernet header.
+const LINK_TYPE_ETHERNET: u16 = 1;
 
 const OPTION_END: u16 = 0;
 const OPTION_COMMENT: u16 = 1;
@@ -56,6 +58,7 @@ pub trait Output: io::Write + fmt::Debug {
 pub struct Capture {
     output: Box<dyn Output>,
     interfaces: u32,
+    link_type: u16,
     block: Block,
     headers: Vec<u8>,
     /// Bytes kept of each packet.
@@ -77,6 +80,7 @@ impl Capture {
         let mut capture = Capture {
             output,
             interfaces: 0,
+            link_type: LINK_TYPE_RAW,
             block: Block::default(),
             headers: Vec::with_capacity(MAX_HEADERS as usize),
             snap: MAX_HEADERS,
@@ -107,6 +111,13 @@ impl Capture {
         self
     }
 
+    /// Says that what is recorded are frames of Ethernet; said before the first interface is added.
+    #[must_use]
+    pub fn of_ethernet(mut self) -> Capture {
+        self.link_type = LINK_TYPE_ETHERNET;
+        self
+    }
+
     /// Packets recorded.
     pub fn packets(&self) -> u64 {
         self.packets
@@ -128,7 +139,7 @@ impl Capture {
     /// When `name` has more than 65535 bytes, or the file cannot be written.
     pub fn add_interface(&mut self, name: &str) -> io::Result<u32> {
         self.block.start(INTERFACE_DESCRIPTION);
-        self.block.u16(LINK_TYPE_RAW);
+        self.block.u16(self.link_type);
         self.block.u16(0);
         self.block.u32(self.snap);
         self.block.option(OPTION_INTERFACE_NAME, name.as_bytes())?;

@@ -9,11 +9,12 @@ from click.core import ParameterSource
 
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
+from bentpipe.live.emulate_command import emulate, shell
 from bentpipe.live.gateway_command import gateway
 from bentpipe.live.install_command import install, remove, status
 from bentpipe.live.quantity import Quantity
 from bentpipe.live.testbed_command import testbed
-from bentpipe.options import Commands, Whole, set_option
+from bentpipe.options import Commands, Whole, json_option, set_option
 from bentpipe.share import share
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def live(context: click.Context) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the packets at the data's sender to this pcapng file.",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+@json_option
 def interop(**options: Any) -> None:
     """Move data between our TCP and an ordinary program on the kernel's, and compare what arrived.
 
@@ -201,70 +202,7 @@ def interop(**options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-@live.command(short_help="A scenario's network between real kernels, by the wall clock.")
-@click.argument("scenario", shell_complete=scenarios)
-@set_option
-@_quantity("--time", "time", None, "For how long; until Ctrl-C or SIGTERM by default.")
-@click.option(
-    "--pcap",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write what the hosts send and receive to this pcapng file.",
-)
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
-def emulate(
-    scenario: str,
-    settings: tuple[tuple[str, str], ...],
-    time: str | None,
-    pcap: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Run the links, queues, losses, schedules, gateways and handovers of SCENARIO in real time.
-
-    Each host between which its flows go is a network namespace; `bentpipe live shell SCENARIO HOST` opens a
-    shell there. The flows themselves are not run: what programs in these shells send is.
-    """
-    from bentpipe.live.emulate import emulate as run
-    from bentpipe.live.emulate import named
-    from bentpipe.live.emulator_table import print_emulated, shown
-    from bentpipe.output import Staging
-    from bentpipe.scenario import Scenario
-    from bentpipe.table import console
-    from bentpipe.terminal import print_json
-
-    loaded = Scenario.load(scenario, settings)
-    with Staging(loaded.files) as staging:
-        file = staging.file(pcap, "--pcap") if pcap is not None else None
-        with shown() as seen:
-            report = run(loaded, named(scenario), until=time, pcap=file, seen=seen)
-    if as_json:
-        print_json(report)
-    else:
-        print_emulated(report, console())
-
-
-@live.command(
-    short_help="A shell in a host of a running emulator.",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-)
-@click.argument("scenario", shell_complete=scenarios)
-@click.argument("host")
-@click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--process", type=Whole(1), help="Which emulator of SCENARIO, where several run.")
-def shell(scenario: str, host: str, command: tuple[str, ...], process: int | None) -> None:
-    """Open a shell, or run COMMAND, in the network of HOST.
-
-    `bentpipe live emulate SCENARIO` must be running, by the same user.
-    """
-    import os
-
-    from bentpipe.live.emulate import enter, place
-
-    there = place(scenario, host, process)
-    enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
-
-
-for command in (testbed, install, remove, status, gateway):
+for command in (emulate, shell, testbed, install, remove, status, gateway):
     live.add_command(command)
 
 

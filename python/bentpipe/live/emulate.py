@@ -6,15 +6,16 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bentpipe import _core
-from bentpipe._core import LiveFailed, LiveMissing, Scenario
-from bentpipe.errors import BentpipeError, InputError
+from bentpipe._core import Scenario
+from bentpipe.errors import InputError
+from bentpipe.live.told import told
 
 _CALLING_CARD = "bentpipe-emulator"
 """The name of the file in memory by which `running` finds an emulator; it is gone with its process."""
@@ -55,16 +56,20 @@ def emulate(
     *,
     until: str | None = None,
     pcap: Path | None = None,
+    offloads: bool = True,
+    interfaces: Sequence[tuple[str, str]] = (),
     seen: Callable[[Snapshot], None] = lambda _: None,
 ) -> Report:
     """Emulate `scenario` until its time is over or a signal ends it, and give its report.
 
     `name` is what `running` finds it by. `seen` is called a few times a second with how things stand.
+    Without `offloads`, each packet is one for the hosts' kernels too. `interfaces` are two hosts that are
+    other machines, each with the interface of this one at which it is.
 
     Raises
     ------
     InputError
-        The machine or the user lacks something.
+        The machine or the user lacks something, or an interface cannot be one.
     BentpipeError
         A device failed.
     """
@@ -80,11 +85,17 @@ def emulate(
             return ended.is_set()
 
         try:
-            report = _core.emulate(scenario, look, time=until, pcap=str(pcap) if pcap else None)
-        except LiveMissing as error:
-            raise InputError(f"live emulate: {error}") from error
-        except LiveFailed as error:
-            raise BentpipeError(f"live emulate: {error}") from error
+            with told("live emulate"):
+                report = _core.emulate(
+                    scenario,
+                    look,
+                    time=until,
+                    pcap=str(pcap) if pcap else None,
+                    offloads=offloads,
+                    interfaces=list(interfaces),
+                )
+        except ValueError as error:
+            raise InputError(str(error)) from error
         finally:
             for card in cards:
                 os.close(card)
@@ -111,9 +122,10 @@ def ended_by_signals() -> Iterator[threading.Event]:
 
 
 def _leave_card(name: str, snapshot: Snapshot) -> int:
+    named = [host for host in snapshot["report"]["hosts"] if host["address"]]
     hosts = [
         {"name": host["name"], "address": host["address"], "descriptor": descriptor}
-        for host, descriptor in zip(snapshot["report"]["hosts"], snapshot["namespaces"], strict=True)
+        for host, descriptor in zip(named, snapshot["namespaces"], strict=True)
     ]
     if sys.platform != "linux":
         raise InputError("live emulate: a live run needs Linux")
@@ -177,6 +189,8 @@ def place(scenario: str, host: str, process: int | None = None) -> Place:
         numbers = ", ".join(str(emulator.process) for emulator in emulators)
         raise InputError(f"--process: expected which of the emulators of {scenario}: {numbers}")
     hosts = emulators[0].hosts
+    if not hosts:
+        raise InputError(f"{scenario}: its hosts are other machines, at the interfaces of this one")
     if host not in hosts:
         raise InputError(f"HOST: expected one of {', '.join(hosts)}, found {host!r}")
     return hosts[host]

@@ -63,7 +63,7 @@ def print_emulated(report: Mapping[str, Any], to: Console) -> None:
             (counted(host[f"{way}_packets"], "packet"), quantity(host[f"{way}_bytes"], "B"))
             for way in ("sent", "received")
         )
-        hosts.add_row(host["name"], host["address"], *sent, *received)
+        hosts.add_row(host["name"], _place(host), *sent, *received)
     mention_rest(hosts, len(report["hosts"]))
     print_whole(hosts, to)
     for table in network_tables(report, report["links"]):
@@ -95,13 +95,17 @@ def warnings(own: Mapping[str, Any]) -> Iterator[str]:
         yield "It ran without SCHED_FIFO: other programs made it late."
 
 
+def _place(host: Mapping[str, Any]) -> str:
+    return str(host["address"] or host["interface"])
+
+
 def _heading(report: Mapping[str, Any]) -> str:
     own = report["emulator"]
     late = own["lateness"]
     parts = [
         f"[bold]{escape(report['title'])}[/bold]",
         seconds(report["duration_s"]),
-        ", ".join(escape(f"{host['name']} {host['address']}") for host in report["hosts"][:4]),
+        ", ".join(escape(f"{host['name']} {_place(host)}") for host in report["hosts"][:4]),
         f"late by {seconds(late['p99_s'])} at p99" if late else "no packet yet",
     ]
     if own["overload"] > _KEEPS_UP or own["device_lost_packets"]:

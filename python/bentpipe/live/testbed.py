@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe import _core
-from bentpipe._core import LiveFailed, LiveMissing
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.live.install import CONTROLS, available, held
 from bentpipe.live.kernel_run import kernel_run
+from bentpipe.live.told import told
 from bentpipe.progress import Reporter
 from bentpipe.results import Run, mean
 from bentpipe.runner import run
@@ -179,11 +179,11 @@ def _on_kernels(scenario: Scenario, variant: str, stop: threading.Event, *, prog
         Reporter(f"live testbed, {variant}" if progress else None) as reporter,
         closing(_Hosts(plan)) as hosts,
     ):
-        told: list[str] = []
+        first: list[str] = []
 
         def look(text: str | None) -> bool:
-            if not told and text is not None:
-                told.append(text)
+            if not first and text is not None:
+                first.append(text)
                 hosts.start(json.loads(text))
                 return False
             hosts.check()
@@ -197,11 +197,9 @@ def _on_kernels(scenario: Scenario, variant: str, stop: threading.Event, *, prog
             return hosts.over(duration_s)
 
         try:
-            report = json.loads(_core.emulate(scenario, look))
-        except LiveMissing as error:
-            raise InputError(f"live testbed: {error}") from error
-        except LiveFailed as error:
-            raise BentpipeError(f"live testbed: {error}") from error
+            with told("live testbed"):
+                # A segment at a time, as the simulator has it.
+                report = json.loads(_core.emulate(scenario, look, offloads=False))
         except KeyboardInterrupt as error:
             raise Interrupted("live testbed: interrupted") from error
         return kernel_run(scenario, plan, hosts.reports, report, time.monotonic() - began)

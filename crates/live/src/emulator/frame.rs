@@ -6,10 +6,15 @@ use bentpipe_path::gateway::Direction;
 
 use crate::packet;
 
-/// An IPv4 packet; its buffer stays with its place in the network, so that nothing is allocated for the next one there.
+/// A packet, or a frame of Ethernet; its buffer stays with its place in the network, so that nothing is allocated for the next
+/// one there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
     pub(crate) bytes: Vec<u8>,
+    /// Where its IP header begins; none for another protocol.
+    pub(crate) ip: Option<usize>,
+    /// Whether the kernel that sent it vouches for its checksum.
+    pub(crate) trusted: bool,
     /// The host that it goes to, by its place.
     pub(crate) to: usize,
     /// What a priority queue serves it by.
@@ -20,14 +25,21 @@ impl Carried for Frame {
     type Names = ();
 
     fn label(&self, (): &()) -> Label {
-        packet::label(&self.bytes, self.class)
+        match self.ip {
+            Some(ip) => packet::label(&self.bytes[ip..], self.class),
+            None => Label { class: self.class, ..Label::default() },
+        }
     }
 
     fn mark(&mut self) {
-        packet::mark(&mut self.bytes);
+        if let Some(ip) = self.ip {
+            packet::mark(&mut self.bytes[ip..]);
+        }
     }
 
     fn show(&mut self, (): &(), ttl: u8, way: Direction, meeting: Meeting<'_>) {
-        packet::show(&mut self.bytes, ttl, way, meeting);
+        if let Some(ip) = self.ip {
+            packet::show(&mut self.bytes[ip..], ttl, way, meeting);
+        }
     }
 }

@@ -38,9 +38,15 @@ impl Lateness {
         Ok(Lateness { counts, behind_ns: 0, told: Time::ZERO })
     }
 
-    /// A packet that was due at `due` is released at `now`.
+    /// Packets that were due then are released at `now`.
+    pub(super) fn record_all(&mut self, due: &[Time], now: Time) {
+        for due in due {
+            self.record(*due, now);
+        }
+    }
+
     #[inline]
-    pub(super) fn record(&mut self, due: Time, now: Time) {
+    fn record(&mut self, due: Time, now: Time) {
         let late = now.since(due).as_nanos();
         // It grows, and so takes every value that there is memory for.
         let _ = self.counts.record(late);

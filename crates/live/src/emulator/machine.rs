@@ -1,10 +1,7 @@
 //! The emulator's loop, and the hosts around it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::collections::{BTreeSet, HashMap};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -18,18 +15,17 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::EmulatorOptions;
 use super::frame::Frame;
+use super::interface::Interface;
 use super::lateness::Lateness;
+use super::port::{Came, Port};
 use super::report::{EmulatorReport, EmulatorResult, HostResult, LinkNow, Snapshot};
 use super::roads::Roads;
 use crate::clock::Clock;
-use crate::namespace::{Namespace, StackSettings};
 use crate::{LiveError, sys};
 
-/// Of the TUN devices, in bytes: Ethernet's.
-const MTU: usize = 1500;
 /// Hosts at most, each with a namespace.
 const MOST_HOSTS: usize = 64;
-/// Packets that are read from one host before what has arrived elsewhere is looked at.
+/// What is read from one host before what has arrived elsewhere is looked at.
 const BATCH: usize = 16;
 /// The loop wakes so long before a packet is due and looks at the clock from then on: a timer of the kernel is late by about
 /// as much.
@@ -41,13 +37,28 @@ const LOOK: Span = Span::from_millis(20);
 /// How often the caller hears how things stand.
 const TELL: Span = Span::from_millis(250);
 
-/// A host's namespace; it lives as long as these descriptors, or a program in it.
 struct Host {
-    tun: File,
-    namespace: File,
-    devices: File,
-    lost: u64,
-    result: HostResult,
+    name: String,
+    address: Ipv4Addr,
+    port: Port,
+    sent_packets: u64,
+    sent_bytes: u64,
+}
+
+impl Host {
+    fn result(&self) -> HostResult {
+        let interface = self.port.interface_name().map(str::to_owned);
+        let (received_packets, received_bytes) = self.port.given;
+        HostResult {
+            name: self.name.clone(),
+            address: interface.is_none().then(|| self.address.to_string()),
+            interface,
+            sent_packets: self.sent_packets,
+            sent_bytes: self.sent_bytes,
+            received_packets,
+            received_bytes,
+        }
+    }
 }
 
 /// Counts what came out of links that its pair had left.
@@ -72,6 +83,8 @@ pub(super) struct Machine<'a> {
     places: HashMap<u32, usize>,
     net: Network<Frame, Left>,
     roads: Roads,
+    /// Hosts to which something has been handed that waits for more.
+    holding: Vec<usize>,
     clock: Clock,
     end: Time,
     capture: Option<Capture>,
@@ -109,27 +122,60 @@ fn host_nodes(scenario: &Scenario) -> Result<Vec<usize>, LiveError> {
     }
 }
 
+/// The interfaces at which the hosts are, in the order of `nodes`; none where no interface is named.
+fn interfaces(
+    scenario: &Scenario,
+    nodes: &mut Vec<usize>,
+    named: &[(String, String)],
+) -> Result<Vec<Interface>, LiveError> {
+    let name = |node: &usize| scenario.nodes[*node].as_str();
+    let expected = |what: &str| {
+        let hosts: Vec<_> = nodes.iter().map(name).collect();
+        LiveError::Setting(format!("--interface: expected {what}, which are {}", hosts.join(", ")))
+    };
+    match named {
+        [] => return Ok(Vec::new()),
+        [one, other] if one.0 != other.0 => {}
+        _ => return Err(expected("two hosts, each with an interface, of those of the scenario")),
+    }
+    let find = |host: &str| nodes.iter().copied().find(|node| name(node) == host);
+    let found: Option<Vec<usize>> = named.iter().map(|(host, _)| find(host)).collect();
+    let Some(found) = found else { return Err(expected("hosts of the scenario")) };
+    let opened: Result<Vec<_>, _> = named.iter().map(|(_, name)| Interface::open(name)).collect();
+    let opened = opened?;
+    opened[0].fits(&opened[1])?;
+    *nodes = found;
+    Ok(opened)
+}
+
 impl<'a> Machine<'a> {
     /// Makes the hosts, in this thread, and the network between them.
     pub(super) fn set_up(
         scenario: &'a Scenario,
         options: &EmulatorOptions,
     ) -> Result<Machine<'a>, LiveError> {
-        let nodes = host_nodes(scenario)?;
+        let mut nodes = host_nodes(scenario)?;
+        let mut interfaces = interfaces(scenario, &mut nodes, &options.interfaces)?.into_iter();
         let mut capture = match &options.pcap {
             Some(path) => {
                 let file = CaptureFile::create(path).map_err(failed)?;
-                Some(Capture::start(Box::new(file)).map_err(failed)?.whole())
+                let capture = Capture::start(Box::new(file)).map_err(failed)?.whole();
+                Some(if options.interfaces.is_empty() { capture } else { capture.of_ethernet() })
             }
             None => None,
         };
         let mut hosts = Vec::with_capacity(nodes.len());
         for node in &nodes {
-            let name = &scenario.nodes[*node];
+            let name = scenario.nodes[*node].clone();
             if let Some(capture) = &mut capture {
-                capture.add_interface(name).map_err(failed)?;
+                capture.add_interface(&name).map_err(failed)?;
             }
-            hosts.push(host(name, Ipv4Addr::from(scenario.address(*node)))?);
+            let address = Ipv4Addr::from(scenario.address(*node));
+            let port = match interfaces.next() {
+                Some(interface) => Port::interface(interface, options.offloads),
+                None => Port::namespace(address, options.offloads)?,
+            };
+            hosts.push(Host { name, address, port, sent_packets: 0, sent_bytes: 0 });
         }
         let topology = scenario.topology();
         let left = Left(vec![0; scenario.handovers.len()]);
@@ -144,6 +190,7 @@ impl<'a> Machine<'a> {
             hosts,
             net,
             roads,
+            holding: Vec::new(),
             clock: Clock::start(),
             end: options.time.map_or(Time::NEVER, |time| Time::ZERO + time),
             capture,
@@ -210,7 +257,7 @@ impl<'a> Machine<'a> {
         }
         let hosts = self.hosts.iter();
         let mut fds: Vec<_> =
-            hosts.map(|host| PollFd::from_borrowed_fd(host.tun.as_fd(), PollFlags::IN)).collect();
+            hosts.map(|host| PollFd::from_borrowed_fd(host.port.fd(), PollFlags::IN)).collect();
         self.clock.wait(&mut fds, wake)
     }
 
@@ -224,86 +271,105 @@ impl<'a> Machine<'a> {
                 continue;
             }
             if due > now {
+                self.flush()?;
                 now = self.clock.now();
                 if due > now {
                     return Ok(());
                 }
             }
             let Some(arrived) = self.net.poll(due) else { continue };
-            let Frame { bytes, to, .. } = self.net.packet(&arrived);
-            let host = &mut self.hosts[*to];
-            match host.tun.write(bytes) {
-                Ok(_) => {
-                    host.result.received_packets += 1;
-                    host.result.received_bytes += bytes.len() as u64;
-                }
-                // The kernel has no room for it, or somebody has taken the device down: a packet lost.
-                Err(error)
-                    if matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN | libc::EIO)) =>
-                {
-                    host.lost += 1;
-                }
-                Err(error) => return Err(LiveError::while_doing("writing to the TUN device", &error)),
+            let Frame { bytes, to, trusted, .. } = self.net.packet(&arrived);
+            let (clock, lateness) = (self.clock, &mut self.lateness);
+            let mut told = |due: &[Time]| lateness.record_all(due, clock.now());
+            self.hosts[*to].port.hand_over(bytes, *trusted, due, &mut told)?;
+            if self.holding.last() != Some(to) {
+                self.holding.push(*to);
             }
-            let released = self.clock.now();
-            self.lateness.record(due, released);
             if let Some(capture) = &mut self.capture {
-                capture.record_whole(*to as u32, released.as_nanos(), bytes).map_err(failed)?;
+                let released = self.clock.now().as_nanos();
+                capture.record_whole(*to as u32, released, bytes).map_err(failed)?;
             }
             self.net.discard(arrived);
         }
     }
 
+    /// Hands over what waits for more.
+    fn flush(&mut self) -> Result<(), LiveError> {
+        let (clock, lateness) = (self.clock, &mut self.lateness);
+        let mut told = |due: &[Time]| lateness.record_all(due, clock.now());
+        for to in self.holding.drain(..) {
+            self.hosts[to].port.flush(&mut told)?;
+        }
+        Ok(())
+    }
+
     /// Takes packets from a host into the network; whether there may be more.
     fn read(&mut self, from: usize) -> Result<bool, LiveError> {
         for _ in 0..BATCH {
-            let Frame { bytes, to, class } = self.net.outgoing();
-            bytes.resize(MTU, 0);
-            let host = &mut self.hosts[from];
-            let length = match host.tun.read(bytes) {
-                Ok(length) => length,
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                    return Ok(false);
+            match self.hosts[from].port.read()? {
+                Came::Nothing => return Ok(false),
+                Came::Unreadable => self.unroutable += 1,
+                Came::Packets(count) => {
+                    let to = self.destination(from);
+                    for number in 0..count {
+                        self.send(from, to, number)?;
+                    }
                 }
-                Err(error) => return Err(LiveError::while_doing("reading from the TUN device", &error)),
-            };
-            bytes.truncate(length);
-            let destination = match bytes.get(16..20) {
-                Some(&[a, b, c, d]) if bytes[0] >> 4 == 4 => u32::from_be_bytes([a, b, c, d]),
-                _ => 0,
-            };
-            let way = self
-                .places
-                .get(&destination)
-                .and_then(|place| Some((*place, self.roads.between(from, *place)?)));
-            let now = self.clock.now();
-            if let Some(capture) = &mut self.capture {
-                capture.record_whole(from as u32, now.as_nanos(), bytes).map_err(failed)?;
-            }
-            let Some((place, (route, served_by))) = way else {
-                self.unroutable += 1;
-                continue;
-            };
-            (*to, *class) = (place, served_by);
-            host.result.sent_packets += 1;
-            host.result.sent_bytes += length as u64;
-            self.packets += 1;
-            self.bytes += length as u64;
-            // What the links do by now comes first.
-            if self.net.next_time().min(self.roads.next_time()) > now {
-                self.net.advance(now);
-                self.net.inject(route, length as u32);
-            } else {
-                let sent = std::mem::take(self.net.outgoing());
-                self.deliver()?;
-                let now = self.clock.now().max(self.net.now());
-                let route = self.roads.between(from, place).map_or(route, |(route, _)| route);
-                self.net.advance(now.min(self.net.next_time()));
-                *self.net.outgoing() = sent;
-                self.net.inject(route, length as u32);
             }
         }
         Ok(true)
+    }
+
+    /// The host, by its place, that what has been read from `from` is for.
+    fn destination(&self, from: usize) -> Option<usize> {
+        let port = &self.hosts[from].port;
+        if port.interface_name().is_some() {
+            return Some(1 - from);
+        }
+        match port.frame().get(..20) {
+            Some(header) if header[0] >> 4 == 4 => {
+                let address = u32::from_be_bytes([header[16], header[17], header[18], header[19]]);
+                self.places.get(&address).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the packet of the number `number` among those that were read from a host into the network.
+    fn send(&mut self, from: usize, to: Option<usize>, number: usize) -> Result<(), LiveError> {
+        let now = self.clock.now();
+        let frame = self.net.outgoing();
+        let host = &mut self.hosts[from];
+        frame.trusted = host.port.packet(number, &mut frame.bytes);
+        frame.ip = host.port.ip(&frame.bytes);
+        let length = host.port.length_on_links(&frame.bytes);
+        if let Some(capture) = &mut self.capture {
+            capture.record_whole(from as u32, now.as_nanos(), &frame.bytes).map_err(failed)?;
+        }
+        let way = to.and_then(|place| Some((place, self.roads.between(from, place)?)));
+        let Some((place, (route, class))) = way else {
+            self.unroutable += 1;
+            return Ok(());
+        };
+        (frame.to, frame.class) = (place, class);
+        host.sent_packets += 1;
+        host.sent_bytes += u64::from(length);
+        self.packets += 1;
+        self.bytes += u64::from(length);
+        // What the links do by now comes first.
+        if self.net.next_time().min(self.roads.next_time()) > now {
+            self.net.advance(now);
+            self.net.inject(route, length);
+            return Ok(());
+        }
+        let sent = std::mem::take(self.net.outgoing());
+        self.deliver()?;
+        let now = self.clock.now().max(self.net.now());
+        let route = self.roads.between(from, place).map_or(route, |(route, _)| route);
+        self.net.advance(now.min(self.net.next_time()));
+        *self.net.outgoing() = sent;
+        self.net.inject(route, length);
+        Ok(())
     }
 
     fn finish(mut self) -> Result<EmulatorReport, LiveError> {
@@ -322,7 +388,7 @@ impl<'a> Machine<'a> {
             queue_packets: link.queue_packets(now),
         });
         let now = links.collect();
-        let namespaces = self.hosts.iter().map(|host| host.namespace.as_raw_fd()).collect();
+        let namespaces = self.hosts.iter().filter_map(|host| host.port.namespace_descriptor()).collect();
         Ok(Snapshot { report, now, namespaces })
     }
 
@@ -353,16 +419,14 @@ impl<'a> Machine<'a> {
         let handovers = handovers.collect();
         let mut device_lost_packets = 0;
         for host in &mut self.hosts {
-            let lost = Namespace::lost(&mut host.devices);
-            let lost = lost.map_err(|error| LiveError::while_doing("reading /proc/net/dev", &error))?;
-            device_lost_packets += lost + host.lost;
+            device_lost_packets += host.port.lost()?;
         }
         let relayed = self.scenario.flows.iter().filter(|flow| flow.upstream.is_some());
         Ok(EmulatorReport {
             title: self.scenario.title.clone(),
             seed: self.scenario.seed,
             duration_s: end.as_secs(),
-            hosts: self.hosts.iter().map(|host| host.result.clone()).collect(),
+            hosts: self.hosts.iter().map(Host::result).collect(),
             links,
             gateways,
             handovers,
@@ -378,26 +442,4 @@ impl<'a> Machine<'a> {
             },
         })
     }
-}
-
-/// Moves this thread into a new namespace, and gives what holds it.
-fn host(name: &str, address: Ipv4Addr) -> Result<Host, LiveError> {
-    let address = address.to_string();
-    let stack =
-        StackSettings { mtu: MTU as u32, quickack: false, route: BTreeMap::new(), sysctl: BTreeMap::new() };
-    let tun = Namespace::enter(&address, &stack)?.into_device();
-    Namespace::route_everything()?;
-    let open = |path: &str| {
-        File::open(format!("/proc/thread-self/{path}"))
-            .map_err(|error| LiveError::while_doing("opening /proc/thread-self", &error))
-    };
-    let result = HostResult {
-        name: name.to_owned(),
-        address,
-        sent_packets: 0,
-        sent_bytes: 0,
-        received_packets: 0,
-        received_bytes: 0,
-    };
-    Ok(Host { tun, namespace: open("ns/net")?, devices: open("net/dev")?, lost: 0, result })
 }

@@ -33,8 +33,11 @@ pub struct EmulatorReport {
 pub struct HostResult {
     /// Name in the scenario.
     pub name: String,
-    /// IPv4 address.
-    pub address: String,
+    /// IPv4 address; none where another machine is the host.
+    pub address: Option<String>,
+    /// The interface of this machine at which the host is, where it is another machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
     /// Packets that it sent into the network.
     pub sent_packets: u64,
     /// Bytes of these, IP headers included.
@@ -71,7 +74,7 @@ pub struct Snapshot {
     pub report: EmulatorReport,
     /// For each direction of each link, in the order of the report's, how things are now.
     pub now: Vec<LinkNow>,
-    /// For each host, in the order of the report's, the descriptor of this process that is its network namespace.
+    /// For each host that has a namespace, in the order of the report's, the descriptor of this process that is it.
     pub namespaces: Vec<i32>,
 }
 

@@ -3,30 +3,39 @@
 use std::net::Ipv4Addr;
 
 /// A one's complement sum of 16-bit words, not folded yet. 64 bits never overflow on a packet.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Sum(u64);
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum(u64);
 
 impl Sum {
     /// Adds `bytes`; an odd last byte counts as the high half of a word, so only the last call may have one.
-    pub(super) fn bytes(self, bytes: &[u8]) -> Sum {
-        let mut words = bytes.chunks_exact(2);
+    #[must_use]
+    pub fn bytes(self, bytes: &[u8]) -> Sum {
+        // Two words at a time are folded into one in the end, as carries are.
+        let mut pairs = bytes.chunks_exact(4);
         let mut sum = self.0;
-        for word in &mut words {
-            sum += u64::from(u16::from_be_bytes([word[0], word[1]]));
+        for pair in &mut pairs {
+            sum += u64::from(u32::from_be_bytes([pair[0], pair[1], pair[2], pair[3]]));
         }
-        if let [last] = words.remainder() {
-            sum += u64::from(*last) << 8;
-        }
-        Sum(sum)
+        let mut rest = [0; 4];
+        rest[..pairs.remainder().len()].copy_from_slice(pairs.remainder());
+        Sum(sum + u64::from(u32::from_be_bytes(rest)))
+    }
+
+    /// Adds a number of up to 16 bits, or one of 32 bits as two words.
+    #[must_use]
+    pub fn number(self, number: u32) -> Sum {
+        Sum(self.0 + u64::from(number))
     }
 
     /// The pseudo-header of a TCP segment or UDP datagram of `len` bytes, header included (RFC 9293 section 3.1, RFC 768).
     pub(super) fn pseudo_header(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, len: u16) -> Sum {
         let sum = Sum::default().bytes(&source.octets()).bytes(&destination.octets());
-        Sum(sum.0 + u64::from(protocol) + u64::from(len))
+        sum.number(u32::from(protocol)).number(u32::from(len))
     }
 
-    fn folded(self) -> u16 {
+    /// The sum in 16 bits.
+    #[must_use]
+    pub fn folded(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {
             sum = (sum & 0xffff) + (sum >> 16);
@@ -35,7 +44,8 @@ impl Sum {
     }
 
     /// The checksum to write, when its own field was summed as zero.
-    pub(super) fn checksum(self) -> u16 {
+    #[must_use]
+    pub fn checksum(self) -> u16 {
         !self.folded()
     }
 

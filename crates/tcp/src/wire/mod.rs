@@ -14,6 +14,7 @@ mod udp;
 
 use std::net::Ipv4Addr;
 
+pub use checksum::Sum;
 pub use decode::{DecodeError, Packet, decode};
 pub use encode::{EncodeError, Payload, encode};
 pub use udp::{MOST_DATAGRAM, UDP_HEADER, encode_datagram};

@@ -1,0 +1,106 @@
+"""``bentpipe live emulate`` and ``bentpipe live shell``."""
+
+from pathlib import Path
+
+import click
+
+from bentpipe.completion import scenarios
+from bentpipe.live.quantity import Quantity
+from bentpipe.options import Whole, json_option, set_option
+
+
+class At(click.ParamType[tuple[str, str]]):
+    """A host of the scenario and an interface of this machine, as ``HOST=NAME``."""
+
+    name = "HOST=NAME"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Split at the last equals sign, which no name of an interface has."""
+        host, sign, interface = str(value).rpartition("=")
+        if not (host and sign and interface):
+            self.fail(f"expected a host and an interface, as server=eth1, found {value!r}", param, ctx)
+        return host, interface
+
+
+@click.command(short_help="A scenario's network between real kernels, by the wall clock.")
+@click.argument("scenario", shell_complete=scenarios)
+@set_option
+@click.option("--time", type=Quantity("time"), help="For how long; until Ctrl-C or SIGTERM by default.")
+@click.option(
+    "--pcap",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what the hosts send and receive to this pcapng file.",
+)
+@click.option(
+    "--interface",
+    "interfaces",
+    type=At(),
+    multiple=True,
+    help="A host that is another machine, and the interface of this one at which it is; twice.",
+)
+@click.option("--no-offloads", is_flag=True, help="Each packet is one for the hosts' kernels too.")
+@json_option
+def emulate(
+    scenario: str,
+    settings: tuple[tuple[str, str], ...],
+    time: str | None,
+    pcap: Path | None,
+    interfaces: tuple[tuple[str, str], ...],
+    *,
+    no_offloads: bool,
+    as_json: bool,
+) -> None:
+    """Run the links, queues, losses, schedules, gateways and handovers of SCENARIO in real time.
+
+    Each host between which its flows go is a network namespace; `bentpipe live shell SCENARIO HOST` opens a
+    shell there. The flows themselves are not run: what programs in these shells send is. With --interface
+    HOST=NAME, two hosts are other machines instead, and this one is a wire between them.
+    """
+    from bentpipe.live.emulate import emulate as run
+    from bentpipe.live.emulate import named
+    from bentpipe.live.emulator_table import print_emulated, shown
+    from bentpipe.output import Staging
+    from bentpipe.scenario import Scenario
+    from bentpipe.table import console
+    from bentpipe.terminal import print_json
+
+    loaded = Scenario.load(scenario, settings)
+    with Staging(loaded.files) as staging:
+        file = staging.file(pcap, "--pcap") if pcap is not None else None
+        with shown() as seen:
+            report = run(
+                loaded,
+                named(scenario),
+                until=time,
+                pcap=file,
+                offloads=not no_offloads,
+                interfaces=interfaces,
+                seen=seen,
+            )
+    if as_json:
+        print_json(report)
+    else:
+        print_emulated(report, console())
+
+
+@click.command(
+    short_help="A shell in a host of a running emulator.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("scenario", shell_complete=scenarios)
+@click.argument("host")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--process", type=Whole(1), help="Which emulator of SCENARIO, where several run.")
+def shell(scenario: str, host: str, command: tuple[str, ...], process: int | None) -> None:
+    """Open a shell, or run COMMAND, in the network of HOST.
+
+    `bentpipe live emulate SCENARIO` must be running, by the same user.
+    """
+    import os
+
+    from bentpipe.live.emulate import enter, place
+
+    there = place(scenario, host, process)
+    enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
