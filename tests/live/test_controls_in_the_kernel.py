@@ -1,10 +1,11 @@
 """``bentpipe live install``, ``remove`` and ``status``: BPF controls in this machine's kernel."""
 
 import json
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,33 @@ def test_what_is_missing_is_told_in_a_line(lacking: list[str], message: str) -> 
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert "adalr" not in available()
+
+
+def test_a_kernel_without_such_controls_is_told_in_a_line(tmp_path: Path) -> None:
+    # The description of a gateway's structures has none of a control's.
+    description = tmp_path / "btf"
+    with as_file(files("bentpipe") / "bpf" / "xfwa.bpf.o") as gateway:
+        description.write_bytes(_section(gateway, b".BTF"))
+    mounted = f'mount --bind {description} /sys/kernel/btf/vmlinux && exec "$@"'
+    command = ["unshare", "-m", "sh", "-c", mounted, "sh", str(PROGRAM), "live", "install", "adalr"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "live install: adalr: this kernel takes no congestion control as a BPF program" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert "adalr" not in available()
+
+
+def _section(file: Path, name: bytes) -> bytes:
+    """Give a section of an ELF file of 64 bits."""
+    elf = file.read_bytes()
+    (table,) = struct.unpack_from("<Q", elf, 40)
+    size, count, of_names = struct.unpack_from("<HHH", elf, 58)
+    sections = [struct.unpack_from("<IIQQQQ", elf, table + number * size) for number in range(count)]
+    names = sections[of_names][4]
+    for section in sections:
+        if elf[names + section[0] :].split(b"\0", 1)[0] == name:
+            return elf[section[4] : section[4] + section[5]]
+    raise AssertionError(name)
 
 
 CONVERSATION = """

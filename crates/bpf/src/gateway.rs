@@ -6,9 +6,9 @@ use std::path::Path;
 use std::ptr;
 
 use libbpf_rs::libbpf_sys::{BPF_TCX_EGRESS, BPF_TCX_INGRESS, bpf_link_create};
-use libbpf_rs::{MapCore as _, MapFlags, Object, ObjectBuilder, PrintLevel, ProgramInput, ProgramMut};
+use libbpf_rs::{MapCore as _, MapFlags, Object, ProgramInput, ProgramMut};
 
-use crate::{BpfError, described, refused};
+use crate::{BpfError, open, refused};
 
 /// Where round-trip times come from, as in `bpf/window.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,11 +89,7 @@ impl KernelGateway {
     /// # Errors
     /// As of [`crate::hold`].
     pub fn load(object: &Path, settings: &GatewaySettings) -> Result<KernelGateway, BpfError> {
-        described()?;
-        // What libbpf has to say of an error is in the error.
-        libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| ())));
-        let open = ObjectBuilder::default().open_file(object).map_err(|error| refused(&error))?;
-        let object = open.load().map_err(|error| refused(&error))?;
+        let object = open(object)?.load().map_err(|error| refused(&error))?;
         let gateway = KernelGateway { object, links: Vec::new() };
         let mut value = vec![0; GATEWAY];
         let (source, hop, told) = match settings.rtt {

@@ -7,14 +7,18 @@
 
 mod gateway;
 
+use std::error::Error;
 use std::fmt;
 use std::fs;
-use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::Struct;
 use libbpf_rs::libbpf_sys::BPF_F_LINK;
-use libbpf_rs::{ErrorKind, Link, MapCore, MapFdInfo, MapHandle, MapType, Object, ObjectBuilder, PrintLevel};
+use libbpf_rs::{
+    ErrorKind, Link, MapCore, MapFdInfo, MapHandle, MapType, Object, ObjectBuilder, OpenObject, PrintLevel,
+};
 
 pub use gateway::{GatewayCounts, GatewaySettings, KernelGateway, RttFrom, Way};
 
@@ -35,10 +39,13 @@ impl fmt::Display for BpfError {
     }
 }
 
-impl std::error::Error for BpfError {}
+impl Error for BpfError {}
 
 /// What describes the kernel's structures: without it no field can be found.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
+
+/// By what the kernel registers a congestion control that is a BPF program.
+const REGISTERED: &str = "bpf_struct_ops_tcp_congestion_ops";
 
 /// Controls that stay registered for as long as this lives, and not after its process has ended.
 pub struct Held {
@@ -66,37 +73,47 @@ pub fn hold(object: &Path) -> Result<Held, BpfError> {
     Ok(Held { links: attach(&mut loaded)? })
 }
 
-/// Whether the kernel describes its structures.
-fn described() -> Result<(), BpfError> {
-    if Path::new(BTF).exists() {
-        return Ok(());
+/// Opens the object in a file, where the kernel describes its structures.
+fn open(object: &Path) -> Result<OpenObject, BpfError> {
+    if !Path::new(BTF).exists() {
+        let text = "this kernel does not describe its structures (CONFIG_DEBUG_INFO_BTF)";
+        return Err(BpfError::Missing(text.to_owned()));
     }
-    let text = "this kernel does not describe its structures (CONFIG_DEBUG_INFO_BTF)";
-    Err(BpfError::Missing(text.to_owned()))
+    // What libbpf has to say of an error is in the error.
+    libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| ())));
+    ObjectBuilder::default().open_file(object).map_err(|error| refused(&error))
 }
 
 /// The object in the kernel, and whether that registers a control by a link.
 fn load(object: &Path) -> Result<(Object, bool), BpfError> {
-    described()?;
-    // What libbpf has to say of an error is in the error.
-    libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| ())));
-    match load_as(object, true) {
+    let opened = open(object)?;
+    takes_controls()?;
+    let loaded = match opened.load() {
         // Before 6.4 a kernel does not know the map's flag.
         Err(error) if error.kind() == ErrorKind::InvalidInput => {
-            load_as(object, false).map(|loaded| (loaded, false))
+            without_links(open(object)?).map(|loaded| (loaded, false))
         }
         either => either.map(|loaded| (loaded, true)),
-    }
-    .map_err(|error| refused(&error))
+    };
+    loaded.map_err(|error| refused(&error))
 }
 
-fn load_as(object: &Path, with_links: bool) -> libbpf_rs::Result<Object> {
-    let mut open = ObjectBuilder::default().open_file(object)?;
+/// Whether the kernel has a structure to register controls by.
+fn takes_controls() -> Result<(), BpfError> {
+    let kernel = Btf::from_vmlinux().map_err(|error| refused(&error))?;
+    match kernel.type_by_name::<Struct<'_>>(REGISTERED) {
+        Some(_) => Ok(()),
+        None => Err(BpfError::Missing(
+            "this kernel takes no congestion control as a BPF program (struct_ops: Linux 5.6 or later)"
+                .to_owned(),
+        )),
+    }
+}
+
+fn without_links(mut open: OpenObject) -> libbpf_rs::Result<Object> {
     for mut map in open.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
-        if !with_links {
-            let flags = map.map_flags() & !BPF_F_LINK;
-            map.set_map_flags(flags)?;
-        }
+        let flags = map.map_flags() & !BPF_F_LINK;
+        map.set_map_flags(flags)?;
     }
     open.load()
 }
@@ -135,15 +152,11 @@ pub fn remove(pin: &Path) -> Result<(), BpfError> {
 }
 
 fn refused(error: &libbpf_rs::Error) -> BpfError {
-    let cause = io::Error::from_raw_os_error(match error.kind() {
-        ErrorKind::PermissionDenied => 1,
-        ErrorKind::AlreadyExists => 17,
-        _ => return BpfError::Refused(error.to_string()),
-    });
     match error.kind() {
         ErrorKind::PermissionDenied => BpfError::Missing(
             "a BPF program needs root (CAP_BPF and CAP_NET_ADMIN): run this with sudo".to_owned(),
         ),
-        _ => BpfError::Refused(format!("the kernel has a control of that name: {cause}")),
+        ErrorKind::AlreadyExists => BpfError::Refused("the kernel has a control of that name".to_owned()),
+        _ => BpfError::Refused(error.to_string()),
     }
 }
