@@ -8,6 +8,7 @@ mod datagrams;
 mod handovers;
 mod hosts;
 mod relays;
+mod shared;
 
 use std::ops::ControlFlow;
 
@@ -27,6 +28,7 @@ use crate::watch::Watch;
 use crate::{Progress, RunError, addresses};
 use handovers::{Handovers, both_ways};
 pub(crate) use hosts::End;
+use shared::SharedPaths;
 
 pub(crate) struct Engine {
     net: Network<Packet, Watch>,
@@ -91,6 +93,7 @@ impl Engine {
         let mut connections = 0;
         // Behind all connections.
         let mut streams = (scenario.connections() as u32..).map(ConnectionId);
+        let mut shared = SharedPaths::default();
         for (id, spec) in (0..).map(FlowId).zip(&scenario.flows) {
             let mut iss = Stream::derive(seed, &["flow/", &spec.name, "/iss"].concat());
             let mut flow = Flow::new(spec, seed, connections);
@@ -103,9 +106,13 @@ impl Engine {
             } else {
                 let routes = both_ways(&mut self.net, router, spec, &spec.via);
                 for _ in flow.connections.clone() {
-                    for (route, tcp) in routes.into_iter().zip([&spec.sender, &spec.receiver]) {
+                    let ways = [(spec.from, spec.to), (spec.to, spec.from)];
+                    let sides = routes.into_iter().zip([&spec.sender, &spec.receiver]);
+                    for ((route, config), way) in sides.zip(ways) {
+                        let mut tcp = Endpoint::new(config.clone(), Seq(iss.next_u32()));
+                        shared.join(&mut tcp, config, way);
                         self.ends.push(End {
-                            tcp: Endpoint::new(tcp.clone(), Seq(iss.next_u32())),
+                            tcp,
                             last_delivery: None,
                             route,
                             flow: id,

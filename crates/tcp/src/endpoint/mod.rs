@@ -13,6 +13,7 @@ use challenges::Challenges;
 
 use crate::recovery::Reduction;
 use crate::sender::{Agreed, Incoming, Outgoing};
+use crate::slow_start::SlowStart;
 use crate::{Config, ConnectionError, Ecn, Flags, Options, Receiver, Segment, Sender, Seq, Timestamps};
 
 /// The states of RFC 9293 section 3.3.2.
@@ -280,6 +281,11 @@ impl Endpoint {
     #[inline]
     pub fn sender(&self) -> &Sender {
         &self.sender
+    }
+
+    /// Replaces the slow start, before any data is sent.
+    pub fn set_slow_start(&mut self, slow_start: Box<dyn SlowStart>) {
+        self.sender.set_slow_start(slow_start);
     }
 
     /// The sending half's reductions of the window since this was called last.

@@ -258,6 +258,10 @@ impl Sender {
             && now.since(self.last_sent) > self.rtt.rto()
         {
             self.control.restart_after_idle(&mut self.window, restart);
+            if self.start_listens {
+                self.slow_start.on_restart(&mut self.window, now);
+                self.look_at_start();
+            }
         }
         self.control.on_resume(&mut self.window, now, self.record.limited_by_application());
     }

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::fmt;
 
+use bentpipe_units::{Span, Time};
+
 use crate::choice::schemes;
 use crate::control::{Ack, Window};
 
@@ -16,11 +18,17 @@ pub trait SlowStart: Send {
     /// Slow start begins again after a timeout.
     fn on_timeout(&mut self) {}
 
-    /// Whether it hears of what the next three hooks tell, and is asked whether it paces: asked when the connection opens, and from
+    /// Whether it hears of what the next five hooks tell, and is asked whether it paces: asked when the connection opens, and from
     /// then on after every ACK until it does not.
     fn listens(&self) -> bool {
         false
     }
+
+    /// The handshake took so long.
+    fn on_handshake(&mut self, _w: &mut Window, _now: Time, _rtt: Span) {}
+
+    /// Data goes out again after a pause of more than an RTO; told after [`Control::restart_after_idle`](crate::control::Control::restart_after_idle).
+    fn on_restart(&mut self, _w: &mut Window, _now: Time) {}
 
     /// Any ACK, whether it may open cwnd or not; told after the control.
     fn on_any_ack(&mut self, _w: &mut Window, _ack: &Ack<'_>) {}
@@ -62,4 +70,5 @@ schemes! {
     limited::LimitedStartOptions,
     search::SearchOptions,
     careful_resume::CarefulResumeOptions,
+    shared::SharedStartOptions,
 }
