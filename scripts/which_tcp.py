@@ -13,21 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from statements import DoesNotHoldError, between_marks, more, says, whole
+
 import bentpipe as bp
 from bentpipe.comparison.limits import LIMITS
 from bentpipe.comparison.result import Variant
 from bentpipe.output import write_text
 from bentpipe.results import mean
-from bentpipe.statistics import paired
 from bentpipe.units import percent, quantity
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "which-tcp.md"
 SCENARIOS = ROOT / "docs" / "which-tcp"
-BEGIN, END = (
-    "<!-- written by scripts/which_tcp.py: begin -->\n",
-    "<!-- written by scripts/which_tcp.py: end -->\n",
-)
 HALVING = ("newreno", "sack", "afc", "adalr-sack")
 MODELLING = ("bbr1", "bbr3")
 ALL = (*HALVING, "cubic", *MODELLING)
@@ -35,23 +32,6 @@ STARTS = ("standard", "hystart", "hystart++", "search", "limited")
 
 Found: TypeAlias = bp.Comparison
 Settings: TypeAlias = Mapping[str, object]
-
-
-class DoesNotHoldError(Exception):
-    """A statement of the page is not true any more."""
-
-
-def says(text: str, *conditions: bool) -> str:
-    """Give a statement as a line of a list.
-
-    Raises
-    ------
-    DoesNotHoldError
-        One of the conditions is not met.
-    """
-    if not all(conditions):
-        raise DoesNotHoldError(text)
-    return f"- {text}\n"
 
 
 @dataclass(frozen=True)
@@ -104,21 +84,10 @@ def most(variant: Variant) -> str:
     return max(limits, key=lambda name: limits[name]["mean"])
 
 
-def whole(share: float) -> str:
-    """Write a share in whole per cent."""
-    return f"{share:.0%}".replace("%", " %")
-
-
 def span(variants: Iterable[Variant]) -> str:
     """Write the least and the most goodput of several."""
     values = sorted(variant.value["mean"] for variant in variants)
     return f"{values[0] / 1e6:.2f} to {values[-1] / 1e6:.2f} Mbit/s"
-
-
-def more(one: Variant, other: Variant) -> bool:
-    """Say whether it carries more than the other, by the interval of their difference."""
-    gain = paired(one.values, other.values)
-    return gain["mean"] > (gain["ci95"] or 0.0)
 
 
 def clean(found: Found) -> Iterator[str]:
@@ -407,9 +376,7 @@ def written(found: list[tuple[Part, Found]]) -> str:
         A statement is not true any more.
     """
     parts = "".join(part.text(comparison) for part, comparison in found)
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{in_short(found)}\n{parts}{END}{after}"
+    return between_marks(PAGE, "scripts/which_tcp.py", f"\n{in_short(found)}\n{parts}")
 
 
 def main() -> None:

@@ -1,0 +1,42 @@
+"""Statements of a page that is written by a program: each stands beside the conditions that make it true."""
+
+from pathlib import Path
+
+from bentpipe.comparison.result import Variant
+from bentpipe.statistics import paired
+
+
+class DoesNotHoldError(Exception):
+    """A statement of the page is not true any more."""
+
+
+def says(text: str, *conditions: bool) -> str:
+    """Give a statement as a line of a list.
+
+    Raises
+    ------
+    DoesNotHoldError
+        One of the conditions is not met.
+    """
+    if not all(conditions):
+        raise DoesNotHoldError(text)
+    return f"- {text}\n"
+
+
+def whole(share: float) -> str:
+    """Write a share in whole per cent."""
+    return f"{share:.0%}".replace("%", " %")
+
+
+def more(one: Variant, other: Variant) -> bool:
+    """Say whether it has more than the other, by the interval of their difference."""
+    gain = paired(one.values, other.values)
+    return gain["mean"] > (gain["ci95"] or 0.0)
+
+
+def between_marks(page: Path, program: str, text: str) -> str:
+    """Give the page with `text` in place of what stands between the marks of `program`."""
+    begin, end = (f"<!-- written by {program}: {mark} -->\n" for mark in ("begin", "end"))
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}{text}{end}{after}"
