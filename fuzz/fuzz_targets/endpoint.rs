@@ -150,8 +150,8 @@ impl Run {
 
     fn segment(&self, source: &mut Source) -> Segment {
         let flags = match source.byte() {
-            byte @ 0..24 => Flags(byte),
-            byte @ 24..48 => Flags(byte << 3),
+            byte @ 0..24 => Flags(byte.into()),
+            byte @ 24..48 => Flags((byte << 3).into()),
             48..64 => Flags::ACK | Flags::FIN,
             64..96 => Flags::SYN,
             96..128 => Flags::SYN | Flags::ACK,

@@ -163,7 +163,7 @@ def conversation(capture: Path) -> tuple[list[list[str]], list[list[str]]]:
         ),
         (
             ("--recovery", "sack,linux", "--control", "reno"),
-            "--control: expected one of standard, adalr, afc, adalr+afc, cubic, bbr1, bbr3 for sack "
+            "--control: expected one of standard, adalr, afc, adalr+afc, cubic, bbr1, bbr3, xcp for sack "
             "too, found reno",
         ),
         (("--direction", "up"), "--direction: expected send or receive, found 'up'"),

@@ -2,10 +2,11 @@
 
 use bentpipe_net::{Carried, Meeting};
 use bentpipe_path::Label;
-use bentpipe_path::gateway::{Direction, FlowKey, Header};
+use bentpipe_path::gateway::{Demand, Direction, FlowKey, Gateway, Header, LinkView};
 use bentpipe_tcp::{Ecn, Flags, Segment};
 use bentpipe_units::Time;
 
+use crate::apps::HEADERS;
 use crate::ids::{EndId, FlowId, Side};
 
 /// A packet under way.
@@ -87,8 +88,16 @@ impl Carried for Packet {
     }
 
     fn show(&mut self, names: &Names, ttl: u8, way: Direction, meeting: Meeting<'_>) {
-        let Content::Segment(segment) = &mut self.content else { return };
         let Meeting { gateway, now, link } = meeting;
+        let segment = match &mut self.content {
+            Content::Segment(segment) => segment,
+            Content::Datagram(datagram) => {
+                if way == Direction::Forward {
+                    gateway.enters(now, datagram.len + HEADERS, None, &link);
+                }
+                return;
+            }
+        };
         let header = Header {
             flow: names.keys[self.to.peer().index()],
             ttl,
@@ -101,7 +110,10 @@ impl Carried for Packet {
             window_scale: segment.options.window_scale,
         };
         match way {
-            Direction::Forward => gateway.forward(now, &header, &link),
+            Direction::Forward => {
+                gateway.forward(now, &header, &link);
+                ask(gateway, now, segment, &link);
+            }
             Direction::Backward => {
                 if let Some(window) = gateway.backward(now, &header, &link) {
                     debug_assert!(window <= segment.window, "a gateway raised a window");
@@ -110,4 +122,24 @@ impl Carried for Packet {
             }
         }
     }
+}
+
+/// Shows a router what a segment that enters its link asks for, and writes what it gives.
+fn ask(gateway: &mut Gateway, now: Time, segment: &mut Segment, link: &LinkView) {
+    let bytes = segment.packet_len();
+    let carries = segment.congestion().is_some() && gateway.reads_demands();
+    let header = &mut segment.congestion;
+    if carries {
+        header.routers = header.routers.saturating_add(1);
+    }
+    if !carries || header.rtt == 0.0 {
+        return gateway.enters(now, bytes, None, link);
+    }
+    let mut demand = Demand {
+        rtt: f64::from(header.rtt),
+        interval: f64::from(header.interval),
+        delta: f64::from(header.delta),
+    };
+    gateway.enters(now, bytes, Some(&mut demand), link);
+    header.delta = demand.delta as f32;
 }

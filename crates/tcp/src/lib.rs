@@ -22,7 +22,9 @@ pub use endpoint::{Endpoint, State, Transmit, Written};
 pub use receiver::{Receiver, ReceiverStats};
 pub use rtt::RttEstimator;
 pub use runs::{MOST_SMALL_RUNS, Runs};
-pub use segment::{Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps};
+pub use segment::{
+    CongestionHeader, Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps,
+};
 pub use sender::{
     Agreed, ConnectionError, Incoming, Limit, LostSegment, Outgoing, RateSample, Record, Sender, SenderStats,
     Sent,

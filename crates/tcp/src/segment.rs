@@ -4,9 +4,10 @@ use std::ops::{BitOr, BitOrAssign};
 
 use crate::Seq;
 
-/// The control bits of a header (RFC 9293 section 3.1, RFC 3168), as they stand in its 14th byte.
+/// The control bits of a header (RFC 9293 section 3.1, RFC 3168), as they stand in its 14th byte, and one that tells of a header
+/// before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -25,6 +26,8 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced.
     pub const CWR: Flags = Flags(0x80);
+    /// A congestion header stands between the IP header and this one; no bit of the wire's.
+    pub const CONGESTION: Flags = Flags(0x100);
 
     /// Whether any bit of `other` is set.
     #[inline]
@@ -176,6 +179,27 @@ impl Options {
     }
 }
 
+/// The congestion header of XCP (draft-falk-xcp-spec-03 section 3.2), between the IP and the TCP header.
+///
+/// The draft has its numbers in fixed point with as many bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CongestionHeader {
+    /// Round-trip time as the sender takes it, in s; 0 where it is not known or no data is controlled, and routers ask for nothing.
+    pub rtt: f32,
+    /// Time between two packets of the sender, in s: X.
+    pub interval: f32,
+    /// Change of throughput that is asked for or allotted with this packet, in bytes a second: `Delta_Throughput`.
+    pub delta: f32,
+    /// The changes that were allotted to the peer and arrived here, in bytes a second: `Reverse_Feedback`.
+    pub reverse: f32,
+    /// Routers of XCP that the packet has passed.
+    pub routers: u8,
+    /// Those that the peer's last packet with data had passed.
+    pub reverse_routers: u8,
+    /// Bytes that it takes on the wire.
+    pub bytes: u8,
+}
+
 /// A TCP segment without its payload bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Segment {
@@ -193,6 +217,8 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Options.
     pub options: Options,
+    /// The congestion header, which counts where [`Flags::CONGESTION`] is set.
+    pub congestion: CongestionHeader,
 }
 
 /// Bytes of an IPv4 header without options.
@@ -201,7 +227,8 @@ pub const IP_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 
 impl Segment {
-    /// Makes this a pure ACK without options. The room of the SACK blocks is left as it is: most segments have none.
+    /// Makes this a pure ACK without options. The room of the SACK blocks and of the congestion header is left as it is: most
+    /// segments have none.
     #[inline]
     pub(crate) fn set_ack(&mut self, ack: Seq, window: u16) {
         self.ack = ack;
@@ -231,6 +258,18 @@ impl Segment {
     /// Bytes of the IPv4 packet that carries the segment.
     #[inline]
     pub fn packet_len(&self) -> u32 {
+        self.bare_len() + self.congestion().map_or(0, |header| u32::from(header.bytes))
+    }
+
+    /// [`Segment::packet_len`] without a congestion header.
+    #[inline]
+    pub(crate) fn bare_len(&self) -> u32 {
         IP_HEADER + TCP_HEADER + self.options.wire_len() + self.len
+    }
+
+    /// The congestion header, if there is one.
+    #[inline]
+    pub fn congestion(&self) -> Option<&CongestionHeader> {
+        self.flags.has(Flags::CONGESTION).then_some(&self.congestion)
     }
 }

@@ -1,4 +1,5 @@
-//! Gateways that lower the receiver's window in passing acknowledgments, so that the senders fit the link.
+//! Gateways that lower the receiver's window in passing acknowledgments, so that the senders fit the link, or tell the senders
+//! themselves.
 
 mod bytes;
 mod flow;
@@ -24,7 +25,7 @@ macro_rules! schemes {
         $(mod $file;
         pub use $file::*;)+
 
-        /// How a gateway computes the windows that it writes into passing acknowledgments; `scheme` chooses.
+        /// How a gateway computes what it writes into passing packets; `scheme` chooses.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "scheme", rename_all = "kebab-case")]
         pub enum GatewaySpec {
@@ -74,6 +75,10 @@ macro_rules! schemes {
             fn window(&self, rtt: Option<u64>, link: &LinkView) -> Option<f64> {
                 match self { $(Running::$name(scheme) => scheme.window(rtt, link)),+ }
             }
+
+            fn enters(&mut self, bytes: u32, demand: Option<&mut Demand>) {
+                match self { $(Running::$name(scheme) => scheme.enters(bytes, demand)),+ }
+            }
         }
     };
 }
@@ -85,6 +90,8 @@ schemes! {
     Ewa(ewa::EwaOptions),
     /// The same window for all, tracked towards a queue length (WINTRAC).
     Wintrac(wintrac::WintracOptions),
+    /// A router of XCP: changes of throughput for the senders.
+    Xcp(xcp::XcpOptions),
 }
 
 impl GatewaySpec {
@@ -141,6 +148,17 @@ pub struct Header {
     pub window: u16,
     /// The window scale option (RFC 7323) of a SYN.
     pub window_scale: Option<u8>,
+}
+
+/// What the congestion header of a packet asks of a router (XCP).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Demand {
+    /// Round-trip time as its sender takes it, in s; above 0.
+    pub rtt: f64,
+    /// Time between two packets of its sender, in s.
+    pub interval: f64,
+    /// Change of throughput that is asked for, in bytes a second; the router lowers it to what it gives.
+    pub delta: f64,
 }
 
 /// The link that a gateway guards, at the moment at which it is asked.
@@ -223,6 +241,18 @@ impl Gateway {
         if flow.closed() {
             self.flows.remove(at);
         }
+    }
+
+    /// A packet of `bytes` bytes, TCP's or not, is about to enter the guarded link; told after [`Gateway::forward`] where it is
+    /// TCP's. Where it carries a congestion header, `demand` is what that asks for.
+    pub fn enters(&mut self, now: Time, bytes: u32, demand: Option<&mut Demand>, link: &LinkView) {
+        self.advance(now, link);
+        self.scheme.enters(bytes, demand);
+    }
+
+    /// Whether it goes by congestion headers, so that one that it was shown has passed a router of XCP.
+    pub fn reads_demands(&self) -> bool {
+        matches!(self.scheme, Running::Xcp(_))
     }
 
     /// A segment that came the other way; answers the window field to write, never larger than the one there.

@@ -4,9 +4,9 @@ use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
+use super::{Demand, LinkView};
 use crate::InvalidValue;
 
 /// The options of a scheme, with what is told of it: what scenarios call it, what it is, and how it comes of its options.
@@ -40,6 +40,9 @@ pub(super) trait Windows {
 
     /// The window in bytes of a flow with this round-trip time; `None` before anything is known.
     fn window(&self, rtt: Option<u64>, link: &LinkView) -> Option<f64>;
+
+    /// A packet of `bytes` bytes enters the link, and asks for a change of throughput or for none.
+    fn enters(&mut self, _bytes: u32, _demand: Option<&mut Demand>) {}
 }
 
 /// Options that every scheme has.

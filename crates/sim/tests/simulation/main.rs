@@ -18,6 +18,7 @@ mod transactions;
 mod udp;
 mod video;
 mod warm_up;
+mod xcp;
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;

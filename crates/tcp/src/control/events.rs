@@ -193,3 +193,23 @@ pub struct SendView {
     /// Whether recovery is under way.
     pub in_recovery: bool,
 }
+
+/// What routers allotted to a connection (XCP).
+#[derive(Clone, Copy, Debug)]
+pub struct Feedback {
+    /// Change of throughput, in bytes a second.
+    pub change: f64,
+    /// Routers that the last segment of data had passed of which the peer tells; 0 where nobody allots anything.
+    pub routers: u8,
+    /// Whether recovery is under way.
+    pub in_recovery: bool,
+}
+
+/// What bounds the data that a sender has to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Supply {
+    /// The window that the receiver advertised.
+    pub rwnd: u32,
+    /// Bytes that the application handed over and that were never sent; `u64::MAX` has no end.
+    pub unsent: u64,
+}

@@ -18,9 +18,10 @@ use std::sync::Arc;
 
 use bentpipe_units::{Span, Time};
 
-pub use events::{Ack, Exit, Loss, Mark, PartialAck, Response, SendView, Timeout};
+pub use events::{Ack, Exit, Feedback, Loss, Mark, PartialAck, Response, SendView, Supply, Timeout};
 pub use window::Window;
 
+use crate::CongestionHeader;
 use crate::choice::schemes;
 use crate::slow_start::SlowStart;
 
@@ -33,6 +34,7 @@ schemes! {
     cubic::CubicOptions,
     bbr1::Bbr1Options,
     bbr3::Bbr3Options,
+    xcp::XcpOptions,
 }
 
 /// What makes the control of each connection: as a rule its options.
@@ -118,6 +120,20 @@ pub trait Control: Send {
         let cwnd = w.cwnd;
         halve(w, mark.flight);
         w.cwnd = w.cwnd.min(cwnd);
+    }
+
+    /// What routers allotted to the connection came back, of a control that goes by it ([`Control::header_bytes`]); told after
+    /// everything else that the segment means.
+    fn on_feedback(&mut self, _w: &mut Window, _feedback: &Feedback) {}
+
+    /// What the congestion header of a segment of data asks of the routers.
+    fn asks_of_routers(&self, _w: &Window, _supply: &Supply) -> CongestionHeader {
+        CongestionHeader::default()
+    }
+
+    /// Bytes of the congestion header that it has put before segments; 0 for none. Asked when the connection opens.
+    fn header_bytes(&self) -> u8 {
+        0
     }
 
     /// Duplicate ACKs tell that `segments` segments have left the network.

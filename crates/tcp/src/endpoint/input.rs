@@ -64,10 +64,20 @@ impl Endpoint {
         if !self.check(now, segment) {
             return;
         }
+        match self.beside {
+            true => self.accept_beside(now, segment),
+            false => self.accept(now, segment),
+        }
+    }
+
+    /// Takes a segment that carries more than TCP's.
+    #[inline(never)]
+    fn accept_beside(&mut self, now: Time, segment: &Segment) {
         match self.ecn {
             true => self.accept_with_ecn(now, segment),
             false => self.accept(now, segment),
         }
+        self.take_congestion_header(segment);
     }
 
     /// What a segment that passed the checks acknowledges and brings.

@@ -1,6 +1,7 @@
 //! One end of a connection: the state machine of RFC 9293 around a [`Sender`] and a [`Receiver`].
 
 mod challenges;
+mod congestion;
 mod ecn;
 mod input;
 mod opening;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use bentpipe_units::{Span, Time};
 use challenges::Challenges;
+use congestion::Congestion;
 
 use crate::recovery::Reduction;
 use crate::sender::{Agreed, Incoming, Outgoing};
@@ -81,6 +83,10 @@ pub struct Endpoint {
     sack: bool,
     timestamps: bool,
     ecn: bool,
+    /// Whether segments carry more than TCP's: an ECN field, a congestion header.
+    beside: bool,
+    /// Where both ends put congestion headers before their segments.
+    congestion: Option<Box<Congestion>>,
     /// Whether a mark is to be echoed.
     echo: bool,
     ts_recent: u32,
@@ -129,6 +135,8 @@ impl Endpoint {
             sack: false,
             timestamps: false,
             ecn: false,
+            beside: false,
+            congestion: None,
             echo: false,
             ts_recent: 0,
             last_ack_sent: Seq::default(),

@@ -73,7 +73,9 @@ impl Endpoint {
         // RFC 9293 section 3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST
         // assume a default send MSS of 536"; RFC 6691: the sender takes its options off.
         let peer_mss = options.mss.map_or(536, u32::from).max(64);
-        self.smss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 };
+        self.agree_on_congestion_headers(segment);
+        let beside = self.congestion.as_ref().map_or(0, |congestion| u32::from(congestion.bytes));
+        self.smss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 } - beside;
         self.receiver.negotiated(scaled.then(|| self.config.window_scale()), self.smss);
         self.sender.set_peer_window(u32::from(segment.window));
         self.window_from = (segment.seq, segment.ack);
@@ -121,10 +123,10 @@ impl Endpoint {
             ack: if answer { self.receiver.nxt() } else { Seq::default() },
             window: self.receiver.syn_window(),
             flags: self.syn_flags(answer),
-            ecn: Ecn::NotEct,
             options,
-            len: 0,
+            ..Segment::default()
         };
+        self.offer_congestion_header(answer, segment);
         Some(again)
     }
 }

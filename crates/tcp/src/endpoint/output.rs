@@ -76,10 +76,19 @@ impl Endpoint {
         if data.fin {
             segment.flags |= Flags::FIN;
         }
+        if self.beside {
+            return header + data.len + self.write_beside(data, segment);
+        }
+        header + data.len
+    }
+
+    /// Writes what a segment of data carries beside TCP's; returns the bytes that it takes.
+    #[inline(never)]
+    fn write_beside(&mut self, data: Outgoing, segment: &mut Segment) -> u32 {
         if self.ecn {
             self.set_capable(data.len > 0 && !data.again, segment);
         }
-        header + data.len
+        self.put_congestion_header(data.len > 0, segment)
     }
 
     #[inline(never)]
@@ -92,14 +101,28 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) -> u32 {
         let header = self.header(now, segment);
+        if self.beside {
+            return self.pure_ack_beside(header, segment);
+        }
+        self.finish_ack(header, segment)
+    }
+
+    /// Writes an ACK that carries more than TCP's; returns the length of its packet.
+    #[inline(never)]
+    fn pure_ack_beside(&mut self, header: u32, segment: &mut Segment) -> u32 {
         if self.ecn {
             self.echo_mark(segment);
         }
+        self.put_congestion_header(false, segment) + self.finish_ack(header, segment)
+    }
+
+    #[inline(always)]
+    fn finish_ack(&mut self, header: u32, segment: &mut Segment) -> u32 {
         // After going back, SND.NXT may lie below what the peer has; SND.MAX is in its window, or a probe's byte beyond.
         segment.seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
         if self.sack && self.receiver.has_report() {
             segment.options.sack = self.receiver.sack_blocks(if self.timestamps { 3 } else { 4 });
-            return segment.packet_len();
+            return segment.bare_len();
         }
         header
     }
@@ -112,7 +135,7 @@ impl Endpoint {
         segment.set_ack(self.receiver.nxt(), window);
         if self.timestamps {
             segment.options.timestamps = Some(self.timestamp_option(now));
-            return segment.packet_len();
+            return segment.bare_len();
         }
         IP_HEADER + TCP_HEADER
     }

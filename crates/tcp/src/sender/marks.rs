@@ -1,9 +1,10 @@
-//! Explicit congestion notification at the sender (RFC 3168 section 6.1.2).
+//! Explicit notification at the sender: marks (RFC 3168 section 6.1.2), and what routers allot (XCP).
 
 use bentpipe_units::Time;
 
 use super::Sender;
-use crate::control::Mark;
+use crate::CongestionHeader;
+use crate::control::{Feedback, Mark, Supply};
 use crate::recovery::Reduction;
 
 impl Sender {
@@ -27,5 +28,21 @@ impl Sender {
     pub(crate) fn announce_reduction(&mut self) -> bool {
         self.reductions.acknowledged(self.una);
         self.reductions.announce()
+    }
+    /// Bytes of the congestion header that the control asks for; 0 for none.
+    pub(crate) fn header_bytes(&self) -> u8 {
+        self.control.header_bytes()
+    }
+
+    /// A congestion header brought back what routers allotted, in bytes a second.
+    pub(crate) fn on_feedback(&mut self, change: f64, routers: u8) {
+        let feedback = Feedback { change, routers, in_recovery: self.recovery.in_recovery() };
+        self.control.on_feedback(&mut self.window, &feedback);
+    }
+
+    /// What the congestion header of a segment of data asks of the routers.
+    pub(crate) fn asks_of_routers(&self) -> CongestionHeader {
+        let supply = Supply { rwnd: self.rwnd, unsent: self.unsent };
+        self.control.asks_of_routers(&self.window, &supply)
     }
 }

@@ -145,9 +145,10 @@ pub fn decode(bytes: &[u8]) -> Result<Packet, DecodeError> {
         ack: Seq(double_word(fixed, 8)),
         len: (tcp.len() - tcp_header) as u32,
         window: word(fixed, 14),
-        flags: Flags(fixed[13]),
+        flags: Flags(fixed[13].into()),
         ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ip[1] & 0x03)],
         options: options::read(&tcp[TCP_HEADER as usize..tcp_header])?,
+        ..Segment::default()
     };
     let addresses = Addresses {
         source,

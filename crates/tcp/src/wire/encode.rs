@@ -53,7 +53,7 @@ impl fmt::Display for EncodeError {
 impl std::error::Error for EncodeError {}
 
 /// Appends the IPv4 packet that carries `segment` to `out`: [`Segment::packet_len`] bytes, less the payload
-/// when it is omitted.
+/// when it is omitted. A congestion header is left out: a capture would hide the segment behind it, and no kernel knows it.
 ///
 /// # Errors
 /// When the segment does not fit in a packet; `out` is as it was then.
@@ -118,7 +118,7 @@ fn write_tcp(segment: &Segment, addresses: &Addresses, words: u8, out: &mut Vec<
     out.extend(addresses.destination_port.to_be_bytes());
     out.extend(segment.seq.0.to_be_bytes());
     out.extend(segment.ack.0.to_be_bytes());
-    out.extend([words << 4, segment.flags.0]);
+    out.extend([words << 4, segment.flags.0 as u8]);
     out.extend(segment.window.to_be_bytes());
     out.extend([0; 4]);
     options::write(&segment.options, out);

@@ -140,6 +140,7 @@ fn golden_fin_with_an_odd_payload() {
         flags: Flags::FIN | Flags::ACK,
         ecn: Ecn::NotEct,
         options: Options::default(),
+        ..Segment::default()
     };
     let packet = encoded(&segment, &addresses, Payload::Bytes(b"bye"));
     let golden = concat!(
@@ -338,7 +339,8 @@ fn any_segment() -> impl Strategy<Value = (Segment, Vec<u8>)> {
     (any_seq(), any_seq(), any::<u16>(), any::<u8>(), ecn, any_options(), payload).prop_map(
         |(seq, ack, window, flags, ecn, options, payload)| {
             let len = payload.len() as u32;
-            (Segment { seq, ack, len, window, flags: Flags(flags), ecn, options }, payload)
+            let flags = Flags(flags.into());
+            (Segment { seq, ack, len, window, flags, ecn, options, ..Segment::default() }, payload)
         },
     )
 }

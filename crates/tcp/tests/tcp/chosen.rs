@@ -73,6 +73,7 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
             "afc",
             "cubic",
             "bbr1",
+            "xcp",
             "newreno-1999",
             "hystart",
             "limited",

@@ -4,6 +4,7 @@ mod share;
 mod spec;
 mod tracking;
 mod wintrac;
+mod xcp;
 mod xfwa;
 
 use bentpipe_units::{Rate, Span, Time};

@@ -14,10 +14,12 @@ fn every_scheme_reads_with_its_defaults() {
     assert_eq!(xfwa, GatewaySpec::Xfwa(XfwaOptions { packet: Bytes::new(1000), ..by_ttl() }));
     assert_eq!(read(r#"{"scheme":"ewa"}"#), Ok(GatewaySpec::Ewa(EwaOptions::default())));
     assert_eq!(read(r#"{"scheme":"wintrac"}"#), Ok(GatewaySpec::Wintrac(WintracOptions::default())));
+    assert_eq!(read(r#"{"scheme":"xcp"}"#), Ok(GatewaySpec::Xcp(XcpOptions::default())));
     for json in [
         r#"{"scheme":"xfwa","rtt":"handshake"}"#,
         r#"{"scheme":"ewa"}"#,
         r#"{"scheme":"wintrac","target":0.25}"#,
+        r#"{"scheme":"xcp","limited":"scale","longest_interval":"2 s"}"#,
     ] {
         let spec = read(json).unwrap();
         assert_eq!(spec.validate(), Ok(()));
@@ -28,7 +30,7 @@ fn every_scheme_reads_with_its_defaults() {
 #[test]
 fn unknown_schemes_and_keys_are_refused() {
     for (json, part) in [
-        (r#"{"scheme":"xcp"}"#, "unknown variant `xcp`, expected one of `xfwa`, `ewa`, `wintrac`"),
+        (r#"{"scheme":"rcp"}"#, "unknown variant `rcp`, expected one of `xfwa`, `ewa`, `wintrac`, `xcp`"),
         (r#"{"scheme":"xfwa","alpha":1}"#, "unknown field `alpha`"),
         (r#"{"scheme":"xfwa","rtt":"ping"}"#, "unknown variant `ping`"),
         (r#"{"rtt":"ttl"}"#, "missing field `scheme`"),
@@ -62,6 +64,16 @@ fn impossible_values_name_their_key() {
         (r#"{"scheme":"ewa","threshold":1.5}"#, "threshold: expected a share from 0 to 1, found 1.5"),
         (r#"{"scheme":"ewa","decrease":2}"#, "decrease: expected a number above 0, at most 1, found 2"),
         (r#"{"scheme":"wintrac","interval":"0 s"}"#, "interval: expected a time above 0 s, found 0 s"),
+        (r#"{"scheme":"xcp","alpha":0}"#, "alpha: expected a number above 0, at most 1, found 0"),
+        (r#"{"scheme":"xcp","gamma":2}"#, "gamma: expected a share from 0 to 1, found 2"),
+        (
+            r#"{"scheme":"xcp","longest_interval":"9 ms"}"#,
+            "longest_interval: expected least_interval (10 ms) or more, found 9 ms",
+        ),
+        (
+            r#"{"scheme":"xcp","limited_most":1}"#,
+            "limited_most: expected a share from 0 on, below 1, found 1",
+        ),
     ] {
         assert_eq!(read(json).unwrap().validate().unwrap_err().to_string(), message);
     }

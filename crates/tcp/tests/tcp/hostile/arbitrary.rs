@@ -76,7 +76,7 @@ fn flags() -> impl Strategy<Value = Flags> {
         20 => prop::sample::select(usual.to_vec()),
         20 => Just(Flags::ACK),
         1 => Just(Flags::RST),
-        2 => any::<u8>().prop_map(Flags),
+        2 => (0..0x200_u16).prop_map(Flags),
     ]
 }
 

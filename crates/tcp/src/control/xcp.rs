@@ -1,0 +1,198 @@
+//! XCP (Katabi, Handley and Rohrs, SIGCOMM 2002; draft-falk-xcp-spec-03), the part of the hosts: `xcp`.
+
+use bentpipe_units::bounded::{number, size};
+use bentpipe_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Ack, Control, ControlFactory, Feedback, Loss, Response, Supply, Timeout, Window, grow, halve};
+use crate::slow_start::SlowStart;
+use crate::{CongestionHeader, Named};
+
+/// Options of the control xcp.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct XcpOptions {
+    /// Bytes of the congestion header, from 1 B to 40 B; the draft's has 20 (section 3.2).
+    #[serde(deserialize_with = "size::<_, _, 1, 40>")]
+    #[schemars(with = "bentpipe_units::Bytes")]
+    pub header: u8,
+    /// What a loss does to the window.
+    pub loss: XcpLoss,
+    /// What is asked of the routers.
+    pub demand: XcpDemand,
+    /// Share that the window goes, each round trip in which it is not used, to what was used, 0 to 1: p of the draft's section 4.1.3.1.
+    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
+    #[schemars(range(min = 0, max = 1))]
+    pub aging: f64,
+}
+
+/// What a loss does to the window of XCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum XcpLoss {
+    /// It is halved, and goes by the routers again when the window of the loss is through.
+    Halve,
+    /// It is halved, and the connection goes on as a standard TCP.
+    Standard,
+    /// Nothing: P-XCP.
+    Keep,
+}
+
+/// What XCP asks of the routers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum XcpDemand {
+    /// What the receiver's window has room for, and nothing where the application has too little to send.
+    Window,
+    /// All that they give.
+    Unbounded,
+}
+
+impl Default for XcpOptions {
+    fn default() -> XcpOptions {
+        XcpOptions { header: 20, loss: XcpLoss::Halve, demand: XcpDemand::Window, aging: 0.5 }
+    }
+}
+
+impl Named for XcpOptions {
+    const NAME: &'static str = "xcp";
+    const SUMMARY: &'static str = "the window that the routers allot (XCP and P-XCP); without them RFC 5681";
+}
+
+impl ControlFactory for XcpOptions {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Xcp::new(*self))
+    }
+}
+
+/// Share of a new sample in the smoothed round-trip time (ns-2's `XCP_UPDATE_SRTT`, RFC 6298's α).
+const NEW_SAMPLE: f64 = 1.0 / 8.0;
+
+/// More than any link: what an unbounded demand has for the throughput, in bytes a second.
+const UNBOUNDED: f64 = 1e12;
+
+/// The control of XCP, for any recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Xcp {
+    options: XcpOptions,
+    /// Smoothed round-trip time in s; 0 before the first sample.
+    srtt: f64,
+    /// Whether routers allot the window.
+    allotted: bool,
+    /// Whether a loss has made it a standard TCP.
+    standard: bool,
+    /// The round trip under way: when it ends, the most that was outstanding in it, and whether that was all that cwnd let out.
+    round: Round,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    ends: Time,
+    used: u32,
+    full: bool,
+}
+
+impl Xcp {
+    /// A control that has heard of no router.
+    pub fn new(options: XcpOptions) -> Xcp {
+        Xcp { options, srtt: 0.0, allotted: false, standard: false, round: Round::default() }
+    }
+
+    /// Whether the window goes by the routers.
+    fn goes_by_routers(&self) -> bool {
+        self.allotted && !self.standard
+    }
+
+    /// Section 4.1.3.1 of the draft: a window that was not used for a round trip goes a share of the way to what was used.
+    fn age(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        self.round.used = self.round.used.max(ack.prior_flight);
+        self.round.full |= f64::from(ack.prior_flight) + w.smss > w.cwnd;
+        if ack.now < self.round.ends {
+            return;
+        }
+        let Round { used, full, ends } = self.round;
+        if ends > Time::ZERO && !full && !ack.in_recovery && self.goes_by_routers() {
+            let p = self.options.aging;
+            w.cwnd = (w.cwnd * (1.0 - p) + f64::from(used) * p).max(w.smss);
+        }
+        self.round = Round { ends: ack.now + Span::from_secs(self.srtt), used: 0, full: false };
+    }
+}
+
+impl Control for Xcp {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        self.age(w, ack);
+        if !self.goes_by_routers() {
+            grow(self, w, ack, slow_start);
+        }
+    }
+
+    fn on_handshake(&mut self, _w: &mut Window, _now: Time, rtt: Span) {
+        self.srtt = rtt.as_secs();
+    }
+
+    fn on_rtt_sample(&mut self, _now: Time, sample: Span) {
+        let sample = sample.as_secs();
+        self.srtt = if self.srtt == 0.0 { sample } else { self.srtt + NEW_SAMPLE * (sample - self.srtt) };
+    }
+
+    /// cwnd = max(cwnd + feedback RTT, SMSS): section 4.1.3 of the draft. While a recovery has the window that a loss was answered
+    /// with, it stays so.
+    fn on_feedback(&mut self, w: &mut Window, feedback: &Feedback) {
+        self.allotted = feedback.routers > 0;
+        let answered = feedback.in_recovery && self.options.loss != XcpLoss::Keep;
+        if self.goes_by_routers() && !answered {
+            w.cwnd = (w.cwnd + feedback.change * self.srtt).max(w.smss);
+        }
+    }
+
+    /// Section 4.1.1 of the draft: X = RTT SMSS / cwnd, and the wanted change of throughput divided among the packets of a round trip.
+    fn asks_of_routers(&self, w: &Window, supply: &Supply) -> CongestionHeader {
+        if self.srtt == 0.0 {
+            return CongestionHeader::default();
+        }
+        let room = f64::from(supply.rwnd).max(w.smss);
+        let window = w.cwnd.min(room);
+        let packets = window / w.smss;
+        let change = match self.options.demand {
+            XcpDemand::Unbounded => UNBOUNDED,
+            XcpDemand::Window if (supply.unsent as f64) < window => 0.0,
+            XcpDemand::Window => (room - w.cwnd) / self.srtt,
+        };
+        CongestionHeader {
+            rtt: self.srtt as f32,
+            interval: (self.srtt / packets) as f32,
+            delta: (change / packets) as f32,
+            ..CongestionHeader::default()
+        }
+    }
+
+    fn header_bytes(&self) -> u8 {
+        self.options.header
+    }
+
+    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        if self.options.loss == XcpLoss::Keep && self.goes_by_routers() {
+            return Response::Keep;
+        }
+        self.standard |= self.options.loss == XcpLoss::Standard;
+        halve(w, loss.flight);
+        Response::Reduced
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        self.standard |= self.options.loss == XcpLoss::Standard;
+        if !timeout.repeated {
+            halve(w, timeout.flight);
+        }
+        w.cwnd = w.smss;
+    }
+
+    fn adjusts_receive_window(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;
