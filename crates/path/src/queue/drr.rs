@@ -58,8 +58,8 @@ const MOST_QUANTUM: u64 = 1 << 20;
 
 impl Scheme for DrrOptions {
     const NAME: &'static str = "drr";
-    const SUMMARY: &'static str = "deficit round robin: a queue a flow, served in turn by bytes; the longest loses, or by dynamic \
-                                   thresholds who has more than its share (Shreedhar and Varghese 1995, Choudhury and Hahne 1998)";
+    const SUMMARY: &'static str = "deficit round robin: a queue a flow, served in turn by bytes; the longest makes room, or dynamic \
+                                   thresholds keep it (Shreedhar and Varghese 1995, Choudhury and Hahne 1998)";
 
     fn limit(&self) -> Packets {
         self.limit
