@@ -7,7 +7,7 @@ use bentpipe_path::{
     LossSpec, Offered, QueueSpec, Repair, Schedule, Stream,
 };
 use bentpipe_units::{Bytes, Rate, Span, Time};
-use common::{losses, packets, queues};
+use common::{losses, managed_queues, packets, queues};
 use proptest::prelude::*;
 
 /// 1000 bytes take 1 ms, and 5 ms to the far end.
@@ -267,7 +267,7 @@ proptest! {
     #[test]
     fn every_packet_comes_out_once_and_in_order(
         gaps in packets(),
-        queue in queues(),
+        queue in prop_oneof![queues(), managed_queues()],
         loss in passing(),
         repair in repairs(),
         outage in prop::option::of((0_u64..100_000_000, 1_u64..50_000_000, any::<bool>())),
