@@ -251,7 +251,7 @@ class Link(TypedDict):
     """Packets that the queue marked."""
 
     corrupted_packets: Number
-    """Packets that arrived damaged."""
+    """Packets that arrived damaged, and that nothing repaired."""
 
     queue_mean_packets: Number
     """Time average of the number of packets waiting, the one being sent not counted."""
@@ -275,6 +275,18 @@ class Link(TypedDict):
 
     queueing_delay_p99_s: Number
     """The wait that 99 % of the packets are within, in seconds."""
+
+    order_wait_max_s: NotRequired[Number]
+    """Longest wait of a packet at the far end for those before it, in seconds."""
+
+    parity_frames: NotRequired[Number]
+    """Frames of parity that FEC sent."""
+
+    recovered_packets: NotRequired[Number]
+    """Packets that were lost and arrived all the same, sent again or decoded."""
+
+    retransmitted_frames: NotRequired[Number]
+    """Frames that ARQ sent again."""
 
 
 class Page(TypedDict):
@@ -520,6 +532,10 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "queueing_delay_p50_s": "number",
         "queueing_delay_p95_s": "number",
         "queueing_delay_p99_s": "number",
+        "order_wait_max_s": "number",
+        "parity_frames": "integer",
+        "recovered_packets": "integer",
+        "retransmitted_frames": "integer",
     },
     "gateways": {
         "name": "text",

@@ -116,7 +116,9 @@ def link_table(links: Sequence[Link]) -> Table:
     if quantiles:
         queue += ["p50", "p95", "p99"]
     marked = ("marked",) if marks else ()
-    table = new_table("link", "busy", "delivered", "dropped", *marked, "corrupted", *queue)
+    repairs = any("recovered_packets" in link for link in links)
+    repaired = ("recovered", "repair frames", "order wait, most") if repairs else ()
+    table = new_table("link", "busy", "delivered", "dropped", *marked, "corrupted", *repaired, *queue)
     if len(links) > MAXIMUM_ROWS:
         links = sorted(links, key=lambda link: -(mean(link["utilization"]) or 0.0))
     for link in links[:MAXIMUM_ROWS]:
@@ -127,6 +129,7 @@ def link_table(links: Sequence[Link]) -> Table:
             counted(link["dropped_packets"], "packet"),
             *([counted(link["marked_packets"], "packet")] if marks else []),
             counted(link["corrupted_packets"], "packet"),
+            *(_repaired(link) if repairs else []),
             counted(link["queue_mean_packets"], "packet"),
             counted(link["queue_max_packets"], "packet"),
             seconds(link["queueing_delay_mean_s"]),
@@ -142,6 +145,19 @@ def link_table(links: Sequence[Link]) -> Table:
             _packets(link["corrupted_packets"] for link in rest),
         )
     return table
+
+
+def _repaired(link: Link) -> list[str]:
+    """Give what a link with ARQ or FEC did; a link without either has none of it."""
+    if "recovered_packets" not in link:
+        return ["–", "–", "–"]
+    sent_again, parity = link["retransmitted_frames"], link["parity_frames"]
+    frames = sent_again if mean(sent_again) else parity
+    return [
+        counted(link["recovered_packets"], "packet"),
+        counted(frames, "frame"),
+        seconds(link["order_wait_max_s"]),
+    ]
 
 
 def _packets(numbers: Iterable[Number]) -> str:

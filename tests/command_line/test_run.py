@@ -89,6 +89,7 @@ def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe,
         "demo.toml",
         "relay.toml",
         "video.toml",
+        "repaired.toml",
     )
     for name in scenarios:
         assert bentpipe("run", SCENARIOS / name, "--runs", "2", "--out", name).returncode == 0
@@ -98,6 +99,23 @@ def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe,
         keys = {key for table in (run, run["engine"], run["jain"], *rows) for key in table}
         kinds = set(pq.read_table(tmp_path / name / "series.parquet")["kind"].to_pylist())
         assert [key for key in keys | kinds if f"`{key}`" not in page and f'"{key}"' not in page] == []
+
+
+def test_a_link_that_repairs_its_losses_says_how(bentpipe: Bentpipe, lossy: Path) -> None:
+    shown = bentpipe("run", SCENARIOS / "repaired.toml")
+    header, *rows = [line for line in shown.stdout.splitlines() if line.startswith(("link", "satellite"))]
+    assert "  recovered  repair frames  order wait, most" in header
+    assert rows[0].count("packets") == 6
+    assert rows[0].count(" frames") == rows[1].count(" frames") == 1
+    run = json.loads(bentpipe("run", SCENARIOS / "repaired.toml", "--json").stdout)
+    ground, _, down, up = run["links"]
+    assert (down["retransmitted_frames"], up["parity_frames"]) == (0, 0)
+    assert down["parity_frames"] > down["recovered_packets"] > 50
+    assert up["retransmitted_frames"] >= up["recovered_packets"] > 50
+    assert up["order_wait_max_s"] > 0.5 > down["order_wait_max_s"] > 0
+    # Who repairs nothing says nothing of it.
+    assert "recovered_packets" not in ground
+    assert "recovered" not in bentpipe("run", lossy).stdout
 
 
 def test_a_relay_has_a_row_of_its_buffer_and_a_series(bentpipe: Bentpipe, tmp_path: Path) -> None:

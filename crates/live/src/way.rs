@@ -1,6 +1,6 @@
 //! A path that options describe: one link, a direction each.
 
-use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec, Schedule};
+use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,7 @@ impl Way {
             queue: self.queue,
             loss: self.loss.clone(),
             schedule: Schedule::default(),
+            repair: Repair::None,
         }
     }
 

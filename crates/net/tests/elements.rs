@@ -4,7 +4,7 @@ use bentpipe_net::{
     Carried, DirectionSetup, LinkId, LinkSetup, Lost, Meeting, Network, NodeId, Probe, Router, Topology,
 };
 use bentpipe_path::gateway::{Direction, GatewaySpec};
-use bentpipe_path::{Label, LinkConfig, LossSpec, QueueSpec, Schedule};
+use bentpipe_path::{Label, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::{Rate, Span, Time};
 
 /// A packet, and what gateways saw of it.
@@ -58,6 +58,7 @@ fn topology() -> Topology {
             queue: QueueSpec::Unlimited,
             loss: LossSpec::None,
             schedule: Schedule::default(),
+            repair: Repair::None,
         };
         let direction = DirectionSetup { link, gateway: None };
         LinkSetup { name: name.to_owned(), from, to, forward: direction.clone(), reverse: direction }

@@ -7,7 +7,7 @@ use bentpipe_net::{
     Topology,
 };
 use bentpipe_path::gateway::Direction;
-use bentpipe_path::{Label, LinkConfig, LossSpec, QueueSpec, Schedule};
+use bentpipe_path::{Label, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
@@ -70,6 +70,7 @@ fn topology() -> Topology {
             queue,
             loss: loss.clone(),
             schedule: Schedule::default(),
+            repair: Repair::None,
         };
         let direction = DirectionSetup { link, gateway: None };
         let (from, to) = (NodeId(from), NodeId(to));

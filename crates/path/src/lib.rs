@@ -17,8 +17,8 @@ pub use disorder::{Disorder, DisorderSpec};
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
 pub use invalid::InvalidValue;
 pub use link::{
-    Change, Fate, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats, Offered, PacketId, Passed,
-    Schedule, WaitQuantiles,
+    ArqSpec, Attempts, Change, Fate, FecSpec, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats,
+    Offered, PacketId, Passed, Repair, RepairStats, Schedule, WaitQuantiles,
 };
 pub use loss::{LossModel, LossSpec, packet_error_rate};
 pub use queue::*;

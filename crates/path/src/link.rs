@@ -1,9 +1,10 @@
 //! One direction of a link: a queue, a server and a pipe.
 //!
-//! Where the queue is first in, first out and nothing changes, the moment at which a packet leaves is known when it comes,
+//! Where the queue is first in, first out, nothing changes and no loss is repaired, the moment at which a packet leaves is known when it comes,
 //! and the link is computed in closed form. Otherwise it goes step by step (`served`). Both do the same where both can.
 
 mod pipe;
+mod repair;
 mod schedule;
 mod served;
 mod stats;
@@ -11,6 +12,7 @@ mod waits;
 
 use bentpipe_units::{Rate, Span, Time};
 
+pub use repair::{ArqSpec, Attempts, FecSpec, Repair, RepairStats};
 pub use schedule::{Change, InOutage, InvalidChange, Schedule};
 use served::Served;
 pub use stats::LinkStats;
@@ -46,6 +48,8 @@ pub struct LinkConfig {
     pub loss: LossSpec,
     /// How all this changes.
     pub schedule: Schedule,
+    /// What becomes of the packets that arrive damaged.
+    pub repair: Repair,
 }
 
 /// What became of a packet that was offered to a link.
@@ -139,7 +143,9 @@ impl Link {
     /// that is derived from it.
     pub fn new(config: &LinkConfig, stream: Stream) -> Link {
         match discipline(config, &stream) {
-            Discipline::OnArrival(gate) if config.schedule.0.is_empty() => Link::closed(config, gate, stream),
+            Discipline::OnArrival(gate) if config.schedule.0.is_empty() && config.repair == Repair::None => {
+                Link::closed(config, gate, stream)
+            }
             other => Link::with_queue(config, queue(config, other), stream),
         }
     }

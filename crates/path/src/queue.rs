@@ -95,6 +95,8 @@ schemes! {
     Codel(codel::CodelOptions),
     /// Fair queueing with controlled delay.
     FqCodel(fq_codel::FqCodelOptions),
+    /// Deficit round robin.
+    Drr(drr::DrrOptions),
     /// Strict priority.
     Priority(priority::PriorityOptions),
 }
@@ -262,6 +264,8 @@ mod tests {
             r#"{"scheme":"rem","limit":"50 packets","phi":1.01,"interval":"10 ms","ecn":true}"#,
             r#"{"scheme":"codel","limit":"50 packets","target":"10 ms"}"#,
             r#"{"scheme":"fq-codel","limit":"50 packets","queues":16,"quantum":"300 B","ecn":false}"#,
+            r#"{"scheme":"drr","limit":"50 packets","quantum":"500 B","queues":16,"drop":"oldest"}"#,
+            r#"{"scheme":"drr","limit":"50 packets","alpha":2.0}"#,
             r#"{"scheme":"priority","limit":"50 packets"}"#,
         ] {
             let spec: QueueSpec = serde_json::from_str(json).unwrap();
@@ -297,6 +301,22 @@ mod tests {
             ),
             (r#"{"scheme":"fq-codel","queues":0}"#, "queues: expected 1 to 65536 queues, found 0"),
             (r#"{"scheme":"fq-codel","quantum":"0 B"}"#, "quantum: expected 1 B to 1 MiB, found 0 B"),
+            (
+                r#"{"scheme":"drr","limit":"9 packets","quantum":"2 MiB"}"#,
+                "quantum: expected 1 B to 1 MiB, found 2097152 B",
+            ),
+            (
+                r#"{"scheme":"drr","limit":"9 packets","queues":0}"#,
+                "queues: expected 1 to 65536 queues, found 0",
+            ),
+            (
+                r#"{"scheme":"drr","limit":"9 packets","alpha":0}"#,
+                "alpha: expected a number above 0 and at most 1e6, found 0",
+            ),
+            (
+                r#"{"scheme":"drr","limit":"9 packets","alpha":1,"drop":"oldest"}"#,
+                "drop: expected no alpha beside it, with which the buffer never fills up, found both",
+            ),
         ] {
             let spec: QueueSpec = serde_json::from_str(json).unwrap();
             assert_eq!(spec.validate().unwrap_err().to_string(), message);

@@ -2,7 +2,7 @@
 
 use bentpipe_path::{
     ActiveSpec, Fate, Label, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, QueueSpec, RedOptions,
-    RemOptions, Schedule, Stream,
+    RemOptions, Repair, Schedule, Stream,
 };
 use bentpipe_units::{Rate, Span, Time};
 
@@ -10,7 +10,15 @@ use bentpipe_units::{Rate, Span, Time};
 fn link(queue: QueueSpec, loss: LossSpec) -> Link {
     let (rate, delay) = (Rate::from_bps(8_000_000), Span::from_millis(10));
     Link::new(
-        &LinkConfig { rate, delay, efficiency: 1.0, queue, loss, schedule: Schedule::default() },
+        &LinkConfig {
+            rate,
+            delay,
+            efficiency: 1.0,
+            queue,
+            loss,
+            schedule: Schedule::default(),
+            repair: Repair::None,
+        },
         Stream::derive(1, "link"),
     )
 }

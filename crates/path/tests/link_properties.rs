@@ -5,7 +5,8 @@ mod common;
 use std::collections::VecDeque;
 
 use bentpipe_path::{
-    Fate, Label, Leaving, Link, LinkConfig, LinkStats, LossSpec, Offered, Passed, QueueSpec, Schedule, Stream,
+    Fate, Label, Leaving, Link, LinkConfig, LinkStats, LossSpec, Offered, Passed, QueueSpec, Repair,
+    Schedule, Stream,
 };
 use bentpipe_units::{Rate, Span, Time};
 use common::{losses, managed_queues, packets, queues};
@@ -19,7 +20,7 @@ prop_compose! {
         queue in queues(),
         loss in losses(),
     ) -> LinkConfig {
-        LinkConfig { rate: Rate::from_bps(bps), delay: Span::from_nanos(delay), efficiency, queue, loss, schedule: Schedule::default() }
+        LinkConfig { rate: Rate::from_bps(bps), delay: Span::from_nanos(delay), efficiency, queue, loss, schedule: Schedule::default(), repair: Repair::None }
     }
 }
 
@@ -190,6 +191,7 @@ proptest! {
             queue,
             loss: LossSpec::Packet { probability: 0.1 },
             schedule: Schedule::default(),
+            repair: Repair::None,
         };
         let mut passing = Link::new(&config, Stream::derive(seed, "link"));
         let mut plain = Link::new(&config, Stream::derive(seed, "link"));
@@ -242,6 +244,7 @@ proptest! {
             queue: QueueSpec::Unlimited,
             loss: LossSpec::None,
             schedule: Schedule::default(),
+            repair: Repair::None,
         };
         let mut ahead = Link::new(&config, Stream::derive(1, "link"));
         let mut plain = Link::new(&config, Stream::derive(1, "link"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use bentpipe_path::{Fate, Label, Link, LinkConfig, LossSpec, QueueSpec, Schedule, Stream};
+use bentpipe_path::{Fate, Label, Link, LinkConfig, LossSpec, QueueSpec, Repair, Schedule, Stream};
 use bentpipe_units::{Rate, Span, Time};
 
 fn drain(link: &mut Link, until: Time, trace: &mut String) {
@@ -29,6 +29,7 @@ fn a_satellite_link_with_bursts() {
             loss_in_good: 0.0,
         },
         schedule: Schedule::default(),
+        repair: Repair::None,
     };
     let mut link = Link::new(&config, Stream::derive(1, "link:satellite"));
     let mut trace = String::new();

@@ -1,6 +1,6 @@
 //! Links held against queueing theory.
 
-use bentpipe_path::{Label, Link, LinkConfig, LinkStats, LossSpec, QueueSpec, Schedule, Stream};
+use bentpipe_path::{Label, Link, LinkConfig, LinkStats, LossSpec, QueueSpec, Repair, Schedule, Stream};
 use bentpipe_units::{Rate, Span, Time};
 
 /// 1000 bytes at this rate are served in 1 ms.
@@ -15,6 +15,7 @@ fn poisson(rho: f64, queue: QueueSpec, packets: u32) -> LinkStats {
         queue,
         loss: LossSpec::None,
         schedule: Schedule::default(),
+        repair: Repair::None,
     };
     let mut link = Link::new(&config, Stream::derive(1, "link"));
     let mut arrivals = Stream::derive(1, "arrivals");

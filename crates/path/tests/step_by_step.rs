@@ -3,8 +3,8 @@
 mod common;
 
 use bentpipe_path::{
-    ActiveSpec, Change, CodelOptions, Fate, FqCodelOptions, InOutage, Label, Leaving, Link, LinkConfig,
-    LossSpec, Offered, Packets, PriorityOptions, QueueSpec, Schedule, Stream,
+    ActiveSpec, Change, CodelOptions, DrrOptions, Fate, FqCodelOptions, InOutage, Label, Leaving, Link,
+    LinkConfig, LossSpec, Offered, Packets, PriorityOptions, QueueSpec, Repair, Schedule, Stream, Victim,
 };
 use bentpipe_units::{Bytes, Rate, Span, Time};
 use common::{losses, managed_queues, packets, queues};
@@ -18,6 +18,7 @@ fn config(queue: QueueSpec, loss: LossSpec, schedule: Vec<Change>) -> LinkConfig
         queue,
         loss,
         schedule: Schedule(schedule),
+        repair: Repair::None,
     }
 }
 
@@ -96,9 +97,17 @@ fn disciplines() -> impl Strategy<Value = QueueSpec> {
     );
     let priority =
         (0_u32..40).prop_map(|limit| ActiveSpec::Priority(PriorityOptions { limit: Packets(limit) }));
+    let rounds =
+        (1_u32..40, 1_u64..3000, prop::option::of(1_u32..8), any::<bool>(), prop::option::of(0.1..9.0))
+            .prop_map(|(limit, quantum, queues, oldest, alpha)| {
+                let (limit, quantum) = (Packets(limit), Bytes::new(quantum));
+                let drop = oldest.then_some(Victim::Oldest);
+                ActiveSpec::Drr(DrrOptions { limit, quantum, queues, drop, alpha })
+            });
     prop_oneof![
         queues(),
         managed_queues(),
+        rounds.prop_map(QueueSpec::Active),
         codel.prop_map(QueueSpec::Active),
         fair.prop_map(QueueSpec::Active),
         priority.prop_map(QueueSpec::Active),

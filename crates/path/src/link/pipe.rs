@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 
 use bentpipe_units::{Span, Time};
 
+use super::repair::Frame;
 use crate::queue::Waiting;
 
 /// A packet between the ends of a link.
@@ -11,6 +12,8 @@ pub(super) struct Flying {
     pub(super) arrives: Time,
     /// Nobody will receive it.
     pub(super) corrupted: bool,
+    /// What repairs the link's losses knows of it.
+    pub(super) frame: Frame,
 }
 
 /// Packets under way, in the order of arrival.
@@ -27,6 +30,10 @@ impl Pipe {
         Pipe { delay, not_before: Time::ZERO, flying: VecDeque::new() }
     }
 
+    pub(super) fn delay(&self) -> Span {
+        self.delay
+    }
+
     /// Changes the delay of what is sent from now on. It may overtake what was sent before, or arrives behind it.
     pub(super) fn set_delay(&mut self, delay: Span, overtake: bool) {
         self.delay = delay;
@@ -36,11 +43,11 @@ impl Pipe {
     }
 
     /// The last bit of a packet is sent.
-    pub(super) fn send(&mut self, now: Time, packet: Waiting, corrupted: bool) {
+    pub(super) fn send(&mut self, now: Time, packet: Waiting, corrupted: bool, frame: Frame) {
         let arrives = (now + self.delay).max(self.not_before);
         self.not_before = arrives;
         let place = self.flying.partition_point(|other| other.arrives <= arrives);
-        self.flying.insert(place, Flying { packet, arrives, corrupted });
+        self.flying.insert(place, Flying { packet, arrives, corrupted, frame });
     }
 
     /// When the next packet arrives.

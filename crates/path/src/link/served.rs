@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use bentpipe_units::{Rate, Span, Time};
 
 use super::pipe::Pipe;
+use super::repair::{Frame, Repairer};
 use super::schedule::{InOutage, Step};
 use super::{Fate, Leaving, LinkConfig, Offered, PacketId, Sums, Waits};
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
@@ -39,6 +40,7 @@ pub(super) struct Served {
     outage: Option<InOutage>,
     steps: VecDeque<(Time, Step)>,
     pipe: Pipe,
+    repairer: Option<Box<Repairer>>,
     drops: Drops,
     loss: LossModel,
     stream: Stream,
@@ -78,6 +80,7 @@ impl Served {
             outage: None,
             steps: config.schedule.steps().into(),
             pipe: Pipe::new(config.delay),
+            repairer: Repairer::new(&config.repair),
             drops: Drops::default(),
             loss,
             stream,
@@ -117,6 +120,9 @@ impl Served {
         if !self.drops.packets.is_empty() {
             return self.tally.at;
         }
+        if let Some(since) = self.repairer.as_ref().and_then(|repairer| repairer.ready_since()) {
+            return since;
+        }
         self.next_step().min(self.pipe.next_time())
     }
 
@@ -125,9 +131,12 @@ impl Served {
         if let Some(Waiting { id, bytes, .. }) = self.drops.packets.pop_front() {
             return Some(Leaving { id, bytes, fate: Fate::Dropped });
         }
-        let flying = self.pipe.receive(now)?;
-        let Waiting { id, bytes, marked, .. } = flying.packet;
-        if flying.corrupted {
+        let (packet, whole) = match &mut self.repairer {
+            Some(repairer) => repairer.receive(now, &mut self.pipe)?,
+            None => self.pipe.receive(now).map(|flying| (flying.packet, !flying.corrupted))?,
+        };
+        let Waiting { id, bytes, marked, .. } = packet;
+        if !whole {
             self.tally.corrupted += 1;
             return Some(Leaving { id, bytes, fate: Fate::Damaged });
         }
@@ -138,11 +147,21 @@ impl Served {
 
     /// When the server has something to do. A change that meets nothing is made when the next packet comes.
     fn next_step(&self) -> Time {
-        if self.sending.is_none() && self.queue.packets() == 0 {
+        let due = self.due();
+        if self.sending.is_none() && self.queue.packets() == 0 && due == Time::NEVER {
             return Time::NEVER;
         }
         let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
-        self.sending.map_or(change, |sending| sending.ends.min(change))
+        match self.sending {
+            Some(sending) => sending.ends.min(change),
+            None if self.stands_still() => change,
+            None => due.min(change),
+        }
+    }
+
+    /// When a server that is idle then has something to send again, or parity.
+    fn due(&self) -> Time {
+        self.repairer.as_ref().map_or(Time::NEVER, |repairer| repairer.due())
     }
 
     fn stands_still(&self) -> bool {
@@ -152,13 +171,18 @@ impl Served {
     /// Does what is due by `now`, in order. A packet that ends when the link changes is sent as the link was.
     fn advance(&mut self, now: Time) {
         loop {
-            let ends = self.sending.map_or(Time::NEVER, |sending| sending.ends);
+            let idle = self.sending.is_none() && !self.stands_still();
+            let ends = match self.sending {
+                Some(sending) => sending.ends,
+                None if idle => self.due(),
+                None => Time::NEVER,
+            };
             let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
             if ends.min(change) > now || ends.min(change) == Time::NEVER {
                 return;
             }
             if ends <= change {
-                self.finish(ends);
+                if idle { self.begin(ends) } else { self.finish(ends) }
             } else if let Some((at, step)) = self.steps.pop_front() {
                 self.change(at, step);
             }
@@ -170,7 +194,10 @@ impl Served {
         let Some(Sending { packet, since, void, .. }) = self.sending.take() else { return };
         self.tally.busy += now.since(since);
         let lost = self.loss.lost(packet.bytes, &mut self.stream);
-        self.pipe.send(now, packet, lost || void);
+        match &mut self.repairer {
+            Some(repairer) => repairer.sent(now, packet, lost || void, &mut self.pipe),
+            None => self.pipe.send(now, packet, lost || void, Frame::default()),
+        }
         self.free_since = now;
         self.begin(now);
     }
@@ -178,9 +205,15 @@ impl Served {
     /// An idle server takes the next packet.
     fn begin(&mut self, now: Time) {
         self.add_up(now);
+        if let Some(packet) = self.repairer.as_mut().and_then(|repairer| repairer.ahead(now)) {
+            return self.send(now, packet);
+        }
         let next = self.queue.dequeue(now, &mut self.drops);
         self.count_drops();
         let Some(packet) = next else { return };
+        if let Some(repairer) = &mut self.repairer {
+            repairer.begins(now, &packet, self.rate);
+        }
         self.tally.begun += 1;
         let wait = now.since(packet.came);
         self.tally.waits += u128::from(wait.as_nanos());
@@ -188,6 +221,10 @@ impl Served {
             waits.add(wait);
         }
         self.tally.marked += u64::from(packet.marked);
+        self.send(now, packet);
+    }
+
+    fn send(&mut self, now: Time, packet: Waiting) {
         let left = u128::from(packet.bytes) * UNITS_A_BYTE;
         let void = self.outage.is_some();
         self.sending =
@@ -275,8 +312,11 @@ impl Served {
     }
 
     pub(super) fn in_flight_packets(&self) -> usize {
-        let waiting = self.queue.packets() as usize + usize::from(self.sending.is_some());
-        waiting + self.pipe.packets() + self.drops.packets.len()
+        let sent = match &self.repairer {
+            Some(repairer) => repairer.packets(),
+            None => usize::from(self.sending.is_some()) + self.pipe.packets(),
+        };
+        self.queue.packets() as usize + sent + self.drops.packets.len()
     }
 
     /// How long it has sent until `now`, and until when it goes on as things are.
@@ -305,13 +345,22 @@ impl Served {
             dropped: tally.dropped,
             early: tally.early,
             marked: tally.marked,
+            repair: self.repairer.as_ref().map(|repairer| repairer.sums()).unwrap_or_default(),
         };
         (sums, tally.max_waiting)
     }
 
-    /// From now on, with so many that wait.
-    pub(super) fn set_most_waiting(&mut self, waiting: u32) {
+    /// The longest wait for order, where losses are repaired.
+    pub(super) fn order_wait(&self) -> Option<Span> {
+        self.repairer.as_ref().map(|repairer| repairer.order_wait())
+    }
+
+    /// What is the most is so from now on, with so many that wait.
+    pub(super) fn forget_most(&mut self, waiting: u32) {
         self.tally.max_waiting = waiting;
+        if let Some(repairer) = &mut self.repairer {
+            repairer.forget_waits();
+        }
     }
 }
 

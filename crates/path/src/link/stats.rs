@@ -4,7 +4,8 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{DAMAGED, Link, WaitQuantiles, Waits};
+use super::repair::RepairSums;
+use super::{DAMAGED, Link, RepairStats, WaitQuantiles, Waits};
 
 /// What a link did from the start of a run to its end, or from where a measurement began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -21,7 +22,7 @@ pub struct LinkStats {
     pub early_dropped_packets: u64,
     /// Packets that the queue marked.
     pub marked_packets: u64,
-    /// Packets that arrived damaged.
+    /// Packets that arrived damaged, and that nothing repaired.
     pub corrupted_packets: u64,
     /// Time average of the number of packets waiting, the one being sent not counted.
     pub queue_mean_packets: f64,
@@ -34,6 +35,9 @@ pub struct LinkStats {
     /// How the waits are distributed.
     #[serde(flatten)]
     pub waits: WaitQuantiles,
+    /// How its losses were repaired, where they are.
+    #[serde(flatten)]
+    pub repair: Option<RepairStats>,
 }
 
 /// What cannot be told from the ring's numbers.
@@ -66,6 +70,7 @@ pub(super) struct Sums {
     pub(super) dropped: u64,
     pub(super) early: u64,
     pub(super) marked: u64,
+    pub(super) repair: RepairSums,
 }
 
 impl Sums {
@@ -83,6 +88,7 @@ impl Sums {
             dropped: self.dropped.saturating_sub(earlier.dropped),
             early: self.early.saturating_sub(earlier.early),
             marked: self.marked.saturating_sub(earlier.marked),
+            repair: self.repair.since(&earlier.repair),
         }
     }
 
@@ -100,6 +106,7 @@ impl Sums {
             queue_max_packets: most_waiting,
             queueing_delay_mean_s: share_of(self.waits, u128::from(self.taken)) * 1e-9,
             waits: WaitQuantiles::default(),
+            repair: None,
         }
     }
 }
@@ -125,7 +132,9 @@ impl Link {
         }
         let waits =
             self.waits().as_ref().map_or_else(WaitQuantiles::default, |waits| waits.quantiles(sums.taken));
-        LinkStats { waits, ..sums.stats(end.since(begin), most_waiting) }
+        let order_wait = self.served.as_ref().and_then(|served| served.order_wait());
+        let repair = order_wait.map(|wait| sums.repair.stats(wait));
+        LinkStats { waits, repair, ..sums.stats(end.since(begin), most_waiting) }
     }
 
     /// Also tells, from now on, how the waits of packets are distributed. One that a packet is offered with ahead of its time
@@ -146,7 +155,7 @@ impl Link {
         let waiting = self.queue_packets(now);
         self.before = Some(Box::new((now, self.sums(now).0)));
         match &mut self.served {
-            Some(served) => served.set_most_waiting(waiting),
+            Some(served) => served.forget_most(waiting),
             None => self.tally.max_waiting = waiting,
         }
         if let Some(waits) = self.waits() {
@@ -187,6 +196,7 @@ impl Link {
             dropped: tally.dropped,
             early: tally.early,
             marked: tally.marked,
+            repair: RepairSums::default(),
         };
         (sums, tally.max_waiting)
     }

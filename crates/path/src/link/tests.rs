@@ -9,6 +9,7 @@ fn config(queue: &str) -> LinkConfig {
         queue: queue.parse().unwrap(),
         loss: LossSpec::None,
         schedule: Schedule::default(),
+        repair: Repair::None,
     }
 }
 

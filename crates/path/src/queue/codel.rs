@@ -77,6 +77,10 @@ impl Line {
         Some(packet)
     }
 
+    pub(super) fn first(&self) -> Option<&Waiting> {
+        self.packets.front()
+    }
+
     pub(super) fn pop_last(&mut self) -> Option<Waiting> {
         let packet = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.bytes);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bentpipe_net::{DirectionSetup, LinkSetup, NodeId, Topology};
 use bentpipe_path::gateway::{FlowKey, GatewaySpec};
-use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Schedule};
+use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
 
@@ -110,6 +110,8 @@ pub struct DirectionSpec {
     pub queue: QueueSpec,
     /// What the link loses.
     pub loss: LossSpec,
+    /// How it repairs what it loses.
+    pub repair: Repair,
     /// How rate, delay and losses change, and when nothing gets through.
     pub schedule: Schedule,
     /// What lowers the windows of the connections that it carries.
@@ -125,6 +127,7 @@ impl DirectionSpec {
             queue: self.queue,
             loss: self.loss.clone(),
             schedule: self.schedule.clone(),
+            repair: self.repair,
         };
         DirectionSetup { link, gateway: self.gateway.clone() }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use bentpipe_path::{LossSpec, QueueSpec};
+use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Repair};
 use bentpipe_units::Rate;
 
 use super::error::{ScenarioError, expected_one_of, quoted};
@@ -137,6 +137,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         efficiency,
         queue: link.queue.unwrap_or_default(),
         loss: link.loss.clone().unwrap_or_default(),
+        repair: repair(link.arq, link.fec, &[])?,
         schedule: link.schedule.clone(),
         gateway: link.gateway.clone(),
     };
@@ -147,6 +148,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         efficiency: link.reverse.efficiency.unwrap_or(efficiency),
         queue: link.reverse.queue.unwrap_or(forward.queue),
         loss: link.reverse.loss.clone().unwrap_or_default(),
+        repair: repair(link.reverse.arq, link.reverse.fec, &["reverse"])?,
         schedule: link.reverse.schedule.clone(),
         gateway: link.reverse.gateway.clone(),
     };
@@ -154,10 +156,25 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
     Ok([forward, reverse])
 }
 
+fn fault(at: &[&'static str], keys: &[&'static str], message: String) -> Fault {
+    (at.iter().chain(keys).map(|key| Cow::Borrowed(*key)).collect(), message)
+}
+
+/// What a direction does about its losses.
+fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>, at: &[&'static str]) -> Result<Repair, Fault> {
+    match (arq, fec) {
+        (None, None) => Ok(Repair::None),
+        (Some(arq), None) => Ok(Repair::Arq(arq)),
+        (None, Some(fec)) => {
+            fec.validate().map_err(|wrong| fault(at, &["fec", wrong.key], wrong.message))?;
+            Ok(Repair::Fec(fec))
+        }
+        (Some(_), Some(_)) => Err(fault(at, &["fec"], "expected either arq or fec, found both".to_owned())),
+    }
+}
+
 fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Result<(), Fault> {
-    let fault = |keys: &[&'static str], message: String| {
-        (at.iter().chain(keys).map(|key| Cow::Borrowed(*key)).collect(), message)
-    };
+    let fault = |keys: &[&'static str], message: String| fault(at, keys, message);
     if let Some(message) = too_fast(direction.rate) {
         return Err(fault(&["rate"], message));
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{LossSpec, QueueSpec, Schedule};
+use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Schedule};
 use bentpipe_tcp::{Catalogue, Profile, RtoEstimator};
 use bentpipe_units::bounded::{Whole, above_zero, number_above, size};
 use bentpipe_units::{Bytes, Rate, Span};
@@ -20,7 +20,8 @@ use super::choices;
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
-    Choice, DelayedAckFile, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh, gateway, loss, steady,
+    Choice, DelayedAckFile, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh, arq, fec, gateway,
+    loss, steady,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -162,6 +163,12 @@ pub(crate) struct LinkFile {
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
+    /// How often frames that were lost are sent again; default not at all. Not with `fec`.
+    #[serde(default, deserialize_with = "arq")]
+    pub(crate) arq: Option<ArqSpec>,
+    /// Parity that is sent with the packets; default none. Not with `arq`.
+    #[serde(default, deserialize_with = "fec")]
+    pub(crate) fec: Option<FecSpec>,
     /// Changes of rate, delay and losses, and outages, from `from` to `to`; default none.
     #[serde(default)]
     pub(crate) schedule: Schedule,
@@ -173,8 +180,8 @@ pub(crate) struct LinkFile {
     pub(crate) reverse: ReverseFile,
 }
 
-/// The reverse direction of a link; what is not set is as forward, except that nothing is lost, nothing changes and no gateway
-/// guards it.
+/// The reverse direction of a link; what is not set is as forward, except that nothing is lost or repaired, nothing changes and
+/// no gateway guards it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReverseFile {
@@ -193,6 +200,12 @@ pub(crate) struct ReverseFile {
     /// What the link loses; default nothing.
     #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
+    /// How often frames that were lost are sent again; default not at all. Not with `fec`.
+    #[serde(default, deserialize_with = "arq")]
+    pub(crate) arq: Option<ArqSpec>,
+    /// Parity that is sent with the packets; default none. Not with `arq`.
+    #[serde(default, deserialize_with = "fec")]
+    pub(crate) fec: Option<FecSpec>,
     /// Changes of rate, delay and losses, and outages, this way; default none.
     pub(crate) schedule: Schedule,
     /// What lowers the windows of the connections that send this way; default nothing.

@@ -5,8 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use bentpipe_path::LossSpec;
 use bentpipe_path::gateway::GatewaySpec;
+use bentpipe_path::{ArqSpec, FecSpec, LossSpec};
 use bentpipe_tcp::Profile;
 use bentpipe_units::bounded::{Whole, size};
 use bentpipe_units::{Bytes, Span, Written, written_as_text};
@@ -37,6 +37,18 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Table<T> {
 /// A loss model.
 pub(crate) fn loss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LossSpec>, D::Error> {
     let table = Table { example: "{ model = \"packet\", probability = 1e-3 }", of: PhantomData };
+    deserializer.deserialize_map(table).map(Some)
+}
+
+/// How lost frames are sent again.
+pub(crate) fn arq<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ArqSpec>, D::Error> {
+    let table = Table { example: "{ attempts = 3 }", of: PhantomData };
+    deserializer.deserialize_map(table).map(Some)
+}
+
+/// Parity that is sent with packets.
+pub(crate) fn fec<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FecSpec>, D::Error> {
+    let table = Table { example: "{ model = \"packets\", data = 20, parity = 4 }", of: PhantomData };
     deserializer.deserialize_map(table).map(Some)
 }
 

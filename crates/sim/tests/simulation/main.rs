@@ -13,6 +13,7 @@ mod matrix;
 mod queues;
 mod registered;
 mod relays;
+mod repairs;
 mod series;
 mod transactions;
 mod udp;

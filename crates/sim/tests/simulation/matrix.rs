@@ -1,10 +1,11 @@
-//! Every variant and every slow start through every queue, gateway, change and model of loss: nobody stalls, nobody is above a bound, and
-//! every byte comes once. Schemes of the catalogue enter by themselves; a queue, a gateway, a model or a change without a case fails.
+//! Every variant and every slow start through every queue, gateway, change, model of loss and repair of it: nobody stalls, nobody is above a bound, and
+//! every byte comes once. Schemes of the catalogue enter by themselves; a queue, a gateway, a model, a
+//! repair or a change without a case fails.
 
 use std::collections::BTreeSet;
 
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{ActiveSpec, Change, InOutage, LossSpec};
+use bentpipe_path::{ActiveSpec, ArqSpec, Attempts, Change, FecSpec, InOutage, LossSpec, Repair};
 use bentpipe_sim::{RunResult, scenario};
 use bentpipe_tcp::{Catalogue, Profile};
 
@@ -26,7 +27,7 @@ const GATEWAYS: [&str; 7] = [
     r#"{ scheme = "xcp", limited = "scale", longest_interval = "100 ms" }"#,
 ];
 
-const QUEUES: [&str; 12] = [
+const QUEUES: [&str; 15] = [
     r#""3 packets""#,
     r#""30 packets""#,
     r#""20 kB""#,
@@ -38,6 +39,9 @@ const QUEUES: [&str; 12] = [
     r#"{ scheme = "codel", limit = "30 packets", ecn = true }"#,
     r#"{ scheme = "fq-codel", limit = "30 packets", ecn = false }"#,
     r#"{ scheme = "fq-codel", limit = "30 packets" }"#,
+    r#"{ scheme = "drr", limit = "30 packets" }"#,
+    r#"{ scheme = "drr", limit = "30 packets", quantum = "300 B", queues = 4, drop = "oldest" }"#,
+    r#"{ scheme = "drr", limit = "30 packets", alpha = 1 }"#,
     r#"{ scheme = "priority", limit = "30 packets" }"#,
 ];
 
@@ -51,6 +55,15 @@ const LOSSES: [&str; 9] = [
     r#"{ model = "drop", packets = [12, 14, 16, 30, 31, 32, 33, 34, 35, 36], at_least = "200 B" }"#,
     r#"{ model = "gilbert-elliott", good_to_bad = 0.01, bad_to_good = 0.5 }"#,
     r#"{ model = "gilbert-elliott", good_to_bad = 0.002, bad_to_good = 0.1, loss_in_bad = 0.5, loss_in_good = 0.001 }"#,
+];
+
+const REPAIRS: [&str; 6] = [
+    "arq = { attempts = 1 }",
+    "arq = { attempts = 3, turnaround = \"10 ms\" }",
+    "arq = { attempts = \"unlimited\" }",
+    "arq = { attempts = \"unlimited\", in_order = false }",
+    r#"fec = { model = "packets", data = 20, parity = 4 }"#,
+    r#"fec = { model = "packets", data = 4, parity = 2, wait = "5 ms", in_order = false }"#,
 ];
 
 /// Changes of the satellite link, with the least delay in seconds and the highest rate in bits a second that it ever has.
@@ -178,6 +191,27 @@ fn every_variant_comes_through_every_change_and_loss() {
 }
 
 #[test]
+fn every_variant_comes_through_every_repair() {
+    let mut recovered = [0; REPAIRS.len()];
+    for (tcp, flow) in variants() {
+        for (number, repair) in REPAIRS.iter().enumerate() {
+            for loss in LOSSES {
+                let text = satellite("[]", &format!("{loss}\n{repair}"), &tcp, &flow);
+                let result = run(&text, [0.25, 0.5, 2e6], 150.0);
+                let stats = result.links[0].stats.repair.unwrap_or_else(|| panic!("{text}"));
+                recovered[number] += stats.recovered_packets;
+            }
+            run(
+                &satellite(SCHEDULES[7].0, &format!("{}\n{repair}", LOSSES[2]), &tcp, &flow),
+                [0.25, 0.5, 2e6],
+                150.0,
+            );
+        }
+    }
+    assert!(recovered[0] == 0 && recovered[1..].iter().all(|packets| *packets > 0), "{recovered:?}");
+}
+
+#[test]
 fn every_recovery_serves_every_control_under_every_profile() {
     for profile in Profile::ALL {
         for pair in pairs() {
@@ -207,6 +241,20 @@ fn no_queue_gateway_model_or_change_is_left_out() {
     assert_eq!(named(&GATEWAYS, "scheme"), all(GatewaySpec::SCHEMES));
     let models: BTreeSet<String> = LossSpec::MODELS.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(named(&LOSSES, "model"), models);
+    let mut repaired = [false; 4];
+    for repair in REPAIRS {
+        let scenario = read(&satellite("[]", &format!("{}\n{repair}", LOSSES[0]), "", ""));
+        // A kind that is new does not compile.
+        match scenario.links[0].forward.repair {
+            Repair::None => {}
+            Repair::Arq(ArqSpec { attempts: Attempts::AtMost(_), .. }) => repaired[0] = true,
+            Repair::Arq(ArqSpec { attempts: Attempts::Unlimited, in_order, .. }) => {
+                repaired[if in_order { 1 } else { 2 }] = true;
+            }
+            Repair::Fec(FecSpec::Packets { .. }) => repaired[3] = true,
+        }
+    }
+    assert_eq!(repaired, [true; 4]);
     let mut seen = [false; 7];
     for (schedule, ..) in SCHEDULES {
         let scenario = read(&satellite(schedule, LOSSES[0], "", ""));

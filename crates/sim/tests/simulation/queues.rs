@@ -130,6 +130,34 @@ fn fair_queues_give_each_flow_its_share_and_lose_nothing_of_a_thin_one() {
 }
 
 #[test]
+fn round_robin_gives_each_flow_its_share_whoever_has_the_larger_packets() {
+    for more in ["", ", alpha = 1", ", quantum = \"300 B\", drop = \"oldest\""] {
+        let result = bloated(&format!("{{ scheme = \"drr\", limit = \"100 packets\"{more} }}"), "", 0);
+        assert!(result.flows[4].datagrams_sent > 2900 && result.flows[4].datagrams_lost == 0, "{more}");
+        let queue = &result.links[0].stats;
+        assert!(queue.utilization > 0.95, "{more} {queue:?}");
+        // Thresholds drop while there is room, and the longest queue loses when there is none.
+        let thresholds = more.contains("alpha");
+        assert_eq!(queue.early_dropped_packets, if thresholds { queue.dropped_packets } else { 0 });
+        assert_eq!(queue.queue_max_packets < 100, thresholds, "{queue:?}");
+        let bytes: Vec<u64> = result.flows[..4].iter().map(|flow| flow.bytes_delivered).collect();
+        let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
+        assert!(*most as f64 / (*least as f64) < 1.05, "{more} {bytes:?}");
+    }
+    // A flood of 8 Mbit/s beside a TCP, which has half of the link all the same, and nearly nothing without turns.
+    let flooded = |queue: &str| {
+        let link = format!("rate = \"8 Mbit/s\"\ndelay = \"20 ms\"\nqueue = {queue}");
+        let flood =
+            "[flows.flood]\nfrom = \"a\"\nto = \"b\"\napp = \"cbr\"\nrate = \"8 Mbit/s\"\npacket = \"500 B\"";
+        let text =
+            format!("duration = \"60 s\"\n{}{flood}\n", one_flow(&link, "receive_window = \"1 MB\"", ""));
+        simulate(&text, 1).flows[0].goodput_bps
+    };
+    let (fair, fifo) = (flooded("{ scheme = \"drr\", limit = \"100 packets\" }"), flooded("\"100 packets\""));
+    assert!((3.7e6..4e6).contains(&fair) && fifo < 1e6, "{fair} and {fifo}");
+}
+
+#[test]
 fn a_higher_class_goes_first() {
     let priority = "{ scheme = \"priority\", limit = \"100 packets\" }";
     let (urgent, equal) = (bloated(priority, "", 5), bloated(priority, "", 0));
