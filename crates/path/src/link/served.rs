@@ -1,12 +1,10 @@
 //! A link step by step: a queue that decides when a packet comes and when one leaves, a server whose rate may change under
 //! the packet that it sends, and a pipe whose delay may change under those that are in it.
 
-use std::collections::VecDeque;
-
 use bentpipe_units::{Rate, Span, Time};
 
 use super::pipe::Pipe;
-use super::schedule::{InOutage, Step};
+use super::schedule::{InOutage, Step, Steps};
 use super::{Fate, Leaving, LinkConfig, Offered, PacketId, Sums, Waits};
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
 use crate::{LossModel, Stream};
@@ -37,7 +35,7 @@ pub(super) struct Served {
     rate: Rate,
     efficiency: f64,
     outage: Option<InOutage>,
-    steps: VecDeque<(Time, Step)>,
+    steps: Steps,
     pipe: Pipe,
     drops: Drops,
     loss: LossModel,
@@ -76,7 +74,7 @@ impl Served {
             rate: config.rate.scaled(config.efficiency),
             efficiency: config.efficiency,
             outage: None,
-            steps: config.schedule.steps().into(),
+            steps: Steps::of(&config.schedule),
             pipe: Pipe::new(config.delay),
             drops: Drops::default(),
             loss,
@@ -141,7 +139,7 @@ impl Served {
         if self.sending.is_none() && self.queue.packets() == 0 {
             return Time::NEVER;
         }
-        let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
+        let change = self.steps.next_time();
         self.sending.map_or(change, |sending| sending.ends.min(change))
     }
 
@@ -153,13 +151,13 @@ impl Served {
     fn advance(&mut self, now: Time) {
         loop {
             let ends = self.sending.map_or(Time::NEVER, |sending| sending.ends);
-            let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
+            let change = self.steps.next_time();
             if ends.min(change) > now || ends.min(change) == Time::NEVER {
                 return;
             }
             if ends <= change {
                 self.finish(ends);
-            } else if let Some((at, step)) = self.steps.pop_front() {
+            } else if let Some((at, step)) = self.steps.pop() {
                 self.change(at, step);
             }
         }
