@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod rows;
+mod written;
 
 use std::path::Path;
 

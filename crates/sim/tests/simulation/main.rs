@@ -14,6 +14,7 @@ mod queues;
 mod registered;
 mod relays;
 mod series;
+mod traces;
 mod transactions;
 mod udp;
 mod video;

@@ -241,6 +241,33 @@ fn the_whole_text_of_a_scenario_needs_no_file() {
     assert_eq!(other.links[0].forward.schedule.0[0].rate, Some(Rate::from_bps(5_000_000)));
 }
 
+#[test]
+fn a_link_is_written_as_the_trace_that_it_follows() {
+    let text = "time_s,delay_s,rate_bps,loss\n0,0.25,2000000,0\n1,0.25,0,0\n1.5,0.25,2000000,0.5\n4,0.25,2000000,0\n";
+    let scenario = read("\"x.csv\"", text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(scenario.trace("s", "csv").as_deref(), Ok(text));
+    let repeated =
+        read("{ file = \"x.csv\", repeat = true }", text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(repeated.trace("s", "csv").as_deref(), Ok(text));
+    let plain = "time_s,delay_s,rate_bps,loss\n0,0.01,1000000,0\n";
+    assert_eq!(scenario.trace("s/reverse", "csv").as_deref(), Ok(plain));
+    // A megabit a second is a packet in 12 ms.
+    let timed = BASE.replace("[links.s]", "duration = \"30 ms\"\n[links.s]");
+    let none = |_: &std::path::Path| Err(String::new());
+    let timed = parse_with("s.toml", &timed, &[], &none, &Catalogue::default());
+    let timed = timed.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(timed.trace("s", "mahimahi").as_deref(), Ok("12\n24\n"));
+    assert_eq!(
+        scenario.trace("t", "csv"),
+        Err("expected a link, or its name with /reverse (s), found \"t\"; did you mean \"s\"?".to_owned())
+    );
+    assert_eq!(
+        scenario.trace("s", "pcap"),
+        Err("expected a format of traces (csv, mahimahi), found \"pcap\"".to_owned())
+    );
+    assert!(scenario.trace("s", "mahimahi").is_err_and(|error| error.starts_with("expected a duration")));
+}
+
 /// Texts that look like traces.
 fn texts() -> impl Strategy<Value = String> {
     let cell = prop_oneof![
@@ -293,6 +320,31 @@ proptest! {
                 prop_assert!(line.starts_with("x.csv:") && !line.contains('\n'), "{}", line);
             }
         }
+    }
+
+    /// What is written of a link is a trace that comes to the same.
+    #[test]
+    fn what_is_written_is_read_as_the_same(
+        rows in prop::collection::vec((1_u64..5000, 0_u64..4, 0_u64..4, 0_u32..4), 2..20),
+        repeat: bool,
+    ) {
+        let mut at = 0;
+        let text = rows.iter().map(|(gap, rate, delay, loss)| {
+            let row = format!("{at}e-3,{delay},{}e6,{}\n", rate, f64::from(*loss) / 4.0);
+            at += gap;
+            row
+        });
+        let text: String = ["time_s,delay_s,rate_bps,loss\n".to_owned()].into_iter().chain(text).collect();
+        let trace = format!("{{ file = \"x.csv\", repeat = {repeat} }}");
+        let first = read(&trace, &text).unwrap_or_else(|error| panic!("{error}"));
+        let written = first.trace("s", "csv").unwrap_or_else(|error| panic!("{error}"));
+        let again = read(&trace, &written).unwrap_or_else(|error| panic!("{error}"));
+        prop_assert_eq!(again.trace("s", "csv"), Ok(written));
+        let [one, other] = [&first, &again].map(|scenario| {
+            let changes = scenario.links[0].forward.schedule.0.iter();
+            changes.map(|change| (change.at, change.outage)).filter(|(_, outage)| outage.is_some()).collect::<Vec<_>>()
+        });
+        prop_assert_eq!(one, other);
     }
 
     /// As many bytes as the opportunities say, whenever one looks on a whole millisecond.
