@@ -9,7 +9,7 @@ import click
 
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
-from bentpipe.options import Command, File, Whole, command_line, set_option
+from bentpipe.options import Command, File, Whole, command_line, json_option, set_option
 from bentpipe.terminal import print_json
 
 _DAY_S, _STORM_S = 86_400.0, 7200.0
@@ -113,7 +113,7 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
 @click.option("--seed", type=Whole(0, 2**53 - 1), default=1, show_default=True, help="Of the series.")
 @click.option("--plot", type=File(), metavar="FILE", help="Draw the series into a .png or .svg file.")
 @click.option("--trace", type=File(), metavar="FILE", help="Write a CSV that a link's trace = reads.")
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+@json_option
 def fade(
     place: str, seed: int, plot: Path | None, trace: Path | None, *, as_json: bool, **given: Any
 ) -> None:

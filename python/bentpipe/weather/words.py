@@ -32,7 +32,13 @@ def print_fade(found: Fade, name: str, to: Console) -> None:
     worst = max(series["rain_db"])
     spells = list(found.spells())
     table = new_table(
-        "in time", "most rain", "carries data", "spells without", "longest", "mean rate of 1500-byte packets", "changes"
+        "in time",
+        "most rain",
+        "carries data",
+        "spells without",
+        "longest",
+        "mean rate of 1500-byte packets",
+        "changes",
     )
     table.add_row(
         f"{seconds(request['duration_s'])}, seed {request['seed']}",

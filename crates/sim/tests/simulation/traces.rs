@@ -23,7 +23,7 @@ fn a_trace_does_what_the_same_schedule_does() {
     let (one, other) = (run(schedule), run(&trace));
     // The first row of the trace says that nothing is lost, which is so.
     let numbers = |result: &bentpipe_sim::RunResult| {
-        (result.flows[0].finish_s, result.flows[0].retransmitted_segments, result.links[0].stats.clone())
+        (result.flows[0].finish_s, result.flows[0].retransmitted_segments, result.links[0].stats)
     };
     assert_eq!(numbers(&one), numbers(&other));
     assert!(one.flows[0].retransmitted_segments > 0 && one.flows[0].bytes_delivered == 5_000_000);
