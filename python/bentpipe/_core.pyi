@@ -119,6 +119,15 @@ class Scenario:
         What the file extends and the settings are in it, and it names no other file.
         """
 
+    def trace(self, direction: str, form: str) -> str:
+        """Give what a direction of a link is over the run, as the text of a trace: ``csv`` or ``mahimahi``.
+
+        Raises
+        ------
+        ValueError
+            There is no such link, or no such trace of it.
+        """
+
     def series(
         self,
     ) -> tuple[list[str], list[tuple[str, str]], list[str], list[tuple[str, str]], list[str]]:
@@ -522,6 +531,25 @@ def slant_range(
 
 def slant_range_at_elevation(model: str, elevation_deg: float) -> tuple[float, float]:
     """Give distance in km and delay in s, one way, to a geostationary satellite at that elevation."""
+
+def fade(request: str) -> str:
+    """Give what rain does to a satellite link, in a year and in time; request and answer are JSON.
+
+    Raises
+    ------
+    ValueError
+        A number is one that the models are not for: ``key: expected …``.
+    """
+
+def places() -> list[tuple[str, float, float, float, float, float, float]]:
+    """Give the places that have a name.
+
+    Each with latitude and longitude in degrees, heights of ground and rain in km, the rain rate exceeded for
+    0.01 % of an average year in mm/h, and the share of it in which it rains, in percent.
+    """
+
+def rain_height(latitude_deg: float) -> float:
+    """Give the height of rain in km above the sea by latitude alone (ITU-R P.839-2)."""
 
 def emulate(
     scenario: Scenario,

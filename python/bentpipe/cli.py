@@ -27,6 +27,7 @@ from bentpipe.own import controls_in, controls_option
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
 from bentpipe.terminal import prepare, print_json
+from bentpipe.weather import command as weather
 
 if TYPE_CHECKING:
     from bentpipe.finished import Cache
@@ -421,7 +422,7 @@ def _cut_short(run: Mapping[str, Any]) -> float | None:
     return ended if isinstance(ended, float) else None
 
 
-for command in (compare, live, sweeps.sweep, sweeps.show):
+for command in (compare, live, sweeps.sweep, sweeps.show, weather.fade, weather.trace):
     cli.add_command(command)
 
 

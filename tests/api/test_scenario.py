@@ -13,7 +13,7 @@ from conftest import LOSSY, SCENARIOS
 SCENARIO = bp.Scenario.from_toml(LOSSY + 'variant = "sack"\n')
 
 
-@pytest.mark.parametrize("name", ["demo.toml", "leo-handover.toml", "multimedia.toml", "rain.toml"])
+@pytest.mark.parametrize("name", ["demo.toml", "leo-handover.toml", "multimedia.toml", "cloud.toml"])
 def test_a_dictionary_is_the_same_scenario(name: str) -> None:
     scenario = bp.Scenario.load(SCENARIOS / name)
     again = bp.Scenario.from_dict(scenario.to_dict())

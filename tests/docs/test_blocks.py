@@ -138,6 +138,8 @@ def prepare(arguments: list[str], folder: Path) -> None:
             [str(Path(sys.executable).with_name("bentpipe")), "run", "mine.toml", "--out", "other-result"],
             folder,
         )
+    if "scenarios/" in " ".join(arguments) and not (folder / "scenarios").exists():
+        (folder / "scenarios").symlink_to(ROOT / "scenarios")
     if "hybla.py" in arguments:
         (text,) = (block.text for block in blocks("docs/researcher.md") if block.language == "python")
         (folder / "hybla.py").write_text(text)

@@ -57,7 +57,7 @@ impl Stream {
     }
 
     /// Standard normal: the cosine half of Box and Muller (1958).
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
         radius * libm::cos(2.0 * PI * self.uniform())
     }

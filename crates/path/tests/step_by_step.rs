@@ -138,6 +138,7 @@ fn schedules() -> impl Strategy<Value = Vec<Change>> {
                     loss,
                     outage: outage.map(|(time, _)| Span::from_nanos(time)),
                     waiting: outage.map(|(_, lose)| if lose { InOutage::Lose } else { InOutage::Hold }),
+                    repeat: None,
                 };
                 at += change.outage.unwrap_or_default();
                 change
@@ -226,6 +227,7 @@ const NO_CHANGE: Change = Change {
     loss: None,
     outage: None,
     waiting: None,
+    repeat: None,
 };
 
 /// What becomes of packets of 1000 bytes, 1 ms each, that all come at 0: when each arrives in µs, and whether whole.
@@ -312,7 +314,7 @@ fn the_delays_of_a_schedule_are_none_while_nothing_gets_through() {
     let outage = |us, waiting| Change { at: at(us), outage: Some(at(500)), waiting, ..NO_CHANGE };
     let slower = Change { at: at(5500), rate: Some(Rate::from_bps(1)), ..NO_CHANGE };
     let schedule = Schedule(vec![outage(1000, None), nearer, outage(4000, Some(InOutage::Lose)), slower]);
-    let delays = schedule.delays(at(5000)).into_iter();
+    let delays = schedule.delays(at(5000), Time::ZERO).into_iter();
     let delays: Vec<_> = delays.map(|(at, delay)| (at.as_nanos() / 1000, delay)).collect();
     let expected =
         [(1000, None), (1500, Some(at(5000))), (2000, Some(at(1000))), (4000, None), (4500, Some(at(1000)))];
@@ -320,9 +322,55 @@ fn the_delays_of_a_schedule_are_none_while_nothing_gets_through() {
 }
 
 #[test]
+fn a_schedule_that_repeats_begins_anew() {
+    let slow = Change { at: at(2000), rate: Some(Rate::from_bps(4_000_000)), ..NO_CHANGE };
+    let fast = Change { at: at(0), rate: Some(Rate::from_bps(8_000_000)), ..NO_CHANGE };
+    let again = Change { at: at(4000), repeat: Some(true), ..NO_CHANGE };
+    // Of each 4 ms, 2 at 1 ms a packet and 2 at 2 ms a packet, and 5 ms on the way.
+    let arrived: Vec<u64> = arrivals(vec![fast, slow, again], 9).into_iter().map(|(_, at, _)| at).collect();
+    assert_eq!(arrived, [6000, 7000, 9000, 10_000, 11_000, 13_000, 14_000, 15_000, 17_000]);
+}
+
+#[test]
+fn an_outage_that_repeats_may_end_where_the_schedule_does() {
+    let outage = Change { at: at(1000), outage: Some(at(1000)), ..NO_CHANGE };
+    let again = Change { at: at(2000), repeat: Some(true), ..NO_CHANGE };
+    let schedule = Schedule(vec![outage.clone(), again.clone()]);
+    assert_eq!(schedule.validate(), Ok(()));
+    let arrived: Vec<u64> = arrivals(schedule.0.clone(), 3).into_iter().map(|(_, at, _)| at).collect();
+    assert_eq!(arrived, [6000, 8000, 10_000]);
+    let delays = schedule.delays(at(5), Time::ZERO + at(4000)).into_iter();
+    let delays: Vec<_> = delays.map(|(at, delay)| (at.as_nanos() / 1000, delay.is_some())).collect();
+    assert_eq!(delays, [(1000, false), (2000, true), (3000, false), (4000, true)]);
+    let changes: Vec<Span> = schedule.changes().take(3).map(|(at, _)| at).collect();
+    assert_eq!(changes, [at(1000), at(3000), at(5000)]);
+}
+
+proptest! {
+    /// A schedule that repeats does what the same changes do, written down one round after the other.
+    #[test]
+    fn a_round_is_like_the_one_before(changes in schedules(), rest in 1_u64..5_000_000, many in 1_u32..120) {
+        let end = changes.iter().map(|change| change.at + change.outage.unwrap_or_default()).max();
+        let period = end.unwrap_or_default() + Span::from_nanos(rest);
+        let mut written = Vec::new();
+        for round in 0..60 {
+            let later = |change: &Change| Change { at: change.at + period * round, ..change.clone() };
+            written.extend(changes.iter().map(later));
+        }
+        let again = Change { at: period, repeat: Some(true), ..NO_CHANGE };
+        let repeated: Vec<Change> = changes.into_iter().chain([again]).collect();
+        prop_assert_eq!(Schedule(repeated.clone()).validate(), Ok(()));
+        let (found, expected) = (arrivals(repeated, many), arrivals(written, many));
+        let told = expected.iter().take_while(|(_, at, _)| at * 1000 < period.as_nanos() * 60).count();
+        prop_assert_eq!(&found[..told], &expected[..told]);
+    }
+}
+
+#[test]
 fn impossible_schedules_name_the_change_and_the_key() {
     let change = |ms| Change { at: Span::from_millis(ms), rate: Some(Rate::from_bps(1)), ..NO_CHANGE };
     let outage = |ms, long| Change { outage: Some(Span::from_millis(long)), ..change(ms) };
+    let repeat = |ms| Change { at: Span::from_millis(ms), repeat: Some(true), ..NO_CHANGE };
     for (changes, place, message) in [
         (
             vec![change(5), change(5)],
@@ -355,6 +403,27 @@ fn impossible_schedules_name_the_change_and_the_key() {
             vec![Change { loss: Some(LossSpec::Packet { probability: 2.0 }), ..change(1) }],
             0,
             "loss.probability: expected a probability from 0 to 1, found 2",
+        ),
+        (
+            vec![change(1), repeat(2), change(3)],
+            1,
+            "repeat: expected it in the last change, found more behind it",
+        ),
+        (
+            vec![outage(1, 5), repeat(2)],
+            1,
+            "repeat: expected a time at or after the end of the last outage (6 ms), found 2 ms",
+        ),
+        (
+            vec![Change { repeat: Some(true), ..change(1) }],
+            0,
+            "repeat: expected no other key beside it than at, found one",
+        ),
+        (vec![repeat(0)], 0, "at: expected a time above zero, from which on it repeats, found 0 s"),
+        (
+            vec![Change { repeat: Some(false), ..NO_CHANGE }],
+            0,
+            "at: expected rate, delay, loss or outage beside it, found none",
         ),
     ] {
         let error = Schedule(changes).validate().unwrap_err();

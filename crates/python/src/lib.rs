@@ -7,6 +7,7 @@ mod live;
 mod numbers;
 mod own;
 mod series;
+mod weather;
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -118,6 +119,11 @@ impl Scenario {
     #[pyo3(signature = (seed = None))]
     fn toml(&self, seed: Option<u64>) -> String {
         self.scenario.toml(seed.unwrap_or(self.scenario.seed))
+    }
+
+    /// What a direction of a link is over the run, as the text of a trace in this format.
+    fn trace(&self, direction: &str, form: &str) -> PyResult<String> {
+        self.scenario.trace(direction, form).map_err(PyValueError::new_err)
     }
 
     /// The files that it was read from.
@@ -461,6 +467,8 @@ mod _core {
     use super::own::OwnControl;
     #[pymodule_export]
     use super::series::Points;
+    #[pymodule_export]
+    use super::weather::{fade, places, rain_height};
     #[pymodule_export]
     use super::{
         RunResult, Scenario, applications, check_quantity, columns, controls, engine_version, exchange,

@@ -143,8 +143,9 @@ fn leader(scenario: &Scenario, (from, to): (usize, usize)) -> Leader<'_> {
 /// Where routing is dynamic: the directions of links that have another delay from a time on, or carry nothing.
 fn changes(scenario: &Scenario, topology: &Topology) -> BTreeMap<Time, Vec<(LinkId, Option<Span>)>> {
     let mut changes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
     for (id, direction) in topology.directions().filter(|_| scenario.routing == Routing::Dynamic) {
-        for (at, delay) in direction.link.schedule.delays(direction.link.delay) {
+        for (at, delay) in direction.link.schedule.delays(direction.link.delay, end) {
             changes.entry(at).or_default().push((id, delay));
         }
     }

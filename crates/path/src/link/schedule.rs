@@ -1,5 +1,6 @@
 //! How a link changes while a run goes on.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use bentpipe_units::{Rate, Span, Time};
@@ -51,6 +52,9 @@ pub struct Change {
     /// With `outage`: what becomes of the packets that wait or come meanwhile; default "hold".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<InOutage>,
+    /// Whether the schedule begins anew at this time, as if that were 0 s, and so on; the last change alone, and nothing beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<bool>,
 }
 
 /// What becomes of packets in an outage.
@@ -101,30 +105,69 @@ impl Schedule {
                 );
             }
             up_again = change.outage.map_or(up_again, |outage| change.at + outage);
+            if change.repeats() {
+                if place + 1 < self.0.len() {
+                    return wrong(
+                        "repeat",
+                        "expected it in the last change, found more behind it".to_owned(),
+                    );
+                }
+                if change.at < up_again {
+                    let message = format!(
+                        "expected a time at or after the end of the last outage ({up_again}), found {}",
+                        change.at
+                    );
+                    return wrong("repeat", message);
+                }
+            }
         }
         Ok(())
     }
 
+    /// The time after which it begins anew, if it does.
+    pub fn period(&self) -> Option<Span> {
+        self.0.last().filter(|change| change.repeats()).map(|change| change.at)
+    }
+
+    /// The changes with their times, in order; endless where the schedule repeats.
+    pub fn changes(&self) -> impl Iterator<Item = (Span, &Change)> {
+        let period = self.period();
+        let rounds = (0_u64..).take(if period.is_some() { usize::MAX } else { 1 });
+        rounds.flat_map(move |round| {
+            let begins = period.unwrap_or_default() * round;
+            self.0.iter().filter(|change| !change.repeats()).map(move |change| (begins + change.at, change))
+        })
+    }
+
     /// When the delay changes, which is `delay` at first, or an outage begins or ends: the delay from then on, none while
-    /// nothing gets through.
-    pub fn delays(&self, mut delay: Span) -> Vec<(Time, Option<Span>)> {
-        let mut up = true;
-        let steps = self.steps().into_iter().filter_map(|(at, step)| {
+    /// nothing gets through. Where the schedule repeats, up to `end`.
+    pub fn delays(&self, mut delay: Span, end: Time) -> Vec<(Time, Option<Span>)> {
+        let (mut steps, mut up, mut found) = (Steps::of(self), true, Vec::new());
+        let last = self.period().map_or(Time::NEVER, |_| end);
+        while let Some((at, step)) = steps.pop().filter(|(at, _)| *at <= last) {
             match step {
                 Step::Delay(new, _) => delay = new,
                 Step::Down(_) => up = false,
                 Step::Up => up = true,
-                Step::Rate(_) | Step::Loss(_) => return None,
+                Step::Rate(_) | Step::Loss(_) => continue,
             }
-            Some((at, up.then_some(delay)))
-        });
-        steps.collect()
+            found.push((at, up.then_some(delay)));
+        }
+        found
     }
+}
 
-    /// What happens when, in order.
-    pub(super) fn steps(&self) -> Vec<(Time, Step)> {
+/// What happens to a link when, in order.
+#[derive(Debug)]
+pub(super) struct Steps {
+    next: VecDeque<(Time, Step)>,
+    period: Option<Span>,
+}
+
+impl Steps {
+    pub(super) fn of(schedule: &Schedule) -> Steps {
         let mut steps = Vec::new();
-        for change in &self.0 {
+        for change in &schedule.0 {
             let at = Time::ZERO + change.at;
             if let Some(rate) = change.rate {
                 steps.push((at, Step::Rate(rate)));
@@ -142,14 +185,44 @@ impl Schedule {
         }
         // Stable, and the end of an outage was put down before a later change at its time.
         steps.sort_by_key(|(at, _)| *at);
-        steps
+        Steps { next: steps.into(), period: schedule.period() }
+    }
+
+    /// When the next one is.
+    #[inline]
+    pub(super) fn next_time(&self) -> Time {
+        self.next.front().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// The next one, which comes again a period later where the schedule repeats.
+    pub(super) fn pop(&mut self) -> Option<(Time, Step)> {
+        let (at, step) = self.next.pop_front()?;
+        if let Some(period) = self.period {
+            self.next.push_back((at + period, step.clone()));
+        }
+        Some((at, step))
     }
 }
 
 impl Change {
+    fn repeats(&self) -> bool {
+        self.repeat == Some(true)
+    }
+
     fn validate(&self) -> Result<(), InvalidValue> {
         let wrong = |key, message: &str| Err(InvalidValue { key, message: message.to_owned() });
-        if self.rate.is_none() && self.delay.is_none() && self.loss.is_none() && self.outage.is_none() {
+        let none =
+            self.rate.is_none() && self.delay.is_none() && self.loss.is_none() && self.outage.is_none();
+        if self.repeats() {
+            return match (none, self.at) {
+                (false, _) => wrong("repeat", "expected no other key beside it than at, found one"),
+                (true, Span::ZERO) => {
+                    wrong("at", "expected a time above zero, from which on it repeats, found 0 s")
+                }
+                (true, _) => Ok(()),
+            };
+        }
+        if none {
             return wrong("at", "expected rate, delay, loss or outage beside it, found none");
         }
         if self.outage == Some(Span::ZERO) {

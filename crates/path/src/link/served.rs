@@ -1,13 +1,11 @@
 //! A link step by step: a queue that decides when a packet comes and when one leaves, a server whose rate may change under
 //! the packet that it sends, and a pipe whose delay may change under those that are in it.
 
-use std::collections::VecDeque;
-
 use bentpipe_units::{Rate, Span, Time};
 
 use super::pipe::Pipe;
 use super::repair::{Frame, Repairer};
-use super::schedule::{InOutage, Step};
+use super::schedule::{InOutage, Step, Steps};
 use super::{Fate, Leaving, LinkConfig, Offered, PacketId, Sums, Waits};
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
 use crate::{LossModel, Stream};
@@ -38,7 +36,7 @@ pub(super) struct Served {
     rate: Rate,
     efficiency: f64,
     outage: Option<InOutage>,
-    steps: VecDeque<(Time, Step)>,
+    steps: Steps,
     pipe: Pipe,
     repairer: Option<Box<Repairer>>,
     drops: Drops,
@@ -78,7 +76,7 @@ impl Served {
             rate: config.rate.scaled(config.efficiency),
             efficiency: config.efficiency,
             outage: None,
-            steps: config.schedule.steps().into(),
+            steps: Steps::of(&config.schedule),
             pipe: Pipe::new(config.delay),
             repairer: Repairer::new(&config.repair),
             drops: Drops::default(),
@@ -151,7 +149,7 @@ impl Served {
         if self.sending.is_none() && self.queue.packets() == 0 && due == Time::NEVER {
             return Time::NEVER;
         }
-        let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
+        let change = self.steps.next_time();
         match self.sending {
             Some(sending) => sending.ends.min(change),
             None if self.stands_still() => change,
@@ -177,13 +175,13 @@ impl Served {
                 None if idle => self.due(),
                 None => Time::NEVER,
             };
-            let change = self.steps.front().map_or(Time::NEVER, |(at, _)| *at);
+            let change = self.steps.next_time();
             if ends.min(change) > now || ends.min(change) == Time::NEVER {
                 return;
             }
             if ends <= change {
                 if idle { self.begin(ends) } else { self.finish(ends) }
-            } else if let Some((at, step)) = self.steps.pop_front() {
+            } else if let Some((at, step)) = self.steps.pop() {
                 self.change(at, step);
             }
         }

@@ -123,12 +123,12 @@ fn through(link: &LinkConfig, begin_s: f64, end_s: f64, bytes: u32) -> f64 {
         bits += speed(rate, whole) * (next_s - up_again_s.clamp(at_s, next_s));
         at_s = next_s;
     };
-    for change in &link.schedule.0 {
-        until(change.at.as_secs(), rate, whole, up_again_s);
+    for (at, change) in link.schedule.changes().take_while(|(at, _)| at.as_secs() < end_s) {
+        until(at.as_secs(), rate, whole, up_again_s);
         rate = change.rate.unwrap_or(rate);
         whole = kept(change).unwrap_or(whole);
         if let Some(outage) = change.outage {
-            up_again_s = (change.at + outage).as_secs();
+            up_again_s = (at + outage).as_secs();
         }
     }
     until(end_s, rate, whole, up_again_s);
@@ -187,6 +187,16 @@ mod tests {
             [[links.down.schedule]]\nat = \"5 s\"\nrate = \"1 Mbit/s\"\n";
         is(of(schedule, 0.0, 10.0), &["down"], 2.5e6 * 0.96);
         is(of(schedule, 2.5, 3.5), &["down"], 2.5e6 * 0.96);
+    }
+
+    #[test]
+    fn a_link_whose_changes_repeat_counts_each_round() {
+        // Of each 2 s, half at 1 and half at 3 Mbit/s; at the end half a second at 1.
+        let schedule = "[[links.down.schedule]]\nat = \"0 s\"\nrate = \"1 Mbit/s\"\n\
+            [[links.down.schedule]]\nat = \"1 s\"\nrate = \"3 Mbit/s\"\n\
+            [[links.down.schedule]]\nat = \"2 s\"\nrepeat = true\n";
+        is(of(schedule, 0.0, 10.0), &["down"], 2e6 * 0.96);
+        is(of(schedule, 7.0, 8.5), &["down"], 3.5e6 / 1.5 * 0.96);
     }
 
     #[test]

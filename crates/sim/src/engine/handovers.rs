@@ -53,8 +53,9 @@ pub(super) fn both_ways(
 fn changes(scenario: &Scenario) -> BTreeMap<Time, Vec<(LinkId, Option<Span>)>> {
     let mut changes: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let topology = scenario.topology();
+    let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
     for (id, direction) in topology.directions().filter(|_| scenario.routing == Routing::Dynamic) {
-        for (at, delay) in direction.link.schedule.delays(direction.link.delay) {
+        for (at, delay) in direction.link.schedule.delays(direction.link.delay, end) {
             changes.entry(at).or_default().push((id, delay));
         }
     }

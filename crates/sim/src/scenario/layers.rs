@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{ScenarioError, expected_one_of, quoted};
+use super::link_trace;
 use super::overrides;
 use super::parse::parse;
 use super::presets::PRESETS;
@@ -104,6 +105,7 @@ pub(crate) fn document(
     recorded::inline(&mut layers, &mut root, files)?;
     let mut document = Document { layers, root };
     overrides::apply(&mut document, overrides)?;
+    link_trace::inline(&mut document, files)?;
     Ok(document)
 }
 

@@ -9,6 +9,7 @@ mod depth;
 mod disk;
 mod error;
 mod layers;
+mod link_trace;
 mod model;
 mod names;
 mod network;

@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Repair};
+use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::Rate;
 
 use super::error::{ScenarioError, expected_one_of, quoted};
+use super::link_trace;
 use super::model::{DirectionSpec, LinkSpec};
 use super::names::{self, MAX_COPIES};
 use super::schema::LinkFile;
-use super::tree::Document;
+use super::tree::{Document, Place};
 
 /// Time is counted in nanoseconds, and above this rate a packet takes too few of them.
-const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
+pub(super) const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
 
 /// Packet numbers in the drop lists of all copies of a link together.
 const MAX_DROPS: usize = 10_000_000;
@@ -54,7 +55,8 @@ impl<'a> NetworkPlan<'a> {
                 let message = "expected {i} in from or to, so that each copy joins other nodes, found none";
                 return Err(fail(&["count"], message.to_owned()));
             }
-            let [forward, reverse] = directions(&link, copies).map_err(|(keys, message)| {
+            let schedules = schedules(at, &link, copies)?;
+            let [forward, reverse] = directions(&link, schedules, copies).map_err(|(keys, message)| {
                 let keys: Vec<&str> = keys.iter().map(Cow::as_ref).collect();
                 fail(&keys, message)
             })?;
@@ -129,7 +131,25 @@ impl<'a> NetworkPlan<'a> {
 /// The key below the link's own, and what is wrong with it.
 type Fault = (Vec<Cow<'static, str>>, String);
 
-fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Fault> {
+/// How each direction changes: as written, or as its trace has it.
+fn schedules(at: &Place<'_>, link: &LinkFile, copies: usize) -> Result<[Schedule; 2], ScenarioError> {
+    let efficiency = link.efficiency.unwrap_or(1.0);
+    let there = (at.below(&["trace"]), &link.trace, &link.schedule, efficiency);
+    let efficiency = link.reverse.efficiency.unwrap_or(efficiency);
+    let back = (at.below(&["reverse", "trace"]), &link.reverse.trace, &link.reverse.schedule, efficiency);
+    let schedule = |(at, trace, schedule, efficiency): (Place<'_>, &Option<_>, &Schedule, f64)| match trace {
+        Some(_) if !schedule.0.is_empty() => Err(at.error(&[], "expected a schedule or a trace, found both")),
+        Some(trace) => link_trace::schedule(&at, trace, efficiency, copies),
+        None => Ok(schedule.clone()),
+    };
+    Ok([schedule(there)?, schedule(back)?])
+}
+
+fn directions(
+    link: &LinkFile,
+    [there, back]: [Schedule; 2],
+    copies: usize,
+) -> Result<[DirectionSpec; 2], Fault> {
     let efficiency = link.efficiency.unwrap_or(1.0);
     let forward = DirectionSpec {
         rate: link.rate,
@@ -138,7 +158,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         queue: link.queue.unwrap_or_default(),
         loss: link.loss.clone().unwrap_or_default(),
         repair: repair(link.arq, link.fec, &[])?,
-        schedule: link.schedule.clone(),
+        schedule: there,
         gateway: link.gateway.clone(),
     };
     check(&forward, copies, &[])?;
@@ -149,7 +169,7 @@ fn directions(link: &LinkFile, copies: usize) -> Result<[DirectionSpec; 2], Faul
         queue: link.reverse.queue.unwrap_or(forward.queue),
         loss: link.reverse.loss.clone().unwrap_or_default(),
         repair: repair(link.reverse.arq, link.reverse.fec, &["reverse"])?,
-        schedule: link.reverse.schedule.clone(),
+        schedule: back,
         gateway: link.reverse.gateway.clone(),
     };
     check(&reverse, copies, &["reverse"])?;

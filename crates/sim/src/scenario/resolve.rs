@@ -11,7 +11,7 @@ use bentpipe_units::bounded::Whole;
 use super::app::{self, AppSpec};
 use super::choices::Choices;
 use super::error::{ScenarioError, quoted};
-use super::model::{FlowSpec, Scenario};
+use super::model::{FlowSpec, LinkSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::NetworkPlan;
 use super::relays::{self, Asked};
@@ -139,6 +139,12 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let routing = file.routing.map(|choice| choice.0).unwrap_or_default();
+    if let (Routing::Dynamic, None) = (routing, file.duration)
+        && let Some(link) = network.links.iter().find(|link| repeats(link))
+    {
+        let message = "expected a duration beside routing \"dynamic\" and the schedule that repeats of link";
+        return Err(top.error(&["duration"], format!("{message} {}, found none", quoted(&link.name))));
+    }
     let NetworkPlan { nodes, links, .. } = network;
     let seed = file.seed.map_or(1, Whole::get);
     let files = document.layers[1..].iter().filter_map(|layer| layer.file.clone()).collect();
@@ -157,6 +163,10 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         files,
         text,
     })
+}
+
+fn repeats(link: &LinkSpec) -> bool {
+    [&link.forward, &link.reverse].iter().any(|direction| direction.schedule.period().is_some())
 }
 
 fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::app::{KINDS, Kind};
 use super::choices;
+use super::link_trace::{self, TraceFile};
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
@@ -172,6 +173,9 @@ pub(crate) struct LinkFile {
     /// Changes of rate, delay and losses, and outages, from `from` to `to`; default none.
     #[serde(default)]
     pub(crate) schedule: Schedule,
+    /// A file that says how rate, delay and losses change, from `from` to `to`; not with `schedule`; default none.
+    #[schemars(schema_with = "link_trace::described")]
+    pub(crate) trace: Option<TraceFile>,
     /// What lowers the windows of the connections that send over the link; default nothing.
     #[serde(default, deserialize_with = "gateway")]
     pub(crate) gateway: Option<GatewaySpec>,
@@ -208,6 +212,9 @@ pub(crate) struct ReverseFile {
     pub(crate) fec: Option<FecSpec>,
     /// Changes of rate, delay and losses, and outages, this way; default none.
     pub(crate) schedule: Schedule,
+    /// A file that says how rate, delay and losses change this way; not with `schedule`.
+    #[schemars(schema_with = "link_trace::described")]
+    pub(crate) trace: Option<TraceFile>,
     /// What lowers the windows of the connections that send this way; default nothing.
     #[serde(default, deserialize_with = "gateway")]
     pub(crate) gateway: Option<GatewaySpec>,

@@ -175,6 +175,14 @@ impl<'a> Place<'a> {
         table.map(|(name, node)| (name.as_str(), self.below(&[name]), node)).collect()
     }
 
+    /// The error `message` about byte `at` of the text that `keys` lead to from here.
+    pub(crate) fn error_within(&self, keys: &[&'a str], at: usize, message: String) -> ScenarioError {
+        let nowhere = Origin { layer: 0, at: None };
+        let origin = self.below(keys).node().map_or(nowhere, |node| node.origin);
+        let origin = Origin { at: origin.at.map(|begins| begins + at), ..origin };
+        self.document.error_at(origin, &self.path, message)
+    }
+
     /// The error `message` about the value that `keys` lead to from here, at the line of its nearest ancestor when it is
     /// missing.
     pub(crate) fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {

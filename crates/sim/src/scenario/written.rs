@@ -16,6 +16,7 @@ use serde::de::{
 };
 
 use super::error::{expected_one_of, quoted};
+use super::link_trace::{Between, Format};
 use super::model::{InFlight, Routing};
 
 /// A kind of value that is a table only; serde would also take one from an array.
@@ -162,6 +163,8 @@ named! {
     Profile: "a profile", Profile::ALL.map(|profile| (profile.name(), profile));
     GrowthName: "what opens the window", [("per-ack", GrowthName::PerAck), ("bytes", GrowthName::Bytes)];
     Routing: "a routing", [("static", Routing::Static), ("dynamic", Routing::Dynamic)];
+    Format: "a format of traces", [("csv", Format::Csv), ("mahimahi", Format::Mahimahi)];
+    Between: "what holds between two rows", [("steps", Between::Steps), ("lines", Between::Lines)];
     InFlight: "what becomes of packets under way", [("deliver", InFlight::Deliver), ("lose", InFlight::Lose)];
 }
 

@@ -15,6 +15,7 @@ mod registered;
 mod relays;
 mod repairs;
 mod series;
+mod traces;
 mod transactions;
 mod udp;
 mod video;

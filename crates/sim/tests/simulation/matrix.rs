@@ -67,7 +67,7 @@ const REPAIRS: [&str; 6] = [
 ];
 
 /// Changes of the satellite link, with the least delay in seconds and the highest rate in bits a second that it ever has.
-const SCHEDULES: [(&str, f64, f64); 9] = [
+const SCHEDULES: [(&str, f64, f64); 10] = [
     ("[]", 0.25, 2e6),
     (r#"[{ at = "1500 ms", rate = "500 kbit/s" }, { at = "3 s", rate = "4 Mbit/s" }]"#, 0.25, 4e6),
     (r#"[{ at = "1500 ms", delay = "400 ms" }, { at = "3 s", delay = "100 ms" }]"#, 0.1, 2e6),
@@ -82,6 +82,11 @@ const SCHEDULES: [(&str, f64, f64); 9] = [
     (r#"[{ at = "1200 ms", outage = "5 s", waiting = "lose" }]"#, 0.25, 2e6),
     (
         r#"[{ at = "1 s", loss = { model = "packet", probability = 0.3 } }, { at = "2 s", loss = { model = "none" } }]"#,
+        0.25,
+        2e6,
+    ),
+    (
+        r#"[{ at = "0 s", rate = "2 Mbit/s" }, { at = "300 ms", rate = "500 kbit/s" }, { at = "500 ms", repeat = true }]"#,
         0.25,
         2e6,
     ),
@@ -255,12 +260,12 @@ fn no_queue_gateway_model_or_change_is_left_out() {
         }
     }
     assert_eq!(repaired, [true; 4]);
-    let mut seen = [false; 7];
+    let mut seen = [false; 8];
     for (schedule, ..) in SCHEDULES {
         let scenario = read(&satellite(schedule, LOSSES[0], "", ""));
         for change in &scenario.links[0].forward.schedule.0 {
             // A key that is new does not compile.
-            let Change { at: _, rate, delay, overtake, loss, outage, waiting } = change;
+            let Change { at: _, rate, delay, overtake, loss, outage, waiting, repeat } = change;
             let kinds = [
                 rate.is_some(),
                 delay.is_some(),
@@ -269,9 +274,10 @@ fn no_queue_gateway_model_or_change_is_left_out() {
                 outage.is_some(),
                 *waiting == Some(InOutage::Hold),
                 *waiting == Some(InOutage::Lose),
+                *repeat == Some(true),
             ];
             seen.iter_mut().zip(kinds).for_each(|(seen, kind)| *seen |= kind);
         }
     }
-    assert_eq!(seen, [true; 7]);
+    assert_eq!(seen, [true; 8]);
 }
