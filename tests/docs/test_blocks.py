@@ -138,9 +138,9 @@ def prepare(arguments: list[str], folder: Path) -> None:
             [str(Path(sys.executable).with_name("bentpipe")), "run", "mine.toml", "--out", "other-result"],
             folder,
         )
-    if "hybla.py" in arguments:
+    if "halfhybla.py" in arguments:
         (text,) = (block.text for block in blocks("docs/researcher.md") if block.language == "python")
-        (folder / "hybla.py").write_text(text)
+        (folder / "halfhybla.py").write_text(text)
 
 
 def run(command: list[str], folder: Path, given: str | None = None) -> None:
