@@ -150,6 +150,7 @@ impl Hybla {
     fn pace(&self, w: &mut Window) {
         if self.options.pacing && self.smoothed > 0.0 {
             w.pacing_rate = w.cwnd / self.smoothed;
+            w.send_quantum = w.smss;
         }
     }
 }
