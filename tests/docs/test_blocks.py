@@ -140,9 +140,9 @@ def prepare(arguments: list[str], folder: Path) -> None:
         )
     if "scenarios/" in " ".join(arguments) and not (folder / "scenarios").exists():
         (folder / "scenarios").symlink_to(ROOT / "scenarios")
-    if "hybla.py" in arguments:
+    if "halfhybla.py" in arguments:
         (text,) = (block.text for block in blocks("docs/researcher.md") if block.language == "python")
-        (folder / "hybla.py").write_text(text)
+        (folder / "halfhybla.py").write_text(text)
 
 
 def run(command: list[str], folder: Path, given: str | None = None) -> None:

@@ -39,7 +39,7 @@ def test_the_notebook_runs_from_a_link_to_its_pictures(tmp_path: Path) -> None:
     assert sum("text/html" in kind for kind in kinds) >= 4
     assert any("image/png" in kind for kind in kinds)
     table = pq.read_table(tmp_path / "sweep" / "rows.parquet")
-    assert set(table[CONTROL].to_pylist()) == {"standard", "cubic", "bbr3", "hybla"}
+    assert set(table[CONTROL].to_pylist()) == {"standard", "cubic", "bbr3", "halfhybla"}
     assert (tmp_path / "goodput.svg").stat().st_size > 10_000
     assert_reports(tmp_path)
 
@@ -56,7 +56,7 @@ def assert_reports(folder: Path) -> None:
 def test_the_same_in_the_shell_in_five_commands(bentpipe: Bentpipe, tmp_path: Path) -> None:
     (link,), (control,) = blocks("toml"), blocks("python")
     (tmp_path / "link.toml").write_text(link)
-    (tmp_path / "hybla.py").write_text(control)
+    (tmp_path / "halfhybla.py").write_text(control)
     commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
     assert len(commands) == 5
     told = []
@@ -65,15 +65,15 @@ def test_the_same_in_the_shell_in_five_commands(bentpipe: Bentpipe, tmp_path: Pa
         result = bentpipe(*arguments)
         assert (program, result.returncode) == ("bentpipe", 0), result.stderr
         told.append(result.stdout)
-    assert "hybla is limited most by: " in told[1]
+    assert "halfhybla is limited most by: " in told[1]
     table = pq.read_table(tmp_path / "sweep" / "rows.parquet", filters=[("kind", "=", "flow")])
     assert (table.num_rows, table["error"].null_count) == (240, 240)
     about = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
-    assert list(about["controls"]) == ["hybla"]
+    assert list(about["controls"]) == ["halfhybla"]
     assert (tmp_path / "goodput.svg").stat().st_size > 10_000
     assert_reports(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == [
-        "goodput.svg", "hybla.py", "link.toml", "sweep", "sweep.html", "variants.html",
+        "goodput.svg", "halfhybla.py", "link.toml", "sweep", "sweep.html", "variants.html",
     ]  # fmt: skip
 
 

@@ -5,7 +5,10 @@
 //! events, never after a scheme.
 
 mod events;
+mod round;
 mod rounds;
+#[cfg(test)]
+mod test_acks;
 #[cfg(test)]
 mod test_path;
 #[cfg(test)]
@@ -34,6 +37,11 @@ schemes! {
     cubic::CubicOptions,
     bbr1::Bbr1Options,
     bbr3::Bbr3Options,
+    hybla::HyblaOptions,
+    westwood::WestwoodOptions,
+    veno::VenoOptions,
+    vegas::VegasOptions,
+    illinois::IllinoisOptions,
     xcp::XcpOptions,
 }
 

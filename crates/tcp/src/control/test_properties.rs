@@ -1,11 +1,14 @@
-//! What holds of a control that paces over any path: nothing is lost, cwnd keeps to its floor, and no more goes out than it asks for.
+//! What holds of a control over any path: nothing is lost, cwnd keeps to its floor, and no more goes out than it asks for if it paces.
 
 use proptest::prelude::*;
 
 use bentpipe_units::Span;
 
 use super::test_path::{Path, Policer, SMSS, ms};
-use super::{Bbr1, Bbr1Options, Bbr3, Control};
+use super::{
+    Bbr1, Bbr1Options, Bbr3, Control, Hybla, HyblaOptions, HyblaReading, Illinois, IllinoisOptions, Vegas,
+    VegasOptions, VegasReading, Veno, VenoOptions, VenoReading, Westwood, WestwoodOptions, WestwoodReading,
+};
 
 /// A path, and what goes over it.
 #[derive(Clone, Debug)]
@@ -98,6 +101,26 @@ proptest! {
     #[test]
     fn bbr3_loses_nothing_keeps_to_its_floor_and_paces(way in ways()) {
         holds(&way, Bbr3::new(), Bbr3::floor)?;
+    }
+
+    #[test]
+    fn the_controls_of_linux_lose_nothing_and_keep_a_segment(way in ways(), linux: bool, paced: bool) {
+        const A_SEGMENT: f64 = 1.0;
+        let pacing = HyblaOptions { pacing: paced, ..HyblaOptions::default() };
+        holds(&way, Illinois::new(IllinoisOptions::default()), |_| A_SEGMENT)?;
+        if linux {
+            holds(&way, Hybla::new(HyblaOptions { reading: HyblaReading::Linux, ..pacing }), |_| A_SEGMENT)?;
+            let options = WestwoodOptions { reading: WestwoodReading::Linux, ..WestwoodOptions::default() };
+            holds(&way, Westwood::new(options), |_| A_SEGMENT)?;
+            holds(&way, Veno::new(VenoOptions { reading: VenoReading::Linux, ..VenoOptions::default() }), |_| A_SEGMENT)?;
+            let reading = if paced { VegasReading::Linux } else { VegasReading::Ns2 };
+            holds(&way, Vegas::new(VegasOptions { reading, ..VegasOptions::default() }), |_| A_SEGMENT)?;
+        } else {
+            holds(&way, Hybla::new(pacing), |_| A_SEGMENT)?;
+            holds(&way, Westwood::new(WestwoodOptions::default()), |_| A_SEGMENT)?;
+            holds(&way, Veno::new(VenoOptions::default()), |_| A_SEGMENT)?;
+            holds(&way, Vegas::new(VegasOptions::default()), |_| A_SEGMENT)?;
+        }
     }
 }
 

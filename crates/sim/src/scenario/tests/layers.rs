@@ -283,8 +283,8 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         ),
         (
             "flows.*.variant",
-            "vegas",
-            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, newreno-1999, sack-1996, sack-linux-2.4, rack, adalr-sack, adalr-newreno, afc, adalr+afc, cubic, bbr1, bbr3, xcp), found \"vegas\", which is not there yet; bentpipe list variants says what there is",
+            "bic",
+            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, newreno-1999, sack-1996, sack-linux-2.4, rack, adalr-sack, adalr-newreno, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, veno, vegas, illinois, xcp), found \"bic\", which is not there yet; bentpipe list variants says what there is",
         ),
         (
             "links.*.rate",

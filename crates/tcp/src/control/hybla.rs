@@ -1,0 +1,214 @@
+//! TCP Hybla (C. Caini and R. Firrincieli, 2004): `hybla`.
+
+use bentpipe_units::bounded::{above_zero, whole};
+use bentpipe_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Ack, Control, ControlFactory, Window, grow};
+use crate::Named;
+use crate::slow_start::SlowStart;
+
+/// Options of the control hybla.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HyblaOptions {
+    /// The round trip time of the connection whose rate every other is to reach: RTT0, above 0 s.
+    #[serde(deserialize_with = "above_zero")]
+    pub rtt0: Span,
+    /// Which RTT ρ is made of.
+    pub rtt: HyblaRtt,
+    /// What the handshake's RTT makes of the initial window.
+    pub initial_window: HyblaWindow,
+    /// Multiply an initial ssthresh by ρ, as the paper has it.
+    pub scale_ssthresh: bool,
+    /// Send cwnd in even steps over an RTT (the paper's packet spacing).
+    pub pacing: bool,
+    /// The largest cwnd, in segments, 2 to 1,048,576: where growth by 2^ρ − 1 ends that finds no ssthresh.
+    #[serde(deserialize_with = "whole::<_, _, 2, 1_048_576>")]
+    #[schemars(range(min = 2, max = 1_048_576))]
+    pub max_window: u32,
+    /// Whose arithmetic it is.
+    pub reading: HyblaReading,
+}
+
+/// Which RTT ρ is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HyblaRtt {
+    /// The smallest sample: the time that a queue adds does not open the window faster.
+    Least,
+    /// The smoothed RTT, with a gain of 1/8.
+    Smoothed,
+}
+
+/// What the handshake's RTT makes of the initial window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HyblaWindow {
+    /// ρ segments, where one is the reference's, and never less than the profile's; with Linux's arithmetic ρ in whole segments
+    /// whatever the profile's is.
+    Rho,
+    /// ρ times the profile's.
+    Scaled,
+    /// The profile's.
+    Profile,
+}
+
+/// The paper's equations, or Linux's `net/ipv4/tcp_hybla.c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HyblaReading {
+    /// Real numbers, and an ACK counts as the profile has it count.
+    Paper,
+    /// ρ in eighths and of the least smoothed RTT, growth in 128ths of a segment for each ACK however much it acknowledges, an
+    /// initial ssthresh as it is.
+    Linux,
+}
+
+impl Default for HyblaOptions {
+    fn default() -> HyblaOptions {
+        HyblaOptions {
+            rtt0: Span::from_millis(25),
+            rtt: HyblaRtt::Least,
+            initial_window: HyblaWindow::Rho,
+            scale_ssthresh: true,
+            pacing: false,
+            max_window: 65_535,
+            reading: HyblaReading::Paper,
+        }
+    }
+}
+
+impl Named for HyblaOptions {
+    const NAME: &'static str = "hybla";
+    const SUMMARY: &'static str =
+        "TCP Hybla: growth as over a round trip of 25 ms (Caini and Firrincieli 2004)";
+}
+
+impl ControlFactory for HyblaOptions {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Hybla::new(*self))
+    }
+}
+
+/// Where 2^ρ is held: no window is larger.
+const MOST_DOUBLINGS: u32 = 16;
+
+/// The control of Hybla.
+#[derive(Clone, Copy, Debug)]
+pub struct Hybla {
+    options: HyblaOptions,
+    /// max(RTT/RTT0, 1).
+    rho: f64,
+    /// 2^ρ − 1, of the same ρ: kept, for it is asked for with each ACK.
+    doubling: f64,
+    /// In s; infinite without a sample.
+    least: f64,
+    /// In s; 0 without a sample.
+    smoothed: f64,
+}
+
+impl Hybla {
+    /// A control that has seen no RTT: RFC 5681, until it has.
+    pub fn new(options: HyblaOptions) -> Hybla {
+        Hybla { options, rho: 1.0, doubling: 1.0, least: f64::INFINITY, smoothed: 0.0 }
+    }
+
+    fn linux(&self) -> bool {
+        self.options.reading == HyblaReading::Linux
+    }
+
+    /// "ρ = RTT/RTT0", at least 1, so that no connection is slower than RFC 5681.
+    fn sample(&mut self, sample: f64) {
+        let first = self.smoothed == 0.0;
+        self.smoothed = if first { sample } else { self.smoothed + (sample - self.smoothed) / 8.0 };
+        self.least = self.least.min(if self.linux() { self.smoothed } else { sample });
+        let rtt = match self.options.rtt {
+            HyblaRtt::Least => self.least,
+            HyblaRtt::Smoothed => self.smoothed,
+        };
+        let rho = (rtt / self.options.rtt0.as_secs()).max(1.0);
+        if self.linux() {
+            let eighths = (8.0 * rho).floor();
+            self.rho = eighths / 8.0;
+            let whole = self.rho.floor();
+            // `hybla_fraction` has 128 × 2^(0/8 … 7/8) in whole numbers.
+            let part = (128.0 * libm::exp2(self.rho - whole)).floor() / 128.0;
+            self.doubling = libm::exp2(whole.min(f64::from(MOST_DOUBLINGS))) * part - 1.0;
+        } else {
+            self.rho = rho;
+            self.doubling = libm::exp2(rho.min(f64::from(MOST_DOUBLINGS))) - 1.0;
+        }
+    }
+
+    /// The largest cwnd, in bytes.
+    fn most(&self, w: &Window) -> f64 {
+        f64::from(self.options.max_window) * w.smss
+    }
+
+    fn pace(&self, w: &mut Window) {
+        if self.options.pacing && self.smoothed > 0.0 {
+            w.pacing_rate = w.cwnd / self.smoothed;
+            w.send_quantum = w.smss;
+        }
+    }
+}
+
+impl Control for Hybla {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        grow(self, w, ack, slow_start);
+        self.pace(w);
+    }
+
+    fn on_rtt_sample(&mut self, _now: Time, sample: Span) {
+        self.sample(sample.as_secs());
+    }
+
+    /// W(0) = ρ segments where the reference has one; "ρ γ" for its ssthresh γ.
+    fn on_handshake(&mut self, w: &mut Window, _now: Time, _rtt: Span) {
+        let first = match self.options.initial_window {
+            HyblaWindow::Rho if self.linux() => self.rho.floor() * w.smss,
+            HyblaWindow::Rho => w.cwnd.max(self.rho * w.smss),
+            HyblaWindow::Scaled => self.rho * w.cwnd,
+            HyblaWindow::Profile => w.cwnd,
+        };
+        w.cwnd = first.min(self.most(w));
+        if self.options.scale_ssthresh && !self.linux() {
+            w.ssthresh *= self.rho;
+        }
+        self.pace(w);
+    }
+
+    /// "W + 2^ρ − 1" for an ACK, and no further than ssthresh.
+    fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
+        let counted = if self.linux() { w.smss } else { w.slow_start_growth(ack.acked) };
+        let room = w.ssthresh.min(self.most(w)) - w.cwnd;
+        (self.doubling * counted).min(room).max(0.0)
+    }
+
+    /// "W + ρ²/W" for an ACK.
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        let square = self.rho * self.rho;
+        let growth = if self.linux() {
+            let cwnd = (w.cwnd / w.smss).floor();
+            let parts = (128.0 * square / cwnd).floor();
+            // Below a 128th Linux counts ACKs, as Reno does.
+            w.smss * if parts > 0.0 { parts / 128.0 } else { 1.0 / cwnd }
+        } else {
+            square * w.avoidance_growth(ack.acked)
+        };
+        w.cwnd = (w.cwnd + growth).min(self.most(w).max(w.cwnd));
+    }
+
+    fn paces(&self) -> bool {
+        self.options.pacing
+    }
+
+    fn adjusts_receive_window(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! TCP Veno (C. P. Fu and S. C. Liew, 2003): `veno`.
+
+use bentpipe_units::Span;
+use bentpipe_units::bounded::number;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
+use crate::Named;
+use crate::slow_start::SlowStart;
+
+/// Options of the control veno.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct VenoOptions {
+    /// Backlog from which on the network counts as congested, in segments, 0 to 1000.
+    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
+    #[schemars(range(min = 0, max = 1000))]
+    pub beta: f64,
+    /// Share that a loss leaves while the backlog is below beta, 0 to 1.
+    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
+    #[schemars(range(min = 0, max = 1))]
+    pub random_left: f64,
+    /// Whose details they are.
+    pub reading: VenoReading,
+}
+
+/// The paper's algorithm, or Linux's `net/ipv4/tcp_veno.c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VenoReading {
+    /// The backlog by the smoothed RTT; `BaseRTT` begins anew with each loss; a timeout halves; what is reduced is the flight size.
+    Paper,
+    /// The backlog by the newest RTT; `BaseRTT` is that of the connection; a timeout is answered as any loss; what is reduced is cwnd.
+    Linux,
+}
+
+impl Default for VenoOptions {
+    fn default() -> VenoOptions {
+        VenoOptions { beta: 3.0, random_left: 0.8, reading: VenoReading::Paper }
+    }
+}
+
+impl Named for VenoOptions {
+    const NAME: &'static str = "veno";
+    const SUMMARY: &'static str =
+        "TCP Veno: Reno that takes a loss without a queue for a random one (Fu and Liew 2003)";
+}
+
+impl ControlFactory for VenoOptions {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(Veno::new(*self))
+    }
+}
+
+/// The control of Veno.
+#[derive(Clone, Copy, Debug)]
+pub struct Veno {
+    options: VenoOptions,
+    /// In s; infinite without a sample.
+    base: f64,
+    /// The RTT that tells the backlog, in s; 0 without a sample.
+    rtt: f64,
+    /// N, in segments.
+    backlog: f64,
+    /// Whether the last ACK opened cwnd although there was a backlog.
+    opened: bool,
+}
+
+impl Veno {
+    /// A control that has seen no RTT.
+    pub fn new(options: VenoOptions) -> Veno {
+        Veno { options, base: f64::INFINITY, rtt: 0.0, backlog: 0.0, opened: false }
+    }
+
+    fn linux(&self) -> bool {
+        self.options.reading == VenoReading::Linux
+    }
+
+    /// "N = (cwnd/BaseRTT − cwnd/RTT) × BaseRTT".
+    fn measure(&mut self, w: &Window, rtt: Span) {
+        let rtt = rtt.as_secs();
+        self.base = self.base.min(rtt);
+        let smooth = self.rtt > 0.0 && !self.linux();
+        self.rtt = if smooth { self.rtt + (rtt - self.rtt) / 8.0 } else { rtt };
+        self.backlog =
+            if self.rtt > 0.0 { w.cwnd / w.smss * (1.0 - self.base / self.rtt).max(0.0) } else { 0.0 };
+    }
+
+    fn congested(&self) -> bool {
+        self.backlog >= self.options.beta
+    }
+
+    fn reduce(&mut self, w: &mut Window, flight: u32) {
+        let cwnd = w.cwnd;
+        let left = if self.congested() { 0.5 } else { self.options.random_left };
+        let whole = if self.linux() { cwnd } else { f64::from(flight) };
+        w.ssthresh = (whole * left).max(2.0 * w.smss);
+        w.cwnd = w.ssthresh.min(cwnd);
+        self.forget();
+    }
+
+    /// The paper's `BaseRTT` begins anew with a loss, for the share of the bandwidth may have changed.
+    fn forget(&mut self) {
+        if !self.linux() {
+            self.base = f64::INFINITY;
+        }
+    }
+}
+
+impl Control for Veno {
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        if let Some(rtt) = ack.rtt() {
+            self.measure(w, rtt);
+        }
+        grow(self, w, ack, slow_start);
+    }
+
+    /// Each ACK opens cwnd by 1/cwnd, and with a backlog of beta or more every other ACK does.
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        self.opened = !(self.opened && self.congested());
+        if self.opened {
+            w.cwnd += w.avoidance_growth(ack.acked);
+        }
+    }
+
+    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        self.reduce(w, loss.flight);
+        Response::Reduced
+    }
+
+    /// A mark tells of a queue: no random loss.
+    fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
+        let cwnd = w.cwnd;
+        halve(w, mark.flight);
+        w.cwnd = w.cwnd.min(cwnd);
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        if !timeout.repeated {
+            if self.linux() {
+                self.reduce(w, timeout.flight);
+            } else {
+                halve(w, timeout.flight);
+                self.forget();
+            }
+        }
+        w.cwnd = w.smss;
+    }
+
+    fn adjusts_receive_window(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;
