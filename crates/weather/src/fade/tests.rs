@@ -63,6 +63,15 @@ fn adaptive_coding_goes_on_where_a_constant_one_loses() {
 }
 
 #[test]
+fn a_constant_modcod_is_lost_below_what_it_takes() {
+    let found = answer(&Request { modcod: Some("8PSK 3/4".to_owned()), ..ahmedabad(Modem::DvbS2) });
+    let levels = found.series.es_n0_db.iter().zip(&found.series.loss);
+    assert!(levels.clone().all(|(db, loss)| *loss == if *db < 7.91 { 1.0 } else { 0.0 }));
+    let near = |(db, _): &(&f64, &f64)| (7.0..7.9).contains(*db);
+    assert!(levels.filter(near).count() > 10);
+}
+
+#[test]
 fn a_link_that_answers_late_loses_what_one_that_answers_at_once_does_not() {
     let lost = |reaction_s: f64, margin_db: f64| {
         let found = answer(&Request { reaction_s, margin_db, ..ahmedabad(Modem::DvbS2) });
