@@ -141,7 +141,8 @@ fn a_slow_start_from_outside_goes_under_every_control() {
     for name in CONTROLS.into_iter().filter(|name| !name.starts_with("bbr")) {
         let usual = Config { control: control(name), grow_only_when_limited: false, ..config("sack") };
         let cwnd = |config: Config| Net::alike(config).transfer(20_000).ends[CLIENT].sender().window().cwnd;
-        let start = 3000.0;
+        // Three segments, of which a congestion header takes some bytes.
+        let start = if name == "xcp" { 3.0 * 980.0 } else { 3000.0 };
         let grown = cwnd(usual.clone()) - start;
         assert_eq!(cwnd(Config { slow_start: half(), ..usual }) - start, grown / 2.0, "{name}");
     }

@@ -201,7 +201,12 @@ fn controls_that_wrap_another_leave_the_mark_to_it() {
     for name in CONTROLS.into_iter().filter(|name| !name.starts_with("bbr")) {
         let config = Config { control: control(name), ..ecn("sack") };
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
-        let left = if name == "cubic" { 7000.0 } else { 5000.0 };
+        let left = match name {
+            "cubic" => 7000.0,
+            // Eleven segments of 980 bytes were under way: a congestion header takes the rest.
+            "xcp" => 5390.0,
+            _ => 5000.0,
+        };
         assert_eq!((cuts(&net), net.ends[CLIENT].sender().window().ssthresh), (1, left), "{name}");
     }
 }
