@@ -61,7 +61,7 @@ delay = "250 ms"
 queue = "2000 packets"
 gateway = {{ scheme = "xcp", least_interval = "1 ms" }}
 [tcp]
-mss = 1460
+mss = "1460 B"
 receive_window = "14400000 B"
 delayed_ack = false
 initial_window = "10 segments"

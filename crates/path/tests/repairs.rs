@@ -113,6 +113,7 @@ fn what_is_lost_in_an_outage_is_sent_again_after_it() {
             loss: None,
             outage: Some(Span::from_millis(30)),
             waiting: Some(waiting),
+            repeat: None,
         };
         let schedule = Schedule(vec![outage]);
         LinkConfig { schedule, ..config(dropping(&[1]), arq(Attempts::Unlimited, true)) }
@@ -281,6 +282,7 @@ proptest! {
             loss: None,
             outage: Some(Span::from_nanos(outage)),
             waiting: Some(if lose { InOutage::Lose } else { InOutage::Hold }),
+            repeat: None,
         };
         let schedule = Schedule(outage.map(change).into_iter().collect());
         let mut link = Link::new(&LinkConfig { queue, schedule, ..config(loss, repair) }, Stream::derive(seed, "link"));

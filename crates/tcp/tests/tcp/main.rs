@@ -8,6 +8,7 @@ mod carried;
 mod choices;
 mod chosen;
 mod closing;
+mod congestion;
 mod control;
 mod cubic;
 mod cubic_traces;
