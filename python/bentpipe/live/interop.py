@@ -47,13 +47,13 @@ class Over:
         ScenarioError
             There is no bulk transfer at all.
         """
-        try:
-            with told("live interop"):
+        with told("live interop"):
+            try:
                 return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
-        except ScenarioError:
-            raise
-        except ValueError as error:
-            raise InputError(f"--{error}") from error
+            except ScenarioError:
+                raise
+            except ValueError as error:
+                raise InputError(f"--{error}") from error
 
     @property
     def flow(self) -> str:
@@ -289,15 +289,15 @@ def interop(
 
 
 def _result(future: Future[Row]) -> Row:
-    try:
-        with told("live interop"):
+    with told("live interop"):
+        try:
             return future.result()
-    except ScenarioError:
-        raise
-    except ValueError as error:
-        # It begins with the name of the setting, which is that of its option.
-        name, colon, rest = str(error).partition(":")
-        raise InputError(f"--{name.replace('_', '-')}{colon}{rest}") from error
+        except ScenarioError:
+            raise
+        except ValueError as error:
+            # It begins with the name of the setting, which is that of its option.
+            name, colon, rest = str(error).partition(":")
+            raise InputError(f"--{name.replace('_', '-')}{colon}{rest}") from error
 
 
 def _run(transfer: Transfer, pcap: str | None, progress: Any) -> Row:
