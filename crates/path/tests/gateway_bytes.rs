@@ -52,7 +52,7 @@ fn flags() -> impl Strategy<Value = Flags> {
         2 => Just(Flags::SYN),
         2 => Just(Flags::SYN | Flags::ACK),
         1 => Just(Flags::FIN | Flags::ACK),
-        1 => any::<u8>().prop_map(Flags),
+        1 => any::<u8>().prop_map(|bits| Flags(bits.into())),
     ]
 }
 
