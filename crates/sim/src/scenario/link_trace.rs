@@ -186,7 +186,7 @@ fn nothing(at: Span) -> Change {
 
 /// What changes from row to row. From `end` on, if there is one, the first row holds again; without one, the last row does.
 fn changes(rows: Vec<Row>, end: Option<Span>) -> Vec<Change> {
-    let rows: Vec<Row> = rows.into_iter().filter(|row| end.is_none_or(|end| row.at <= end)).collect();
+    let rows: Vec<Row> = rows.into_iter().filter(|row| end.is_none_or(|end| row.at < end)).collect();
     let end = end.unwrap_or(super::resolve::LATEST);
     let mut changes = Vec::new();
     let mut before = Row { at: Span::ZERO, delay_s: None, rate_bps: None, loss: None, ber: None };
