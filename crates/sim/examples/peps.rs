@@ -28,7 +28,7 @@ fn guard(link: &str, scheme: &str) -> Vec<(String, String)> {
         "" => Vec::new(),
         "xfwa" => vec![set(
             &format!("links.{link}.gateway"),
-            "{ scheme = \"xfwa\", rtt = \"told\", told = \"520 ms\" }",
+            "{ scheme = \"xfwa\", rtt = \"told\", told = \"260 ms\" }",
         )],
         scheme => vec![set(&format!("links.{link}.gateway"), &format!("{{ scheme = \"{scheme}\" }}"))],
     }
@@ -79,6 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         row(name, "geo.toml", &guard("satellite", scheme), &["download"])?;
     }
     row("split PEP", "split.toml", &[], &["ground", "space"])?;
+    row("split PEP, bbr3 over the satellite", "split.toml", &[set("flows.space.variant", "bbr3")], &["ground"])?;
     println!();
     head("20 MB over GEO, then PER 5e-3 on a short link");
     for (name, scheme) in ELEMENTS {
