@@ -15,7 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
         max_flows: MAX_FLOWS,
         unknown_scale: UnknownScale::Zero,
         ..XfwaOptions::default()
-    }));
+    }))
+    .expect("no agent");
     let link = LinkView { rate: Rate::from_bps(100_000), buffer_bytes: 2000, queued_bytes: 0 };
     let mut rest = bytes;
     let mut now = 0;

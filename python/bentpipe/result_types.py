@@ -206,6 +206,30 @@ class Gateway(TypedDict):
     window_mean_bytes: Number
     """Mean window in bytes over the acknowledgments whose window was lowered; 0 if there were none."""
 
+    cached_max_bytes: Number
+    """Most payload bytes of one flow that an agent kept at once.
+
+    This and what follows is 0 for what only computes windows.
+    """
+
+    local_retransmissions: Number
+    """Packets that it sent again over the guarded link."""
+
+    acks_swallowed: Number
+    """Acknowledgments of the receiver that it swallowed."""
+
+    acks_made: Number
+    """Acknowledgments that it made."""
+
+    data_swallowed: Number
+    """Data packets of the sender that it swallowed: it had them already, or no room for them."""
+
+    acknowledged_ahead_max_bytes: Number
+    """Most bytes of one flow that it had acknowledged and the receiver had not."""
+
+    acknowledged_ahead_bytes: Number
+    """Bytes that it has acknowledged and the receiver has not: now, or when it gave their flow up."""
+
 
 class Handover(TypedDict):
     """One handover."""
@@ -336,7 +360,22 @@ class Relay(TypedDict):
     """The most that was in the buffer."""
 
     undelivered_bytes: Number
-    """Bytes that were acknowledged to the sender and not by the receiver, at the end of the run."""
+    """Bytes that were acknowledged to the sender and not by the receiver: at the end of the run, or when it crashed."""
+
+    undelivered_max_bytes: Number
+    """The most of these at once."""
+
+    acknowledged_bytes: Number
+    """Bytes of the sender's data that were acknowledged to it."""
+
+    crashed_s: Number | None
+    """When it crashed, in seconds; ``None`` when it did not."""
+
+    lost_bytes: Number
+    """Bytes that were acknowledged to the sender and that the receiver never got.
+
+    Because the relay crashed or a connection of it broke; 0 when neither happened.
+    """
 
 
 class SeriesRecord(TypedDict):
@@ -548,6 +587,13 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "segments_backward": "integer",
         "windows_lowered": "integer",
         "window_mean_bytes": "number",
+        "cached_max_bytes": "integer",
+        "local_retransmissions": "integer",
+        "acks_swallowed": "integer",
+        "acks_made": "integer",
+        "data_swallowed": "integer",
+        "acknowledged_ahead_max_bytes": "integer",
+        "acknowledged_ahead_bytes": "integer",
     },
     "handovers": {
         "name": "text",
@@ -563,6 +609,10 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "buffer_mean_bytes": "number",
         "buffer_max_bytes": "integer",
         "undelivered_bytes": "integer",
+        "undelivered_max_bytes": "integer",
+        "acknowledged_bytes": "integer",
+        "crashed_s": "number",
+        "lost_bytes": "integer",
     },
     "pages": {
         "flow": "text",

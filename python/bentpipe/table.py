@@ -164,6 +164,30 @@ def _packets(numbers: Iterable[Number]) -> str:
     return counted(math.fsum(mean(number) or 0.0 for number in numbers), "packet")
 
 
+_AGENTS = ("snoop", "spoof")
+"""Schemes that keep, swallow and send packets; the others lower windows."""
+
+
+def agent_table(agents: list[Gateway]) -> Table:
+    """Make the table of what each agent kept, sent and swallowed."""
+    table = new_table(
+        "agent before", "scheme", "segments", "resent locally", "ACKs made", "ACKs swallowed", "kept, most", "ahead, most"
+    )
+    for agent in agents[:MAXIMUM_ROWS]:
+        table.add_row(
+            agent["name"],
+            agent["scheme"],
+            count(agent["segments_forward"]),
+            count(agent["local_retransmissions"]),
+            count(agent["acks_made"]),
+            count(agent["acks_swallowed"]),
+            quantity(agent["cached_max_bytes"], "B"),
+            quantity(agent["acknowledged_ahead_max_bytes"], "B"),
+        )
+    mention_rest(table, len(agents))
+    return table
+
+
 def gateway_table(gateways: list[Gateway]) -> Table:
     """Make the table of what each gateway made of the windows that passed it."""
     table = new_table(
@@ -196,10 +220,13 @@ def handover_table(handovers: list[Handover]) -> Table:
 
 def relay_table(relays: list[Relay]) -> Table:
     """Make the table of what the relays held between two connections."""
-    table = new_table("relay", "at", "upstream", "buffer", "buffer, mean", "buffer, most", "undelivered")
+    cut = any(mean(relay["lost_bytes"]) for relay in relays)
+    lost = ("lost",) if cut else ()
+    table = new_table("relay", "at", "upstream", "buffer", "buffer, mean", "buffer, most", "undelivered", *lost)
     for relay in relays[:MAXIMUM_ROWS]:
         held = (relay["buffer_bytes"], relay["buffer_mean_bytes"], relay["buffer_max_bytes"])
-        sizes = (quantity(size, "B") for size in (*held, relay["undelivered_bytes"]))
+        told = (relay["undelivered_bytes"], relay["lost_bytes"]) if cut else (relay["undelivered_bytes"],)
+        sizes = (quantity(size, "B") for size in (*held, *told))
         table.add_row(relay["name"], relay["node"], relay["upstream"], *sizes)
     mention_rest(table, len(relays))
     return table
@@ -208,8 +235,12 @@ def relay_table(relays: list[Relay]) -> Table:
 def network_tables(run: Mapping[str, Any], links: Sequence[Link]) -> list[Table]:
     """Make the tables of these links, and of the gateways and handovers of a run if it has any."""
     tables = [link_table(links)]
-    if run["gateways"]:
-        tables.append(gateway_table(run["gateways"]))
+    agents = [gateway for gateway in run["gateways"] if gateway["scheme"] in _AGENTS]
+    windows = [gateway for gateway in run["gateways"] if gateway["scheme"] not in _AGENTS]
+    if windows:
+        tables.append(gateway_table(windows))
+    if agents:
+        tables.append(agent_table(agents))
     if run["handovers"]:
         tables.append(handover_table(run["handovers"]))
     return tables

@@ -48,7 +48,7 @@ fn simulated() -> (Gateway, LinkView) {
         ..XfwaOptions::default()
     };
     let link = LinkView { rate: Rate::from_bps(RATE * 8), buffer_bytes: BUFFER, queued_bytes: 0 };
-    (Gateway::new(&GatewaySpec::Xfwa(options)), link)
+    (Gateway::new(&GatewaySpec::Xfwa(options)).unwrap(), link)
 }
 
 fn checksum(parts: &[&[u8]]) -> u16 {

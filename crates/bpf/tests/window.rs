@@ -244,7 +244,7 @@ proptest! {
         let sources = [RttSource::Ttl, RttSource::Handshake, RttSource::Told];
         let options = options(sources[source]);
         let least = options.least.get() as u32;
-        let mut ours = Gateway::new(&GatewaySpec::Xfwa(options));
+        let mut ours = Gateway::new(&GatewaySpec::Xfwa(options)).unwrap();
         let link = LinkView { rate: Rate::from_bps(kbps * 1000), buffer_bytes: 60_000, queued_bytes: 0 };
         let config = Config {
             rate: kbps * 125,

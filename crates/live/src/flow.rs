@@ -41,6 +41,30 @@ pub struct FlowFacts {
     pub left_out: Vec<String>,
 }
 
+/// Whether a live run can do what stands in the network: packets of real hosts are read and rewritten, and none is made or held.
+///
+/// # Errors
+/// For an agent, and for a flow that says that it is encrypted.
+pub(crate) fn carries(scenario: &Scenario) -> Result<(), LiveError> {
+    for link in &scenario.links {
+        for gateway in [&link.forward.gateway, &link.reverse.gateway].into_iter().flatten() {
+            if !gateway.needs_limit() {
+                let (link, scheme) = (&link.name, gateway.name());
+                return Err(LiveError::Scenario(format!(
+                    "links.{link}.gateway: expected a scheme that lowers windows, which is all that live runs do, found {scheme:?}"
+                )));
+            }
+        }
+    }
+    match scenario.flows.iter().find(|flow| flow.ipsec) {
+        Some(flow) => Err(LiveError::Scenario(format!(
+            "flows.{}.ipsec: expected false, which is all that live runs do, found true",
+            flow.name
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// So many names are listed in an error.
 const LISTED: usize = 10;
 
@@ -55,6 +79,7 @@ impl<'a> ScenarioFlow<'a> {
                 "routing: expected \"static\", which is all that live interop does, found \"dynamic\"";
             return Err(LiveError::Scenario(message.to_owned()));
         }
+        carries(scenario)?;
         let bulk = |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(_));
         let mut flows = scenario.flows.iter();
         let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);

@@ -182,9 +182,9 @@ impl Path {
     pub(crate) fn gateways(&self) -> Vec<GatewayResult> {
         let (names, directions) = (self.course.names(), self.course.topology.directions());
         let specs: Vec<_> = directions.map(|(_, direction)| direction.gateway.as_ref()).collect();
-        let gateways = self.net.gateways().filter_map(|(link, gateway)| {
+        let gateways = self.net.gateways().filter_map(|(link, stats)| {
             let scheme = specs[link.index()]?.name();
-            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats: gateway.stats() })
+            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
         });
         gateways.collect()
     }

@@ -1,4 +1,5 @@
-//! Gateways at the nodes: each sees what enters the link that it guards, and what comes out of the opposite direction.
+//! Gateways at the nodes: each sees what enters the link that it guards, and what comes out of the opposite direction. Those that
+//! are agents are in [`agents`](crate::agents).
 
 use bentpipe_path::gateway::{Direction, Gateway, GatewaySpec, LinkView};
 use bentpipe_path::{Link, QueueSpec};
@@ -25,7 +26,7 @@ impl<N> Gateways<N> {
         let guards = topology.directions().filter_map(|(link, direction)| {
             let spec = direction.gateway.as_ref()?;
             Some(Guard {
-                gateway: Gateway::new(spec),
+                gateway: Gateway::new(spec)?,
                 link,
                 buffer_bytes: buffer_bytes(&direction.link.queue, spec),
             })
@@ -65,7 +66,7 @@ impl<N> Gateways<N> {
     }
 }
 
-fn buffer_bytes(queue: &QueueSpec, gateway: &GatewaySpec) -> u64 {
+pub(crate) fn buffer_bytes(queue: &QueueSpec, gateway: &GatewaySpec) -> u64 {
     let packets = match queue {
         QueueSpec::Unlimited => return u64::MAX,
         QueueSpec::Bytes(bytes) => return *bytes,

@@ -43,7 +43,7 @@ impl LinkId {
         self.0 as usize
     }
 
-    /// The direction at a place among all.
+    /// The direction at a place among all; behind them, what else has events.
     pub(crate) fn at(index: usize) -> LinkId {
         LinkId(index as u32)
     }

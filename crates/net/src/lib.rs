@@ -4,6 +4,7 @@
 //! time at which it wants to be polled next. What a packet carries is the driver's: [`Carried`] is all that the network
 //! asks of it. A [`Probe`] hears what happens on the way.
 
+mod agents;
 mod calendar;
 mod carried;
 mod gateways;

@@ -1,9 +1,10 @@
 //! The network: the way of a packet from one host to another.
 
-use bentpipe_path::gateway::Gateway;
+use bentpipe_path::gateway::{Direction, GatewayStats};
 use bentpipe_path::{Fate, Label, Leaving, Link, Offered, PacketId, Passed, Stream};
 use bentpipe_units::Time;
 
+use crate::agents::{Agents, Met};
 use crate::gateways::Gateways;
 use crate::routes::{Routes, Step, Stop};
 use crate::store::Store;
@@ -12,7 +13,7 @@ use crate::{Calendar, Carried, LinkId, Lost, Probe, RouteId, Topology};
 /// Everything between the hosts.
 ///
 /// A link delivers in order and so has one pending event, for the packet at its head: the calendar holds links, never
-/// packets. Packets stay where they are and are known by index.
+/// packets, and behind them agents. Packets stay where they are and are known by index.
 pub struct Network<P: Carried, O> {
     /// Hears what happens.
     pub probe: O,
@@ -22,6 +23,7 @@ pub struct Network<P: Carried, O> {
     packets: Store<P>,
     routes: Routes,
     gateways: Gateways<P::Names>,
+    agents: Agents<P>,
     /// The time after which nothing counts.
     horizon: Time,
 }
@@ -42,14 +44,16 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
             links.push(Link::new(&link.reverse.link, stream("/reverse")));
         }
         let gateways = Gateways::new(topology, names);
+        let agents = Agents::new(topology);
         Network {
             probe,
             now: Time::ZERO,
             calendar: Calendar::default(),
             links,
             packets: Store::default(),
-            routes: Routes::new(gateways.guarded()),
+            routes: Routes::new(gateways.guarded(), agents.guarded()),
             gateways,
+            agents,
             horizon,
         }
     }
@@ -57,7 +61,13 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     /// Adds a route over these links, of which there is at least one.
     pub fn add_route(&mut self, way: &[LinkId]) -> RouteId {
         assert!(!way.is_empty(), "a route has a link");
-        self.routes.add(way)
+        self.routes.add(way, true)
+    }
+
+    /// Adds a route over these links, of which there is at least one, for packets that no gateway can read.
+    pub fn add_unreadable_route(&mut self, way: &[LinkId]) -> RouteId {
+        assert!(!way.is_empty(), "a route has a link");
+        self.routes.add(way, false)
     }
 
     /// To be called when every route is known and before the first packet: finds the links that pass their packets on at
@@ -153,15 +163,19 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         &mut self.links
     }
 
-    /// The gateways, each with the direction of a link that it guards, in the order of those.
-    pub fn gateways(&self) -> impl Iterator<Item = (LinkId, &Gateway)> {
-        self.gateways.all()
+    /// What each gateway did, with the direction of a link that it guards, in the order of those.
+    pub fn gateways(&self) -> impl Iterator<Item = (LinkId, GatewayStats)> {
+        let gateways = self.gateways.all().map(|(link, gateway)| (link, gateway.stats()));
+        let agents = self.agents.all().map(|(link, agent)| (link, agent.stats()));
+        let mut all: Vec<_> = gateways.chain(agents).collect();
+        all.sort_unstable_by_key(|(link, _)| *link);
+        all.into_iter()
     }
 
     /// The event of a link; returns the packet that has reached its host.
     #[inline]
     fn link_delivers(&mut self, number: LinkId) -> Option<Arrived> {
-        let link = &mut self.links[number.index()];
+        let Some(link) = self.links.get_mut(number.index()) else { return self.agent_acts(number) };
         let due = link.next_time() <= self.now;
         let Some(Leaving { id, bytes, fate }) = link.poll(self.now) else {
             return self.link_goes_on(number, due);
@@ -301,11 +315,43 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
                 self.gateways.show(gateway, way, ttl, packet, &mut self.links, self.now);
                 Some(hop + 1)
             }
+            Stop::Agent { agent, way, ttl } => self.meet(agent, way, ttl, id, hop + 1),
             Stop::Turn { hop } => Some(hop),
             Stop::Left { turn } => {
                 let _ = self.lose(self.now, id, Lost::Left(turn));
                 None
             }
+        }
+    }
+
+    /// A packet meets an agent, behind which it goes on at `hop` unless it is swallowed.
+    #[cold]
+    #[inline(never)]
+    fn meet(&mut self, agent: u32, way: Direction, ttl: u8, id: PacketId, hop: u32) -> Option<u32> {
+        let Some(seen) = self.packets.get(id).seen(self.gateways.names(), ttl) else { return Some(hop) };
+        let packet = (id, &seen, hop);
+        let met = self.agents.show(agent, way, packet, &mut self.packets, &mut self.links, self.now);
+        self.arm(agent);
+        matches!(met, Met::GoesOn).then_some(hop)
+    }
+
+    /// The event of an agent, which may send a packet; returns it when no link lies between the agent and the packet's host.
+    #[cold]
+    #[inline(never)]
+    fn agent_acts(&mut self, number: LinkId) -> Option<Arrived> {
+        self.calendar.pop();
+        let agent = (number.index() - self.links.len()) as u32;
+        let sent = self.agents.poll(agent, &mut self.links, self.now);
+        self.arm(agent);
+        let (packet, bytes, hop) = sent?;
+        let id = self.packets.insert(packet);
+        self.offer(hop, id, bytes)
+    }
+
+    /// Sees to the event of an agent.
+    fn arm(&mut self, agent: u32) {
+        if let Some(at) = self.agents.arm(agent) {
+            self.calendar.push(at, LinkId::at(self.links.len() + agent as usize));
         }
     }
 

@@ -63,10 +63,19 @@ impl Hop {
 pub(crate) enum Stop {
     /// A gateway.
     Gateway { gateway: u32, way: Direction, ttl: u8 },
+    /// A gateway that is an agent.
+    Agent { agent: u32, way: Direction, ttl: u8 },
     /// It came out of a link that its flow has left.
     Left { turn: u32 },
     /// It came out of a link that its flow has kept, and goes on from this hop of the new route.
     Turn { hop: u32 },
+}
+
+/// Who guards a direction of a link, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Guarded {
+    ByGateway(u32),
+    ByAgent(u32),
 }
 
 /// The routes of all flows, one after the other, each ended by [`Step::Arrived`].
@@ -75,15 +84,18 @@ pub(crate) struct Routes {
     hops: Vec<Hop>,
     stops: Vec<Stop>,
     /// Numbers of the gateways' stops, which many routes share.
-    known: HashMap<(u32, bool, u8), u32>,
+    known: HashMap<(Guarded, bool, u8), u32>,
     /// The gateway of each guarded direction of a link.
-    gateways: HashMap<LinkId, u32>,
+    gateways: HashMap<LinkId, Guarded>,
 }
 
 impl Routes {
-    /// No routes yet; `guarded` are the directions of links that gateways guard, in the order of the gateways.
-    pub(crate) fn new(guarded: impl Iterator<Item = LinkId>) -> Routes {
-        Routes { gateways: guarded.zip(0..).collect(), ..Routes::default() }
+    /// No routes yet; `guarded` are the directions of links that gateways guard, in the order of the gateways, and `tended` those of
+    /// the agents.
+    pub(crate) fn new(guarded: impl Iterator<Item = LinkId>, tended: impl Iterator<Item = LinkId>) -> Routes {
+        let guarded = guarded.zip((0..).map(Guarded::ByGateway));
+        let gateways = guarded.chain(tended.zip((0..).map(Guarded::ByAgent))).collect();
+        Routes { gateways, ..Routes::default() }
     }
 
     #[inline(always)]
@@ -149,16 +161,20 @@ impl Routes {
         self.hops.contains(&Hop::new(Step::Passing(link)))
     }
 
-    /// Adds a route.
-    pub(crate) fn add(&mut self, way: &[LinkId]) -> RouteId {
+    /// Adds a route; gateways stand on it unless they can read nothing of its packets.
+    pub(crate) fn add(&mut self, way: &[LinkId], readable: bool) -> RouteId {
         let start = self.hops.len() as u32;
         let mut before = None;
         for (place, link) in way.iter().enumerate() {
-            self.add_gateways(before, Some(*link), place);
+            if readable {
+                self.add_gateways(before, Some(*link), place);
+            }
             self.hops.push(Hop::new(Step::Link(*link)));
             before = Some(*link);
         }
-        self.add_gateways(before, None, way.len());
+        if readable {
+            self.add_gateways(before, None, way.len());
+        }
         self.hops.push(Hop::new(Step::Arrived));
         RouteId(start)
     }
@@ -178,12 +194,15 @@ impl Routes {
         }
     }
 
-    fn add_gateway(&mut self, gateway: u32, way: Direction, ttl: u8) {
-        let key = (gateway, way == Direction::Forward, ttl);
+    fn add_gateway(&mut self, guarded: Guarded, way: Direction, ttl: u8) {
+        let key = (guarded, way == Direction::Forward, ttl);
         let stop = match self.known.get(&key) {
             Some(stop) => *stop,
             None => {
-                let stop = self.add_stop(Stop::Gateway { gateway, way, ttl });
+                let stop = self.add_stop(match guarded {
+                    Guarded::ByGateway(gateway) => Stop::Gateway { gateway, way, ttl },
+                    Guarded::ByAgent(agent) => Stop::Agent { agent, way, ttl },
+                });
                 *self.known.entry(key).or_insert(stop)
             }
         };

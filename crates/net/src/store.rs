@@ -42,6 +42,14 @@ impl<P: Default> Store<P> {
         id
     }
 
+    /// A packet is under way that no host sends now.
+    #[cold]
+    pub(crate) fn insert(&mut self, payload: P) -> PacketId {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        self.slots[id as usize].payload = payload;
+        id
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> PacketId {

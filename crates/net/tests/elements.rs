@@ -8,7 +8,7 @@ use bentpipe_path::{Label, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::{Rate, Span, Time};
 
 /// A packet, and what gateways saw of it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Seen {
     number: u64,
     shown: Vec<(Direction, u8)>,

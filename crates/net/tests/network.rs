@@ -12,7 +12,7 @@ use bentpipe_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
 /// A packet of which only its number is known.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Numbered(u64);
 
 impl Carried for Numbered {

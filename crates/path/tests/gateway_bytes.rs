@@ -155,7 +155,7 @@ proptest! {
         buffer in prop_oneof![0_u64..1_000_000, Just(u64::MAX)],
         queued in 0.0..=1.0,
     ) {
-        let mut gateway = Gateway::new(&spec);
+        let mut gateway = Gateway::new(&spec).unwrap();
         let link = link(bps, buffer, queued);
         let mut now = 0;
         for (sent, later) in &sent {
@@ -170,7 +170,7 @@ proptest! {
         packets in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..80)), 1..20),
         headed in any::<bool>(),
     ) {
-        let mut gateway = Gateway::new(&spec);
+        let mut gateway = Gateway::new(&spec).unwrap();
         for (n, (forward, mut bytes)) in packets.into_iter().enumerate() {
             if headed && bytes.len() >= 40 {
                 // Enough of a header that the rest is looked at.
@@ -189,6 +189,7 @@ proptest! {
 fn gateway() -> Gateway {
     let told = Some(Span::from_millis(160));
     Gateway::new(&GatewaySpec::Xfwa(XfwaOptions { rtt: RttSource::Told, told, ..XfwaOptions::default() }))
+        .unwrap()
 }
 
 fn plain(way: Direction, flags: Flags, len: u32) -> Sent {

@@ -13,7 +13,7 @@ mod shared;
 use std::ops::ControlFlow;
 
 use bentpipe_net::{Calendar, LinkId, Network, NodeId, Router};
-use bentpipe_path::gateway::Gateway;
+use bentpipe_path::gateway::GatewayStats;
 use bentpipe_path::{Link, Stream};
 use bentpipe_tcp::{Endpoint, Seq};
 use bentpipe_units::Time;
@@ -26,7 +26,7 @@ use crate::packet::{Names, Packet};
 use crate::scenario::Scenario;
 use crate::watch::Watch;
 use crate::{Progress, RunError, addresses};
-use handovers::{Handovers, both_ways};
+use handovers::{Handovers, add_route, both_ways};
 pub(crate) use hosts::End;
 use shared::SharedPaths;
 
@@ -101,7 +101,7 @@ impl Engine {
             if let App::Udp(udp) = &mut flow.app {
                 let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
                 let way = router.way(from, to, spec.via.iter().copied()).unwrap_or_default();
-                udp.route = self.net.add_route(&way);
+                udp.route = add_route(&mut self.net, spec, &way);
                 udp.end = streams.next().unwrap_or(ConnectionId(0)).end(Side::Data);
             } else {
                 let routes = both_ways(&mut self.net, router, spec, &spec.via);
@@ -222,6 +222,7 @@ impl Engine {
             self.net.probe.timers.push(flow.stop, target);
         }
         flow.on_time(now, pairs_mut(&mut self.ends, flow));
+        let crashed = matches!(&flow.app, App::Relay(relay) if relay.crashed(now));
         let next = flow.next_time(now);
         if next != Time::NEVER {
             self.net.probe.timers.push(next, target);
@@ -231,6 +232,9 @@ impl Engine {
             self.open_flows -= 1;
         }
         let connections = flow.called();
+        if crashed {
+            return self.crash_relay(id);
+        }
         self.serve_all(connections);
     }
 
@@ -248,8 +252,8 @@ impl Engine {
         self.net.probe.causes.sum(flow.connections.clone())
     }
 
-    /// The gateways, each with the direction of a link that it guards, in the order of those.
-    pub(crate) fn gateways(&self) -> impl Iterator<Item = (LinkId, &Gateway)> {
+    /// What each gateway did, with the direction of a link that it guards, in the order of those.
+    pub(crate) fn gateways(&self) -> impl Iterator<Item = (LinkId, GatewayStats)> {
         self.net.gateways()
     }
 

@@ -2,8 +2,8 @@
 
 use bentpipe_net::{Carried, Meeting};
 use bentpipe_path::Label;
-use bentpipe_path::gateway::{Demand, Direction, FlowKey, Gateway, Header, LinkView};
-use bentpipe_tcp::{Ecn, Flags, Segment};
+use bentpipe_path::gateway::{Answer, Demand, Direction, FlowKey, Gateway, Header, LinkView, Seen};
+use bentpipe_tcp::{CongestionHeader, Ecn, Flags, Options, SackBlock, SackBlocks, Segment, Seq, Timestamps};
 use bentpipe_units::Time;
 
 use crate::apps::HEADERS;
@@ -98,17 +98,7 @@ impl Carried for Packet {
                 return;
             }
         };
-        let header = Header {
-            flow: names.keys[self.to.peer().index()],
-            ttl,
-            syn: segment.flags.has(Flags::SYN),
-            ack: segment.flags.has(Flags::ACK),
-            fin: segment.flags.has(Flags::FIN),
-            rst: segment.flags.has(Flags::RST),
-            payload: segment.len,
-            window: segment.window,
-            window_scale: segment.options.window_scale,
-        };
+        let header = header(segment, names.keys[self.to.peer().index()], ttl);
         match way {
             Direction::Forward => {
                 gateway.forward(now, &header, &link);
@@ -121,6 +111,70 @@ impl Carried for Packet {
                 }
             }
         }
+    }
+
+    fn seen(&self, names: &Names, ttl: u8) -> Option<Seen> {
+        let Content::Segment(segment) = &self.content else { return None };
+        Some(Seen {
+            header: header(segment, names.keys[self.to.peer().index()], ttl),
+            seq: segment.seq.0,
+            ack: segment.ack.0,
+            ece: segment.flags.has(Flags::ECE),
+            sack_permitted: segment.options.sack_permitted,
+            stamp: segment.options.timestamps.map(|stamps| stamps.value),
+            bytes: segment.packet_len(),
+        })
+    }
+
+    fn lower(&mut self, window: u16) {
+        if let Content::Segment(segment) = &mut self.content {
+            debug_assert!(window <= segment.window, "an agent raised a window");
+            segment.window = window;
+        }
+    }
+
+    fn stamp(&mut self, value: u32) {
+        if let Content::Segment(Segment { options: Options { timestamps: Some(stamps), .. }, .. }) =
+            &mut self.content
+        {
+            stamps.value = value;
+        }
+    }
+
+    fn answer(&mut self, answer: &Answer) -> u32 {
+        let mut sack = SackBlocks::NONE;
+        for (start, end) in answer.sack.iter().filter(|(start, end)| start != end) {
+            sack.push(SackBlock { start: Seq(*start), end: Seq(*end) });
+        }
+        let timestamps = answer.stamps.map(|(value, echo)| Timestamps { value, echo });
+        let segment = Segment {
+            seq: Seq(answer.seq),
+            ack: Seq(answer.ack),
+            len: 0,
+            window: answer.window,
+            flags: if answer.ece { Flags::ACK | Flags::ECE } else { Flags::ACK },
+            ecn: Ecn::NotEct,
+            options: Options { timestamps, sack, ..Options::default() },
+            congestion: CongestionHeader::default(),
+        };
+        self.content = Content::Segment(segment);
+        segment.packet_len()
+    }
+}
+
+/// What a gateway reads of a segment whose sender writes this key.
+#[inline(always)]
+fn header(segment: &Segment, flow: FlowKey, ttl: u8) -> Header {
+    Header {
+        flow,
+        ttl,
+        syn: segment.flags.has(Flags::SYN),
+        ack: segment.flags.has(Flags::ACK),
+        fin: segment.flags.has(Flags::FIN),
+        rst: segment.flags.has(Flags::RST),
+        payload: segment.len,
+        window: segment.window,
+        window_scale: segment.options.window_scale,
     }
 }
 

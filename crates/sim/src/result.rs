@@ -12,7 +12,7 @@ pub use self::exchanges::{PageResult, Responses, TransactionResult, VideoResult}
 pub(crate) use self::flows::WarmUp;
 use crate::apps::App;
 use crate::causes::LossCauses;
-use crate::engine::Engine;
+use crate::engine::{End, Engine};
 use crate::scenario::{AppSpec, FlowSpec, Scenario};
 
 /// The outcome of a run.
@@ -226,8 +226,17 @@ pub struct RelayResult {
     pub buffer_mean_bytes: f64,
     /// The most that was in the buffer.
     pub buffer_max_bytes: u64,
-    /// Bytes that were acknowledged to the sender and not by the receiver, at the end of the run.
+    /// Bytes that were acknowledged to the sender and not by the receiver: at the end of the run, or when it crashed.
     pub undelivered_bytes: u64,
+    /// The most of these at once.
+    pub undelivered_max_bytes: u64,
+    /// Bytes of the sender's data that were acknowledged to it.
+    pub acknowledged_bytes: u64,
+    /// When it crashed, in seconds; null when it did not.
+    pub crashed_s: Option<f64>,
+    /// Bytes that were acknowledged to the sender and that the receiver never got, because the relay crashed or a connection
+    /// of it broke; 0 when neither happened.
+    pub lost_bytes: u64,
 }
 
 /// What a run cost.
@@ -275,9 +284,9 @@ impl RunResult {
         let names: Vec<String> = names.collect();
         let directions: Vec<_> =
             scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).collect();
-        let gateways = engine.gateways().filter_map(|(link, gateway)| {
+        let gateways = engine.gateways().filter_map(|(link, stats)| {
             let scheme = directions[link.index()].gateway.as_ref()?.name();
-            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats: gateway.stats() })
+            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
         });
         let gateways = gateways.collect();
         let handovers = scenario.handovers.iter().zip(engine.handover_losses());
@@ -321,7 +330,9 @@ fn relay_results(scenario: &Scenario, engine: &Engine, end: Time) -> Vec<RelayRe
     let relays = scenario.flows.iter().zip(&flows).filter_map(|(spec, (flow, pairs))| {
         let App::Relay(relay) = &flow.app else { return None };
         let upstream = relay.upstream.index();
-        let [[_, up]] = flows[upstream].1 else { return None };
+        let ([[source, up]], [[down, sink]]) = (flows[upstream].1, pairs) else { return None };
+        let acknowledged = acknowledged(source, up);
+        let cut = relay.crashed(end) || relay.broken.is_some() || down.tcp.error().is_some();
         Some(RelayResult {
             name: spec.name.clone(),
             upstream: scenario.flows[upstream].name.clone(),
@@ -330,9 +341,21 @@ fn relay_results(scenario: &Scenario, engine: &Engine, end: Time) -> Vec<RelayRe
             buffer_mean_bytes: relay.mean(end, flow.complete(pairs)),
             buffer_max_bytes: relay.most(),
             undelivered_bytes: relay.undelivered(&up.tcp),
+            undelivered_max_bytes: relay.most_undelivered(),
+            acknowledged_bytes: acknowledged,
+            crashed_s: relay.crashed_at(end).map(Time::as_secs),
+            lost_bytes: if cut { acknowledged.saturating_sub(sink.tcp.receiver().delivered()) } else { 0 },
         })
     });
     relays.collect()
+}
+
+/// Payload bytes that the sending end `source` knows to have come to the other, `sink`.
+fn acknowledged(source: &End, sink: &End) -> u64 {
+    let receiver = sink.tcp.receiver();
+    // A FIN counts in sequence numbers, and is no data.
+    let next = receiver.nxt().diff(source.tcp.sender().una()) - i32::from(receiver.finished());
+    if receiver.delivered() == 0 { 0 } else { receiver.delivered() - u64::from(next.max(0).unsigned_abs()) }
 }
 
 /// Goodputs of the bulk transfers, each over its whole way; without one, of all flows if they ask for the same.

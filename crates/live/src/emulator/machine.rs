@@ -105,6 +105,7 @@ fn failed(error: impl ToString) -> LiveError {
 
 /// The nodes between which flows go; without a flow, those with one link.
 fn host_nodes(scenario: &Scenario) -> Result<Vec<usize>, LiveError> {
+    crate::flow::carries(scenario)?;
     let mut nodes: BTreeSet<usize> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     if nodes.is_empty() {
         let joined =
@@ -404,9 +405,9 @@ impl<'a> Machine<'a> {
         let links = links.map(|(name, link)| LinkResult { name, stats: link.stats(end) }).collect();
         let specs: Vec<_> =
             self.topology.directions().map(|(_, direction)| direction.gateway.as_ref()).collect();
-        let gateways = self.net.gateways().filter_map(|(link, gateway)| {
+        let gateways = self.net.gateways().filter_map(|(link, stats)| {
             let scheme = specs[link.index()]?.name();
-            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats: gateway.stats() })
+            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
         });
         let gateways = gateways.collect();
         let handovers = self.scenario.handovers.iter().zip(&self.net.probe.0);

@@ -1,6 +1,7 @@
-//! Gateways that lower the receiver's window in passing acknowledgments, so that the senders fit the link, or tell the senders
-//! themselves.
+//! Gateways: those that lower the receiver's window in passing acknowledgments, so that the senders fit the link, or tell the senders
+//! themselves, and agents, which keep, swallow and send packets.
 
+mod agent;
 mod bytes;
 mod flow;
 mod flows;
@@ -14,46 +15,74 @@ use serde::{Deserialize, Serialize};
 use crate::InvalidValue;
 use flow::Flow;
 use flows::FlowTable;
-use scheme::{Common, Scheme, Windows};
+use scheme::{Common, PACKET, Scheme, Windows};
 
+pub use agent::{Agent, Answer, Emission, Seen, SnoopOptions, SpoofOptions, Verdict};
 pub use flow::Direction;
 pub use scheme::UnknownScale;
 
-/// Every scheme: a line for the schema, a name, and the options in a file of its own beside this one, which it declares as a module.
+/// Every scheme: a line for the schema, a name, and the options. Those that compute windows have a file of their own beside this
+/// one, which it declares as a module.
 macro_rules! schemes {
-    ($($(#[doc = $doc:literal])* $name:ident($file:ident::$options:ident)),+ $(,)?) => {
+    (
+        windows { $($(#[doc = $doc:literal])* $name:ident($file:ident::$options:ident)),+ $(,)? }
+        agents { $($(#[doc = $agent_doc:literal])* $agent:ident($agent_options:ident)),+ $(,)? }
+    ) => {
         $(mod $file;
         pub use $file::*;)+
 
-        /// How a gateway computes what it writes into passing packets; `scheme` chooses.
+        /// What a gateway does; `scheme` chooses. Some compute what they write into passing packets, agents keep, swallow and send
+        /// packets.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "scheme", rename_all = "kebab-case")]
         pub enum GatewaySpec {
-            $($(#[doc = $doc])* $name($options)),+
+            $($(#[doc = $doc])* $name($options),)+
+            $($(#[doc = $agent_doc])* $agent($agent_options)),+
         }
 
         impl GatewaySpec {
             /// Every scheme: its name and what it is.
             pub const SCHEMES: &'static [(&'static str, &'static str)] =
-                &[$(($options::NAME, $options::SUMMARY)),+];
+                &[$(($options::NAME, $options::SUMMARY),)+ $(($agent_options::NAME, $agent_options::SUMMARY)),+];
 
             /// The scheme as scenarios write it.
             pub fn name(&self) -> &'static str {
-                match self { $(GatewaySpec::$name(_) => $options::NAME),+ }
+                match self {
+                    $(GatewaySpec::$name(_) => $options::NAME,)+
+                    $(GatewaySpec::$agent(_) => $agent_options::NAME),+
+                }
             }
 
             /// Whether every value is possible; the first that is not, otherwise.
             pub fn validate(&self) -> Result<(), InvalidValue> {
-                match self { $(GatewaySpec::$name(options) => options.validate()?),+ }
-                self.common().validate()
+                match self {
+                    $(GatewaySpec::$name(options) => options.validate()?,)+
+                    $(GatewaySpec::$agent(options) => options.validate()?),+
+                }
+                self.common().map_or(Ok(()), |common| common.validate())
             }
 
-            fn common(&self) -> Common {
-                match self { $(GatewaySpec::$name(options) => options.common()),+ }
+            /// What the options of those that compute windows have in common.
+            fn common(&self) -> Option<Common> {
+                match self {
+                    $(GatewaySpec::$name(options) => Some(options.common()),)+
+                    $(GatewaySpec::$agent(_) => None),+
+                }
             }
 
-            fn windows(&self) -> Running {
-                match self { $(GatewaySpec::$name(options) => Running::$name(options.windows())),+ }
+            fn windows(&self) -> Option<Running> {
+                match self {
+                    $(GatewaySpec::$name(options) => Some(Running::$name(options.windows())),)+
+                    $(GatewaySpec::$agent(_) => None),+
+                }
+            }
+
+            /// The agent that it describes, which has seen nothing; none if it only computes windows.
+            pub fn agent(&self) -> Option<Agent> {
+                match self {
+                    $(GatewaySpec::$name(_) => None,)+
+                    $(GatewaySpec::$agent(options) => Some(options.agent())),+
+                }
             }
         }
 
@@ -84,20 +113,36 @@ macro_rules! schemes {
 }
 
 schemes! {
-    /// Shares in proportion to the round-trip times (`xfwa`, equation 1).
-    Xfwa(xfwa::XfwaOptions),
-    /// The same window for all, from the logarithm of the free buffer (EWA).
-    Ewa(ewa::EwaOptions),
-    /// The same window for all, tracked towards a queue length (WINTRAC).
-    Wintrac(wintrac::WintracOptions),
-    /// A router of XCP: changes of throughput for the senders.
-    Xcp(xcp::XcpOptions),
+    windows {
+        /// Shares in proportion to the round-trip times (`xfwa`, equation 1).
+        Xfwa(xfwa::XfwaOptions),
+        /// The same window for all, from the logarithm of the free buffer (EWA).
+        Ewa(ewa::EwaOptions),
+        /// The same window for all, tracked towards a queue length (WINTRAC).
+        Wintrac(wintrac::WintracOptions),
+        /// A router of XCP: changes of throughput for the senders.
+        Xcp(xcp::XcpOptions),
+    }
+    agents {
+        /// Local retransmissions that the sender does not hear of (Snoop).
+        Snoop(SnoopOptions),
+        /// Local acknowledgments and retransmissions (RFC 3135 sections 3.1.2 and 3.1.3).
+        Spoof(SpoofOptions),
+    }
 }
 
 impl GatewaySpec {
     /// Length of a packet where the queue is given in packets.
     pub fn packet(&self) -> Bytes {
-        self.common().packet
+        match self {
+            GatewaySpec::Spoof(options) => options.packet,
+            _ => self.common().map_or(PACKET, |common| common.packet),
+        }
+    }
+
+    /// Whether it goes by the queue of its link, which must have a limit then.
+    pub fn needs_limit(&self) -> bool {
+        self.common().is_some()
     }
 }
 
@@ -172,6 +217,13 @@ pub struct LinkView {
     pub queued_bytes: u64,
 }
 
+impl LinkView {
+    /// Whether the queue takes a packet of so many bytes; an empty one takes any.
+    fn has_room(&self, bytes: u32) -> bool {
+        self.queued_bytes == 0 || self.queued_bytes.saturating_add(bytes.into()) <= self.buffer_bytes
+    }
+}
+
 /// What a gateway saw and did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct GatewayStats {
@@ -191,6 +243,20 @@ pub struct GatewayStats {
     pub windows_lowered: u64,
     /// Mean window in bytes over the acknowledgments whose window was lowered; 0 if there were none.
     pub window_mean_bytes: f64,
+    /// Most payload bytes of one flow that an agent kept at once; this and what follows is 0 for what only computes windows.
+    pub cached_max_bytes: u64,
+    /// Packets that it sent again over the guarded link.
+    pub local_retransmissions: u64,
+    /// Acknowledgments of the receiver that it swallowed.
+    pub acks_swallowed: u64,
+    /// Acknowledgments that it made.
+    pub acks_made: u64,
+    /// Data packets of the sender that it swallowed: it had them already, or no room for them.
+    pub data_swallowed: u64,
+    /// Most bytes of one flow that it had acknowledged and the receiver had not.
+    pub acknowledged_ahead_max_bytes: u64,
+    /// Bytes that it has acknowledged and the receiver has not: now, or when it gave their flow up.
+    pub acknowledged_ahead_bytes: u64,
 }
 
 /// A gateway beside one direction of a link.
@@ -209,17 +275,17 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway that has seen nothing; `spec` has passed [`GatewaySpec::validate`].
-    pub fn new(spec: &GatewaySpec) -> Gateway {
-        let common = spec.common();
-        Gateway {
+    /// A gateway that has seen nothing; `spec` has passed [`GatewaySpec::validate`]. None for an agent.
+    pub fn new(spec: &GatewaySpec) -> Option<Gateway> {
+        let common = spec.common()?;
+        Some(Gateway {
             flows: FlowTable::new(common.max_flows),
-            scheme: spec.windows(),
+            scheme: spec.windows()?,
             unknown_scale: common.unknown_scale,
             least: common.least.get(),
             tally: GatewayStats::default(),
             written: 0,
-        }
+        })
     }
 
     /// A segment is about to enter the guarded link.

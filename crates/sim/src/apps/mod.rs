@@ -112,7 +112,7 @@ impl Flow {
             }
             AppSpec::Relay(relay) => {
                 let upstream = FlowId(spec.upstream.unwrap_or_default() as u32);
-                (App::Relay(Box::new(Relay::new(upstream, relay.buffer))), None)
+                (App::Relay(Box::new(Relay::new(upstream, relay))), None)
             }
             AppSpec::Cbr(cbr) => {
                 (App::Udp(Box::new(Udp::constant(cbr, start, stop(cbr.duration)))), cbr.duration)
@@ -168,7 +168,7 @@ impl Flow {
             (App::Video(video), [pair]) => video.on_time(now, pair),
             (App::ShortFlows(flows), pairs) => flows.on_time(now, pairs),
             // The relay opens the connection when its upstream connection is open.
-            (App::Relay(_), [[_, back]]) => back.tcp.listen(),
+            (App::Relay(_), [[_, back]]) if now == self.start => back.tcp.listen(),
             // One connection each, or none.
             (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_), _)
             | (App::Transactions(_) | App::Video(_), _) => {}
@@ -197,6 +197,7 @@ impl Flow {
         match &self.app {
             App::OnOff(onoff) if now < self.stop => onoff.next_time(),
             App::ShortFlows(flows) => flows.next_time(),
+            App::Relay(relay) => relay.next_time(now),
             _ => Time::NEVER,
         }
     }

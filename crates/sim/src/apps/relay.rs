@@ -4,6 +4,7 @@ use bentpipe_tcp::{ConnectionError, Endpoint, Seq, State};
 use bentpipe_units::Time;
 
 use crate::ids::FlowId;
+use crate::scenario::RelaySpec;
 
 /// A relay's buffer, and how far the data has come.
 ///
@@ -25,6 +26,11 @@ pub(crate) struct Relay {
     una: Option<Seq>,
     /// Why the upstream connection broke.
     pub(crate) broken: Option<ConnectionError>,
+    /// When it crashes, and when it is there again; `Time::NEVER` for never.
+    crash: Time,
+    back: Time,
+    /// The most that was acknowledged to the sender and not by the receiver, in bytes.
+    most_undelivered: u64,
     fill: Fill,
 }
 
@@ -60,11 +66,15 @@ impl Fill {
 }
 
 impl Relay {
-    /// An empty buffer of `size` bytes.
-    pub(crate) fn new(upstream: FlowId, size: u64) -> Relay {
+    /// An empty buffer.
+    pub(crate) fn new(upstream: FlowId, spec: &RelaySpec) -> Relay {
+        let crash = spec.crash.map_or(Time::NEVER, |at| Time::ZERO + at);
         Relay {
             upstream,
-            size,
+            size: spec.buffer,
+            crash,
+            back: spec.back.map_or(Time::NEVER, |span| crash + span),
+            most_undelivered: 0,
             read: 0,
             written: 0,
             acked: 0,
@@ -78,7 +88,7 @@ impl Relay {
     /// which it opens when `up` is open and closes behind the last byte. Returns how many bytes it read.
     pub(crate) fn carry(&mut self, now: Time, up: &mut Endpoint, down: &mut Endpoint) -> u32 {
         let opening = matches!(up.state(), State::Listen | State::SynSent | State::SynReceived);
-        if self.broken.is_some() || opening || down.error().is_some() {
+        if self.broken.is_some() || opening || down.error().is_some() || now >= self.crash {
             return 0;
         }
         if self.una.is_none() {
@@ -94,6 +104,7 @@ impl Relay {
         self.read += u64::from(read);
         let ended = up.receiver().finished() && up.receiver().unread() == 0;
         self.write(down, ended);
+        self.most_undelivered = self.most_undelivered.max(self.undelivered(up));
         if self.held() != self.fill.bytes {
             self.fill.change(now, self.held());
         }
@@ -137,6 +148,39 @@ impl Relay {
     /// end of the upstream connection.
     pub(crate) fn undelivered(&self, up: &Endpoint) -> u64 {
         self.held() + u64::from(up.receiver().unread())
+    }
+
+    /// The most of those at once, in bytes.
+    pub(crate) fn most_undelivered(&self) -> u64 {
+        self.most_undelivered
+    }
+
+    /// When it wants to be called after `now`: at its crash, and when it is back.
+    pub(crate) fn next_time(&self, now: Time) -> Time {
+        [self.crash, self.back].into_iter().find(|at| *at > now).unwrap_or(Time::NEVER)
+    }
+
+    /// Whether it has crashed by `now`.
+    pub(crate) fn crashed(&self, now: Time) -> bool {
+        now >= self.crash
+    }
+
+    /// When it crashed, if it did by `now`.
+    pub(crate) fn crashed_at(&self, now: Time) -> Option<Time> {
+        self.crashed(now).then_some(self.crash)
+    }
+
+    /// The host of both ends, which are its own, goes down or comes back at `now`; the buffer is gone.
+    pub(crate) fn crash(&mut self, now: Time, up: &mut Endpoint, down: &mut Endpoint) {
+        if now == self.crash {
+            self.fill.change(now, 0);
+            up.go_down();
+            down.go_down();
+        }
+        if now == self.back {
+            up.come_back();
+            down.come_back();
+        }
     }
 
     /// Size of the buffer in bytes.

@@ -46,7 +46,12 @@ pub(super) fn both_ways(
     spec: &FlowSpec,
     via: &[usize],
 ) -> [RouteId; 2] {
-    find_ways(router, spec, via).unwrap_or_default().map(|way| net.add_route(&way))
+    find_ways(router, spec, via).unwrap_or_default().map(|way| add_route(net, spec, &way))
+}
+
+/// Adds a route of a flow, of whose packets gateways may be able to read nothing.
+pub(super) fn add_route(net: &mut Network<Packet, Watch>, spec: &FlowSpec, way: &[LinkId]) -> RouteId {
+    if spec.ipsec { net.add_unreadable_route(way) } else { net.add_route(way) }
 }
 
 /// Where routing is dynamic: the directions of links that have another delay from a time on, or carry nothing.
@@ -101,7 +106,8 @@ impl Engine {
                 new_ways.extend(found.filter_map(|(flow, ways)| Some((flow, ways?))));
             }
             for (flow, ways) in new_ways {
-                let new = [0, 1].map(|way: usize| self.net.add_route(&ways[way]));
+                let new =
+                    [0, 1].map(|way: usize| add_route(&mut self.net, &scenario.flows[flow], &ways[way]));
                 if let Some(current) = current.get_mut(flow) {
                     *current = Some(ways);
                 }

@@ -57,6 +57,19 @@ impl Engine {
         ends.into_iter().take(1 + usize::from(opened)).for_each(|end| self.serve(end));
     }
 
+    /// A relay goes down, or is there again.
+    pub(super) fn crash_relay(&mut self, id: FlowId) {
+        let now = self.net.now();
+        let App::Relay(relay) = &self.flows[id.index()].app else { return };
+        let ends = self.relay_ends(id, relay.upstream);
+        let App::Relay(relay) = &mut self.flows[id.index()].app else { return };
+        if let Ok([up, down]) = self.ends.get_disjoint_mut(ends.map(EndId::index)) {
+            relay.crash(now, &mut up.tcp, &mut down.tcp);
+        }
+        self.net.probe.buffered(now, ends[1].connection(), 0);
+        ends.into_iter().for_each(|end| self.serve(end));
+    }
+
     /// The connection of an end at a relay has broken: the relay resets the other one.
     #[cold]
     pub(super) fn break_relay(&mut self, end: EndId) {

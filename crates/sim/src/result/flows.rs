@@ -168,7 +168,7 @@ fn result(
         datagrams_lost: counts.datagrams_lost,
         losses: counts.losses,
         responses: Responses::of(measured),
-        error: error.or_else(|| upstream_error(flow)),
+        error: error.or_else(|| upstream_error(flow, pairs, end)),
     }
 }
 
@@ -176,10 +176,14 @@ fn error_of(tcp: &Endpoint) -> Option<String> {
     tcp.error().map(|error| error.to_string())
 }
 
-/// Why a relay broke its connection off.
-fn upstream_error(flow: &Flow) -> Option<String> {
+/// Why a relay broke its connection off, or forgot it, before all was delivered.
+fn upstream_error(flow: &Flow, pairs: &[[End; 2]], end: Time) -> Option<String> {
     let App::Relay(relay) = &flow.app else { return None };
-    relay.broken.map(|error| format!("the connection upstream broke: {error}"))
+    if flow.complete(pairs) {
+        return None;
+    }
+    let broken = relay.broken.map(|error| format!("the connection upstream broke: {error}"));
+    broken.or_else(|| relay.crashed_at(end).map(|at| format!("the relay crashed at {} s", at.as_secs())))
 }
 
 /// In bits a second.

@@ -206,6 +206,12 @@ pub struct RelaySpec {
     #[serde(default = "usual_buffer", deserialize_with = "size::<_, _, 1, LARGEST>")]
     #[schemars(with = "Bytes")]
     pub buffer: u64,
+    /// When the relay crashes, in the time of the run: it loses its buffer and forgets its connections; default never.
+    #[serde(default, deserialize_with = "above_zero")]
+    pub crash: Option<Span>,
+    /// So long after the crash it is there again, and resets what is left of its connections; default never.
+    #[serde(default)]
+    pub back: Option<Span>,
 }
 
 fn usual_buffer() -> u64 {

@@ -114,7 +114,7 @@ pub struct DirectionSpec {
     pub repair: Repair,
     /// How rate, delay and losses change, and when nothing gets through.
     pub schedule: Schedule,
-    /// What lowers the windows of the connections that it carries.
+    /// The gateway that guards it.
     pub gateway: Option<GatewaySpec>,
 }
 
@@ -150,6 +150,8 @@ pub struct FlowSpec {
     pub via: Vec<usize>,
     /// What a priority queue serves its packets by, 0 to 7, the highest first.
     pub class: u8,
+    /// Whether no gateway can read the headers of its packets.
+    pub ipsec: bool,
     /// When the application starts; for a relay, when the first sender of its data does.
     pub start: Span,
     /// What it carries.

@@ -208,7 +208,7 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
     direction.queue.validate().map_err(|wrong| fault(&["queue", wrong.key], wrong.message))?;
     if let Some(gateway) = &direction.gateway {
         gateway.validate().map_err(|wrong| fault(&["gateway", wrong.key], wrong.message))?;
-        if direction.queue == QueueSpec::Unlimited {
+        if gateway.needs_limit() && direction.queue == QueueSpec::Unlimited {
             let message = "expected a queue with a limit, which a gateway goes by, found \"unlimited\"";
             return Err(fault(&["gateway"], message.to_owned()));
         }

@@ -44,6 +44,14 @@ pub(super) fn join(
             let found = Bytes::new(relay.buffer);
             return Err(fail("buffer", format!("expected at least one segment ({mss} B), found {found}")));
         }
+        if let AppSpec::Relay(relay) = &flows[*flow].app
+            && let (None, Some(back)) = (relay.crash, relay.back)
+        {
+            return Err(fail(
+                "back",
+                format!("expected a crash that it comes back from, found {back} and no crash"),
+            ));
+        }
         flows[*flow].upstream = Some(found);
     }
     let mut followed = vec![false; flows.len()];
@@ -68,6 +76,13 @@ pub(super) fn join(
             if let Some(upstream) = flows[relay].upstream {
                 flows[relay].start = flows[upstream].start;
             }
+        }
+    }
+    for Asked { flow, at, .. } in relays {
+        let FlowSpec { app: AppSpec::Relay(relay), start, .. } = &flows[*flow] else { continue };
+        if let Some(crash) = relay.crash.filter(|crash| crash <= start) {
+            let message = format!("expected a time after the start of its data ({start}), found {crash}");
+            return Err(at.error(&["crash"], message));
         }
     }
     Ok(())

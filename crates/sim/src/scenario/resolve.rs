@@ -118,6 +118,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
                 to,
                 via,
                 class: flow.class.map_or(0, |class| class.get() as u8),
+                ipsec: flow.ipsec,
                 start,
                 app: app.clone(),
                 upstream: None,

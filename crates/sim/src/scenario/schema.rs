@@ -176,7 +176,7 @@ pub(crate) struct LinkFile {
     /// A file that says how rate, delay and losses change, from `from` to `to`; not with `schedule`; default none.
     #[schemars(schema_with = "link_trace::described")]
     pub(crate) trace: Option<TraceFile>,
-    /// What lowers the windows of the connections that send over the link; default nothing.
+    /// What stands before the link and reads the headers of its TCP; default nothing.
     #[serde(default, deserialize_with = "gateway")]
     pub(crate) gateway: Option<GatewaySpec>,
     /// The direction from `to` to `from`, where it differs.
@@ -215,7 +215,7 @@ pub(crate) struct ReverseFile {
     /// A file that says how rate, delay and losses change this way; not with `schedule`.
     #[schemars(schema_with = "link_trace::described")]
     pub(crate) trace: Option<TraceFile>,
-    /// What lowers the windows of the connections that send this way; default nothing.
+    /// What stands before this direction and reads the headers of its TCP; default nothing.
     #[serde(default, deserialize_with = "gateway")]
     pub(crate) gateway: Option<GatewaySpec>,
 }
@@ -323,6 +323,9 @@ pub(crate) struct FlowFile {
     pub(crate) start_step: Span,
     /// What a priority queue serves its packets by, 0 to 7, the highest first; default 0.
     pub(crate) class: Option<Whole<0, 7>>,
+    /// Its packets are encrypted (IPsec ESP), so that no gateway can read their headers; default false.
+    #[serde(default)]
+    pub(crate) ipsec: bool,
     /// Recovery and control by one name; default sack.
     pub(crate) variant: Option<String>,
     /// What to retransmit, when; default sack. Not with `variant`.

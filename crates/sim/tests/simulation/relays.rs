@@ -272,8 +272,85 @@ fn a_short_trace() {
     assert_eq!(trace, include_str!("relays.txt"), "found:\n{trace}");
 }
 
+/// Sends a buffer of 20 segments a round trip of half a second; 30 more wait in the window of its upstream connection.
+fn crashing(crash: &str, down: &str) -> String {
+    let split = Split {
+        up: "rate = \"1 Gbit/s\"\ndelay = \"1 ms\"",
+        down: &format!("rate = \"1 Gbit/s\"\ndelay = \"250 ms\"\n{down}"),
+        tcp: "mss = \"1000 B\"\nreceive_window = \"30000 B\"\ndelayed_ack = false\nmax_retransmissions = 3",
+        first: "bytes = \"1 MB\"",
+        second: &format!("buffer = \"20000 B\"\ntcp = {{ initial_window = \"20 segments\" }}\n{crash}"),
+    };
+    split.text()
+}
+
+/// At 3.7 s the seventh buffer is on its way, and still arrives; what waits in the window was acknowledged and is gone.
+#[test]
+fn a_crash_loses_what_was_acknowledged_and_not_yet_sent_on() {
+    let result = simulate(&crashing("crash = \"3.7 s\"", ""), 1);
+    let relay = &result.relays[0];
+    assert_eq!((relay.crashed_s, relay.acknowledged_bytes), (Some(3.7), 170_000));
+    assert_eq!(result.flows[1].bytes_delivered, 140_000);
+    assert_eq!(relay.lost_bytes, 30_000);
+    // By its own count the buffer was not delivered either: no acknowledgment of it had come.
+    assert_eq!((relay.undelivered_bytes, relay.undelivered_max_bytes), (50_000, 50_000));
+    let errors: Vec<_> = result.flows.iter().map(|flow| flow.error.as_deref().unwrap_or_default()).collect();
+    assert_eq!(
+        errors,
+        ["the retransmission limit was reached without an answer", "the relay crashed at 3.7 s"]
+    );
+    assert!(result.flows.iter().all(|flow| flow.finish_s.is_none()));
+    // The sixth segment of that buffer, behind the SYN and 125 segments, is lost, and nobody resends it.
+    let lossy = crashing("crash = \"3.7 s\"", "loss = { model = \"drop\", packets = [127] }");
+    let result = simulate(&lossy, 1);
+    assert_eq!((result.flows[1].bytes_delivered, result.relays[0].lost_bytes), (125_000, 45_000));
+}
+
+#[test]
+fn a_relay_that_is_back_resets_what_it_has_forgotten() {
+    let down = simulate(&crashing("crash = \"3.7 s\"", ""), 1);
+    let result = simulate(&crashing("crash = \"3.7 s\"\nback = \"1 s\"", ""), 1);
+    assert_eq!(result.flows[0].error.as_deref(), Some("the peer reset the connection"));
+    assert_eq!(result.relays[0].lost_bytes, down.relays[0].lost_bytes);
+    assert!((4.7..down.duration_s).contains(&result.duration_s), "{} s", result.duration_s);
+    // After the end of the transfer there is nothing to lose.
+    let late = simulate(&crashing("crash = \"1000 s\"", ""), 1);
+    let relay = &late.relays[0];
+    assert_eq!((relay.lost_bytes, relay.crashed_s, relay.acknowledged_bytes), (0, None, 1_000_000));
+    assert!(late.flows.iter().all(|flow| flow.error.is_none() && flow.bytes_delivered == 1_000_000));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Whatever is lost, also of the acknowledgments: what the sender believes delivered and what was, by the curves of both.
+    #[test]
+    fn a_crash_is_counted_by_what_the_sender_has_heard(
+        (crash_ms, back_ms) in (10_u64..6000, prop::option::of(0_u64..4000)),
+        (buffer, loss, back_loss) in (1460_u64..60_000, 0.0..0.05, 0.0..0.3),
+        seed in 0_u64..1000,
+    ) {
+        let back = back_ms.map_or(String::new(), |ms| format!("back = \"{ms} ms\""));
+        let random = |probability: f64| format!("loss = {{ model = \"packet\", probability = {probability} }}");
+        let split = Split {
+            up: &format!("rate = \"5 Mbit/s\"\ndelay = \"20 ms\"\nreverse = {{ {} }}", random(back_loss)),
+            down: &format!("rate = \"2 Mbit/s\"\ndelay = \"100 ms\"\n{}", random(loss)),
+            tcp: "max_retransmissions = 4",
+            first: "bytes = \"600 kB\"",
+            second: &format!("buffer = \"{buffer} B\"\ncrash = \"{crash_ms} ms\"\n{back}"),
+        };
+        let (result, points) = curves(&split.text(), seed);
+        let relay = &result.relays[0];
+        let heard = points.iter().filter(|point| point.0 == "acked" && point.1 == 0).map(|point| point.3);
+        let heard = heard.fold(0.0, f64::max) as u64;
+        // Behind the last byte the FIN counts one.
+        prop_assert_eq!(relay.acknowledged_bytes, heard.min(600_000));
+        let delivered = result.flows[1].bytes_delivered;
+        let lost = relay.acknowledged_bytes.saturating_sub(delivered);
+        prop_assert_eq!(relay.lost_bytes, if relay.crashed_s.is_some() { lost } else { 0 });
+        prop_assert!(relay.lost_bytes <= relay.undelivered_bytes);
+        prop_assert!(delivered == 600_000 || result.flows[1].finish_s.is_none());
+    }
 
     /// Whatever is lost: all bytes arrive once and in order (the relay's own counts are asserted at each of its steps), never
     /// more than the buffer holds is at the relay, and nothing is sent on before it came.

@@ -97,6 +97,8 @@ pub struct Endpoint {
     time_wait_until: Time,
     /// None while none was owed.
     challenges: Option<Box<Challenges>>,
+    /// Whether its host is down, and answers nobody.
+    silent: bool,
     error: Option<ConnectionError>,
 }
 
@@ -144,6 +146,7 @@ impl Endpoint {
             reset: None,
             time_wait_until: Time::NEVER,
             challenges: None,
+            silent: false,
             error: None,
         }
     }
@@ -197,6 +200,20 @@ impl Endpoint {
         self.syn = Syn::default();
     }
 
+    /// The host goes down and forgets the connection, of which the peer hears nothing: neither now nor as an answer to what
+    /// it sends, until [`Endpoint::come_back`].
+    pub fn go_down(&mut self) {
+        self.state = State::Closed;
+        self.syn = Syn::default();
+        self.reset = None;
+        self.silent = true;
+    }
+
+    /// The host is there again, and answers a segment of the connection that it has forgotten with a reset.
+    pub fn come_back(&mut self) {
+        self.silent = false;
+    }
+
     /// The application reads up to `most` bytes; returns how many there were.
     #[inline]
     pub fn read(&mut self, most: u32) -> u32 {
@@ -219,6 +236,7 @@ impl Endpoint {
             return self.accept_stamped(now, segment);
         }
         match self.state {
+            State::Closed if self.silent => {}
             State::Closed => self.answer_with_reset(segment),
             State::Listen => self.on_segment_listening(segment),
             State::SynSent => self.on_segment_syn_sent(now, segment),

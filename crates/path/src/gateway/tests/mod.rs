@@ -32,7 +32,7 @@ fn by_ttl() -> XfwaOptions {
 
 fn gateway(spec: GatewaySpec) -> Gateway {
     assert_eq!(spec.validate(), Ok(()));
-    Gateway::new(&spec)
+    Gateway::new(&spec).unwrap()
 }
 
 /// A segment with data, three hops from a host that starts at 64.

@@ -30,7 +30,10 @@ fn every_scheme_reads_with_its_defaults() {
 #[test]
 fn unknown_schemes_and_keys_are_refused() {
     for (json, part) in [
-        (r#"{"scheme":"rcp"}"#, "unknown variant `rcp`, expected one of `xfwa`, `ewa`, `wintrac`, `xcp`"),
+        (
+            r#"{"scheme":"rcp"}"#,
+            "unknown variant `rcp`, expected one of `xfwa`, `ewa`, `wintrac`, `xcp`, `snoop`, `spoof`",
+        ),
         (r#"{"scheme":"xfwa","alpha":1}"#, "unknown field `alpha`"),
         (r#"{"scheme":"xfwa","rtt":"ping"}"#, "unknown variant `ping`"),
         (r#"{"rtt":"ttl"}"#, "missing field `scheme`"),

@@ -177,6 +177,7 @@ fn statistics_tell_what_was_done() {
         segments_backward: 3,
         windows_lowered: 2,
         window_mean_bytes: 60_000.0,
+        ..GatewayStats::default()
     };
     assert_eq!(gateway.stats(), expected);
 }

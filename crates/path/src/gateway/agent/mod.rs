@@ -1,0 +1,380 @@
+//! Agents: gateways that keep what passes them, and may swallow it, send it again and answer it.
+
+mod cache;
+mod line;
+mod repair;
+mod rtt;
+mod snoop;
+mod spoof;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::hash::BuildHasherDefault;
+
+use bentpipe_units::{Bytes, Span, Time};
+
+use super::flows::FlowHasher;
+use super::scheme::{invalid, some_bytes, some_time};
+use super::{FlowKey, GatewayStats, Header, LinkView};
+use crate::InvalidValue;
+
+pub use snoop::SnoopOptions;
+pub use spoof::SpoofOptions;
+
+use cache::Places;
+use snoop::Snoop;
+use spoof::Spoof;
+
+/// What an agent reads of a TCP segment that passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// What every gateway reads.
+    pub header: Header,
+    /// Sequence number of the first byte, or of the SYN.
+    pub seq: u32,
+    /// Next byte expected, where the header says that it counts.
+    pub ack: u32,
+    /// The echo of a mark (ECE of RFC 3168).
+    pub ece: bool,
+    /// The SYN offers selective acknowledgments.
+    pub sack_permitted: bool,
+    /// TSval of the timestamp option.
+    pub stamp: Option<u32>,
+    /// Bytes of the packet.
+    pub bytes: u32,
+}
+
+/// What becomes of a packet that was shown to an agent. A place is one of the copies that the driver keeps for the agent; what
+/// was in it before is forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on.
+    Pass,
+    /// It goes on with this window field, which is below its own.
+    Lower(u16),
+    /// It goes on, and a copy is kept in this place.
+    Keep(u32),
+    /// It goes on with this window field, which is below its own, and a copy is kept in this place.
+    KeepLowered(u32, u16),
+    /// It is kept in this place and goes no further.
+    Hold(u32),
+    /// It goes no further.
+    Swallow,
+}
+
+/// A packet that an agent sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emission {
+    /// The copy in this place, on its way from there; where it has timestamps, with this TSval instead of its own if there is one.
+    Copy(u32, Option<u32>),
+    /// An acknowledgment in the name of the receiver, on the way of the packet in this place, which it sent.
+    Answer(u32, Answer),
+}
+
+/// The fields of an acknowledgment that an agent makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Sequence number.
+    pub seq: u32,
+    /// Next byte expected.
+    pub ack: u32,
+    /// The window field.
+    pub window: u16,
+    /// The echo of a mark (ECE of RFC 3168).
+    pub ece: bool,
+    /// TSval and TSecr of the timestamp option.
+    pub stamps: Option<(u32, u32)>,
+    /// SACK blocks, each from its first byte to the one after its last; those of no length are none.
+    pub sack: [(u32, u32); 3],
+}
+
+/// An agent beside one direction of a link: a [`Gateway`](super::Gateway) whose contract is wider.
+///
+/// `forward` and `backward` see what it sees. Beyond that it names the time at which it wants to be called next, and gives then,
+/// one by one, the packets that it sends. It reads no clock and draws no random number; the times passed in never go back.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    rules: Rules,
+    max_flows: usize,
+    index: HashMap<FlowKey, u32, BuildHasherDefault<FlowHasher>>,
+    slots: Vec<Slot>,
+    vacant: Vec<u32>,
+    timers: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Flows with packets that wait for room before the link, in the order of their turns.
+    ready: VecDeque<u32>,
+    /// When they are looked at again.
+    ready_at: Time,
+    desk: Desk,
+    now: Time,
+}
+
+/// The scheme and its options.
+#[derive(Clone, Debug)]
+enum Rules {
+    Snoop(SnoopOptions),
+    Spoof(SpoofOptions),
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    key: FlowKey,
+    flow: Flow,
+    /// When its event is due: its timer's time, or earlier.
+    armed: Time,
+    /// Whether it is among those that wait for room.
+    ready: bool,
+    /// Of each side: the sequence number of its SYN, and whether its FIN was seen.
+    syn: [Option<u32>; 2],
+    fin: [bool; 2],
+}
+
+/// What an agent knows of one flow.
+#[derive(Clone, Debug)]
+enum Flow {
+    Snoop(Snoop),
+    Spoof(Spoof),
+}
+
+/// What all flows of an agent share: the places of copies, what goes out now, and what is counted.
+#[derive(Clone, Debug, Default)]
+struct Desk {
+    places: Places,
+    out: VecDeque<Emission>,
+    tally: GatewayStats,
+}
+
+/// Options that both agents have.
+#[derive(Clone, Copy, Debug)]
+struct Local {
+    /// Of one flow.
+    cache: u64,
+    min_timeout: Span,
+    first_timeout: Span,
+    retries: u32,
+}
+
+fn valid(cache: (&'static str, Bytes), timeouts: [Span; 2], max_flows: u32) -> Result<(), InvalidValue> {
+    some_bytes(cache.0, cache.1)?;
+    some_time("min_timeout", timeouts[0])?;
+    some_time("first_timeout", timeouts[1])?;
+    match max_flows {
+        0 => invalid("max_flows", "expected a number of flows from 1 on, found 0".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+impl Agent {
+    fn new(rules: Rules, max_flows: u32) -> Agent {
+        Agent {
+            rules,
+            max_flows: max_flows as usize,
+            index: HashMap::default(),
+            slots: Vec::new(),
+            vacant: Vec::new(),
+            timers: BinaryHeap::new(),
+            ready: VecDeque::new(),
+            ready_at: Time::NEVER,
+            desk: Desk::default(),
+            now: Time::ZERO,
+        }
+    }
+
+    /// An agent that has seen nothing.
+    pub(super) fn snoop(options: &SnoopOptions) -> Agent {
+        Agent::new(Rules::Snoop(options.clone()), options.max_flows)
+    }
+
+    /// An agent that has seen nothing.
+    pub(super) fn spoof(options: &SpoofOptions) -> Agent {
+        Agent::new(Rules::Spoof(options.clone()), options.max_flows)
+    }
+
+    /// A segment is about to enter the guarded link.
+    pub fn forward(&mut self, now: Time, seen: &Seen, link: &LinkView) -> Verdict {
+        self.desk.tally.segments_forward += 1;
+        self.meet(now, seen, seen.header.flow, 0, |flow, desk| match flow {
+            Flow::Snoop(flow) => flow.forward(now, seen, desk),
+            Flow::Spoof(flow) => flow.forward(now, seen, link, desk),
+        })
+    }
+
+    /// A segment that came the other way.
+    pub fn backward(&mut self, now: Time, seen: &Seen) -> Verdict {
+        self.desk.tally.segments_backward += 1;
+        self.meet(now, seen, seen.header.flow.reversed(), 1, |flow, desk| match flow {
+            Flow::Snoop(flow) => flow.backward(now, seen, desk),
+            Flow::Spoof(flow) => flow.backward(now, seen, desk),
+        })
+    }
+
+    fn meet(
+        &mut self,
+        now: Time,
+        seen: &Seen,
+        key: FlowKey,
+        side: usize,
+        with: impl FnOnce(&mut Flow, &mut Desk) -> Verdict,
+    ) -> Verdict {
+        self.now = now;
+        let Header { syn, ack, fin, rst, payload, .. } = seen.header;
+        let mut known = self.index.get(&key).copied();
+        // Another SYN than the one that is known makes a flow new: ports are used again.
+        let anew = |at: u32| syn && !ack && self.slots[at as usize].syn[side] != Some(seen.seq);
+        if let Some(at) = known.filter(|at| rst || anew(*at)) {
+            self.forget(at);
+            known = None;
+        }
+        let makes = !rst && (syn || (side == 0 && payload > 0));
+        let Some(at) = known.or_else(|| makes.then(|| self.add(key)).flatten()) else { return Verdict::Pass };
+        let slot = &mut self.slots[at as usize];
+        slot.fin[side] |= fin;
+        if syn {
+            slot.syn[side] = Some(seen.seq);
+        }
+        let verdict = with(&mut slot.flow, &mut self.desk);
+        if slot.fin == [true; 2] && slot.flow.holds_nothing() {
+            self.forget(at);
+        } else {
+            self.arm(at);
+        }
+        verdict
+    }
+
+    /// When [`Agent::poll`] wants to be called; `Time::NEVER` when nothing is due.
+    pub fn next_time(&self) -> Time {
+        let out = if self.desk.out.is_empty() { Time::NEVER } else { self.now };
+        let timer = self.timers.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
+        out.min(timer).min(self.ready_at)
+    }
+
+    /// A packet that is due by `now`. To be called until it gives none, and with the link as it is each time.
+    pub fn poll(&mut self, now: Time, link: &LinkView) -> Option<Emission> {
+        self.now = now;
+        if let Some(emission) = self.desk.out.pop_front() {
+            return Some(emission);
+        }
+        while let Some(Reverse((at, number))) = self.timers.peek().copied().filter(|next| next.0.0 <= now) {
+            self.timers.pop();
+            let slot = &mut self.slots[number as usize];
+            if slot.armed == at {
+                slot.armed = Time::NEVER;
+                match &mut slot.flow {
+                    Flow::Snoop(flow) => flow.on_timer(now, &mut self.desk),
+                    Flow::Spoof(flow) => flow.on_timer(now, &mut self.desk),
+                }
+                self.arm(number);
+            }
+        }
+        self.desk.out.pop_front().or_else(|| self.poll_ready(now, link))
+    }
+
+    /// The next packet that waits for room before the link, each flow in its turn.
+    fn poll_ready(&mut self, now: Time, link: &LinkView) -> Option<Emission> {
+        if self.ready_at > now {
+            return None;
+        }
+        self.ready_at = Time::NEVER;
+        while let Some(number) = self.ready.pop_front() {
+            let slot = &mut self.slots[number as usize];
+            slot.ready = false;
+            let Flow::Spoof(flow) = &mut slot.flow else { continue };
+            let Some(bytes) = flow.sendable() else { continue };
+            if !link.has_room(bytes) {
+                // So much time makes room for a packet.
+                slot.ready = true;
+                self.ready.push_front(number);
+                self.ready_at = now + link.rate.time_to_send(bytes.into());
+                return None;
+            }
+            let place = flow.send(now);
+            let stamp = flow.newest_stamp();
+            if !self.ready.is_empty() {
+                self.ready_at = now;
+            }
+            self.arm(number);
+            return Some(Emission::Copy(place, stamp));
+        }
+        None
+    }
+
+    /// What happened up to now.
+    pub fn stats(&self) -> GatewayStats {
+        let ahead = self.slots.iter().map(|slot| match &slot.flow {
+            Flow::Spoof(flow) => flow.ahead(),
+            Flow::Snoop(_) => 0,
+        });
+        GatewayStats {
+            flows: self.index.len() as u32,
+            flows_remembered: self.index.len() as u32,
+            acknowledged_ahead_bytes: self.desk.tally.acknowledged_ahead_bytes + ahead.sum::<u64>(),
+            ..self.desk.tally
+        }
+    }
+
+    fn add(&mut self, key: FlowKey) -> Option<u32> {
+        if self.index.len() >= self.max_flows {
+            return None;
+        }
+        let flow = match &self.rules {
+            Rules::Snoop(options) => Flow::Snoop(Snoop::new(options)),
+            Rules::Spoof(options) => Flow::Spoof(Spoof::new(options)),
+        };
+        let slot = Slot { key, flow, armed: Time::NEVER, ready: false, syn: [None; 2], fin: [false; 2] };
+        let at = match self.vacant.pop() {
+            Some(at) => {
+                self.slots[at as usize] = slot;
+                at
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.index.insert(key, at);
+        self.desk.tally.flows_max = self.desk.tally.flows_max.max(self.index.len() as u32);
+        Some(at)
+    }
+
+    /// Forgets a flow. What was acknowledged in the receiver's name and not by it is lost.
+    fn forget(&mut self, at: u32) {
+        let slot = &mut self.slots[at as usize];
+        self.index.remove(&slot.key);
+        match &mut slot.flow {
+            Flow::Snoop(flow) => flow.clear(&mut self.desk),
+            Flow::Spoof(flow) => flow.clear(&mut self.desk),
+        }
+        slot.armed = Time::NEVER;
+        self.ready.retain(|number| *number != at);
+        self.vacant.push(at);
+    }
+
+    /// Sees to the flow's event, and to its turn before the link.
+    fn arm(&mut self, at: u32) {
+        let slot = &mut self.slots[at as usize];
+        let (due, sends) = match &slot.flow {
+            Flow::Snoop(flow) => (flow.due(), false),
+            Flow::Spoof(flow) => (flow.due(), flow.sendable().is_some()),
+        };
+        if due < slot.armed {
+            slot.armed = due;
+            self.timers.push(Reverse((due, at)));
+        }
+        if sends && !slot.ready {
+            slot.ready = true;
+            self.ready.push_back(at);
+            self.ready_at = self.ready_at.min(self.now);
+        }
+    }
+}
+
+impl Flow {
+    fn holds_nothing(&self) -> bool {
+        match self {
+            Flow::Snoop(flow) => flow.holds_nothing(),
+            Flow::Spoof(flow) => flow.holds_nothing(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Snoop, rule by rule.
+
+use bentpipe_units::Bytes;
+
+use super::*;
+use crate::gateway::GatewaySpec;
+
+fn spec() -> GatewaySpec {
+    GatewaySpec::Snoop(SnoopOptions { min_timeout: Span::from_millis(100), ..SnoopOptions::default() })
+}
+
+/// Five segments of 1000 bytes have gone onto the link at 110 ms, and the first has come.
+fn five() -> Driver {
+    let mut driver = Driver::open(&spec());
+    for number in 0..5 {
+        assert_eq!(driver.data(110, &data(1000 * number, 1000)), [Data(1000 * number, 1000)]);
+    }
+    assert_eq!(driver.ack(160, &ack(1000)), [Ack(1000, 50_000)]);
+    driver
+}
+
+#[test]
+fn the_first_duplicate_brings_the_lost_packet_and_those_expected_bring_nothing() {
+    let mut driver = five();
+    // Three packets went behind the lost one: three duplicates, of which the first was that for the first of them.
+    assert_eq!(driver.ack(161, &ack(1000)), [Data(1000, 1000)]);
+    assert_eq!(driver.ack(162, &ack(1000)), []);
+    assert_eq!(driver.ack(163, &ack(1000)), []);
+    // A fourth one is not expected: what was sent again is lost too.
+    assert_eq!(driver.ack(170, &ack(1000)), [Data(1000, 1000)]);
+    let stats = driver.agent.stats();
+    assert_eq!((stats.local_retransmissions, stats.acks_swallowed, stats.acks_made), (2, 4, 0));
+    assert_eq!(driver.ack(220, &ack(5000)), [Ack(5000, 50_000)]);
+    assert_eq!(driver.until(100_000), []);
+}
+
+#[test]
+fn a_new_acknowledgment_ends_what_is_expected() {
+    let mut driver = five();
+    assert_eq!(driver.ack(161, &ack(1000)), [Data(1000, 1000)]);
+    assert_eq!(driver.ack(215, &ack(2000)), [Ack(2000, 50_000)]);
+    assert_eq!(driver.ack(216, &ack(2000)), [Data(2000, 1000)]);
+}
+
+#[test]
+fn an_acknowledgment_older_than_the_newest_is_swallowed() {
+    let mut driver = five();
+    assert_eq!(driver.ack(161, &ack(3000)), [Ack(3000, 50_000)]);
+    assert_eq!(driver.ack(162, &ack(2000)), []);
+}
+
+#[test]
+fn a_changed_window_and_data_of_the_receiver_are_no_duplicates() {
+    let mut driver = five();
+    let mut update = ack(1000);
+    update.header.window = 40_000;
+    assert_eq!(driver.ack(161, &update), [Ack(1000, 40_000)]);
+    let mut with_data = ack(1000);
+    (with_data.header.window, with_data.header.payload) = (40_000, 10);
+    assert_eq!(driver.ack(162, &with_data), [Ack(1000, 40_000)]);
+    assert_eq!(driver.agent.stats().local_retransmissions, 0);
+}
+
+#[test]
+fn duplicates_for_what_the_sender_has_sent_again_go_to_the_sender() {
+    let mut driver = five();
+    assert_eq!(driver.data(161, &data(1000, 1000)), [Data(1000, 1000)]);
+    assert_eq!(driver.ack(162, &ack(1000)), [Ack(1000, 50_000)]);
+    assert_eq!(driver.ack(163, &ack(1000)), [Ack(1000, 50_000)]);
+}
+
+#[test]
+fn duplicates_for_what_never_came_go_to_the_sender() {
+    let mut driver = Driver::open(&spec());
+    driver.data(110, &data(0, 1000));
+    // The second was lost before the agent.
+    driver.data(110, &data(2000, 1000));
+    driver.ack(160, &ack(1000));
+    assert_eq!(driver.ack(161, &ack(1000)), [Ack(1000, 50_000)]);
+    // It comes behind newer data: it is kept, and its loss is the sender's affair.
+    assert_eq!(driver.data(200, &data(1000, 1000)), [Data(1000, 1000)]);
+    assert_eq!(driver.ack(201, &ack(1000)), [Ack(1000, 50_000)]);
+    assert_eq!(driver.agent.stats().local_retransmissions, 0);
+}
+
+#[test]
+fn data_that_has_come_is_answered_with_the_newest_acknowledgment() {
+    let mut driver = five();
+    driver.ack(161, &ack(4000));
+    assert_eq!(driver.data(162, &data(1000, 1000)), [Ack(4000, 50_000)]);
+    assert_eq!(driver.agent.stats().data_swallowed, 1);
+}
+
+/// The first round trip is 50 ms: the timer waits SRTT + 4 RTTVAR = 150 ms from the newest acknowledgment, then twice as long, and
+/// after the eighth time leaves it to the sender.
+#[test]
+fn the_local_timer_follows_the_local_round_trip_and_gives_up() {
+    let mut driver = five();
+    let mut times = Vec::new();
+    for ms in 161..200_000 {
+        times.extend(driver.until(ms).into_iter().map(|out| (ms, out)));
+    }
+    let waits = [150, 300, 600, 1200, 2400, 4800, 9600, 9600];
+    let expected = waits.iter().scan(160, |at, wait| {
+        *at += wait;
+        Some((*at, Data(1000, 1000)))
+    });
+    assert_eq!(times, expected.collect::<Vec<_>>());
+    // Duplicates now go to the sender as well.
+    assert_eq!(driver.ack(200_000, &ack(1000)), [Ack(1000, 50_000)]);
+}
+
+#[test]
+fn nothing_is_sent_again_before_the_receiver_was_heard() {
+    let mut driver = Driver::new(&spec());
+    let mut syn = segment(FLOW, ISS, 0);
+    (syn.header.syn, syn.header.ack) = (true, false);
+    driver.data(0, &syn);
+    for number in 0..5 {
+        driver.data(600, &data(1000 * number, 1000));
+    }
+    assert_eq!(driver.until(100_000), []);
+}
+
+#[test]
+fn the_cache_is_bounded_and_what_does_not_fit_passes() {
+    let options = SnoopOptions { cache: Bytes::new(2500), ..SnoopOptions::default() };
+    let mut driver = Driver::open(&GatewaySpec::Snoop(options));
+    for number in 0..5 {
+        assert_eq!(driver.data(110, &data(1000 * number, 1000)), [Data(1000 * number, 1000)]);
+    }
+    assert_eq!(driver.agent.stats().cached_max_bytes, 2000);
+    driver.ack(160, &ack(2000));
+    assert_eq!(driver.ack(161, &ack(2000)), [Ack(2000, 50_000)]);
+}
+
+#[test]
+fn more_flows_than_it_remembers_pass_unseen() {
+    let options = SnoopOptions { max_flows: 1, ..SnoopOptions::default() };
+    let mut driver = Driver::open(&GatewaySpec::Snoop(options));
+    driver.data(110, &data(0, 1000));
+    let other = FlowKey { source_port: 50_001, ..FLOW };
+    for seen in [segment(other, 1, 1000), segment(other, 1001, 1000)] {
+        assert_eq!(driver.agent.forward(at(120), &seen, &LINK), Verdict::Pass);
+    }
+    let mut reset = data(1000, 0);
+    reset.header.rst = true;
+    assert_eq!(driver.data(130, &reset), [Data(1000, 0)]);
+    assert_eq!(driver.agent.stats().flows_remembered, 0);
+    let verdict = driver.agent.forward(at(140), &segment(other, 2001, 1000), &LINK);
+    assert!(matches!(verdict, Verdict::Keep(_)), "{verdict:?}");
+}
