@@ -84,7 +84,8 @@ fn holds<C: Control + Copy + 'static>(
     for (burst, next) in path.bursts.iter().zip(&path.bursts[1..]) {
         // The first of a quantum's segments that is short lets another go.
         prop_assert!(burst.rate.is_infinite() || burst.bytes < burst.quantum + SMSS, "{:?}", burst);
-        let least = burst.bytes / burst.rate - 1e-8;
+        // The time of each segment is cut to whole nanoseconds.
+        let least = burst.bytes / burst.rate - 1e-9 * (burst.bytes / SMSS + 2.0);
         prop_assert!(next.at.since(burst.at).as_secs() >= least, "{:?} and {:?}", burst, next);
     }
     Ok(())

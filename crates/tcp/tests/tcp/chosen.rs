@@ -63,7 +63,10 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
     assert_eq!(ours.recoveries().iter().map(Scheme::name).collect::<Vec<_>>(), RECOVERIES);
     assert_eq!(ours.compositions().iter().map(Composition::name).collect::<Vec<_>>(), CONTROLS);
     let slow_starts: Vec<_> = ours.slow_starts().iter().map(Scheme::name).collect();
-    assert_eq!(slow_starts, ["standard", "hystart", "hystart++", "limited", "search", "careful-resume"]);
+    assert_eq!(
+        slow_starts,
+        ["standard", "hystart", "hystart++", "limited", "search", "careful-resume", "shared"]
+    );
     let tables: Vec<_> = ours.option_tables().collect();
     assert_eq!(
         tables,
@@ -83,7 +86,8 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
             "hystart",
             "limited",
             "search",
-            "careful-resume"
+            "careful-resume",
+            "shared"
         ]
     );
     for name in RECOVERIES {
