@@ -78,8 +78,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, scheme) in ELEMENTS {
         row(name, "geo.toml", &guard("satellite", scheme), &["download"])?;
     }
-    row("split PEP", "split.toml", &[], &["ground", "space"])?;
-    row("split PEP, bbr3 over the satellite", "split.toml", &[set("flows.space.variant", "bbr3")], &["ground"])?;
+    row("split PEP, the same TCP on both sides", "split.toml", &[], &["ground", "space"])?;
+    row(
+        "split PEP, bbr3 over the satellite",
+        "split.toml",
+        &[set("flows.space.variant", "bbr3")],
+        &["ground"],
+    )?;
     println!();
     head("20 MB over GEO, then PER 5e-3 on a short link");
     for (name, scheme) in ELEMENTS {
