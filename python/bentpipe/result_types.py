@@ -360,7 +360,10 @@ class Relay(TypedDict):
     """The most that was in the buffer."""
 
     undelivered_bytes: Number
-    """Bytes that were acknowledged to the sender and not by the receiver: at the end of the run, or when it crashed."""
+    """Bytes that were acknowledged to the sender and not by the receiver.
+
+    At the end of the run, or when it crashed.
+    """
 
     undelivered_max_bytes: Number
     """The most of these at once."""

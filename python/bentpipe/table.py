@@ -170,9 +170,8 @@ _AGENTS = ("snoop", "spoof")
 
 def agent_table(agents: list[Gateway]) -> Table:
     """Make the table of what each agent kept, sent and swallowed."""
-    table = new_table(
-        "agent before", "scheme", "segments", "resent locally", "ACKs made", "ACKs swallowed", "kept, most", "ahead, most"
-    )
+    counts = ("segments", "resent locally", "ACKs made", "ACKs swallowed", "kept, most", "ahead, most")
+    table = new_table("agent before", "scheme", *counts)
     for agent in agents[:MAXIMUM_ROWS]:
         table.add_row(
             agent["name"],
@@ -221,13 +220,13 @@ def handover_table(handovers: list[Handover]) -> Table:
 def relay_table(relays: list[Relay]) -> Table:
     """Make the table of what the relays held between two connections."""
     cut = any(mean(relay["lost_bytes"]) for relay in relays)
-    lost = ("lost",) if cut else ()
-    table = new_table("relay", "at", "upstream", "buffer", "buffer, mean", "buffer, most", "undelivered", *lost)
+    sizes = ("buffer", "buffer, mean", "buffer, most", "undelivered", *(("lost",) if cut else ()))
+    table = new_table("relay", "at", "upstream", *sizes)
     for relay in relays[:MAXIMUM_ROWS]:
         held = (relay["buffer_bytes"], relay["buffer_mean_bytes"], relay["buffer_max_bytes"])
         told = (relay["undelivered_bytes"], relay["lost_bytes"]) if cut else (relay["undelivered_bytes"],)
-        sizes = (quantity(size, "B") for size in (*held, *told))
-        table.add_row(relay["name"], relay["node"], relay["upstream"], *sizes)
+        row = (quantity(size, "B") for size in (*held, *told))
+        table.add_row(relay["name"], relay["node"], relay["upstream"], *row)
     mention_rest(table, len(relays))
     return table
 

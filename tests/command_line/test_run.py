@@ -319,7 +319,7 @@ def test_the_papers_are_those_with_a_folder(bentpipe: Bentpipe) -> None:
     names = [entry["name"] for entry in json.loads(bentpipe("list", "papers", "--json").stdout)]
     assert names == sorted(path.parent.name for path in (SCENARIOS.parent / "papers").glob("*/paper.toml"))
     gateways = json.loads(bentpipe("list", "gateways", "--json").stdout)
-    assert [gateway["name"] for gateway in gateways] == ["xfwa", "ewa", "wintrac"]
+    assert [gateway["name"] for gateway in gateways] == ["xfwa", "ewa", "wintrac", "snoop", "spoof"]
 
 
 def test_every_listed_variant_and_preset_runs(bentpipe: Bentpipe, lossy: Path) -> None:

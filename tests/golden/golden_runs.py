@@ -18,6 +18,7 @@ from conftest import PROGRAM, ROOT, SCENARIOS
 RECORDED = Path(__file__).with_name("runs.json")
 FILES = sorted([*SCENARIOS.glob("*.toml"), *(ROOT / "bench" / "scenarios").glob("*.toml")])
 SECTIONS = ("flows", "links", "gateways", "handovers", "pages")
+KEYED = (*SECTIONS, "relays")
 TOTALS = ("bytes_delivered", "retransmitted_segments", "timeouts", "datagrams_lost")
 
 Keys = dict[str, list[str]]
@@ -41,7 +42,7 @@ def summary(run: dict[str, Any], capture: str | None, keys: Keys) -> dict[str, A
     """Give a few numbers of a run to read, and the digest of all that stand under `keys`."""
     counted = {part: [{key: row[key] for key in keys[part]} for row in run[part]] for part in SECTIONS}
     if run["relays"]:
-        counted["relays"] = run["relays"]
+        counted["relays"] = [{key: row[key] for key in keys["relays"]} for row in run["relays"]]
     if run["videos"]:
         counted["videos"] = run["videos"]
     if run["transactions"]:
@@ -58,14 +59,14 @@ def _digest(content: bytes) -> str:
 def record(*, anew: bool) -> None:
     """Record what is not recorded yet; with `anew`, everything, and every key that there is by now."""
     old: Any = (
-        {"keys": {part: [] for part in SECTIONS}, "runs": {}} if anew else json.loads(RECORDED.read_text())
+        {"keys": {part: [] for part in KEYED}, "runs": {}} if anew else json.loads(RECORDED.read_text())
     )
     keys: Keys = old["keys"]
     runs = {name_of(path): run_of(path) for path in FILES if name_of(path) not in old["runs"]}
     if anew:
         # A key that comes later changes no digest until the runs are recorded again.
         for run, _ in runs.values():
-            for part in SECTIONS:
+            for part in KEYED:
                 keys[part] = sorted({*keys[part], *(key for row in run[part] for key in row)})
     found = {name: summary(run, capture, keys) for name, (run, capture) in runs.items()}
     runs_by_name = dict(sorted({**old["runs"], **found}.items()))

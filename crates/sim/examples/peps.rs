@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, scheme) in ELEMENTS {
         row(name, "geo.toml", &guard("satellite", scheme), &["download"])?;
     }
-    row("split PEP", "split.toml", &[], &["ground", "space"])?;
+    row("split PEP, the same TCP on both sides", "split.toml", &[], &["ground", "space"])?;
     row(
         "split PEP, bbr3 over the satellite",
         "split.toml",

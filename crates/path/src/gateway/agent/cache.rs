@@ -74,11 +74,15 @@ impl Cache {
     /// Where what begins at `start` is, or would be.
     fn search(&self, start: u64) -> Result<usize, usize> {
         // Mostly it is new, and comes behind all others.
-        match self.entries.back() {
-            Some(last) if last.start >= start => {
-                self.entries.binary_search_by_key(&start, |entry| entry.start)
-            }
-            _ => Err(self.entries.len()),
+        let (Some(first), Some(last)) = (self.entries.front(), self.entries.back()) else { return Err(0) };
+        if last.start < start {
+            return Err(self.entries.len());
+        }
+        // Or all are of one length, and that says where it is.
+        let at = (start.saturating_sub(first.start) / (first.end - first.start)) as usize;
+        match self.entries.get(at).is_some_and(|entry| entry.start == start) {
+            true => Ok(at),
+            false => self.entries.binary_search_by_key(&start, |entry| entry.start),
         }
     }
 

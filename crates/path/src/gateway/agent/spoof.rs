@@ -392,10 +392,8 @@ impl Spoof {
             if ack < self.recover && self.next > ack {
                 self.repair.resend_next(now, desk);
             }
-        } else if pure && same && self.next > self.una {
-            if self.repair.duplicate(now, desk) {
-                self.recover = self.next;
-            }
+        } else if pure && same && self.next > self.una && self.repair.duplicate(now, desk) {
+            self.recover = self.next;
         }
         self.advance(desk);
         self.acked > before || self.told != Some(self.field_out())

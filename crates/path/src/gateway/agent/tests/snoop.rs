@@ -88,7 +88,9 @@ fn data_that_has_come_is_answered_with_the_newest_acknowledgment() {
     let mut driver = five();
     driver.ack(161, &ack(4000));
     assert_eq!(driver.data(162, &data(1000, 1000)), [Ack(4000, 50_000)]);
-    assert_eq!(driver.agent.stats().data_swallowed, 1);
+    // The last segment of it too.
+    assert_eq!(driver.data(163, &data(3000, 1000)), [Ack(4000, 50_000)]);
+    assert_eq!(driver.agent.stats().data_swallowed, 2);
 }
 
 /// The first round trip is 50 ms: the timer waits SRTT + 4 RTTVAR = 150 ms from the newest acknowledgment, then twice as long, and
