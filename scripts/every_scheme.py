@@ -34,8 +34,8 @@ Settings: TypeAlias = Mapping[str, object]
 PLAIN = ("newreno", "cubic")
 """What the hosts have beside elements of the network, and what others are held against."""
 
-OF_THEN = ("newreno-1999", "sack-1996", "sack-linux-2.4")
-"""Recoveries as they were, which have a page of their own."""
+LEFT_OUT = ("newreno-1999", "sack-1996", "sack-linux-2.4", "xcp")
+"""Recoveries as they were, which have a page of their own; and the hosts of XCP without its routers."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Link:
     settings: Settings
     satellite: str = "satellite"
     flows: str = "download"
+    halfway: str = "gateway"
+    """The node before the satellites' part, where a connection is split."""
 
 
 def _geo(name: str, **satellite: object) -> Link:
@@ -62,7 +64,7 @@ LINKS = (
     _geo("bursts", loss={"model": "gilbert-elliott", "good_to_bad": 0.0012, "bad_to_good": 0.1}),
     _geo("1:8", reverse={"rate": "1.25 Mbit/s"}),
     _geo("1:100", reverse={"rate": "100 kbit/s"}),
-    Link("LEO chain", "chain.toml", {}, satellite="isl4"),
+    Link("LEO chain", "chain.toml", {}, satellite="isl4", halfway="satellite5"),
 )
 
 DOWNLOAD: Settings = {"flows.download.bytes": "50 MB"}
@@ -86,31 +88,80 @@ class Scheme:
         }
 
 
+@dataclass(frozen=True)
+class Split(Scheme):
+    """A download over two connections, with a relay between them and `settings` for the second."""
+
+    first: str
+    """The variant of the server."""
+
+    def over(self, link: Link) -> Settings:
+        """Give what it sets."""
+        server, client = ("source4", "destination4") if link.file == "chain.toml" else ("server", "client")
+        ground = {"from": server, "to": link.halfway, "bytes": "50 MB", "variant": self.first}
+        relay = {"from": link.halfway, "to": client, "app": "relay", "upstream": "ground", "buffer": "4 MiB"}
+        download = {f"flows.{link.flows}": {**relay, **self.settings}}
+        return {"flows.ground": ground, **download}
+
+
 def variants() -> tuple[Scheme, ...]:
     """Give every variant."""
     names = (entry.name for entry in entries("variants"))
-    return tuple(Scheme(name, {"flows.FLOWS.variant": name}) for name in names if name not in OF_THEN)
+    return tuple(Scheme(name, {"flows.FLOWS.variant": name}) for name in names if name not in LEFT_OUT)
 
 
-RED = {"scheme": "red", "limit": "433 packets", "min": "40 packets", "max": "120 packets", "ecn": True}
+def _queue(scheme: str, **options: object) -> Settings:
+    return {"links.LINK.queue": {"scheme": scheme, "limit": "433 packets", **options}}
+
+
 ELEMENTS: Mapping[str, Settings] = {
-    "xfwa": {"links.LINK.gateway": {"scheme": "xfwa", "isl_delay": "20 ms"}},
+    "xfwa": {"links.LINK.gateway": {"scheme": "xfwa", "rtt": "handshake"}},
     "ewa": {"links.LINK.gateway": {"scheme": "ewa"}},
     "wintrac": {"links.LINK.gateway": {"scheme": "wintrac"}},
-    "red + ecn": {"links.LINK.queue": RED, "tcp.ecn": True},
-    "codel": {"links.LINK.queue": {"scheme": "codel", "limit": "433 packets"}},
-    "fq-codel": {"links.LINK.queue": {"scheme": "fq-codel", "limit": "433 packets"}},
+    "snoop": {"links.LINK.gateway": {"scheme": "snoop", "cache": "4 MiB"}},
+    "spoof": {"links.LINK.gateway": {"scheme": "spoof", "buffer": "4 MiB"}},
+    "arq": {"links.LINK.arq": {"attempts": 3}},
+    "fec": {"links.LINK.fec": {"model": "packets", "data": 20, "parity": 4}},
+    "red": {**_queue("red", min="40 packets", max="120 packets", ecn=True), "tcp.ecn": True},
+    "rem": {**_queue("rem", ecn=True), "tcp.ecn": True},
+    "codel": _queue("codel"),
+    "fq-codel": _queue("fq-codel"),
+    "drr": _queue("drr"),
+    "thresholds": _queue("drr", alpha=1.0),
 }
 """What stands before or on the satellite link, by name."""
 
+WITH_HOSTS = (
+    Scheme("peach, priorities", {**_queue("priority"), "flows.FLOWS.variant": "peach"}),
+    Scheme("xcp", {"links.LINK.gateway": {"scheme": "xcp"}, "flows.FLOWS.variant": "xcp"}),
+    Scheme(
+        "p-xcp",
+        {
+            "links.LINK.gateway": {"scheme": "xcp", "limited": "scale"},
+            "flows.FLOWS.variant": "xcp",
+            "tcp.xcp": {"loss": "keep"},
+        },
+    ),
+)
+"""Elements that need hosts of their own."""
+
+SPLITS = (
+    Split("split, newreno", {"variant": "newreno"}, "newreno"),
+    Split("split, cubic", {"variant": "cubic"}, "cubic"),
+    Split("split, hybla", {"variant": "hybla"}, "cubic"),
+    Split("split, bbr3", {"variant": "bbr3"}, "cubic"),
+)
+"""Downloads alone: what a relay sends on is one stream of data."""
+
 
 def elements() -> tuple[Scheme, ...]:
-    """Give every element with each of the plain variants at the hosts."""
-    return tuple(
+    """Give every element with each of the plain variants at the hosts, or with hosts of its own."""
+    plain = (
         Scheme(f"{name}, {plain}", {**settings, "flows.FLOWS.variant": plain})
         for name, settings in ELEMENTS.items()
         for plain in PLAIN
     )
+    return (*plain, *WITH_HOSTS)
 
 
 @dataclass
@@ -151,20 +202,21 @@ def _beside(plain: str) -> Settings:
 def measure(only: Sequence[str] = ()) -> Measured:
     """Run everything, or the schemes named `only`."""
     schemes = [scheme for scheme in (*variants(), *elements()) if not only or scheme.name in only]
+    splits = [scheme for scheme in SPLITS if not only or scheme.name in only]
     shared = _geo("shared", loss={"model": "packet", "probability": 1e-5})
     six = Link("six round-trip times", "six.toml", {}, flows="*")
     with Reporter("every scheme") as reporter:
         done, all_of_them = 0, 3 * len(LINKS) + 1 + len(PLAIN)
 
-        def compared(link: Link, app: Settings) -> bp.Comparison:
+        def compared(link: Link, app: Settings, more: Sequence[Scheme] = ()) -> bp.Comparison:
             nonlocal done
             reporter.update(done / all_of_them, link.name)
             done += 1
-            return _compared(link, app, schemes)
+            return _compared(link, app, [*schemes, *more])
 
         return Measured(
             tuple(scheme.name for scheme in schemes),
-            {link.name: compared(link, DOWNLOAD) for link in LINKS},
+            {link.name: compared(link, DOWNLOAD, splits) for link in LINKS},
             {link.name: compared(link, PAGES) for link in LINKS},
             {link.name: compared(link, BESIDE | _media(link)) for link in LINKS},
             compared(six, {}),
@@ -197,7 +249,7 @@ def downloads(found: Measured) -> str:
                 for link in found.download
             ),
         ]
-        for name in found.schemes
+        for name in dict.fromkeys(name for name, _ in found.goodput)
     )
     return table(["scheme", *found.download], rows)
 
@@ -205,7 +257,8 @@ def downloads(found: Measured) -> str:
 def responses(found: Measured) -> str:
     """Give the mean response time of a page with each scheme over each link."""
     rows = (
-        [f"`{name}`", *(with_interval(of[name].value) for of in found.pages.values())] for name in found.schemes
+        [f"`{name}`", *(with_interval(of[name].value) for of in found.pages.values())]
+        for name in found.schemes
     )
     return table(["scheme", *found.pages], rows)
 

@@ -14,7 +14,9 @@ from bentpipe import _core
 from conftest import ROOT, Bentpipe
 
 SCHEMA: dict[str, Any] = json.loads(_core.schema())
-FILES = sorted(ROOT.glob("scenarios/**/*.toml")) + sorted(ROOT.glob("docs/which-tcp/*.toml"))
+FILES = sorted(ROOT.glob("scenarios/**/*.toml")) + sorted(
+    path for folder in ("which-tcp", "every-scheme", "peps") for path in ROOT.glob(f"docs/{folder}/*.toml")
+)
 
 
 def keys(schema: Any) -> set[str]:

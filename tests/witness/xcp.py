@@ -90,7 +90,13 @@ variant = "xcp"
 
 def table() -> str:
     """Write what both brought."""
-    names = ["flows", "simulator", *(f"MB by {at} s" for at in TIMES), "Mbit/s, 60 to 120 s", "Jain, 60 to 120 s"]
+    names = [
+        "flows",
+        "simulator",
+        *(f"MB by {at} s" for at in TIMES),
+        "Mbit/s, 60 to 120 s",
+        "Jain, 60 to 120 s",
+    ]
     rows = [names, ["---"] * len(names)]
     for case in CASES:
         for simulator, course in (("ns-2.35", ns2(case)), ("bentpipe", ours(case))):
