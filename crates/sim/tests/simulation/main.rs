@@ -10,6 +10,7 @@ mod gateways;
 mod http;
 mod limits;
 mod matrix;
+mod papers;
 mod queues;
 mod registered;
 mod relays;

@@ -33,6 +33,9 @@ schemes! {
     cubic::CubicOptions,
     bbr1::Bbr1Options,
     bbr3::Bbr3Options,
+    jersey::JerseyOptions,
+    star::StarOptions,
+    new_vegas::NewVegasOptions,
 }
 
 /// What makes the control of each connection: as a rule its options.

@@ -197,8 +197,9 @@ fn an_ack_with_an_echo_opens_nothing_and_a_small_window_is_not_opened_by_one() {
 
 #[test]
 fn controls_that_wrap_another_leave_the_mark_to_it() {
-    // A BBR keeps no ssthresh that a mark could set.
-    for name in CONTROLS.into_iter().filter(|name| !name.starts_with("bbr")) {
+    // A BBR keeps no ssthresh that a mark could set; two go by a bandwidth, and one judges the round trip before.
+    let goes_its_way = |name: &str| name.starts_with("bbr") || ["jersey", "star", "new-vegas"].contains(&name);
+    for name in CONTROLS.into_iter().filter(|name| !goes_its_way(name)) {
         let config = Config { control: control(name), ..ecn("sack") };
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
         let left = if name == "cubic" { 7000.0 } else { 5000.0 };

@@ -168,7 +168,10 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "adalr+afc",
             "cubic",
             "bbr1",
-            "bbr3"
+            "bbr3",
+            "jersey",
+            "star",
+            "new-vegas"
         ])
     );
     assert_eq!(flow["count"]["type"], "integer");

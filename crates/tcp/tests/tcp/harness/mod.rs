@@ -23,7 +23,8 @@ pub(crate) const SERVER: usize = 1;
 /// Every recovery, and every control, alone or around another.
 pub(crate) const RECOVERIES: [&str; 8] =
     ["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4", "rack"];
-pub(crate) const CONTROLS: [&str; 7] = ["standard", "adalr", "afc", "adalr+afc", "cubic", "bbr1", "bbr3"];
+pub(crate) const CONTROLS: [&str; 10] =
+    ["standard", "adalr", "afc", "adalr+afc", "cubic", "bbr1", "bbr3", "jersey", "star", "new-vegas"];
 
 /// The recoveries that leave to the retransmission timer what no ACK tells of; `rack` sends a probe first.
 pub(crate) fn by_timer_alone() -> impl Iterator<Item = &'static str> {
