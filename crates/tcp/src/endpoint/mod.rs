@@ -1,5 +1,6 @@
 //! One end of a connection: the state machine of RFC 9293 around a [`Sender`] and a [`Receiver`].
 
+mod aside;
 mod challenges;
 mod ecn;
 mod input;
@@ -8,6 +9,7 @@ mod output;
 
 use std::sync::Arc;
 
+use aside::Aside;
 use bentpipe_units::{Span, Time};
 use challenges::Challenges;
 
@@ -86,7 +88,8 @@ pub struct Endpoint {
     last_ack_sent: Seq,
     /// SND.WL1 and SND.WL2.
     window_from: (Seq, Seq),
-    reset: Option<Box<Segment>>,
+    /// What goes out beside data and ACKs, for connections that have any of it.
+    aside: Option<Box<Aside>>,
     time_wait_until: Time,
     /// None while none was owed.
     challenges: Option<Box<Challenges>>,
@@ -132,7 +135,7 @@ impl Endpoint {
             ts_recent: 0,
             last_ack_sent: Seq::default(),
             window_from: (Seq::default(), Seq::default()),
-            reset: None,
+            aside: None,
             time_wait_until: Time::NEVER,
             challenges: None,
             error: None,
@@ -181,8 +184,7 @@ impl Endpoint {
         );
         if known {
             let (seq, ack) = (self.sender.max(), self.receiver.nxt());
-            self.reset =
-                Some(Box::new(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() }));
+            self.send_reset(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() });
         }
         self.state = State::Closed;
         self.syn = Syn::default();

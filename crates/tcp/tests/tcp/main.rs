@@ -11,6 +11,7 @@ mod closing;
 mod control;
 mod cubic;
 mod cubic_traces;
+mod dummies;
 mod ecn;
 mod golden;
 mod handshake;

@@ -171,7 +171,8 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "bbr3",
             "jersey",
             "star",
-            "new-vegas"
+            "new-vegas",
+            "peach"
         ])
     );
     assert_eq!(flow["count"]["type"], "integer");
