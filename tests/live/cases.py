@@ -8,9 +8,10 @@ from bentpipe import _core
 from bentpipe.live.interop import Transfer
 
 RECOVERIES = ("tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4", "rack")
+# Without peach: a kernel takes its dummy segments for data.
 CONTROLS = (
     "standard", "adalr", "afc", "adalr+afc", "cubic", "bbr1", "bbr3",
-    "hybla", "westwood", "veno", "vegas", "illinois", "xcp",
+    "hybla", "westwood", "veno", "vegas", "illinois", "xcp", "jersey", "star", "new-vegas",
 )  # fmt: skip
 DIRECTIONS = ("send", "receive")
 NEAR_THE_WRAP = 2**32 - 100_000

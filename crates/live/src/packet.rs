@@ -71,7 +71,8 @@ pub(crate) fn label(bytes: &[u8], class: u8) -> Label {
     };
     let names = names.unwrap_or_default();
     let flow = names.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
-    Label { ecn_capable, flow, class }
+    let low = bytes.get(TRAFFIC_CLASS) == Some(&(bentpipe_tcp::Ecn::Low as u8));
+    Label { ecn_capable, flow, class, low }
 }
 
 /// Writes Congestion Experienced into an IP packet.

@@ -32,7 +32,7 @@ fn drain(link: &mut Link, end: Time, out: &mut Vec<(Time, Leaving)>) {
 }
 
 fn label(id: u32, bytes: u32) -> Label {
-    Label { ecn_capable: bytes.is_multiple_of(2), flow: id % 5, class: (id % 8) as u8 }
+    Label { ecn_capable: bytes.is_multiple_of(2), flow: id % 5, class: (id % 8) as u8, low: id % 8 == 3 }
 }
 
 proptest! {

@@ -6,7 +6,7 @@
 
 use bentpipe_net::Lost;
 use bentpipe_tcp::recovery::Reduction;
-use bentpipe_tcp::{Flags, Seq};
+use bentpipe_tcp::{Ecn, Flags, Seq};
 use bentpipe_units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -145,8 +145,9 @@ impl Causes {
     /// A packet is lost at time `at`.
     pub(crate) fn note(&mut self, at: Time, packet: &Packet, why: Lost) {
         let Content::Segment(segment) = &packet.content else { return };
-        // Data goes to the other side than it comes from.
-        if packet.to.side() == Side::Data || (segment.len == 0 && !segment.flags.has(Flags::FIN)) {
+        // Data goes to the other side than it comes from, and a dummy segment is none.
+        let data = segment.len > 0 && segment.ecn != Ecn::Low;
+        if packet.to.side() == Side::Data || !(data || segment.flags.has(Flags::FIN)) {
             return;
         }
         let cause = match why {

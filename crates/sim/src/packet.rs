@@ -74,8 +74,13 @@ impl Carried for Packet {
 
     fn label(&self, names: &Names) -> Label {
         let end = self.to.index();
+        let ecn = match &self.content {
+            Content::Segment(segment) => segment.ecn,
+            Content::Datagram(_) => Ecn::NotEct,
+        };
         Label {
-            ecn_capable: matches!(&self.content, Content::Segment(segment) if segment.ecn.capable()),
+            ecn_capable: ecn.capable(),
+            low: ecn == Ecn::Low,
             flow: end as u32,
             class: names.classes.get(end).copied().unwrap_or_default(),
         }

@@ -51,7 +51,7 @@ impl BitOrAssign for Flags {
     }
 }
 
-/// The ECN field of an IPv4 header (RFC 3168 section 5), as it stands in the last bits of its second byte.
+/// The second byte of an IPv4 header as far as it is used: its ECN field (RFC 3168 section 5), or a low priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ecn {
@@ -64,13 +64,16 @@ pub enum Ecn {
     Ect0 = 2,
     /// Congestion experienced.
     Ce = 3,
+    /// Not ECN-capable, and the first to go: a dummy segment or its ACK (TCP-Peach). The DSCP is one for local use (RFC 2474 section 6,
+    /// pool 2).
+    Low = 0x0c,
 }
 
 impl Ecn {
     /// Whether a queue may set [`Ecn::Ce`] instead of dropping the packet.
     #[inline]
     pub fn capable(self) -> bool {
-        self != Ecn::NotEct
+        self as u8 & 0x03 != 0
     }
 }
 
@@ -213,7 +216,7 @@ pub struct Segment {
     pub window: u16,
     /// Control bits.
     pub flags: Flags,
-    /// The ECN field of the packet that carries the segment.
+    /// The ECN field of the packet that carries the segment, or its low priority.
     pub ecn: Ecn,
     /// Options.
     pub options: Options,

@@ -16,6 +16,8 @@ pub struct Label {
     pub flow: u32,
     /// What its flow asks for, 0 to 7; a higher class is more urgent.
     pub class: u8,
+    /// Whether it gives way to every class.
+    pub low: bool,
 }
 
 /// A packet in a queue.

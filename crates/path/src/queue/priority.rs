@@ -20,6 +20,9 @@ pub struct PriorityOptions {
 /// As many as the class selectors of DiffServ (RFC 2474 section 4.2.2).
 const CLASSES: usize = 8;
 
+/// Behind them are packets that give way to all.
+const LINES: usize = CLASSES + 1;
+
 impl Scheme for PriorityOptions {
     const NAME: &'static str = "priority";
     const SUMMARY: &'static str = "strict priority: packets of the highest class first, each class in order";
@@ -40,13 +43,16 @@ impl Scheme for PriorityOptions {
 #[derive(Debug)]
 struct Priority {
     limit: u32,
-    /// By class, the least urgent first.
-    lines: [Line; CLASSES],
+    /// What gives way to all, then by class, the least urgent first.
+    lines: [Line; LINES],
 }
 
 impl Queue for Priority {
     fn enqueue(&mut self, _: Time, packet: Waiting, server: &ServerView, drops: &mut Drops) -> Verdict {
-        let class = usize::from(packet.label.class).min(CLASSES - 1);
+        let class = match packet.label.low {
+            true => 0,
+            false => 1 + usize::from(packet.label.class).min(CLASSES - 1),
+        };
         if self.packets() >= self.limit && server.idle_since.is_none() {
             // The newest packet of the lowest class gives way to one of a higher class.
             match self.lines[..class].iter_mut().find_map(Line::pop_last) {
@@ -96,6 +102,29 @@ mod tests {
         let order: Vec<_> =
             std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut drops)).map(|packet| packet.id).collect();
         assert_eq!(order, [2, 5, 1, 3, 0, 4]);
+    }
+
+    #[test]
+    fn what_gives_way_to_all_goes_last_and_is_dropped_first() {
+        let mut queue = Priority { limit: 3, lines: Default::default() };
+        let mut drops = Drops::default();
+        let low = |id: u32| {
+            let label = Label { class: 7, low: true, ..Label::default() };
+            Waiting { label, ..packet(id, 7) }
+        };
+        for (packet, verdict) in [
+            (low(0), Verdict::Take),
+            (packet(1, 0), Verdict::Take),
+            (low(2), Verdict::Take),
+            (low(3), Verdict::DropFull),
+            (packet(4, 0), Verdict::Take),
+        ] {
+            assert_eq!(queue.enqueue(Time::ZERO, packet, &BUSY, &mut drops), verdict, "{packet:?}");
+        }
+        assert_eq!(drops.packets.iter().map(|packet| packet.id).collect::<Vec<_>>(), [2]);
+        let order: Vec<_> =
+            std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut drops)).map(|packet| packet.id).collect();
+        assert_eq!(order, [1, 4, 0]);
     }
 
     #[test]

@@ -126,7 +126,7 @@ pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String 
 /// Names of the field for which nothing is here yet, in small letters: of TCP, of queues, of gateways, of losses and of
 /// applications.
 const ELSEWHERE: &str = "bbr bbr2 bbr3 bic cdg compound copa ctcp dctcp fast frto highspeed hstcp htcp \
-    jumpstart l4s ledbat linux lp noordwijk nv peach prague prr quic rack-tlp scalable tlp westwood+ yeah \
+    jumpstart l4s ledbat linux lp noordwijk nv prague prr quic rack-tlp scalable tlp westwood+ yeah \
     ared blue cake dualpi2 fq fq_pie pi2 pie sfq \
     ack-spoofing pep snoop split spoofing \
     dash fading iperf markov rain replay telnet trace voip web";

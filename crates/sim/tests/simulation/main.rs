@@ -10,6 +10,7 @@ mod gateways;
 mod http;
 mod limits;
 mod matrix;
+mod papers;
 mod peps;
 mod queues;
 mod registered;

@@ -266,7 +266,7 @@ fn what_is_wrong_with_an_option_or_a_composition_is_told_like_our_own() {
     let unknown = read("control = \"mine\"", &Catalogue::default()).map(|_| ()).unwrap_err();
     assert!(
         unknown.ends_with(
-            "expected a control (standard, adalr, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, veno, vegas, illinois, xcp), found \"mine\""
+            "expected a control (standard, adalr, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, veno, vegas, illinois, xcp, jersey, star, new-vegas, peach), found \"mine\""
         ),
         "{unknown}"
     );

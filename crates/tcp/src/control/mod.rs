@@ -43,6 +43,10 @@ schemes! {
     vegas::VegasOptions,
     illinois::IllinoisOptions,
     xcp::XcpOptions,
+    jersey::JerseyOptions,
+    star::StarOptions,
+    new_vegas::NewVegasOptions,
+    peach::PeachOptions,
 }
 
 /// What makes the control of each connection: as a rule its options.
@@ -218,6 +222,22 @@ pub trait Control: Send {
     fn restore(&mut self, w: &mut Window) {
         w.restore();
     }
+
+    /// Whether it offers dummy segments, by [`Control::next_dummy`] and the two hooks that tell of them; asked when the connection opens.
+    fn offers_dummies(&self) -> bool {
+        false
+    }
+
+    /// When the next dummy segment may go out: a copy of the newest data, of low priority, when nothing else does.
+    fn next_dummy(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// A dummy segment goes out.
+    fn on_dummy_sent(&mut self, _now: Time) {}
+
+    /// A dummy segment was acknowledged.
+    fn on_dummy_acked(&mut self, _w: &mut Window, _now: Time) {}
 
     /// The name of the phase that it is in, one of [`ControlFactory::phases`], for a control that goes through phases.
     fn phase(&self) -> Option<&'static str> {

@@ -35,6 +35,12 @@ impl<C: Control + Copy> Control for Watched<C> {
     fn on_rtt_sample(&mut self, now: Time, sample: Span) {
         self.tell(|control| control.on_rtt_sample(now, sample));
     }
+    fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
+        self.tell(|control| control.slow_start_growth(w, ack))
+    }
+    fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        self.tell(|control| control.congestion_avoidance(w, ack));
+    }
     fn on_handshake(&mut self, w: &mut Window, now: Time, rtt: Span) {
         self.tell(|control| control.on_handshake(w, now, rtt));
     }

@@ -61,6 +61,9 @@ impl Endpoint {
     }
 
     pub(super) fn on_segment_synchronised(&mut self, now: Time, segment: &Segment) {
+        if segment.ecn == Ecn::Low {
+            return self.on_dummy(now, segment);
+        }
         if !self.check(now, segment) {
             return;
         }

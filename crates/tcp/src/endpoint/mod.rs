@@ -1,5 +1,6 @@
 //! One end of a connection: the state machine of RFC 9293 around a [`Sender`] and a [`Receiver`].
 
+mod aside;
 mod challenges;
 mod congestion;
 mod ecn;
@@ -9,6 +10,7 @@ mod output;
 
 use std::sync::Arc;
 
+use aside::Aside;
 use bentpipe_units::{Span, Time};
 use challenges::Challenges;
 use congestion::Congestion;
@@ -93,7 +95,8 @@ pub struct Endpoint {
     last_ack_sent: Seq,
     /// SND.WL1 and SND.WL2.
     window_from: (Seq, Seq),
-    reset: Option<Box<Segment>>,
+    /// What goes out beside data and ACKs, for connections that have any of it.
+    aside: Option<Box<Aside>>,
     time_wait_until: Time,
     /// None while none was owed.
     challenges: Option<Box<Challenges>>,
@@ -143,7 +146,7 @@ impl Endpoint {
             ts_recent: 0,
             last_ack_sent: Seq::default(),
             window_from: (Seq::default(), Seq::default()),
-            reset: None,
+            aside: None,
             time_wait_until: Time::NEVER,
             challenges: None,
             silent: false,
@@ -193,8 +196,7 @@ impl Endpoint {
         );
         if known {
             let (seq, ack) = (self.sender.max(), self.receiver.nxt());
-            self.reset =
-                Some(Box::new(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() }));
+            self.send_reset(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() });
         }
         self.state = State::Closed;
         self.syn = Syn::default();
@@ -205,7 +207,7 @@ impl Endpoint {
     pub fn go_down(&mut self) {
         self.state = State::Closed;
         self.syn = Syn::default();
-        self.reset = None;
+        self.aside = None;
         self.silent = true;
     }
 

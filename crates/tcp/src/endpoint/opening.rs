@@ -10,11 +10,11 @@ impl Endpoint {
         if segment.flags.has(Flags::RST) {
             return;
         }
-        self.reset = Some(Box::new(if segment.flags.has(Flags::ACK) {
+        self.send_reset(if segment.flags.has(Flags::ACK) {
             Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
         } else {
             Segment { ack: segment.end(), flags: Flags::RST | Flags::ACK, ..Segment::default() }
-        }));
+        });
     }
 
     pub(super) fn on_segment_listening(&mut self, segment: &Segment) {
@@ -94,6 +94,7 @@ impl Endpoint {
             Some(sent) if !self.syn.lost => self.sender.sample_handshake(now, now.since(sent)),
             _ => self.sender.after_lost_syn(),
         }
+        self.expect_dummies();
         self.receiver.expect_pauses(self.sender.rtt().rto());
         if !segment.flags.has(Flags::SYN) {
             self.sender.set_peer_window(u32::from(segment.window) << self.peer_scale);

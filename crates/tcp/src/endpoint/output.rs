@@ -16,9 +16,15 @@ impl Endpoint {
     /// [`Endpoint::poll_transmit`] into a segment of the caller's.
     #[inline(always)]
     pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
-        if self.reset.is_some() {
-            return self.poll_reset(segment);
+        if self.aside.is_some() {
+            return self.poll_aside(now, segment);
         }
+        self.poll_usual(now, segment)
+    }
+
+    /// The next segment of data, or ACK.
+    #[inline(always)]
+    pub(super) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
         if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
             return self.poll_opening(now, segment);
         }
@@ -35,13 +41,6 @@ impl Endpoint {
         }
         let bytes = self.pure_ack(now, segment);
         Some(Written { bytes, again: false, last: true })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn poll_reset(&mut self, segment: &mut Segment) -> Option<Written> {
-        *segment = *self.reset.take()?;
-        Some(Written { bytes: segment.packet_len(), again: false, last: false })
     }
 
     /// What opens a connection.

@@ -1,6 +1,7 @@
 //! The sending half of a connection: what is outstanding, the retransmission timer, and the order in which data goes out.
 
 mod agreed;
+mod dummies;
 mod error;
 mod limit;
 mod marks;
@@ -116,6 +117,9 @@ pub struct Sender {
     held_back: bool,
     /// Whether the control has a say in the receive window.
     adjusts_rwnd: bool,
+    /// Whether the control offers dummy segments, and whether the time of the next one is waited for.
+    dummies: bool,
+    awaits_dummy: bool,
     /// Whether the recovery goes by SACK blocks.
     reads_sack: bool,
     /// Whether the recovery counts an ACK that reports nothing new among the duplicates.
@@ -173,6 +177,8 @@ impl Sender {
             start_listens: slow_start.listens(),
             held_back: false,
             adjusts_rwnd: true,
+            dummies: false,
+            awaits_dummy: false,
             reads_sack: recovery.needs_sack(),
             plain_duplicates: recovery.counts_plain_duplicates(),
             probing: false,
@@ -217,6 +223,7 @@ impl Sender {
             self.record.stamp_entries(self.una);
         }
         self.adjusts_rwnd = self.control.adjusts_receive_window();
+        self.dummies = self.control.offers_dummies();
         self.look_at_start();
         self.look_at_recovery();
     }
@@ -397,7 +404,7 @@ impl Sender {
         if self.start_listens {
             self.look_at_start();
         }
-        let alone = !self.probing && !self.start_listens && self.burst == 1;
+        let alone = !self.probing && !self.start_listens && self.burst == 1 && !self.dummies;
         let plain = alone && self.recovery.is_idle() && self.record.board().is_empty();
         self.plain = plain && !self.paced;
         self.plainly_paced = plain && self.paced && self.paces_plainly();
@@ -406,7 +413,8 @@ impl Sender {
 
     fn note_other_timer(&mut self) {
         let release = if self.held_back { self.pacing.release() } else { Time::NEVER };
-        self.other_timer = self.recovery.next_timeout().min(release);
+        let dummy = if self.awaits_dummy { self.next_dummy() } else { Time::NEVER };
+        self.other_timer = self.recovery.next_timeout().min(release).min(dummy);
     }
 
     /// Whether the receiver has room worth leaving the persist state for.

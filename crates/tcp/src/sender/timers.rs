@@ -78,6 +78,8 @@ impl Sender {
     /// # Errors
     /// The retransmission limit was reached: the connection is over.
     pub fn on_timeout(&mut self, now: Time) -> Result<(), ConnectionError> {
+        // What is due goes out when the sender is asked.
+        self.awaits_dummy = false;
         if now >= self.other_timer {
             self.on_other_timer(now);
         }

@@ -146,7 +146,10 @@ pub fn decode(bytes: &[u8]) -> Result<Packet, DecodeError> {
         len: (tcp.len() - tcp_header) as u32,
         window: word(fixed, 14),
         flags: Flags(fixed[13].into()),
-        ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ip[1] & 0x03)],
+        ecn: match ip[1] {
+            low if low == Ecn::Low as u8 => Ecn::Low,
+            other => [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(other & 0x03)],
+        },
         options: options::read(&tcp[TCP_HEADER as usize..tcp_header])?,
         ..Segment::default()
     };

@@ -2,7 +2,8 @@
 //!
 //! [`encode`] writes a segment the way Linux lays it out; [`decode`] reads a packet from anyone and trusts
 //! nothing in it. What a [`Segment`](crate::Segment) has no field for is written as zero and ignored when
-//! read: the type of service, the urgent pointer, the reserved bits, IPv4 options and unknown TCP options.
+//! read: the type of service beside ECN and the low priority of dummy segments, the urgent pointer, the reserved
+//! bits, IPv4 options and unknown TCP options.
 
 mod checksum;
 mod decode;

@@ -197,8 +197,10 @@ fn an_ack_with_an_echo_opens_nothing_and_a_small_window_is_not_opened_by_one() {
 
 #[test]
 fn controls_that_wrap_another_leave_the_mark_to_it() {
-    // A BBR keeps no ssthresh that a mark could set.
-    for name in CONTROLS.into_iter().filter(|name| !name.starts_with("bbr")) {
+    // A BBR keeps no ssthresh that a mark could set; two go by a bandwidth, one judges the round trip before, one starts from a segment.
+    let goes_its_way =
+        |name: &str| name.starts_with("bbr") || ["jersey", "star", "new-vegas", "peach"].contains(&name);
+    for name in CONTROLS.into_iter().filter(|name| !goes_its_way(name)) {
         let config = Config { control: control(name), ..ecn("sack") };
         let net = marking(Net::alike(config), &[3], &[]).transfer(60_000);
         let left = match name {
@@ -258,7 +260,9 @@ fn every_control_answers_marks_and_says_so() {
         let net = marking(Net::alike(config), &marked, &[]).transfer(120_000);
         let stats = net.ends[CLIENT].sender().stats();
         assert_eq!((stats.retransmitted_segments, stats.timeouts), (0, 0), "{name}\n{}", net.trace());
-        assert!(cuts(&net) >= 3, "{name}: {} reductions\n{}", cuts(&net), net.trace());
+        // After a sudden start the marks are in two windows.
+        let least = if name == "peach" { 2 } else { 3 };
+        assert!(cuts(&net) >= least, "{name}: {} reductions\n{}", cuts(&net), net.trace());
         assert_eq!(announced(&net).len() as u64, cuts(&net), "{name}\n{}", net.trace());
         let least = net.data_by(CLIENT).iter().map(|sent| sent.cwnd).fold(f64::INFINITY, f64::min);
         let most = if name == DEAF { f64::INFINITY } else { 10_000.0 };

@@ -12,6 +12,7 @@ mod congestion;
 mod control;
 mod cubic;
 mod cubic_traces;
+mod dummies;
 mod ecn;
 mod golden;
 mod handshake;

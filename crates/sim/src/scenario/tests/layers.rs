@@ -284,7 +284,7 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         (
             "flows.*.variant",
             "bic",
-            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, newreno-1999, sack-1996, sack-linux-2.4, rack, adalr-sack, adalr-newreno, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, veno, vegas, illinois, xcp), found \"bic\", which is not there yet; bentpipe list variants says what there is",
+            "flows.download.variant: expected a variant (tahoe, reno, newreno, sack, newreno-1999, sack-1996, sack-linux-2.4, rack, adalr-sack, adalr-newreno, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, veno, vegas, illinois, xcp, jersey, star, new-vegas, peach), found \"bic\", which is not there yet; bentpipe list variants says what there is",
         ),
         (
             "links.*.rate",

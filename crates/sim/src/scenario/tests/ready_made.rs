@@ -174,7 +174,11 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "veno",
             "vegas",
             "illinois",
-            "xcp"
+            "xcp",
+            "jersey",
+            "star",
+            "new-vegas",
+            "peach"
         ])
     );
     assert_eq!(flow["count"]["type"], "integer");
@@ -186,7 +190,7 @@ fn the_schema_describes_every_key_and_refuses_others() {
 fn the_reference_names_every_key_and_its_examples_are_valid() {
     let page = |name: &str| fs::read_to_string(repository().join("docs").join(name)).unwrap();
     let text = page("scenario.md") + &page("applications.md");
-    let schemes = page("linux-controls.md") + &page("xcp.md");
+    let schemes = page("linux-controls.md") + &page("paper-controls.md") + &page("xcp.md");
     let mut found = Vec::new();
     keys(&schema(&Catalogue::default()), &mut found);
     for key in found {

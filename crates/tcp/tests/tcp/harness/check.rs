@@ -1,6 +1,6 @@
 //! What must be true of an endpoint whatever the network does.
 
-use bentpipe_tcp::{Config, Endpoint, Flags, Segment, Seq, State, Transmit};
+use bentpipe_tcp::{Config, Ecn, Endpoint, Flags, Segment, Seq, State, Transmit};
 
 /// What is known of one end without asking it: the bytes that reached it, the window that it was told, the edge it gave.
 #[derive(Default)]
@@ -46,6 +46,10 @@ impl Check {
 
     pub(crate) fn before_arrival(&mut self, end: &Endpoint, segment: &Segment) {
         self.newest = None;
+        if segment.ecn == Ecn::Low {
+            // A dummy or its ACK: it brings nothing.
+            return;
+        }
         if segment.flags.has(Flags::SYN) {
             self.peer_scale_offered = segment.options.window_scale;
         }
@@ -120,7 +124,7 @@ impl Check {
         self.sack_blocks(segment, &trace);
         let cwnd = sender.window().cwnd;
         assert!(cwnd >= sender.window().smss, "cwnd {cwnd} below one segment\n{}", trace());
-        if segment.len > 0 {
+        if segment.len > 0 && segment.ecn != Ecn::Low {
             self.data(end, transmit, &trace);
         }
         self.highest_sent = Some(self.highest_sent.map_or(segment.end(), |seq| seq.max(segment.end())));

@@ -23,7 +23,7 @@ pub(crate) const SERVER: usize = 1;
 /// Every recovery, and every control, alone or around another.
 pub(crate) const RECOVERIES: [&str; 8] =
     ["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4", "rack"];
-pub(crate) const CONTROLS: [&str; 13] = [
+pub(crate) const CONTROLS: [&str; 17] = [
     "standard",
     "adalr",
     "afc",
@@ -37,6 +37,10 @@ pub(crate) const CONTROLS: [&str; 13] = [
     "vegas",
     "illinois",
     "xcp",
+    "jersey",
+    "star",
+    "new-vegas",
+    "peach",
 ];
 
 /// The recoveries that leave to the retransmission timer what no ACK tells of; `rack` sends a probe first.
@@ -130,6 +134,11 @@ pub(crate) struct Sent {
 }
 
 type Network = Box<dyn FnMut(&Passing) -> Fate>;
+
+/// Whether a segment has payload, and is no dummy.
+fn carries_data(segment: &Segment) -> bool {
+    segment.len > 0 && segment.ecn != Ecn::Low
+}
 
 pub(crate) struct Net {
     pub(crate) now: Time,
@@ -311,11 +320,12 @@ impl Net {
             was_last = written.last;
             let (number, data_number) = &mut self.numbers[end];
             *number += 1;
-            *data_number += usize::from(segment.len > 0);
-            let data_number = if segment.len > 0 { *data_number } else { 0 };
+            let data = carries_data(&segment);
+            *data_number += usize::from(data);
+            let data_number = if data { *data_number } else { 0 };
             let passing = Passing { from: end, number: *number, data_number, segment, again: written.again };
             let fate = (self.network)(&passing);
-            let ecn = if fate.marked { Ecn::Ce } else { segment.ecn };
+            let ecn = if fate.marked && segment.ecn != Ecn::Low { Ecn::Ce } else { segment.ecn };
             let arriving = Segment { ecn, ..segment };
             for late in &fate.late {
                 self.wire.insert((self.now + self.delay + *late, self.entered), (1 - end, arriving));
@@ -360,7 +370,7 @@ impl Net {
 
     /// The payload segments of an end.
     pub(crate) fn data_by(&self, end: usize) -> Vec<Sent> {
-        self.sent_by(end).filter(|sent| sent.passing.segment.len > 0).copied().collect()
+        self.sent_by(end).filter(|sent| carries_data(&sent.passing.segment)).copied().collect()
     }
 
     /// The pure ACKs of an end, SYN not counted.

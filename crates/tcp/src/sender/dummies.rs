@@ -1,0 +1,49 @@
+//! Dummy segments (TCP-Peach): copies of the newest data that go out beside the window, and whose ACKs tell of nothing else.
+
+use bentpipe_units::Time;
+
+use super::Sender;
+use crate::Seq;
+
+/// A dummy segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dummy {
+    pub(crate) seq: Seq,
+    pub(crate) len: u32,
+}
+
+impl Sender {
+    /// Whether the control offers dummy segments.
+    pub(crate) fn offers_dummies(&self) -> bool {
+        self.dummies
+    }
+
+    /// When the next dummy segment may go out; never without data under way.
+    pub(super) fn next_dummy(&self) -> Time {
+        if self.una < self.max && self.stats.data_bytes > 0 { self.control.next_dummy() } else { Time::NEVER }
+    }
+
+    /// The next dummy segment, if one may go out.
+    pub(crate) fn poll_dummy(&mut self, now: Time) -> Option<Dummy> {
+        if !self.dummies {
+            return None;
+        }
+        let due = now >= self.next_dummy();
+        if due {
+            self.control.on_dummy_sent(now);
+        }
+        self.awaits_dummy = !due;
+        self.note_other_timer();
+        let end = self.fin_seq().unwrap_or(self.max);
+        let len = self.stats.data_bytes.min(u64::from(self.smss)) as u32;
+        due.then(|| Dummy { seq: end - len, len })
+    }
+
+    /// A dummy segment was acknowledged.
+    pub(crate) fn on_dummy_acked(&mut self, now: Time) {
+        if self.dummies {
+            self.control.on_dummy_acked(&mut self.window, now);
+            self.look_at_recovery();
+        }
+    }
+}
