@@ -360,10 +360,7 @@ class Relay(TypedDict):
     """The most that was in the buffer."""
 
     undelivered_bytes: Number
-    """Bytes that were acknowledged to the sender and not by the receiver.
-
-    At the end of the run, or when it crashed.
-    """
+    """Bytes acknowledged to the sender and not by the receiver: at the end, or when it crashed."""
 
     undelivered_max_bytes: Number
     """The most of these at once."""
@@ -371,13 +368,13 @@ class Relay(TypedDict):
     acknowledged_bytes: Number
     """Bytes of the sender's data that were acknowledged to it."""
 
-    crashed_s: Number | None
+    crashed_s: Number
     """When it crashed, in seconds; ``None`` when it did not."""
 
     lost_bytes: Number
-    """Bytes that were acknowledged to the sender and that the receiver never got.
-
-    Because the relay crashed or a connection of it broke; 0 when neither happened.
+    """
+    Bytes that were acknowledged to the sender and that the receiver never got, because the relay crashed
+    or a connection of it broke; 0 when neither happened.
     """
 
 

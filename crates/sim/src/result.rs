@@ -226,7 +226,7 @@ pub struct RelayResult {
     pub buffer_mean_bytes: f64,
     /// The most that was in the buffer.
     pub buffer_max_bytes: u64,
-    /// Bytes that were acknowledged to the sender and not by the receiver: at the end of the run, or when it crashed.
+    /// Bytes acknowledged to the sender and not by the receiver: at the end, or when it crashed.
     pub undelivered_bytes: u64,
     /// The most of these at once.
     pub undelivered_max_bytes: u64,

@@ -118,7 +118,7 @@ fn dummies_are_dropped_first_and_the_data_beside_them_is_not() {
         let [peach, voice] = &result.flows[..] else { panic!("two flows") };
         assert_eq!(peach.bytes_delivered, 60_000);
         (
-            voice.datagrams_lost.unwrap_or_default(),
+            voice.datagrams_lost,
             peach.retransmitted_segments,
             result.links[0].stats.dropped_packets,
         )
