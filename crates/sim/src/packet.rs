@@ -120,6 +120,10 @@ impl Carried for Packet {
 
     fn seen(&self, names: &Names, ttl: u8) -> Option<Seen> {
         let Content::Segment(segment) = &self.content else { return None };
+        // A dummy segment brings no data, and its ACK acknowledges none.
+        if segment.ecn == Ecn::Low {
+            return None;
+        }
         Some(Seen {
             header: header(segment, names.keys[self.to.peer().index()], ttl),
             seq: segment.seq.0,

@@ -104,11 +104,11 @@ fn satellite(schedule: &str, loss: &str, tcp: &str, flow: &str) -> String {
     )
 }
 
-/// Flows over the LEO chain, whose middle link is guarded. Over 160 ms Hybla as it comes adds up to 83 segments an ACK, and loses them
-/// and their retransmissions for minutes where three packets may wait.
+/// Flows over the LEO chain, whose middle link is guarded. Over 160 ms Hybla as it comes adds up to 83 segments an ACK, and Peach
+/// sends a window of dummy segments: where three packets may wait and have no priorities, both lose their retransmissions for minutes.
 fn chain(gateway: &str, queue: &str, tcp: &str, flow: &str) -> String {
     format!(
-        "extends = \"preset:leo-t1\"\ntitle = \"chain\"\n[links.isl1]\nqueue = {queue}\n{gateway}\n[tcp]\necn = true\nhybla = {{ rtt0 = \"100 ms\" }}\n{tcp}\n\
+        "extends = \"preset:leo-t1\"\ntitle = \"chain\"\n[links.isl1]\nqueue = {queue}\n{gateway}\n[tcp]\necn = true\nhybla = {{ rtt0 = \"100 ms\" }}\npeach = {{ sudden_start = 10 }}\n{tcp}\n\
          [flows.f]\nfrom = \"source\"\nto = \"destination\"\ncount = 3\nbytes = \"{BYTES} B\"\nduration = \"1000 s\"\n{flow}\n"
     )
 }

@@ -23,22 +23,27 @@ impl Endpoint {
         }
     }
 
-    /// The next segment of a connection that sends more than data and ACKs, or did.
+    pub(super) fn take_reset(&mut self) -> Option<Segment> {
+        self.aside.as_mut()?.reset.take()
+    }
+
+    /// What a connection sends that sends more than data and ACKs, or did: these first.
     #[cold]
     #[inline(never)]
-    pub(super) fn poll_aside(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
-        let aside = self.aside.as_mut()?;
-        if let Some(reset) = aside.reset.take() {
-            *segment = reset;
-            return Some(Written { bytes: segment.packet_len(), again: false, last: false });
+    pub(super) fn poll_aside(
+        &mut self,
+        usual: Option<Written>,
+        now: Time,
+        segment: &mut Segment,
+    ) -> Option<Written> {
+        if let Some(written) = usual {
+            return Some(Written { last: false, ..written });
         }
+        let aside = self.aside.as_mut()?;
         if aside.unacknowledged > 0 {
             aside.unacknowledged -= 1;
             let seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
             return Some(self.low(now, seq, 0, segment));
-        }
-        if let Some(written) = self.poll_usual(now, segment) {
-            return Some(Written { last: false, ..written });
         }
         if !self.is_synchronised() {
             return None;

@@ -16,15 +16,16 @@ impl Endpoint {
     /// [`Endpoint::poll_transmit`] into a segment of the caller's.
     #[inline(always)]
     pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
+        let written = self.poll_usual(now, segment);
         if self.aside.is_some() {
-            return self.poll_aside(now, segment);
+            return self.poll_aside(written, now, segment);
         }
-        self.poll_usual(now, segment)
+        written
     }
 
     /// The next segment of data, or ACK.
     #[inline(always)]
-    pub(super) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
+    fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
         if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
             return self.poll_opening(now, segment);
         }
@@ -47,6 +48,10 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
+        if let Some(reset) = self.take_reset() {
+            *segment = reset;
+            return Some(Written { bytes: segment.packet_len(), again: false, last: false });
+        }
         let again = match self.state {
             State::SynSent => self.poll_syn(now, segment)?,
             State::SynReceived => self.poll_syn(now, segment).or_else(|| {
