@@ -13,15 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from statements import DoesNotHoldError, between_marks
-
 import bentpipe as bp
 from bentpipe.catalogue import entries
 from bentpipe.comparison.result import Variant
+from bentpipe.number import Estimate
 from bentpipe.output import write_text
 from bentpipe.progress import Reporter
 from bentpipe.results import mean
-from bentpipe.statistics import Estimate
+from every_scheme_says import numbers, teaches
+from statements import DoesNotHoldError, between_marks
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "every-scheme.md"
@@ -78,7 +78,7 @@ class Scheme:
 
     name: str
     settings: Settings
-    """With ``LINK`` in place of the link that an element is before, and ``FLOWS`` of the flows that use it."""
+    """With ``LINK`` for the link that an element is before, and ``FLOWS`` for the flows that use it."""
 
     def over(self, link: Link) -> Settings:
         """Give what it sets."""
@@ -171,6 +171,8 @@ class Measured:
     schemes: tuple[str, ...]
     download: dict[str, bp.Comparison]
     """By the name of the link."""
+    split: dict[str, bp.Comparison]
+    """Downloads over split connections."""
     pages: dict[str, bp.Comparison]
     beside: dict[str, bp.Comparison]
     six: bp.Comparison
@@ -180,10 +182,12 @@ class Measured:
     @cached_property
     def goodput(self) -> dict[tuple[str, str], Variant]:
         """Downloads, by scheme and link."""
-        return {(v.name, link): v for link, found in self.download.items() for v in found.variants}
+        both = [*self.download.items(), *self.split.items()]
+        return {(v.name, link): v for link, found in both for v in found.variants}
 
 
-def _compared(link: Link, app: Settings, schemes: Sequence[Scheme]) -> bp.Comparison:
+def compared_over(link: Link, app: Settings, schemes: Sequence[Scheme]) -> bp.Comparison:
+    """Run the schemes over a link."""
     scenario = bp.Scenario.load(SCENARIOS / link.file).with_({**link.settings, **app})
     chosen = {scheme.name: scheme.over(link) for scheme in schemes}
     return bp.compare(scenario, chosen, runs=RUNS, flows=[link.flows], progress=False)
@@ -206,19 +210,20 @@ def measure(only: Sequence[str] = ()) -> Measured:
     shared = _geo("shared", loss={"model": "packet", "probability": 1e-5})
     six = Link("six round-trip times", "six.toml", {}, flows="*")
     with Reporter("every scheme") as reporter:
-        done, all_of_them = 0, 3 * len(LINKS) + 1 + len(PLAIN)
+        done, all_of_them = 0, 4 * len(LINKS) + 1 + len(PLAIN)
 
-        def compared(link: Link, app: Settings, more: Sequence[Scheme] = ()) -> bp.Comparison:
+        def compared(link: Link, app: Settings, these: Sequence[Scheme] = schemes) -> bp.Comparison:
             nonlocal done
             reporter.update(done / all_of_them, link.name)
             done += 1
-            return _compared(link, app, [*schemes, *more])
+            return compared_over(link, app, these)
 
         return Measured(
             tuple(scheme.name for scheme in schemes),
-            {link.name: compared(link, DOWNLOAD, splits) for link in LINKS},
+            {link.name: compared(link, DOWNLOAD) for link in LINKS},
+            {link.name: compared(link, {}, splits) for link in LINKS},
             {link.name: compared(link, PAGES) for link in LINKS},
-            {link.name: compared(link, BESIDE | _media(link)) for link in LINKS},
+            {link.name: compared(link, {**BESIDE, **_media(link)}) for link in LINKS},
             compared(six, {}),
             {plain: compared(shared, _beside(plain)) for plain in PLAIN},
         )
@@ -320,20 +325,21 @@ def written(found: Measured) -> str:
     DoesNotHoldError
         A statement is not true any more.
     """
+    tables = (downloads(found), responses(found), multimedia(found), sharing(found))
     parts = [
-        "".join(teaches(found)),
+        "".join(teaches(*map(numbers, tables))),
         "## A download of 50 MB\n",
         "Goodput in Mbit/s, and its share of what the narrowest link could carry of payload.\n",
-        downloads(found),
+        tables[0],
         "## A web page\n",
         "Mean response time in s of a page, opened every 30 s for ten minutes.\n",
-        responses(found),
+        tables[1],
         "## Audio and video beside a download\n",
         "The share of their datagrams that is lost, and the goodput of the download beside them in Mbit/s.\n",
-        multimedia(found),
+        tables[2],
         "## A shared link\n",
-        "Six downloads with round trips of 100 to 600 ms over one link; and the harm to one download beside it.\n",
-        sharing(found),
+        "Six downloads with round trips of 100 to 600 ms; and the harm to one other download.\n",
+        tables[3],
     ]
     return between_marks(PAGE, PROGRAM, "\n" + "\n".join(parts) + "\n")
 

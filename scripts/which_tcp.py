@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from statements import DoesNotHoldError, between_marks, more, says, whole
-
 import bentpipe as bp
 from bentpipe.comparison.limits import LIMITS
 from bentpipe.comparison.result import Variant
 from bentpipe.output import write_text
 from bentpipe.results import mean
 from bentpipe.units import percent, quantity
+from statements import DoesNotHoldError, between_marks, more, says, whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "which-tcp.md"

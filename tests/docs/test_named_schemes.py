@@ -1,4 +1,4 @@
-"""docs/named-schemes.md: every scheme that the documents name leads to something that runs, and to its page."""
+"""docs/named-schemes.md: every scheme that the documents name leads to what runs, and to its page."""
 
 import json
 import re

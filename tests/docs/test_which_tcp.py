@@ -8,7 +8,8 @@ import pytest
 
 import which_tcp
 from conftest import Bentpipe
-from which_tcp import PAGE, PARTS, SCENARIOS, DoesNotHoldError, Found, Part
+from statements import DoesNotHoldError
+from which_tcp import PAGE, PARTS, SCENARIOS, Found, Part
 
 Compared = list[tuple[Part, Found]]
 

@@ -404,7 +404,7 @@ impl Sender {
         if self.start_listens {
             self.look_at_start();
         }
-        let alone = !self.probing && !self.start_listens && self.burst == 1 && !self.dummies;
+        let alone = !self.probing && !self.start_listens && self.burst == 1;
         let plain = alone && self.recovery.is_idle() && self.record.board().is_empty();
         self.plain = plain && !self.paced;
         self.plainly_paced = plain && self.paced && self.paces_plainly();

@@ -10,7 +10,7 @@ import bentpipe
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "xcp.md"
-BEGIN, END = ("<!-- written by scripts/xcp.py: begin -->\n", "<!-- written by scripts/xcp.py: end -->\n")
+BEGIN, END = (f"<!-- written by scripts/xcp_page.py: {mark} -->\n" for mark in ("begin", "end"))
 SEEDS = range(1, 6)
 LOSSES = (0.0, 1e-4, 1e-3)
 # What the round trips of the flows have beside the satellite's 500 ms.
@@ -58,7 +58,7 @@ bytes = "50 MB"
 
 
 def row(tcp: str, flows: int, loss: float) -> tuple[float, float, float, float]:
-    """Give what they carried in Mbit/s, Jain's index at the end of the first, the mean queue in ms, packets dropped."""
+    """Give Mbit/s, Jain's index at the end of the first, the mean queue in ms and packets dropped."""
     carried, fair, wait, dropped = [], [], [], []
     for seed in SEEDS if loss else SEEDS[:1]:
         run = scenario(flows, loss).with_({**TCPS[tcp], "seed": seed})
