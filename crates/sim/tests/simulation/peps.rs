@@ -164,7 +164,7 @@ proptest! {
              queue = {{ scheme = \"red\", limit = \"{queue} packets\", min = \"1 packets\", max = \"{queue} packets\", ecn = true }}\n\
              loss = {}\nreverse = {{ loss = {}, queue = \"unlimited\" }}\n{overtake}\ngateway = {{ scheme = \"{scheme}\", {key} = \"{cache} B\" }}\n\
              [tcp]\nreceive_window = \"{window} B\"\nwindow_scaling = {scaling}\ntimestamps = {timestamps}\nsack = {sack}\necn = {ecn}\n\
-             max_retransmissions = 60\nrto = {{ max = \"3 s\" }}\n\
+             max_retransmissions = 255\nrto = {{ max = \"3 s\" }}\n\
              [flows.f]\nfrom = \"a\"\nto = \"b\"\nbytes = \"{bytes} B\"\nvariant = \"{variant}\"\n",
             random(near), random(near_back), random(far), random(back)
         );

@@ -36,10 +36,12 @@ impl Endpoint {
         now: Time,
         segment: &mut Segment,
     ) -> Option<Written> {
-        if let Some(written) = usual {
-            return Some(Written { last: false, ..written });
-        }
+        let offers = self.sender.has_dummies_to_send();
         let aside = self.aside.as_mut()?;
+        if let Some(written) = usual {
+            let nothing = aside.reset.is_none() && aside.unacknowledged == 0 && !offers;
+            return Some(Written { last: written.last && nothing, ..written });
+        }
         if aside.unacknowledged > 0 {
             aside.unacknowledged -= 1;
             let seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());

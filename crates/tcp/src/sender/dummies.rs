@@ -18,6 +18,11 @@ impl Sender {
         self.dummies
     }
 
+    /// Whether the control has a dummy segment for now or later.
+    pub(crate) fn has_dummies_to_send(&self) -> bool {
+        self.dummies && self.next_dummy() < Time::NEVER
+    }
+
     /// When the next dummy segment may go out; never without data under way.
     pub(super) fn next_dummy(&self) -> Time {
         if self.una < self.max && self.stats.data_bytes > 0 { self.control.next_dummy() } else { Time::NEVER }
