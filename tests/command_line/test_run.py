@@ -112,7 +112,7 @@ def test_a_link_that_repairs_its_losses_says_how(bentpipe: Bentpipe, lossy: Path
     assert (down["retransmitted_frames"], up["parity_frames"]) == (0, 0)
     assert down["parity_frames"] > down["recovered_packets"] > 50
     assert up["retransmitted_frames"] >= up["recovered_packets"] > 50
-    assert up["order_wait_max_s"] > 0.5 > down["order_wait_max_s"] > 0
+    assert up["order_wait_max_s"] >= 0.5 > down["order_wait_max_s"] > 0
     # Who repairs nothing says nothing of it.
     assert "recovered_packets" not in ground
     assert "recovered" not in bentpipe("run", lossy).stdout
@@ -319,7 +319,7 @@ def test_the_papers_are_those_with_a_folder(bentpipe: Bentpipe) -> None:
     names = [entry["name"] for entry in json.loads(bentpipe("list", "papers", "--json").stdout)]
     assert names == sorted(path.parent.name for path in (SCENARIOS.parent / "papers").glob("*/paper.toml"))
     gateways = json.loads(bentpipe("list", "gateways", "--json").stdout)
-    assert [gateway["name"] for gateway in gateways] == ["xfwa", "ewa", "wintrac", "snoop", "spoof"]
+    assert [gateway["name"] for gateway in gateways] == ["xfwa", "ewa", "wintrac", "xcp", "snoop", "spoof"]
 
 
 def test_every_listed_variant_and_preset_runs(bentpipe: Bentpipe, lossy: Path) -> None:

@@ -311,12 +311,17 @@ impl Gateway {
 
     /// A packet of `bytes` bytes, TCP's or not, is about to enter the guarded link; told after [`Gateway::forward`] where it is
     /// TCP's. Where it carries a congestion header, `demand` is what that asks for.
+    #[inline]
     pub fn enters(&mut self, now: Time, bytes: u32, demand: Option<&mut Demand>, link: &LinkView) {
+        if !self.reads_demands() {
+            return;
+        }
         self.advance(now, link);
         self.scheme.enters(bytes, demand);
     }
 
     /// Whether it goes by congestion headers, so that one that it was shown has passed a router of XCP.
+    #[inline]
     pub fn reads_demands(&self) -> bool {
         matches!(self.scheme, Running::Xcp(_))
     }
