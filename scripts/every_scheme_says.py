@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from statements import says
@@ -86,7 +87,7 @@ def _about_losses(load: Numbers) -> Iterator[str]:
         f"damage best: at BER 1e-7 {_with(guess, ber7)} Mbit/s, where `newreno` has "
         f"{ber7['newreno']:.2f}. At ten times as much "
         f"only `star` is above 2 ({ber6['star']:.1f}).",
-        all(ber7[one] > ber7[two] for one, two in zip(guess, guess[1:], strict=False)),
+        all(ber7[one] > ber7[two] for one, two in pairwise(guess)),
         ber7["veno"] > 1.5 * ber7["newreno"] > ber7["hybla"],
         above({name: ber6[name] for name in guess}, 2.0) == {"star"},
     )
