@@ -34,6 +34,9 @@ pub struct RunResult {
     pub gateways: Vec<GatewayResult>,
     /// One entry a handover, in the scenario's order.
     pub handovers: Vec<HandoverResult>,
+    /// Packets that the movement of satellites has cost; none without a constellation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constellation: Option<ConstellationResult>,
     /// One entry a relay, in the scenario's order of flows.
     pub relays: Vec<RelayResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
@@ -171,8 +174,39 @@ pub struct FlowResult {
     /// How long its users waited.
     #[serde(flatten)]
     pub responses: Responses,
+    /// What its path over satellites was like; none without a constellation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathResult>,
     /// Why the connection ended early; null when it did not.
     pub error: Option<String>,
+}
+
+/// The path of a flow over satellites, from the end of the warm-up to the end of the run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PathResult {
+    /// Changes from one path to another.
+    pub handovers: u64,
+    /// Time without a path, outages after handovers included, in seconds.
+    pub no_path_s: f64,
+    /// The fewest links of a path; null without a path.
+    pub hops_min: Option<u64>,
+    /// The most links of a path; null without a path.
+    pub hops_max: Option<u64>,
+    /// The least propagation delay there and back of all steps with a path, in seconds; null without a path.
+    pub rtt_min_s: Option<f64>,
+    /// Its median, in seconds; null without a path.
+    pub rtt_median_s: Option<f64>,
+    /// The largest, in seconds; null without a path.
+    pub rtt_max_s: Option<f64>,
+}
+
+/// Packets that the movement of satellites has cost, over the whole run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ConstellationResult {
+    /// Lost because they came out of a link that their path had left; that link counts them as delivered.
+    pub left_packets: u64,
+    /// Lost because their host sent them while it had no path.
+    pub no_path_packets: u64,
 }
 
 /// One direction of a link.
@@ -270,13 +304,14 @@ impl RunResult {
             .collect();
         let videos = flows_by_name().filter_map(|(name, flow)| exchanges::video(name, flow, end)).collect();
         let relays = relay_results(scenario, engine, end);
-        let names =
-            scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
+        let names = engine.link_names().iter().flat_map(|name| [name.clone(), format!("{name}/reverse")]);
         let names: Vec<String> = names.collect();
         let directions: Vec<_> =
             scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).collect();
+        let aboard = scenario.constellation.as_ref().map(|spec| &spec.laser);
         let gateways = engine.gateways().filter_map(|(link, gateway)| {
-            let scheme = directions[link.index()].gateway.as_ref()?.name();
+            let direction = directions.get(link.index()).copied().or(aboard)?;
+            let scheme = direction.gateway.as_ref()?.name();
             Some(GatewayResult { name: names[link.index()].clone(), scheme, stats: gateway.stats() })
         });
         let gateways = gateways.collect();
@@ -288,6 +323,10 @@ impl RunResult {
             lost_packets,
         });
         let handovers = handovers.collect();
+        let constellation = engine.path_losses().map(|[left_packets, no_path_packets]| ConstellationResult {
+            left_packets,
+            no_path_packets,
+        });
         let links = names
             .into_iter()
             .zip(engine.links_mut())
@@ -306,6 +345,7 @@ impl RunResult {
             links,
             gateways,
             handovers,
+            constellation,
             relays,
             pages,
             videos,

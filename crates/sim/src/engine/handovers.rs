@@ -46,7 +46,8 @@ pub(super) fn both_ways(
     spec: &FlowSpec,
     via: &[usize],
 ) -> [RouteId; 2] {
-    find_ways(router, spec, via).unwrap_or_default().map(|way| net.add_route(&way))
+    // Without links between hosts, flows go over satellites, and get their routes there.
+    find_ways(router, spec, via).map_or_else(Default::default, |ways| ways.map(|way| net.add_route(&way)))
 }
 
 /// Where routing is dynamic: the directions of links that have another delay from a time on, or carry nothing.

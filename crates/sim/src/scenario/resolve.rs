@@ -10,6 +10,7 @@ use bentpipe_units::bounded::Whole;
 
 use super::app::{self, AppSpec};
 use super::choices::Choices;
+use super::constellation::constellation;
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, LinkSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
@@ -34,7 +35,11 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
     let file: ScenarioFile = top.read()?;
     check(catalogue, &document.place(&["tcp"]))?;
     let title = title(document, &file)?;
-    let mut network = NetworkPlan::build(document)?;
+    let constellation = constellation(document)?;
+    let mut network = match &constellation {
+        Some(spec) => NetworkPlan::of_stations(spec.sky.stations.iter().map(|(name, _)| name.as_str())),
+        None => NetworkPlan::build(document)?,
+    };
     let flow_files = document.place(&["flows"]).entries();
     if flow_files.is_empty() {
         let message = "expected at least one flow, such as [flows.download] with from and to, found none";
@@ -159,6 +164,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         links,
         flows,
         routing,
+        constellation,
         handovers,
         files,
         text,
