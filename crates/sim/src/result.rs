@@ -323,10 +323,9 @@ impl RunResult {
             lost_packets,
         });
         let handovers = handovers.collect();
-        let constellation = engine.path_losses().map(|[left_packets, no_path_packets]| ConstellationResult {
-            left_packets,
-            no_path_packets,
-        });
+        let constellation = engine
+            .path_losses()
+            .map(|[left_packets, no_path_packets]| ConstellationResult { left_packets, no_path_packets });
         let links = names
             .into_iter()
             .zip(engine.links_mut())

@@ -4,8 +4,8 @@ mod walker;
 
 use bentpipe_units::{Span, Time};
 
-pub(crate) use walker::{Shell, Station};
 use walker::Walker;
+pub(crate) use walker::{Shell, Station};
 
 /// A node of a path: the stations come first, in the scenario's order, then the satellites.
 pub(crate) type SkyNode = u32;

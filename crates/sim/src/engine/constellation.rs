@@ -345,3 +345,6 @@ const EVENT_BEFORE: Span = Span::from_nanos(1);
 fn before(at: Time) -> Time {
     Time::ZERO + at.since(Time::ZERO).saturating_sub(EVENT_BEFORE)
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,8 +70,9 @@ pub(super) fn flow_results(
     let paths = engine.path_stats().into_iter().map(|stats| stats.map(|stats| PathResult::of(stats, end)));
     let flows = specs.iter().zip(engine.flows()).zip(counted).zip(paths);
     flows
-        .map(|(((spec, (flow, pairs)), counts), path)| {
-            FlowResult { path, ..result(spec, flow, pairs, &counts, [warm_up.until, end]) }
+        .map(|(((spec, (flow, pairs)), counts), path)| FlowResult {
+            path,
+            ..result(spec, flow, pairs, &counts, [warm_up.until, end])
         })
         .collect()
 }

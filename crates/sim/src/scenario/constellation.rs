@@ -213,12 +213,9 @@ fn stations(document: &Document) -> Result<Vec<(String, Station)>, ScenarioError
         let file: StationFile = at.read_from(node)?;
         let fail = |key: &str, message: String| at.error(&[key], message);
         names::check(name, "a station's name", None).map_err(|e| at.error(&[], e))?;
-        let latitude =
-            within(file.latitude.0, [-90.0, 90.0], "deg").map_err(|e| fail("latitude", e))?;
-        let longitude =
-            within(file.longitude.0, [-180.0, 360.0], "deg").map_err(|e| fail("longitude", e))?;
-        let altitude =
-            within(file.altitude.0, [-1000.0, 100_000.0], "m").map_err(|e| fail("altitude", e))?;
+        let latitude = within(file.latitude.0, [-90.0, 90.0], "deg").map_err(|e| fail("latitude", e))?;
+        let longitude = within(file.longitude.0, [-180.0, 360.0], "deg").map_err(|e| fail("longitude", e))?;
+        let altitude = within(file.altitude.0, [-1000.0, 100_000.0], "m").map_err(|e| fail("altitude", e))?;
         stations.push(((*name).to_owned(), Station::new(latitude, longitude, altitude / 1000.0)));
     }
     Ok(stations)

@@ -224,10 +224,11 @@ impl Sky for Walker {
             }
             let Some((number, place)) = self.satellite(node) else { break };
             let down = self.access(to, place).map(|hop| (to, hop, 0));
-            let beside = self.spec.shell.neighbours(number).filter(|_| self.spec.lasers).filter_map(|other| {
-                let there = self.positions[other as usize];
-                Some((stations + other, laser(place, there)?, ahead(there)))
-            });
+            let beside =
+                self.spec.shell.neighbours(number).filter(|_| self.spec.lasers).filter_map(|other| {
+                    let there = self.positions[other as usize];
+                    Some((stations + other, laser(place, there)?, ahead(there)))
+                });
             for (next, hop, ahead) in down.into_iter().chain(beside) {
                 let delay = delay + hop;
                 if known.get(&next).is_none_or(|known| delay < known.0) {
