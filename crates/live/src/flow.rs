@@ -55,6 +55,10 @@ impl<'a> ScenarioFlow<'a> {
                 "routing: expected \"static\", which is all that live interop does, found \"dynamic\"";
             return Err(LiveError::Scenario(message.to_owned()));
         }
+        if scenario.constellation.is_some() {
+            let message = "constellation: expected links, which is all that live interop does, found satellites that move";
+            return Err(LiveError::Scenario(message.to_owned()));
+        }
         let bulk = |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(_));
         let mut flows = scenario.flows.iter();
         let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);
