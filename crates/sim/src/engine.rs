@@ -28,8 +28,8 @@ use crate::scenario::Scenario;
 use crate::sky::Sky;
 use crate::watch::Watch;
 use crate::{Progress, RunError, addresses};
-pub(crate) use constellation::PathStats;
-use constellation::{Paths, TURNS};
+use constellation::Paths;
+pub(crate) use constellation::{PathStats, TURNS};
 use handovers::{Handovers, both_ways};
 pub(crate) use hosts::End;
 use shared::SharedPaths;
@@ -93,7 +93,10 @@ impl Engine {
             timers: Calendar::default(),
             observer,
             causes: Causes::new(scenario.connections()),
-            left: vec![0; if sky.is_some() { TURNS } else { scenario.handovers.len() }],
+            left: vec![0; scenario.handovers.len()],
+            strayed: sky
+                .as_ref()
+                .map_or_else(Vec::new, |_| vec![[0; TURNS]; addresses::lines(scenario).count()]),
         };
         let mut engine = Engine {
             net: Network::new(&topology, seed, end, names, watch),

@@ -34,9 +34,8 @@ pub struct RunResult {
     pub gateways: Vec<GatewayResult>,
     /// One entry a handover, in the scenario's order.
     pub handovers: Vec<HandoverResult>,
-    /// Packets that the movement of satellites has cost; none without a constellation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub constellation: Option<ConstellationResult>,
+    /// One entry a flow over satellites, in the scenario's order; none without a constellation.
+    pub paths: Vec<PathResult>,
     /// One entry a relay, in the scenario's order of flows.
     pub relays: Vec<RelayResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
@@ -174,9 +173,6 @@ pub struct FlowResult {
     /// How long its users waited.
     #[serde(flatten)]
     pub responses: Responses,
-    /// What its path over satellites was like; none without a constellation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<PathResult>,
     /// Why the connection ended early; null when it did not.
     pub error: Option<String>,
 }
@@ -184,6 +180,8 @@ pub struct FlowResult {
 /// The path of a flow over satellites, from the end of the warm-up to the end of the run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PathResult {
+    /// The flow's name.
+    pub flow: String,
     /// Changes from one path to another.
     pub handovers: u64,
     /// Time without a path, outages after handovers included, in seconds.
@@ -198,14 +196,10 @@ pub struct PathResult {
     pub rtt_median_s: Option<f64>,
     /// The largest, in seconds; null without a path.
     pub rtt_max_s: Option<f64>,
-}
-
-/// Packets that the movement of satellites has cost, over the whole run.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ConstellationResult {
-    /// Lost because they came out of a link that their path had left; that link counts them as delivered.
+    /// Packets of both directions that were lost because they came out of a link that their path had left, from the start of the
+    /// run; that link counts them as delivered.
     pub left_packets: u64,
-    /// Lost because their host sent them while it had no path.
+    /// Packets of both directions that were lost because their host sent them while it had no path, from the start of the run.
     pub no_path_packets: u64,
 }
 
@@ -323,9 +317,7 @@ impl RunResult {
             lost_packets,
         });
         let handovers = handovers.collect();
-        let constellation = engine
-            .path_losses()
-            .map(|[left_packets, no_path_packets]| ConstellationResult { left_packets, no_path_packets });
+        let paths = flows::paths(&scenario.flows, engine, end);
         let links = names
             .into_iter()
             .zip(engine.links_mut())
@@ -344,7 +336,7 @@ impl RunResult {
             links,
             gateways,
             handovers,
-            constellation,
+            paths,
             relays,
             pages,
             videos,

@@ -24,7 +24,7 @@ const LEFT: u32 = 0;
 /// The number under which packets count that their hosts send while they have no path.
 const NO_PATH: u32 = 1;
 /// How many such numbers there are.
-pub(super) const TURNS: usize = 2;
+pub(crate) const TURNS: usize = 2;
 
 pub(super) struct Paths {
     spec: Arc<ConstellationSpec>,
@@ -321,21 +321,24 @@ impl Engine {
         }
     }
 
-    /// What the path of each flow was like, in the scenario's order; none without satellites.
-    pub(crate) fn path_stats(&self) -> Vec<Option<&PathStats>> {
-        let mut found = vec![None; self.flows.len()];
+    /// What the path of each flow was like, in the scenario's order, and the packets that were lost because it had gone, and
+    /// because there was none; empty without satellites.
+    pub(crate) fn paths(&self) -> Vec<(&PathStats, [u64; TURNS])> {
+        let strayed = &self.net.probe.strayed;
+        let mut found = Vec::new();
         for pair in self.paths.iter().flat_map(|paths| &paths.pairs) {
-            for (flow, _) in &pair.flows {
-                found[flow.index()] = Some(&pair.stats);
+            for (id, _) in &pair.flows {
+                let flow = &self.flows[id.index()];
+                let lines = match &flow.app {
+                    App::Udp(udp) => udp.end.connection().index()..udp.end.connection().index() + 1,
+                    _ => flow.connections.clone(),
+                };
+                let lost = strayed[lines].iter().fold([0; TURNS], |[a, b], [c, d]| [a + c, b + d]);
+                found.push((*id, (&pair.stats, lost)));
             }
         }
-        found
-    }
-
-    /// Packets that were lost because their path had gone, and because there was none when they were sent.
-    pub(crate) fn path_losses(&self) -> Option<[u64; TURNS]> {
-        self.paths.as_ref()?;
-        self.net.probe.left.as_slice().try_into().ok()
+        found.sort_unstable_by_key(|(id, _)| *id);
+        found.into_iter().map(|(_, path)| path).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use bentpipe_units::{Span, Time};
 use super::{FlowResult, PathResult, Responses};
 use crate::apps::{App, Flow};
 use crate::causes::LossCauses;
-use crate::engine::{End, Engine, PathStats};
+use crate::engine::{End, Engine, PathStats, TURNS};
 use crate::scenario::FlowSpec;
 
 /// What a flow had done by a time.
@@ -67,13 +67,9 @@ pub(super) fn flow_results(
     end: Time,
 ) -> Vec<FlowResult> {
     let counted = counts.iter().zip(&warm_up.flows).map(|(counts, before)| counts.since(before));
-    let paths = engine.path_stats().into_iter().map(|stats| stats.map(|stats| PathResult::of(stats, end)));
-    let flows = specs.iter().zip(engine.flows()).zip(counted).zip(paths);
+    let flows = specs.iter().zip(engine.flows()).zip(counted);
     flows
-        .map(|(((spec, (flow, pairs)), counts), path)| FlowResult {
-            path,
-            ..result(spec, flow, pairs, &counts, [warm_up.until, end])
-        })
+        .map(|((spec, (flow, pairs)), counts)| result(spec, flow, pairs, &counts, [warm_up.until, end]))
         .collect()
 }
 
@@ -173,27 +169,34 @@ fn result(
         datagrams_lost: counts.datagrams_lost,
         losses: counts.losses,
         responses: Responses::of(measured),
-        path: None,
         error: error.or_else(|| upstream_error(flow)),
     }
 }
 
-impl PathResult {
-    fn of(stats: &PathStats, end: Time) -> PathResult {
-        let since = stats.without_since.map_or(Span::ZERO, |since| end.since(since));
-        let mut sorted = stats.round_trips.clone();
-        sorted.sort_unstable();
-        let seconds = |nanos: Option<&u32>| nanos.map(|nanos| f64::from(*nanos) / 1e9);
-        let hops = stats.hops.map(|hops| hops.map(|hops| hops as u64));
-        PathResult {
-            handovers: stats.handovers,
-            no_path_s: (stats.without + since).as_secs(),
-            hops_min: hops.map(|[fewest, _]| fewest),
-            hops_max: hops.map(|[_, most]| most),
-            rtt_min_s: seconds(sorted.first()),
-            rtt_median_s: seconds(sorted.get(sorted.len().saturating_sub(1) / 2)),
-            rtt_max_s: seconds(sorted.last()),
-        }
+/// What the paths of flows over satellites were like at `end`.
+pub(super) fn paths(specs: &[FlowSpec], engine: &Engine, end: Time) -> Vec<PathResult> {
+    let of = |(spec, stats): (&FlowSpec, (&PathStats, [u64; TURNS]))| path(spec.name.clone(), stats, end);
+    specs.iter().zip(engine.paths()).map(of).collect()
+}
+
+fn path(flow: String, (stats, lost): (&PathStats, [u64; TURNS]), end: Time) -> PathResult {
+    let since = stats.without_since.map_or(Span::ZERO, |since| end.since(since));
+    let mut sorted = stats.round_trips.clone();
+    sorted.sort_unstable();
+    let seconds = |nanos: Option<&u32>| nanos.map(|nanos| f64::from(*nanos) / 1e9);
+    let hops = stats.hops.map(|hops| hops.map(|hops| hops as u64));
+    let [left_packets, no_path_packets] = lost;
+    PathResult {
+        flow,
+        handovers: stats.handovers,
+        no_path_s: (stats.without + since).as_secs(),
+        hops_min: hops.map(|[fewest, _]| fewest),
+        hops_max: hops.map(|[_, most]| most),
+        rtt_min_s: seconds(sorted.first()),
+        rtt_median_s: seconds(sorted.get(sorted.len().saturating_sub(1) / 2)),
+        rtt_max_s: seconds(sorted.last()),
+        left_packets,
+        no_path_packets,
     }
 }
 

@@ -57,11 +57,8 @@ fn outcome(scenario: &Scenario) -> Value {
 
 /// What a run over links has too.
 fn common(mut result: Value) -> Value {
-    for key in ["engine", "constellation", "scenario"] {
+    for key in ["engine", "paths", "scenario"] {
         result.as_object_mut().unwrap().remove(key);
-    }
-    for flow in result["flows"].as_array_mut().unwrap() {
-        flow.as_object_mut().unwrap().remove("path");
     }
     result
 }
@@ -190,9 +187,10 @@ proptest! {
         let [stream, file] = &result.flows[..] else { panic!("two flows") };
         prop_assert_eq!(stream.datagrams_lost, 0);
         prop_assert_eq!(file.losses.random + file.losses.congestion, 0);
-        prop_assert_eq!(stream.path.as_ref().unwrap().no_path_s, 0.0);
-        let lost = result.constellation.as_ref().unwrap();
-        prop_assert_eq!((lost.left_packets, lost.no_path_packets), (0, 0));
+        prop_assert_eq!(result.paths[0].no_path_s, 0.0);
+        for path in &result.paths {
+            prop_assert_eq!((path.left_packets, path.no_path_packets), (0, 0));
+        }
         // All but what is still on its way at the end.
         let on_way = stream.datagrams_sent * 500 - stream.bytes_delivered;
         prop_assert!(on_way < 2_000_000 / 8 / 2, "{}", on_way);
@@ -213,8 +211,8 @@ proptest! {
         let stream = &result.flows[0];
         let delivered = stream.bytes_delivered / 500;
         prop_assert_eq!(stream.datagrams_sent, delivered + stream.datagrams_lost);
-        let lost = result.constellation.as_ref().unwrap();
-        prop_assert!(stream.datagrams_lost <= lost.left_packets + lost.no_path_packets);
+        let path = &result.paths[0];
+        prop_assert_eq!(stream.datagrams_lost, path.left_packets + path.no_path_packets);
     }
 }
 
@@ -227,14 +225,14 @@ fn paths_are_counted() {
     paths.extend(vec![(vec![5], 11); 40]);
     let told = Told { paths, now: 0 };
     let result = over(&told, &[]);
-    let path = result.flows[0].path.as_ref().unwrap();
+    let path = &result.paths[0];
     assert_eq!((path.handovers, path.hops_min, path.hops_max), (2, Some(2), Some(3)));
     assert!((path.no_path_s - 1.0).abs() < 1e-9, "{}", path.no_path_s);
     assert_eq!([path.rtt_min_s, path.rtt_median_s, path.rtt_max_s], [Some(0.04), Some(0.044), Some(0.12)]);
     // What is sent in that second is lost.
     let lost = result.flows[0].datagrams_lost;
     assert!((490..=510).contains(&lost), "{lost}");
-    assert!(result.constellation.as_ref().unwrap().no_path_packets >= lost);
+    assert_eq!((path.no_path_packets, path.left_packets), (lost, 0));
     let names: BTreeMap<&str, u64> =
         result.links.iter().map(|link| (&*link.name, link.stats.delivered_packets)).collect();
     assert!(names["n0.n5"] > 0 && names["n3.n4"] > 0 && names["n1.n4/reverse"] > 0, "{names:?}");
@@ -247,7 +245,7 @@ fn an_outage_costs_what_is_sent_meanwhile() {
     paths.extend(vec![(vec![4], 10); 90]);
     let told = Told { paths, now: 0 };
     let result = over(&told, &[("constellation.handover.outage", "80 ms")]);
-    let path = result.flows[0].path.as_ref().unwrap();
+    let path = &result.paths[0];
     assert_eq!(path.handovers, 1);
     assert!((path.no_path_s - 0.08).abs() < 1e-9, "{}", path.no_path_s);
     assert_eq!(result.flows[0].datagrams_lost, 40);
