@@ -89,6 +89,8 @@ impl Engine {
         let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
         // A stream without an end lasts as long as what has one.
         let waited_for = scenario.flows.iter().filter(|flow| !flow.app.over_udp() || flow.app.ends()).count();
+        // Over satellites a run lasts its whole duration, so that its links are the same whatever the flows do.
+        let sky_waits = usize::from(sky.is_some());
         let watch = Watch {
             timers: Calendar::default(),
             observer,
@@ -106,7 +108,7 @@ impl Engine {
             paths: None,
             link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             end,
-            open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() },
+            open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() } + sky_waits,
             events: 0,
             next_join: 0,
         };

@@ -35,7 +35,7 @@ pub struct RunResult {
     /// One entry a handover, in the scenario's order.
     pub handovers: Vec<HandoverResult>,
     /// One entry a flow over satellites, in the scenario's order; none without a constellation.
-    pub paths: Vec<PathResult>,
+    pub paths: Vec<FlowPathResult>,
     /// One entry a relay, in the scenario's order of flows.
     pub relays: Vec<RelayResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
@@ -179,7 +179,7 @@ pub struct FlowResult {
 
 /// The path of a flow over satellites, from the end of the warm-up to the end of the run.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct PathResult {
+pub struct FlowPathResult {
     /// The flow's name.
     pub flow: String,
     /// Changes from one path to another.

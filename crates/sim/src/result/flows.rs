@@ -3,7 +3,7 @@
 use bentpipe_tcp::{Endpoint, ReceiverStats, SenderStats, State};
 use bentpipe_units::{Span, Time};
 
-use super::{FlowResult, PathResult, Responses};
+use super::{FlowResult, FlowPathResult, Responses};
 use crate::apps::{App, Flow};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine, PathStats, TURNS};
@@ -174,19 +174,19 @@ fn result(
 }
 
 /// What the paths of flows over satellites were like at `end`.
-pub(super) fn paths(specs: &[FlowSpec], engine: &Engine, end: Time) -> Vec<PathResult> {
+pub(super) fn paths(specs: &[FlowSpec], engine: &Engine, end: Time) -> Vec<FlowPathResult> {
     let of = |(spec, stats): (&FlowSpec, (&PathStats, [u64; TURNS]))| path(spec.name.clone(), stats, end);
     specs.iter().zip(engine.paths()).map(of).collect()
 }
 
-fn path(flow: String, (stats, lost): (&PathStats, [u64; TURNS]), end: Time) -> PathResult {
+fn path(flow: String, (stats, lost): (&PathStats, [u64; TURNS]), end: Time) -> FlowPathResult {
     let since = stats.without_since.map_or(Span::ZERO, |since| end.since(since));
     let mut sorted = stats.round_trips.clone();
     sorted.sort_unstable();
     let seconds = |nanos: Option<&u32>| nanos.map(|nanos| f64::from(*nanos) / 1e9);
     let hops = stats.hops.map(|hops| hops.map(|hops| hops as u64));
     let [left_packets, no_path_packets] = lost;
-    PathResult {
+    FlowPathResult {
         flow,
         handovers: stats.handovers,
         no_path_s: (stats.without + since).as_secs(),

@@ -14,7 +14,6 @@ use super::error::{ScenarioError, expected_one_of, quoted};
 use super::model::{DirectionSpec, InFlight};
 use super::names;
 use super::network::{check, too_fast};
-use super::resolve::LATEST;
 use super::tree::{Document, Place};
 use super::written::{Choice, gateway, loss};
 use crate::sky::{Shell, SkySpec, Station};
@@ -269,11 +268,6 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
     let (_, _, lasers, elevation, every) = preset.copied().unwrap_or(("", "", true, 25.0, None));
     let elevation = file.elevation.map_or(elevation, |angle| angle.0);
     let elevation_deg = within(elevation, [0.0, 90.0], "deg").map_err(|e| fail(&["elevation"], e))?;
-    for (key, time) in [("start", file.start), ("step", file.step.unwrap_or_default())] {
-        if time > LATEST {
-            return Err(fail(&[key], format!("expected a time within 100 days, found {time}")));
-        }
-    }
     let lasers = file.lasers.unwrap_or(lasers);
     let sky = SkySpec { shell, stations: stations(document)?, lasers, elevation_deg, start: file.start };
     let reconfigure = match file.reconfigure {

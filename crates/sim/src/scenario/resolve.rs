@@ -141,6 +141,10 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         let message = format!("expected a time below the duration ({duration}), found {warm_up}");
         return Err(document.place(&["warm_up"]).error(&[], message));
     }
+    if constellation.is_some() && file.duration.is_none() {
+        let message = "expected a duration beside [constellation], found none";
+        return Err(top.error(&["duration"], message));
+    }
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let routing = file.routing.map(|choice| choice.0).unwrap_or_default();

@@ -270,3 +270,16 @@ fn packets_overtake_from_path_to_path_and_not_on_a_link() {
         assert_eq!(file.retransmitted_segments > 0, overtakes, "{file:?}");
     }
 }
+
+/// Packets take as long as the hops do at their time, there and back.
+#[test]
+fn links_follow_the_delays_of_the_sky() {
+    let mut paths = vec![(vec![5], 10); 30];
+    paths.extend(vec![(vec![5], 40); 90]);
+    let settings = [("flows.file.tcp.receive_window", "2 segments"), ("constellation.reconfigure", "loss")];
+    let result = over(&Told { paths, now: 0 }, &settings);
+    assert_eq!(result.paths[1].handovers, 0);
+    // Two segments a round trip: about 70 of 42.5 ms, then 18 of 162.5 ms.
+    let mean = result.flows[1].rtt_mean_s.unwrap();
+    assert!((0.064..0.071).contains(&mean), "{mean}");
+}

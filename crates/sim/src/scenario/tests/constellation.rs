@@ -77,11 +77,6 @@ fn each_wrong_value_is_told_in_one_line() {
         ),
         (
             "step = \"50 ms\"",
-            "start = \"3000 h\"",
-            "s.toml:4: constellation.start: expected a time within 100 days, found 10800000 s",
-        ),
-        (
-            "step = \"50 ms\"",
             "reconfigure = \"0 s\"",
             "s.toml:4: constellation.reconfigure: expected \"loss\", or a time above zero such as \"15 s\", found \"0 s\"",
         ),
@@ -198,6 +193,13 @@ fn each_wrong_value_is_told_in_one_line() {
         }
     }
     assert!(others.is_empty(), "{}", others.join("\n"));
+}
+
+#[test]
+fn a_run_over_satellites_has_a_duration() {
+    let text = SHELL.replace("duration = \"60 s\"\n", "") + "bytes = \"1 MB\"\n";
+    let error = parse_str("s.toml", &text, &[]).unwrap_err().to_string();
+    assert_eq!(error, "s.toml: duration: expected a duration beside [constellation], found none");
 }
 
 #[test]
