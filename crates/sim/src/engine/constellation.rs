@@ -89,7 +89,7 @@ impl PathStats {
 
     fn found(&mut self, at: Time) {
         if let Some(since) = self.without_since.take() {
-            self.without = self.without + at.since(since);
+            self.without += at.since(since);
         }
     }
 
