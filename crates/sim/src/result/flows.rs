@@ -3,7 +3,7 @@
 use bentpipe_tcp::{Endpoint, ReceiverStats, SenderStats, State};
 use bentpipe_units::{Span, Time};
 
-use super::{FlowResult, FlowPathResult, Responses};
+use super::{FlowPathResult, FlowResult, Responses};
 use crate::apps::{App, Flow};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine, PathStats, TURNS};

@@ -283,3 +283,19 @@ fn links_follow_the_delays_of_the_sky() {
     let mean = result.flows[1].rtt_mean_s.unwrap();
     assert!((0.064..0.071).contains(&mean), "{mean}");
 }
+
+/// What is on links that the path leaves is lost, and what is on those that it keeps goes on.
+#[test]
+fn packets_under_way_are_lost_with_their_links() {
+    for (first, second, expected) in [(vec![3], vec![4], 46..=51), (vec![3, 4], vec![3, 5], 46..=51)] {
+        let mut paths = vec![(first, 50); 30];
+        paths.extend(vec![(second, 50); 90]);
+        let settings =
+            [("constellation.handover.in_flight", "lose"), ("constellation.reconfigure", "100 ms")];
+        let result = over(&Told { paths, now: 0 }, &settings);
+        // 500 a second on two links of 50 ms.
+        let lost = result.flows[0].datagrams_lost;
+        assert!(expected.contains(&lost), "{lost}");
+        assert_eq!((result.paths[0].left_packets, result.paths[0].no_path_packets), (lost, 0));
+    }
+}
