@@ -10,6 +10,7 @@ from bentpipe.errors import InputError
 from bentpipe.results import (
     COLUMNS,
     Flow,
+    FlowPath,
     Gateway,
     Handover,
     Link,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 _Row = TypeVar("_Row", bound=Mapping[str, Any])
 
-What = Literal["flows", "links", "gateways", "handovers", "relays", "pages", "videos", "transactions"]
+What = Literal["flows", "links", "gateways", "handovers", "paths", "relays", "pages", "videos", "transactions"]
 """The tables of a result."""
 
 _SHOWN = 20
@@ -153,6 +154,11 @@ class Result:
     def handovers(self) -> Table[Handover]:
         """What each handover moved, and lost."""
         return self._table("handovers")
+
+    @cached_property
+    def paths(self) -> Table[FlowPath]:
+        """What the path of each flow over satellites was like."""
+        return self._table("paths")
 
     @cached_property
     def relays(self) -> Table[Relay]:

@@ -65,6 +65,49 @@ class FlowLimits(TypedDict):
     """Pacing, or a window that the control had set without a loss, in seconds."""
 
 
+class FlowPath(TypedDict):
+    """The path of a flow over satellites, from the end of the warm-up to the end of the run."""
+
+    flow: str
+    """The flow's name."""
+
+    handovers: Number
+    """Changes from one path to another."""
+
+    no_path_s: Number
+    """Time without a path, outages after handovers included, in seconds."""
+
+    hops_min: Number
+    """The fewest links of a path; ``None`` without a path."""
+
+    hops_max: Number
+    """The most links of a path; ``None`` without a path."""
+
+    rtt_min_s: Number
+    """The least propagation delay there and back of all steps with a path, in seconds.
+
+    ``None`` without a path.
+    """
+
+    rtt_median_s: Number
+    """Its median, in seconds; ``None`` without a path."""
+
+    rtt_max_s: Number
+    """The largest, in seconds; ``None`` without a path."""
+
+    left_packets: Number
+    """
+    Packets of both directions that were lost because they came out of a link that their path had left,
+    from the start of the run; that link counts them as delivered.
+    """
+
+    no_path_packets: Number
+    """
+    Packets of both directions that were lost because their host sent them while it had no path, from the
+    start of the run.
+    """
+
+
 class Flow(TypedDict):
     """One flow; what is counted is the sum over its connections, in the direction of its data."""
 
@@ -490,6 +533,9 @@ class Measured(TypedDict):
     handovers: list[Handover]
     """One entry a handover, in the scenario's order."""
 
+    paths: list[FlowPath]
+    """One entry a flow over satellites, in the scenario's order; none without a constellation."""
+
     relays: list[Relay]
     """One entry a relay, in the scenario's order of flows."""
 
@@ -600,6 +646,18 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "at_s": "number",
         "flows": "integer",
         "lost_packets": "integer",
+    },
+    "paths": {
+        "flow": "text",
+        "handovers": "integer",
+        "no_path_s": "number",
+        "hops_min": "integer",
+        "hops_max": "integer",
+        "rtt_min_s": "number",
+        "rtt_median_s": "number",
+        "rtt_max_s": "number",
+        "left_packets": "integer",
+        "no_path_packets": "integer",
     },
     "relays": {
         "name": "text",

@@ -22,7 +22,7 @@ from bentpipe.flow_tables import (
 from bentpipe.grid import Grid
 from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
 from bentpipe.reproduction import Live, Reproduced, Row, verdict_counts
-from bentpipe.results import Gateway, Handover, Link, Number, Recording, Relay, Run, mean
+from bentpipe.results import FlowPath, Gateway, Handover, Link, Number, Recording, Relay, Run, mean
 from bentpipe.units import count, counted, percent, quantity, seconds
 from bentpipe.verdicts import VERDICTS
 
@@ -66,6 +66,8 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     if run.get("transactions"):
         tables.append(waiting_table(rows, "transactions", run["transactions"]))
     tables += network_tables(run, run["links"])
+    if run.get("paths"):
+        tables.append(path_table(run["paths"]))
     if run["relays"]:
         tables.append(relay_table(run["relays"]))
     for table in tables:
@@ -214,6 +216,26 @@ def handover_table(handovers: list[Handover]) -> Table:
         lost = counted(handover["lost_packets"], "packet")
         table.add_row(handover["name"], seconds(handover["at_s"]), count(handover["flows"]), lost)
     mention_rest(table, len(handovers))
+    return table
+
+
+def path_table(paths: list[FlowPath]) -> Table:
+    """Make the table of what the paths of flows over satellites were like."""
+    table = new_table(
+        "path of", "changes", "without", "links", "round trip, least", "median", "most", "left", "no path"
+    )
+    for path in paths[:MAXIMUM_ROWS]:
+        fewest, most = mean(path["hops_min"]), mean(path["hops_max"])
+        table.add_row(
+            path["flow"],
+            count(path["handovers"]),
+            seconds(path["no_path_s"]),
+            "–" if fewest is None or most is None else f"{fewest:.0f} to {most:.0f}",
+            *(seconds(path[key]) for key in ("rtt_min_s", "rtt_median_s", "rtt_max_s")),
+            counted(path["left_packets"], "packet"),
+            counted(path["no_path_packets"], "packet"),
+        )
+    mention_rest(table, len(paths))
     return table
 
 

@@ -80,6 +80,10 @@ impl<'a> ScenarioFlow<'a> {
             return Err(LiveError::Scenario(message.to_owned()));
         }
         carries(scenario)?;
+        if scenario.constellation.is_some() {
+            let message = "constellation: expected links, which is all that live interop does, found satellites that move";
+            return Err(LiveError::Scenario(message.to_owned()));
+        }
         let bulk = |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(_));
         let mut flows = scenario.flows.iter();
         let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);

@@ -6,7 +6,7 @@ use bentpipe_path::{Link, QueueSpec};
 use bentpipe_units::Time;
 
 use crate::carried::Meeting;
-use crate::{Carried, LinkId, Topology};
+use crate::{Carried, DirectionSetup, LinkId, Topology};
 
 pub(crate) struct Gateways<N> {
     guards: Vec<Guard>,
@@ -23,15 +23,21 @@ struct Guard {
 
 impl<N> Gateways<N> {
     pub(crate) fn new(topology: &Topology, names: N) -> Gateways<N> {
-        let guards = topology.directions().filter_map(|(link, direction)| {
-            let spec = direction.gateway.as_ref()?;
-            Some(Guard {
-                gateway: Gateway::new(spec)?,
-                link,
-                buffer_bytes: buffer_bytes(&direction.link.queue, spec),
-            })
-        });
-        Gateways { guards: guards.collect(), names }
+        let mut gateways = Gateways { guards: Vec::new(), names };
+        for (link, direction) in topology.directions() {
+            gateways.add(link, direction);
+        }
+        gateways
+    }
+
+    /// Adds what guards a direction of a link; returns whether anything does.
+    pub(crate) fn add(&mut self, link: LinkId, direction: &DirectionSetup) -> bool {
+        let Some(spec) = &direction.gateway else { return false };
+        let buffer_bytes = buffer_bytes(&direction.link.queue, spec);
+        // An agent is none: it keeps packets, and stands in the network itself.
+        let Some(gateway) = Gateway::new(spec) else { return false };
+        self.guards.push(Guard { gateway, link, buffer_bytes });
+        true
     }
 
     /// The guarded directions, in the order of their gateways.

@@ -2,13 +2,13 @@
 
 use bentpipe_path::gateway::{Direction, GatewayStats};
 use bentpipe_path::{Fate, Label, Leaving, Link, Offered, PacketId, Passed, Stream};
-use bentpipe_units::Time;
+use bentpipe_units::{Span, Time};
 
 use crate::agents::{Agents, Met};
 use crate::gateways::Gateways;
 use crate::routes::{Routes, Step, Stop};
 use crate::store::Store;
-use crate::{Calendar, Carried, LinkId, Lost, Probe, RouteId, Topology};
+use crate::{Calendar, Carried, LinkId, LinkSetup, Lost, Probe, RouteId, Topology};
 
 /// Everything between the hosts.
 ///
@@ -38,11 +38,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     /// `horizon` does not count; `names` is what the packets share.
     pub fn new(topology: &Topology, seed: u64, horizon: Time, names: P::Names, probe: O) -> Network<P, O> {
         let mut links = Vec::with_capacity(2 * topology.links.len());
-        for link in &topology.links {
-            let stream = |suffix| Stream::derive(seed, &["link/", &link.name, suffix].concat());
-            links.push(Link::new(&link.forward.link, stream("")));
-            links.push(Link::new(&link.reverse.link, stream("/reverse")));
-        }
+        links.extend(topology.links.iter().flat_map(|link| both(link, seed)));
         let gateways = Gateways::new(topology, names);
         let agents = Agents::new(topology);
         Network {
@@ -56,6 +52,29 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
             agents,
             horizon,
         }
+    }
+
+    /// Adds a link, with random streams as in [`Network::new`]; returns its number. None of its directions passes packets on.
+    pub fn add_link(&mut self, link: &LinkSetup, seed: u64) -> usize {
+        let number = self.links.len() / 2;
+        self.links.extend(both(link, seed));
+        let directions = [LinkId::forward(number), LinkId::reverse(number)];
+        for (id, direction) in directions.into_iter().zip([&link.forward, &link.reverse]) {
+            if self.gateways.add(id, direction) {
+                self.routes.guard(id);
+            }
+        }
+        number
+    }
+
+    /// Adds a route that leads nowhere: what takes it is lost at once, [`Lost::Left`] with `turn`.
+    pub fn add_dead_end(&mut self, turn: u32) -> RouteId {
+        self.routes.add_dead_end(turn)
+    }
+
+    /// From now on a direction of a link has another delay; see [`Link::set_delay`].
+    pub fn set_delay(&mut self, link: LinkId, delay: Span) {
+        self.links[link.index()].set_delay(self.now, delay);
     }
 
     /// Adds a route over these links, of which there is at least one.
@@ -362,6 +381,12 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         self.packets.remove(id);
         None
     }
+}
+
+/// Both directions of a link.
+fn both(link: &LinkSetup, seed: u64) -> [Link; 2] {
+    let stream = |suffix| Stream::derive(seed, &["link/", &link.name, suffix].concat());
+    [Link::new(&link.forward.link, stream("")), Link::new(&link.reverse.link, stream("/reverse"))]
 }
 
 #[cold]

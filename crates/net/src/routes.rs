@@ -179,6 +179,19 @@ impl Routes {
         RouteId(start)
     }
 
+    /// Adds the next gateway, which guards `link`.
+    pub(crate) fn guard(&mut self, link: LinkId) {
+        self.gateways.insert(link, Guarded::ByGateway(self.gateways.len() as u32));
+    }
+
+    /// Adds a route on which every packet is lost.
+    pub(crate) fn add_dead_end(&mut self, turn: u32) -> RouteId {
+        let start = self.hops.len() as u32;
+        let left = self.add_stop(Stop::Left { turn });
+        self.hops.extend([Hop::new(Step::Stop(left)), Hop::new(Step::Arrived)]);
+        RouteId(start)
+    }
+
     /// The gateways at the node between two links of a route, `place` links behind the host that sends.
     fn add_gateways(&mut self, before: Option<LinkId>, behind: Option<LinkId>, place: usize) {
         if self.gateways.is_empty() {

@@ -367,6 +367,22 @@ impl Link {
         leaving
     }
 
+    /// The propagation delay of what is offered from `now` on, or of what is sent from then on where the link goes step by step.
+    ///
+    /// Nothing overtakes: where the delay becomes shorter, the sender first waits until what it sends arrives behind the packet
+    /// before.
+    pub fn set_delay(&mut self, now: Time, delay: Span) {
+        if let Some(served) = &mut self.served {
+            return served.set_delay(now, delay);
+        }
+        self.delay = delay;
+        if let Some(last) = self.ring.last().filter(|last| last.arrives > now + delay) {
+            let behind = Time::ZERO + last.arrives.since(Time::ZERO).saturating_sub(delay);
+            self.tally.idle += behind.since(self.free_at);
+            self.free_at = self.free_at.max(behind);
+        }
+    }
+
     /// The rate at which it sends.
     pub fn rate(&self) -> Rate {
         self.served.as_ref().map_or(self.rate, |served| served.rate())

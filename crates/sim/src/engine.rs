@@ -4,6 +4,7 @@
 //! connection's end has one pending event, for the earliest of its timers, moved only when it fires early;
 //! beside it, one that paces has that of its retransmission timer.
 
+mod constellation;
 mod datagrams;
 mod handovers;
 mod hosts;
@@ -24,8 +25,11 @@ use crate::ids::{Call, ConnectionId, FlowId, Side};
 use crate::observe::Observer;
 use crate::packet::{Names, Packet};
 use crate::scenario::Scenario;
+use crate::sky::Sky;
 use crate::watch::Watch;
 use crate::{Progress, RunError, addresses};
+use constellation::Paths;
+pub(crate) use constellation::{PathStats, TURNS};
 use handovers::{Handovers, add_route, both_ways};
 pub(crate) use hosts::End;
 use shared::SharedPaths;
@@ -36,6 +40,10 @@ pub(crate) struct Engine {
     ends: Vec<End>,
     flows: Vec<Flow>,
     handovers: Handovers,
+    /// Of flows over satellites.
+    paths: Option<Box<Paths>>,
+    /// The names of links, in the order of their numbers.
+    link_names: Vec<String>,
     /// When the run ends at the latest.
     end: Time,
     /// Flows that the run waits for.
@@ -62,30 +70,52 @@ fn pairs_mut<'a>(ends: &'a mut [End], flow: &Flow) -> &'a mut [[End; 2]] {
 
 impl Engine {
     pub(crate) fn new(scenario: &Scenario, seed: u64, observer: Option<Box<Observer>>) -> Engine {
+        let sky = scenario.constellation.as_ref().map(|spec| spec.sky.start());
+        Engine::under(sky, scenario, seed, observer)
+    }
+
+    /// Whatever the scenario says of satellites, these are in `sky`.
+    fn under(
+        sky: Option<Box<dyn Sky>>,
+        scenario: &Scenario,
+        seed: u64,
+        observer: Option<Box<Observer>>,
+    ) -> Engine {
         let topology = scenario.topology();
-        let guarded = topology.directions().any(|(_, direction)| direction.gateway.is_some());
+        let aboard = scenario.constellation.as_ref().is_some_and(|spec| spec.laser.gateway.is_some());
+        let guarded = aboard || topology.directions().any(|(_, direction)| direction.gateway.is_some());
         let keys = if guarded { addresses::keys(scenario).collect() } else { Vec::new() };
         let names = Names { keys, classes: classes(scenario) };
         let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
         // A stream without an end lasts as long as what has one.
         let waited_for = scenario.flows.iter().filter(|flow| !flow.app.over_udp() || flow.app.ends()).count();
+        // Over satellites a run lasts its whole duration, so that its links are the same whatever the flows do.
+        let sky_waits = usize::from(sky.is_some());
         let watch = Watch {
             timers: Calendar::default(),
             observer,
             causes: Causes::new(scenario.connections()),
             left: vec![0; scenario.handovers.len()],
+            strayed: sky
+                .as_ref()
+                .map_or_else(Vec::new, |_| vec![[0; TURNS]; addresses::lines(scenario).count()]),
         };
         let mut engine = Engine {
             net: Network::new(&topology, seed, end, names, watch),
             ends: Vec::with_capacity(2 * scenario.connections()),
             flows: Vec::with_capacity(scenario.flows.len()),
             handovers: Handovers::default(),
+            paths: None,
+            link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             end,
-            open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() },
+            open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() } + sky_waits,
             events: 0,
             next_join: 0,
         };
         engine.add_flows(scenario, &mut Router::new(&topology), seed);
+        if let (Some(sky), Some(spec)) = (sky, &scenario.constellation) {
+            engine.add_constellation(scenario, spec, sky, seed);
+        }
         engine
     }
 
@@ -100,8 +130,9 @@ impl Engine {
             connections = flow.connections.end;
             if let App::Udp(udp) = &mut flow.app {
                 let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
-                let way = router.way(from, to, spec.via.iter().copied()).unwrap_or_default();
-                udp.route = add_route(&mut self.net, spec, &way);
+                if let Some(way) = router.way(from, to, spec.via.iter().copied()) {
+                    udp.route = add_route(&mut self.net, spec, &way);
+                }
                 udp.end = streams.next().unwrap_or(ConnectionId(0)).end(Side::Data);
             } else {
                 let routes = both_ways(&mut self.net, router, spec, &spec.via);
@@ -180,6 +211,7 @@ impl Engine {
             Call::Timer(end) => self.timer(end),
             Call::Application(flow) => self.application(flow),
             Call::Loss(flow) => self.datagram_lost(flow),
+            Call::Handover(number) if self.paths.is_some() => self.constellation(number),
             Call::Handover(handover) => self.hand_over(handover),
         }
     }
@@ -240,6 +272,11 @@ impl Engine {
 
     pub(crate) fn links_mut(&mut self) -> &mut [Link] {
         self.net.links_mut()
+    }
+
+    /// The names of the links, in the order of their numbers.
+    pub(crate) fn link_names(&self) -> &[String] {
+        &self.link_names
     }
 
     /// The flows, each with the ends of its connections.

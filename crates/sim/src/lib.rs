@@ -15,13 +15,15 @@ mod result;
 mod run;
 pub mod scenario;
 mod series;
+mod sky;
 mod watch;
 
 pub use apps::datagrams;
 pub use causes::LossCauses;
 pub use result::{
-    CaptureRecord, Ended, EngineResult, FlowLimits, FlowResult, GatewayResult, HandoverResult, LinkResult,
-    PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult, VideoResult,
+    CaptureRecord, Ended, EngineResult, FlowLimits, FlowPathResult, FlowResult, GatewayResult,
+    HandoverResult, LinkResult, PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult,
+    VideoResult,
 };
 pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};

@@ -93,7 +93,7 @@ impl Limits {
         for (number, spec) in scenario.flows.iter().enumerate().filter(|(_, spec)| !spec.app.over_udp()) {
             let flow = found.flows.len();
             found.connections.extend((0..spec.app.connections()).map(|_| Connection::new(flow)));
-            let dynamic = scenario.routing == Routing::Dynamic;
+            let dynamic = scenario.routing == Routing::Dynamic || scenario.constellation.is_some();
             let ways = if dynamic { None } else { ways(scenario, number, spec) };
             found.flows.push(Flow {
                 ways: ways.unwrap_or_default(),

@@ -27,6 +27,8 @@ pub(crate) struct Observer {
     limits: Option<Limits>,
     /// Per end, those of UDP flows behind all others: how its sequence numbers continue past 32 bits.
     unwrapped: Vec<Unwrapped>,
+    /// Directions of links that are watched; those that come up during a run are not.
+    links: usize,
 }
 
 struct CaptureState {
@@ -80,7 +82,8 @@ impl Observer {
         let phases = if series.is_some() { phases(scenario) } else { Vec::new() };
         let series = series.map(|options| Recorder::new(options, flows, 2 * scenario.links.len()));
         let limits = limits.then(|| Limits::new(scenario));
-        Ok(Observer { series, phases, capture, limits, unwrapped: vec![Unwrapped::default(); 2 * flows] })
+        let (unwrapped, links) = (vec![Unwrapped::default(); 2 * flows], 2 * scenario.links.len());
+        Ok(Observer { series, phases, capture, limits, unwrapped, links })
     }
 
     /// The recorder of time series, while it records.
@@ -147,6 +150,9 @@ impl Observer {
     /// A link has taken a packet, at a time that may be still to come.
     #[inline(never)]
     pub(crate) fn taken(&mut self, now: Time, at: Time, link: LinkId, state: &mut Link) {
+        if link.index() >= self.links {
+            return;
+        }
         if let (Some(limits), Some(begins), Some(ends)) =
             (&mut self.limits, state.last_begins(), state.last_ends())
         {
@@ -161,6 +167,9 @@ impl Observer {
     /// A link that goes step by step has taken a packet or gone on.
     #[inline(never)]
     pub(crate) fn served(&mut self, now: Time, link: LinkId, state: &mut Link) {
+        if link.index() >= self.links {
+            return;
+        }
         if let (Some(limits), Some((busy, ends))) = (&mut self.limits, state.sending(now)) {
             limits.served(now, busy, ends, link);
         }

@@ -34,6 +34,8 @@ pub struct RunResult {
     pub gateways: Vec<GatewayResult>,
     /// One entry a handover, in the scenario's order.
     pub handovers: Vec<HandoverResult>,
+    /// One entry a flow over satellites, in the scenario's order; none without a constellation.
+    pub paths: Vec<FlowPathResult>,
     /// One entry a relay, in the scenario's order of flows.
     pub relays: Vec<RelayResult>,
     /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
@@ -175,6 +177,32 @@ pub struct FlowResult {
     pub error: Option<String>,
 }
 
+/// The path of a flow over satellites, from the end of the warm-up to the end of the run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FlowPathResult {
+    /// The flow's name.
+    pub flow: String,
+    /// Changes from one path to another.
+    pub handovers: u64,
+    /// Time without a path, outages after handovers included, in seconds.
+    pub no_path_s: f64,
+    /// The fewest links of a path; null without a path.
+    pub hops_min: Option<u64>,
+    /// The most links of a path; null without a path.
+    pub hops_max: Option<u64>,
+    /// The least propagation delay there and back of all steps with a path, in seconds; null without a path.
+    pub rtt_min_s: Option<f64>,
+    /// Its median, in seconds; null without a path.
+    pub rtt_median_s: Option<f64>,
+    /// The largest, in seconds; null without a path.
+    pub rtt_max_s: Option<f64>,
+    /// Packets of both directions that were lost because they came out of a link that their path had left, from the start of the
+    /// run; that link counts them as delivered.
+    pub left_packets: u64,
+    /// Packets of both directions that were lost because their host sent them while it had no path, from the start of the run.
+    pub no_path_packets: u64,
+}
+
 /// One direction of a link.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LinkResult {
@@ -279,13 +307,14 @@ impl RunResult {
             .collect();
         let videos = flows_by_name().filter_map(|(name, flow)| exchanges::video(name, flow, end)).collect();
         let relays = relay_results(scenario, engine, end);
-        let names =
-            scenario.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
+        let names = engine.link_names().iter().flat_map(|name| [name.clone(), format!("{name}/reverse")]);
         let names: Vec<String> = names.collect();
         let directions: Vec<_> =
             scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).collect();
+        let aboard = scenario.constellation.as_ref().map(|spec| &spec.laser);
         let gateways = engine.gateways().filter_map(|(link, stats)| {
-            let scheme = directions[link.index()].gateway.as_ref()?.name();
+            let direction = directions.get(link.index()).copied().or(aboard)?;
+            let scheme = direction.gateway.as_ref()?.name();
             Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
         });
         let gateways = gateways.collect();
@@ -297,6 +326,7 @@ impl RunResult {
             lost_packets,
         });
         let handovers = handovers.collect();
+        let paths = flows::paths(&scenario.flows, engine, end);
         let links = names
             .into_iter()
             .zip(engine.links_mut())
@@ -315,6 +345,7 @@ impl RunResult {
             links,
             gateways,
             handovers,
+            paths,
             relays,
             pages,
             videos,

@@ -6,6 +6,7 @@ use bentpipe_tcp::Endpoint;
 use bentpipe_units::Time;
 
 use crate::causes::Causes;
+use crate::engine::TURNS;
 use crate::ids::{Call, ConnectionId, EndId, Target};
 use crate::observe::Observer;
 use crate::packet::{Content, Packet};
@@ -33,6 +34,9 @@ pub(crate) struct Watch {
     pub(crate) causes: Causes,
     /// Packets that each handover lost.
     pub(crate) left: Vec<u64>,
+    /// For each connection, those of UDP flows behind all others: packets lost because their path over satellites had gone, and
+    /// because there was none when they were sent; empty without satellites.
+    pub(crate) strayed: Vec<[u64; TURNS]>,
 }
 
 impl HostProbe for Watch {
@@ -92,7 +96,10 @@ impl Probe<Packet> for Watch {
             self.timers.push(at, Call::Loss(datagram.flow).into());
         }
         if let Lost::Left(handover) = why {
-            self.left[handover as usize] += 1;
+            match self.strayed.get_mut(packet.to.connection().index()) {
+                Some(strayed) => strayed[handover as usize] += 1,
+                None => self.left[handover as usize] += 1,
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Job = tuple[int, Sequence[tuple[str, str]], Sequence[int]]
 """A point, what it changes of the scenario, and which of its replications are to be run."""
 
-KINDS = ("flow", "link", "gateway", "handover", "relay", "page", "video", "transaction")
+KINDS = ("flow", "link", "gateway", "handover", "path", "relay", "page", "video", "transaction")
 """What a run has rows of, beside the one row ``run``, in the order of the dataset."""
 
 

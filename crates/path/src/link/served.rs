@@ -113,6 +113,12 @@ impl Served {
         }
     }
 
+    /// The propagation delay of what is sent from `now` on, which overtakes nothing.
+    pub(super) fn set_delay(&mut self, now: Time, delay: Span) {
+        self.advance(now);
+        self.pipe.set_delay(delay, false);
+    }
+
     /// What happens next by itself, and may be seen from outside.
     pub(super) fn next_time(&self) -> Time {
         if !self.drops.packets.is_empty() {

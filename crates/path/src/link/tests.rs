@@ -169,3 +169,24 @@ fn packets_without_length_pass_in_no_time() {
     assert_eq!(link.offer(us(5), 1, 0, Label::default), Offered::Queued);
     assert_eq!(link.next_time(), us(250_005));
 }
+
+/// In closed form it is sent so much later; step by step it waits at the far end.
+#[test]
+fn nothing_overtakes_where_the_delay_becomes_shorter() {
+    let steps = Link::step_by_step(&config("unlimited"), Stream::derive(1, "link"));
+    for (mut link, second) in [(link("unlimited"), us(252_000)), (steps, us(251_000))] {
+        link.offer(us(0), 1, 1000, Label::default);
+        link.set_delay(us(2000), Span::from_millis(100));
+        link.offer(us(2000), 2, 1000, Label::default);
+        let mut came = Vec::new();
+        for now in (0..300).map(|ms| us(1000 * ms)) {
+            came.extend(arrivals(&mut link, now).map(|leaving| (leaving.id, now)));
+        }
+        assert_eq!(came, [(1, us(251_000)), (2, second)]);
+        assert!((link.stats(us(1_000_000)).utilization - 0.002).abs() < 1e-9);
+        // The new delay holds from then on.
+        link.offer(us(1_000_000), 3, 1000, Label::default);
+        assert!(link.poll(us(1_100_999)).is_none());
+        assert_eq!(link.poll(us(1_101_000)).map(|leaving| leaving.id), Some(3));
+    }
+}

@@ -29,10 +29,11 @@ const TIMESTAMPS: f64 = 12.0;
 /// mean rate less what is lost on it and behind it, of these the least, of that the share of a full packet that is payload, and all of them
 /// together, a link that is the narrowest of several flows counted once.
 ///
-/// None of a flow over UDP, which asks for a rate of its own, where routing is dynamic, and between times that are the same.
+/// None of a flow over UDP, which asks for a rate of its own, where routing is dynamic, over a constellation, and between times that are the same.
 pub fn carried(scenario: &Scenario, flows: &[usize], from_s: f64, to_s: f64) -> Option<Carried> {
     let udp = flows.iter().any(|flow| scenario.flows[*flow].app.over_udp());
-    if udp || scenario.routing == Routing::Dynamic || from_s >= to_s {
+    let moves = scenario.routing == Routing::Dynamic || scenario.constellation.is_some();
+    if udp || moves || from_s >= to_s {
         return None;
     }
     let mut found = Carried { links: Vec::new(), payload_bps: 0.0 };

@@ -46,7 +46,9 @@ pub(super) fn both_ways(
     spec: &FlowSpec,
     via: &[usize],
 ) -> [RouteId; 2] {
-    find_ways(router, spec, via).unwrap_or_default().map(|way| add_route(net, spec, &way))
+    // Without links between hosts, flows go over satellites, and get their routes there.
+    find_ways(router, spec, via)
+        .map_or_else(Default::default, |ways| ways.map(|way| add_route(net, spec, &way)))
 }
 
 /// Adds a route of a flow, of whose packets gateways may be able to read nothing.

@@ -5,6 +5,7 @@
 
 mod app;
 mod choices;
+mod constellation;
 mod depth;
 mod disk;
 mod error;
@@ -34,6 +35,7 @@ use bentpipe_tcp::Catalogue;
 
 pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
 pub use choices::variants;
+pub use constellation::ConstellationSpec;
 pub use error::ScenarioError;
 pub use layers::ReadFile;
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};

@@ -10,6 +10,7 @@ use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
 
 use super::app::AppSpec;
+use super::constellation::ConstellationSpec;
 use crate::addresses;
 
 /// A whole run.
@@ -33,6 +34,8 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
     /// Whether ways follow the delays as they change.
     pub routing: Routing,
+    /// Satellites that move, which make the links; the nodes are the stations.
+    pub constellation: Option<Arc<ConstellationSpec>>,
     /// Handovers, in order of mention.
     pub handovers: Vec<HandoverSpec>,
     /// The files that it was read from, with all that they extend; no preset, and nothing that was given as text.
@@ -119,7 +122,7 @@ pub struct DirectionSpec {
 }
 
 impl DirectionSpec {
-    fn setup(&self) -> DirectionSetup {
+    pub(crate) fn setup(&self) -> DirectionSetup {
         let link = LinkConfig {
             rate: self.rate,
             delay: self.delay,

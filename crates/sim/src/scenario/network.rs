@@ -84,11 +84,22 @@ impl<'a> NetworkPlan<'a> {
         Ok(network)
     }
 
+    /// Stations under satellites, each of which may come to have a path to each other.
+    pub(crate) fn of_stations<'n>(names: impl Iterator<Item = &'n str>) -> NetworkPlan<'a> {
+        let mut network = NetworkPlan::default();
+        for name in names {
+            let station = network.node(name.to_owned());
+            network.join(0, station);
+        }
+        network
+    }
+
     /// The number of the node called `name`, or what is there instead.
     pub(crate) fn find(&self, name: &str) -> Result<usize, String> {
         self.index.get(name).copied().ok_or_else(|| {
             let nodes: Vec<_> = self.nodes.iter().map(String::as_str).collect();
-            expected_one_of("a node that a link names", name, &nodes)
+            let what = if self.links.is_empty() { "a station" } else { "a node that a link names" };
+            expected_one_of(what, name, &nodes)
         })
     }
 
@@ -193,7 +204,7 @@ fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>, at: &[&'static str]) -> Re
     }
 }
 
-fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Result<(), Fault> {
+pub(super) fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Result<(), Fault> {
     let fault = |keys: &[&'static str], message: String| fault(at, keys, message);
     if let Some(message) = too_fast(direction.rate) {
         return Err(fault(&["rate"], message));
@@ -243,7 +254,7 @@ fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Resul
     Ok(())
 }
 
-fn too_fast(rate: Rate) -> Option<String> {
+pub(super) fn too_fast(rate: Rate) -> Option<String> {
     (rate > MAX_RATE).then(|| format!("expected a rate of at most {MAX_RATE}, found {rate}"))
 }
 

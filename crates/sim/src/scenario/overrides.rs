@@ -10,7 +10,7 @@ use super::tree::{Document, Layer, Node, Origin, Table, Value, dotted};
 const NAME: &str = "--set";
 
 /// The tables whose keys are names that a scenario makes up.
-const NAMED: [&str; 3] = ["links", "flows", "handovers"];
+const NAMED: [&str; 4] = ["links", "flows", "handovers", "stations"];
 
 /// Puts each override over `document`, in order.
 pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), ScenarioError> {

@@ -10,6 +10,7 @@ use bentpipe_units::bounded::Whole;
 
 use super::app::{self, AppSpec};
 use super::choices::Choices;
+use super::constellation::constellation;
 use super::error::{ScenarioError, quoted};
 use super::model::{FlowSpec, LinkSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
@@ -34,7 +35,11 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
     let file: ScenarioFile = top.read()?;
     check(catalogue, &document.place(&["tcp"]))?;
     let title = title(document, &file)?;
-    let mut network = NetworkPlan::build(document)?;
+    let constellation = constellation(document)?;
+    let mut network = match &constellation {
+        Some(spec) => NetworkPlan::of_stations(spec.sky.stations.iter().map(|(name, _)| name.as_str())),
+        None => NetworkPlan::build(document)?,
+    };
     let flow_files = document.place(&["flows"]).entries();
     if flow_files.is_empty() {
         let message = "expected at least one flow, such as [flows.download] with from and to, found none";
@@ -95,6 +100,10 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
                     format!("expected another host than the sender's, found {host} again"),
                 ));
             }
+            if flow.ipsec && constellation.is_some() {
+                let message = "expected false beside [constellation], whose paths serve all flows between two stations, found true";
+                return Err(fail(&["ipsec"], message.to_owned()));
+            }
             if !network.connected(from, to) {
                 let (from, to) = (quoted(&network.nodes[from]), quoted(&network.nodes[to]));
                 return Err(fail(
@@ -137,6 +146,10 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         let message = format!("expected a time below the duration ({duration}), found {warm_up}");
         return Err(document.place(&["warm_up"]).error(&[], message));
     }
+    if constellation.is_some() && file.duration.is_none() {
+        let message = "expected a duration beside [constellation], found none";
+        return Err(top.error(&["duration"], message));
+    }
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
     let routing = file.routing.map(|choice| choice.0).unwrap_or_default();
@@ -160,6 +173,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         links,
         flows,
         routing,
+        constellation,
         handovers,
         files,
         text,

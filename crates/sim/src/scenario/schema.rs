@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::app::{KINDS, Kind};
 use super::choices;
+use super::constellation::{ConstellationFile, StationFile};
 use super::link_trace::{self, TraceFile};
 use super::model::{InFlight, Routing};
 use super::names::Count;
@@ -38,7 +39,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     }
     choices::describe(catalogue, &mut schema["$defs"]);
     drop_null(&mut schema);
-    for table in ["LinkFile", "FlowFile", "HandoverFile"] {
+    for table in ["LinkFile", "FlowFile", "HandoverFile", "StationFile"] {
         schema["$defs"][table].as_object_mut().and_then(|table| table.remove("required"));
     }
     schema
@@ -125,6 +126,14 @@ pub(crate) struct ScenarioFile {
     #[serde(rename = "links")]
     #[schemars(with = "BTreeMap<String, LinkFile>")]
     pub(crate) _links: BTreeMap<String, IgnoredAny>,
+    /// Satellites that move, which make the links between the stations; in place of `links`.
+    #[serde(rename = "constellation")]
+    #[schemars(with = "ConstellationFile")]
+    pub(crate) _constellation: BTreeMap<String, IgnoredAny>,
+    /// The stations by name.
+    #[serde(rename = "stations")]
+    #[schemars(with = "BTreeMap<String, StationFile>")]
+    pub(crate) _stations: BTreeMap<String, IgnoredAny>,
     /// TCP settings of every flow.
     #[serde(rename = "tcp")]
     #[schemars(with = "TcpFile")]

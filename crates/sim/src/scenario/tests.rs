@@ -1,6 +1,7 @@
 //! What a scenario must say, and what it is told when it does not.
 
 mod arbitrary;
+mod constellation;
 mod errors;
 mod files;
 mod layers;

@@ -6,6 +6,7 @@ mod bookkeeping;
 mod bounds;
 mod causes;
 mod changes;
+mod constellation;
 mod gateways;
 mod http;
 mod limits;

@@ -117,11 +117,7 @@ fn dummies_are_dropped_first_and_the_data_beside_them_is_not() {
     let lost = |result: &RunResult| {
         let [peach, voice] = &result.flows[..] else { panic!("two flows") };
         assert_eq!(peach.bytes_delivered, 60_000);
-        (
-            voice.datagrams_lost,
-            peach.retransmitted_segments,
-            result.links[0].stats.dropped_packets,
-        )
+        (voice.datagrams_lost, peach.retransmitted_segments, result.links[0].stats.dropped_packets)
     };
     let (voice, again, dropped) = lost(&satellite(PRIORITY, asks, &flows));
     assert_eq!((voice, again), (0, 0));

@@ -300,7 +300,7 @@ fn a_wrong_override_fails_as_it_would_in_the_file() {
         (
             "flow.*.variant",
             "reno",
-            "flow.*.variant: expected * behind a table of names (links, flows, handovers), found \"flow\"; did \
+            "flow.*.variant: expected * behind a table of names (links, flows, handovers, stations), found \"flow\"; did \
              you mean \"flows\"?",
         ),
         (

@@ -1,0 +1,330 @@
+//! Satellites that move, and the stations under them, as a scenario has them.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use bentpipe_path::gateway::GatewaySpec;
+use bentpipe_path::{LossSpec, QueueSpec, Repair, Schedule};
+use bentpipe_units::bounded::above_zero;
+use bentpipe_units::{Rate, Span, written_as_text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::error::{ScenarioError, expected_one_of, quoted};
+use super::model::{DirectionSpec, InFlight};
+use super::names;
+use super::network::{check, too_fast};
+use super::tree::{Document, Place};
+use super::written::{Choice, gateway, loss};
+use crate::sky::{Shell, SkySpec, Station};
+
+/// A constellation by name: its first shell, whether it has lasers, the least elevation, and how often paths are chosen.
+const PRESETS: [(&str, &str, bool, f64, Option<u64>); 4] = [
+    ("starlink", "delta:1584/72/36:53:550", true, 25.0, Some(15)),
+    ("kuiper", "delta:1156/34/17:51.9:630", true, 30.0, None),
+    ("oneweb", "star:720/18/9:87.9:1200", false, 55.0, None),
+    ("iridium", "star:66/6/3:86.4:780", true, 8.2, None),
+];
+
+/// Stations that a scenario may have.
+const MOST_STATIONS: usize = 100_000;
+
+/// Satellites, and what their links are like.
+#[derive(Clone, Debug)]
+pub struct ConstellationSpec {
+    /// Where they are, and where the stations are.
+    pub(crate) sky: SkySpec,
+    /// How often delays are brought up to date.
+    pub step: Span,
+    /// How often paths are chosen anew though they still hold; never, without one.
+    pub reconfigure: Option<Span>,
+    /// How long nothing goes after a change of path.
+    pub outage: Span,
+    /// What becomes of packets under way when a path changes.
+    pub in_flight: InFlight,
+    /// From a station to a satellite; its delay is of no meaning, nor that of the others.
+    pub uplink: DirectionSpec,
+    /// From a satellite to a station.
+    pub downlink: DirectionSpec,
+    /// From a satellite to another.
+    pub laser: DirectionSpec,
+}
+
+impl ConstellationSpec {
+    /// Both directions of a link that begins at node number `from`, a station or a satellite.
+    pub(crate) fn directions(&self, from: u32) -> [&DirectionSpec; 2] {
+        match (from as usize) < self.sky.stations.len() {
+            true => [&self.uplink, &self.downlink],
+            false => [&self.laser; 2],
+        }
+    }
+}
+
+/// Satellites that move, over the stations between which flows go.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ConstellationFile {
+    /// A constellation by its name: "starlink", "kuiper", "oneweb" or "iridium". Either this or `shell`.
+    pub(crate) preset: Option<String>,
+    /// A shell of circular orbits by Walker's rule: "delta:T/P/F:INCLINATION:ALTITUDE" or "star:...", in degrees and km.
+    pub(crate) shell: Option<String>,
+    /// How long after the epoch the run begins; default "0 s".
+    pub(crate) start: Span,
+    /// How often delays follow the satellites, and paths are looked at; default "100 ms".
+    #[serde(deserialize_with = "above_zero")]
+    pub(crate) step: Option<Span>,
+    /// When paths are chosen anew: "loss" (the default but for starlink), once a hop is out of sight, or so often, such as "15 s",
+    /// and then too.
+    pub(crate) reconfigure: Option<Reconfigure>,
+    /// What a change of path costs.
+    pub(crate) handover: PathChangeFile,
+    /// Whether satellites have links to four neighbours; default true but for oneweb.
+    pub(crate) lasers: Option<bool>,
+    /// The least elevation at which a station uses a satellite, 0 deg to 90 deg; default the preset's, or "25 deg".
+    pub(crate) elevation: Option<Degrees>,
+    /// From a station up to a satellite.
+    pub(crate) uplink: HopFile,
+    /// From a satellite down to a station; what it leaves out is as `uplink` has it, but for loss.
+    pub(crate) downlink: HopFile,
+    /// From a satellite to another; what it leaves out is as `uplink` has it, but for loss.
+    pub(crate) laser: HopFile,
+    /// What lowers windows aboard each satellite, at all links that begin there; default nothing.
+    #[serde(deserialize_with = "gateway")]
+    pub(crate) gateway: Option<GatewaySpec>,
+}
+
+/// What a change of path costs.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PathChangeFile {
+    /// How long what hosts send is lost; default "0 s".
+    pub(crate) outage: Span,
+    /// What becomes of packets under way: "deliver" (the default) or "lose".
+    pub(crate) in_flight: Option<Choice<InFlight>>,
+}
+
+/// One kind of links of a constellation.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct HopFile {
+    /// The rate.
+    pub(crate) rate: Option<Rate>,
+    /// What may wait before the link, drop-tail, or a table with a `scheme`; default "unlimited".
+    pub(crate) queue: Option<QueueSpec>,
+    /// What the link loses; default nothing.
+    #[serde(deserialize_with = "loss")]
+    pub(crate) loss: Option<LossSpec>,
+}
+
+/// A station on the ground.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StationFile {
+    /// Degrees north, from -90 to 90, such as "51.5 deg".
+    pub(crate) latitude: Degrees,
+    /// Degrees east, from -180 to 360.
+    pub(crate) longitude: Degrees,
+    /// Above the ellipsoid, from -1 km to 100 km; default "0 m".
+    #[serde(default)]
+    pub(crate) altitude: Metres,
+}
+
+/// When paths are chosen anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reconfigure {
+    Loss,
+    Every(Span),
+}
+
+const RECONFIGURE: &str = "\"loss\", or a time above zero such as \"15 s\"";
+
+impl FromStr for Reconfigure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Reconfigure, String> {
+        if text.trim() == "loss" {
+            return Ok(Reconfigure::Loss);
+        }
+        let every = text.parse::<Span>().ok().filter(|every| *every > Span::ZERO);
+        every.map(Reconfigure::Every).ok_or_else(|| format!("expected {RECONFIGURE}, found {}", quoted(text)))
+    }
+}
+
+/// An angle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Degrees(f64);
+
+/// A height.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Metres(f64);
+
+const DEGREES: &str = "an angle such as \"51.5 deg\"";
+const METRES: &str = "a height such as \"35 m\" or \"1.5 km\"";
+
+fn number(text: &str) -> Option<f64> {
+    let number = text.trim_end();
+    let plain = number.ends_with(|c: char| c.is_ascii_digit() || c == '.');
+    number.parse().ok().filter(|value: &f64| plain && value.is_finite())
+}
+
+impl FromStr for Degrees {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Degrees, String> {
+        let found = text.trim().strip_suffix("deg").and_then(number);
+        found.map(Degrees).ok_or_else(|| format!("expected {DEGREES}, found {}", quoted(text)))
+    }
+}
+
+impl FromStr for Metres {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Metres, String> {
+        let trimmed = text.trim();
+        let km = trimmed.strip_suffix("km").and_then(number).map(|km| 1000.0 * km);
+        let found = km.or_else(|| trimmed.strip_suffix('m').and_then(number));
+        found.map(Metres).ok_or_else(|| format!("expected {METRES}, found {}", quoted(text)))
+    }
+}
+
+written_as_text!(Reconfigure, "Reconfigure", RECONFIGURE, "^(loss|[0-9.eE+_-]+ *(ns|us|µs|ms|s|min|h))$");
+written_as_text!(Degrees, "Degrees", DEGREES, "^[0-9.eE+-]+ *deg$");
+written_as_text!(Metres, "Metres", METRES, "^[0-9.eE+-]+ *k?m$");
+
+fn within(found: f64, [least, most]: [f64; 2], unit: &str) -> Result<f64, String> {
+    match (least..=most).contains(&found) {
+        true => Ok(found),
+        false => Err(format!("expected from {least} {unit} to {most} {unit}, found {found} {unit}")),
+    }
+}
+
+/// The stations of `document`, in order of mention, with their names.
+fn stations(document: &Document) -> Result<Vec<(String, Station)>, ScenarioError> {
+    let entries = document.place(&["stations"]).entries();
+    if !(2..=MOST_STATIONS).contains(&entries.len()) {
+        let found = entries.len();
+        let message =
+            format!("expected from 2 to {MOST_STATIONS} stations, such as [stations.london], found {found}");
+        return Err(document.place(&["stations"]).error(&[], message));
+    }
+    let mut stations = Vec::with_capacity(entries.len());
+    for (name, at, node) in &entries {
+        let file: StationFile = at.read_from(node)?;
+        let fail = |key: &str, message: String| at.error(&[key], message);
+        names::check(name, "a station's name", None).map_err(|e| at.error(&[], e))?;
+        let latitude = within(file.latitude.0, [-90.0, 90.0], "deg").map_err(|e| fail("latitude", e))?;
+        let longitude = within(file.longitude.0, [-180.0, 360.0], "deg").map_err(|e| fail("longitude", e))?;
+        let altitude = within(file.altitude.0, [-1000.0, 100_000.0], "m").map_err(|e| fail("altitude", e))?;
+        stations.push(((*name).to_owned(), Station::new(latitude, longitude, altitude / 1000.0)));
+    }
+    Ok(stations)
+}
+
+/// The constellation of `document`, if it has one.
+pub(super) fn constellation(document: &Document) -> Result<Option<Arc<ConstellationSpec>>, ScenarioError> {
+    let at = document.place(&["constellation"]);
+    let beside = |key: &'static str| !document.place(&[key]).entries().is_empty();
+    if at.node().is_none() {
+        if beside("stations") {
+            let message = "expected [constellation] beside it, found none";
+            return Err(document.place(&["stations"]).error(&[], message));
+        }
+        return Ok(None);
+    }
+    for key in ["links", "handovers"] {
+        if beside(key) {
+            let message = "expected none beside [constellation], whose links and handovers come by themselves, found one";
+            return Err(document.place(&[key]).error(&[], message));
+        }
+    }
+    if document.place(&["routing"]).node().is_some() {
+        let message = "expected none beside [constellation], which chooses its own paths, found one";
+        return Err(document.place(&["routing"]).error(&[], message));
+    }
+    let file: ConstellationFile = at.read()?;
+    let fail = |keys: &[&str], message: String| at.error(keys, message);
+    let preset = file.preset.as_deref().map(|name| {
+        let names = PRESETS.map(|(name, ..)| name);
+        let found = PRESETS.iter().find(|(preset, ..)| *preset == name);
+        found.ok_or_else(|| fail(&["preset"], expected_one_of("a constellation", name, &names)))
+    });
+    let preset = preset.transpose()?;
+    let text = match (preset, &file.shell) {
+        (Some((_, shell, ..)), None) => *shell,
+        (None, Some(shell)) => shell,
+        _ => {
+            let message = "expected either a preset or a shell, found neither or both";
+            return Err(fail(&["preset"], message.to_owned()));
+        }
+    };
+    let mut shell = Shell::parse(text).ok_or_else(|| {
+        let expected = "a shell of up to 20,000 satellites as delta:T/P/F:INCLINATION:ALTITUDE, or star:..., such as \"delta:1584/72/36:53:550\"";
+        fail(&["shell"], format!("expected {expected}, found {}", quoted(text)))
+    })?;
+    if let Some(("iridium", ..)) = preset {
+        // The planes that turn the same way are further apart than those at the seam (Fossa et al., 1998).
+        shell.spacing_deg = 31.6;
+    }
+    let (_, _, lasers, elevation, every) = preset.copied().unwrap_or(("", "", true, 25.0, None));
+    let elevation = file.elevation.map_or(elevation, |angle| angle.0);
+    let elevation_deg = within(elevation, [0.0, 90.0], "deg").map_err(|e| fail(&["elevation"], e))?;
+    let lasers = file.lasers.unwrap_or(lasers);
+    let sky = SkySpec { shell, stations: stations(document)?, lasers, elevation_deg, start: file.start };
+    let reconfigure = match file.reconfigure {
+        None => every.map(|seconds| Span::from_millis(1000 * seconds)),
+        Some(Reconfigure::Loss) => None,
+        Some(Reconfigure::Every(span)) => Some(span),
+    };
+    if let Some(agent) = file.gateway.as_ref().filter(|spec| !spec.needs_limit()) {
+        let expected =
+            "a scheme that lowers windows or tells senders, which is all that satellites have aboard";
+        return Err(fail(&["gateway"], format!("expected {expected}, found {:?}", agent.name())));
+    }
+    let uplink = direction(&at, "uplink", &file.uplink, None, None)?;
+    Ok(Some(Arc::new(ConstellationSpec {
+        sky,
+        step: file.step.unwrap_or(Span::from_millis(100)),
+        reconfigure,
+        outage: file.handover.outage,
+        in_flight: file.handover.in_flight.map(|choice| choice.0).unwrap_or_default(),
+        downlink: direction(&at, "downlink", &file.downlink, Some(&uplink), file.gateway.clone())?,
+        laser: direction(&at, "laser", &file.laser, Some(&uplink), file.gateway.clone())?,
+        uplink,
+    })))
+}
+
+/// One kind of links; what it leaves out is as `like` has it.
+fn direction(
+    at: &Place<'_>,
+    key: &'static str,
+    file: &HopFile,
+    like: Option<&DirectionSpec>,
+    gateway: Option<GatewaySpec>,
+) -> Result<DirectionSpec, ScenarioError> {
+    let Some(rate) = file.rate.or(like.map(|like| like.rate)) else {
+        let message = "expected a rate such as \"100 Mbit/s\", since this key has no default, found none";
+        return Err(at.error(&[key, "rate"], message));
+    };
+    if let Some(message) = too_fast(rate) {
+        return Err(at.error(&[key, "rate"], message));
+    }
+    let direction = DirectionSpec {
+        rate,
+        delay: Span::ZERO,
+        efficiency: 1.0,
+        queue: file.queue.or(like.map(|like| like.queue)).unwrap_or_default(),
+        loss: file.loss.clone().unwrap_or_default(),
+        repair: Repair::None,
+        schedule: Schedule::default(),
+        gateway,
+    };
+    check(&direction, 1, &[key]).map_err(|(keys, message)| {
+        let keys: Vec<&str> = keys.iter().map(AsRef::as_ref).collect();
+        // What guards is aboard, and not of one kind of links.
+        match keys[..] {
+            [_, "gateway", ref rest @ ..] => at.error(&[&["gateway"], rest].concat(), message),
+            _ => at.error(&keys, message),
+        }
+    })?;
+    Ok(direction)
+}

@@ -1,0 +1,190 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const STARLINK: &str = "delta:1584/72/36:53:550";
+
+fn sky(shell: &str, places: &[(f64, f64)], lasers: bool, elevation_deg: f64) -> Walker {
+    let stations = places.iter().enumerate().map(|(number, (latitude, longitude))| {
+        (format!("s{number}"), Station::new(*latitude, *longitude, 0.0))
+    });
+    let shell = Shell::parse(shell).unwrap();
+    Walker::new(&SkySpec { shell, stations: stations.collect(), lasers, elevation_deg, start: Span::ZERO })
+}
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Span::from_secs(seconds)
+}
+
+fn delay(sky: &Walker, path: &[SkyNode]) -> u64 {
+    path.windows(2).map(|ends| sky.hop(ends[0], ends[1]).unwrap().as_nanos()).sum()
+}
+
+/// The textbook way: by the argument of latitude, the inclination, the node and the Earth's turn.
+#[test]
+fn satellites_are_where_a_circular_orbit_has_them() {
+    let mut sky = sky(STARLINK, &[], true, 25.0);
+    let (cos, sin) = (libm::cos, libm::sin);
+    let radius: f64 = 6928.137;
+    let period = TAU * (radius * radius * radius / 398_600.441_8).sqrt();
+    assert!((period - 5739.0).abs() < 1.0, "{period}");
+    for seconds in [0.0, 60.0, 5731.0, 86_400.0] {
+        sky.set(at(seconds));
+        for satellite in [0_u32, 1, 21, 22, 100, 1583] {
+            let (plane, place) = (satellite / 22, satellite % 22);
+            let degrees = f64::from(place) * 360.0 / 22.0 + f64::from(plane) * 36.0 * 360.0 / 1584.0;
+            let u = degrees * PI / 180.0 + TAU * seconds / period;
+            let node = f64::from(plane) * 5.0 * PI / 180.0 - 7.292_115e-5 * seconds;
+            let i = 53.0 * PI / 180.0;
+            let expected = [
+                radius * (cos(node) * cos(u) - sin(node) * sin(u) * cos(i)),
+                radius * (sin(node) * cos(u) + cos(node) * sin(u) * cos(i)),
+                radius * sin(u) * sin(i),
+            ];
+            let off = less(expected, sky.positions[satellite as usize]);
+            assert!(dot(off, off) < 1e-9, "{satellite} at {seconds}");
+        }
+    }
+}
+
+/// On the equator the ellipsoid's section is a circle, where range and elevation come from one triangle.
+#[test]
+fn a_satellite_is_seen_down_to_the_least_elevation() {
+    // One satellite over the equator at longitude 0.
+    for degrees in [0.0, 2.0, 5.0, 7.5, 12.0, 20.0] {
+        let mut one = sky("delta:1/1/0:0:550", &[(0.0, degrees), (0.0, 0.0)], false, 25.0);
+        one.set(Time::ZERO);
+        let angle = degrees * PI / 180.0;
+        let ratio = 6378.137 / 6928.137;
+        let range = 6928.137 * (1.0 + ratio * ratio - 2.0 * ratio * libm::cos(angle)).sqrt();
+        let elevation = libm::atan2(libm::cos(angle) - ratio, libm::sin(angle)) * 180.0 / PI;
+        let expected = (elevation >= 25.0).then(|| Span::from_secs(range / 299_792.458));
+        assert_eq!(one.hop(0, 2), expected, "{degrees}: {elevation}");
+    }
+}
+
+#[test]
+fn lasers_join_four_neighbours_both_ways() {
+    for text in [STARLINK, "star:66/6/3:86.4:780", "delta:1156/34/17:51.9:630"] {
+        let shell = Shell::parse(text).unwrap();
+        for one in 0..shell.satellites {
+            let beside: Vec<u32> = shell.neighbours(one).collect();
+            let plane = one / shell.per_plane();
+            let seam = !shell.closed && (plane == 0 || plane + 1 == shell.planes);
+            assert_eq!(beside.len(), if seam { 3 } else { 4 }, "{text} {one}");
+            assert!(
+                beside.iter().all(|other| shell.neighbours(*other).any(|back| back == one)),
+                "{text} {one}"
+            );
+        }
+    }
+}
+
+/// Neighbours of a shell are as far apart in phase across the join of the first and the last plane as elsewhere.
+#[test]
+fn the_last_plane_is_beside_the_first() {
+    let mut sky = sky(STARLINK, &[], true, 25.0);
+    sky.set(at(17.0));
+    let far = |one: u32, other: u32| {
+        let way = less(sky.positions[one as usize], sky.positions[other as usize]);
+        dot(way, way).sqrt()
+    };
+    let shell = sky.spec.shell;
+    let longest = |plane: u32| {
+        (0..22)
+            .flat_map(|place| shell.neighbours(plane * 22 + place).map(move |to| (plane * 22 + place, to)))
+            .map(|(one, other)| far(one, other))
+            .fold(0.0, f64::max)
+    };
+    let usual = longest(30);
+    assert!((longest(71) - usual).abs() < 40.0, "{} {usual}", longest(71));
+}
+
+#[test]
+fn the_earth_stands_between_satellites_that_are_far_apart() {
+    let radius = 6928.137;
+    assert!(laser([radius, 0.0, 0.0], [0.0, radius, 0.0]).is_none());
+    // The chord touches 80 km at 2 acos(6458.137 / 6928.137) = 42.5 degrees.
+    let there = |degrees: f64| {
+        let angle = degrees * PI / 180.0;
+        [radius * libm::cos(angle), radius * libm::sin(angle), 0.0]
+    };
+    assert!(laser(there(0.0), there(42.4)).is_some());
+    assert!(laser(there(0.0), there(42.8)).is_none());
+}
+
+#[test]
+fn without_lasers_a_path_needs_one_satellite_that_both_see() {
+    let places = [(48.9, 2.4), (50.1, 8.7), (40.7, -74.0)];
+    let mut pipe = sky(STARLINK, &places, false, 25.0);
+    pipe.set(at(30.0));
+    assert_eq!(pipe.path(0, 1).unwrap().len(), 3);
+    assert_eq!(pipe.path(0, 2), None);
+}
+
+/// Dijkstra's algorithm over all nodes, to hold the search against.
+fn shortest(sky: &Walker, from: SkyNode, to: SkyNode) -> Option<u64> {
+    let stations = sky.spec.stations.len() as u32;
+    let nodes = stations + sky.spec.shell.satellites;
+    let mut best = vec![u64::MAX; nodes as usize];
+    best[from as usize] = 0;
+    let mut queue = BinaryHeap::from([Reverse((0, from))]);
+    while let Some(Reverse((delay, node))) = queue.pop() {
+        if node == to {
+            return Some(delay);
+        }
+        let next: Vec<u32> = if node < stations {
+            (stations..nodes).filter(|_| node == from).collect()
+        } else {
+            let lasers = sky.spec.shell.neighbours(node - stations).map(|other| other + stations);
+            lasers.chain([to]).collect()
+        };
+        for next in next {
+            if let Some(hop) = sky.hop(node, next)
+                && delay + hop.as_nanos() < best[next as usize]
+            {
+                best[next as usize] = delay + hop.as_nanos();
+                queue.push(Reverse((best[next as usize], next)));
+            }
+        }
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_path_is_shorter(
+        one in (-60.0..60.0_f64, -180.0..180.0_f64),
+        other in (-60.0..60.0_f64, -180.0..180.0_f64),
+        seconds in 0.0..6000.0_f64,
+        shell in prop::sample::select(vec![STARLINK, "star:66/6/3:86.4:780"]),
+    ) {
+        let mut sky = sky(shell, &[one, other], true, 20.0);
+        sky.set(at(seconds));
+        let found = sky.path(0, 1);
+        if let Some(path) = &found {
+            prop_assert_eq!((path[0], path[path.len() - 1]), (0, 1));
+            prop_assert!(path.len() > 2 && path[1..path.len() - 1].iter().all(|node| *node > 1));
+        }
+        prop_assert_eq!(found.map(|path| delay(&sky, &path)), shortest(&sky, 0, 1));
+    }
+}
+
+#[test]
+fn what_is_no_shell_is_none() {
+    for text in [
+        "",
+        "delta:1584/72:53:550",
+        "ring:66/6/3:86:780",
+        "delta:100/7/1:53:550",
+        "delta:6/6/6:53:550",
+        "delta:66/6/3:190:780",
+        "delta:66/6/3:86:NaN",
+        "delta:0/1/0:53:550",
+        "delta:40000/100/1:53:550",
+    ] {
+        assert_eq!(Shell::parse(text), None, "{text}");
+    }
+}
