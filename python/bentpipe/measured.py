@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 _Row = TypeVar("_Row", bound=Mapping[str, Any])
 
-What = Literal["flows", "links", "gateways", "handovers", "paths", "relays", "pages", "videos", "transactions"]
+What = Literal[
+    "flows", "links", "gateways", "handovers", "paths", "relays", "pages", "videos", "transactions"
+]
 """The tables of a result."""
 
 _SHOWN = 20
