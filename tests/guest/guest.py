@@ -42,9 +42,12 @@ CHECKOUT = (
 
 # What this machine's kernel may have built in and Debian's has as modules.
 DEVICES = ("virtio_pci", "virtio_console", "tun", "veth", "tcp_diag")
-CONTROLS = ("tcp_bbr", "tcp_hybla", "tcp_westwood")
+CONTROLS = ("tcp_bbr", "tcp_hybla", "tcp_westwood", "tcp_veno", "tcp_vegas", "tcp_illinois")
 QUEUES = ("sch_netem", "sch_fq", "sch_tbf", "sch_htb", "sch_ingress", "cls_bpf")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
+
+# An instruction is a nanosecond.
+COUNTED = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm")
 
 PORTS = ("out", "err", "status")
 
@@ -90,8 +93,17 @@ def lacking() -> str:
     return "" if _kernels() else f"needs a kernel in {KERNEL.relative_to(ROOT)}: scripts/guest-kernel"
 
 
-def boot(command: Sequence[str], *, files: Mapping[str, str] | None = None, timeout_s: float = 300) -> Said:
+def boot(
+    command: Sequence[str],
+    *,
+    files: Mapping[str, str] | None = None,
+    timeout_s: float = 300,
+    counted: bool = False,
+) -> Said:
     """Run a command in the guest, in the folder of the checkout; `files` are written there for it first.
+
+    With `counted` the guest's clock counts its one processor's instructions, and leaps while that is idle: what the
+    guest measures does not depend on what else this machine does.
 
     Raises
     ------
@@ -111,8 +123,11 @@ def boot(command: Sequence[str], *, files: Mapping[str, str] | None = None, time
                 *("-device", f"virtserialport,chardev={port},name={port}"),
             )
         ]
+        machine = ("-accel", "tcg,thread=multi", "-smp", str(min(2, os.cpu_count() or 1)))
+        if counted:
+            machine = ("-accel", "tcg,thread=single", "-smp", "1", *COUNTED)
         start = [
-            *(QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(min(2, os.cpu_count() or 1))),
+            *(QEMU, *machine, "-cpu", "max"),
             *("-m", "2G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-kernel", str(image), "-initrd", str(initramfs)),
             *("-append", "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc"),
