@@ -20,7 +20,7 @@ from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
-AT_A_TIME = 12
+AT_A_TIME = 24
 SAMPLE_S = 0.1
 # struct tcp_info: where a sample lies.
 RTT, CWND, RETRANSMITTED = 68, 80, 100

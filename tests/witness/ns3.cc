@@ -81,6 +81,8 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(16000000));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(32000000));
+    // Its TcpWestwood is the one of 2001 unless it is told.
+    Config::SetDefault("ns3::TcpWestwood::ProtocolType", StringValue("WestwoodPlus"));
     // Slow start alone is the same in both then.
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(false));
 
