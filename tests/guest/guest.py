@@ -42,7 +42,7 @@ CHECKOUT = (
 
 # What this machine's kernel may have built in and Debian's has as modules.
 DEVICES = ("virtio_pci", "virtio_console", "tun", "veth", "tcp_diag")
-CONTROLS = ("tcp_bbr", "tcp_hybla", "tcp_westwood", "tcp_veno", "tcp_vegas", "tcp_illinois")
+CONTROLS = ("tcp_bbr", "tcp_hybla", "tcp_westwood")
 QUEUES = ("sch_netem", "sch_fq", "sch_tbf", "sch_htb", "sch_ingress", "cls_bpf")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
@@ -99,11 +99,13 @@ def boot(
     files: Mapping[str, str] | None = None,
     timeout_s: float = 300,
     counted: bool = False,
+    modules: Sequence[str] = (),
 ) -> Said:
     """Run a command in the guest, in the folder of the checkout; `files` are written there for it first.
 
-    With `counted` the guest's clock counts its one processor's instructions, and leaps while that is idle: what the
-    guest measures does not depend on what else this machine does.
+    With `counted` the guest's clock counts its one processor's instructions, and leaps while that is idle:
+    what the guest measures does not depend on what else this machine does. `modules` are loaded beside those
+    of every guest.
 
     Raises
     ------
@@ -114,7 +116,7 @@ def boot(
     with tempfile.TemporaryDirectory(prefix="bentpipe-guest-") as temporary:
         folder = Path(temporary)
         initramfs = folder / "initramfs"
-        _build(initramfs, command, files or {})
+        _build(initramfs, command, files or {}, modules)
         ports = [
             word
             for port in PORTS
@@ -153,7 +155,7 @@ def _read(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
 
-def _build(file: Path, command: Sequence[str], files: Mapping[str, str]) -> None:
+def _build(file: Path, command: Sequence[str], files: Mapping[str, str], modules: Sequence[str]) -> None:
     with file.open("wb") as stream:
         archive = Archive(stream)
         archive.write("/init", INIT.format(root=ROOT), 0o755)
@@ -171,7 +173,7 @@ def _build(file: Path, command: Sequence[str], files: Mapping[str, str]) -> None
         for part in CHECKOUT:
             whole = ROOT / part
             (archive.add_all if whole.is_dir() else archive.add)(whole)
-        _add_modules(archive, (*DEVICES, *CONTROLS, *QUEUES))
+        _add_modules(archive, (*DEVICES, *CONTROLS, *QUEUES, *modules))
         archive.close()
 
 

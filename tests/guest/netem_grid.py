@@ -1,4 +1,4 @@
-"""The kernel's controls over netem in the guest beside the simulator: writes a table of docs/witness-controls.md."""
+"""The kernel's controls over netem beside the simulator: writes a table of docs/witness-controls.md."""
 
 import argparse
 import json
@@ -18,6 +18,7 @@ WITH_READING = ("hybla", "westwood", "veno", "vegas")
 RATE_BPS = 2_000_000
 PACKETS = 100
 WINDOW = 524_288
+MODULES = ("tcp_veno", "tcp_vegas", "tcp_illinois")
 KERNEL_RUNS, SEEDS = 6, 40
 BUSY = 0.7
 """Above this share of its time the guest's processor would tell, not the path."""
@@ -62,13 +63,14 @@ CELLS = (
 
 
 def by_the_kernel(cells: Sequence[Cell], runs: int = KERNEL_RUNS) -> tuple[str, list[Outcome]]:
-    """Give the kernel's release, and what its controls make of these; so many runs where something is random."""
+    """Give the kernel's release, and what its controls make of these; `runs` where something is random."""
     times = [runs if cell.loss else 1 for cell in cells]
     # Netem's limit counts the packet being sent.
     path = {"rate_bps": RATE_BPS, "queue": PACKETS + 1, "window": WINDOW}
     asked = [asdict(cell) | path for cell, count in zip(cells, times, strict=True) for _ in range(count)]
     program = [".venv/bin/python", "tests/guest/netem_transfers.py", "asked.json"]
-    answer = boot(program, files={"asked.json": json.dumps(asked)}, timeout_s=1500, counted=True)
+    files = {"asked.json": json.dumps(asked)}
+    answer = boot(program, files=files, timeout_s=1500, counted=True, modules=MODULES)
     if answer.status:
         raise RuntimeError(answer.stderr)
     found = json.loads(answer.stdout)
@@ -96,7 +98,11 @@ rate = "{RATE_BPS} bit/s"
 delay = "0 s"
 queue = "{PACKETS} packets"
 loss = {{ model = "packet", probability = {cell.loss} }}
-reverse = {{ rate = "1 Gbit/s", delay = "{cell.rtt_ms} ms", queue = "unlimited", loss = {{ model = "none" }} }}
+[links.path.reverse]
+rate = "1 Gbit/s"
+delay = "{cell.rtt_ms} ms"
+queue = "unlimited"
+loss = {{ model = "none" }}
 [tcp]
 profile = "linux"
 receive_window = "{WINDOW} B"
@@ -111,7 +117,10 @@ control = "{control}"
 """)
     seeds = range(1, (SEEDS if cell.loss else 1) + 1)
     flows = [bentpipe.run(scenario, seed=seed, progress=False).flows["flow"] for seed in seeds]
-    means = (statistics.fmean(float(str(flow[key])) for flow in flows) for key in ("retransmitted_segments", "timeouts"))
+    means = (
+        statistics.fmean(float(str(flow[key])) for flow in flows)
+        for key in ("retransmitted_segments", "timeouts")
+    )
     return Outcome(tuple(float(str(flow["goodput_bps"])) for flow in flows), *means)
 
 
@@ -141,7 +150,7 @@ def main() -> None:
         "",
         "| control | RTT (ms) | loss | MB | kernel (Mbit/s) | simulated | kernel beside it | resent | timeouts |",
         "|---|---|---|---|---|---|---|---|---|",
-        *(row(cell, outcome, by_the_simulator(cell)) for cell, outcome in zip(cells, kernel, strict=True)),
+        *(row(cell, theirs, by_the_simulator(cell)) for cell, theirs in zip(cells, kernel, strict=True)),
     ]
     text = "\n".join(lines) + "\n"
     sys.stdout.write(text)

@@ -1,7 +1,8 @@
 """Runs in the guest: transfers of the kernel's controls over netem, side by side; JSON in and out.
 
-The argument is a list of transfers: control, rate_bps, rtt_ms, queue (packets), loss, bytes, window (bytes). Each has three
-namespaces of its own: the queue that overflows is a router's, for one at the sender would tell TCP of it.
+The argument is a file with a list of transfers: control, rate_bps, rtt_ms, queue (packets), loss, bytes, window
+(bytes). Each has three namespaces of its own: the queue that overflows is a router's, for one at the sender would
+tell TCP of it.
 """
 
 import ctypes
@@ -29,8 +30,8 @@ PATH = """
 ip netns add s{n}
 ip netns add g{n}
 ip netns add d{n}
-ip link add end netns s{n} address 02:00:00:00:00:01 type veth peer name left netns g{n} address 02:00:00:00:00:02
-ip link add end netns d{n} address 02:00:00:00:00:04 type veth peer name right netns g{n} address 02:00:00:00:00:03
+ip link add end netns s{n} address {mac}1 type veth peer name left netns g{n} address {mac}2
+ip link add end netns d{n} address {mac}4 type veth peer name right netns g{n} address {mac}3
 ip -n s{n} address add 10.9.0.1/24 dev end
 ip -n g{n} address add 10.9.0.2/24 dev left
 ip -n g{n} address add 10.9.1.2/24 dev right
@@ -39,10 +40,10 @@ ip -n s{n} link set dev end gso_max_segs 1 up
 ip -n g{n} link set dev left up
 ip -n g{n} link set dev right up
 ip -n d{n} link set dev end gso_max_segs 1 up
-ip -n s{n} neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev end
-ip -n g{n} neigh add 10.9.0.1 lladdr 02:00:00:00:00:01 dev left
-ip -n g{n} neigh add 10.9.1.1 lladdr 02:00:00:00:00:04 dev right
-ip -n d{n} neigh add 10.9.1.2 lladdr 02:00:00:00:00:03 dev end
+ip -n s{n} neigh add 10.9.0.2 lladdr {mac}2 dev end
+ip -n g{n} neigh add 10.9.0.1 lladdr {mac}1 dev left
+ip -n g{n} neigh add 10.9.1.1 lladdr {mac}4 dev right
+ip -n d{n} neigh add 10.9.1.2 lladdr {mac}3 dev end
 ip -n s{n} route add default via 10.9.0.2
 ip -n d{n} route add default via 10.9.1.2
 ip netns exec g{n} sysctl -qw net.ipv4.ip_forward=1
@@ -123,7 +124,9 @@ def side_by_side(asked: Sequence[Mapping[str, Any]], first: int, said: list[Any]
     making = []
     for n, of in enumerate(asked, first):
         loss = f"loss {of['loss'] * 100:g}% " if of["loss"] else ""
-        for line in PATH.format(**{**of, "n": n, "loss": loss}).strip().splitlines():
+        for line in (
+            PATH.format(**{**of, "n": n, "loss": loss, "mac": "02:00:00:00:00:0"}).strip().splitlines()
+        ):
             subprocess.run(shlex.split(line), check=True)
         making.append(threading.Thread(target=transfer, args=(n, of, said)))
     idle, begin = idle_s(), time.monotonic()

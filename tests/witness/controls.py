@@ -1,4 +1,4 @@
-"""Hybla, Westwood+, Veno, Vegas and Illinois beside ns-3's and ns-2's: writes two tables of docs/witness-controls.md."""
+"""Controls that Linux has as modules beside ns-3's and ns-2's: writes tables of docs/witness-controls.md."""
 
 import json
 import statistics
@@ -61,7 +61,9 @@ def by_ns3(control: str, rtt_ms: int, loss: float) -> Mean:
     return Mean.of([row["goodput_bps"] for row in made], [row["again"] for row in made])
 
 
-def ours(control: str, reading: str, rtt_ms: int, loss: float, tcp: str = AS_NS3, recovery: str = "rack") -> Mean:
+def ours(
+    control: str, reading: str, rtt_ms: int, loss: float, tcp: str = AS_NS3, recovery: str = "rack"
+) -> Mean:
     """Run bentpipe."""
     scenario = bentpipe.Scenario.from_toml(f"""\
 duration = "{SECONDS} s"
@@ -111,7 +113,9 @@ def beside_ns3() -> str:
         for rtt_ms, loss in PATHS:
             theirs = by_ns3(their_name, rtt_ms, loss)
             for reading in readings:
-                lines.append(row(f"{name} | {reading}", rtt_ms, loss, theirs, ours(name, reading, rtt_ms, loss)))
+                lines.append(
+                    row(f"{name} | {reading}", rtt_ms, loss, theirs, ours(name, reading, rtt_ms, loss))
+                )
     return "\n".join(lines) + "\n"
 
 
