@@ -125,9 +125,9 @@ def boot(
                 *("-device", f"virtserialport,chardev={port},name={port}"),
             )
         ]
-        machine = ("-accel", "tcg,thread=multi", "-smp", str(min(2, os.cpu_count() or 1)))
+        machine = ["-accel", "tcg,thread=multi", "-smp", str(min(2, os.cpu_count() or 1))]
         if counted:
-            machine = ("-accel", "tcg,thread=single", "-smp", "1", *COUNTED)
+            machine = ["-accel", "tcg,thread=single", "-smp", "1", *COUNTED]
         start = [
             *(QEMU, *machine, "-cpu", "max"),
             *("-m", "2G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),

@@ -148,7 +148,7 @@ def main() -> None:
     lines = [
         f"Linux {release}.",
         "",
-        "| control | RTT (ms) | loss | MB | kernel (Mbit/s) | simulated | kernel beside it | resent | timeouts |",
+        "| control | RTT (ms) | loss | MB | kernel (Mbit/s) | simulated | beside it | resent | timeouts |",
         "|---|---|---|---|---|---|---|---|---|",
         *(row(cell, theirs, by_the_simulator(cell)) for cell, theirs in zip(cells, kernel, strict=True)),
     ]

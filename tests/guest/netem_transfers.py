@@ -1,8 +1,8 @@
 """Runs in the guest: transfers of the kernel's controls over netem, side by side; JSON in and out.
 
-The argument is a file with a list of transfers: control, rate_bps, rtt_ms, queue (packets), loss, bytes, window
-(bytes). Each has three namespaces of its own: the queue that overflows is a router's, for one at the sender would
-tell TCP of it.
+The argument is a file with a list of transfers: control, rate_bps, rtt_ms, queue (packets), loss, bytes,
+window (bytes). Each has three namespaces of its own: the queue that overflows is a router's, for one at the
+sender would tell TCP of it.
 """
 
 import ctypes

@@ -112,10 +112,10 @@ def beside_ns3() -> str:
     for their_name, name, readings in CONTROLS:
         for rtt_ms, loss in PATHS:
             theirs = by_ns3(their_name, rtt_ms, loss)
-            for reading in readings:
-                lines.append(
-                    row(f"{name} | {reading}", rtt_ms, loss, theirs, ours(name, reading, rtt_ms, loss))
-                )
+            lines += [
+                row(f"{name} | {reading}", rtt_ms, loss, theirs, ours(name, reading, rtt_ms, loss))
+                for reading in readings
+            ]
     return "\n".join(lines) + "\n"
 
 
