@@ -92,7 +92,7 @@ def test_the_kernels_controls_over_netem_do_as_ours_do() -> None:
     _, kernel = by_the_kernel(cells)
     for cell, theirs in zip(cells, kernel, strict=True):
         ours = by_the_simulator(cell)
-        # Nothing is lost at random, but boots differ: Westwood+ by some per cent, Hybla in what its bursts lose.
+        # Nothing is lost at random, but boots differ: Westwood+ in goodput, Hybla in what its bursts lose.
         assert theirs.goodput_bps == pytest.approx(ours.goodput_bps, rel=0.1), cell
         assert theirs.resent == pytest.approx(ours.resent, rel=0.3), cell
         assert theirs.timeouts == ours.timeouts == 0, cell
