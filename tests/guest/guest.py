@@ -46,6 +46,9 @@ CONTROLS = ("tcp_bbr", "tcp_hybla", "tcp_westwood")
 QUEUES = ("sch_netem", "sch_fq", "sch_tbf", "sch_htb", "sch_ingress", "cls_bpf")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
+# An instruction is a nanosecond.
+COUNTED = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm")
+
 PORTS = ("out", "err", "status")
 
 # Nothing reads the console while all goes well: what it says is in the error otherwise.
@@ -90,8 +93,19 @@ def lacking() -> str:
     return "" if _kernels() else f"needs a kernel in {KERNEL.relative_to(ROOT)}: scripts/guest-kernel"
 
 
-def boot(command: Sequence[str], *, files: Mapping[str, str] | None = None, timeout_s: float = 300) -> Said:
+def boot(
+    command: Sequence[str],
+    *,
+    files: Mapping[str, str] | None = None,
+    timeout_s: float = 300,
+    counted: bool = False,
+    modules: Sequence[str] = (),
+) -> Said:
     """Run a command in the guest, in the folder of the checkout; `files` are written there for it first.
+
+    With `counted` the guest's clock counts its one processor's instructions, and leaps while that is idle:
+    what the guest measures does not depend on what else this machine does. `modules` are loaded beside those
+    of every guest.
 
     Raises
     ------
@@ -102,7 +116,7 @@ def boot(command: Sequence[str], *, files: Mapping[str, str] | None = None, time
     with tempfile.TemporaryDirectory(prefix="bentpipe-guest-") as temporary:
         folder = Path(temporary)
         initramfs = folder / "initramfs"
-        _build(initramfs, command, files or {})
+        _build(initramfs, command, files or {}, modules)
         ports = [
             word
             for port in PORTS
@@ -111,8 +125,11 @@ def boot(command: Sequence[str], *, files: Mapping[str, str] | None = None, time
                 *("-device", f"virtserialport,chardev={port},name={port}"),
             )
         ]
+        machine = ["-accel", "tcg,thread=multi", "-smp", str(min(2, os.cpu_count() or 1))]
+        if counted:
+            machine = ["-accel", "tcg,thread=single", "-smp", "1", *COUNTED]
         start = [
-            *(QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(min(2, os.cpu_count() or 1))),
+            *(QEMU, *machine, "-cpu", "max"),
             *("-m", "2G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-kernel", str(image), "-initrd", str(initramfs)),
             *("-append", "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc"),
@@ -138,7 +155,7 @@ def _read(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
 
-def _build(file: Path, command: Sequence[str], files: Mapping[str, str]) -> None:
+def _build(file: Path, command: Sequence[str], files: Mapping[str, str], modules: Sequence[str]) -> None:
     with file.open("wb") as stream:
         archive = Archive(stream)
         archive.write("/init", INIT.format(root=ROOT), 0o755)
@@ -156,7 +173,7 @@ def _build(file: Path, command: Sequence[str], files: Mapping[str, str]) -> None
         for part in CHECKOUT:
             whole = ROOT / part
             (archive.add_all if whole.is_dir() else archive.add)(whole)
-        _add_modules(archive, (*DEVICES, *CONTROLS, *QUEUES))
+        _add_modules(archive, (*DEVICES, *CONTROLS, *QUEUES, *modules))
         archive.close()
 
 

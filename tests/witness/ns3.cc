@@ -1,4 +1,4 @@
-// One flow of ns-3 over one bottleneck: ns3 CONTROL RATE_MBPS RTT_MS QUEUE_PACKETS LOSS SECONDS
+// One flow of ns-3 over one bottleneck: ns3 CONTROL RATE_MBPS RTT_MS QUEUE_PACKETS LOSS SECONDS [SEED]
 // Prints one JSON line: what was delivered, sent again, and cwnd in segments each second.
 
 #include "ns3/applications-module.h"
@@ -66,13 +66,14 @@ Sample()
 int
 main(int argc, char* argv[])
 {
-    if (argc != 7)
+    if (argc < 7 || argc > 8)
     {
-        std::fprintf(stderr, "usage: ns3 TcpCubic|TcpBbr|TcpLinuxReno RATE_MBPS RTT_MS QUEUE_PACKETS LOSS SECONDS\n");
+        std::fprintf(stderr, "usage: ns3 TcpCubic|TcpBbr|... RATE_MBPS RTT_MS QUEUE_PACKETS LOSS SECONDS [SEED]\n");
         return 2;
     }
     const std::string control = std::string("ns3::") + argv[1];
     const double seconds = std::atof(argv[6]);
+    RngSeedManager::SetRun(argc > 7 ? std::atoi(argv[7]) : 1);
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName(control)));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegment));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
@@ -80,6 +81,8 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(16000000));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(32000000));
+    // Its TcpWestwood is the one of 2001 unless it is told.
+    Config::SetDefault("ns3::TcpWestwood::ProtocolType", StringValue("WestwoodPlus"));
     // Slow start alone is the same in both then.
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(false));
 

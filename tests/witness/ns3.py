@@ -118,12 +118,17 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Compile ns-3's program, run both, write the page."""
+def build() -> None:
+    """Compile ns-3's program."""
     BINARY.parent.mkdir(parents=True, exist_ok=True)
     source = ROOT / "tests" / "witness" / "ns3.cc"
     libraries = [f"-lns3-{library}" for library in LIBRARIES]
     subprocess.run(["g++", "-O1", "-std=c++17", source, "-o", BINARY, *libraries], check=True)
+
+
+def main() -> None:
+    """Run both, write the page."""
+    build()
     before, rest = PAGE.read_text().split(BEGIN)
     _, after = rest.split(END)
     PAGE.write_text(before + BEGIN + table() + END + after)

@@ -5,7 +5,7 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Window, grow};
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -142,6 +142,15 @@ impl Hybla {
         }
     }
 
+    fn halve(&self, w: &mut Window, flight: u32) {
+        let cwnd = w.cwnd;
+        halve(w, flight);
+        if self.linux() {
+            w.ssthresh = (cwnd / 2.0).max(2.0 * w.smss);
+            w.cwnd = w.ssthresh;
+        }
+    }
+
     /// The largest cwnd, in bytes.
     fn most(&self, w: &Window) -> f64 {
         f64::from(self.options.max_window) * w.smss
@@ -199,6 +208,25 @@ impl Control for Hybla {
             square * w.avoidance_growth(ack.acked)
         };
         w.cwnd = (w.cwnd + growth).min(self.most(w).max(w.cwnd));
+    }
+
+    /// RFC 5681; Linux halves cwnd, also where the receiver's window let less be under way.
+    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        self.halve(w, loss.flight);
+        Response::Reduced
+    }
+
+    fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
+        let cwnd = w.cwnd;
+        self.halve(w, mark.flight);
+        w.cwnd = w.cwnd.min(cwnd);
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        if !timeout.repeated {
+            self.halve(w, timeout.flight);
+        }
+        w.cwnd = w.smss;
     }
 
     fn paces(&self) -> bool {

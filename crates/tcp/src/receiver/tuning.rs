@@ -54,13 +54,15 @@ impl Tuning {
 
     /// The connection opens with segments of `mss` bytes, and the header can have a window of `most` bytes.
     ///
-    /// Half of the buffer is window at first, in whole segments (`tcp_select_initial_window`); ten segments are taken for what
-    /// the application reads in a round trip (`tcp_init_buffer_space`).
+    /// Half of the buffer is window at first, in whole segments, and no more than a SYN has room for
+    /// (`tcp_select_initial_window`); ten segments are taken for what the application reads in a round trip
+    /// (`tcp_init_buffer_space`).
     pub(super) fn open(&mut self, most: u32, mss: u32) {
         self.most = self.most.min(most);
         self.mss = mss;
         let half = self.size / 2;
-        self.offered = self.most.min(if half > mss { half / mss * mss } else { half });
+        let whole = if half > mss { half / mss * mss } else { half };
+        self.offered = self.most.min(whole).min(u32::from(u16::MAX));
         self.read_per_round = self.offered.min(10 * mss).max(1);
     }
 

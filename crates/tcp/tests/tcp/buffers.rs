@@ -94,3 +94,17 @@ fn without_a_buffer_that_grows_the_window_is_all_there_from_the_start() {
     let net = over(config, 20).transfer(200_000);
     assert!(net.acks_by(SERVER).iter().all(|sent| sent.passing.segment.window == 50_000));
 }
+
+#[test]
+fn a_larger_buffer_opens_with_what_a_syn_has_room_for() {
+    let buffer = ReceiveBuffer { initial: 838_860, max: 838_860 };
+    let net = over(Config { receive_buffer: Some(buffer), ..linux() }, 150).transfer(2_000_000);
+    let offered: Vec<u32> = (net.acks_by(SERVER).iter())
+        .map(|sent| {
+            net.relative(CLIENT, sent.passing.segment.ack) as u32
+                + (u32::from(sent.passing.segment.window) << 4)
+        })
+        .collect();
+    // The first ACK is of one segment: 65,535 bytes, and two segments more.
+    assert!((1448 + 65_535..=1448 + 65_535 + 2 * 1448 + 16).contains(&offered[0]), "{offered:?}");
+}

@@ -31,6 +31,10 @@ fn opened(mut control: Hybla, cwnd: f64, ssthresh: f64) -> f64 {
     w.cwnd / SMSS - cwnd
 }
 
+fn loss(segments: u32) -> Loss {
+    Loss { now: at(5000), distance: 0, flight: segments * SMSS as u32 }
+}
+
 fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{found}, not {expected}");
 }
@@ -131,5 +135,21 @@ fn over_any_round_trip_the_rate_grows_as_that_of_rfc_5681_over_25_ms() {
     for (rtt, within) in [(50.0, 0.02), (150.0, 0.04), (600.0, 0.12)] {
         let found = growth(Hybla::new(PAPER), rtt, 6.0, 12.0) / (rtt / 1e3) / 6.0;
         assert!((found / reference - 1.0).abs() < within, "{rtt} ms: {found} of {reference} segments/s²");
+    }
+}
+
+#[test]
+fn a_loss_takes_half_of_the_flight_and_in_linux_half_of_cwnd() {
+    for (options, left) in [(PAPER, 200.0), (LINUX, 500.0)] {
+        let mut w = window(1000.0, 2000.0);
+        let flight = (400.0 * SMSS) as u32;
+        after(options, 520).on_loss(&mut w, &loss(400));
+        assert_eq!((w.cwnd, w.ssthresh), (left * SMSS, left * SMSS));
+        let mut w = window(1000.0, 2000.0);
+        after(options, 520).on_timeout(&mut w, &Timeout { now: at(0), flight, repeated: false });
+        assert_eq!((w.cwnd, w.ssthresh), (SMSS, left * SMSS));
+        let mut w = window(1000.0, 2000.0);
+        after(options, 520).on_congestion_mark(&mut w, &Mark { now: at(0), flight });
+        assert_eq!((w.cwnd, w.ssthresh), (left * SMSS, left * SMSS));
     }
 }
