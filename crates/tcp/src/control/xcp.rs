@@ -57,7 +57,8 @@ impl Default for XcpOptions {
 
 impl Named for XcpOptions {
     const NAME: &'static str = "xcp";
-    const SUMMARY: &'static str = "the window that routers allot, XCP and P-XCP (Katabi et al. 2002); without them RFC 5681";
+    const SUMMARY: &'static str =
+        "the window that routers allot, XCP and P-XCP (Katabi et al. 2002); without them RFC 5681";
 }
 
 impl ControlFactory for XcpOptions {
