@@ -19,7 +19,7 @@ NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme coverage fmt lock clean
+.PHONY: help setup bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -34,6 +34,7 @@ help:
 	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc"
 	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make every-scheme docs/every-scheme.md: every variant and element over every link (ten minutes)"
+	@echo "make which-orbit  docs/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
 	@echo "make wheel        a wheel for Linux and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
 	@echo "make types        the Python types of a result, from the schema of the Rust side"
@@ -98,6 +99,9 @@ which-tcp: setup
 
 every-scheme: setup
 	$(BIN)/python scripts/every_scheme.py
+
+which-orbit: setup
+	$(BIN)/python scripts/which_orbit.py
 
 # Zig links against the glibc of 2018, so that the wheel runs wherever pip takes manylinux_2_28.
 wheel: setup

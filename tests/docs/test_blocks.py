@@ -27,6 +27,7 @@ TRIED_BY = {
     "docs/sweep.md": "tests/sweep/test_page.py",
     "docs/which-tcp.md": "tests/docs/test_which_tcp.py",
     "docs/every-scheme.md": "tests/docs/test_every_scheme.py",
+    "docs/which-orbit.md": "tests/docs/test_which_orbit.py",
 }
 """Pages that a test of their own runs, which says more of what comes out."""
 

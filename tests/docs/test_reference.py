@@ -15,7 +15,9 @@ from conftest import ROOT, Bentpipe
 
 SCHEMA: dict[str, Any] = json.loads(_core.schema())
 FILES = sorted(ROOT.glob("scenarios/**/*.toml")) + sorted(
-    path for folder in ("which-tcp", "every-scheme", "peps") for path in ROOT.glob(f"docs/{folder}/*.toml")
+    path
+    for folder in ("which-tcp", "every-scheme", "which-orbit", "peps")
+    for path in ROOT.glob(f"docs/{folder}/*.toml")
 )
 
 

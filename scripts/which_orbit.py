@@ -1,0 +1,215 @@
+"""Which TCP for which orbit: runs what docs/which-orbit.md shows, writes its tables and its statements.
+
+Four downloads of every variant share a path of each kind, with XFWA and without. A statement that
+does not hold ends the program, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import bentpipe as bp
+from bentpipe.output import write_text
+from bentpipe.progress import Reporter
+from bentpipe.results import mean
+from every_scheme import table, variants, with_interval
+from every_scheme_says import column, numbers
+from statements import DoesNotHoldError, between_marks, says
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "which-orbit.md"
+SCENARIOS = ROOT / "docs" / "which-orbit"
+PROGRAM = "scripts/which_orbit.py"
+RUNS = 3
+
+XFWA = {"scheme": "xfwa", "rtt": "handshake", "unknown_scale": "zero"}
+ORBITS: Mapping[str, tuple[str, str]] = {
+    "GEO in rain": ("rain.toml", "links.satellite.gateway"),
+    "Starlink-like": ("starlink-like.toml", "links.satellite.gateway"),
+    "OneWeb-like star": ("oneweb.toml", "constellation.gateway"),
+    "Iridium-like chain": ("iridium.toml", "constellation.gateway"),
+}
+"""The file of each path, and where its gateway stands."""
+
+Found: TypeAlias = Mapping[str, tuple[bp.Comparison, bp.Comparison]]
+"""By path: without XFWA and with it."""
+
+
+def compared(orbit: str, names: Sequence[str], *, guarded: bool) -> bp.Comparison:
+    """Run four downloads of each variant over a path."""
+    file, key = ORBITS[orbit]
+    scenario = bp.Scenario.load(SCENARIOS / file)
+    if guarded:
+        scenario = scenario.with_({key: XFWA})
+    chosen = {name: {"flows.download.variant": name} for name in names}
+    return bp.compare(scenario, chosen, runs=RUNS, flows=["download*"], progress=False)
+
+
+def measure(names: Sequence[str]) -> Found:
+    """Run everything."""
+    with Reporter("which orbit") as reporter:
+        found = {}
+        for done, orbit in enumerate(ORBITS):
+            reporter.update(done / len(ORBITS), orbit)
+            found[orbit] = (compared(orbit, names, guarded=False), compared(orbit, names, guarded=True))
+        return found
+
+
+def goodput(found: Found, names: Sequence[str]) -> str:
+    """Give the goodput of four downloads together, without XFWA and with it."""
+    rows = (
+        [
+            f"`{name}`",
+            *(with_interval(of[name].value, 1e6) for both in found.values() for of in both),
+        ]
+        for name in names
+    )
+    heads = [head for orbit in found for head in (orbit, f"{orbit}, XFWA")]
+    return table(["variant", *heads], rows)
+
+
+def fairness(found: Found, names: Sequence[str]) -> str:
+    """Give Jain's index of the four, without XFWA and with it."""
+    rows = (
+        [
+            f"`{name}`",
+            *(f"{mean(of[name].run['jain']) or 0.0:.3f}" for both in found.values() for of in both),
+        ]
+        for name in names
+    )
+    heads = [head for orbit in found for head in (orbit, f"{orbit}, XFWA")]
+    return table(["variant", *heads], rows)
+
+
+def teaches(load: str, fair: str) -> Iterator[str]:
+    """Say what the tables teach.
+
+    Raises
+    ------
+    DoesNotHoldError
+        One of the sentences is not true.
+    """
+    carried = {orbit: column(numbers(load), orbit) for orbit in ORBITS}
+    guarded = {orbit: column(numbers(load), f"{orbit}, XFWA") for orbit in ORBITS}
+    jain, jain_guarded = (
+        {orbit: column(numbers(fair), f"{orbit}{with_}") for orbit in ORBITS} for with_ in ("", ", XFWA")
+    )
+    yield from said(carried, guarded, jain, jain_guarded)
+
+
+Columns: TypeAlias = Mapping[str, Mapping[str, float]]
+
+
+def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Columns) -> Iterator[str]:
+    """Say it of the columns, by path."""
+    rain, leo, star, chain = carried.values()
+    rain_, _, _, chain_ = guarded.values()
+    today = ("cubic", "bbr1", "bbr3")
+    yield says(
+        f"Four downloads fill every one of these paths with `cubic`: {rain['cubic']:.2f}, "
+        f"{leo['cubic']:.0f}, "
+        f"{star['cubic']:.1f} and {chain['cubic']:.2f} Mbit/s, the most or within 2 % of it. The orbit "
+        f"does not "
+        "ask for another TCP as long as losses are the queue's, or come with handovers.",
+        all(of["cubic"] > 0.98 * max(of.values()) for of in carried.values()),
+    )
+    delays = ("vegas", "new-vegas")
+    yield says(
+        f"Over a Starlink-like link `vegas` carries {leo['vegas']:.0f} and `new-vegas` "
+        f"{leo['new-vegas']:.0f} "
+        f"Mbit/s of {leo['bbr1']:.0f}: jitter and a longer path look like a queue to them.",
+        all(leo[name] < 0.25 * leo["bbr1"] for name in delays),
+        all(star[name] > 0.9 * star["bbr1"] for name in delays),
+    )
+    old = ("tahoe", "reno", "newreno")
+    yield says(
+        f"There the recovery counts: `sack` carries {leo['sack']:.0f}, `newreno` {leo['newreno']:.0f}, "
+        f"`tahoe` {leo['tahoe']:.0f} Mbit/s. A handover loses many packets at once, and one hole a round "
+        f"trip "
+        "is too slow.",
+        all(leo["sack"] > 1.1 * leo[name] for name in old),
+    )
+    yield says(
+        f"`bbr1` and `bbr3` are first nowhere but there ({leo['bbr1']:.0f} and {leo['bbr3']:.0f} Mbit/s), "
+        f"and "
+        f"behind `cubic` by {1 - rain['bbr3'] / rain['cubic']:.0%} in rain and "
+        f"{1 - chain['bbr3'] / chain['cubic']:.0%} over the chain.".replace("%", " %"),
+        max(leo, key=lambda name: leo[name]) == "bbr1",
+        all(rain[name] < rain["cubic"] and chain[name] < chain["cubic"] for name in today[1:]),
+    )
+    yield says(
+        f"`hybla` as its paper has it carries {rain['hybla']:.2f} Mbit/s in rain and {chain['hybla']:.2f} "
+        f"over the "
+        f"chain, three quarters and five sixths of `cubic`: its bursts overflow the queues.",
+        0.65 < rain["hybla"] / rain["cubic"] < 0.8,
+        0.8 < chain["hybla"] / chain["cubic"] < 0.88,
+    )
+    helped = {name for name in rain if _more(rain_[name], rain[name]) or _more(chain_[name], chain[name])}
+    most = {"tahoe", "reno", "newreno", "adalr-newreno", "hybla", "peach"}
+    yield says(
+        "XFWA aboard helps those that overflow the queue most: over the chain `reno` has "
+        f"{chain_['reno']:.2f} in place of {chain['reno']:.2f}, `adalr-newreno` "
+        f"{chain_['adalr-newreno']:.2f} of "
+        f"{chain['adalr-newreno']:.2f}, `hybla` {chain_['hybla']:.2f} of {chain['hybla']:.2f}, `peach` "
+        f"{chain_['peach']:.2f} of {chain['peach']:.2f} Mbit/s. It takes next to nothing from `cubic` and "
+        f"`sack`.",
+        helped >= {"hybla", "adalr-newreno", "peach"},
+        all(chain_[name] > chain[name] for name in most - {"newreno"}),
+        all(
+            of_[name] > 0.985 * of[name]
+            for of, of_ in zip(carried.values(), guarded.values(), strict=True)
+            for name in ("cubic", "sack")
+        ),
+    )
+    fairer = [name for name in leo if jain_guarded["Starlink-like"][name] > jain["Starlink-like"][name]]
+    yield says(
+        f"Over the Starlink-like link, whose rate changes every 15 s, {len(fairer)} of {len(leo)} "
+        f"variants share "
+        f"better with it: Jain's index of `cubic` goes from {jain['Starlink-like']['cubic']:.2f} to "
+        f"{jain_guarded['Starlink-like']['cubic']:.2f}, of `bbr1` from "
+        f"{jain['Starlink-like']['bbr1']:.2f} to "
+        f"{jain_guarded['Starlink-like']['bbr1']:.2f}.",
+        len(fairer) > 0.6 * len(leo),
+        {"cubic", "bbr1", "newreno"} <= set(fairer),
+    )
+
+
+def _more(one: float, other: float) -> bool:
+    return one > 1.05 * other
+
+
+def written(load: str, fair: str) -> str:
+    """Give the page with what stands between its marks written anew.
+
+    Raises
+    ------
+    DoesNotHoldError
+        A statement is not true any more.
+    """
+    parts = [
+        "".join(teaches(load, fair)),
+        "## Goodput of four downloads together, in Mbit/s\n",
+        load,
+        "## How they share: Jain's index\n",
+        fair,
+    ]
+    return between_marks(PAGE, PROGRAM, "\n" + "\n".join(parts) + "\n")
+
+
+def main() -> None:
+    """Run all and write the page."""
+    names = [scheme.name for scheme in variants()]
+    found = measure(names)
+    try:
+        page = written(goodput(found, names), fairness(found, names))
+    except DoesNotHoldError as error:
+        sys.exit(f"{PAGE.relative_to(ROOT)}: this does not hold any more: {error}")
+    write_text(PAGE, page)
+    print(f"wrote {PAGE.relative_to(ROOT)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
