@@ -116,7 +116,7 @@ fn p_xcp_keeps_its_window_at_a_loss_where_routers_allot_it() {
 }
 
 #[test]
-fn a_window_that_is_not_used_goes_half_of_the_way_to_what_was_used() {
+fn a_window_that_is_not_used_goes_a_share_of_the_way_to_what_was_used() {
     let record = Record::default();
     let ack = |ms: u64, prior_flight: u32| {
         let now = Time::ZERO + Span::from_millis(ms);
@@ -132,4 +132,11 @@ fn a_window_that_is_not_used_goes_half_of_the_way_to_what_was_used() {
     control.on_ack(&mut w, &ack(1200, 13_500), &mut StandardStart);
     control.on_ack(&mut w, &ack(1500, 2000), &mut StandardStart);
     assert_eq!(w.cwnd, 14_000.0);
+    // A quarter of 20 segments down to 8.
+    let options = XcpOptions { aging: 0.25, ..XcpOptions::default() };
+    let (mut control, mut w) = (self::control(options, 1), window(20_000.0));
+    for ms in [500, 1000] {
+        control.on_ack(&mut w, &ack(ms, 8000), &mut StandardStart);
+    }
+    assert_eq!(w.cwnd, 17_000.0);
 }
