@@ -15,7 +15,7 @@ import pytest
 from machine import needs_the_machine, traces_of_a_run
 
 from bentpipe import Scenario
-from bentpipe.live.emulate import running
+from bentpipe.live.emulate import CALLING_CARD, running
 from conftest import PROGRAM, Bentpipe
 
 pytestmark = needs_the_machine
@@ -155,6 +155,16 @@ def test_a_round_trip_takes_the_delay_of_the_path_and_every_packet_is_counted(sc
     assert (own["device_lost_packets"], own["unroutable_packets"]) == (0, 0)
     late = own["lateness"]
     assert 0 < late["p50_s"] <= late["p99_s"] <= late["p999_s"] <= late["max_s"]
+
+
+def test_an_emulator_that_has_not_said_where_it_is_yet_is_not_found() -> None:
+    card = os.memfd_create(CALLING_CARD)
+    try:
+        assert os.getpid() not in [emulator.process for emulator in running()]
+        os.write(card, json.dumps({"scenario": "x", "hosts": []}).encode())
+        assert os.getpid() in [emulator.process for emulator in running()]
+    finally:
+        os.close(card)
 
 
 def transferred(scenario: Path) -> float:

@@ -17,7 +17,7 @@ from bentpipe._core import Scenario
 from bentpipe.errors import InputError
 from bentpipe.live.told import told
 
-_CALLING_CARD = "bentpipe-emulator"
+CALLING_CARD = "bentpipe-emulator"
 """The name of the file in memory by which `running` finds an emulator; it is gone with its process."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -129,7 +129,7 @@ def _leave_card(name: str, snapshot: Snapshot) -> int:
     ]
     if sys.platform != "linux":
         raise InputError("live emulate: a live run needs Linux")
-    card = os.memfd_create(_CALLING_CARD)
+    card = os.memfd_create(CALLING_CARD)
     os.write(card, json.dumps({"scenario": name, "hosts": hosts}).encode())
     return card
 
@@ -155,8 +155,10 @@ def running() -> list[Emulator]:
 
 def _card(folder: Path) -> dict[str, Any] | None:
     for link in (folder / "fd").iterdir():
-        if str(link.readlink()).startswith(f"/memfd:{_CALLING_CARD} "):
-            card: dict[str, Any] = json.loads(link.read_text())
+        if str(link.readlink()).startswith(f"/memfd:{CALLING_CARD} "):
+            # Until it is written it says nothing.
+            text = link.read_text()
+            card: dict[str, Any] | None = json.loads(text) if text else None
             return card
     return None
 
