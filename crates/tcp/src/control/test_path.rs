@@ -113,6 +113,8 @@ pub(super) struct Burst {
     pub(super) at: Time,
     /// Bytes, without what the retransmission timer sends again.
     pub(super) bytes: f64,
+    /// The segments that these bytes went in.
+    pub(super) segments: u32,
     /// The pacing rate, the fastest of that time, in bytes a second.
     pub(super) rate: f64,
     /// The largest send quantum of that time, in bytes.
@@ -259,9 +261,10 @@ impl<C: Control + Copy + 'static> Path<C> {
         match self.bursts.last_mut().filter(|burst| burst.at == self.now) {
             Some(burst) => {
                 burst.bytes += bytes;
+                burst.segments += 1;
                 (burst.rate, burst.quantum) = (burst.rate.max(rate), burst.quantum.max(quantum));
             }
-            None => self.bursts.push(Burst { at: self.now, bytes, rate, quantum }),
+            None => self.bursts.push(Burst { at: self.now, bytes, segments: 1, rate, quantum }),
         }
     }
 

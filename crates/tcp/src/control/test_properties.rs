@@ -85,7 +85,7 @@ fn holds<C: Control + Copy + 'static>(
         // The first of a quantum's segments that is short lets another go.
         prop_assert!(burst.rate.is_infinite() || burst.bytes < burst.quantum + SMSS, "{:?}", burst);
         // The time of each segment is cut to whole nanoseconds.
-        let least = burst.bytes / burst.rate - 1e-9 * (burst.bytes / SMSS + 2.0);
+        let least = burst.bytes / burst.rate - 1e-9 * f64::from(burst.segments + 2);
         prop_assert!(next.at.since(burst.at).as_secs() >= least, "{:?} and {:?}", burst, next);
     }
     Ok(())
@@ -123,6 +123,24 @@ proptest! {
             holds(&way, Vegas::new(VegasOptions::default()), |_| A_SEGMENT)?;
         }
     }
+}
+
+/// Ten segments of 102 bytes make one burst, and each is cut to whole nanoseconds.
+#[test]
+fn short_segments_of_a_burst_are_paced() {
+    let way = Way {
+        rate: 10_000.0,
+        rtt: 357.246_286_186_070_7,
+        buffer: 3.0,
+        loses: 32,
+        late: 0,
+        gap: 227..230,
+        together: None,
+        policed: false,
+        writes: Some((102, 1.0)),
+        segments: 18,
+    };
+    holds(&way, Bbr1::new(Bbr1Options::default()), Bbr1::floor).unwrap();
 }
 
 /// RFC 8985 section 6.3 and Linux's `tcp_enter_loss` leave what was sent in the last round trip in flight, and the draft has "C.inflight + 1".
