@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::Round;
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again, grow};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -212,10 +212,7 @@ impl Control for Illinois {
 
     /// RFC 5681, also for what follows until a round trip is over.
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
-        if !timeout.repeated {
-            halve(w, timeout.flight);
-        }
-        w.cwnd = w.smss;
+        begin_again(w, timeout);
         (self.alpha, self.beta) = (1.0, self.options.beta_max);
         (self.above, self.low) = (false, 0);
         self.round.restart();

@@ -129,9 +129,7 @@ pub trait Control: Send {
     /// RFC 3168 section 6.1.2: "The indication of congestion should be treated just as a congestion loss in non-ECN-Capable
     /// TCP. That is, the TCP source halves the congestion window "cwnd" and reduces the slow start threshold "ssthresh"."
     fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
-        let cwnd = w.cwnd;
-        halve(w, mark.flight);
-        w.cwnd = w.cwnd.min(cwnd);
+        halve_by_mark(w, mark);
     }
 
     /// What routers allotted to the connection came back, of a control that goes by it ([`Control::header_bytes`]); told after
@@ -207,10 +205,7 @@ pub trait Control: Send {
     /// RFC 5681 section 3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized segment";
     /// ssthresh is "held constant" when the segment was already retransmitted by the timer.
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
-        if !timeout.repeated {
-            halve(w, timeout.flight);
-        }
-        w.cwnd = w.smss;
+        begin_again(w, timeout);
     }
 
     /// A reduction is about to be made that may turn out to be needless: what the control has now may be asked back.
@@ -294,4 +289,19 @@ fn grow<C: Control + ?Sized>(control: &mut C, w: &mut Window, ack: &Ack<'_>, slo
 fn halve(w: &mut Window, flight: u32) {
     w.ssthresh = (f64::from(flight) / 2.0).max(2.0 * w.smss);
     w.cwnd = w.ssthresh;
+}
+
+/// What [`halve`] does, but that a mark opens nothing.
+fn halve_by_mark(w: &mut Window, mark: &Mark) {
+    let cwnd = w.cwnd;
+    halve(w, mark.flight);
+    w.cwnd = w.cwnd.min(cwnd);
+}
+
+/// A timeout, by RFC 5681: ssthresh as with [`halve`], unless it repeats another, and cwnd a segment.
+fn begin_again(w: &mut Window, timeout: &Timeout) {
+    if !timeout.repeated {
+        halve(w, timeout.flight);
+    }
+    w.cwnd = w.smss;
 }

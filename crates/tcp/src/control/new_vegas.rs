@@ -5,7 +5,10 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
+use super::{
+    Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again, grow, halve,
+    halve_by_mark,
+};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -197,18 +200,13 @@ impl Control for NewVegas {
 
     fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
         self.converged();
-        let cwnd = w.cwnd;
-        halve(w, mark.flight);
-        w.cwnd = w.cwnd.min(cwnd);
+        halve_by_mark(w, mark);
         self.pace(w);
     }
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
         self.converged();
-        if !timeout.repeated {
-            halve(w, timeout.flight);
-        }
-        w.cwnd = w.smss;
+        begin_again(w, timeout);
         self.pace(w);
     }
 

@@ -5,7 +5,9 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
+use super::{
+    Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve, halve_by_mark,
+};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -124,9 +126,7 @@ impl Control for Peach {
     /// The paper has no marks. One is congestion: nothing is to be asked for.
     fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
         (self.sudden, self.to_send, self.allowed) = (0, 0, 0);
-        let cwnd = w.cwnd;
-        halve(w, mark.flight);
-        w.cwnd = w.cwnd.min(cwnd);
+        halve_by_mark(w, mark);
     }
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {

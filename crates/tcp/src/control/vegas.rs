@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::{Round, Rtts};
-use super::{Ack, Control, ControlFactory, Exit, Loss, Response, Timeout, Window, halve};
+use super::{Ack, Control, ControlFactory, Exit, Loss, Response, Timeout, Window, begin_again, halve};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -188,10 +188,7 @@ impl Control for Vegas {
     }
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
-        if !timeout.repeated {
-            halve(w, timeout.flight);
-        }
-        w.cwnd = w.smss;
+        begin_again(w, timeout);
         self.restart();
     }
 

@@ -5,7 +5,7 @@ use bentpipe_units::bounded::number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
+use super::{Ack, Control, ControlFactory, Loss, Response, Timeout, Window, grow, halve};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -108,6 +108,7 @@ impl Veno {
     }
 }
 
+/// A mark tells of a queue, and so of no random loss: it is the trait's.
 impl Control for Veno {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
         if let Some(rtt) = ack.rtt() {
@@ -127,13 +128,6 @@ impl Control for Veno {
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         self.reduce(w, loss.flight);
         Response::Reduced
-    }
-
-    /// A mark tells of a queue: no random loss.
-    fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
-        let cwnd = w.cwnd;
-        halve(w, mark.flight);
-        w.cwnd = w.cwnd.min(cwnd);
     }
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {

@@ -27,7 +27,7 @@ impl Endpoint {
         self.aside.as_mut()?.reset.take()
     }
 
-    /// What a connection sends that sends more than data and ACKs, or did: these first.
+    /// What a connection sends that sends more than data and ACKs, or did: its data and ACKs first, which are `usual`.
     #[cold]
     #[inline(never)]
     pub(super) fn poll_aside(
@@ -39,8 +39,8 @@ impl Endpoint {
         let offers = self.sender.has_dummies_to_send();
         let aside = self.aside.as_mut()?;
         if let Some(written) = usual {
-            let nothing = aside.reset.is_none() && aside.unacknowledged == 0 && !offers;
-            return Some(Written { last: written.last && nothing, ..written });
+            let last = written.last && aside.unacknowledged == 0 && !offers;
+            return Some(Written { last, ..written });
         }
         if aside.unacknowledged > 0 {
             aside.unacknowledged -= 1;
@@ -54,7 +54,8 @@ impl Endpoint {
         Some(self.low(now, dummy.seq, dummy.len, segment))
     }
 
-    fn is_synchronised(&self) -> bool {
+    #[inline(always)]
+    pub(super) fn is_synchronised(&self) -> bool {
         !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
     }
 

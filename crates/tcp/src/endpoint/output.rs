@@ -26,7 +26,7 @@ impl Endpoint {
     /// The next segment of data, or ACK.
     #[inline(always)]
     fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
-        if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
+        if !self.is_synchronised() {
             return self.poll_opening(now, segment);
         }
         // RFC 5681 section 4.2: out of order data is answered by a duplicate ACK, which data cannot carry.

@@ -29,6 +29,7 @@ impl Sender {
         self.reductions.acknowledged(self.una);
         self.reductions.announce()
     }
+
     /// Bytes of the congestion header that the control asks for; 0 for none.
     pub(crate) fn header_bytes(&self) -> u8 {
         self.control.header_bytes()
