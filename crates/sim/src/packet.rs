@@ -97,7 +97,7 @@ impl Carried for Packet {
         let segment = match &mut self.content {
             Content::Segment(segment) => segment,
             Content::Datagram(datagram) => {
-                if way == Direction::Forward {
+                if way == Direction::Forward && gateway.reads_demands() {
                     gateway.enters(now, datagram.len + HEADERS, None, &link);
                 }
                 return;
@@ -107,7 +107,9 @@ impl Carried for Packet {
         match way {
             Direction::Forward => {
                 gateway.forward(now, &header, &link);
-                ask(gateway, now, segment, &link);
+                if gateway.reads_demands() {
+                    ask(gateway, now, segment, &link);
+                }
             }
             Direction::Backward => {
                 if let Some(window) = gateway.backward(now, &header, &link) {
@@ -190,7 +192,7 @@ fn header(segment: &Segment, flow: FlowKey, ttl: u8) -> Header {
 /// Shows a router what a segment that enters its link asks for, and writes what it gives.
 fn ask(gateway: &mut Gateway, now: Time, segment: &mut Segment, link: &LinkView) {
     let bytes = segment.packet_len();
-    let carries = segment.congestion().is_some() && gateway.reads_demands();
+    let carries = segment.congestion().is_some();
     let header = &mut segment.congestion;
     if carries {
         header.routers = header.routers.saturating_add(1);

@@ -310,12 +310,8 @@ impl Gateway {
     }
 
     /// A packet of `bytes` bytes, TCP's or not, is about to enter the guarded link; told after [`Gateway::forward`] where it is
-    /// TCP's. Where it carries a congestion header, `demand` is what that asks for.
-    #[inline]
+    /// TCP's, and only where [`Gateway::reads_demands`]. Where it carries a congestion header, `demand` is what that asks for.
     pub fn enters(&mut self, now: Time, bytes: u32, demand: Option<&mut Demand>, link: &LinkView) {
-        if !self.reads_demands() {
-            return;
-        }
         self.advance(now, link);
         self.scheme.enters(bytes, demand);
     }
