@@ -7,14 +7,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bentpipe_net::{LinkId, LinkSetup, NodeId, RouteId};
+use bentpipe_net::{LinkId, LinkSetup, Network, NodeId, RouteId};
 use bentpipe_units::{Span, Time};
 
 use super::{Engine, pairs_mut};
 use crate::apps::App;
 use crate::ids::{Call, FlowId, HandoverId};
+use crate::packet::Packet;
 use crate::scenario::{ConstellationSpec, InFlight, Scenario};
 use crate::sky::{Sky, SkyNode};
+use crate::watch::Watch;
 
 /// The number of the event of a step; behind it come those of the pairs whose outage ends.
 const STEP: HandoverId = HandoverId(0);
@@ -48,6 +50,17 @@ struct Hop {
     delay: Option<Span>,
     /// Paths that it is on.
     used: u32,
+}
+
+impl Hop {
+    /// From now on it takes so long, or its ends do not see each other.
+    fn follow(&mut self, net: &mut Network<Packet, Watch>, number: usize, delay: Option<Span>) {
+        if let Some(delay) = delay.filter(|_| delay != self.delay) {
+            net.set_delay(LinkId::forward(number), delay);
+            net.set_delay(LinkId::reverse(number), delay);
+        }
+        self.delay = delay;
+    }
 }
 
 /// Two stations that flows join.
@@ -169,11 +182,7 @@ impl Engine {
         all.sky.set(at);
         for (number, hop) in all.hops.iter_mut().enumerate().filter(|(_, hop)| hop.used > 0) {
             let delay = all.sky.hop(hop.nodes[0], hop.nodes[1]);
-            if let Some(delay) = delay.filter(|_| delay != hop.delay) {
-                self.net.set_delay(LinkId::forward(number), delay);
-                self.net.set_delay(LinkId::reverse(number), delay);
-            }
-            hop.delay = delay;
+            hop.follow(&mut self.net, number, delay);
         }
         let choose = at >= all.next_choice;
         if choose {
@@ -256,12 +265,7 @@ impl Engine {
         let nodes = [one.min(other), one.max(other)];
         let delay = paths.sky.hop(nodes[0], nodes[1]);
         if let Some(number) = paths.numbers.get(&nodes).copied() {
-            let hop = &mut paths.hops[number];
-            if let Some(delay) = delay.filter(|_| delay != hop.delay) {
-                self.net.set_delay(LinkId::forward(number), delay);
-                self.net.set_delay(LinkId::reverse(number), delay);
-            }
-            hop.delay = delay;
+            paths.hops[number].follow(&mut self.net, number, delay);
             return number;
         }
         let name = format!("{}.{}", paths.sky.name(nodes[0]), paths.sky.name(nodes[1]));

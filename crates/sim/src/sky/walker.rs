@@ -16,7 +16,7 @@ const MU_KM3_PER_S2: f64 = 398_600.441_8;
 /// Its rotation (WGS 84).
 const ROTATION_RAD_PER_S: f64 = 7.292_115e-5;
 /// The speed of light in vacuum.
-const LIGHT_KM_PER_S: f64 = 299_792.458;
+const LIGHT_KM_PER_S: f64 = bentpipe_path::SPEED_OF_LIGHT_M_PER_S / 1000.0;
 /// A laser passes no lower over the ground, because of the air.
 const LEAST_LASER_KM: f64 = 80.0;
 /// What rounding to nanoseconds may take off a path beside the straight line.
@@ -92,6 +92,10 @@ impl Shell {
     }
 }
 
+fn radians(degrees: f64) -> f64 {
+    degrees * PI / 180.0
+}
+
 /// A place, in km in axes that turn with the Earth.
 type Place = [f64; 3];
 
@@ -113,7 +117,7 @@ pub(crate) struct Station {
 impl Station {
     /// At a geodetic latitude and longitude, so many km above the ellipsoid.
     pub(crate) fn new(latitude_deg: f64, longitude_deg: f64, altitude_km: f64) -> Station {
-        let (latitude, longitude) = (latitude_deg * PI / 180.0, longitude_deg * PI / 180.0);
+        let (latitude, longitude) = (radians(latitude_deg), radians(longitude_deg));
         let (sin, cos) = (libm::sin(latitude), libm::cos(latitude));
         let up = [cos * libm::cos(longitude), cos * libm::sin(longitude), sin];
         let eccentricity2 = FLATTENING * (2.0 - FLATTENING);
@@ -137,12 +141,12 @@ impl Walker {
     pub(super) fn new(spec: &SkySpec) -> Walker {
         let shell = &spec.shell;
         let radius = EARTH_KM + shell.altitude_km;
-        let inclination = shell.inclination_deg * PI / 180.0;
+        let inclination = radians(shell.inclination_deg);
         let (sin_i, cos_i) = (libm::sin(inclination), libm::cos(inclination));
         let n = shell.per_plane();
         let orbits = (0..shell.satellites).map(|satellite| {
             let (plane, place) = (f64::from(satellite / n), f64::from(satellite % n));
-            let node = plane * shell.spacing_deg * PI / 180.0;
+            let node = radians(plane * shell.spacing_deg);
             let ahead = plane * f64::from(shell.phasing) / f64::from(shell.satellites);
             let phase = TAU * (place / f64::from(n) + ahead);
             let (sin_node, cos_node) = (libm::sin(node), libm::cos(node));
@@ -155,7 +159,7 @@ impl Walker {
             orbits: orbits.collect(),
             positions: vec![[0.0; 3]; shell.satellites as usize],
             rate_rad_per_s: (MU_KM3_PER_S2 / (radius * radius * radius)).sqrt(),
-            least_sin: libm::sin(spec.elevation_deg * PI / 180.0),
+            least_sin: libm::sin(radians(spec.elevation_deg)),
             spec: spec.clone(),
         }
     }
