@@ -44,8 +44,13 @@ pub struct FlowFacts {
 /// Whether a live run can do what stands in the network: packets of real hosts are read and rewritten, and none is made or held.
 ///
 /// # Errors
-/// For an agent, and for a flow that says that it is encrypted.
+/// For satellites, for an agent, and for a flow that says that it is encrypted.
 pub(crate) fn carries(scenario: &Scenario) -> Result<(), LiveError> {
+    if scenario.constellation.is_some() {
+        let message =
+            "constellation: expected links, which is all that live runs do, found satellites that move";
+        return Err(LiveError::Scenario(message.to_owned()));
+    }
     for link in &scenario.links {
         for gateway in [&link.forward.gateway, &link.reverse.gateway].into_iter().flatten() {
             if !gateway.needs_limit() {
@@ -80,10 +85,6 @@ impl<'a> ScenarioFlow<'a> {
             return Err(LiveError::Scenario(message.to_owned()));
         }
         carries(scenario)?;
-        if scenario.constellation.is_some() {
-            let message = "constellation: expected links, which is all that live interop does, found satellites that move";
-            return Err(LiveError::Scenario(message.to_owned()));
-        }
         let bulk = |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(_));
         let mut flows = scenario.flows.iter();
         let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);

@@ -106,11 +106,6 @@ fn failed(error: impl ToString) -> LiveError {
 /// The nodes between which flows go; without a flow, those with one link.
 fn host_nodes(scenario: &Scenario) -> Result<Vec<usize>, LiveError> {
     crate::flow::carries(scenario)?;
-    if scenario.constellation.is_some() {
-        let message =
-            "constellation: expected links, which is all that live emulate does, found satellites that move";
-        return Err(LiveError::Scenario(message.to_owned()));
-    }
     let mut nodes: BTreeSet<usize> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     if nodes.is_empty() {
         let joined =
