@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 
 import bentpipe
+from bentpipe.output import write_text
+from statements import between_marks
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coexistence.md"
-BEGIN, END = (
-    "<!-- written by scripts/coexistence.py: begin -->\n",
-    "<!-- written by scripts/coexistence.py: end -->\n",
-)
+PROGRAM = "scripts/coexistence.py"
 # Who is there: recovery rack under each, so that the control alone differs.
 CONTROLS = ("standard", "cubic", "bbr1", "bbr3")
 
@@ -181,9 +180,7 @@ def main() -> None:
     for title, what, run in parts:
         text += f"## {title}\n\n{what}\n\n{run(controls)}"
         print(title, file=sys.stderr)
-    before, rest = PAGE.read_text().split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text(before + BEGIN + "\n" + text + END + after)
+    write_text(PAGE, between_marks(PAGE, PROGRAM, "\n" + text))
     print(f"wrote {PAGE.relative_to(ROOT)}", file=sys.stderr)
 
 

@@ -7,11 +7,12 @@ does not hold ends the program, and nothing is written.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import bentpipe as bp
+from bentpipe.comparison.result import Variant
 from bentpipe.output import write_text
 from bentpipe.progress import Reporter
 from bentpipe.results import mean
@@ -59,27 +60,18 @@ def measure(names: Sequence[str]) -> Found:
 
 
 def goodput(found: Found, names: Sequence[str]) -> str:
-    """Give the goodput of four downloads together, without XFWA and with it."""
-    rows = (
-        [
-            f"`{name}`",
-            *(with_interval(of[name].value, 1e6) for both in found.values() for of in both),
-        ]
-        for name in names
-    )
-    heads = [head for orbit in found for head in (orbit, f"{orbit}, XFWA")]
-    return table(["variant", *heads], rows)
+    """Give the goodput of four downloads together."""
+    return _shown(found, names, lambda variant: with_interval(variant.value, 1e6))
 
 
 def fairness(found: Found, names: Sequence[str]) -> str:
-    """Give Jain's index of the four, without XFWA and with it."""
-    rows = (
-        [
-            f"`{name}`",
-            *(f"{mean(of[name].run['jain']) or 0.0:.3f}" for both in found.values() for of in both),
-        ]
-        for name in names
-    )
+    """Give Jain's index of the four."""
+    return _shown(found, names, lambda variant: f"{mean(variant.run['jain']) or 0.0:.3f}")
+
+
+def _shown(found: Found, names: Sequence[str], cell: Callable[[Variant], str]) -> str:
+    """Give a table of every variant over every path, without XFWA and with it."""
+    rows = ([f"`{name}`", *(cell(of[name]) for both in found.values() for of in both)] for name in names)
     heads = [head for orbit in found for head in (orbit, f"{orbit}, XFWA")]
     return table(["variant", *heads], rows)
 

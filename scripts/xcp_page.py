@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import bentpipe
+from bentpipe.output import write_text
+from statements import between_marks
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "xcp.md"
-BEGIN, END = (f"<!-- written by scripts/xcp_page.py: {mark} -->\n" for mark in ("begin", "end"))
+PROGRAM = "scripts/xcp_page.py"
 SEEDS = range(1, 6)
 LOSSES = (0.0, 1e-4, 1e-3)
 # What the round trips of the flows have beside the satellite's 500 ms.
@@ -104,9 +106,7 @@ def main() -> None:
     for loss in LOSSES:
         text += f"Packets lost on the satellite link: {loss:g}.\n\n{table(loss)}"
         print(f"loss {loss:g}", file=sys.stderr)
-    before, rest = PAGE.read_text().split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text(before + BEGIN + "\n" + text + END + after)
+    write_text(PAGE, between_marks(PAGE, PROGRAM, "\n" + text))
     print(f"wrote {PAGE.relative_to(ROOT)}", file=sys.stderr)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bentpipe.errors import InputError
-from bentpipe.weather import api
+from bentpipe.weather import MODEMS, api
 from conftest import SCENARIOS, Bentpipe
 
 PLACE = ("--place", "ahmedabad", "--satellite", "74")
@@ -41,7 +41,7 @@ def test_a_seed_gives_the_same_bytes_and_another_others(bentpipe: Bentpipe) -> N
     assert first == again != other
 
 
-@pytest.mark.parametrize("modem", api.MODEMS)
+@pytest.mark.parametrize("modem", MODEMS)
 def test_a_trace_is_one_that_a_link_follows(bentpipe: Bentpipe, tmp_path: Path, modem: str) -> None:
     files = ("--trace", "storm.csv", "--plot", "storm.svg")
     result = bentpipe("fade", *STORM, "--modem", modem, *files)

@@ -9,10 +9,6 @@ from typing import Any
 from bentpipe import _core
 from bentpipe.errors import InputError
 
-MODEMS = ("dvb-s2", "dvb-s2x", "qpsk-1/2")
-TILTS_DEG = {"horizontal": 0.0, "vertical": 90.0, "circular": 45.0}
-"""Polarizations, by their tilt from the horizontal."""
-
 _NO_ERRORS = 1e-15
 """A share of wrong bits below which a trace says that there are none: one in more than a day at 10 Gbit/s."""
 

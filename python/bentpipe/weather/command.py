@@ -11,6 +11,7 @@ from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
 from bentpipe.options import Command, File, Whole, command_line, json_option, set_option
 from bentpipe.terminal import print_json
+from bentpipe.weather import MODEMS, TILTS_DEG
 
 _DAY_S, _STORM_S = 86_400.0, 7200.0
 
@@ -77,7 +78,7 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
 @_option("--frequency", unit="GHz", default=12.0, text="Frequency of the downlink, 1 to 55.")
 @click.option(
     "--polarization",
-    type=click.Choice(["circular", "horizontal", "vertical"]),
+    type=click.Choice(list(TILTS_DEG)),
     default="circular",
     show_default=True,
     help="Of the downlink.",
@@ -91,7 +92,7 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
 @_option("--symbol-rate", unit="Bd", default=10e6, text="Symbols a second, whose bandwidth the noise has.")
 @click.option(
     "--modem",
-    type=click.Choice(["dvb-s2", "dvb-s2x", "qpsk-1/2"]),
+    type=click.Choice(MODEMS),
     default="dvb-s2",
     show_default=True,
     help="DVB's MODCODs, or QPSK with a convolutional code.",
@@ -139,7 +140,7 @@ def fade(
         **_rain_at(place, given),
         "satellite_longitude_deg": given["satellite"],
         "frequency_ghz": given["frequency"],
-        "tilt_deg": api.TILTS_DEG[given["polarization"]],
+        "tilt_deg": TILTS_DEG[given["polarization"]],
         "dish_m": given["dish"],
         "dish_efficiency": given["dish_efficiency"],
         "noise_k": given["noise_temperature"],
