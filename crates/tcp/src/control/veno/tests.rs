@@ -1,5 +1,6 @@
 //! The backlog, growth and reductions by the paper's equations.
 
+use super::super::Mark;
 use super::super::test_acks::{ack, at, window};
 use super::super::test_path::{Path, SMSS};
 use super::*;
