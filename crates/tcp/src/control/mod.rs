@@ -218,8 +218,13 @@ pub trait Control: Send {
         w.restore();
     }
 
-    /// Whether it offers dummy segments, by [`Control::next_dummy`] and the two hooks that tell of them; asked when the connection opens.
+    /// Whether it offers dummy segments, by [`Control::has_dummies`], [`Control::next_dummy`] and the two hooks that tell of them; asked when the connection opens.
     fn offers_dummies(&self) -> bool {
+        false
+    }
+
+    /// Whether dummy segments are left to send, now or as ACKs come; asked after a loss, a timeout, and each of them.
+    fn has_dummies(&self) -> bool {
         false
     }
 

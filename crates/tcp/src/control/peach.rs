@@ -141,6 +141,10 @@ impl Control for Peach {
         true
     }
 
+    fn has_dummies(&self) -> bool {
+        self.sudden > 0 || self.to_send > 0 || self.allowed > 0
+    }
+
     fn next_dummy(&self) -> Time {
         match (self.allowed, self.sudden) {
             (0, 0) => Time::NEVER,

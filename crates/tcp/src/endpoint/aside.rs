@@ -27,6 +27,13 @@ impl Endpoint {
         self.aside.as_mut()?.reset.take()
     }
 
+    /// Whether something may go out beside data and ACKs.
+    #[inline(always)]
+    pub(super) fn has_aside(&self) -> bool {
+        let Some(aside) = &self.aside else { return false };
+        aside.unacknowledged > 0 || self.sender.has_dummies()
+    }
+
     /// What a connection sends that sends more than data and ACKs, or did: its data and ACKs first, which are `usual`.
     #[cold]
     #[inline(never)]
@@ -36,10 +43,10 @@ impl Endpoint {
         now: Time,
         segment: &mut Segment,
     ) -> Option<Written> {
-        let offers = self.sender.has_dummies_to_send();
+        let dummies = self.sender.has_dummies();
         let aside = self.aside.as_mut()?;
         if let Some(written) = usual {
-            let last = written.last && aside.unacknowledged == 0 && !offers;
+            let last = written.last && aside.unacknowledged == 0 && !dummies;
             return Some(Written { last, ..written });
         }
         if aside.unacknowledged > 0 {

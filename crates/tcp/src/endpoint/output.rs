@@ -17,7 +17,7 @@ impl Endpoint {
     #[inline(always)]
     pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
         let written = self.poll_usual(now, segment);
-        if self.aside.is_some() {
+        if self.has_aside() {
             return self.poll_aside(written, now, segment);
         }
         written

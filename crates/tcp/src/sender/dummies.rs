@@ -18,26 +18,32 @@ impl Sender {
         self.dummies
     }
 
-    /// Whether the control has a dummy segment for now or later.
-    pub(crate) fn has_dummies_to_send(&self) -> bool {
-        self.dummies && self.next_dummy() < Time::NEVER
+    /// Whether dummy segments are left to send, now or later; never without data under way.
+    #[inline(always)]
+    pub(crate) fn has_dummies(&self) -> bool {
+        self.dummies_left && self.una < self.max && self.stats.data_bytes > 0
     }
 
-    /// When the next dummy segment may go out; never without data under way.
+    pub(super) fn note_dummies(&mut self) {
+        self.dummies_left = self.dummies && self.control.has_dummies();
+    }
+
+    /// When the next dummy segment may go out.
     pub(super) fn next_dummy(&self) -> Time {
-        if self.una < self.max && self.stats.data_bytes > 0 { self.control.next_dummy() } else { Time::NEVER }
+        if self.has_dummies() { self.control.next_dummy() } else { Time::NEVER }
     }
 
     /// The next dummy segment, if one may go out.
     pub(crate) fn poll_dummy(&mut self, now: Time) -> Option<Dummy> {
-        if !self.dummies {
+        if !self.has_dummies() {
             return None;
         }
         let due = now >= self.next_dummy();
         if due {
             self.control.on_dummy_sent(now);
         }
-        self.awaits_dummy = !due;
+        self.note_dummies();
+        self.awaits_dummy = self.dummies_left && !due;
         self.note_other_timer();
         let end = self.fin_seq().unwrap_or(self.max);
         let len = self.stats.data_bytes.min(u64::from(self.smss)) as u32;

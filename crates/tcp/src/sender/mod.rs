@@ -117,8 +117,9 @@ pub struct Sender {
     held_back: bool,
     /// Whether the control has a say in the receive window.
     adjusts_rwnd: bool,
-    /// Whether the control offers dummy segments, and whether the time of the next one is waited for.
+    /// Whether the control offers dummy segments, whether some are left to send, and whether the time of the next one is waited for.
     dummies: bool,
+    dummies_left: bool,
     awaits_dummy: bool,
     /// Whether the recovery goes by SACK blocks.
     reads_sack: bool,
@@ -178,6 +179,7 @@ impl Sender {
             held_back: false,
             adjusts_rwnd: true,
             dummies: false,
+            dummies_left: false,
             awaits_dummy: false,
             reads_sack: recovery.needs_sack(),
             plain_duplicates: recovery.counts_plain_duplicates(),
@@ -408,6 +410,7 @@ impl Sender {
         let plain = alone && self.recovery.is_idle() && self.record.board().is_empty();
         self.plain = plain && !self.paced;
         self.plainly_paced = plain && self.paced && self.paces_plainly();
+        self.note_dummies();
         self.note_other_timer();
     }
 

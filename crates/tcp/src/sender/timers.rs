@@ -56,6 +56,7 @@ impl Sender {
         self.rtt.sample(rtt, 1, self.una, self.max);
         self.control.on_rtt_sample(now, rtt);
         self.control.on_handshake(&mut self.window, now, rtt);
+        self.note_dummies();
         if self.start_listens {
             self.slow_start.on_handshake(&mut self.window, now, rtt);
             self.look_at_start();
