@@ -46,8 +46,12 @@ impl Pipe {
     pub(super) fn send(&mut self, now: Time, packet: Waiting, corrupted: bool, frame: Frame) {
         let arrives = (now + self.delay).max(self.not_before);
         self.not_before = arrives;
+        let flying = Flying { packet, arrives, corrupted, frame };
+        if self.flying.back().is_none_or(|last| last.arrives <= arrives) {
+            return self.flying.push_back(flying);
+        }
         let place = self.flying.partition_point(|other| other.arrives <= arrives);
-        self.flying.insert(place, Flying { packet, arrives, corrupted, frame });
+        self.flying.insert(place, flying);
     }
 
     /// When the next packet arrives.

@@ -152,12 +152,19 @@ impl Repairer {
             }
             let flying = pipe.receive(now)?;
             let Flying { packet, arrives, corrupted, frame } = flying;
-            match &mut self.scheme {
+            let (passes, recovered) = match &mut self.scheme {
                 Scheme::Arq(_) => {
-                    self.sums.recovered += u64::from(!corrupted && frame.part > 0);
-                    self.order.known(arrives, frame.number, packet, !corrupted);
+                    let passes = self.order.passes(frame.number);
+                    if !passes {
+                        self.order.known(arrives, frame.number, packet, !corrupted);
+                    }
+                    (passes, u64::from(!corrupted && frame.part > 0))
                 }
-                Scheme::Fec(fec) => self.sums.recovered += fec.received(&flying, &mut self.order),
+                Scheme::Fec(fec) => fec.received(&flying, &mut self.order),
+            };
+            self.sums.recovered += recovered;
+            if passes {
+                return Some((packet, !corrupted));
             }
         }
     }

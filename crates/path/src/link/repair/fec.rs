@@ -105,17 +105,23 @@ impl Fec {
         self.open.as_ref().map_or(Time::NEVER, |open| open.until)
     }
 
-    /// A frame arrives; returns how many packets it brings back.
-    pub(super) fn received(&mut self, flying: &Flying, order: &mut Order) -> u64 {
+    /// A frame arrives; returns whether its packet comes out at once, and how many packets it brings back.
+    pub(super) fn received(&mut self, flying: &Flying, order: &mut Order) -> (bool, u64) {
         let Flying { packet, arrives, corrupted, frame } = *flying;
         let place = (frame.part + self.blocks.len() as u64 - self.next) as usize;
-        let Some(block) = self.blocks.get_mut(place) else { return 0 };
+        let Some(block) = self.blocks.get_mut(place) else { return (false, 0) };
         block.arrived += 1;
         block.whole += u32::from(!corrupted);
+        let mut passes = false;
         match (frame.parity, corrupted) {
             (true, _) => {}
             (false, true) => block.lost.push((frame.number, packet)),
-            (false, false) => order.known(arrives, frame.number, packet, true),
+            (false, false) => {
+                passes = order.passes(frame.number);
+                if !passes {
+                    order.known(arrives, frame.number, packet, true);
+                }
+            }
         }
         let decoded = block.packets.is_some_and(|packets| block.whole >= packets);
         let mut recovered = 0;
@@ -130,6 +136,6 @@ impl Fec {
         while self.blocks.front().is_some_and(complete) {
             self.blocks.pop_front();
         }
-        recovered
+        (passes, recovered)
     }
 }
