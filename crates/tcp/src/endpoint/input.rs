@@ -13,9 +13,13 @@ impl Endpoint {
 
     #[inline(always)]
     fn predicts(&self, segment: &Segment) -> bool {
+        segment.flags == Flags::ACK && segment.ecn == Ecn::NotEct && self.has_room_for(segment)
+    }
+
+    /// Whether a segment is inside the window and acknowledges no more than is outstanding.
+    #[inline(always)]
+    fn has_room_for(&self, segment: &Segment) -> bool {
         self.state == State::Established
-            && segment.flags == Flags::ACK
-            && segment.ecn == Ecn::NotEct
             && u64::from(segment.seq - self.receiver.nxt()) + u64::from(segment.len)
                 <= u64::from(self.receiver.window())
             && segment.ack - self.sender.una() <= self.sender.flight()
@@ -24,9 +28,32 @@ impl Endpoint {
     /// Header prediction where timestamps are on: inside the window, nothing but ACK set, and the timestamp no older than the last.
     #[inline(always)]
     pub(super) fn expects_stamped(&self, segment: &Segment) -> bool {
-        self.predicts(segment)
-            && self.timestamps
-            && segment.options.timestamps.is_some_and(|stamps| Seq(stamps.value) >= Seq(self.ts_recent))
+        self.predicts(segment) && self.timestamps && self.is_stamped_in_order(segment)
+    }
+
+    #[inline(always)]
+    fn is_stamped_in_order(&self, segment: &Segment) -> bool {
+        segment.options.timestamps.is_some_and(|stamps| Seq(stamps.value) >= Seq(self.ts_recent))
+    }
+
+    /// Header prediction where segments carry more than TCP's: marks and congestion headers are looked at beside.
+    #[inline(always)]
+    pub(super) fn expects_beside(&self, segment: &Segment) -> bool {
+        self.beside
+            && (!self.timestamps || self.is_stamped_in_order(segment))
+            && segment.flags | Flags::CONGESTION == Flags::ACK | Flags::CONGESTION
+            && segment.ecn != Ecn::Low
+            && self.has_room_for(segment)
+    }
+
+    /// A segment that was expected and carries more than TCP's.
+    pub(super) fn accept_expected_beside(&mut self, now: Time, segment: &Segment) {
+        self.echo |= self.ecn && segment.len > 0 && segment.ecn == Ecn::Ce;
+        match self.timestamps {
+            true => self.accept_stamped(now, segment),
+            false => self.accept_expected(now, segment),
+        }
+        self.take_congestion_header(segment);
     }
 
     /// A segment with a timestamp that was expected.

@@ -237,6 +237,9 @@ impl Endpoint {
         if self.expects_stamped(segment) {
             return self.accept_stamped(now, segment);
         }
+        if self.expects_beside(segment) {
+            return self.accept_expected_beside(now, segment);
+        }
         match self.state {
             State::Closed if self.silent => {}
             State::Closed => self.answer_with_reset(segment),
