@@ -44,13 +44,8 @@ pub struct FlowFacts {
 /// Whether a live run can do what stands in the network: packets of real hosts are read and rewritten, and none is made or held.
 ///
 /// # Errors
-/// For satellites, for an agent, and for a flow that says that it is encrypted.
+/// For an agent, and for a flow that says that it is encrypted.
 pub(crate) fn carries(scenario: &Scenario) -> Result<(), LiveError> {
-    if scenario.constellation.is_some() {
-        let message =
-            "constellation: expected links, which is all that live runs do, found satellites that move";
-        return Err(LiveError::Scenario(message.to_owned()));
-    }
     for link in &scenario.links {
         for gateway in [&link.forward.gateway, &link.reverse.gateway].into_iter().flatten() {
             if !gateway.needs_limit() {
@@ -82,6 +77,10 @@ impl<'a> ScenarioFlow<'a> {
         if scenario.routing == Routing::Dynamic {
             let message =
                 "routing: expected \"static\", which is all that live interop does, found \"dynamic\"";
+            return Err(LiveError::Scenario(message.to_owned()));
+        }
+        if scenario.constellation.is_some() {
+            let message = "constellation: expected links, which is all that live interop and live testbed do, found satellites that move";
             return Err(LiveError::Scenario(message.to_owned()));
         }
         carries(scenario)?;

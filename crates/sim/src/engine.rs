@@ -22,6 +22,7 @@ use bentpipe_units::Time;
 use crate::apps::{App, Flow};
 use crate::causes::{Causes, LossCauses};
 use crate::ids::{Call, ConnectionId, FlowId, Side};
+use crate::moving::TURNS;
 use crate::observe::Observer;
 use crate::packet::{Names, Packet};
 use crate::scenario::Scenario;
@@ -29,7 +30,6 @@ use crate::sky::Sky;
 use crate::watch::Watch;
 use crate::{Progress, RunError, addresses};
 use constellation::Paths;
-pub(crate) use constellation::{PathStats, TURNS};
 use handovers::{Handovers, add_route, both_ways};
 pub(crate) use hosts::End;
 use shared::SharedPaths;
@@ -275,8 +275,8 @@ impl Engine {
     }
 
     /// The names of the links, in the order of their numbers.
-    pub(crate) fn link_names(&self) -> &[String] {
-        &self.link_names
+    pub(crate) fn link_names(&self) -> impl Iterator<Item = &String> {
+        self.link_names.iter().chain(self.sky_link_names())
     }
 
     /// The flows, each with the ends of its connections.

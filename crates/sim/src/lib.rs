@@ -7,6 +7,7 @@ mod causes;
 mod engine;
 mod ids;
 mod limits;
+mod moving;
 mod observe;
 mod packet;
 pub mod pcap;
@@ -20,6 +21,7 @@ mod watch;
 
 pub use apps::datagrams;
 pub use causes::LossCauses;
+pub use moving::{MovingPaths, TURNS};
 pub use result::{
     CaptureRecord, Ended, EngineResult, FlowLimits, FlowPathResult, FlowResult, GatewayResult,
     HandoverResult, LinkResult, PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult,

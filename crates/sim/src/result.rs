@@ -307,7 +307,7 @@ impl RunResult {
             .collect();
         let videos = flows_by_name().filter_map(|(name, flow)| exchanges::video(name, flow, end)).collect();
         let relays = relay_results(scenario, engine, end);
-        let names = engine.link_names().iter().flat_map(|name| [name.clone(), format!("{name}/reverse")]);
+        let names = engine.link_names().flat_map(|name| [name.clone(), format!("{name}/reverse")]);
         let names: Vec<String> = names.collect();
         let directions: Vec<_> =
             scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).collect();
@@ -326,7 +326,7 @@ impl RunResult {
             lost_packets,
         });
         let handovers = handovers.collect();
-        let paths = flows::paths(&scenario.flows, engine, end);
+        let paths = engine.path_results(scenario, end);
         let links = names
             .into_iter()
             .zip(engine.links_mut())

@@ -6,8 +6,8 @@ use bentpipe_tcp::Endpoint;
 use bentpipe_units::Time;
 
 use crate::causes::Causes;
-use crate::engine::TURNS;
 use crate::ids::{Call, ConnectionId, EndId, Target};
+use crate::moving::TURNS;
 use crate::observe::Observer;
 use crate::packet::{Content, Packet};
 

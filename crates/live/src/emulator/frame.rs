@@ -15,6 +15,8 @@ pub(crate) struct Frame {
     pub(crate) ip: Option<usize>,
     /// Whether the kernel that sent it vouches for its checksum.
     pub(crate) trusted: bool,
+    /// The host that it comes from, by its place.
+    pub(crate) from: usize,
     /// The host that it goes to, by its place.
     pub(crate) to: usize,
     /// What a priority queue serves it by.

@@ -9,7 +9,7 @@ use bentpipe_files::CaptureFile;
 use bentpipe_net::{Lost, Network, Probe, Topology};
 use bentpipe_sim::pcap::Capture;
 use bentpipe_sim::scenario::Scenario;
-use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult};
+use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult, TURNS};
 use bentpipe_units::{Span, Time};
 use rustix::event::{PollFd, PollFlags};
 
@@ -61,15 +61,20 @@ impl Host {
     }
 }
 
-/// Counts what came out of links that its pair had left.
-struct Left(Vec<u64>);
+/// Counts what came out of links that its pair had left: by handover, and under satellites by pair of hosts.
+struct Left {
+    handovers: Vec<u64>,
+    hosts: usize,
+    strayed: Vec<[u64; TURNS]>,
+}
 
 impl Probe<Frame> for Left {
-    fn lost(&mut self, _: Time, _: Time, _: &Frame, why: Lost) {
-        // A change of routing's has no handover.
-        if let Lost::Left(number) = why
-            && let Some(count) = self.0.get_mut(number as usize)
-        {
+    fn lost(&mut self, _: Time, _: Time, frame: &Frame, why: Lost) {
+        let Lost::Left(number) = why else { return };
+        if let Some(strayed) = self.strayed.get_mut(frame.from * self.hosts + frame.to) {
+            strayed[number as usize] += 1;
+        } else if let Some(count) = self.handovers.get_mut(number as usize) {
+            // A change of routing's has no handover.
             *count += 1;
         }
     }
@@ -108,9 +113,10 @@ fn host_nodes(scenario: &Scenario) -> Result<Vec<usize>, LiveError> {
     crate::flow::carries(scenario)?;
     let mut nodes: BTreeSet<usize> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     if nodes.is_empty() {
+        let stations = scenario.constellation.is_some();
         let joined =
             |node: usize| scenario.links.iter().filter(move |link| [link.from, link.to].contains(&node));
-        nodes = (0..scenario.nodes.len()).filter(|node| joined(*node).count() == 1).collect();
+        nodes = (0..scenario.nodes.len()).filter(|node| stations || joined(*node).count() == 1).collect();
     }
     match nodes.len() {
         0 | 1 => {
@@ -179,7 +185,12 @@ impl<'a> Machine<'a> {
             hosts.push(Host { name, address, port, sent_packets: 0, sent_bytes: 0 });
         }
         let topology = scenario.topology();
-        let left = Left(vec![0; scenario.handovers.len()]);
+        let pairs = if scenario.constellation.is_some() { nodes.len() * nodes.len() } else { 0 };
+        let left = Left {
+            handovers: vec![0; scenario.handovers.len()],
+            hosts: nodes.len(),
+            strayed: vec![[0; TURNS]; pairs],
+        };
         let mut net = Network::new(&topology, scenario.seed, Time::NEVER, (), left);
         let roads = Roads::new(scenario, &topology, &nodes, &mut net);
         let realtime = sys::run_first().is_ok();
@@ -339,6 +350,9 @@ impl<'a> Machine<'a> {
     /// Takes the packet of the number `number` among those that were read from a host into the network.
     fn send(&mut self, from: usize, to: Option<usize>, number: usize) -> Result<(), LiveError> {
         let now = self.clock.now();
+        if let Some(place) = to {
+            self.roads.open(from, place, &mut self.net);
+        }
         let frame = self.net.outgoing();
         let host = &mut self.hosts[from];
         frame.trusted = host.port.packet(number, &mut frame.bytes);
@@ -352,7 +366,7 @@ impl<'a> Machine<'a> {
             self.unroutable += 1;
             return Ok(());
         };
-        (frame.to, frame.class) = (place, class);
+        (frame.from, frame.to, frame.class) = (from, place, class);
         host.sent_packets += 1;
         host.sent_bytes += u64::from(length);
         self.packets += 1;
@@ -398,19 +412,20 @@ impl<'a> Machine<'a> {
         self.deliver()?;
         let end = self.clock.now().min(self.net.next_time()).max(self.net.now());
         self.net.advance(end);
-        let names =
-            self.topology.links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]);
+        let names = self.topology.links.iter().map(|link| &link.name).chain(self.roads.sky_link_names());
+        let names = names.flat_map(|name| [name.clone(), format!("{name}/reverse")]);
         let names: Vec<String> = names.collect();
         let links = names.iter().cloned().zip(self.net.links_mut());
         let links = links.map(|(name, link)| LinkResult { name, stats: link.stats(end) }).collect();
         let specs: Vec<_> =
             self.topology.directions().map(|(_, direction)| direction.gateway.as_ref()).collect();
+        let aboard = self.scenario.constellation.as_ref().map(|spec| spec.laser.gateway.as_ref());
         let gateways = self.net.gateways().filter_map(|(link, stats)| {
-            let scheme = specs[link.index()]?.name();
+            let scheme = specs.get(link.index()).copied().or(aboard)??.name();
             Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
         });
         let gateways = gateways.collect();
-        let handovers = self.scenario.handovers.iter().zip(&self.net.probe.0);
+        let handovers = self.scenario.handovers.iter().zip(&self.net.probe.handovers);
         let handovers = handovers.map(|(handover, lost)| HandoverResult {
             name: handover.name.clone(),
             at_s: handover.at.as_secs(),
@@ -418,6 +433,8 @@ impl<'a> Machine<'a> {
             lost_packets: *lost,
         });
         let handovers = handovers.collect();
+        let hosts: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
+        let paths = self.roads.paths(&hosts, &self.net.probe.strayed, end);
         let mut device_lost_packets = 0;
         for host in &mut self.hosts {
             device_lost_packets += host.port.lost()?;
@@ -431,6 +448,7 @@ impl<'a> Machine<'a> {
             links,
             gateways,
             handovers,
+            paths,
             not_relayed: relayed.map(|flow| flow.name.clone()).collect(),
             emulator: EmulatorResult {
                 packets: self.packets,

@@ -1,6 +1,6 @@
 //! What an emulator tells: while it runs, and at its end.
 
-use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult};
+use bentpipe_sim::{FlowPathResult, GatewayResult, HandoverResult, LinkResult};
 use serde::Serialize;
 
 use super::lateness::Quantiles;
@@ -22,6 +22,8 @@ pub struct EmulatorReport {
     pub gateways: Vec<GatewayResult>,
     /// Each handover of the scenario, those to come included.
     pub handovers: Vec<HandoverResult>,
+    /// Under satellites, the path between each two hosts that packets have gone between; its `flow` names them.
+    pub paths: Vec<FlowPathResult>,
     /// Flows over a relay, whose splitting of the connection the emulator does not do.
     pub not_relayed: Vec<String>,
     /// The emulator itself.

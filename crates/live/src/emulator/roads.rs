@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bentpipe_net::{LinkId, Network, NodeId, Probe, RouteId, Router, Topology};
 use bentpipe_sim::scenario::{InFlight, Routing, Scenario};
+use bentpipe_sim::{FlowPathResult, MovingPaths, TURNS};
 use bentpipe_units::{Span, Time};
 
 use super::frame::Frame;
@@ -19,9 +20,20 @@ struct Turn {
     loses: bool,
 }
 
+/// The ways between stations under satellites, each found when its first packet comes.
+struct Sky {
+    moving: MovingPaths,
+    /// The nodes that the hosts are.
+    nodes: Vec<usize>,
+    /// For each path, its two hosts by their places.
+    ends: Vec<[usize; 2]>,
+    next: Time,
+}
+
 /// The ways between hosts.
 pub(super) struct Roads {
     hosts: usize,
+    sky: Option<Sky>,
     routes: Vec<Option<RouteId>>,
     classes: Vec<u8>,
     turns: VecDeque<Turn>,
@@ -100,7 +112,14 @@ impl Roads {
             held.extend(turns.iter().flat_map(|turn| turn.moves.iter().map(|(_, route)| *route)));
         }
         net.mark_passing(&held);
-        Roads { hosts: hosts.len(), left: vec![Vec::new(); pairs.len()], routes, classes, turns }
+        let moving = MovingPaths::over(scenario, scenario.seed, net);
+        let sky = moving.map(|moving| Sky {
+            next: moving.next_time(),
+            moving,
+            nodes: hosts.to_vec(),
+            ends: Vec::new(),
+        });
+        Roads { hosts: hosts.len(), sky, left: vec![Vec::new(); pairs.len()], routes, classes, turns }
     }
 
     /// The route between two hosts, by their places, and what a priority queue serves its packets by.
@@ -110,13 +129,58 @@ impl Roads {
         Some((self.routes[pair]?, self.classes[pair]))
     }
 
+    /// Finds the way between two hosts under satellites, if it is not known yet; back is the same.
+    #[inline]
+    pub(super) fn open<O: Probe<Frame>>(&mut self, from: usize, to: usize, net: &mut Network<Frame, O>) {
+        let Some(sky) = &mut self.sky else { return };
+        if from == to || self.routes[from * self.hosts + to].is_some() {
+            return;
+        }
+        sky.moving.add_pair(net, [sky.nodes[from], sky.nodes[to]]);
+        sky.ends.push([from, to]);
+        self.follow_sky();
+    }
+
+    /// What the paths between hosts under satellites were like until `end`, with what was lost between each two hosts.
+    pub(super) fn paths(&self, names: &[&str], lost: &[[u64; TURNS]], end: Time) -> Vec<FlowPathResult> {
+        let Some(sky) = &self.sky else { return Vec::new() };
+        let path = |(number, [one, other]): (usize, &[usize; 2])| {
+            let ways = [one * self.hosts + other, other * self.hosts + one].map(|pair| lost[pair]);
+            let lost = [0, 1].map(|turn| ways[0][turn] + ways[1][turn]);
+            sky.moving.result(number, format!("{}, {}", names[*one], names[*other]), lost, end)
+        };
+        sky.ends.iter().enumerate().map(path).collect()
+    }
+
+    /// The names of the links that satellites have had by now.
+    pub(super) fn sky_link_names(&self) -> &[String] {
+        self.sky.as_ref().map_or(&[], |sky| sky.moving.link_names())
+    }
+
     /// When the next change is.
     pub(super) fn next_time(&self) -> Time {
-        self.turns.front().map_or(Time::NEVER, |turn| turn.at)
+        let turn = self.turns.front().map_or(Time::NEVER, |turn| turn.at);
+        self.sky.as_ref().map_or(turn, |sky| sky.next)
+    }
+
+    fn follow_sky(&mut self) {
+        let Some(sky) = &mut self.sky else { return };
+        while let Some((number, [way, back])) = sky.moving.pop_changed() {
+            let [one, other] = sky.ends[number];
+            self.routes[one * self.hosts + other] = Some(way);
+            self.routes[other * self.hosts + one] = Some(back);
+        }
+        sky.next = sky.moving.next_time();
     }
 
     /// What is sent from now on takes the ways of the next change.
     pub(super) fn turn<O: Probe<Frame>>(&mut self, net: &mut Network<Frame, O>) {
+        if let Some(sky) = &mut self.sky {
+            let at = sky.next;
+            net.advance(at);
+            sky.moving.advance(net, at);
+            return self.follow_sky();
+        }
         let Some(turn) = self.turns.pop_front() else { return };
         for (pair, new) in turn.moves {
             let left = &mut self.left[pair];

@@ -1,12 +1,12 @@
 //! What each flow got and what it cost: counted, and told over the time that is measured.
 
 use bentpipe_tcp::{Endpoint, ReceiverStats, SenderStats, State};
-use bentpipe_units::{Span, Time};
+use bentpipe_units::Time;
 
-use super::{FlowPathResult, FlowResult, Responses};
+use super::{FlowResult, Responses};
 use crate::apps::{App, Flow};
 use crate::causes::LossCauses;
-use crate::engine::{End, Engine, PathStats, TURNS};
+use crate::engine::{End, Engine};
 use crate::scenario::FlowSpec;
 
 /// What a flow had done by a time.
@@ -170,33 +170,6 @@ fn result(
         losses: counts.losses,
         responses: Responses::of(measured),
         error: error.or_else(|| upstream_error(flow, pairs, end)),
-    }
-}
-
-/// What the paths of flows over satellites were like at `end`.
-pub(super) fn paths(specs: &[FlowSpec], engine: &Engine, end: Time) -> Vec<FlowPathResult> {
-    let of = |(spec, stats): (&FlowSpec, (&PathStats, [u64; TURNS]))| path(spec.name.clone(), stats, end);
-    specs.iter().zip(engine.paths()).map(of).collect()
-}
-
-fn path(flow: String, (stats, lost): (&PathStats, [u64; TURNS]), end: Time) -> FlowPathResult {
-    let since = stats.without_since.map_or(Span::ZERO, |since| end.since(since));
-    let mut sorted = stats.round_trips.clone();
-    sorted.sort_unstable();
-    let seconds = |nanos: Option<&u32>| nanos.map(|nanos| f64::from(*nanos) / 1e9);
-    let hops = stats.hops.map(|hops| hops.map(|hops| hops as u64));
-    let [left_packets, no_path_packets] = lost;
-    FlowPathResult {
-        flow,
-        handovers: stats.handovers,
-        no_path_s: (stats.without + since).as_secs(),
-        hops_min: hops.map(|[fewest, _]| fewest),
-        hops_max: hops.map(|[_, most]| most),
-        rtt_min_s: seconds(sorted.first()),
-        rtt_median_s: seconds(sorted.get(sorted.len().saturating_sub(1) / 2)),
-        rtt_max_s: seconds(sorted.last()),
-        left_packets,
-        no_path_packets,
     }
 }
 

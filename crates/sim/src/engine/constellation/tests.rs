@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::result::WarmUp;
 use crate::scenario::parse_str;
+use crate::sky::SkyNode;
 use crate::{RunOptions, RunResult, run};
 
 const SHELL: &str = r#"
