@@ -325,3 +325,60 @@ def test_packets_take_the_way_of_the_flow_and_its_handover(tmp_path: Path) -> No
     assert min(carried.values()) > 0
     assert carried["near"] + carried["far"] == 35
     assert (report["handovers"][0]["name"], report["handovers"][0]["lost_packets"]) == ("one", 0)
+
+
+def test_packets_between_stations_take_the_path_over_satellites_that_move(tmp_path: Path) -> None:
+    file = tmp_path / "shell.toml"
+    file.write_text(
+        """
+        duration = "60 s"
+        [constellation]
+        preset = "starlink"
+        reconfigure = "1 s"
+        uplink = { rate = "20 Mbit/s" }
+        [stations.client]
+        latitude = "51.507 deg"
+        longitude = "-0.128 deg"
+        [stations.server]
+        latitude = "40.713 deg"
+        longitude = "-74.006 deg"
+        [flows.file]
+        from = "server"
+        to = "client"
+        """
+    )
+    with emulated(file) as emulator:
+        times = sorted(map(float, asked(file, 60)))
+        time.sleep(2)
+        report = ended(emulator)
+    (path,) = report["paths"]
+    assert path["flow"] in ("client, server", "server, client")
+    # Straight to New York and back is 37 ms at the speed of light.
+    assert 0.037 < path["rtt_min_s"] <= path["rtt_median_s"] <= path["rtt_max_s"] < 0.07
+    assert path["rtt_min_s"] < times[0] < times[30] < path["rtt_max_s"] + 0.02
+    assert (path["left_packets"], path["no_path_packets"], path["no_path_s"]) == (0, 0, 0)
+    carried = {link["name"]: link["delivered_packets"] for link in report["links"]}
+    ends = ("client.", "server.")
+    assert [sum(n for link, n in carried.items() if link.startswith(end)) for end in ends] == [120, 120]
+    assert report["emulator"]["unroutable_packets"] == 0
+
+
+def test_a_station_without_a_satellite_in_sight_hears_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "pole.toml"
+    station = 'latitude = "{} deg"\nlongitude = "0 deg"\n'
+    file.write_text(
+        'duration = "60 s"\n[constellation]\npreset = "starlink"\nuplink = { rate = "20 Mbit/s" }\n'
+        + "[stations.client]\n"
+        + station.format(51.5)
+        + "[stations.server]\n"
+        + station.format(90)
+        + '[flows.file]\nfrom = "server"\nto = "client"\n'
+    )
+    with emulated(file) as emulator:
+        times = asked(file, 3, 0.2)
+        report = ended(emulator)
+    assert times == ["nothing"] * 3
+    (path,) = report["paths"]
+    assert (path["rtt_min_s"], path["no_path_packets"]) == (None, 3)
+    assert path["no_path_s"] > 0.4
+    assert report["links"] == []

@@ -80,7 +80,7 @@ impl<'a> ScenarioFlow<'a> {
             return Err(LiveError::Scenario(message.to_owned()));
         }
         if scenario.constellation.is_some() {
-            let message = "constellation: expected links, which is all that live interop and live testbed do, found satellites that move";
+            let message = "constellation: expected links, which is all that live interop does, found satellites that move";
             return Err(LiveError::Scenario(message.to_owned()));
         }
         carries(scenario)?;

@@ -236,7 +236,8 @@ class Rates:
         then_s, then = self._before
         span_s = report["duration_s"] - then_s
         if span_s > 0:
-            earlier = then or [0] * len(counts)
+            # Satellites get links as paths need them.
+            earlier = then + [0] * (len(counts) - len(then))
             self.bps = [8 * (now - old) / span_s for now, old in zip(counts, earlier, strict=True)]
         self._before = (report["duration_s"], counts)
 

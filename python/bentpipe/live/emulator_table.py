@@ -116,8 +116,10 @@ def _heading(report: Mapping[str, Any]) -> str:
 def _live_table(snapshot: Mapping[str, Any], rates: Rates) -> Table:
     table = new_table("link", "carries", "of", "busy", "waiting", "dropped", "corrupted")
     links = snapshot["report"]["links"]
-    rows = zip(links, snapshot["now"], rates.bps or [0.0] * len(links), strict=True)
-    for link, now, bps in list(rows)[:MAXIMUM_ROWS]:
+    rows = list(zip(links, snapshot["now"], rates.bps or [0.0] * len(links), strict=True))
+    if len(rows) > MAXIMUM_ROWS:
+        rows.sort(key=lambda row: -row[2])
+    for link, now, bps in rows[:MAXIMUM_ROWS]:
         rate = now["rate_bps"]
         table.add_row(
             link["name"],
@@ -134,15 +136,15 @@ def _live_table(snapshot: Mapping[str, Any], rates: Rates) -> Table:
 
 def _line(snapshot: Mapping[str, Any], rates: Rates) -> str:
     report = snapshot["report"]
-    links = zip(report["links"], rates.bps or [0.0] * len(report["links"]), strict=True)
-    carried = ", ".join(
-        f"{link['name']} {quantity(bps, 'bit/s')}" for link, bps in list(links)[:MAXIMUM_ROWS]
-    )
+    links = list(zip(report["links"], rates.bps or [0.0] * len(report["links"]), strict=True))
+    if len(links) > MAXIMUM_ROWS:
+        links.sort(key=lambda link: -link[1])
+    carried = ", ".join(f"{link['name']} {quantity(bps, 'bit/s')}" for link, bps in links[:MAXIMUM_ROWS])
     lost = sum(link["dropped_packets"] + link["corrupted_packets"] for link in report["links"])
     own = report["emulator"]
     late = f"late by {seconds(own['lateness']['p99_s'])} at p99" if own["lateness"] else "no packet yet"
     behind = f", behind {percent(own['overload'])} of the time" if own["overload"] > _KEEPS_UP else ""
     return (
-        f"live emulate: {seconds(report['duration_s'])}, {carried}, "
+        f"live emulate: {seconds(report['duration_s'])}, {carried or 'nothing carried'}, "
         f"{counted(lost, 'packet')} lost, {late}{behind}"
     )

@@ -66,7 +66,7 @@ def kernel_run(
         "links": emulated["links"],
         "gateways": emulated["gateways"],
         "handovers": emulated["handovers"],
-        "paths": [],
+        "paths": emulated["paths"],
         "relays": [],
         "pages": pages,
         "videos": [],

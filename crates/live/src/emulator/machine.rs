@@ -108,21 +108,12 @@ fn failed(error: impl ToString) -> LiveError {
     LiveError::Failed(error.to_string())
 }
 
-/// The nodes between which flows go; without a flow, those with one link.
+/// The nodes between which flows go.
 fn host_nodes(scenario: &Scenario) -> Result<Vec<usize>, LiveError> {
     crate::flow::carries(scenario)?;
-    let mut nodes: BTreeSet<usize> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
-    if nodes.is_empty() {
-        let stations = scenario.constellation.is_some();
-        let joined =
-            |node: usize| scenario.links.iter().filter(move |link| [link.from, link.to].contains(&node));
-        nodes = (0..scenario.nodes.len()).filter(|node| stations || joined(*node).count() == 1).collect();
-    }
+    let nodes: BTreeSet<usize> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     match nodes.len() {
-        0 | 1 => {
-            Err(LiveError::Scenario("links: expected two hosts at least, found none to emulate".to_owned()))
-        }
-        2..=MOST_HOSTS => Ok(nodes.into_iter().collect()),
+        ..=MOST_HOSTS => Ok(nodes.into_iter().collect()),
         many => Err(LiveError::Scenario(format!(
             "flows: expected at most {MOST_HOSTS} hosts, each with a namespace of its own, found {many}"
         ))),
