@@ -119,6 +119,16 @@ def test_a_lone_loss_costs_afc_nothing_after_a_reduction_either(bentpipe: Bentpi
     assert abs(variant["goodput_deviation"]) < 0.05
 
 
+def test_a_flow_keeps_the_control_that_its_variant_names(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    file = tmp_path / "variants.toml"
+    file.write_text(DOWNLOAD + 'variant = "newreno"\n')
+    (variant,) = told(bentpipe, file, "--both")["variants"]
+    assert [flow["variant"] for flow in variant["kernel"]["flows"]] == ["standard"]
+    refused = bentpipe("live", "testbed", str(file), "--set", "flows.download.variant=bbr3")
+    assert refused.returncode == 2
+    assert "flows.download.control: expected a kernel's" in refused.stderr
+
+
 def test_pages_and_datagrams_are_those_of_the_simulator(bentpipe: Bentpipe, tmp_path: Path) -> None:
     file = tmp_path / "all.toml"
     file.write_text(EVERYTHING)

@@ -143,10 +143,15 @@ def _needed(scenario: Scenario, variants: Sequence[str]) -> set[str]:
 
 def with_the_kernels_tcp(scenario: Scenario, variant: str = AS_WRITTEN) -> Scenario:
     """Give the scenario with the TCP of the kernels, and the control of a variant."""
-    settings: dict[str, object] = {"tcp.profile": "linux", "flows.*.recovery": "rack"}
+    settings: dict[str, object] = {"tcp.profile": "linux"}
     if variant != AS_WRITTEN:
         settings |= {"flows.*.control": _OURS[variant], **SIMULATED.get(variant, {})}
-    return scenario.with_(settings)
+    else:
+        # Where a recovery is set, a flow's variant is not looked at, nor the control that it names.
+        flows = json.loads(_core.live_plan(scenario.with_(settings))[0])
+        of_tcp = [flow for flow in flows if flow["tcp"] is not None]
+        settings |= {f"flows.{flow['group'] or flow['name']}.control": flow["control"] for flow in of_tcp}
+    return scenario.with_({**settings, "flows.*.recovery": "rack"})
 
 
 def in_simulator(scenario: Scenario, *, progress: bool) -> Side:
