@@ -20,6 +20,7 @@ __all__ = [
     "Points",
     "RunResult",
     "Scenario",
+    "Sky",
     "StandardHooks",
     "Timeout",
     "Window",
@@ -69,6 +70,54 @@ class LiveFailed(RuntimeError):
 
 class LiveMissing(RuntimeError):
     """Something that a live run needs and this machine or user lacks; the text is one line."""
+
+@final
+class Sky:
+    """The satellites and stations of a scenario, and the paths between stations, without a run."""
+
+    def __new__(cls, text: str) -> Self:
+        """Read the text of a scenario.
+
+        Raises
+        ------
+        bentpipe.errors.ScenarioError
+            It cannot be used, or it has no satellites.
+        """
+
+    @property
+    def stations(self) -> list[tuple[str, float, float]]:
+        """Name, latitude and longitude in degrees."""
+
+    @property
+    def satellites(self) -> list[str]:
+        """Their names."""
+
+    @property
+    def step_s(self) -> float:
+        """Time from step to step."""
+
+    @property
+    def duration_s(self) -> float | None:
+        """How long the scenario runs, if it says so."""
+
+    @property
+    def elevation_deg(self) -> float:
+        """The least elevation at which a station uses a satellite."""
+
+    def positions(self, at_s: float) -> list[tuple[float, float, float]]:
+        """Give latitude and longitude in degrees and the height in km of each satellite at a time."""
+
+    def follow(self, source: str, to: str, until_s: float) -> list[tuple[float, list[int], list[float]]]:
+        """Give the paths from a station to another up to a time, by the scenario's rule.
+
+        A row is from when on in s; the nodes, of which the stations have the first numbers and the satellites
+        come behind, none without a path; and the propagation delay one way at each step in ms.
+
+        Raises
+        ------
+        ValueError
+            There is no such station.
+        """
 
 @disjoint_base
 class Scenario:
@@ -145,6 +194,15 @@ class Scenario:
 
         Flows are numbered as in results. The rate is an average between two times in seconds. There is none
         of a flow over UDP, and where routing is dynamic.
+        """
+
+    def along(self, flow: int, end_s: float) -> list[tuple[float, float | None, int, float]] | None:
+        """Give what the way of a flow is like from each time on at which it changes, up to `end_s`.
+
+        A row is the time; the propagation delay there and back, ``None`` while a link lets nothing through;
+        the bits a second of the narrowest link of its data's way; and the share of packets of 1500 bytes that
+        are lost on that way. Times are in s. There is none where routing is dynamic, and over a
+        constellation.
         """
 
     def __copy__(self) -> Self: ...

@@ -7,6 +7,7 @@ mod live;
 mod numbers;
 mod own;
 mod series;
+mod sky;
 mod weather;
 
 use std::cell::{Cell, RefCell};
@@ -20,7 +21,7 @@ use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ActiveSpec, GeoHop, GeoModel, QueueSpec};
 use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Subjects, scenario};
 use bentpipe_tcp::{Catalogue, Composition, Profile, Scheme};
-use bentpipe_units::{Bytes, Rate, Span};
+use bentpipe_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -41,6 +42,9 @@ struct Scenario {
     controls: Vec<Py<OwnControl>>,
     raised: Raised,
 }
+
+/// What a flow's way is like from a time on: the time, its round trip, its rate, its losses.
+type Along = (f64, Option<f64>, u64, f64);
 
 /// What the constructor takes.
 type Pickled = (
@@ -163,6 +167,16 @@ impl Scenario {
     fn carried(&self, flows: Vec<usize>, from_s: f64, to_s: f64) -> Option<(Vec<String>, f64)> {
         let found = bentpipe_sim::bounds::carried(&self.scenario, &flows, from_s, to_s)?;
         Some((found.links, found.payload_bps))
+    }
+
+    /// From when on a flow's way has which delay there and back, in seconds, none while nothing gets through; how many bits a
+    /// second its narrowest link carries, and which share of packets is lost.
+    fn along(&self, flow: usize, end_s: f64) -> Option<Vec<Along>> {
+        let found = bentpipe_sim::bounds::along(&self.scenario, flow, Time::ZERO + Span::from_secs(end_s))?;
+        let row = |now: &bentpipe_sim::bounds::Along| {
+            (now.at.as_secs(), now.round_trip.map(Span::as_secs), now.rate_bps, now.loss)
+        };
+        Some(found.iter().map(row).collect())
     }
 
     /// Simulates without holding the interpreter lock; `progress`, `series` and a pending signal may end the run by raising.
@@ -467,6 +481,8 @@ mod _core {
     use super::own::OwnControl;
     #[pymodule_export]
     use super::series::Points;
+    #[pymodule_export]
+    use super::sky::Sky;
     #[pymodule_export]
     use super::weather::{fade, places, rain_height};
     #[pymodule_export]

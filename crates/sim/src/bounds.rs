@@ -3,8 +3,10 @@
 //! The first three hold for every TCP that knows nothing of the path beforehand; one that is above them is wrong. The response functions
 //! say what a control comes to that answers each loss as Reno or CUBIC does.
 
+mod along;
 mod way;
 
+pub use along::{Along, along};
 pub(crate) use way::ways;
 pub use way::{Carried, carried};
 

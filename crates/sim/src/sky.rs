@@ -1,9 +1,11 @@
 //! What the engine asks of satellites: which path two stations have at a time, and how long each hop takes.
 
+mod view;
 mod walker;
 
 use bentpipe_units::{Span, Time};
 
+pub use view::{PathStretch, SkyView};
 use walker::Walker;
 pub(crate) use walker::{Shell, Station};
 

@@ -9,8 +9,8 @@ use bentpipe_units::{Span, Time};
 use super::{Sky, SkyNode, SkySpec};
 
 /// The Earth's equatorial radius and flattening (WGS 84).
-const EARTH_KM: f64 = 6378.137;
-const FLATTENING: f64 = 1.0 / 298.257_223_563;
+pub(super) const EARTH_KM: f64 = 6378.137;
+pub(super) const FLATTENING: f64 = 1.0 / 298.257_223_563;
 /// The Earth's gravitational parameter (WGS 84).
 const MU_KM3_PER_S2: f64 = 398_600.441_8;
 /// Its rotation (WGS 84).
@@ -97,7 +97,7 @@ fn radians(degrees: f64) -> f64 {
 }
 
 /// A place, in km in axes that turn with the Earth.
-type Place = [f64; 3];
+pub(super) type Place = [f64; 3];
 
 fn less([a, b, c]: Place, [x, y, z]: Place) -> Place {
     [a - x, b - y, c - z]
@@ -125,6 +125,10 @@ impl Station {
         let across = normal + altitude_km;
         let place = [across * up[0], across * up[1], (normal * (1.0 - eccentricity2) + altitude_km) * sin];
         Station { place, up }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
     }
 }
 
@@ -162,6 +166,11 @@ impl Walker {
             least_sin: libm::sin(radians(spec.elevation_deg)),
             spec: spec.clone(),
         }
+    }
+
+    /// Where the satellites are, in km in axes that turn with the Earth.
+    pub(super) fn positions(&self) -> &[Place] {
+        &self.positions
     }
 
     fn satellite(&self, node: SkyNode) -> Option<(u32, Place)> {
