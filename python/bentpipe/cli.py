@@ -23,6 +23,7 @@ from bentpipe.options import (
     json_option,
     set_option,
 )
+from bentpipe.orbit.command import orbit
 from bentpipe.own import controls_in, controls_option
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
@@ -127,7 +128,12 @@ def cli(context: click.Context) -> None:
     type=_folder,
     help="Write result.json and series.parquet to this folder, in the place of a result that is there.",
 )
-@click.option("--plot", "draw", is_flag=True, help="With --out: write plot.png too.")
+@click.option(
+    "--plot",
+    "draw",
+    is_flag=True,
+    help="Draw it: plot.png in the folder of --out, or without one, a .png here with the scenario's name.",
+)
 @click.option("--pcap", type=_file, help="Write every packet (of the first replication) to this pcapng file.")
 @click.option(
     "--series",
@@ -182,8 +188,6 @@ def run(
     from bentpipe.subjects import Subjects
     from bentpipe.traces import Traces
 
-    if draw and out is None:
-        raise InputError("--plot needs --out DIR to write plot.png to (or use: bentpipe plot SCENARIO)")
     for option, given, needed, there in (
         ("--series", bool(series), "--out DIR", out),
         ("--series-limit", series_limit is not None, "--out DIR", out),
@@ -204,11 +208,14 @@ def run(
     check_scenario(loaded, flows)
     with Staging([*loaded.files, *controls]) as staging:
         folder = staging.result_folder(out, "--out") if out else None
+        picture = _picture_of(scenario) if draw and out is None else None
+        drawn = staging.file(picture, "--plot") if picture else None
         plan = runner.Plan(
             seed=seed,
             runs=runs,
             precision=precision,
             threads=threads,
+            traces=drawn is not None,
             pcap=staging.file(pcap, "--pcap") if pcap else None,
             series=series,
             series_file=folder / SERIES if folder else None,
@@ -219,11 +226,14 @@ def run(
         outcome = runner.execute(loaded, plan, title=loaded.title)
         if folder is not None:
             (folder / RESULT).write_text(outcome.json(), encoding="utf-8")
-            if draw:
-                from bentpipe.plot import Subject, draw_runs
+            drawn = folder / PICTURE if draw else None
+        if drawn is not None:
+            from bentpipe.plot import Subject, draw_runs
 
-                traces = Traces.read(folder / SERIES)
-                draw_runs([Subject(loaded.title, outcome.run, traces)], folder / PICTURE, flows=flows)
+            traces = outcome.series if folder is None else Traces.read(folder / SERIES)
+            draw_runs([Subject(loaded.title, outcome.run, traces)], drawn, flows=flows)
+    if picture is not None:
+        click.echo(f"Wrote {picture}", err=True)
     if not outcome.precise:
         click.echo(
             f"bentpipe: the precision was not reached in {outcome.run.get('runs')} replications", err=True
@@ -233,6 +243,12 @@ def run(
     else:
         table.print_run(outcome.run, table.console(), flows)
     _give_up_for(outcome.failures)
+
+
+def _picture_of(scenario: str) -> Path:
+    """Give the file that a picture of a scenario is written to when nobody says which."""
+    name = Path(scenario.removeprefix("preset:")).stem
+    return Path(f"{'plot' if name in ('', '-') else name}.png")
 
 
 @cli.command("list", short_help="List variants, presets, papers and what else can be named.")
@@ -422,7 +438,7 @@ def _cut_short(run: Mapping[str, Any]) -> float | None:
     return ended if isinstance(ended, float) else None
 
 
-for command in (compare, live, sweeps.sweep, sweeps.show, weather.fade, weather.trace):
+for command in (compare, live, sweeps.sweep, sweeps.show, orbit, weather.fade, weather.trace):
     cli.add_command(command)
 
 

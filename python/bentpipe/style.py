@@ -123,15 +123,16 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def picture_format(path: Path) -> str:
+def picture_format(path: Path, formats: Sequence[str] = ("png", "svg")) -> str:
     """Give the format that a file name asks for.
 
     Raises
     ------
     InputError
-        The name ends in neither .png nor .svg.
+        The name ends in none of these `formats`.
     """
     suffix = path.suffix.lower().removeprefix(".")
-    if suffix not in ("png", "svg"):
-        raise InputError(f"{path}: expected a file name that ends in .png or .svg")
+    if suffix not in formats:
+        *others, last = (f".{name}" for name in formats)
+        raise InputError(f"{path}: expected a file name that ends in {', '.join(others)} or {last}")
     return suffix

@@ -107,7 +107,6 @@ def test_ten_gigabytes_are_refused_without_reading_them(bentpipe: Bentpipe, tmp_
         ["run", "lossy.toml", "--threads", "0"],
         ["run", "lossy.toml", "--precision", "0%"],
         ["run", "lossy.toml", "--precision", "two"],
-        ["run", "lossy.toml", "--plot"],
         ["run", "lossy.toml", "--out", "lossy.toml"],
         ["run", "lossy.toml", "--pcap", "empty"],
         ["run", "empty"],

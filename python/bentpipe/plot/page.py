@@ -8,9 +8,22 @@ from typing import TYPE_CHECKING, Any
 from bentpipe.plot.choice import Choice
 from bentpipe.plot.curves import Curves
 from bentpipe.plot.headings import headings
-from bentpipe.plot.panels import Legend, View, buffer, phase, queue, rate, round_trip, sequence, window
-from bentpipe.plot.scales import fit, label_time
+from bentpipe.plot.panels import (
+    Legend,
+    View,
+    buffer,
+    goodput,
+    phase,
+    queue,
+    rate,
+    round_trip,
+    sequence,
+    shade,
+    window,
+)
+from bentpipe.plot.scales import fit, label_time, unit_for
 from bentpipe.plot.subject import Subject
+from bentpipe.plot.ways import ways_of
 from bentpipe.results import Handover, mean
 from bentpipe.style import GREY, picture
 
@@ -80,7 +93,11 @@ class Page:
         phased = [
             line for line in self._choice.lines if any(each.has_phases(line.flows[0]) for each in curves)
         ]
-        self._views = [View(each, self._choice, queues, phased) for each in curves]
+        shown = [line.flows[0] for line in self._choice.lines]
+        ways = [ways_of(subject.run, shown, self._end) for subject in subjects]
+        self._views = [
+            View(each, self._choice, queues, phased, way) for each, way in zip(curves, ways, strict=True)
+        ]
         self._rows = _panels(self._views)
         self._column_in = 8.0 * min(1.0, 0.35 + 0.65 / len(subjects))
         height = 0.7 + 1.2 * sum(share for _, share in self._rows)
@@ -95,11 +112,16 @@ class Page:
             squeeze=False,
             height_ratios=[share for _, share in self._rows],
         )
+        marks: Legend = {}
+        for view, column in zip(self._views, grid.T, strict=True):
+            marks |= shade(column, view)
         for (panel, _), row in zip(self._rows, grid, strict=True):
             entries: Legend = {}
             for axes, view in zip(row, self._views, strict=True):
                 entries |= panel(axes, view)
-            _finish(row, panel, entries, self._choice)
+            if panel is goodput:
+                entries |= marks
+            _finish(row, panel, entries, self._choice, self._views[0].curves.bin_s)
             for axes in row[1:]:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)
@@ -131,6 +153,8 @@ def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
         return any(view.curves.has_kind(kind) for view in views for kind in kinds)
 
     panels: list[tuple[_Panel, float]] = [(sequence, 3.2)]
+    if has("cwnd") and any(view.ways for view in views):
+        panels.append((goodput, 1.6))
     if has("cwnd"):
         panels += [(window, 2.2), (round_trip, 1.6)]
     if has("pacing_rate", "delivery_rate"):
@@ -140,10 +164,12 @@ def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
         panels.append((phase, 0.3 + 0.3 * lanes))
     if has("buffer"):
         panels.append((buffer, 1.6))
-    return [*panels, (queue, 1.6)]
+    # Over satellites the queues of links that come and go have no curves.
+    waited = any(view.queues for view in views)
+    return [*panels, (queue, 1.6)] if has("queue") or not waited else panels
 
 
-def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choice) -> None:
+def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choice, bin_s: float) -> None:
     """Fit the range of a row to what it shows, name its values, and put its legend beside it."""
     if panel is sequence:
         fit(row, "data acknowledged" if choice.bands else "sequence number", "B")
@@ -155,6 +181,11 @@ def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choic
         fit(row, "RTT, RTO" if timer else "RTT", "s", log_from=5.0 if timer else 20.0)
     elif panel is rate:
         fit(row, "rate", "bit/s")
+    elif panel is goodput:
+        fit(row, "goodput", "bit/s")
+        scale, unit = unit_for(bin_s, "s")
+        for axes in row:
+            axes.set_ylabel(f"{axes.get_ylabel()}\nmean of {bin_s / scale:g} {unit}")
     elif panel is phase:
         row[0].set_ylabel("phase")
     elif panel is buffer:

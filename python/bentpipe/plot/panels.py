@@ -1,13 +1,16 @@
 """The panels of a run. Each gives what its legend shows: a handle for each label."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from bentpipe.plot.choice import Choice, Drawn
 from bentpipe.plot.curves import Band, Curves, Values
 from bentpipe.plot.scales import label_axis
 from bentpipe.plot.subject import Subject
+from bentpipe.plot.ways import LOSSY, Way
 from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
 
 if TYPE_CHECKING:
@@ -17,6 +20,9 @@ Legend: TypeAlias = dict[str, Any]
 
 _RASTER_ABOVE = 5_000
 _RESENT = "segment resent"
+_PROPAGATION = "propagation alone"
+_MANY = 40
+"""With so many changes of paths, their marks are faint."""
 _LANE = 0.7
 """Share of its lane that a flow's phases fill."""
 # By the number of a phase: what lasts is pale.
@@ -46,6 +52,8 @@ class View:
     queues: Sequence[tuple[str, str]] = ()
     phased: Sequence[Drawn] = ()
     """Flows that go through phases, in this run or in another beside it."""
+    ways: Mapping[str, Way] = field(default_factory=dict)
+    """By the names of flows, where their way changes with time."""
 
 
 def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
@@ -105,11 +113,11 @@ def window(axes: "Axes", view: View) -> Legend:
 
 
 def round_trip(axes: "Axes", view: View) -> Legend:
-    """Draw RTT samples, and for a single flow the retransmission timeout."""
+    """Draw RTT samples over the propagation of the ways, and for a single flow the retransmission timeout."""
+    entries = _propagation(axes, view)
     if not view.choice.alone:
         _every(axes, view, "rtt")
-        return {}
-    entries: Legend = {}
+        return entries
     for flow in view.choice.lines:
         for name in view.curves.connections(flow.flows[0]):
             entries |= _steps(axes, view.curves.held(name, "rto"), ORANGE, "RTO")
@@ -132,6 +140,23 @@ def rate(axes: "Axes", view: View) -> Legend:
         return entries
     # The colours are those of the flows.
     return {label: _line(line.get_linestyle()) for label, line in entries.items()}
+
+
+def goodput(axes: "Axes", view: View) -> Legend:
+    """Draw what each flow over TCP delivers, and what its narrowest link carries where that changes."""
+    entries: Legend = {}
+    drawn: list[Values] = []
+    for flow in view.choice.lines:
+        way = view.ways.get(flow.flows[0])
+        if way is not None and len(way.rate_bps) and not any(np.array_equal(way.rate_bps, d) for d in drawn):
+            drawn.append(way.rate_bps)
+            line = _steps(axes, (way.time_s, way.rate_bps), GREY, "narrowest link", width=0.9)
+            entries |= line
+    for flow in view.choice.lines:
+        names = view.curves.connections(flow.flows[0])
+        if any(view.curves.has(name, "cwnd") for name in names):
+            _steps(axes, view.curves.goodput(flow.flows[0]), flow.colour, flow.label)
+    return entries
 
 
 def phase(axes: "Axes", view: View) -> Legend:
@@ -175,6 +200,73 @@ def queue(axes: "Axes", view: View) -> Legend:
     return entries
 
 
+def shade(column: Sequence["Axes"], view: View) -> Legend:
+    """Mark in all panels when paths change, and shade when nothing or little gets through."""
+    entries: Legend = {}
+    drawn = _drawn_ways(view)
+    start, end = view.curves.start, view.curves.end
+    for label, colour, spans in (
+        ("no path", RED, [span for _, way in drawn for span in way.without]),
+        (f"links lose {100 * LOSSY:.0f} % or more", ORANGE, [span for _, way in drawn for span in way.lossy]),
+    ):
+        for first, last in _joined(spans, start, end):
+            for axes in column:
+                entries[label] = axes.axvspan(first, last, color=colour, alpha=0.3, lw=0, zorder=0.9)
+    changes = [(at, colour) for colour, way in drawn for at in way.changes if start <= at <= end]
+    style: dict[str, Any] = {"lw": 0.9, "ls": (0, (5, 3)), "alpha": 1.0 if len(changes) < _MANY else 0.4}
+    for at, colour in changes:
+        for axes in column:
+            axes.axvline(at, color=colour, zorder=1.2, **style)
+        entries["path changes"] = _line("--")
+    return entries
+
+
+def _drawn_ways(view: View) -> list[tuple[Any, Way]]:
+    """Give the ways that differ, each in the colour of its first flow; one alone is nobody's."""
+    found: list[tuple[Any, Way]] = []
+    for flow in view.choice.lines:
+        way = view.ways.get(flow.flows[0])
+        if way is not None and not any(way.like(other) for _, other in found):
+            found.append((_dark(flow.colour), way))
+    return [(GREY, way) for _, way in found] if len(found) == 1 else found
+
+
+def _joined(spans: Sequence[tuple[float, float]], start: float, end: float) -> list[tuple[float, float]]:
+    """Cut spans to what is shown, and join those between which nobody sees a gap."""
+    unseen = (end - start) / 1000
+    found: list[tuple[float, float]] = []
+    for first, last in sorted(spans):
+        first, last = max(first, start), min(last, end)
+        if first >= last:
+            continue
+        if found and first - found[-1][1] < unseen:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return found
+
+
+def _propagation(axes: "Axes", view: View) -> Legend:
+    """Draw what propagation takes: an area if it is the same for all flows, otherwise a line for each."""
+    drawn = _drawn_ways(view)
+    if len(drawn) == 1:
+        way = drawn[0][1]
+        area = axes.fill_between(
+            way.time_s, 0, way.rtt_s, step="post", color=GREY, alpha=0.35, lw=0, zorder=1.4
+        )
+        return {_PROPAGATION: area}
+    for colour, way in drawn:
+        _steps(axes, (way.time_s, way.rtt_s), colour, _PROPAGATION, style="--", width=1.6)
+    return {_PROPAGATION: _line("--")} if drawn else {}
+
+
+def _dark(colour: str) -> tuple[float, float, float]:
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(colour)
+    return 0.55 * red, 0.55 * green, 0.55 * blue
+
+
 def _every(axes: "Axes", view: View, kind: str) -> None:
     for group in view.choice.bands:
         _band(axes, view.curves.band(group.flows, kind), group)
@@ -196,7 +288,7 @@ def _band(axes: "Axes", band: Band | None, group: Drawn) -> Legend:
 def _steps(
     axes: "Axes",
     curve: tuple[Values, Values],
-    colour: str,
+    colour: str | tuple[float, float, float],
     label: str,
     *,
     style: str = "-",

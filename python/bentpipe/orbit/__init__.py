@@ -1,0 +1,1 @@
+"""Satellites in motion, shown: paths over time, a map, a film."""

@@ -1,0 +1,53 @@
+"""The command that follows the paths of a constellation without a run."""
+
+from typing import Any
+
+import click
+
+from bentpipe.completion import scenarios
+from bentpipe.errors import InputError
+from bentpipe.options import Command, command_line, set_option
+from bentpipe.orbit import pictures
+
+_USUAL_S = 600.0
+
+
+@click.command(cls=Command, short_help="Paths over satellites: round trips over time, a map, a film.")
+@click.argument("scenario", shell_complete=scenarios)
+@set_option
+@click.option(
+    "--until",
+    type=pictures.Time(),
+    help="Follow the paths up to this time; the scenario's duration by default, or 10 min without one.",
+)
+@pictures.options
+def orbit(scenario: str, settings: tuple[tuple[str, str], ...], until: float | None, **wanted: Any) -> None:
+    """Follow the paths between the stations that the flows of SCENARIO join, without a run.
+
+    SCENARIO is a file, preset:NAME, or - for standard input, with a [constellation].
+    """
+    from bentpipe import _core
+    from bentpipe.layout import mention_rest
+    from bentpipe.orbit.course import Course, pairs
+    from bentpipe.orbit.rtt_plot import Pair, table_of
+    from bentpipe.progress import Reporter
+    from bentpipe.scenario import Scenario
+    from bentpipe.table import console
+
+    asked = pictures.Pictures(**wanted)
+    loaded = Scenario.load(scenario, settings)
+    sky = _core.Sky(loaded.toml())
+    until_s = until if until is not None else sky.duration_s or _USUAL_S
+    if until_s < sky.step_s:
+        raise InputError(f"--until: expected a step, {sky.step_s:g} s, or more, found {until_s:g} s")
+    flows = loaded.to_dict()["flows"].values()
+    ends = pairs([(flow["from"], flow["to"]) for flow in flows])
+    courses = []
+    with Reporter("paths") as reporter:
+        for number, (source, to) in enumerate(ends):
+            reporter.update(number / len(ends), f"{source} – {to}")
+            courses.append(Course.of(sky, source, to, until_s))
+    asked.draw(sky, courses, loaded.title, until_s, loaded.files, command_line())
+    table = table_of([Pair.of(sky, course) for course in courses])
+    mention_rest(table, len(courses))
+    console().print(table)

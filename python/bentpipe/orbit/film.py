@@ -1,0 +1,193 @@
+"""A film of satellites and paths: as a page with a slider, or as a moving picture."""
+
+import base64
+import json
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bentpipe.orbit import apng
+from bentpipe.orbit.course import Course, Sky
+from bentpipe.orbit.map_plot import LAND, MOST_PAIRS, SEA, SHORE, Chart
+from bentpipe.orbit.rtt_plot import curve
+from bentpipe.orbit.world import EARTH_KM, land
+from bentpipe.plot.scales import label_time
+from bentpipe.progress import Reporter
+from bentpipe.reports.page import Origin, environment
+from bentpipe.style import CYCLE, house_style, picture_format, plain
+
+FORMATS = ("html", "png")
+"""What the names of files end in."""
+
+_MOST_FRAMES = 240
+_LENGTH_S = 20.0
+"""How long a film lasts, if its frames are not too many or too few."""
+
+_FRAME_MS = (40, 250)
+_WIDTH_IN, _DPI = 10.5, 100
+_CURVE_POINTS = 4000
+_POSITIONS = 32767
+
+
+def usual_step_s(until_s: float) -> float:
+    """Give a step of 1, 2 or 5 and zeros with which there are between 96 and 240 frames."""
+    least = until_s / _MOST_FRAMES
+    unit = 10.0 ** math.floor(math.log10(least))
+    return next(times * unit for times in (1, 2, 5, 10) if times * unit >= 0.999 * least)
+
+
+def times_of(until_s: float, step_s: float | None) -> list[float]:
+    """Give the times of the frames."""
+    step = step_s or usual_step_s(until_s)
+    return [number * step for number in range(max(1, math.ceil(until_s / step - 1e-6)))]
+
+
+def shown_ms(frames: int) -> int:
+    """Give how long a frame is shown."""
+    least, most = _FRAME_MS
+    return int(min(most, max(least, 1000 * _LENGTH_S / frames)))
+
+
+def draw(
+    sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Sequence[float], command: str = ""
+) -> None:
+    """Write the film to a .html page or to a .png file that moves (APNG)."""
+    if picture_format(path, FORMATS) == "html":
+        with Reporter("film") as reporter:
+            path.write_text(page(sky, courses, title, times, command, reporter), encoding="utf-8")
+    else:
+        _draw(sky, courses[:MOST_PAIRS], title, path, times)
+
+
+def page(
+    sky: Sky,
+    courses: Sequence[Course],
+    title: str,
+    times: Sequence[float],
+    command: str = "",
+    reporter: Reporter | None = None,
+) -> str:
+    """Give the page, which needs nothing beside it."""
+    places = np.empty((len(times), len(sky.satellites), 2), "<i2")
+    positions: list[tuple[float, float, float]] = []
+    for number, at_s in enumerate(times):
+        positions = sky.positions(at_s)
+        degrees = np.array(positions)[:, :2]
+        places[number] = np.rint(degrees / (90.0, 180.0) * _POSITIONS)
+        if reporter is not None:
+            reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
+    chart = Chart(sky, courses, [sky.positions(times[0]), positions])
+    data = {
+        "stations": [list(station) for station in sky.stations],
+        "satellites": sky.satellites,
+        "times": [round(at_s, 6) for at_s in times],
+        "places": base64.b64encode(places.tobytes()).decode(),
+        # The angle at the centre of the Earth, in degrees, within which a satellite is seen.
+        "covers": [_covers_deg(height, sky.elevation_deg) for _, _, height in positions],
+        "latitude": chart.latitude,
+        "frame_ms": shown_ms(len(times)),
+        "paths": [_path(course, colour) for course, colour in zip(chart.courses, CYCLE, strict=False)],
+        "land": [[round(float(value), 1) for value in ring.ravel()] for ring in land()],
+        "colours": {"land": LAND, "shore": SHORE, "sea": SEA},
+    }
+    template, source = environment("film.html.j2")
+    return template.render(
+        title=title,
+        about=f"{chart.about(times[0])} The film shows {len(times)} times up to {times[-1]:g} s.",
+        circle=chart.circle,
+        data=json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        origin=Origin((("command", command),) if command else ()),
+        source=source,
+    )
+
+
+def _covers_deg(height_km: float, elevation_deg: float) -> float:
+    least = math.radians(elevation_deg)
+    return round(math.degrees(math.acos(EARTH_KM / (EARTH_KM + height_km) * math.cos(least)) - least), 3)
+
+
+def _path(course: Course, colour: str) -> dict[str, Any]:
+    """Give what the page draws of a path: its nodes from when on, its curve in ms, and when it has none."""
+    times, values = course.curve()
+    kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), _CURVE_POINTS)).astype(int))
+    starts = np.array([stretch.start_s for stretch in course.stretches])
+    # The points at which it changes, and those before them.
+    edges = np.searchsorted(times, starts, "left")
+    kept = np.unique(np.concatenate([kept, edges, np.maximum(edges - 1, 0)]))
+    return {
+        "name": course.name,
+        "colour": colour,
+        "until": course.until_s,
+        "stretches": [[round(stretch.start_s, 6), list(stretch.nodes)] for stretch in course.stretches],
+        "times": [round(float(at_s), 4) for at_s in times[kept]],
+        "rtts": [None if math.isnan(value) else round(1e3 * float(value), 4) for value in values[kept]],
+        "changes": course.changes(),
+        "gaps": course.gaps(),
+    }
+
+
+def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Sequence[float]) -> None:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with ExitStack() as stack:
+        stack.enter_context(house_style())
+        reporter = stack.enter_context(Reporter("film"))
+        mpl.use("agg")
+        chart = Chart(sky, courses, [sky.positions(times[0]), sky.positions(times[-1])])
+        width, height = chart.size_in(_WIDTH_IN)
+        below = 1.05 * len(courses) + 0.35 if courses else 0.0
+        figure = Figure(figsize=(width, height + below), dpi=_DPI, layout="constrained")
+        # Its types are incomplete.
+        canvas: Any = FigureCanvasAgg(figure)
+        grid: Any = figure.subplots(
+            1 + len(courses), 1, squeeze=False, height_ratios=[height, *[1.05] * len(courses)]
+        )
+        world, *curves = grid[:, 0]
+        chart.background(world)
+        world.set_title(plain(title))
+        clock = world.set_title(" ", loc="right")
+        cursors = []
+        for axes, course, colour in zip(curves, courses, CYCLE, strict=False):
+            curve(axes, course, colour)
+            axes.set_ylabel("RTT (ms)")
+            label = label_time(axes, 0.0, course.until_s)
+            axes.tick_params(labelbottom=axes is curves[-1])
+            cursors.append(axes.axvline(0.0, color="#222222", lw=1.4, zorder=6))
+            if axes is curves[-1]:
+                axes.set_xlabel(label)
+        captions = [axes.set_title(" ", fontsize=9) for axes in curves]
+        figure.align_ylabels(curves)
+        moving = [
+            *((world, artist) for artist in chart.moving),
+            (world, clock),
+            *zip(curves, cursors, strict=True),
+            *zip(curves, captions, strict=True),
+        ]
+        chart.show(sky.positions(times[0]), times[0])
+        for _, artist in moving:
+            artist.set_animated(True)
+        canvas.draw()
+        figure.set_layout_engine("none")
+        empty = canvas.copy_from_bbox(figure.bbox)
+
+        def frames() -> Iterator[apng.Pixels]:
+            for number, at_s in enumerate(times):
+                canvas.restore_region(empty)
+                chart.show(sky.positions(at_s), at_s)
+                clock.set_text(f"{at_s:,.6g} s")
+                for cursor in cursors:
+                    cursor.set_xdata([at_s, at_s])
+                for caption, words in zip(captions, chart.captions(at_s), strict=True):
+                    caption.set_text(words)
+                for axes, artist in moving:
+                    axes.draw_artist(artist)
+                reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
+                yield np.asarray(canvas.buffer_rgba())[..., :3]
+
+        apng.write(path, frames(), len(times), shown_ms(len(times)), chart.about(times[0]))

@@ -1,0 +1,225 @@
+"""A map of the world with satellites, stations, and the paths between them."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bentpipe.errors import InputError
+from bentpipe.orbit.course import Course, Sky
+from bentpipe.orbit.world import EARTH_KM, Line, coverage, great_circle, land, split, split_ring
+from bentpipe.style import CYCLE, GREY, PURPLE, picture, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LAND, SHORE, SEA = "#ece8df", "#cbc4b4", "#f6f9fb"
+
+MOST_PAIRS = 8
+"""So many paths are drawn."""
+
+_MOST_NAMES = 24
+"""With more stations, only those at the ends of a path have names."""
+
+_MU_KM3_PER_S2 = 398_600.4418
+_TRACK_POINTS = 361
+
+
+def draw(
+    sky: Sky, courses: Sequence[Course], title: str, path: Path, at_s: float = 0.0, track: str | None = None
+) -> None:
+    """Write the map at a time to a .png or .svg file, with a satellite's ground `track` for a revolution."""
+    chart = Chart(sky, courses, [sky.positions(at_s)])
+    line = ground_track(sky, track, at_s) if track is not None else None
+    with picture(path, chart.size_in(12.0), chart.about(at_s)) as figure:
+        axes = figure.subplots()
+        chart.background(axes)
+        if line is not None:
+            for number, part in enumerate(split(line)):
+                label = f"{track}, one revolution" if number == 0 else None
+                axes.plot(*part.T, color=PURPLE, lw=1.2, ls=(0, (1, 1.5)), zorder=2.5, label=label)
+            chart.name(axes, track or "", line[0])
+        chart.show(sky.positions(at_s), at_s)
+        axes.set_title(f"{plain(title)}, {at_s:g} s")
+        chart.legend(axes, at_s)
+
+
+def ground_track(sky: Sky, satellite: str, at_s: float) -> Line:
+    """Give the places below a satellite from a time on, for one revolution.
+
+    Raises
+    ------
+    InputError
+        There is no such satellite.
+    """
+    if satellite not in sky.satellites:
+        last = sky.satellites[-1]
+        raise InputError(
+            f"--track: expected a satellite from {sky.satellites[0]} to {last}, found {satellite!r}"
+        )
+    number = sky.satellites.index(satellite)
+    height_km = sky.positions(at_s)[number][2]
+    period_s = 2 * math.pi * math.sqrt((EARTH_KM + height_km) ** 3 / _MU_KM3_PER_S2)
+    times = at_s + np.linspace(0.0, period_s, _TRACK_POINTS)
+    places = [sky.positions(float(time))[number] for time in times]
+    return np.array([(longitude, latitude) for latitude, longitude, _ in places])
+
+
+def links_of(sky: Sky, nodes: Sequence[int], positions: Sequence[tuple[float, float, float]]) -> list[Line]:
+    """Give the links of a path as lines on the map, cut where they leave it at an edge."""
+    stations = [(latitude, longitude) for _, latitude, longitude in sky.stations]
+    places = [
+        stations[node] if node < len(stations) else positions[node - len(stations)][:2] for node in nodes
+    ]
+    return [part for one, other in pairwise(places) for part in split(great_circle(one, other))]
+
+
+def covered(sky: Sky, nodes: Sequence[int], positions: Sequence[tuple[float, float, float]]) -> list[Line]:
+    """Give what the satellites at the ends of a path cover, as closed rings on the map."""
+    first = len(sky.stations)
+    ends = dict.fromkeys(node - first for node in (*nodes[1:2], *nodes[-2:-1]) if node >= first)
+    rings = (coverage(*positions[satellite], sky.elevation_deg) for satellite in ends)
+    return [part for ring in rings for part in split_ring(ring)]
+
+
+class Chart:
+    """A map whose background is drawn once, and on which a time after the other is shown.
+
+    `frames` are the positions that decide how much of the poles is shown.
+    """
+
+    def __init__(
+        self,
+        sky: Sky,
+        courses: Sequence[Course],
+        frames: Sequence[Sequence[tuple[float, float, float]]],
+    ) -> None:
+        self._sky = sky
+        self.courses = courses[:MOST_PAIRS]
+        highest = max(
+            *(abs(latitude) for frame in frames for latitude, _, _ in frame),
+            *(abs(latitude) for _, latitude, _ in sky.stations),
+        )
+        self.latitude = min(90.0, max(60.0, highest + 12.0))
+
+    def size_in(self, width: float) -> tuple[float, float]:
+        """Give the size of a figure of this width in inches."""
+        return width, 0.94 * width * self.latitude / 180 + 0.75 + 0.22 * math.ceil(
+            (len(self.courses) + 3) / 3
+        )
+
+    def about(self, at_s: float) -> str:
+        """Say in words what the map shows."""
+        paths = "; ".join(f"{course.name} by {said(course, at_s)}" for course in self.courses)
+        return (
+            f"Map of the world with {len(self._sky.satellites):,} satellites and "
+            f"{len(self._sky.stations)} stations at {at_s:g} s. Paths: {paths or 'none'}."
+        )
+
+    def background(self, axes: "Axes") -> None:
+        """Draw land, stations and the grid, and make what moves, which `show` puts in its place."""
+        from matplotlib.collections import LineCollection, PolyCollection
+
+        axes.set_facecolor(SEA)
+        axes.add_collection(
+            PolyCollection(list(land()), facecolors=LAND, edgecolors=SHORE, linewidths=0.5, zorder=1)
+        )
+        axes.set(xlim=(-180, 180), ylim=(-self.latitude, self.latitude), aspect="equal")
+        axes.set_xticks(range(-180, 181, 60))
+        axes.set_yticks([tick for tick in range(-90, 91, 30) if abs(tick) <= self.latitude])
+        axes.xaxis.set_major_formatter(lambda value, _: _degrees(value, "E", "W"))
+        axes.yaxis.set_major_formatter(lambda value, _: _degrees(value, "N", "S"))
+        axes.tick_params(length=0, labelsize=8)
+        satellites = len(self._sky.satellites)
+        size = 4.5 if satellites <= 100 else 2.6 if satellites <= 800 else 1.8
+        (self._dots,) = axes.plot(
+            [], [], "o", ms=size, color=GREY, mew=0, zorder=2, label=f"satellite ({satellites:,})"
+        )
+        self._paths: list[tuple[Any, Any, Any]] = []
+        self._still: list[Any] = []
+        for colour in CYCLE[: len(self.courses)]:
+            shade = PolyCollection([], facecolors=colour, edgecolors="none", alpha=0.16, zorder=1.5)
+            lines = LineCollection([], colors=colour, linewidths=1.9, zorder=3)
+            (used,) = axes.plot([], [], "o", ms=max(size + 1.5, 4.0), color=colour, mew=0, zorder=3.2)
+            axes.add_collection(shade)
+            axes.add_collection(lines)
+            self._paths.append((shade, lines, used))
+        if self._paths:
+            axes.fill([], [], color=GREY, alpha=0.25, lw=0, label=self.circle)
+        ends = {name for course in self.courses for name in (course.source, course.to)}
+        for name, latitude, longitude in self._sky.stations:
+            place = (longitude, latitude)
+            style: dict[str, Any] = {"color": "#222222", "mec": "white", "mew": 0.8, "zorder": 4}
+            self._still += axes.plot(*place, "s", ms=4.5, **style)
+            if name in ends or len(self._sky.stations) <= _MOST_NAMES:
+                self.name(axes, name, place)
+
+    def name(self, axes: "Axes", name: str, place: Sequence[float]) -> None:
+        """Write a name beside a place, longitude and latitude, towards the middle of the map."""
+        from matplotlib.patheffects import withStroke
+
+        right = place[0] < 120
+        text = axes.annotate(
+            plain(name),
+            (place[0], place[1]),
+            xytext=(6 if right else -6, 5),
+            textcoords="offset points",
+            ha="left" if right else "right",
+            fontsize=8.5,
+            fontweight="bold",
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            zorder=5,
+        )
+        self._still.append(text)
+
+    def legend(self, axes: "Axes", at_s: float) -> None:
+        """Write below the map what is what, the paths first."""
+        handles, labels = axes.get_legend_handles_labels()
+        axes.legend(
+            [*(lines for _, lines, _ in self._paths), *handles],
+            [*self.captions(at_s), *labels],
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.05),
+            ncol=3,
+            handlelength=1.6,
+        )
+
+    @property
+    def circle(self) -> str:
+        """What the shaded areas are."""
+        return f"where the first or last satellite is at least {self._sky.elevation_deg:g}° high"
+
+    @property
+    def moving(self) -> list[Any]:
+        """Give what `show` puts in its place and what lies over it, in the order in which it is drawn."""
+        every = [self._dots, *(artist for path in self._paths for artist in path), *self._still]
+        return sorted(every, key=lambda artist: float(artist.get_zorder()))
+
+    def show(self, positions: Sequence[tuple[float, float, float]], at_s: float) -> None:
+        """Put everything where it is at a time."""
+        places = np.array(positions)
+        self._dots.set_data(places[:, 1], places[:, 0])
+        first = len(self._sky.stations)
+        for course, (shade, lines, used) in zip(self.courses, self._paths, strict=True):
+            nodes = course.nodes_at(at_s)
+            shade.set_verts(covered(self._sky, nodes, positions))
+            lines.set_segments(links_of(self._sky, nodes, positions))
+            on_way = places[[node - first for node in nodes if node >= first]]
+            used.set_data(on_way[:, 1], on_way[:, 0])
+
+    def captions(self, at_s: float) -> list[str]:
+        """Give for each path its name and what it is like at a time."""
+        return [f"{plain(course.name)}: {said(course, at_s)}" for course in self.courses]
+
+
+def said(course: Course, at_s: float) -> str:
+    """Say how many links a path has at a time, and its round trip."""
+    nodes, rtt_s = course.nodes_at(at_s), course.round_trip_at(at_s)
+    return f"{len(nodes) - 1} links, {1e3 * rtt_s:.1f} ms" if nodes else "no path"
+
+
+def _degrees(value: float, positive: str, negative: str) -> str:
+    return f"{abs(value):g}°{positive if value > 0 else negative if value < 0 else ''}"

@@ -1,0 +1,143 @@
+"""The options of `bentpipe orbit` that draw: round trips over time, a map, a film."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bentpipe.errors import InputError
+from bentpipe.options import File
+
+if TYPE_CHECKING:
+    from bentpipe.orbit.course import Course, Sky
+
+_UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(\w*)")
+
+_MOST_FRAMES = 10_000
+
+
+class Time(click.ParamType[float]):
+    """A time of the run."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Give it in seconds."""
+        found = _TIME.fullmatch(str(value).strip())
+        if found is None or found[2] not in _UNITS_S:
+            self.fail(
+                f"expected a time such as '30 s', '500 ms' or '2 min', found {str(value)!r}", param, ctx
+            )
+        return float(found[1]) * _UNITS_S[found[2]]
+
+
+def options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add to a command what it takes to draw; what is given stands in `Pictures`."""
+    for option in (
+        click.option(
+            "--step", type=Time(), help="With --film: from frame to frame; by default 96 to 240 frames."
+        ),
+        click.option("--track", metavar="SATELLITE", help="With --map: where it flies in one revolution."),
+        click.option("--at", type=Time(), help="With --map: at this time; at the start by default."),
+        click.option(
+            "--film", type=File(), metavar="FILE", help="Film the paths: a .html page, or a .png that moves."
+        ),
+        click.option(
+            "--map", "world", type=File(), metavar="FILE", help="Draw satellites and paths, .png or .svg."
+        ),
+        click.option(
+            "--plot",
+            type=File(),
+            metavar="FILE",
+            help="Draw round trips over time and their distribution, .png, .svg or .html.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What is to be drawn, and into which files.
+
+    Raises
+    ------
+    InputError
+        A file's name has another ending, or an option lacks the one that it belongs to.
+    """
+
+    plot: Path | None = None
+    world: Path | None = None
+    film: Path | None = None
+    at: float | None = None
+    track: str | None = None
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        from bentpipe.orbit import film, rtt_plot
+        from bentpipe.style import picture_format
+
+        for option, given, needed, there in (
+            ("--at", self.at, "--map FILE", self.world),
+            ("--track", self.track, "--map FILE", self.world),
+            ("--step", self.step, "--film FILE", self.film),
+        ):
+            if given is not None and there is None:
+                raise InputError(f"{option} needs {needed}")
+        if self.step == 0:
+            raise InputError("--step: expected a time above zero, found 0 s")
+        for path, formats in (
+            (self.plot, rtt_plot.FORMATS),
+            (self.world, ("png", "svg")),
+            (self.film, film.FORMATS),
+        ):
+            if path is not None:
+                picture_format(path, formats)
+
+    @property
+    def files(self) -> list[Path]:
+        """What is to be written."""
+        return [path for path in (self.plot, self.world, self.film) if path is not None]
+
+    def draw(
+        self,
+        sky: "Sky",
+        courses: Sequence["Course"],
+        title: str,
+        until_s: float,
+        reads: Sequence[Path] = (),
+        command: str = "",
+    ) -> None:
+        """Draw everything, or write nothing.
+
+        Raises
+        ------
+        InputError
+            There is no such satellite or time, or there are too many frames.
+        BentpipeError
+            A file cannot be written.
+        """
+        from bentpipe.orbit import film, map_plot, rtt_plot
+        from bentpipe.output import Staging
+
+        if self.at is not None and self.at > until_s:
+            raise InputError(f"--at: expected a time up to the end, {until_s:g} s, found {self.at:g} s")
+        if self.step is not None and until_s / self.step > _MOST_FRAMES:
+            raise InputError(
+                f"--step: expected {_MOST_FRAMES:,} frames at most, found {until_s / self.step:,.0f}"
+            )
+        with Staging(reads) as staging:
+            if self.plot is not None:
+                rtt_plot.draw(sky, courses, title, staging.file(self.plot, "--plot"), command)
+            if self.world is not None:
+                file = staging.file(self.world, "--map")
+                map_plot.draw(sky, courses, title, file, self.at or 0.0, self.track)
+            if self.film is not None:
+                times = film.times_of(until_s, self.step)
+                film.draw(sky, courses, title, staging.file(self.film, "--film"), times, command)
+        for path in self.files:
+            click.echo(f"Wrote {path}", err=True)

@@ -1,0 +1,171 @@
+"""Round trips over satellites: over time, and their distribution beside that of light in fibre."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table as RichTable
+
+from bentpipe.layout import MAXIMUM_ROWS, new_table
+from bentpipe.orbit.course import Course, Sky
+from bentpipe.orbit.world import FIBRE_INDEX, least_rtt_s
+from bentpipe.plot.scales import label_time
+from bentpipe.reports.page import Cell, Origin, Page, Section, Table, inline
+from bentpipe.style import CYCLE, GREY, RED, picture, picture_format, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMATS = ("png", "svg", "html")
+"""What the names of files end in."""
+
+MOST_PAIRS = 8
+"""So many pairs of stations have panels; docs/constellations.md says so."""
+
+_MANY_CHANGES = 60
+
+
+HEADINGS = ("path", "RTT, least", "median", "most", "changes", "without a path", "vacuum", "fibre")
+"""What a table says of a pair."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A path over time, and what light needs there and back along the great circle, in s."""
+
+    course: Course
+    vacuum_s: float
+    fibre_s: float
+
+    @classmethod
+    def of(cls, sky: Sky, course: Course) -> "Pair":
+        """Take the places of its ends from the sky."""
+        places = {name: (latitude, longitude) for name, latitude, longitude in sky.stations}
+        ends = places[course.source], places[course.to]
+        return cls(course, least_rtt_s(*ends), least_rtt_s(*ends, FIBRE_INDEX))
+
+    @property
+    def without(self) -> float:
+        """The share of the time without a path."""
+        gaps = sum(end - start for start, end in self.course.gaps())
+        return gaps / self.course.until_s if self.course.until_s else 0.0
+
+
+def draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, command: str = "") -> None:
+    """Write round trips over time and their distribution to a .png or .svg file, or as a .html page."""
+    pairs = [Pair.of(sky, course) for course in courses]
+    if picture_format(path, FORMATS) == "html":
+        path.write_text(page(pairs, title, command).html(), encoding="utf-8")
+    else:
+        _draw(pairs, title, path)
+
+
+def page(pairs: Sequence[Pair], title: str, command: str) -> Page:
+    """Give the page: the picture, and its numbers as a table."""
+    figure = inline(lambda file: _draw(pairs, "", file), about(pairs), "rtt")
+    rows = tuple(_row(pair) for pair in pairs)
+    caption = (
+        "Round trips are those of propagation, in ms. Vacuum and fibre: light along the great circle, "
+        f"there and back; the index of fibre is {FIBRE_INDEX}."
+    )
+    section = Section("Round trips", (), (figure,), None, (Table("paths", HEADINGS, rows, (), caption),))
+    return Page(title, (section,), (), Origin((("command", command),) if command else ()))
+
+
+def about(pairs: Sequence[Pair]) -> str:
+    """Say in words what the picture shows."""
+    told = (f"{pair.course.name}: {_words(pair)}." for pair in pairs)
+    return "Round trips over satellites against time, and their distribution. " + " ".join(told)
+
+
+def _words(pair: Pair) -> str:
+    course, found = pair.course, pair.course.summary()
+    if found is None:
+        return f"no path in {course.until_s:g} s"
+    least, median, most = (1e3 * value for value in found)
+    changes = len(course.changes())
+    told = f"{least:.1f} to {most:.1f} ms, median {median:.1f} ms; "
+    told += f"{changes:,} change{'' if changes == 1 else 's'} of path"
+    return told + (f", {100 * pair.without:.2g} % without one" if pair.without else "")
+
+
+def _row(pair: Pair) -> tuple[Cell, ...]:
+    trips = pair.course.summary() or (None, None, None)
+
+    def cell(value_s: float | None) -> Cell:
+        return Cell("–") if value_s is None else Cell(f"{1e3 * value_s:.1f} ms", 1e3 * value_s)
+
+    changes = len(pair.course.changes())
+    middle = Cell(f"{changes:,}", changes), Cell(f"{100 * pair.without:.3g} %", pair.without)
+    light = pair.vacuum_s, pair.fibre_s
+    return (Cell(pair.course.name), *map(cell, trips), *middle, *map(cell, light))
+
+
+def table_of(pairs: Sequence[Pair]) -> RichTable:
+    """Give the table of the first pairs, for a terminal."""
+    table = new_table(*HEADINGS)
+    for pair in pairs[:MAXIMUM_ROWS]:
+        table.add_row(*(cell.text for cell in _row(pair)))
+    return table
+
+
+def _draw(pairs: Sequence[Pair], title: str, path: Path) -> None:
+    shown = pairs[:MOST_PAIRS]
+    with picture(path, (11.5, 0.75 + 1.95 * len(shown)), about(shown)) as figure:
+        more = f" ({len(shown)} of {len(pairs)} pairs)" if len(shown) < len(pairs) else ""
+        if title:
+            figure.suptitle(plain(title) + more, fontsize=12, fontweight="bold")
+        grid: Any = figure.subplots(len(shown), 2, squeeze=False, width_ratios=[2.3, 1.0])
+        for pair, colour, (over_time, spread) in zip(shown, CYCLE, grid, strict=False):
+            curve(over_time, pair.course, colour)
+            over_time.set_title(plain(pair.course.name))
+            over_time.set_ylabel("RTT (ms)\nnot from 0")
+            distribution(spread, pair, colour)
+            over_time.set_title(_words(pair), loc="right", fontsize=8, fontweight="normal", color=GREY)
+            label = label_time(over_time, 0.0, pair.course.until_s)
+        for upper in grid[:-1, 0]:
+            upper.tick_params(labelbottom=False)
+        grid[-1, 0].set_xlabel(label)
+        grid[-1, 1].set_xlabel("RTT (ms)")
+        grid[0, 1].set_title("share of the time below")
+        figure.align_ylabels(grid[:, 0])
+
+
+def curve(axes: "Axes", course: Course, colour: str) -> None:
+    """Draw a path's round trip over time, when it changes, and when there is none."""
+    times, values = course.curve()
+    axes.step(times, 1e3 * values, where="post", color=colour)
+    for start, end in course.gaps():
+        axes.axvspan(start, end, color=RED, alpha=0.2, lw=0, zorder=1)
+    changes = course.changes()
+    faint = 1.0 if len(changes) <= _MANY_CHANGES else 0.35
+    for at in changes:
+        axes.axvline(at, color=GREY, lw=0.9, ls=(0, (5, 3)), zorder=1.2, alpha=faint)
+    if not np.isfinite(values).any():
+        axes.set_yticks([])
+        axes.text(0.5, 0.5, "no path", transform=axes.transAxes, ha="center", va="center", color=GREY)
+
+
+def distribution(axes: "Axes", pair: Pair, colour: str) -> None:
+    """Draw the share of the time with a path in which its round trip is below, beside that of light."""
+    found = np.sort(1e3 * pair.course.round_trips())
+    vacuum, fibre = 1e3 * pair.vacuum_s, 1e3 * pair.fibre_s
+    if len(found):
+        share = np.arange(1, len(found) + 1) / len(found)
+        axes.step(
+            np.concatenate([found[:1], found]), np.concatenate([[0.0], share]), where="post", color=colour
+        )
+    labels = {f"vacuum {vacuum:.1f} ms": (vacuum, ":"), f"fibre {fibre:.1f} ms": (fibre, "--")}
+    for label, (at, style) in labels.items():
+        axes.axvline(at, color="#222222", ls=style, lw=1.3, zorder=1.5, label=label)
+    axes.set_ylim(0.0, 1.04)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.legend(
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        title="great circle",
+        alignment="left",
+    ).get_title().set(color=GREY, fontsize=8)

@@ -1,0 +1,116 @@
+"""The ways of flows through a run: what propagation takes, where a path changes, where there is none."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bentpipe import _core
+from bentpipe.errors import InputError
+from bentpipe.orbit.course import Course, Values
+from bentpipe.results import Run
+from bentpipe.scenario import Scenario
+
+LOSSY = 0.1
+"""Where links lose this share of the packets or more, their time is shaded."""
+
+Spans = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """What the way of a flow is like; each value of a curve holds until the next.
+
+    `rtt_s` is the propagation delay there and back, not a number where nothing gets through; `rate_bps` what
+    the narrowest link carries, empty if it is always the same; `changes` the times of changes from one path
+    over satellites to another; `without` and `lossy` from when until when nothing, or little, gets through.
+    """
+
+    time_s: Values
+    rtt_s: Values
+    rate_bps: Values
+    changes: tuple[float, ...] = ()
+    without: Spans = ()
+    lossy: Spans = ()
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is not the same all the time."""
+        values = self.rtt_s[np.isfinite(self.rtt_s)]
+        return bool(self.changes or self.without or self.lossy or len(np.unique(values)) > 1)
+
+    def like(self, other: "Way") -> bool:
+        """Whether both are drawn alike."""
+        return np.array_equal(self.time_s, other.time_s) and np.array_equal(
+            self.rtt_s, other.rtt_s, equal_nan=True
+        )
+
+
+def ways_of(run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
+    """Give the ways of these flows up to `end_s` by their names, where they are known and move.
+
+    They are made again from the scenario that the result holds; one with a control of its reader's own, or
+    one that was changed by hand, cannot be read any more.
+    """
+    text = run.get("scenario_toml")
+    if not isinstance(text, str):
+        return {}
+    try:
+        scenario = Scenario.from_toml(text)
+        found = _over_satellites if "constellation" in tomllib.loads(text) else _over_links
+        ways = found(scenario, run, flows, end_s)
+    except (InputError, ValueError):
+        return {}
+    return {flow: way for flow, way in ways.items() if way.moves}
+
+
+def _over_links(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
+    ways = {}
+    for number, flow in enumerate(run["flows"]):
+        rows = scenario.along(number, end_s) if flow["name"] in flows else None
+        if not rows:
+            continue
+        times, delays, rates, losses = zip(*rows, strict=True)
+        ends = (*times[1:], end_s)
+        rate = np.array(rates, float)
+        ways[flow["name"]] = Way(
+            np.array([*times, end_s], float),
+            np.array([*delays, delays[-1]], float),
+            np.append(rate, rate[-1]) if len(np.unique(rate)) > 1 else np.empty(0),
+            without=_spans([delay is None for delay in delays], times, ends),
+            lossy=_spans([loss >= LOSSY for loss in losses], times, ends),
+        )
+    return ways
+
+
+def _over_satellites(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
+    sky = _core.Sky(scenario.toml())
+    tables: dict[str, Any] = scenario.to_dict()["flows"]
+    ways: dict[str, Way] = {}
+    known: dict[frozenset[str], Way] = {}
+    for flow in run["flows"]:
+        table = tables[flow.get("group") or flow["name"]]
+        ends = frozenset((table["from"], table["to"]))
+        if flow["name"] not in flows:
+            continue
+        if ends not in known:
+            course = Course.of(sky, table["from"], table["to"], end_s)
+            changes, gaps = tuple(course.changes()), tuple(course.gaps())
+            known[ends] = Way(*course.curve(), np.empty(0), changes, gaps)
+        ways[flow["name"]] = known[ends]
+    return ways
+
+
+def _spans(inside: Sequence[bool], starts: Sequence[float], ends: Sequence[float]) -> Spans:
+    """Put together the stretches that are inside and follow each other."""
+    found: list[tuple[float, float]] = []
+    for within, start, end in zip(inside, starts, ends, strict=True):
+        if not within or end <= start:
+            continue
+        if found and found[-1][1] == start:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return tuple(found)

@@ -1,0 +1,194 @@
+"""What a run's picture shows of paths that change: propagation below the RTT, goodput, changes, no path."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bentpipe import _core
+from bentpipe.plot import Page, Subject
+from bentpipe.plot.ways import ways_of
+from conftest import SCENARIOS, Bentpipe
+from fake_sky import FakeSky
+
+MOVING = """\
+extends = "preset:geo"
+title = "moving"
+duration = "10 s"
+[links.satellite]
+schedule = [
+  { at = "4 s", delay = "150 ms", rate = "1 Mbit/s", loss = { model = "packet", probability = 0.2 } },
+  { at = "5 s", loss = { model = "packet", probability = 0 } },
+  { at = "8 s", outage = "500 ms" },
+]
+[flows.download]
+from = "server"
+to = "client"
+"""
+
+OVER_SATELLITES = """\
+title = "islands"
+duration = "10 s"
+[constellation]
+preset = "starlink"
+uplink = { rate = "20 Mbit/s" }
+downlink = { rate = "20 Mbit/s" }
+laser = { rate = "1 Gbit/s" }
+[stations]
+fiji = { latitude = "-18 deg", longitude = "178 deg" }
+samoa = { latitude = "-14 deg", longitude = "-172 deg" }
+[flows."web{i}"]
+from = "samoa"
+to = "fiji"
+count = 3
+[flows.download]
+from = "fiji"
+to = "samoa"
+[flows.call]
+app = "cbr"
+rate = "64 kbit/s"
+packet = "160 B"
+from = "samoa"
+to = "fiji"
+"""
+
+
+def panels(subject: Subject, **options: Any) -> dict[str, Any]:
+    from matplotlib.figure import Figure
+
+    page = Page([subject], **options)
+    grid = page.draw(Figure(figsize=page.size_in))
+    return {axes.get_ylabel().split(" (")[0]: axes for axes in grid[:, 0]}
+
+
+def legend(axes: Any) -> list[str]:
+    return [text.get_text().replace("\n", " ") for text in axes.get_legend().get_texts()]
+
+
+def spans(axes: Any) -> list[tuple[float, float]]:
+    found = [patch for patch in axes.patches if hasattr(patch, "get_width")]
+    return sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in found)
+
+
+@pytest.fixture
+def moving(tmp_path: Path) -> Subject:
+    (tmp_path / "moving.toml").write_text(MOVING)
+    return Subject.of(str(tmp_path / "moving.toml"))
+
+
+def test_links_that_change_have_their_propagation_below_the_rtt(moving: Subject) -> None:
+    way = ways_of(moving.run, ["download"], 10.0)["download"]
+    assert way.without == ((8.0, 8.5),)
+    assert way.lossy == ((4.0, 5.0),)
+    # There and back over what the preset has around the satellite.
+    before, after = (way.rtt_s[np.searchsorted(way.time_s, at, "right") - 1] for at in (0.0, 4.5))
+    assert before > after
+    drawn = panels(moving)
+    assert list(drawn) == ["sequence number", "goodput", "window", "RTT, RTO", "queue"]
+    area = drawn["RTT, RTO"].collections[0]
+    heights = {round(float(y), 9) for y in area.get_paths()[0].vertices[:, 1]}
+    assert {0.0, round(float(before), 9), round(float(after), 9)} <= heights
+    assert "propagation alone" in legend(drawn["RTT, RTO"])
+    for axes in drawn.values():
+        assert spans(axes) == [(4.0, 5.0), (8.0, 8.5)]
+    assert legend(drawn["goodput"]) == ["narrowest link", "no path", "links lose 10 % or more"]
+
+
+def test_goodput_is_what_was_delivered_over_time(moving: Subject) -> None:
+    axes = panels(moving)["goodput"]
+    assert axes.get_ylabel() == "goodput (Mbit/s)\nmean of 100 ms"
+    narrowest, goodput = axes.get_lines()
+    assert set(narrowest.get_ydata()) == {2.048e6, 1e6}
+    carried = np.sum(np.asarray(goodput.get_ydata())[:-1] * np.diff(goodput.get_xdata())) / 8
+    assert carried == pytest.approx(moving.run["flows"][0]["bytes_delivered"], rel=0.06)
+
+
+def test_a_run_over_links_that_stay_as_they_are_has_no_such_panel(lossy: Path) -> None:
+    drawn = panels(Subject.of(str(lossy)))
+    assert list(drawn) == ["sequence number", "window", "RTT, RTO", "queue"]
+    assert "propagation alone" not in legend(drawn["RTT, RTO"])
+
+
+@pytest.fixture
+def satellites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Subject:
+    # 100 ms there and back by a path, and 130 by the next.
+    stretches = [(0.0, [0, 3, 1], [50.0] * 4), (4.0, [], []), (5.0, [0, 3, 4, 1], [65.0] * 5)]
+    monkeypatch.setattr(_core, "Sky", lambda _: AnyWay(stretches=stretches), raising=False)
+    (tmp_path / "islands.toml").write_text(OVER_SATELLITES)
+    return Subject.of(str(tmp_path / "islands.toml"))
+
+
+class AnyWay(FakeSky):
+    def follow(self, source: str, to: str, until_s: float) -> Any:
+        assert {source, to} == {"fiji", "samoa"}
+        assert until_s == 10.0
+        return self.stretches
+
+
+def test_paths_over_satellites_are_marked_where_they_change_and_shaded_where_there_is_none(
+    satellites: Subject,
+) -> None:
+    drawn = panels(satellites)
+    # Links over satellites come and go, and have no curves of their queues.
+    assert list(drawn) == ["sequence number", "goodput", "cwnd", "RTT"]
+    for axes in drawn.values():
+        marks = [line for line in axes.get_lines() if list(line.get_xdata()) == [5.0, 5.0]]
+        assert len(marks) == 1
+        assert (4.0, 5.0) in spans(axes)
+    assert legend(drawn["goodput"]) == ["no path", "path changes"]
+    # All flows have the same path: one area.
+    assert legend(drawn["RTT"]) == ["propagation alone"]
+    way = ways_of(satellites.run, ["web0", "download"], 10.0)
+    assert way["web0"] is way["download"]
+
+
+def test_flows_with_paths_of_their_own_have_lines_of_their_own(tmp_path: Path) -> None:
+    text = 'title = "two"\nduration = "10 s"\n'
+    for number, delay in enumerate(("50 ms", "80 ms")):
+        link = f'from = "a{number}"\nto = "b{number}"\nrate = "1 Mbit/s"\ndelay = "20 ms"\n'
+        change = f'schedule = [{{ at = "5 s", delay = "{delay}" }}]\n'
+        text += f'[links.l{number}]\n{link}{change}[flows.f{number}]\nfrom = "a{number}"\nto = "b{number}"\n'
+    (tmp_path / "two.toml").write_text(text)
+    drawn = panels(Subject.of(str(tmp_path / "two.toml")))
+    lines = [line for line in drawn["RTT"].get_lines() if line.get_linestyle() == "--"]
+    values = [sorted({round(1e3 * float(y)) for y in line.get_ydata()}) for line in lines]
+    # The way back takes 20 ms all the time.
+    assert values == [[40, 70], [40, 100]]
+    assert legend(drawn["RTT"]) == ["propagation alone"]
+    assert not drawn["RTT"].collections
+
+
+@pytest.mark.parametrize(
+    ("scenario", "picture"),
+    [("first.toml", "first.png"), ("-", "plot.png"), ("folder/", "folder.png")],
+)
+def test_run_draws_into_a_file_with_the_scenarios_name(
+    bentpipe: Bentpipe, tmp_path: Path, scenario: str, picture: str
+) -> None:
+    text = (SCENARIOS / "first.toml").read_text()
+    (tmp_path / "first.toml").write_text(text)
+    settings = ["--set", "duration=2 s"]
+    if scenario == "folder/":
+        assert bentpipe("run", "first.toml", "--out", "folder").returncode == 0
+    result = bentpipe("run", scenario, "--plot", *settings, input=text if scenario == "-" else None)
+    assert (result.returncode, result.stderr) == (0, f"Wrote {picture}\n")
+    assert "goodput" in result.stdout
+    assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_without_a_folder_is_the_one_in_the_folder(
+    bentpipe: Bentpipe, lossy: Path, tmp_path: Path
+) -> None:
+    bentpipe("run", lossy, "--plot", "--flows", "download")
+    bentpipe("run", lossy, "--plot", "--out", "result")
+    assert (tmp_path / "lossy.png").read_bytes() == (tmp_path / "result" / "plot.png").read_bytes()
+    assert bentpipe("run", lossy, "--out", "result", "--plot").stderr == ""
+
+
+def test_a_picture_that_would_replace_the_scenario_is_refused(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    (tmp_path / "odd.png").write_text((SCENARIOS / "first.toml").read_text())
+    result = bentpipe("run", "odd.png", "--plot")
+    assert result.returncode == 2
+    assert result.stderr.startswith("bentpipe: --plot: expected a file that this command does not read")
+    assert result.stderr.count("\n") == 1
