@@ -107,6 +107,32 @@ class Sky:
     def positions(self, at_s: float) -> list[tuple[float, float, float]]:
         """Give latitude and longitude in degrees and the height in km of each satellite at a time."""
 
+    @property
+    def ages_days(self) -> tuple[float, float] | None:
+        """How old the newest and the oldest element set are when the run begins; None of a shell."""
+
+    def visible(self, station: str, at_s: float) -> list[tuple[int, float, float, float]]:
+        """Give the satellites that a station may use: number, elevation and azimuth in degrees, range in km.
+
+        Raises
+        ------
+        ValueError
+            There is no such station.
+        """
+
+    def passes(
+        self, station: str, until_s: float, every_s: float
+    ) -> list[tuple[float, float, float, tuple[int, float, float, float]]]:
+        """Give when satellites rise over a station, culminate and set, in s, and where they culminate.
+
+        They are looked at every so many seconds up to a time; what is up at the start has risen then.
+
+        Raises
+        ------
+        ValueError
+            There is no such station.
+        """
+
     def follow(self, source: str, to: str, until_s: float) -> list[tuple[float, list[int], list[float]]]:
         """Give the paths from a station to another up to a time, by the scenario's rule.
 

@@ -1,6 +1,6 @@
 //! The satellites of a scenario without a run: where they are, and the paths between stations.
 
-use bentpipe_sim::{PathStretch, SkyView, scenario};
+use bentpipe_sim::{Look, Pass, PathStretch, SkyView, scenario};
 use bentpipe_units::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,6 +19,13 @@ pub(crate) struct Sky {
 
 /// From when on in seconds, over which nodes, with which delays in ms.
 type Stretch = (f64, Vec<u32>, Vec<f64>);
+
+/// The number of a satellite, its elevation and azimuth in degrees, and its range in km.
+type Seen = (u32, f64, f64, f64);
+
+fn seen(look: Look) -> Seen {
+    (look.satellite, look.elevation_deg, look.azimuth_deg, look.range_km)
+}
 
 #[pymethods]
 impl Sky {
@@ -60,6 +67,38 @@ impl Sky {
 
     fn positions(&mut self, at_s: f64) -> Vec<(f64, f64, f64)> {
         self.view.positions(Time::ZERO + Span::from_secs(at_s))
+    }
+
+    #[getter]
+    fn ages_days(&self) -> Option<(f64, f64)> {
+        self.view.ages_days().map(|[newest, oldest]| (newest, oldest))
+    }
+
+    fn visible(&mut self, station: &str, at_s: f64) -> PyResult<Vec<Seen>> {
+        let station = self.number(station)?;
+        let looks = self.view.visible(station, Time::ZERO + Span::from_secs(at_s));
+        Ok(looks.into_iter().map(seen).collect())
+    }
+
+    fn passes(
+        &mut self,
+        py: Python<'_>,
+        station: &str,
+        until_s: f64,
+        every_s: f64,
+    ) -> PyResult<Vec<(f64, f64, f64, Seen)>> {
+        let station = self.number(station)?;
+        let until = Time::ZERO + Span::from_secs(until_s);
+        let mut raised = Ok(());
+        let found = self.view.passes(station, until, Span::from_secs(every_s), || {
+            raised = py.check_signals();
+            raised.is_ok()
+        });
+        raised?;
+        let row = |Pass { times: [rise, set], highest: (at, look), .. }: Pass| {
+            (rise.as_secs(), at.as_secs(), set.as_secs(), seen(look))
+        };
+        Ok(found.into_iter().map(row).collect())
     }
 
     fn follow(&mut self, py: Python<'_>, source: &str, to: &str, until_s: f64) -> PyResult<Vec<Stretch>> {

@@ -29,7 +29,7 @@ pub use result::{
 };
 pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};
-pub use sky::{PathStretch, SkyView};
+pub use sky::{Look, Pass, PathStretch, SkyView};
 
 /// The examples of `docs/first-control.md`.
 #[cfg(doctest)]

@@ -1,13 +1,22 @@
 //! What the engine asks of satellites: which path two stations have at a time, and how long each hop takes.
 
+mod cities;
+mod elements;
+mod place;
+mod sight;
 mod view;
 mod walker;
 
+use std::sync::Arc;
+
 use bentpipe_units::{Span, Time};
 
-pub use view::{PathStretch, SkyView};
-use walker::Walker;
-pub(crate) use walker::{Shell, Station};
+pub(crate) use cities::{CITIES, city};
+pub(crate) use elements::{ElementSets, read_time};
+pub(crate) use place::Station;
+use sight::Heavens;
+pub use view::{Look, Pass, PathStretch, SkyView};
+pub(crate) use walker::Shell;
 
 /// A node of a path: the stations come first, in the scenario's order, then the satellites.
 pub(crate) type SkyNode = u32;
@@ -27,11 +36,37 @@ pub(crate) trait Sky {
     fn name(&self, node: SkyNode) -> String;
 }
 
+/// Which satellites there are, and how they move.
+#[derive(Clone, Debug)]
+pub(crate) enum Satellites {
+    /// Circular orbits by Walker's rule.
+    Shell(Shell),
+    /// Those of a file.
+    Elements(Arc<ElementSets>),
+}
+
+impl Satellites {
+    pub(crate) fn len(&self) -> u32 {
+        match self {
+            Satellites::Shell(shell) => shell.satellites,
+            Satellites::Elements(sets) => sets.len(),
+        }
+    }
+
+    /// The name of a satellite.
+    pub(crate) fn name(&self, satellite: u32) -> String {
+        match self {
+            Satellites::Shell(_) => format!("sat{satellite}"),
+            Satellites::Elements(sets) => sets.name(satellite).to_owned(),
+        }
+    }
+}
+
 /// Satellites and stations, as a scenario has them.
 #[derive(Clone, Debug)]
 pub(crate) struct SkySpec {
     /// The satellites.
-    pub(crate) shell: Shell,
+    pub(crate) satellites: Satellites,
     /// The stations with their names, in the order of the scenario's nodes.
     pub(crate) stations: Vec<(String, Station)>,
     /// Whether satellites have links to their neighbours.
@@ -43,8 +78,17 @@ pub(crate) struct SkySpec {
 }
 
 impl SkySpec {
+    /// The satellites that one has lasers to.
+    fn neighbours(&self, satellite: u32) -> impl Iterator<Item = u32> {
+        let shell = match &self.satellites {
+            Satellites::Shell(shell) if self.lasers => Some(shell),
+            _ => None,
+        };
+        shell.into_iter().flat_map(move |shell| shell.neighbours(satellite))
+    }
+
     /// The sky of a run.
     pub(crate) fn start(&self) -> Box<dyn Sky> {
-        Box::new(Walker::new(self))
+        Box::new(Heavens::new(self))
     }
 }

@@ -7,7 +7,7 @@ use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::bounded::above_zero;
 use bentpipe_units::{Rate, Span, written_as_text};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::error::{ScenarioError, expected_one_of, quoted};
@@ -16,7 +16,7 @@ use super::names;
 use super::network::{check, too_fast};
 use super::tree::{Document, Place};
 use super::written::{Choice, gateway, loss};
-use crate::sky::{Shell, SkySpec, Station};
+use crate::sky::{self, CITIES, ElementSets, Satellites, Shell, SkySpec, Station};
 
 /// A constellation by name: its first shell, whether it has lasers, the least elevation, and how often paths are chosen.
 const PRESETS: [(&str, &str, bool, f64, Option<u64>); 4] = [
@@ -64,10 +64,15 @@ impl ConstellationSpec {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ConstellationFile {
-    /// A constellation by its name: "starlink", "kuiper", "oneweb" or "iridium". Either this or `shell`.
+    /// A constellation by its name: "starlink", "kuiper", "oneweb" or "iridium". One of this, `shell` and `elements`.
     pub(crate) preset: Option<String>,
     /// A shell of circular orbits by Walker's rule: "delta:T/P/F:INCLINATION:ALTITUDE" or "star:...", in degrees and km.
     pub(crate) shell: Option<String>,
+    /// A file of element sets, TLE or OMM in JSON, relative to this one.
+    #[schemars(schema_with = "ElementsFile::described")]
+    pub(crate) elements: Option<ElementsFile>,
+    /// The time of the epoch, such as "2026-11-23T00:00:00Z"; default that of the newest element set. Beside `elements`.
+    pub(crate) epoch: Option<String>,
     /// How long after the epoch the run begins; default "0 s".
     pub(crate) start: Span,
     /// How often delays follow the satellites, and paths are looked at; default "100 ms".
@@ -78,7 +83,7 @@ pub(crate) struct ConstellationFile {
     pub(crate) reconfigure: Option<Reconfigure>,
     /// What a change of path costs.
     pub(crate) handover: PathChangeFile,
-    /// Whether satellites have links to four neighbours; default true but for oneweb.
+    /// Whether satellites have links to four neighbours; default true but for oneweb, and never beside `elements`.
     pub(crate) lasers: Option<bool>,
     /// The least elevation at which a station uses a satellite, 0 deg to 90 deg; default the preset's, or "25 deg".
     pub(crate) elevation: Option<Degrees>,
@@ -91,6 +96,23 @@ pub(crate) struct ConstellationFile {
     /// What lowers windows aboard each satellite, at all links that begin there; default nothing.
     #[serde(deserialize_with = "gateway")]
     pub(crate) gateway: Option<GatewaySpec>,
+}
+
+/// Element sets, from a file.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ElementsFile {
+    /// The file, relative to this one.
+    pub(crate) file: Option<String>,
+    /// What such a file says, in its place.
+    pub(crate) text: Option<String>,
+}
+
+impl ElementsFile {
+    fn described(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<ElementsFile>();
+        json_schema!({ "anyOf": [{ "type": "string" }, table] })
+    }
 }
 
 /// What a change of path costs.
@@ -120,10 +142,12 @@ pub(crate) struct HopFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StationFile {
+    /// A city by its name, such as "London"; default, without coordinates, the city that the station is named after.
+    pub(crate) city: Option<String>,
     /// Degrees north, from -90 to 90, such as "51.5 deg".
-    pub(crate) latitude: Degrees,
+    pub(crate) latitude: Option<Degrees>,
     /// Degrees east, from -180 to 360.
-    pub(crate) longitude: Degrees,
+    pub(crate) longitude: Option<Degrees>,
     /// Above the ellipsoid, from -1 km to 100 km; default "0 m".
     #[serde(default)]
     pub(crate) altitude: Metres,
@@ -212,8 +236,33 @@ fn stations(document: &Document) -> Result<Vec<(String, Station)>, ScenarioError
         let file: StationFile = at.read_from(node)?;
         let fail = |key: &str, message: String| at.error(&[key], message);
         names::check(name, "a station's name", None).map_err(|e| at.error(&[], e))?;
-        let latitude = within(file.latitude.0, [-90.0, 90.0], "deg").map_err(|e| fail("latitude", e))?;
-        let longitude = within(file.longitude.0, [-180.0, 360.0], "deg").map_err(|e| fail("longitude", e))?;
+        let (latitude, longitude) = match (file.latitude, file.longitude, &file.city) {
+            (Some(latitude), Some(longitude), None) => (latitude.0, longitude.0),
+            (None, None, city) => {
+                let names = CITIES.map(|(name, ..)| name);
+                let key: &[&str] = if city.is_some() { &["city"] } else { &[] };
+                let city = city.as_deref().unwrap_or(name);
+                let expected = "a latitude and a longitude, or a city";
+                sky::city(city).ok_or_else(|| at.error(key, expected_one_of(expected, city, &names)))?
+            }
+            (Some(_), Some(_), Some(_)) => {
+                return Err(fail("city", "expected none beside coordinates, found one".to_owned()));
+            }
+            (None, _, _) => {
+                return Err(fail(
+                    "latitude",
+                    "expected an angle beside the longitude, found none".to_owned(),
+                ));
+            }
+            (_, None, _) => {
+                return Err(fail(
+                    "longitude",
+                    "expected an angle beside the latitude, found none".to_owned(),
+                ));
+            }
+        };
+        let latitude = within(latitude, [-90.0, 90.0], "deg").map_err(|e| fail("latitude", e))?;
+        let longitude = within(longitude, [-180.0, 360.0], "deg").map_err(|e| fail("longitude", e))?;
         let altitude = within(file.altitude.0, [-1000.0, 100_000.0], "m").map_err(|e| fail("altitude", e))?;
         stations.push(((*name).to_owned(), Station::new(latitude, longitude, altitude / 1000.0)));
     }
@@ -249,27 +298,33 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
         found.ok_or_else(|| fail(&["preset"], expected_one_of("a constellation", name, &names)))
     });
     let preset = preset.transpose()?;
-    let text = match (preset, &file.shell) {
-        (Some((_, shell, ..)), None) => *shell,
-        (None, Some(shell)) => shell,
+    let text = match (preset, &file.shell, &file.elements) {
+        (Some((_, shell, ..)), None, None) => Some(*shell),
+        (None, Some(shell), None) => Some(shell.as_str()),
+        (None, None, Some(_)) => None,
         _ => {
-            let message = "expected either a preset or a shell, found neither or both";
+            let message = "expected one of preset, shell and elements, found none or several";
             return Err(fail(&["preset"], message.to_owned()));
         }
     };
-    let mut shell = Shell::parse(text).ok_or_else(|| {
-        let expected = "a shell of up to 20,000 satellites as delta:T/P/F:INCLINATION:ALTITUDE, or star:..., such as \"delta:1584/72/36:53:550\"";
-        fail(&["shell"], format!("expected {expected}, found {}", quoted(text)))
-    })?;
-    if let Some(("iridium", ..)) = preset {
-        // The planes that turn the same way are further apart than those at the seam (Fossa et al., 1998).
-        shell.spacing_deg = 31.6;
+    let satellites = match text {
+        Some(text) if file.epoch.is_none() => {
+            Satellites::Shell(shell(&at, text, preset.map(|(name, ..)| *name))?)
+        }
+        Some(_) => return Err(fail(&["epoch"], "expected elements beside it, found none".to_owned())),
+        None => Satellites::Elements(Arc::new(elements(&at, &file)?)),
+    };
+    let of_shell = matches!(satellites, Satellites::Shell(_));
+    if !of_shell && file.lasers == Some(true) {
+        let message =
+            "expected false beside elements, which do not say which satellites are neighbours, found true";
+        return Err(fail(&["lasers"], message.to_owned()));
     }
-    let (_, _, lasers, elevation, every) = preset.copied().unwrap_or(("", "", true, 25.0, None));
+    let (_, _, lasers, elevation, every) = preset.copied().unwrap_or(("", "", of_shell, 25.0, None));
     let elevation = file.elevation.map_or(elevation, |angle| angle.0);
     let elevation_deg = within(elevation, [0.0, 90.0], "deg").map_err(|e| fail(&["elevation"], e))?;
     let lasers = file.lasers.unwrap_or(lasers);
-    let sky = SkySpec { shell, stations: stations(document)?, lasers, elevation_deg, start: file.start };
+    let sky = SkySpec { satellites, stations: stations(document)?, lasers, elevation_deg, start: file.start };
     let reconfigure = match file.reconfigure {
         None => every.map(|seconds| Span::from_millis(1000 * seconds)),
         Some(Reconfigure::Loss) => None,
@@ -291,6 +346,36 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
         laser: direction(&at, "laser", &file.laser, Some(&uplink), file.gateway.clone())?,
         uplink,
     })))
+}
+
+/// The shell that `text` describes.
+fn shell(at: &Place<'_>, text: &str, preset: Option<&str>) -> Result<Shell, ScenarioError> {
+    let mut shell = Shell::parse(text).ok_or_else(|| {
+        let expected = "a shell of up to 20,000 satellites as delta:T/P/F:INCLINATION:ALTITUDE, or star:..., such as \"delta:1584/72/36:53:550\"";
+        at.error(&["shell"], format!("expected {expected}, found {}", quoted(text)))
+    })?;
+    if preset == Some("iridium") {
+        // The planes that turn the same way are further apart than those at the seam (Fossa et al., 1998).
+        shell.spacing_deg = 31.6;
+    }
+    Ok(shell)
+}
+
+/// The satellites of a file of element sets.
+fn elements(at: &Place<'_>, file: &ConstellationFile) -> Result<ElementSets, ScenarioError> {
+    let Some(ElementsFile { file: None, text: Some(text) }) = &file.elements else {
+        let message = "expected a file, or text in its place, found neither or both";
+        return Err(at.error(&["elements", "file"], message));
+    };
+    let epoch = file.epoch.as_deref().map(|written| {
+        sky::read_time(written).ok_or_else(|| {
+            let message =
+                format!("expected a time such as \"2026-11-23T00:00:00Z\", found {}", quoted(written));
+            at.error(&["epoch"], message)
+        })
+    });
+    let read = ElementSets::read(text, epoch.transpose()?);
+    read.map_err(|fault| at.error_within(&["elements", "text"], fault.at, fault.message))
 }
 
 /// One kind of links; what it leaves out is as `like` has it.

@@ -79,10 +79,15 @@ struct Fault {
     message: String,
 }
 
-/// Puts what the files of traces say in the place of their names; each file becomes a layer. A name in a file stands for a file
+/// Puts what the files of traces and of element sets say in the place of their names; each file becomes a layer. A name in a file stands for a file
 /// beside it, any other for one in the current folder.
 pub(crate) fn inline(document: &mut Document, files: &ReadFile<'_>) -> Result<(), ScenarioError> {
     let Document { layers, root } = document;
+    let constellation =
+        root.table_mut().and_then(|root| root.get_mut("constellation")).and_then(Node::table_mut);
+    if let Some(elements) = constellation.and_then(|table| table.get_mut("elements")) {
+        put_text(layers, elements, "constellation.elements", files)?;
+    }
     let links = root.table_mut().and_then(|root| root.get_mut("links")).and_then(Node::table_mut);
     for (name, link) in links.into_iter().flatten() {
         let Some(link) = link.table_mut() else { continue };

@@ -1,18 +1,19 @@
 //! A scenario's satellites and paths without a run: where they are, and which paths two stations have in turn.
 
-use std::f64::consts::PI;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bentpipe_units::{Span, Time};
 
-use super::Sky;
-use super::walker::{EARTH_KM, FLATTENING, Place, Walker};
+use super::place::{dot, geodetic, less};
+use super::sight::Heavens;
+use super::{Satellites, Sky};
 use crate::scenario::{ConstellationSpec, Scenario};
 
 /// Satellites in motion, as a scenario has them.
 pub struct SkyView {
     spec: Arc<ConstellationSpec>,
-    walker: Walker,
+    heavens: Heavens,
 }
 
 /// A path from a time on.
@@ -26,18 +27,42 @@ pub struct PathStretch {
     pub delays: Vec<Span>,
 }
 
+/// A satellite over a station.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Its number.
+    pub satellite: u32,
+    /// Above the horizon, in degrees.
+    pub elevation_deg: f64,
+    /// From north over east, from 0 to 360 degrees.
+    pub azimuth_deg: f64,
+    /// From the station, in km.
+    pub range_km: f64,
+}
+
+/// A satellite's time over a station.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pass {
+    /// Its number.
+    pub satellite: u32,
+    /// When it was seen first and last.
+    pub times: [Time; 2],
+    /// When it stood highest, and where.
+    pub highest: (Time, Look),
+}
+
 impl SkyView {
     /// The sky of a scenario, if it has one.
     pub fn of(scenario: &Scenario) -> Option<SkyView> {
         let spec = scenario.constellation.clone()?;
-        Some(SkyView { walker: Walker::new(&spec.sky), spec })
+        Some(SkyView { heavens: Heavens::new(&spec.sky), spec })
     }
 
     /// The stations: name, geodetic latitude and longitude in degrees.
     pub fn stations(&self) -> Vec<(String, f64, f64)> {
         let stations = self.spec.sky.stations.iter();
         let place = |(name, station): &(String, super::Station)| {
-            let (latitude, longitude, _) = geodetic(station.place());
+            let (latitude, longitude, _) = geodetic(station.place);
             (name.clone(), latitude, longitude)
         };
         stations.map(place).collect()
@@ -45,8 +70,8 @@ impl SkyView {
 
     /// The names of the satellites.
     pub fn satellites(&self) -> Vec<String> {
-        let first = self.spec.sky.stations.len() as u32;
-        (0..self.spec.sky.shell.satellites).map(|satellite| self.walker.name(first + satellite)).collect()
+        let satellites = &self.spec.sky.satellites;
+        (0..satellites.len()).map(|satellite| satellites.name(satellite)).collect()
     }
 
     /// From step to step.
@@ -61,8 +86,77 @@ impl SkyView {
 
     /// Where each satellite is at a time: geodetic latitude and longitude in degrees, and the height in km.
     pub fn positions(&mut self, at: Time) -> Vec<(f64, f64, f64)> {
-        self.walker.set(at);
-        self.walker.positions().iter().map(|place| geodetic(*place)).collect()
+        self.heavens.set(at);
+        self.heavens.positions().iter().map(|place| geodetic(*place)).collect()
+    }
+
+    /// How old the newest and the oldest element set are at the start of the run, in days; none of a shell.
+    pub fn ages_days(&self) -> Option<[f64; 2]> {
+        match &self.spec.sky.satellites {
+            Satellites::Shell(_) => None,
+            Satellites::Elements(sets) => Some(sets.ages_days(self.spec.sky.start.as_secs())),
+        }
+    }
+
+    /// The satellites that a station may use at a time.
+    pub fn visible(&mut self, station: u32, at: Time) -> Vec<Look> {
+        self.heavens.set(at);
+        (0..self.spec.sky.satellites.len()).filter_map(|satellite| self.look(station, satellite)).collect()
+    }
+
+    fn look(&self, station: u32, satellite: u32) -> Option<Look> {
+        self.heavens.hop(station, self.spec.sky.stations.len() as u32 + satellite)?;
+        let station = &self.spec.sky.stations[station as usize].1;
+        let way = less(self.heavens.positions()[satellite as usize], station.place);
+        let range_km = dot(way, way).sqrt();
+        let [x, y, z] = station.up;
+        let across = (x * x + y * y).sqrt();
+        // On a pole every way leads south, or north.
+        let (east, north) = match across > 0.0 {
+            true => ([-y / across, x / across, 0.0], [-z * x / across, -z * y / across, across]),
+            false => ([0.0, 1.0, 0.0], [-z, 0.0, 0.0]),
+        };
+        let azimuth = libm::atan2(dot(way, east), dot(way, north)).to_degrees();
+        let elevation = libm::asin((dot(way, station.up) / range_km).clamp(-1.0, 1.0));
+        Some(Look {
+            satellite,
+            elevation_deg: elevation.to_degrees(),
+            azimuth_deg: if azimuth < 0.0 { azimuth + 360.0 } else { azimuth },
+            range_km,
+        })
+    }
+
+    /// The passes over a station up to `until`, looked at every `every`, in the order in which they begin. It ends early when `go_on` says
+    /// no, which it is asked each time.
+    pub fn passes(
+        &mut self,
+        station: u32,
+        until: Time,
+        every: Span,
+        mut go_on: impl FnMut() -> bool,
+    ) -> Vec<Pass> {
+        let mut passes: Vec<Pass> = Vec::new();
+        // For each satellite that was there the last time, its pass.
+        let mut open: HashMap<u32, usize> = HashMap::new();
+        let mut at = Time::ZERO;
+        while at <= until && go_on() {
+            let mut still = HashMap::new();
+            for look in self.visible(station, at) {
+                let number = open.get(&look.satellite).copied().unwrap_or_else(|| {
+                    passes.push(Pass { satellite: look.satellite, times: [at; 2], highest: (at, look) });
+                    passes.len() - 1
+                });
+                let pass = &mut passes[number];
+                pass.times[1] = at;
+                if look.elevation_deg > pass.highest.1.elevation_deg {
+                    pass.highest = (at, look);
+                }
+                still.insert(look.satellite, number);
+            }
+            open = still;
+            at += every;
+        }
+        passes
     }
 
     /// The paths between two stations up to `until`, by the rule of the scenario: chosen at the start, every `reconfigure`, and
@@ -78,7 +172,7 @@ impl SkyView {
         // A run looks for the path of a pair from the station with the lower number.
         let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
         while at < until && go_on() {
-            self.walker.set(at);
+            self.heavens.set(at);
             let held = found.last().map_or(&[][..], |last| &last.nodes);
             let mut delay = self.delay(held);
             let choose = at >= next_choice;
@@ -86,7 +180,7 @@ impl SkyView {
                 next_choice = self.spec.reconfigure.map_or(Time::NEVER, |every| next_choice + every);
             }
             if choose || delay.is_none() {
-                let mut nodes = self.walker.path(low, high).unwrap_or_default();
+                let mut nodes = self.heavens.path(low, high).unwrap_or_default();
                 if low != ends[0] {
                     nodes.reverse();
                 }
@@ -105,27 +199,10 @@ impl SkyView {
 
     /// The delay one way of a path, if all its hops are in sight.
     fn delay(&self, nodes: &[u32]) -> Option<Span> {
-        let hop = |ends: &[u32]| self.walker.hop(ends[0], ends[1]);
+        let hop = |ends: &[u32]| self.heavens.hop(ends[0], ends[1]);
         let sum = nodes.windows(2).try_fold(Span::ZERO, |sum, ends| Some(sum + hop(ends)?));
         sum.filter(|_| !nodes.is_empty())
     }
-}
-
-/// Latitude and longitude in degrees and height in km over the ellipsoid, by Bowring's formula (Survey Review 28, 1985), which is
-/// good to a millimetre at these heights.
-fn geodetic([x, y, z]: Place) -> (f64, f64, f64) {
-    let polar = EARTH_KM * (1.0 - FLATTENING);
-    let e2 = FLATTENING * (2.0 - FLATTENING);
-    let across = (x * x + y * y).sqrt();
-    let radius = (across * across + z * z).sqrt();
-    let reduced = libm::atan2(polar * z * (1.0 + e2 / (1.0 - e2) * polar / radius), EARTH_KM * across);
-    let (sin, cos) = (libm::sin(reduced), libm::cos(reduced));
-    let latitude =
-        libm::atan2(z + e2 / (1.0 - e2) * polar * sin * sin * sin, across - e2 * EARTH_KM * cos * cos * cos);
-    let (sin, cos) = (libm::sin(latitude), libm::cos(latitude));
-    let normal = EARTH_KM / (1.0 - e2 * sin * sin).sqrt();
-    let height = across * cos + z * sin - normal * (1.0 - e2 * sin * sin);
-    (latitude * 180.0 / PI, libm::atan2(y, x) * 180.0 / PI, height)
 }
 
 #[cfg(test)]
@@ -184,6 +261,43 @@ mod tests {
         for (there, back) in found.iter().zip(&back) {
             assert_eq!(there.delays, back.delays);
             assert!(there.nodes.iter().eq(back.nodes.iter().rev()));
+        }
+    }
+
+    /// Range, elevation and azimuth by the triangle on the equator.
+    #[test]
+    fn a_satellite_to_the_east_stands_in_the_east() {
+        let text = "duration = \"60 s\"\n[constellation]\nshell = \"delta:1/1/0:0:550\"\nuplink.rate = \"1 Mbit/s\"\n\
+             [stations.a]\nlatitude = \"0 deg\"\nlongitude = \"-5 deg\"\n\
+             [stations.b]\nlatitude = \"4 deg\"\nlongitude = \"0 deg\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n";
+        let scenario = parse_str("test", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let mut view = SkyView::of(&scenario).unwrap_or_else(|| panic!("no sky"));
+        let (east, south) = (view.visible(0, at(0.0)), view.visible(1, at(0.0)));
+        let (angle, ratio) = (5.0_f64.to_radians(), 6378.137 / 6928.137);
+        let range = 6928.137 * (1.0 + ratio * ratio - 2.0 * ratio * libm::cos(angle)).sqrt();
+        let elevation = libm::atan2(libm::cos(angle) - ratio, libm::sin(angle)).to_degrees();
+        assert!((east[0].range_km - range).abs() < 1e-6 && (east[0].elevation_deg - elevation).abs() < 1e-9);
+        assert!((east[0].azimuth_deg - 90.0).abs() < 1e-9, "{}", east[0].azimuth_deg);
+        assert!((south[0].azimuth_deg - 180.0).abs() < 1e-9, "{}", south[0].azimuth_deg);
+    }
+
+    #[test]
+    fn a_pass_rises_culminates_and_sets() {
+        let mut view = sky("preset = \"starlink\"\n");
+        let every = Span::from_secs(1.0);
+        let passes = view.passes(0, at(1200.0), every, || true);
+        let whole: Vec<_> =
+            passes.iter().filter(|pass| pass.times[0] > at(0.0) && pass.times[1] < at(1200.0)).collect();
+        assert!(whole.len() > 20, "{}", whole.len());
+        for pass in whole {
+            let [rise, set] = pass.times;
+            // Seen from 25 degrees on, it flies 16.9 degrees of its orbit, 4.5 minutes, and the Earth turns with it.
+            assert!(set.since(rise) < Span::from_secs(290.0));
+            assert!(rise <= pass.highest.0 && pass.highest.0 <= set);
+            let lowest = view.visible(0, rise).into_iter().find(|look| look.satellite == pass.satellite);
+            assert!(lowest.is_some_and(|look| (25.0..25.5).contains(&look.elevation_deg)), "{lowest:?}");
+            let before = Time::ZERO + rise.since(Time::ZERO + every);
+            assert!(!view.visible(0, before).iter().any(|look| look.satellite == pass.satellite));
         }
     }
 

@@ -3,6 +3,8 @@
 use bentpipe_units::Span;
 
 use super::{Scenario, parse_str};
+use crate::scenario::ConstellationSpec;
+use crate::sky::{Satellites, Shell};
 
 const SHELL: &str = r#"duration = "60 s"
 [constellation]
@@ -22,8 +24,36 @@ from = "london"
 to = "sydney"
 "#;
 
+const SETS_WITH_LASERS: &str = concat!(
+    r#"elements = { text = "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753\n"#,
+    r#"2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667" }"#,
+    "\nlasers = true"
+);
+const SETS_OF_YESTERDAY: &str = concat!(
+    r#"elements = { text = "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753\n"#,
+    r#"2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667" }"#,
+    "\nepoch = \"yesterday\""
+);
+
 fn good(text: &str) -> Scenario {
     parse_str("s.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn shell_of(spec: &ConstellationSpec) -> Shell {
+    match spec.sky.satellites {
+        Satellites::Shell(shell) => shell,
+        Satellites::Elements(_) => panic!("element sets"),
+    }
+}
+
+#[test]
+fn a_station_may_be_a_city() {
+    let coordinates = "latitude = \"51.5 deg\"\nlongitude = \"-0.1 deg\"\n";
+    let place = |text: &str| good(text).constellation.unwrap().sky.stations[0].1;
+    let there = place(&SHELL.replace(coordinates, "latitude = \"51.51 deg\"\nlongitude = \"-0.13 deg\"\n"));
+    assert_eq!(place(&SHELL.replace(coordinates, "")), there);
+    let elsewhere = SHELL.replace("london", "office").replace(coordinates, "city = \"London\"\n");
+    assert_eq!(place(&elsewhere), there);
 }
 
 #[test]
@@ -35,7 +65,7 @@ fn what_is_left_out_is_the_presets_or_the_uplinks() {
     assert_eq!((spec.laser.rate.as_bps(), spec.laser.queue), (1_000_000_000, spec.uplink.queue));
     let shell = SHELL.replace("preset = \"starlink\"", "shell = \"delta:1584/72/36:53:550\"");
     let other = good(&shell).constellation.unwrap();
-    assert_eq!((other.sky.shell, other.reconfigure), (spec.sky.shell, None));
+    assert_eq!((shell_of(&other), other.reconfigure), (shell_of(&spec), None));
     let pipe = good(&SHELL.replace("starlink", "oneweb")).constellation.unwrap();
     assert_eq!((pipe.sky.lasers, pipe.sky.elevation_deg), (false, 55.0));
 }
@@ -58,17 +88,47 @@ fn each_wrong_value_is_told_in_one_line() {
         (
             "preset = \"starlink\"\n",
             "",
-            "s.toml:2: constellation.preset: expected either a preset or a shell, found neither or both",
+            "s.toml:2: constellation.preset: expected one of preset, shell and elements, found none or several",
         ),
         (
             "step = \"50 ms\"",
             "shell = \"delta:66/6/3:86:780\"",
-            "s.toml:3: constellation.preset: expected either a preset or a shell, found neither or both",
+            "s.toml:3: constellation.preset: expected one of preset, shell and elements, found none or several",
         ),
         (
             "preset = \"starlink\"",
             "shell = \"delta:66/7/3:86:780\"",
             "s.toml:3: constellation.shell: expected a shell of up to 20,000 satellites as delta:T/P/F:INCLINATION:ALTITUDE, or star:..., such as \"delta:1584/72/36:53:550\", found \"delta:66/7/3:86:780\"",
+        ),
+        (
+            "step = \"50 ms\"",
+            "epoch = \"2026-11-23T00:00:00Z\"",
+            "s.toml:4: constellation.epoch: expected elements beside it, found none",
+        ),
+        (
+            "preset = \"starlink\"",
+            "elements = { text = \"one\\n1 00005U\" }",
+            "s.toml:3: constellation: expected a second line of the element set, found the end",
+        ),
+        (
+            "preset = \"starlink\"",
+            SETS_WITH_LASERS,
+            "s.toml:4: constellation.lasers: expected false beside elements, which do not say which satellites are neighbours, found true",
+        ),
+        (
+            "preset = \"starlink\"",
+            SETS_OF_YESTERDAY,
+            "s.toml:4: constellation.epoch: expected a time such as \"2026-11-23T00:00:00Z\", found \"yesterday\"",
+        ),
+        (
+            "latitude = \"51.5 deg\"\n",
+            "",
+            "s.toml:7: stations.london.latitude: expected an angle beside the longitude, found none",
+        ),
+        (
+            "latitude = \"51.5 deg\"\nlongitude = \"-0.1 deg\"",
+            "city = \"Lomdon\"",
+            "s.toml:8: stations.london.city: expected a latitude and a longitude, or a city, found \"Lomdon\"; did you mean \"London\"?",
         ),
         (
             "step = \"50 ms\"",
@@ -153,7 +213,7 @@ fn each_wrong_value_is_told_in_one_line() {
         (
             "longitude = \"151.2 deg\"\n",
             "",
-            "s.toml:10: stations.sydney.longitude: expected a value, since this key has no default, found none",
+            "s.toml:10: stations.sydney.longitude: expected an angle beside the latitude, found none",
         ),
         (
             "[stations.sydney]\nlatitude = \"-33.9 deg\"\nlongitude = \"151.2 deg\"\naltitude = \"35 m\"\n",

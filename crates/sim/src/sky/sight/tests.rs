@@ -1,22 +1,31 @@
+use std::f64::consts::{PI, TAU};
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::sky::{Shell, Station};
 
 const STARLINK: &str = "delta:1584/72/36:53:550";
 
-fn sky(shell: &str, places: &[(f64, f64)], lasers: bool, elevation_deg: f64) -> Walker {
+fn sky(shell: &str, places: &[(f64, f64)], lasers: bool, elevation_deg: f64) -> Heavens {
     let stations = places.iter().enumerate().map(|(number, (latitude, longitude))| {
         (format!("s{number}"), Station::new(*latitude, *longitude, 0.0))
     });
-    let shell = Shell::parse(shell).unwrap();
-    Walker::new(&SkySpec { shell, stations: stations.collect(), lasers, elevation_deg, start: Span::ZERO })
+    let satellites = Satellites::Shell(Shell::parse(shell).unwrap());
+    Heavens::new(&SkySpec {
+        satellites,
+        stations: stations.collect(),
+        lasers,
+        elevation_deg,
+        start: Span::ZERO,
+    })
 }
 
 fn at(seconds: f64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
 }
 
-fn delay(sky: &Walker, path: &[SkyNode]) -> u64 {
+fn delay(sky: &Heavens, path: &[SkyNode]) -> u64 {
     path.windows(2).map(|ends| sky.hop(ends[0], ends[1]).unwrap().as_nanos()).sum()
 }
 
@@ -69,7 +78,7 @@ fn lasers_join_four_neighbours_both_ways() {
         let shell = Shell::parse(text).unwrap();
         for one in 0..shell.satellites {
             let beside: Vec<u32> = shell.neighbours(one).collect();
-            let plane = one / shell.per_plane();
+            let plane = one / (shell.satellites / shell.planes);
             let seam = !shell.closed && (plane == 0 || plane + 1 == shell.planes);
             assert_eq!(beside.len(), if seam { 3 } else { 4 }, "{text} {one}");
             assert!(
@@ -89,7 +98,7 @@ fn the_last_plane_is_beside_the_first() {
         let way = less(sky.positions[one as usize], sky.positions[other as usize]);
         dot(way, way).sqrt()
     };
-    let shell = sky.spec.shell;
+    let shell = Shell::parse(STARLINK).unwrap();
     let longest = |plane: u32| {
         (0..22)
             .flat_map(|place| shell.neighbours(plane * 22 + place).map(move |to| (plane * 22 + place, to)))
@@ -123,9 +132,9 @@ fn without_lasers_a_path_needs_one_satellite_that_both_see() {
 }
 
 /// Dijkstra's algorithm over all nodes, to hold the search against.
-fn shortest(sky: &Walker, from: SkyNode, to: SkyNode) -> Option<u64> {
+fn shortest(sky: &Heavens, from: SkyNode, to: SkyNode) -> Option<u64> {
     let stations = sky.spec.stations.len() as u32;
-    let nodes = stations + sky.spec.shell.satellites;
+    let nodes = stations + sky.spec.satellites.len();
     let mut best = vec![u64::MAX; nodes as usize];
     best[from as usize] = 0;
     let mut queue = BinaryHeap::from([Reverse((0, from))]);
@@ -136,7 +145,7 @@ fn shortest(sky: &Walker, from: SkyNode, to: SkyNode) -> Option<u64> {
         let next: Vec<u32> = if node < stations {
             (stations..nodes).filter(|_| node == from).collect()
         } else {
-            let lasers = sky.spec.shell.neighbours(node - stations).map(|other| other + stations);
+            let lasers = sky.spec.neighbours(node - stations).map(|other| other + stations);
             lasers.chain([to]).collect()
         };
         for next in next {

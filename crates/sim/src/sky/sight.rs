@@ -1,0 +1,155 @@
+//! What sees what: stations and satellites, satellites and their neighbours, and the path of least delay over them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use bentpipe_units::{Span, Time};
+
+use super::elements::Motion;
+use super::place::{EARTH_KM, Place, dot, less, radians};
+use super::walker::Walker;
+use super::{Satellites, Sky, SkyNode, SkySpec};
+
+/// The speed of light in vacuum.
+const LIGHT_KM_PER_S: f64 = bentpipe_path::SPEED_OF_LIGHT_M_PER_S / 1000.0;
+/// A laser passes no lower over the ground, because of the air.
+const LEAST_LASER_KM: f64 = 80.0;
+/// What rounding to nanoseconds may take off a path beside the straight line.
+const ROUNDING_NS: u64 = 128;
+
+/// What moves satellites.
+enum Orbits {
+    Shell(Walker),
+    Elements(Motion),
+}
+
+/// Satellites over stations at a time.
+pub(super) struct Heavens {
+    spec: SkySpec,
+    orbits: Orbits,
+    positions: Vec<Place>,
+    least_sin: f64,
+}
+
+impl Heavens {
+    pub(super) fn new(spec: &SkySpec) -> Heavens {
+        let orbits = match &spec.satellites {
+            Satellites::Shell(shell) => Orbits::Shell(Walker::new(shell)),
+            Satellites::Elements(sets) => Orbits::Elements(Motion::new(sets)),
+        };
+        Heavens {
+            orbits,
+            positions: vec![[0.0; 3]; spec.satellites.len() as usize],
+            least_sin: libm::sin(radians(spec.elevation_deg)),
+            spec: spec.clone(),
+        }
+    }
+
+    /// Where the satellites are.
+    pub(super) fn positions(&self) -> &[Place] {
+        &self.positions
+    }
+
+    fn satellite(&self, node: SkyNode) -> Option<(u32, Place)> {
+        let number = node.checked_sub(self.spec.stations.len() as u32)?;
+        Some((number, self.positions[number as usize]))
+    }
+
+    /// The delay from a station to what is at `there`, if it stands high enough.
+    fn access(&self, station: SkyNode, there: Place) -> Option<u64> {
+        let station = &self.spec.stations[station as usize].1;
+        let way = less(there, station.place);
+        let range = dot(way, way).sqrt();
+        (dot(way, station.up) >= self.least_sin * range).then(|| nanos(range))
+    }
+}
+
+fn nanos(km: f64) -> u64 {
+    Span::from_secs(km / LIGHT_KM_PER_S).as_nanos()
+}
+
+/// The delay of a laser, if the Earth does not stand between.
+fn laser(one: Place, other: Place) -> Option<u64> {
+    let way = less(other, one);
+    let length2 = dot(way, way);
+    let share = (-dot(one, way) / length2).clamp(0.0, 1.0);
+    let nearest = [0, 1, 2].map(|axis| one[axis] + way[axis] * share);
+    let least = EARTH_KM + LEAST_LASER_KM;
+    (dot(nearest, nearest) >= least * least).then(|| nanos(length2.sqrt()))
+}
+
+impl Sky for Heavens {
+    fn set(&mut self, at: Time) {
+        let seconds = at.as_secs() + self.spec.start.as_secs();
+        match &self.orbits {
+            Orbits::Shell(walker) => walker.place(seconds, &mut self.positions),
+            Orbits::Elements(motion) => motion.place(seconds, &mut self.positions),
+        }
+    }
+
+    /// Searches from the first station, those first from which the straight line to the other is shortest (A*).
+    fn path(&mut self, from: SkyNode, to: SkyNode) -> Option<Vec<SkyNode>> {
+        let stations = self.spec.stations.len() as u32;
+        let goal = self.spec.stations[to as usize].1.place;
+        let ahead = |place: Place| {
+            let way = less(goal, place);
+            nanos(dot(way, way).sqrt()).saturating_sub(ROUNDING_NS)
+        };
+        // For each node, its delay and the node before it.
+        let mut known: HashMap<SkyNode, (u64, SkyNode)> = HashMap::new();
+        let mut queue = BinaryHeap::new();
+        for (number, place) in (0..).zip(&self.positions) {
+            if let Some(delay) = self.access(from, *place) {
+                known.insert(stations + number, (delay, from));
+                queue.push(Reverse((delay + ahead(*place), delay, stations + number)));
+            }
+        }
+        while let Some(Reverse((_, delay, node))) = queue.pop() {
+            if known[&node].0 != delay {
+                continue;
+            }
+            let Some((number, place)) = self.satellite(node) else { break };
+            let down = self.access(to, place).map(|hop| (to, hop, 0));
+            let beside = self.spec.neighbours(number).filter_map(|other| {
+                let there = self.positions[other as usize];
+                Some((stations + other, laser(place, there)?, ahead(there)))
+            });
+            for (next, hop, ahead) in down.into_iter().chain(beside) {
+                let delay = delay + hop;
+                if known.get(&next).is_none_or(|known| delay < known.0) {
+                    known.insert(next, (delay, node));
+                    queue.push(Reverse((delay + ahead, delay, next)));
+                }
+            }
+        }
+        let mut path = vec![to];
+        let mut node = known.get(&to)?.1;
+        while node != from {
+            path.push(node);
+            node = known[&node].1;
+        }
+        path.push(from);
+        path.reverse();
+        Some(path)
+    }
+
+    fn hop(&self, from: SkyNode, to: SkyNode) -> Option<Span> {
+        let nanos = match (self.satellite(from), self.satellite(to)) {
+            (Some((_, one)), Some((_, other))) => laser(one, other),
+            (None, Some((_, place))) => self.access(from, place),
+            (Some((_, place)), None) => self.access(to, place),
+            (None, None) => None,
+        };
+        nanos.map(Span::from_nanos)
+    }
+
+    fn name(&self, node: SkyNode) -> String {
+        match self.satellite(node) {
+            Some((number, _)) => self.spec.satellites.name(number),
+            None => self.spec.stations[node as usize].0.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
