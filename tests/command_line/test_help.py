@@ -5,7 +5,7 @@ import pytest
 
 from conftest import Bentpipe
 
-COMMANDS = ["run", "list", "plot", "reproduce", "live", "sweep", "show", "fade", "trace"]
+COMMANDS = ["run", "list", "plot", "reproduce", "live", "sweep", "show", "orbit", "fade", "trace"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

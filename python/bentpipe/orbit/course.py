@@ -82,7 +82,7 @@ class Course:
             delays = stretch.delays_s if stretch.nodes else np.full(1, np.nan)
             times.append(np.asarray(stretch.start_s + self.step_s * np.arange(len(delays)), float))
             values.append(2 * delays)
-        if self.stretches:
+        if self.stretches and times[-1][-1] < self.until_s:
             times.append(np.array([self.until_s]))
             values.append(values[-1][-1:])
         return np.concatenate(times), np.concatenate(values)

@@ -159,7 +159,7 @@ impl SkyView {
         passes
     }
 
-    /// The paths between two stations up to `until`, by the rule of the scenario: chosen at the start, every `reconfigure`, and
+    /// The paths between two stations up to and with `until`, by the rule of the scenario: chosen at the start, every `reconfigure`, and
     /// when a hop is out of sight. It ends early when `go_on` says no, which it is asked at each step.
     pub fn follow(
         &mut self,
@@ -171,7 +171,7 @@ impl SkyView {
         let mut found: Vec<PathStretch> = Vec::new();
         // A run looks for the path of a pair from the station with the lower number.
         let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-        while at < until && go_on() {
+        while at <= until && go_on() {
             self.heavens.set(at);
             let held = found.last().map_or(&[][..], |last| &last.nodes);
             let mut delay = self.delay(held);
@@ -251,7 +251,7 @@ mod tests {
     fn paths_are_chosen_when_they_are_due_and_have_a_delay_at_each_step() {
         let found = sky("preset = \"starlink\"\n").follow([0, 1], at(60.0), || true);
         assert!(found.len() > 1);
-        assert_eq!(found.iter().map(|stretch| stretch.delays.len()).sum::<usize>(), 600);
+        assert_eq!(found.iter().map(|stretch| stretch.delays.len()).sum::<usize>(), 601);
         for (stretch, next) in found.iter().zip(&found[1..]) {
             let steps = stretch.delays.len() as u64;
             assert_eq!(stretch.from + Span::from_millis(100) * steps, next.from);
