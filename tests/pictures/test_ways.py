@@ -9,6 +9,7 @@ import pytest
 from bentpipe import _core
 from bentpipe.plot import Page, Subject
 from bentpipe.plot.ways import ways_of
+from bentpipe.traces import Traces
 from conftest import SCENARIOS, Bentpipe
 from fake_sky import FakeSky
 
@@ -85,11 +86,11 @@ def test_links_that_change_have_their_propagation_below_the_rtt(moving: Subject)
     before, after = (way.rtt_s[np.searchsorted(way.time_s, at, "right") - 1] for at in (0.0, 4.5))
     assert before > after
     drawn = panels(moving)
-    assert list(drawn) == ["sequence number", "goodput", "window", "RTT, RTO", "queue"]
-    area = drawn["RTT, RTO"].collections[0]
+    assert list(drawn) == ["sequence number", "goodput", "window", "RTT", "queue"]
+    area = drawn["RTT"].collections[0]
     heights = {round(float(y), 9) for y in area.get_paths()[0].vertices[:, 1]}
     assert {0.0, round(float(before), 9), round(float(after), 9)} <= heights
-    assert "propagation alone" in legend(drawn["RTT, RTO"])
+    assert legend(drawn["RTT"]) == ["propagation alone", "RTT, newest sample"]
     for axes in drawn.values():
         assert spans(axes) == [(4.0, 5.0), (8.0, 8.5)]
     assert legend(drawn["goodput"]) == ["narrowest link", "no path", "links lose 10 % or more"]
@@ -102,6 +103,20 @@ def test_goodput_is_what_was_delivered_over_time(moving: Subject) -> None:
     assert set(narrowest.get_ydata()) == {2.048e6, 1e6}
     carried = np.sum(np.asarray(goodput.get_ydata())[:-1] * np.diff(goodput.get_xdata())) / 8
     assert carried == pytest.approx(moving.run["flows"][0]["bytes_delivered"], rel=0.06)
+
+
+def test_what_was_not_recorded_has_no_panel(moving: Subject) -> None:
+    kept = tuple(trace for trace in moving.traces if trace.kind in ("cwnd", "rtt"))
+    drawn = panels(Subject("made", moving.run, Traces(kept)))
+    assert list(drawn) == ["sequence number", "window", "RTT"]
+
+
+def test_a_result_of_another_scenario_has_no_ways(moving: Subject) -> None:
+    assert ways_of({**moving.run, "scenario_toml": "[links"}, ["download"], 10.0) == {}
+    run = {key: value for key, value in moving.run.items() if key != "scenario_toml"}
+    assert ways_of(run, ["download"], 10.0) == {}  # type: ignore[arg-type]
+    more = {**moving.run, "flows": [*moving.run["flows"], {"name": "second"}]}
+    assert list(ways_of(more, ["download", "second"], 10.0)) == ["download"]  # type: ignore[arg-type]
 
 
 def test_a_run_over_links_that_stay_as_they_are_has_no_such_panel(lossy: Path) -> None:

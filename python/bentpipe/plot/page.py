@@ -153,7 +153,7 @@ def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
         return any(view.curves.has_kind(kind) for view in views for kind in kinds)
 
     panels: list[tuple[_Panel, float]] = [(sequence, 3.2)]
-    if has("cwnd") and any(view.ways for view in views):
+    if has("acked") and any(view.ways for view in views):
         panels.append((goodput, 1.6))
     if has("cwnd"):
         panels += [(window, 2.2), (round_trip, 1.6)]

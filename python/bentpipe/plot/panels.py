@@ -113,14 +113,15 @@ def window(axes: "Axes", view: View) -> Legend:
 
 
 def round_trip(axes: "Axes", view: View) -> Legend:
-    """Draw RTT samples over the propagation of the ways, and for a single flow the retransmission timeout."""
+    """Draw RTT samples over the propagation of ways that change, or a single flow's with its RTO."""
     entries = _propagation(axes, view)
     if not view.choice.alone:
         _every(axes, view, "rtt")
         return entries
     for flow in view.choice.lines:
         for name in view.curves.connections(flow.flows[0]):
-            entries |= _steps(axes, view.curves.held(name, "rto"), ORANGE, "RTO")
+            if not view.ways:
+                entries |= _steps(axes, view.curves.held(name, "rto"), ORANGE, "RTO")
             entries |= _steps(axes, view.curves.held(name, "rtt"), BLUE, "RTT, newest sample")
     return entries
 
@@ -154,7 +155,7 @@ def goodput(axes: "Axes", view: View) -> Legend:
             entries |= line
     for flow in view.choice.lines:
         names = view.curves.connections(flow.flows[0])
-        if any(view.curves.has(name, "cwnd") for name in names):
+        if any(view.curves.has(name, "acked") for name in names):
             _steps(axes, view.curves.goodput(flow.flows[0]), flow.colour, flow.label)
     return entries
 

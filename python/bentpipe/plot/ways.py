@@ -61,7 +61,7 @@ def ways_of(run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
         scenario = Scenario.from_toml(text)
         found = _over_satellites if "constellation" in tomllib.loads(text) else _over_links
         ways = found(scenario, run, flows, end_s)
-    except (InputError, ValueError):
+    except (InputError, ValueError, KeyError):
         return {}
     return {flow: way for flow, way in ways.items() if way.moves}
 
