@@ -77,6 +77,17 @@ def test_a_table_and_three_pictures(bentpipe: Bentpipe, tmp_path: Path) -> None:
     assert "bentpipe orbit" in (tmp_path / "film.html").read_text()
 
 
+def test_some_flows_as_json(bentpipe: Bentpipe) -> None:
+    result = bentpipe("orbit", SHELL, "--flows", "c*", "--until", "30 s", "--json")
+    london, sydney = json.loads(result.stdout)
+    assert (london["from"], london["to"], london["until_s"]) == ("new-york", "london", 30)
+    assert (sydney["from"], sydney["to"]) == ("london", "sydney")
+    assert london["vacuum_rtt_s"] < london["rtt_min_s"] < london["rtt_median_s"] < london["rtt_max_s"]
+    assert london["rtt_max_s"] < london["fibre_rtt_s"]
+    assert len(london["changes_s"]) == 1
+    assert london["no_path_s"] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -85,6 +96,7 @@ def test_a_table_and_three_pictures(bentpipe: Bentpipe, tmp_path: Path) -> None:
         ([SHELL, "--map", "map.png", "--at", "noon"], "'--at': expected a time such as '30 s'"),
         ([SHELL, "--film", "film.png", "--step", "-1 s"], "'--step': expected a time such as '30 s'"),
         ([SHELL, "--until", "1 ms"], "--until: expected a step, 0.1 s, or more, found 0.001 s"),
+        ([SHELL, "--flows", "web*"], "--flows: expected the name of a flow (cubic, bbr, call)"),
         ([SHELL, "--at", "2 s"], "--at needs --map FILE"),
         ([SHELL, "--plot", "a.png", "--map", "a.png"], "expected a file that nothing else is written to"),
     ],

@@ -19,7 +19,7 @@ from bentpipe.errors import InputError, Interrupted
 from bentpipe.orbit import apng, film, map_plot, rtt_plot, world
 from bentpipe.orbit.pictures import Pictures
 from bentpipe.style import picture
-from fake_sky import BLIND, COURSE, NOWHERE, SKY
+from fake_sky import BLIND, COURSE, NOWHERE, SKY, FakeSky
 
 LONDON, SYDNEY = (51.507, -0.128), (-33.869, 151.209)
 
@@ -272,6 +272,43 @@ def test_a_film_moves_its_satellites_its_path_and_its_cursor(tmp_path: Path) -> 
     # The same film again has the same bytes.
     film.draw(SKY, [COURSE], "made", tmp_path / "again.png", film.times_of(10.0, 2.0))
     assert (tmp_path / "film.png").read_bytes() == (tmp_path / "again.png").read_bytes()
+
+
+def test_the_cursor_of_a_film_goes_with_its_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shown: list[apng.Pixels] = []
+    monkeypatch.setattr(apng, "write", lambda _, frames, *__: shown.extend(map(np.array, frames)))
+    film.draw(SKY, [COURSE], "made", tmp_path / "film.png", [1.0, 2.0, 4.0, 9.0])
+    # A dark line from top to bottom of the panel below the map, somewhere else in each frame.
+    dark = np.array([np.all(frame[-110:-70].max(axis=2) < 200, axis=0) for frame in shown])
+    at = [float(np.mean(np.flatnonzero(line & ~dark.all(axis=0)))) for line in dark]
+    second = (at[3] - at[0]) / 8
+    assert second > 80
+    assert [(place - at[0]) / second for place in at] == pytest.approx([0, 1, 3, 8], abs=0.03)
+
+
+class Tilted(FakeSky):
+    """Satellites up to 86 degrees north and south."""
+
+    def positions(self, at_s: float) -> list[tuple[float, float, float]]:
+        return [(86.0 - 50 * n, -170.0 + 100 * n + at_s, 780.0) for n in range(4)]
+
+
+def test_places_of_a_page_are_exact_up_to_the_poles() -> None:
+    text = film.page(Tilted(), [], "made", [0.0, 5.0])
+    (found,) = re.findall(r'"places":"([^"]*)"', text)
+    places = np.frombuffer(base64.b64decode(found), "<i2").reshape(2, 4, 2)
+    for number, at_s in enumerate((0.0, 5.0)):
+        expected = np.array(Tilted().positions(at_s))[:, :2]
+        assert np.abs(places[number] / 32767 * (90, 180) - expected).max() < 0.003
+    assert '"latitude":90.0' in text
+
+
+def test_more_paths_than_have_colours_are_counted(figures: list[Any], tmp_path: Path) -> None:
+    map_plot.draw(SKY, [COURSE] * 11, "made", tmp_path / "map.png", 6.0)
+    assert figures[0].axes[0].get_title(loc="left") == "made (8 of 11 paths), 6 s"
+    rtt_plot.draw(SKY, [COURSE] * 11, "made", tmp_path / "rtt.png")
+    assert figures[1].get_suptitle() == "made (8 of 11 pairs)"
+    assert len(figures[1].axes) == 16
 
 
 def test_a_page_has_the_places_of_each_frame() -> None:

@@ -1,13 +1,15 @@
 """The command that follows the paths of a constellation without a run."""
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 import click
 
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
-from bentpipe.options import Command, command_line, set_option
+from bentpipe.options import Command, command_line, json_option, set_option
 from bentpipe.orbit import pictures
+from bentpipe.terminal import print_json
 
 _USUAL_S = 600.0
 
@@ -20,13 +22,29 @@ _USUAL_S = 600.0
     type=pictures.Time(),
     help="Follow the paths up to this time; the scenario's duration by default, or 10 min without one.",
 )
+@click.option(
+    "--flows",
+    "patterns",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only the stations that these flows join, as download or 'web*'; repeatable.",
+)
 @pictures.options
-def orbit(scenario: str, settings: tuple[tuple[str, str], ...], until: float | None, **wanted: Any) -> None:
+@json_option
+def orbit(
+    scenario: str,
+    settings: tuple[tuple[str, str], ...],
+    until: float | None,
+    patterns: tuple[str, ...],
+    as_json: bool,
+    **wanted: Any,
+) -> None:
     """Follow the paths between the stations that the flows of SCENARIO join, without a run.
 
     SCENARIO is a file, preset:NAME, or - for standard input, with a [constellation].
     """
     from bentpipe import _core
+    from bentpipe.flows import check_patterns
     from bentpipe.layout import mention_rest
     from bentpipe.orbit.course import Course, pairs
     from bentpipe.orbit.rtt_plot import Pair, table_of
@@ -40,14 +58,20 @@ def orbit(scenario: str, settings: tuple[tuple[str, str], ...], until: float | N
     until_s = until if until is not None else sky.duration_s or _USUAL_S
     if until_s < sky.step_s:
         raise InputError(f"--until: expected a step, {sky.step_s:g} s, or more, found {until_s:g} s")
-    flows = loaded.to_dict()["flows"].values()
-    ends = pairs([(flow["from"], flow["to"]) for flow in flows])
+    flows: dict[str, Any] = loaded.to_dict()["flows"]
+    check_patterns([(name, None) for name in flows], patterns)
+    meant = [name for name in flows if not patterns or any(fnmatchcase(name, each) for each in patterns)]
+    ends = pairs([(flows[name]["from"], flows[name]["to"]) for name in meant])
     courses = []
     with Reporter("paths") as reporter:
         for number, (source, to) in enumerate(ends):
             reporter.update(number / len(ends), f"{source} – {to}")
             courses.append(Course.of(sky, source, to, until_s))
     asked.draw(sky, courses, loaded.title, until_s, loaded.files, command_line())
-    table = table_of([Pair.of(sky, course) for course in courses])
-    mention_rest(table, len(courses))
+    found = [Pair.of(sky, course) for course in courses]
+    if as_json:
+        print_json([pair.to_dict() for pair in found])
+        return
+    table = table_of(found)
+    mention_rest(table, len(found))
     console().print(table)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bentpipe.orbit import apng
 from bentpipe.orbit.course import Course, Sky
-from bentpipe.orbit.map_plot import LAND, MOST_PAIRS, SEA, SHORE, Chart
+from bentpipe.orbit.map_plot import LAND, SEA, SHORE, Chart
 from bentpipe.orbit.rtt_plot import curve
 from bentpipe.orbit.world import EARTH_KM, land
 from bentpipe.plot.scales import label_time
@@ -60,7 +60,7 @@ def draw(
         with Reporter("film") as reporter:
             path.write_text(page(sky, courses, title, times, command, reporter), encoding="utf-8")
     else:
-        _draw(sky, courses[:MOST_PAIRS], title, path, times)
+        _draw(sky, courses, title, path, times)
 
 
 def page(
@@ -96,7 +96,7 @@ def page(
     }
     template, source = environment("film.html.j2")
     return template.render(
-        title=title,
+        title=title + chart.of_all,
         about=f"{chart.about(times[0])} The film shows {len(times)} times up to {times[-1]:g} s.",
         circle=chart.circle,
         data=json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
@@ -140,6 +140,7 @@ def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Se
         reporter = stack.enter_context(Reporter("film"))
         mpl.use("agg")
         chart = Chart(sky, courses, [sky.positions(times[0]), sky.positions(times[-1])])
+        courses = chart.courses
         width, height = chart.size_in(_WIDTH_IN)
         below = 1.05 * len(courses) + 0.35 if courses else 0.0
         figure = Figure(figsize=(width, height + below), dpi=_DPI, layout="constrained")
@@ -150,7 +151,7 @@ def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Se
         )
         world, *curves = grid[:, 0]
         chart.background(world)
-        world.set_title(plain(title))
+        world.set_title(plain(title) + chart.of_all)
         clock = world.set_title(" ", loc="right")
         cursors = []
         for axes, course, colour in zip(curves, courses, CYCLE, strict=False):

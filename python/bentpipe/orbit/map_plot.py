@@ -43,7 +43,7 @@ def draw(
                 axes.plot(*part.T, color=PURPLE, lw=1.2, ls=(0, (1, 1.5)), zorder=2.5, label=label)
             chart.name(axes, track or "", line[0])
         chart.show(sky.positions(at_s), at_s)
-        axes.set_title(f"{plain(title)}, {at_s:g} s")
+        axes.set_title(f"{plain(title)}{chart.of_all}, {at_s:g} s")
         chart.legend(axes, at_s)
 
 
@@ -99,6 +99,8 @@ class Chart:
     ) -> None:
         self._sky = sky
         self.courses = courses[:MOST_PAIRS]
+        self.of_all = f" ({MOST_PAIRS} of {len(courses)} paths)" if len(courses) > MOST_PAIRS else ""
+        """What a title says of paths that are not drawn."""
         highest = max(
             *(abs(latitude) for frame in frames for latitude, _, _ in frame),
             *(abs(latitude) for _, latitude, _ in sky.stations),

@@ -46,6 +46,22 @@ class Pair:
         ends = places[course.source], places[course.to]
         return cls(course, least_rtt_s(*ends), least_rtt_s(*ends, FIBRE_INDEX))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give its numbers, as JSON has them."""
+        least, median, most = self.course.summary() or (None, None, None)
+        return {
+            "from": self.course.source,
+            "to": self.course.to,
+            "until_s": self.course.until_s,
+            "rtt_min_s": least,
+            "rtt_median_s": median,
+            "rtt_max_s": most,
+            "changes_s": self.course.changes(),
+            "no_path_s": [list(gap) for gap in self.course.gaps()],
+            "vacuum_rtt_s": self.vacuum_s,
+            "fibre_rtt_s": self.fibre_s,
+        }
+
     @property
     def without(self) -> float:
         """The share of the time without a path."""

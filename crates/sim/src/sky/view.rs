@@ -302,6 +302,18 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_kept_while_it_holds_and_changes_when_it_breaks() {
+        let mut sky = sky("preset = \"kuiper\"\n");
+        let found = sky.follow([0, 1], at(300.0), || true);
+        assert!((2..10).contains(&found.len()), "{}", found.len());
+        assert_eq!(found.iter().map(|stretch| stretch.delays.len()).sum::<usize>(), 3001);
+        for pair in found.windows(2) {
+            sky.walker.set(pair[1].from);
+            assert_eq!(sky.delay(&pair[0].nodes), None);
+        }
+    }
+
+    #[test]
     fn a_path_that_nothing_carries_is_a_stretch_without_nodes() {
         // Bent pipes reach nobody on the other side of the Earth.
         let found = sky("preset = \"starlink\"\nlasers = false\n").follow([0, 1], at(60.0), || true);
