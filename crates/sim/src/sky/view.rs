@@ -210,6 +210,7 @@ mod tests {
     use bentpipe_units::{Span, Time};
 
     use super::SkyView;
+    use crate::sky::Sky;
     use crate::scenario::parse_str;
 
     fn sky(more: &str) -> SkyView {
@@ -308,7 +309,7 @@ mod tests {
         assert!((2..10).contains(&found.len()), "{}", found.len());
         assert_eq!(found.iter().map(|stretch| stretch.delays.len()).sum::<usize>(), 3001);
         for pair in found.windows(2) {
-            sky.walker.set(pair[1].from);
+            sky.heavens.set(pair[1].from);
             assert_eq!(sky.delay(&pair[0].nodes), None);
         }
     }
