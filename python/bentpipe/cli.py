@@ -182,6 +182,7 @@ def run(
     from bentpipe import runner, table
     from bentpipe.flows import check_scenario
     from bentpipe.folder import PICTURE, RESULT, SERIES
+    from bentpipe.orbit.age import warning_of
     from bentpipe.output import Staging
     from bentpipe.provenance import Recorded
     from bentpipe.scenario import Scenario
@@ -206,6 +207,8 @@ def run(
             seed = recorded.settings["seed"]
     Subjects.of(loaded, series)
     check_scenario(loaded, flows)
+    if old := warning_of(loaded):
+        click.echo(f"bentpipe: {old}", err=True)
     with Staging([*loaded.files, *controls]) as staging:
         folder = staging.result_folder(out, "--out") if out else None
         picture = _picture_of(scenario) if draw and out is None else None

@@ -1,13 +1,14 @@
 """The command that follows the paths of a constellation without a run."""
 
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import click
 
 from bentpipe.completion import scenarios
 from bentpipe.errors import InputError
-from bentpipe.options import Command, command_line, json_option, set_option
+from bentpipe.options import Command, File, command_line, json_option, set_option
 from bentpipe.orbit import pictures
 from bentpipe.terminal import print_json
 
@@ -29,6 +30,15 @@ _USUAL_S = 600.0
     multiple=True,
     help="Only the stations that these flows join, as download or 'web*'; repeatable.",
 )
+@click.option(
+    "--station", metavar="NAME", help="Tell the passes over this station instead: rise, culmination and set."
+)
+@click.option(
+    "--trace",
+    type=File(),
+    metavar="FILE",
+    help="Write the delay of the one path as a CSV that a link's trace = reads.",
+)
 @pictures.options
 @json_option
 def orbit(
@@ -36,6 +46,8 @@ def orbit(
     settings: tuple[tuple[str, str], ...],
     until: float | None,
     patterns: tuple[str, ...],
+    station: str | None,
+    trace: Path | None,
     as_json: bool,
     **wanted: Any,
 ) -> None:
@@ -46,8 +58,13 @@ def orbit(
     from bentpipe import _core
     from bentpipe.flows import check_patterns
     from bentpipe.layout import mention_rest
+    from bentpipe.orbit.age import told
     from bentpipe.orbit.course import Course, pairs
+    from bentpipe.orbit.passes import passes
+    from bentpipe.orbit.passes import table_of as table_of_passes
     from bentpipe.orbit.rtt_plot import Pair, table_of
+    from bentpipe.orbit.trace import trace_of
+    from bentpipe.output import Staging
     from bentpipe.progress import Reporter
     from bentpipe.scenario import Scenario
     from bentpipe.table import console
@@ -58,16 +75,35 @@ def orbit(
     until_s = until if until is not None else sky.duration_s or _USUAL_S
     if until_s < sky.step_s:
         raise InputError(f"--until: expected a step, {sky.step_s:g} s, or more, found {until_s:g} s")
+    if station is not None:
+        if asked.files or trace or patterns:
+            raise InputError("--station: expected neither --flows nor a file beside it, found one")
+        names = [name for name, _, _ in sky.stations]
+        if station not in names:
+            raise InputError(f"--station: expected a station ({', '.join(names[:10])}), found {station!r}")
+        seen = passes(sky, station, until_s)
+        if as_json:
+            print_json([each.to_dict() for each in seen])
+            return
+        console().print(table_of_passes(seen, station))
+        _tell(told(sky))
+        return
     flows: dict[str, Any] = loaded.to_dict()["flows"]
     check_patterns([(name, None) for name in flows], patterns)
     meant = [name for name in flows if not patterns or any(fnmatchcase(name, each) for each in patterns)]
     ends = pairs([(flows[name]["from"], flows[name]["to"]) for name in meant])
+    if trace is not None and len(ends) != 1:
+        raise InputError(f"--trace: expected one path, as --flows chooses it, found {len(ends)}")
     courses = []
     with Reporter("paths") as reporter:
         for number, (source, to) in enumerate(ends):
             reporter.update(number / len(ends), f"{source} – {to}")
             courses.append(Course.of(sky, source, to, until_s))
     asked.draw(sky, courses, loaded.title, until_s, loaded.files, command_line())
+    if trace is not None:
+        with Staging(loaded.files) as staging:
+            staging.file(trace, "--trace").write_text(trace_of(courses[0], command_line()), encoding="utf-8")
+        click.echo(f"Wrote {trace}", err=True)
     found = [Pair.of(sky, course) for course in courses]
     if as_json:
         print_json([pair.to_dict() for pair in found])
@@ -75,3 +111,9 @@ def orbit(
     table = table_of(found)
     mention_rest(table, len(found))
     console().print(table)
+    _tell(told(sky))
+
+
+def _tell(line: str | None) -> None:
+    if line is not None:
+        click.echo(line)

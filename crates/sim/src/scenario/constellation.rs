@@ -375,7 +375,7 @@ fn elements(at: &Place<'_>, file: &ConstellationFile) -> Result<ElementSets, Sce
         })
     });
     let read = ElementSets::read(text, epoch.transpose()?);
-    read.map_err(|fault| at.error_within(&["elements", "text"], fault.at, fault.message))
+    read.map_err(|fault| at.below(&["elements"]).error_within(&["text"], fault.at, fault.message))
 }
 
 /// One kind of links; what it leaves out is as `like` has it.

@@ -108,7 +108,7 @@ fn each_wrong_value_is_told_in_one_line() {
         (
             "preset = \"starlink\"",
             "elements = { text = \"one\\n1 00005U\" }",
-            "s.toml:3: constellation: expected a second line of the element set, found the end",
+            "s.toml:3: constellation.elements: expected a second line of the element set, found the end",
         ),
         (
             "preset = \"starlink\"",

@@ -1,0 +1,43 @@
+"""How old element sets are."""
+
+from typing import Protocol
+
+from bentpipe import _core
+from bentpipe.scenario import Scenario
+
+OLD_DAYS = 14.0
+"""From then on a satellite is tens of km from where its element set has it."""
+
+
+class Aged(Protocol):
+    """What is asked of satellites in motion: `bentpipe._core.Sky`."""
+
+    @property
+    def ages_days(self) -> tuple[float, float] | None:
+        """The ages of the newest and the oldest set."""
+
+
+def told(sky: Aged) -> str | None:
+    """Say how old the sets are when the run begins; nothing of a shell."""
+    ages = sky.ages_days
+    if ages is None:
+        return None
+    newest, oldest = ages
+    if oldest - newest < 0.1:
+        return f"The element sets are {oldest:.1f} days old when it begins."
+    return f"The element sets are {newest:.1f} to {oldest:.1f} days old when it begins."
+
+
+def warning_of(scenario: Scenario) -> str | None:
+    """Say of a scenario what `warning` says; nothing without element sets."""
+    if "elements" not in scenario.to_dict().get("constellation", {}):
+        return None
+    return warning(_core.Sky(scenario.toml()))
+
+
+def warning(sky: Aged) -> str | None:
+    """Say it if one is too old, or from as long after."""
+    ages = sky.ages_days
+    if ages is None or max(map(abs, ages)) <= OLD_DAYS:
+        return None
+    return f"{told(sky)} After {OLD_DAYS:g} days satellites are tens of km from where they are said to be."
