@@ -210,8 +210,8 @@ mod tests {
     use bentpipe_units::{Span, Time};
 
     use super::SkyView;
-    use crate::sky::Sky;
     use crate::scenario::parse_str;
+    use crate::sky::Sky;
 
     fn sky(more: &str) -> SkyView {
         let text = format!(
