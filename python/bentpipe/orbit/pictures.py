@@ -18,6 +18,8 @@ _UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(\w*)")
 
 _MOST_FRAMES = 10_000
+_MOST_PLACES = 10_000_000
+"""Of all satellites in all frames: a page has four bytes for each."""
 
 
 class Time(click.ParamType[float]):
@@ -126,10 +128,9 @@ class Pictures:
 
         if self.at is not None and self.at > until_s:
             raise InputError(f"--at: expected a time up to the end, {until_s:g} s, found {self.at:g} s")
-        if self.step is not None and until_s / self.step > _MOST_FRAMES:
-            raise InputError(
-                f"--step: expected {_MOST_FRAMES:,} frames at most, found {until_s / self.step:,.0f}"
-            )
+        most = min(_MOST_FRAMES, _MOST_PLACES // len(sky.satellites))
+        if self.step is not None and until_s / self.step > most:
+            raise InputError(f"--step: expected {most:,} frames at most, found {until_s / self.step:,.0f}")
         with Staging(reads) as staging:
             if self.plot is not None:
                 rtt_plot.draw(sky, courses, title, staging.file(self.plot, "--plot"), command)

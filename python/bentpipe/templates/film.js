@@ -155,7 +155,8 @@ function drawWorld() {
     }
   }
   const ends = new Set(film.paths.flatMap((path) => [path.stretches[0]?.[1][0], path.stretches[0]?.[1].at(-1)]));
-  pen.font = "600 12px system-ui, sans-serif";
+  const letters = Math.max(8, Math.min(12, width / 60));
+  pen.font = `600 ${letters}px system-ui, sans-serif`;
   film.stations.forEach(([name, latitude, longitude], number) => {
     pen.fillStyle = INK;
     pen.strokeStyle = "white";
@@ -167,8 +168,9 @@ function drawWorld() {
     const aside = longitude < 120 ? 8 : -8;
     pen.lineWidth = 3;
     pen.lineJoin = "round";
-    pen.strokeText(name, x(longitude) + aside, y(latitude) - 6);
-    pen.fillText(name, x(longitude) + aside, y(latitude) - 6);
+    const line = y(latitude) < 2 * letters ? y(latitude) + letters + 2 : y(latitude) - 6;
+    pen.strokeText(name, x(longitude) + aside, line);
+    pen.fillText(name, x(longitude) + aside, line);
   });
 }
 
