@@ -229,7 +229,7 @@ def test_a_track_is_one_revolution() -> None:
     # At 550 km a revolution takes 95.5 minutes, in which this one goes 5735 degrees east.
     assert line[0].tolist() == [-168.0, 0.0]
     assert math.remainder(line[-1][0] - line[0][0] - 5735.0, 360.0) == pytest.approx(0, abs=5)
-    with pytest.raises(InputError, match="--track: expected a satellite from sat0 to sat3, found 'sat9'"):
+    with pytest.raises(InputError, match="--track: expected a satellite, from sat0 to sat3, found 'sat9'"):
         map_plot.ground_track(SKY, "sat9", 0.0)
 
 
@@ -303,6 +303,27 @@ def test_places_of_a_page_are_exact_up_to_the_poles() -> None:
     assert '"latitude":90.0' in text
 
 
+class Falling(FakeSky):
+    """One of the satellites has come down."""
+
+    def positions(self, at_s: float) -> list[tuple[float, float, float]]:
+        *rest, _ = super().positions(at_s)
+        return [*rest, (math.nan, math.nan, math.nan)]
+
+
+def test_a_satellite_that_has_come_down_is_nowhere(figures: list[Any], tmp_path: Path) -> None:
+    map_plot.draw(Falling(), [COURSE], "made", tmp_path / "map.png", 6.0)
+    dots = figures[0].axes[0].get_lines()[0]
+    assert np.isfinite(dots.get_xdata()).tolist() == [True, True, True, False]
+    with pytest.raises(InputError, match="--track: expected a satellite that flies, found sat3"):
+        map_plot.ground_track(Falling(), "sat3", 0.0)
+    text = film.page(Falling(), [COURSE], "made", [0.0, 5.0])
+    (found,) = re.findall(r'"places":"([^"]*)"', text)
+    places = np.frombuffer(base64.b64decode(found), "<i2").reshape(2, 4, 2)
+    assert (places[:, 3] == -32768).all()
+    assert (places[:, :3] > -32768).all()
+
+
 def test_more_paths_than_have_colours_are_counted(figures: list[Any], tmp_path: Path) -> None:
     map_plot.draw(SKY, [COURSE] * 11, "made", tmp_path / "map.png", 6.0)
     assert figures[0].axes[0].get_title(loc="left") == "made (8 of 11 paths), 6 s"
@@ -362,7 +383,7 @@ def test_what_cannot_be_drawn_is_one_line(given: dict[str, Any], message: str) -
         ({"world": "map.png", "at": 11.0}, "--at: expected a time up to the end, 10 s, found 11 s"),
         (
             {"world": "map.png", "track": "moon"},
-            "--track: expected a satellite from sat0 to sat3, found 'moon'",
+            "--track: expected a satellite, from sat0 to sat3, found 'moon'",
         ),
         ({"film": "film.html", "step": 1e-4}, "--step: expected 10,000 frames at most, found 100,000"),
     ],

@@ -31,6 +31,7 @@ _FRAME_MS = (40, 250)
 _WIDTH_IN, _DPI = 10.5, 100
 _CURVE_POINTS = 4000
 _POSITIONS = 32767
+_NOWHERE = -32768
 
 
 def usual_step_s(until_s: float) -> float:
@@ -77,7 +78,8 @@ def page(
     for number, at_s in enumerate(times):
         positions = sky.positions(at_s)
         degrees = np.array(positions)[:, :2]
-        places[number] = np.rint(degrees / (90.0, 180.0) * _POSITIONS)
+        shares = np.rint(degrees / (90.0, 180.0) * _POSITIONS)
+        places[number] = np.where(np.isfinite(shares), shares, _NOWHERE)
         if reporter is not None:
             reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
     chart = Chart(sky, courses, [sky.positions(times[0]), positions])
@@ -87,7 +89,7 @@ def page(
         "times": [round(at_s, 6) for at_s in times],
         "places": base64.b64encode(places.tobytes()).decode(),
         # The angle at the centre of the Earth, in degrees, within which a satellite is seen.
-        "covers": [_covers_deg(height, sky.elevation_deg) for _, _, height in positions],
+        "covers": [_covers_deg(height, sky.elevation_deg) for _, _, height in sky.positions(times[0])],
         "latitude": chart.latitude,
         "frame_ms": shown_ms(len(times)),
         "paths": [_path(course, colour) for course, colour in zip(chart.courses, CYCLE, strict=False)],
@@ -106,6 +108,8 @@ def page(
 
 
 def _covers_deg(height_km: float, elevation_deg: float) -> float:
+    if math.isnan(height_km):
+        return 0.0
     least = math.radians(elevation_deg)
     return round(math.degrees(math.acos(EARTH_KM / (EARTH_KM + height_km) * math.cos(least)) - least), 3)
 

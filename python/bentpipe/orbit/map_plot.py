@@ -48,20 +48,22 @@ def draw(
 
 
 def ground_track(sky: Sky, satellite: str, at_s: float) -> Line:
-    """Give the places below a satellite from a time on, for one revolution.
+    """Give the places below a satellite from a time on, for a revolution of a circular orbit at its height.
 
     Raises
     ------
     InputError
-        There is no such satellite.
+        There is no such satellite, or it has come down.
     """
     if satellite not in sky.satellites:
         last = sky.satellites[-1]
         raise InputError(
-            f"--track: expected a satellite from {sky.satellites[0]} to {last}, found {satellite!r}"
+            f"--track: expected a satellite, from {sky.satellites[0]} to {last}, found {satellite!r}"
         )
     number = sky.satellites.index(satellite)
     height_km = sky.positions(at_s)[number][2]
+    if math.isnan(height_km):
+        raise InputError(f"--track: expected a satellite that flies, found {satellite}, which has come down")
     period_s = 2 * math.pi * math.sqrt((EARTH_KM + height_km) ** 3 / _MU_KM3_PER_S2)
     times = at_s + np.linspace(0.0, period_s, _TRACK_POINTS)
     places = [sky.positions(float(time))[number] for time in times]
@@ -101,10 +103,10 @@ class Chart:
         self.courses = courses[:MOST_PAIRS]
         self.of_all = f" ({MOST_PAIRS} of {len(courses)} paths)" if len(courses) > MOST_PAIRS else ""
         """What a title says of paths that are not drawn."""
-        highest = max(
-            *(abs(latitude) for frame in frames for latitude, _, _ in frame),
-            *(abs(latitude) for _, latitude, _ in sky.stations),
-        )
+        latitudes = [latitude for frame in frames for latitude, _, _ in frame]
+        latitudes += [latitude for _, latitude, _ in sky.stations]
+        # One that has come down is nowhere.
+        highest = float(np.nanmax(np.abs(latitudes)))
         self.latitude = min(90.0, max(60.0, highest + 12.0))
 
     def size_in(self, width: float) -> tuple[float, float]:

@@ -135,6 +135,8 @@ function drawWorld() {
   pen.beginPath();
   for (let satellite = 0; satellite < count; satellite += 1) {
     const [latitude, longitude] = placeOf(frame, satellite);
+    // One that has come down is nowhere.
+    if (latitude < -90) continue;
     pen.rect(x(longitude) - size, y(latitude) - size, 2 * size, 2 * size);
   }
   pen.fill();
