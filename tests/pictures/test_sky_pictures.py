@@ -17,6 +17,7 @@ from PIL import Image
 
 from bentpipe.errors import InputError, Interrupted
 from bentpipe.orbit import apng, film, map_plot, rtt_plot, world
+from bentpipe.orbit.labels import beside
 from bentpipe.orbit.pictures import Pictures
 from bentpipe.style import picture
 from fake_sky import BLIND, COURSE, NOWHERE, SKY, FakeSky
@@ -309,6 +310,16 @@ class Falling(FakeSky):
     def positions(self, at_s: float) -> list[tuple[float, float, float]]:
         *rest, _ = super().positions(at_s)
         return [*rest, (math.nan, math.nan, math.nan)]
+
+
+def test_names_lie_on_no_other_name_and_no_mark() -> None:
+    # Four cities within a few points have a side each; a fifth, at the edge, has its left one.
+    places = [(0.0, 0.0), (10.0, 4.0), (4.0, -9.0), (-6.0, 2.0), (340.0, 50.0)]
+    names = ["london", "paris", "brussels", "bristol", "suva"]
+    sides = beside(names, places, places, (-350.0, 350.0))
+    assert len(set(sides[:4])) == 4
+    assert sides[4].align == "right"
+    assert beside(["rome"], places[:1], places[:1], (-350.0, 350.0))[0].align == "left"
 
 
 def test_a_satellite_that_has_come_down_is_nowhere(figures: list[Any], tmp_path: Path) -> None:

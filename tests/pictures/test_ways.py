@@ -99,6 +99,7 @@ def test_links_that_change_have_their_propagation_below_the_rtt(moving: Subject)
 def test_goodput_is_what_was_delivered_over_time(moving: Subject) -> None:
     axes = panels(moving)["goodput"]
     assert axes.get_ylabel() == "goodput (Mbit/s)\nmean of 100 ms"
+    assert axes.get_ylim()[0] == 0
     narrowest, goodput = axes.get_lines()
     assert set(narrowest.get_ydata()) == {2.048e6, 1e6}
     carried = np.sum(np.asarray(goodput.get_ydata())[:-1] * np.diff(goodput.get_xdata())) / 8
@@ -151,6 +152,7 @@ def test_paths_over_satellites_are_marked_where_they_change_and_shaded_where_the
         marks = [line for line in axes.get_lines() if list(line.get_xdata()) == [5.0, 5.0]]
         assert len(marks) == 1
         assert (4.0, 5.0) in spans(axes)
+    assert drawn["goodput"].get_ylim()[0] == 0
     assert legend(drawn["goodput"]) == ["no path", "path changes"]
     # All flows have the same path: one area.
     assert legend(drawn["RTT"]) == ["propagation alone"]

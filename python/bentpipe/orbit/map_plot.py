@@ -10,6 +10,7 @@ import numpy as np
 
 from bentpipe.errors import InputError
 from bentpipe.orbit.course import Course, Sky
+from bentpipe.orbit.labels import beside
 from bentpipe.orbit.world import EARTH_KM, Line, coverage, great_circle, land, split, split_ring
 from bentpipe.style import CYCLE, GREY, PURPLE, picture, plain
 
@@ -24,6 +25,9 @@ MOST_PAIRS = 8
 _MOST_NAMES = 24
 """With more stations, only those at the ends of a path have names."""
 
+_WORLD = 0.95
+"""Share of a figure's width that the map has."""
+
 _MU_KM3_PER_S2 = 398_600.4418
 _TRACK_POINTS = 361
 
@@ -36,12 +40,11 @@ def draw(
     line = ground_track(sky, track, at_s) if track is not None else None
     with picture(path, chart.size_in(12.0), chart.about(at_s)) as figure:
         axes = figure.subplots()
-        chart.background(axes)
+        chart.background(axes, [] if line is None else [(track or "", line[0][1], line[0][0])])
         if line is not None:
             for number, part in enumerate(split(line)):
                 label = f"{track}, one revolution" if number == 0 else None
                 axes.plot(*part.T, color=PURPLE, lw=1.2, ls=(0, (1, 1.5)), zorder=2.5, label=label)
-            chart.name(axes, track or "", line[0])
         chart.show(sky.positions(at_s), at_s)
         axes.set_title(f"{plain(title)}{chart.of_all}, {at_s:g} s")
         chart.legend(axes, at_s)
@@ -123,8 +126,11 @@ class Chart:
             f"{len(self._sky.stations)} stations at {at_s:g} s. Paths: {paths or 'none'}."
         )
 
-    def background(self, axes: "Axes") -> None:
-        """Draw land, stations and the grid, and make what moves, which `show` puts in its place."""
+    def background(self, axes: "Axes", also: Sequence[tuple[str, float, float]] = ()) -> None:
+        """Draw land, stations and the grid, and make what moves, which `show` puts in its place.
+
+        Beside the stations, what is in `also` has its name there: name, latitude and longitude.
+        """
         from matplotlib.collections import LineCollection, PolyCollection
 
         axes.set_facecolor(SEA)
@@ -154,30 +160,35 @@ class Chart:
         if self._paths:
             axes.fill([], [], color=GREY, alpha=0.25, lw=0, label=self.circle)
         ends = {name for course in self.courses for name in (course.source, course.to)}
-        for name, latitude, longitude in self._sky.stations:
-            place = (longitude, latitude)
-            style: dict[str, Any] = {"color": "#222222", "mec": "white", "mew": 0.8, "zorder": 4}
-            self._still += axes.plot(*place, "s", ms=4.5, **style)
-            if name in ends or len(self._sky.stations) <= _MOST_NAMES:
-                self.name(axes, name, place)
+        style: dict[str, Any] = {"color": "#222222", "mec": "white", "mew": 0.8, "zorder": 4}
+        for _, latitude, longitude in self._sky.stations:
+            self._still += axes.plot(longitude, latitude, "s", ms=4.5, **style)
+        all_named = len(self._sky.stations) <= _MOST_NAMES
+        named = [station for station in self._sky.stations if all_named or station[0] in ends]
+        self._name(axes, [*named, *also])
 
-    def name(self, axes: "Axes", name: str, place: Sequence[float]) -> None:
-        """Write a name beside a place, longitude and latitude, towards the middle of the map."""
+    def _name(self, axes: "Axes", named: Sequence[tuple[str, float, float]]) -> None:
+        """Write names beside their places, latitude and longitude."""
         from matplotlib.patheffects import withStroke
 
-        right = place[0] < 120
-        text = axes.annotate(
-            plain(name),
-            (place[0], place[1]),
-            xytext=(6 if right else -6, 5),
-            textcoords="offset points",
-            ha="left" if right else "right",
-            fontsize=8.5,
-            fontweight="bold",
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
-            zorder=5,
-        )
-        self._still.append(text)
+        points = _WORLD * 72 * float(axes.get_figure(root=True).get_size_inches()[0]) / 360  # type: ignore[union-attr]
+        marks = [(points * longitude, points * latitude) for _, latitude, longitude in self._sky.stations]
+        places = [(points * longitude, points * latitude) for _, latitude, longitude in named]
+        sides = beside([name for name, _, _ in named], places, marks, (-180 * points, 180 * points))
+        for (name, latitude, longitude), side in zip(named, sides, strict=True):
+            text = axes.annotate(
+                plain(name),
+                (longitude, latitude),
+                xytext=(side.x, side.y),
+                textcoords="offset points",
+                ha=side.align,
+                va="bottom",
+                fontsize=8.5,
+                fontweight="bold",
+                path_effects=[withStroke(linewidth=2.5, foreground="white")],
+                zorder=5,
+            )
+            self._still.append(text)
 
     def legend(self, axes: "Axes", at_s: float) -> None:
         """Write below the map what is what, the paths first."""

@@ -182,7 +182,7 @@ def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choic
     elif panel is rate:
         fit(row, "rate", "bit/s")
     elif panel is goodput:
-        fit(row, "goodput", "bit/s")
+        fit(row, "goodput", "bit/s", zero=True)
         scale, unit = unit_for(bin_s, "s")
         for axes in row:
             axes.set_ylabel(f"{axes.get_ylabel()}\nmean of {bin_s / scale:g} {unit}")

@@ -45,11 +45,13 @@ def label_time(axes: "Axes", start: float, end: float) -> str:
     return f"time ({unit})"
 
 
-def fit(row: Sequence["Axes"], name: str, unit: str, *, log_from: float = math.inf) -> None:
+def fit(
+    row: Sequence["Axes"], name: str, unit: str, *, log_from: float = math.inf, zero: bool = False
+) -> None:
     """Give all panels of a row the range that holds what any of them shows, and label it in fit units.
 
-    It begins at 0 if that leaves less than a quarter of it empty, and says so if it does not. It is
-    logarithmic where the highest value is more than `log_from` times the lowest.
+    It begins at 0 if that leaves less than a quarter of it empty, or with `zero` anyway, and says so if it
+    does not. It is logarithmic where the highest value is more than `log_from` times the lowest.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -69,7 +71,7 @@ def fit(row: Sequence["Axes"], name: str, unit: str, *, log_from: float = math.i
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / scale:,.6g}"))
             axes.set_ylabel(f"{name} ({shown})\nlogarithmic")
         return
-    if low <= high / 4:
+    if zero or low <= high / 4:
         bottom, top = 0.0, high * (1 + _ROOM) or 1.0
     else:
         room = (high - low) * _ROOM or high * _ROOM

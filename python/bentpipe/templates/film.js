@@ -159,20 +159,31 @@ function drawWorld() {
   const ends = new Set(film.paths.flatMap((path) => [path.stretches[0]?.[1][0], path.stretches[0]?.[1].at(-1)]));
   const letters = Math.max(8, Math.min(12, width / 60));
   pen.font = `600 ${letters}px system-ui, sans-serif`;
+  pen.textAlign = "left";
+  pen.lineJoin = "round";
+  const taken = film.stations.map(([, latitude, longitude]) => [x(longitude) - 5, y(latitude) - 5, x(longitude) + 5, y(latitude) + 5]);
+  const meet = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+  const within = (box) => box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height;
   film.stations.forEach(([name, latitude, longitude], number) => {
+    const [left, line] = [x(longitude), y(latitude)];
     pen.fillStyle = INK;
     pen.strokeStyle = "white";
     pen.lineWidth = 1;
-    pen.fillRect(x(longitude) - 3.5, y(latitude) - 3.5, 7, 7);
-    pen.strokeRect(x(longitude) - 3.5, y(latitude) - 3.5, 7, 7);
+    pen.fillRect(left - 3.5, line - 3.5, 7, 7);
+    pen.strokeRect(left - 3.5, line - 3.5, 7, 7);
     if (first > 24 && !ends.has(number)) return;
-    pen.textAlign = longitude < 120 ? "left" : "right";
-    const aside = longitude < 120 ? 8 : -8;
+    // The first side on which the name covers no mark and no name before it.
+    const long = pen.measureText(name).width;
+    const [right, middle, back] = [8, -long / 2, -8 - long];
+    const [up, down, far] = [-6, letters + 4, letters + 2];
+    const sides = [[right, up], [back, up], [right, down], [back, down], [middle, up - 3], [middle, down + 5],
+      [right, up - far], [back, up - far], [right, down + far], [back, down + far]];
+    const boxes = sides.map(([aside, below]) => [left + aside, line + below - letters, left + aside + long, line + below + 2]);
+    const box = boxes.find((each) => within(each) && !taken.some((other) => meet(each, other))) ?? boxes[0];
+    taken.push(box);
     pen.lineWidth = 3;
-    pen.lineJoin = "round";
-    const line = y(latitude) < 2 * letters ? y(latitude) + letters + 2 : y(latitude) - 6;
-    pen.strokeText(name, x(longitude) + aside, line);
-    pen.fillText(name, x(longitude) + aside, line);
+    pen.strokeText(name, box[0], box[3] - 2);
+    pen.fillText(name, box[0], box[3] - 2);
   });
 }
 
