@@ -129,6 +129,19 @@ def test_a_flow_keeps_the_control_that_its_variant_names(bentpipe: Bentpipe, tmp
     assert "flows.download.control: expected a kernel's" in refused.stderr
 
 
+def test_hosts_may_take_their_time_to_be_made(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    # So many namespaces take longer than the emulator waits between two looks at who wants to stop it.
+    links = "".join(
+        f'[links.l{number}]\nfrom = "server"\nto = "t{number}"\nrate = "6 Mbit/s"\ndelay = "10 ms"\n'
+        f'[flows.f{number}]\nfrom = "server"\nto = "t{number}"\nbytes = "50 kB"\n'
+        for number in range(24)
+    )
+    file = tmp_path / "many.toml"
+    file.write_text(f'duration = "5 s"\n{links}')
+    (variant,) = told(bentpipe, file)["variants"]
+    assert [flow["bytes_delivered"] for flow in variant["kernel"]["flows"]] == [50_000] * 24
+
+
 def test_pages_and_datagrams_are_those_of_the_simulator(bentpipe: Bentpipe, tmp_path: Path) -> None:
     file = tmp_path / "all.toml"
     file.write_text(EVERYTHING)

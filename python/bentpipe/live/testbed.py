@@ -187,13 +187,15 @@ def _on_kernels(scenario: Scenario, variant: str, stop: threading.Event, *, prog
         first: list[str] = []
 
         def look(text: str | None) -> bool:
-            if not first and text is not None:
-                first.append(text)
-                hosts.start(json.loads(text))
-                return False
-            hosts.check()
             if stop.is_set():
                 raise Interrupted("live testbed: stopped")
+            if not first:
+                # Until the first snapshot, namespaces are being made.
+                if text is not None:
+                    first.append(text)
+                    hosts.start(json.loads(text))
+                return False
+            hosts.check()
             elapsed_s = time.monotonic() - began
             if text is not None:
                 arrived = sum(host["received_bytes"] for host in json.loads(text)["report"]["hosts"])
