@@ -62,7 +62,8 @@ class Scenario:
 
     def counted_lengths(self, simulator: str) -> tuple[float, float] | None:
         """Give the two lengths at which instructions are counted."""
-        return (self.full / 10, self.full) if simulator == Bentpipe.name else self.counted.get(simulator)
+        whole = (self.full / 10, self.full) if simulator == Bentpipe.name else None
+        return self.counted.get(simulator, whole)
 
     def arguments(self, length: float) -> list[str]:
         """Give the scenario and a length as the peers take them."""
@@ -108,6 +109,8 @@ BENCHMARKS = (
     Scenario("geo-linux", "bytes", 50e6, 50e6, peers=(), of_geo=1.30),
     Scenario("geo-bbr1", "bytes", 50e6, 50e6, peers=()),
     Scenario("geo-bbr3", "bytes", 50e6, 50e6, peers=()),
+    # Satellites that move: a packet passes 13 links, and every 100 ms the delays of all change.
+    Scenario("starlink-100", "s", 200, 2, counted={"bentpipe": (2, 6)}, peers=()),
 )
 
 

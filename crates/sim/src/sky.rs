@@ -78,15 +78,6 @@ pub(crate) struct SkySpec {
 }
 
 impl SkySpec {
-    /// The satellites that one has lasers to.
-    fn neighbours(&self, satellite: u32) -> impl Iterator<Item = u32> {
-        let shell = match &self.satellites {
-            Satellites::Shell(shell) if self.lasers => Some(shell),
-            _ => None,
-        };
-        shell.into_iter().flat_map(move |shell| shell.neighbours(satellite))
-    }
-
     /// The sky of a run.
     pub(crate) fn start(&self) -> Box<dyn Sky> {
         Box::new(Heavens::new(self))

@@ -1,12 +1,12 @@
 //! What sees what: stations and satellites, satellites and their neighbours, and the path of least delay over them.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use bentpipe_units::{Span, Time};
 
 use super::elements::Motion;
-use super::place::{EARTH_KM, Place, dot, less, radians};
+use super::place::{EARTH_KM, Place, Station, dot, less, radians};
 use super::walker::Walker;
 use super::{Satellites, Sky, SkyNode, SkySpec};
 
@@ -28,7 +28,11 @@ pub(super) struct Heavens {
     spec: SkySpec,
     orbits: Orbits,
     positions: Vec<Place>,
+    /// For each satellite, those that it has lasers to; nothing without lasers.
+    neighbours: Vec<Vec<u32>>,
     least_sin: f64,
+    /// Room for a search.
+    known: Vec<(u64, SkyNode)>,
 }
 
 impl Heavens {
@@ -40,6 +44,13 @@ impl Heavens {
         Heavens {
             orbits,
             positions: vec![[0.0; 3]; spec.satellites.len() as usize],
+            neighbours: match (&spec.satellites, spec.lasers) {
+                (Satellites::Shell(shell), true) => {
+                    (0..shell.satellites).map(|satellite| shell.neighbours(satellite).collect()).collect()
+                }
+                _ => Vec::new(),
+            },
+            known: Vec::new(),
             least_sin: libm::sin(radians(spec.elevation_deg)),
             spec: spec.clone(),
         }
@@ -54,14 +65,13 @@ impl Heavens {
         let number = node.checked_sub(self.spec.stations.len() as u32)?;
         Some((number, self.positions[number as usize]))
     }
+}
 
-    /// The delay from a station to what is at `there`, if it stands high enough.
-    fn access(&self, station: SkyNode, there: Place) -> Option<u64> {
-        let station = &self.spec.stations[station as usize].1;
-        let way = less(there, station.place);
-        let range = dot(way, way).sqrt();
-        (dot(way, station.up) >= self.least_sin * range).then(|| nanos(range))
-    }
+/// The delay from a station to what is at `there`, if it stands high enough.
+fn access(station: &Station, there: Place, least_sin: f64) -> Option<u64> {
+    let way = less(there, station.place);
+    let range = dot(way, way).sqrt();
+    (dot(way, station.up) >= least_sin * range).then(|| nanos(range))
 }
 
 fn nanos(km: f64) -> u64 {
@@ -96,37 +106,44 @@ impl Sky for Heavens {
             nanos(dot(way, way).sqrt()).saturating_sub(ROUNDING_NS)
         };
         // For each node, its delay and the node before it.
-        let mut known: HashMap<SkyNode, (u64, SkyNode)> = HashMap::new();
+        let known = &mut self.known;
+        known.clear();
+        known.resize(stations as usize + self.positions.len(), (u64::MAX, from));
         let mut queue = BinaryHeap::new();
         for (number, place) in (0..).zip(&self.positions) {
-            if let Some(delay) = self.access(from, *place) {
-                known.insert(stations + number, (delay, from));
+            if let Some(delay) = access(&self.spec.stations[from as usize].1, *place, self.least_sin) {
+                known[(stations + number) as usize].0 = delay;
                 queue.push(Reverse((delay + ahead(*place), delay, stations + number)));
             }
         }
         while let Some(Reverse((_, delay, node))) = queue.pop() {
-            if known[&node].0 != delay {
+            if known[node as usize].0 != delay {
                 continue;
             }
-            let Some((number, place)) = self.satellite(node) else { break };
-            let down = self.access(to, place).map(|hop| (to, hop, 0));
-            let beside = self.spec.neighbours(number).filter_map(|other| {
-                let there = self.positions[other as usize];
+            let Some(number) = node.checked_sub(stations) else { break };
+            let place = self.positions[number as usize];
+            let down = access(&self.spec.stations[to as usize].1, place, self.least_sin);
+            let beside = self.neighbours.get(number as usize).into_iter().flatten().filter_map(|other| {
+                let there = self.positions[*other as usize];
                 Some((stations + other, laser(place, there)?, ahead(there)))
             });
-            for (next, hop, ahead) in down.into_iter().chain(beside) {
+            for (next, hop, ahead) in down.map(|hop| (to, hop, 0)).into_iter().chain(beside) {
                 let delay = delay + hop;
-                if known.get(&next).is_none_or(|known| delay < known.0) {
-                    known.insert(next, (delay, node));
+                let best = &mut known[next as usize];
+                if delay < best.0 {
+                    *best = (delay, node);
                     queue.push(Reverse((delay + ahead, delay, next)));
                 }
             }
         }
+        let (delay, mut node) = known[to as usize];
+        if delay == u64::MAX {
+            return None;
+        }
         let mut path = vec![to];
-        let mut node = known.get(&to)?.1;
         while node != from {
             path.push(node);
-            node = known[&node].1;
+            node = known[node as usize].1;
         }
         path.push(from);
         path.reverse();
@@ -136,8 +153,8 @@ impl Sky for Heavens {
     fn hop(&self, from: SkyNode, to: SkyNode) -> Option<Span> {
         let nanos = match (self.satellite(from), self.satellite(to)) {
             (Some((_, one)), Some((_, other))) => laser(one, other),
-            (None, Some((_, place))) => self.access(from, place),
-            (Some((_, place)), None) => self.access(to, place),
+            (None, Some((_, place))) => access(&self.spec.stations[from as usize].1, place, self.least_sin),
+            (Some((_, place)), None) => access(&self.spec.stations[to as usize].1, place, self.least_sin),
             (None, None) => None,
         };
         nanos.map(Span::from_nanos)

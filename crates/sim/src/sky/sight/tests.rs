@@ -145,7 +145,7 @@ fn shortest(sky: &Heavens, from: SkyNode, to: SkyNode) -> Option<u64> {
         let next: Vec<u32> = if node < stations {
             (stations..nodes).filter(|_| node == from).collect()
         } else {
-            let lasers = sky.spec.neighbours(node - stations).map(|other| other + stations);
+            let lasers = sky.neighbours[(node - stations) as usize].iter().map(|other| other + stations);
             lasers.chain([to]).collect()
         };
         for next in next {
