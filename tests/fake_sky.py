@@ -18,6 +18,7 @@ class FakeSky:
     satellites: list[str] = field(default_factory=lambda: [f"sat{n}" for n in range(4)])
     step_s: float = 1.0
     elevation_deg: float = 25.0
+    outage_s: float = 0.5
     # From fiji by the first, then nothing, then by two of them.
     stretches: Stretches = field(
         default_factory=lambda: [

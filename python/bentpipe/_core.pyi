@@ -101,6 +101,10 @@ class Sky:
         """How long the scenario runs, if it says so."""
 
     @property
+    def outage_s(self) -> float:
+        """How long nothing goes after a change of path."""
+
+    @property
     def elevation_deg(self) -> float:
         """The least elevation at which a station uses a satellite."""
 

@@ -151,13 +151,29 @@ def test_paths_over_satellites_are_marked_where_they_change_and_shaded_where_the
     for axes in drawn.values():
         marks = [line for line in axes.get_lines() if list(line.get_xdata()) == [5.0, 5.0]]
         assert len(marks) == 1
-        assert (4.0, 5.0) in spans(axes)
+        # The path that is found again has an outage first.
+        assert spans(axes) == [(4.0, 5.5)]
     assert drawn["goodput"].get_ylim()[0] == 0
     assert legend(drawn["goodput"]) == ["no path", "path changes"]
     # All flows have the same path: one area.
     assert legend(drawn["RTT"]) == ["propagation alone"]
     way = ways_of(satellites.run, ["web0", "download"], 10.0)
     assert way["web0"] is way["download"]
+
+
+@pytest.mark.parametrize("handover", ["", "constellation.handover.outage=300 ms"])
+def test_nothing_gets_through_for_as_long_as_the_run_says(handover: str) -> None:
+    # Bent pipes, so that there is not always a satellite that both see.
+    settings = ["constellation.lasers=false", "constellation.reconfigure=loss", "duration=300 s", handover]
+    settings += ["stations.new-york.latitude=52 deg", "stations.new-york.longitude=-25.5 deg"]
+    pairs = [tuple(setting.split("=", 1)) for setting in settings if setting]
+    subject = Subject.of(str(SCENARIOS / "shell.toml"), pairs)  # type: ignore[arg-type]
+    (path,) = [path for path in subject.run["paths"] if path["flow"] == "cubic"]
+    way = ways_of(subject.run, ["cubic"], 300.0)["cubic"]
+    assert len(way.changes) == path["handovers"]
+    without = sum(end - start for start, end in way.without)
+    assert without == pytest.approx(path["no_path_s"], abs=1e-6)
+    assert without > 0
 
 
 def test_flows_with_paths_of_their_own_have_lines_of_their_own(tmp_path: Path) -> None:

@@ -61,6 +61,11 @@ impl Sky {
     }
 
     #[getter]
+    fn outage_s(&self) -> f64 {
+        self.view.outage().as_secs()
+    }
+
+    #[getter]
     fn elevation_deg(&self) -> f64 {
         self.view.elevation_deg()
     }

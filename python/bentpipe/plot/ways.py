@@ -97,10 +97,23 @@ def _over_satellites(scenario: Scenario, run: Run, flows: Sequence[str], end_s: 
             continue
         if ends not in known:
             course = Course.of(sky, table["from"], table["to"], end_s)
-            changes, gaps = tuple(course.changes()), tuple(course.gaps())
-            known[ends] = Way(*course.curve(), np.empty(0), changes, gaps)
+            without = _without(course, sky.outage_s)
+            known[ends] = Way(*course.curve(), np.empty(0), tuple(course.changes()), without)
         ways[flow["name"]] = known[ends]
     return ways
+
+
+def _without(course: Course, outage_s: float) -> Spans:
+    """Give when there is no path, and the outages when one is taken that is not the first."""
+    taken = [stretch.start_s for stretch in course.stretches if stretch.nodes][1:]
+    outages = [(at_s, min(at_s + outage_s, course.until_s)) for at_s in taken]
+    found: list[tuple[float, float]] = []
+    for start, end in sorted([*course.gaps(), *outages]):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        elif start < end:
+            found.append((start, end))
+    return tuple(found)
 
 
 def _spans(inside: Sequence[bool], starts: Sequence[float], ends: Sequence[float]) -> Spans:

@@ -79,6 +79,11 @@ impl SkyView {
         self.spec.step
     }
 
+    /// How long nothing goes after a change of path.
+    pub fn outage(&self) -> Span {
+        self.spec.outage
+    }
+
     /// The least elevation at which a station uses a satellite, in degrees.
     pub fn elevation_deg(&self) -> f64 {
         self.spec.sky.elevation_deg
