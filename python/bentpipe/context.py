@@ -132,13 +132,19 @@ class Context:
             pool.shutdown(cancel_futures=True)
 
     def trace(
-        self, scenario: str, settings: Settings | None = None, *, seed: int | None = None, title: str
+        self,
+        scenario: str,
+        settings: Settings | None = None,
+        *,
+        seed: int | None = None,
+        title: str,
+        series: Sequence[str] = (),
     ) -> Subject:
-        """Run a scenario with its time series, ready for the panels of `bentpipe.plot`."""
+        """Run a scenario with its time series, or some, ready for the panels of `bentpipe.plot`."""
         self.asked.add(_asked(scenario, settings or {}, seed))
         outcome = runner.execute(
             self._load(scenario, settings or {}),
-            runner.Plan(seed=seed, traces=True, series_limit=None, threads=1),
+            runner.Plan(seed=seed, traces=True, series=series, series_limit=None, threads=1),
         )
         return Subject(title, outcome.run, outcome.series)
 

@@ -12,6 +12,7 @@ from bentpipe.papers.common import link, plain
 from bentpipe.papers.xfwa import (
     beyond,
     coming_and_going,
+    constellation,
     convergence,
     delta,
     handover,
@@ -156,6 +157,25 @@ def test_a_moved_flow_of_unknown_scale_is_left_alone() -> None:
     assert unknown > 2 * known
 
 
+def test_over_moving_satellites_a_hop_is_shorter_than_stated_and_the_right_one_drops_less() -> None:
+    asked = context("x")
+    assert all(9.0 < constellation.hop_ms(constellation.courses(asked, seed)) < 11.0 for seed in (1, 2))
+    cases = (constellation.STANDARD, constellation.STATED, constellation.MEAN)
+    tcp, stated, mean_hop = (constellation.flights(asked, case, runs=2) for case in cases)
+    for one, two, three in zip(tcp, stated, mean_hop, strict=True):
+        assert one.fairness() < two.fairness()
+        assert one.dropped() > 1.2 * two.dropped() > 2.4 * three.dropped()
+        assert one.lowered() == 0.0 < three.lowered()
+
+
+def test_drops_are_put_down_to_a_change_that_is_less_than_five_seconds_old() -> None:
+    drops = np.array([1.0, 7.05, 20.05, 24.95, 25.05])
+    after, otherwise = constellation.rates(drops, np.array([20.0]))
+    assert after == pytest.approx(2 / 5.0)
+    assert otherwise == pytest.approx(2 / (constellation.END_S - 10.0))
+    assert constellation.rates(drops, np.empty(0))[0] == 0.0
+
+
 def test_the_index_settles_when_it_stays_high() -> None:
     times = np.arange(1.0, 10.05, 0.1)
     index = np.where(times < 7.0, 0.5, 1.0)
@@ -183,3 +203,11 @@ def test_the_scenario_files_run_by_themselves(bentpipe: Bentpipe, name: str) -> 
     run = json.loads(result.stdout)
     assert run["duration_s"] == 20.0
     assert all(flow["error"] is None for flow in run["flows"])
+
+
+def test_the_constellation_runs_by_itself(bentpipe: Bentpipe) -> None:
+    result = bentpipe("run", PAPER.folder / constellation.CONSTELLATION, "--json")
+    assert result.returncode == 0, result.stderr
+    run = json.loads(result.stdout)
+    assert run["duration_s"] == constellation.END_S
+    assert len(run["flows"]) == 2 * len(constellation.CITIES)

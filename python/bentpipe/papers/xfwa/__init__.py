@@ -5,6 +5,7 @@ from bentpipe.reproduction import Item
 from . import (
     beyond,
     coming_and_going,
+    constellation,
     convergence,
     delta,
     equation,
@@ -109,4 +110,10 @@ ITEMS = (
         "schemes", "XFWA beside EWA, WINTRAC, RED, REM and ECN", texts.SCHEMES, schemes.measure, schemes.draw
     ),
     Item.beyond("handover", "a handover", texts.HANDOVER, handover.measure, handover.draw),
+    Item.beyond(
+        "constellation",
+        "satellites that move",
+        texts.CONSTELLATION,
+        constellation.measure,
+    ),
 )
