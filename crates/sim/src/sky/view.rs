@@ -255,15 +255,15 @@ mod tests {
 
     #[test]
     fn paths_are_chosen_when_they_are_due_and_have_a_delay_at_each_step() {
-        let found = sky("preset = \"starlink\"\n").follow([0, 1], at(60.0), || true);
+        let found = sky("preset = \"starlink\"\n").follow([0, 1], at(120.0), || true);
         assert!(found.len() > 1);
-        assert_eq!(found.iter().map(|stretch| stretch.delays.len()).sum::<usize>(), 601);
+        assert_eq!(found.iter().map(|stretch| stretch.delays.len()).sum::<usize>(), 1201);
         for (stretch, next) in found.iter().zip(&found[1..]) {
             let steps = stretch.delays.len() as u64;
             assert_eq!(stretch.from + Span::from_millis(100) * steps, next.from);
             assert_ne!(stretch.nodes, next.nodes);
         }
-        let back = sky("preset = \"starlink\"\n").follow([1, 0], at(60.0), || true);
+        let back = sky("preset = \"starlink\"\n").follow([1, 0], at(120.0), || true);
         for (there, back) in found.iter().zip(&back) {
             assert_eq!(there.delays, back.delays);
             assert!(there.nodes.iter().eq(back.nodes.iter().rev()));

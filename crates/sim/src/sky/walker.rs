@@ -54,20 +54,24 @@ impl Shell {
         self.satellites / self.planes
     }
 
-    /// The satellites that one has lasers to: before and behind it in its plane, and those of its number in the planes beside.
+    /// How many whole places the phasing puts a plane ahead of the first one.
+    fn places_ahead(&self, plane: u32) -> u32 {
+        // Both are below 20,000.
+        plane * self.phasing / self.planes
+    }
+
+    /// The satellites that one has lasers to: before and behind it in its plane, and those in the planes beside that are as far along.
+    ///
+    /// Less than one place ahead or behind, that is: were they those of one number, then half a place from plane to plane would add
+    /// up, and a path around the Earth would climb.
     pub(super) fn neighbours(&self, satellite: u32) -> impl Iterator<Item = u32> {
         let (n, planes) = (self.per_plane(), self.planes);
         let (plane, place) = (satellite / n, satellite % n);
-        // All around, the phasing adds up to so many places.
-        let shift = self.phasing % n;
-        let ahead = match plane + 1 < planes {
-            true => Some((plane + 1, place)),
-            false => (self.closed && planes > 2).then_some((0, (place + shift) % n)),
-        };
-        let behind = match plane > 0 {
-            true => Some((plane - 1, place)),
-            false => (self.closed && planes > 2).then_some((planes - 1, (place + n - shift) % n)),
-        };
+        let level = place + self.places_ahead(plane);
+        let on_level = |beside: u32| (beside, (level + planes * n - self.places_ahead(beside)) % n);
+        let around = self.closed && planes > 2;
+        let ahead = (plane + 1 < planes || around).then(|| on_level((plane + 1) % planes));
+        let behind = (plane > 0 || around).then(|| on_level((plane + planes - 1) % planes));
         let along = [(plane, (place + 1) % n), (plane, (place + n - 1) % n)];
         let all = along.into_iter().chain(ahead).chain(behind).map(move |(plane, place)| plane * n + place);
         all.filter(move |other| *other != satellite)

@@ -89,6 +89,23 @@ fn lasers_join_four_neighbours_both_ways() {
     }
 }
 
+/// A path that goes from plane to plane, all around, neither climbs nor falls.
+#[test]
+fn lasers_between_planes_go_less_than_a_place_ahead_or_back() {
+    for text in [STARLINK, "star:66/6/3:86.4:780", "delta:1156/34/17:51.9:630", "delta:60/6/5:53:550"] {
+        let shell = Shell::parse(text).unwrap();
+        let (t, n) = (shell.satellites, shell.satellites / shell.planes);
+        // In units of 1/T of a revolution.
+        let phase = |one: u32| (one % n * shell.planes + one / n * shell.phasing) % t;
+        for one in 0..t {
+            for other in shell.neighbours(one).filter(|other| other / n != one / n) {
+                let ahead = (phase(other) + t - phase(one)) % t;
+                assert!(ahead.min(t - ahead) < shell.planes, "{text}: {one} to {other}: {ahead}");
+            }
+        }
+    }
+}
+
 /// Neighbours of a shell are as far apart in phase across the join of the first and the last plane as elsewhere.
 #[test]
 fn the_last_plane_is_beside_the_first() {
