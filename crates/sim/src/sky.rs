@@ -71,6 +71,8 @@ pub(crate) struct SkySpec {
     pub(crate) stations: Vec<(String, Station)>,
     /// Whether satellites have links to their neighbours.
     pub(crate) lasers: bool,
+    /// Beyond which latitude there are no lasers between planes, in degrees; 90 where there is no such.
+    pub(crate) polar_deg: f64,
     /// The least elevation at which a station uses a satellite, in degrees.
     pub(crate) elevation_deg: f64,
     /// How long after the epoch the run begins.

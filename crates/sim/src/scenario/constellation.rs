@@ -85,8 +85,13 @@ pub(crate) struct ConstellationFile {
     pub(crate) handover: PathChangeFile,
     /// Whether satellites have links to four neighbours; default true but for oneweb, and never beside `elements`.
     pub(crate) lasers: Option<bool>,
+    /// The latitude, 0 deg to 90 deg, beyond which satellites have no lasers to other planes; default none. Beside a shell.
+    pub(crate) polar: Option<Degrees>,
     /// The least elevation at which a station uses a satellite, 0 deg to 90 deg; default the preset's, or "25 deg".
     pub(crate) elevation: Option<Degrees>,
+    /// The beam under a satellite in which it serves stations, as the angle from straight down to its edge, above 0 deg, up to
+    /// 90 deg; in place of `elevation` or, where both are, beside it. Beside a shell.
+    pub(crate) cone: Option<Degrees>,
     /// From a station up to a satellite.
     pub(crate) uplink: HopFile,
     /// From a satellite down to a station; what it leaves out is as `uplink` has it, but for loss.
@@ -320,11 +325,24 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
             "expected false beside elements, which do not say which satellites are neighbours, found true";
         return Err(fail(&["lasers"], message.to_owned()));
     }
-    let (_, _, lasers, elevation, every) = preset.copied().unwrap_or(("", "", of_shell, 25.0, None));
-    let elevation = file.elevation.map_or(elevation, |angle| angle.0);
+    let (_, _, lasers, least, every) = preset.copied().unwrap_or(("", "", of_shell, 25.0, None));
+    let at_edge = file.cone.map(|cone| edge_of_cone(&at, cone.0, &satellites)).transpose()?;
+    let elevation = file.elevation.map(|angle| angle.0);
+    let elevation = elevation.or(at_edge.is_some().then_some(0.0)).unwrap_or(least);
     let elevation_deg = within(elevation, [0.0, 90.0], "deg").map_err(|e| fail(&["elevation"], e))?;
     let lasers = file.lasers.unwrap_or(lasers);
-    let sky = SkySpec { satellites, stations: stations(document)?, lasers, elevation_deg, start: file.start };
+    if file.polar.is_some() && !lasers {
+        return Err(fail(&["polar"], "expected none where there are no lasers, found one".to_owned()));
+    }
+    let polar = file.polar.map_or(90.0, |angle| angle.0);
+    let sky = SkySpec {
+        satellites,
+        stations: stations(document)?,
+        lasers,
+        polar_deg: within(polar, [0.0, 90.0], "deg").map_err(|e| fail(&["polar"], e))?,
+        elevation_deg: elevation_deg.max(at_edge.unwrap_or(0.0)),
+        start: file.start,
+    };
     let reconfigure = match file.reconfigure {
         None => every.map(|seconds| Span::from_millis(1000 * seconds)),
         Some(Reconfigure::Loss) => None,
@@ -346,6 +364,19 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
         laser: direction(&at, "laser", &file.laser, Some(&uplink), file.gateway.clone())?,
         uplink,
     })))
+}
+
+/// The elevation at which stations on a sphere see a satellite from the edge of its beam, in degrees.
+fn edge_of_cone(at: &Place<'_>, cone_deg: f64, satellites: &Satellites) -> Result<f64, ScenarioError> {
+    let Satellites::Shell(shell) = satellites else {
+        let message = "expected none beside elements, whose satellites are not equally high, found one";
+        return Err(at.error(&["cone"], message));
+    };
+    if cone_deg <= 0.0 {
+        return Err(at.error(&["cone"], format!("expected above 0 deg, found {cone_deg} deg")));
+    }
+    let cone_deg = within(cone_deg, [0.0, 90.0], "deg").map_err(|message| at.error(&["cone"], message))?;
+    Ok(shell.elevation_at_edge_deg(cone_deg))
 }
 
 /// The shell that `text` describes.

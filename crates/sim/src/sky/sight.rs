@@ -31,6 +31,10 @@ pub(super) struct Heavens {
     /// For each satellite, those that it has lasers to; nothing without lasers.
     neighbours: Vec<Vec<u32>>,
     least_sin: f64,
+    /// The sine of the latitude beyond which there are no lasers between planes.
+    polar_sin: f64,
+    /// How many satellites a plane of a shell has.
+    per_plane: u32,
     /// Room for a search.
     known: Vec<(u64, SkyNode)>,
 }
@@ -52,6 +56,11 @@ impl Heavens {
             },
             known: Vec::new(),
             least_sin: libm::sin(radians(spec.elevation_deg)),
+            polar_sin: if spec.polar_deg < 90.0 { libm::sin(radians(spec.polar_deg)) } else { f64::INFINITY },
+            per_plane: match &spec.satellites {
+                Satellites::Shell(shell) => shell.per_plane(),
+                Satellites::Elements(_) => 1,
+            },
             spec: spec.clone(),
         }
     }
@@ -64,6 +73,14 @@ impl Heavens {
     fn satellite(&self, node: SkyNode) -> Option<(u32, Place)> {
         let number = node.checked_sub(self.spec.stations.len() as u32)?;
         Some((number, self.positions[number as usize]))
+    }
+
+    /// The delay from a satellite to a neighbour of it, if their laser is on.
+    fn beside(&self, one: u32, other: u32) -> Option<u64> {
+        let (here, there) = (self.positions[one as usize], self.positions[other as usize]);
+        let polar = |place: Place| place[2].abs() > self.polar_sin * dot(place, place).sqrt();
+        let on = one / self.per_plane == other / self.per_plane || !(polar(here) || polar(there));
+        on.then(|| laser(here, there)).flatten()
     }
 }
 
@@ -106,7 +123,7 @@ impl Sky for Heavens {
             nanos(dot(way, way).sqrt()).saturating_sub(ROUNDING_NS)
         };
         // For each node, its delay and the node before it.
-        let known = &mut self.known;
+        let mut known = std::mem::take(&mut self.known);
         known.clear();
         known.resize(stations as usize + self.positions.len(), (u64::MAX, from));
         let mut queue = BinaryHeap::new();
@@ -124,8 +141,7 @@ impl Sky for Heavens {
             let place = self.positions[number as usize];
             let down = access(&self.spec.stations[to as usize].1, place, self.least_sin);
             let beside = self.neighbours.get(number as usize).into_iter().flatten().filter_map(|other| {
-                let there = self.positions[*other as usize];
-                Some((stations + other, laser(place, there)?, ahead(there)))
+                Some((stations + other, self.beside(number, *other)?, ahead(self.positions[*other as usize])))
             });
             for (next, hop, ahead) in down.map(|hop| (to, hop, 0)).into_iter().chain(beside) {
                 let delay = delay + hop;
@@ -136,23 +152,20 @@ impl Sky for Heavens {
                 }
             }
         }
-        let (delay, mut node) = known[to as usize];
-        if delay == u64::MAX {
-            return None;
-        }
-        let mut path = vec![to];
-        while node != from {
-            path.push(node);
-            node = known[node as usize].1;
-        }
-        path.push(from);
-        path.reverse();
-        Some(path)
+        let reached = known[to as usize].0 != u64::MAX;
+        let path = reached.then(|| {
+            let before = |node: &SkyNode| (*node != from).then(|| known[*node as usize].1);
+            let mut path: Vec<SkyNode> = std::iter::successors(Some(to), before).collect();
+            path.reverse();
+            path
+        });
+        self.known = known;
+        path
     }
 
     fn hop(&self, from: SkyNode, to: SkyNode) -> Option<Span> {
         let nanos = match (self.satellite(from), self.satellite(to)) {
-            (Some((_, one)), Some((_, other))) => laser(one, other),
+            (Some((one, _)), Some((other, _))) => self.beside(one, other),
             (None, Some((_, place))) => access(&self.spec.stations[from as usize].1, place, self.least_sin),
             (Some((_, place)), None) => access(&self.spec.stations[to as usize].1, place, self.least_sin),
             (None, None) => None,

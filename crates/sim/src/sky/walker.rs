@@ -50,8 +50,15 @@ impl Shell {
         possible.then_some(shell)
     }
 
-    fn per_plane(&self) -> u32 {
+    pub(super) fn per_plane(&self) -> u32 {
         self.satellites / self.planes
+    }
+
+    /// The elevation, on a sphere of the equator's radius, at which a satellite is seen from the edge of a beam that reaches so
+    /// many degrees from straight down. No less than 0: a wider beam reaches past the horizon.
+    pub(crate) fn elevation_at_edge_deg(&self, cone_deg: f64) -> f64 {
+        let cosine = libm::sin(radians(cone_deg)) * (EARTH_KM + self.altitude_km) / EARTH_KM;
+        libm::acos(cosine.min(1.0)) * 360.0 / TAU
     }
 
     /// How many whole places the phasing puts a plane ahead of the first one.

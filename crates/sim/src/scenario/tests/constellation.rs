@@ -70,6 +70,20 @@ fn what_is_left_out_is_the_presets_or_the_uplinks() {
     assert_eq!((pipe.sky.lasers, pipe.sky.elevation_deg), (false, 55.0));
 }
 
+/// A cone stands in place of the preset's elevation; beside one of the scenario's own, the narrower counts.
+#[test]
+fn a_cone_limits_what_a_station_sees() {
+    let elevation = |keys: &str| {
+        let text = SHELL.replace("step = \"50 ms\"", &format!("step = \"50 ms\"\n{keys}"));
+        good(&text).constellation.unwrap().sky.elevation_deg
+    };
+    let alone = elevation("cone = \"56.55 deg\"");
+    assert!((alone - 25.0).abs() < 0.1, "{alone}");
+    assert_eq!(elevation("cone = \"80 deg\""), 0.0);
+    assert_eq!(elevation("cone = \"80 deg\"\nelevation = \"30 deg\""), 30.0);
+    assert_eq!(elevation("cone = \"56.55 deg\"\nelevation = \"20 deg\""), alone);
+}
+
 /// The scenario's own text runs again.
 #[test]
 fn the_whole_text_is_the_same_scenario() {
@@ -144,6 +158,26 @@ fn each_wrong_value_is_told_in_one_line() {
             "step = \"50 ms\"",
             "handover = { in_flight = \"keep\" }",
             "s.toml:4: constellation.handover.in_flight: expected what becomes of packets under way (deliver, lose), found \"keep\"",
+        ),
+        (
+            "step = \"50 ms\"",
+            "polar = \"91 deg\"",
+            "s.toml:4: constellation.polar: expected from 0 deg to 90 deg, found 91 deg",
+        ),
+        (
+            "step = \"50 ms\"",
+            "lasers = false\npolar = \"70 deg\"",
+            "s.toml:5: constellation.polar: expected none where there are no lasers, found one",
+        ),
+        (
+            "step = \"50 ms\"",
+            "cone = \"0 deg\"",
+            "s.toml:4: constellation.cone: expected above 0 deg, found 0 deg",
+        ),
+        (
+            "step = \"50 ms\"",
+            "cone = \"91 deg\"",
+            "s.toml:4: constellation.cone: expected from 0 deg to 90 deg, found 91 deg",
         ),
         (
             "step = \"50 ms\"",

@@ -8,17 +8,22 @@ use crate::sky::{Shell, Station};
 const STARLINK: &str = "delta:1584/72/36:53:550";
 
 fn sky(shell: &str, places: &[(f64, f64)], lasers: bool, elevation_deg: f64) -> Heavens {
+    Heavens::new(&spec(shell, places, lasers, elevation_deg))
+}
+
+fn spec(shell: &str, places: &[(f64, f64)], lasers: bool, elevation_deg: f64) -> SkySpec {
     let stations = places.iter().enumerate().map(|(number, (latitude, longitude))| {
         (format!("s{number}"), Station::new(*latitude, *longitude, 0.0))
     });
     let satellites = Satellites::Shell(Shell::parse(shell).unwrap());
-    Heavens::new(&SkySpec {
+    SkySpec {
         satellites,
         stations: stations.collect(),
         lasers,
+        polar_deg: 90.0,
         elevation_deg,
         start: Span::ZERO,
-    })
+    }
 }
 
 fn at(seconds: f64) -> Time {
@@ -124,6 +129,66 @@ fn the_last_plane_is_beside_the_first() {
     };
     let usual = longest(30);
     assert!((longest(71) - usual).abs() < 40.0, "{} {usual}", longest(71));
+}
+
+/// Over the poles planes cross, and only the lasers along them are on.
+#[test]
+fn lasers_between_planes_are_off_near_the_poles() {
+    const IRIDIUM: &str = "star:66/6/3:86.4:780";
+    let shell = Shell::parse(IRIDIUM).unwrap();
+    let mut everywhere = sky(IRIDIUM, &[], true, 8.2);
+    let mut cut = Heavens::new(&SkySpec { polar_deg: 68.0, ..spec(IRIDIUM, &[], true, 8.2) });
+    let (mut off, mut on) = (0, 0);
+    for seconds in [0.0, 100.0, 200.0, 300.0] {
+        everywhere.set(at(seconds));
+        cut.set(at(seconds));
+        for one in 0..shell.satellites {
+            for other in shell.neighbours(one) {
+                let latitude = |node: u32| {
+                    let [x, y, z] = everywhere.positions[node as usize];
+                    libm::atan2(z.abs(), (x * x + y * y).sqrt()) * 180.0 / PI
+                };
+                let polar = latitude(one).max(latitude(other)) > 68.0 && one / 11 != other / 11;
+                let expected = everywhere.hop(one, other).filter(|_| !polar);
+                assert_eq!(cut.hop(one, other), expected, "{one} {other}");
+                off += usize::from(polar);
+                on += usize::from(expected.is_some());
+            }
+        }
+    }
+    assert!(off > 100 && on > 600, "{off} {on}");
+}
+
+/// Where a path goes over the pole from plane to plane, it takes another way round without those lasers.
+#[test]
+fn a_path_goes_around_the_poles_without_their_lasers() {
+    let of = |polar_deg: f64| {
+        let ends = [(60.0, 0.0), (60.0, 80.0)];
+        Heavens::new(&SkySpec { polar_deg, ..spec("star:66/6/3:86.4:780", &ends, true, 8.2) })
+    };
+    let (mut everywhere, mut cut) = (of(90.0), of(50.0));
+    let mut longer = 0;
+    for seconds in (0..20).map(|number| at(300.0 * f64::from(number))) {
+        everywhere.set(seconds);
+        cut.set(seconds);
+        let paths = [&mut everywhere, &mut cut].map(|sky| sky.path(0, 1).map(|path| delay(sky, &path)));
+        let [Some(short), Some(long)] = paths else { panic!("{paths:?}") };
+        assert!(long >= short);
+        longer += usize::from(long > short);
+    }
+    assert!(longer > 5, "{longer}");
+}
+
+/// Starlink's beams as filed reach 44.85 degrees from straight down, where stations see the satellite at 40 degrees.
+#[test]
+fn a_cone_is_an_elevation_at_its_edge() {
+    let shell = Shell::parse(STARLINK).unwrap();
+    assert!(
+        (shell.elevation_at_edge_deg(44.85) - 40.0).abs() < 0.1,
+        "{}",
+        shell.elevation_at_edge_deg(44.85)
+    );
+    assert_eq!(shell.elevation_at_edge_deg(80.0), 0.0);
 }
 
 #[test]
