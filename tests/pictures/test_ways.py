@@ -106,6 +106,20 @@ def test_goodput_is_what_was_delivered_over_time(moving: Subject) -> None:
     assert carried == pytest.approx(moving.run["flows"][0]["bytes_delivered"], rel=0.06)
 
 
+def test_a_link_whose_rate_alone_changes_has_goodput_beside_it(tmp_path: Path) -> None:
+    text = MOVING.replace(', loss = { model = "packet", probability = 0.2 }', "").replace(
+        'delay = "150 ms", ', ""
+    )
+    rain = "".join(line for line in text.splitlines(keepends=True) if 'at = "5 s"' not in line)
+    rain = rain.replace('  { at = "8 s", outage = "500 ms" },\n', "")
+    (tmp_path / "rain.toml").write_text(rain)
+    subject = Subject.of(str(tmp_path / "rain.toml"))
+    narrowest = panels(subject)["goodput"].get_lines()[0]
+    assert set(narrowest.get_ydata()) == {2.048e6, 1e6}
+    (tmp_path / "dry.toml").write_text(rain.replace('rate = "1 Mbit/s"', 'rate = "2.048 Mbit/s"'))
+    assert "goodput" not in panels(Subject.of(str(tmp_path / "dry.toml")))
+
+
 def test_what_was_not_recorded_has_no_panel(moving: Subject) -> None:
     kept = tuple(trace for trace in moving.traces if trace.kind in ("cwnd", "rtt"))
     drawn = panels(Subject("made", moving.run, Traces(kept)))

@@ -20,6 +20,9 @@ Legend: TypeAlias = dict[str, Any]
 
 _RASTER_ABOVE = 5_000
 _RESENT = "segment resent"
+_HIDING = 200
+"""So many marks would hide the curve that they stand on."""
+
 _PROPAGATION = "propagation alone"
 _MANY = 40
 """With so many changes of paths, their marks are faint."""
@@ -93,7 +96,8 @@ def sequence(axes: "Axes", view: View) -> Legend:
             entries |= _blocks(axes, view.curves.blocks(name))
         else:
             entries |= _steps(axes, acked, flow.colour, flow.label)
-        resent |= _dots(axes, view.curves.points(name, "resent"), RED, _RESENT, size=6, marker="x")
+        again = view.curves.points(name, "resent")
+        resent |= _dots(axes, again, RED, _RESENT, size=6 if len(again[0]) < _HIDING else 2.5, marker="x")
     return entries | resent
 
 

@@ -39,7 +39,8 @@ class Way:
     def moves(self) -> bool:
         """Whether it is not the same all the time."""
         values = self.rtt_s[np.isfinite(self.rtt_s)]
-        return bool(self.changes or self.without or self.lossy or len(np.unique(values)) > 1)
+        spans = self.changes or self.without or self.lossy
+        return bool(spans or len(self.rate_bps) or len(np.unique(values)) > 1)
 
     def like(self, other: "Way") -> bool:
         """Whether both are drawn alike."""
