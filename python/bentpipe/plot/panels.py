@@ -21,7 +21,7 @@ Legend: TypeAlias = dict[str, Any]
 _RASTER_ABOVE = 5_000
 _RESENT = "segment resent"
 _HIDING = 200
-"""So many marks would hide the curve that they stand on."""
+"""So many marks would hide the curve that they stand on, and go behind it."""
 
 _PROPAGATION = "propagation alone"
 _MANY = 40
@@ -96,8 +96,7 @@ def sequence(axes: "Axes", view: View) -> Legend:
             entries |= _blocks(axes, view.curves.blocks(name))
         else:
             entries |= _steps(axes, acked, flow.colour, flow.label)
-        again = view.curves.points(name, "resent")
-        resent |= _dots(axes, again, RED, _RESENT, size=6 if len(again[0]) < _HIDING else 2.5, marker="x")
+        resent |= _dots(axes, view.curves.points(name, "resent"), RED, _RESENT, size=6, marker="x")
     return entries | resent
 
 
@@ -322,7 +321,7 @@ def _dots(
         ms=size,
         color=colour,
         rasterized=len(points[0]) > _RASTER_ABOVE,
-        zorder=3 if marker == "x" else 2,
+        zorder=2 if marker != "x" else 3 if len(points[0]) < _HIDING else 1,
     )
     return {label: dots}
 
