@@ -69,6 +69,8 @@ pub(crate) struct SkySpec {
     pub(crate) satellites: Satellites,
     /// The stations with their names, in the order of the scenario's nodes.
     pub(crate) stations: Vec<(String, Station)>,
+    /// Those that paths between others may lead over.
+    pub(crate) relays: Vec<SkyNode>,
     /// Whether satellites have links to their neighbours.
     pub(crate) lasers: bool,
     /// Beyond which latitude there are no lasers between planes, in degrees; 90 where there is no such.

@@ -156,6 +156,9 @@ pub(crate) struct StationFile {
     /// Above the ellipsoid, from -1 km to 100 km; default "0 m".
     #[serde(default)]
     pub(crate) altitude: Metres,
+    /// Whether paths between other stations may lead over it, down from a satellite and up to another; default false.
+    #[serde(default)]
+    pub(crate) relay: bool,
 }
 
 /// When paths are chosen anew.
@@ -227,8 +230,11 @@ fn within(found: f64, [least, most]: [f64; 2], unit: &str) -> Result<f64, String
     }
 }
 
-/// The stations of `document`, in order of mention, with their names.
-fn stations(document: &Document) -> Result<Vec<(String, Station)>, ScenarioError> {
+/// The stations with their names, and the numbers of those that paths may lead over.
+type Ground = (Vec<(String, Station)>, Vec<sky::SkyNode>);
+
+/// The stations of `document`, in order of mention.
+fn stations(document: &Document) -> Result<Ground, ScenarioError> {
     let entries = document.place(&["stations"]).entries();
     if !(2..=MOST_STATIONS).contains(&entries.len()) {
         let found = entries.len();
@@ -237,8 +243,10 @@ fn stations(document: &Document) -> Result<Vec<(String, Station)>, ScenarioError
         return Err(document.place(&["stations"]).error(&[], message));
     }
     let mut stations = Vec::with_capacity(entries.len());
-    for (name, at, node) in &entries {
+    let mut relays = Vec::new();
+    for (number, (name, at, node)) in (0..).zip(&entries) {
         let file: StationFile = at.read_from(node)?;
+        relays.extend(file.relay.then_some(number));
         let fail = |key: &str, message: String| at.error(&[key], message);
         names::check(name, "a station's name", None).map_err(|e| at.error(&[], e))?;
         let (latitude, longitude) = match (file.latitude, file.longitude, &file.city) {
@@ -271,7 +279,7 @@ fn stations(document: &Document) -> Result<Vec<(String, Station)>, ScenarioError
         let altitude = within(file.altitude.0, [-1000.0, 100_000.0], "m").map_err(|e| fail("altitude", e))?;
         stations.push(((*name).to_owned(), Station::new(latitude, longitude, altitude / 1000.0)));
     }
-    Ok(stations)
+    Ok((stations, relays))
 }
 
 /// The constellation of `document`, if it has one.
@@ -335,9 +343,11 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
         return Err(fail(&["polar"], "expected none where there are no lasers, found one".to_owned()));
     }
     let polar = file.polar.map_or(90.0, |angle| angle.0);
+    let (stations, relays) = stations(document)?;
     let sky = SkySpec {
         satellites,
-        stations: stations(document)?,
+        stations,
+        relays,
         lasers,
         polar_deg: within(polar, [0.0, 90.0], "deg").map_err(|e| fail(&["polar"], e))?,
         elevation_deg: elevation_deg.max(at_edge.unwrap_or(0.0)),

@@ -75,6 +75,31 @@ impl Heavens {
         Some((number, self.positions[number as usize]))
     }
 
+    /// Adds what a satellite has links to: the station at the end, other satellites, and stations that a path may lead over.
+    fn hops_of_satellite(&self, number: u32, ends: [SkyNode; 2], hops: &mut Vec<(SkyNode, u64, Place)>) {
+        let place = self.positions[number as usize];
+        let down = self.spec.relays.iter().filter(|relay| !ends.contains(relay)).chain([&ends[1]]);
+        hops.extend(down.filter_map(|station| {
+            let there = &self.spec.stations[*station as usize].1;
+            Some((*station, access(there, place, self.least_sin)?, there.place))
+        }));
+        let stations = self.spec.stations.len() as u32;
+        let beside = self.neighbours.get(number as usize).into_iter().flatten();
+        hops.extend(beside.filter_map(|other| {
+            Some((stations + other, self.beside(number, *other)?, self.positions[*other as usize]))
+        }));
+    }
+
+    /// Adds the satellites that a station sees.
+    fn hops_up(&self, station: SkyNode, hops: &mut Vec<(SkyNode, u64, Place)>) {
+        let (stations, here) = (self.spec.stations.len() as u32, &self.spec.stations[station as usize].1);
+        hops.extend(
+            (stations..)
+                .zip(&self.positions)
+                .filter_map(|(node, place)| Some((node, access(here, *place, self.least_sin)?, *place))),
+        );
+    }
+
     /// The delay from a satellite to a neighbour of it, if their laser is on.
     fn beside(&self, one: u32, other: u32) -> Option<u64> {
         let (here, there) = (self.positions[one as usize], self.positions[other as usize]);
@@ -127,28 +152,27 @@ impl Sky for Heavens {
         known.clear();
         known.resize(stations as usize + self.positions.len(), (u64::MAX, from));
         let mut queue = BinaryHeap::new();
-        for (number, place) in (0..).zip(&self.positions) {
-            if let Some(delay) = access(&self.spec.stations[from as usize].1, *place, self.least_sin) {
-                known[(stations + number) as usize].0 = delay;
-                queue.push(Reverse((delay + ahead(*place), delay, stations + number)));
-            }
-        }
+        known[from as usize].0 = 0;
+        queue.push(Reverse((0, 0, from)));
+        let mut hops = Vec::new();
         while let Some(Reverse((_, delay, node))) = queue.pop() {
             if known[node as usize].0 != delay {
                 continue;
             }
-            let Some(number) = node.checked_sub(stations) else { break };
-            let place = self.positions[number as usize];
-            let down = access(&self.spec.stations[to as usize].1, place, self.least_sin);
-            let beside = self.neighbours.get(number as usize).into_iter().flatten().filter_map(|other| {
-                Some((stations + other, self.beside(number, *other)?, ahead(self.positions[*other as usize])))
-            });
-            for (next, hop, ahead) in down.map(|hop| (to, hop, 0)).into_iter().chain(beside) {
+            if node == to {
+                break;
+            }
+            hops.clear();
+            match node.checked_sub(stations) {
+                Some(number) => self.hops_of_satellite(number, [from, to], &mut hops),
+                None => self.hops_up(node, &mut hops),
+            }
+            for (next, hop, place) in &hops {
                 let delay = delay + hop;
-                let best = &mut known[next as usize];
+                let best = &mut known[*next as usize];
                 if delay < best.0 {
                     *best = (delay, node);
-                    queue.push(Reverse((delay + ahead, delay, next)));
+                    queue.push(Reverse((delay + ahead(*place), delay, *next)));
                 }
             }
         }

@@ -160,3 +160,31 @@ fn a_run_lasts_as_long_as_it_is_said_to() {
     assert!(short.flows[0].finish_s < Some(10.0));
     assert_eq!((short.duration_s, short.links.len()), (200.0, long.links.len()));
 }
+
+/// London and New York over gateways in Ireland, Newfoundland and Halifax, and a ship.
+#[test]
+fn without_lasers_gateways_carry_a_flow_over_an_ocean() {
+    let gateway = |name: &str, latitude: f64, longitude: f64| {
+        format!(
+            "[stations.{name}]\nlatitude = \"{latitude} deg\"\nlongitude = \"{longitude} deg\"\nrelay = true\n"
+        )
+    };
+    let text = SHELL.to_owned()
+        + &gateway("ireland", 52.0, -10.0)
+        + &gateway("ship", 51.0, -31.0)
+        + &gateway("newfoundland", 47.6, -52.7)
+        + &gateway("halifax", 44.6, -63.6)
+        + FILE;
+    let settings = [("constellation.lasers", "false"), ("duration", "20 s")];
+    let run = result(&text, &settings);
+    let path = &run.paths[0];
+    assert_eq!(path.no_path_s, 0.0);
+    assert!(path.hops_min.unwrap() >= 6 && path.hops_max.unwrap() <= 10, "{path:?}");
+    let named = |part: &str| {
+        run.links.iter().any(|link| link.name.starts_with(part) && link.stats.delivered_packets > 1000)
+    };
+    assert!(named("ship.sat") && named("newfoundland.sat"));
+    assert!(run.flows[0].goodput_bps > 5e6, "{}", run.flows[0].goodput_bps);
+    let none = text.replace("relay = true", "relay = false");
+    assert_eq!(result(&none, &settings).paths[0].no_path_s, 20.0);
+}

@@ -19,6 +19,7 @@ fn spec(shell: &str, places: &[(f64, f64)], lasers: bool, elevation_deg: f64) ->
     SkySpec {
         satellites,
         stations: stations.collect(),
+        relays: Vec::new(),
         lasers,
         polar_deg: 90.0,
         elevation_deg,
@@ -177,6 +178,33 @@ fn a_path_goes_around_the_poles_without_their_lasers() {
         longer += usize::from(long > short);
     }
     assert!(longer > 5, "{longer}");
+}
+
+/// Between satellites without lasers a path leads over stations that may carry it, and no others.
+#[test]
+fn a_path_without_lasers_comes_down_at_relays() {
+    // London, Vienna, Tbilisi and Bucharest; no satellite sees both of two that are not neighbours on the way.
+    let places = [(51.5, -0.1), (48.2, 16.4), (41.7, 44.8), (44.4, 26.1)];
+    let of = |relays: &[u32]| {
+        let mut sky =
+            Heavens::new(&SkySpec { relays: relays.to_vec(), ..spec(STARLINK, &places, false, 25.0) });
+        sky.set(at(60.0));
+        let path = sky.path(0, 2)?;
+        let delay = delay(&sky, &path);
+        Some((path, delay))
+    };
+    assert_eq!((of(&[]), of(&[1]), of(&[3])), (None, None, None));
+    let (path, taken) = of(&[1, 3]).unwrap();
+    let [0, _, 1, _, 3, _, 2] = path[..] else { panic!("{path:?}") };
+    // Each part is the shortest by itself, and relays at the ends of a path are no detour.
+    let mut sky = sky(STARLINK, &places, false, 25.0);
+    sky.set(at(60.0));
+    let parts = [(0, 1), (1, 3), (3, 2)].map(|(from, to)| {
+        let path = sky.path(from, to).unwrap();
+        delay(&sky, &path)
+    });
+    assert_eq!(taken, parts.iter().sum::<u64>());
+    assert_eq!(of(&[0, 1, 2, 3]), Some((path, taken)));
 }
 
 /// Starlink's beams as filed reach 44.85 degrees from straight down, where stations see the satellite at 40 degrees.
