@@ -206,10 +206,32 @@ impl Rack {
                     }
                 }
             }
-            None if !self.lost.is_empty() && (self.timed_out.is_none() || lost_again) => self.enter(cx),
+            None if self.timed_out.is_none() || lost_again => {
+                if let Some(first) = self.first_lost(cx) {
+                    self.enter(cx, first);
+                }
+            }
             None => {}
         }
         self.found.clear();
+    }
+
+    /// The lowest byte that was lost, as far as is known, and is not reported since: it may have been sent again already.
+    ///
+    /// RFC 5681 section 4.3: "Loss in two successive windows of data, or the loss of a retransmission, should be taken as two
+    /// indications of congestion and, therefore, cwnd (and ssthresh) MUST be lowered twice in this case." What lies beyond the
+    /// recovery point was lost in the next window, though it was found and sent again before the recovery ends (`lost_out` of
+    /// `tcp_time_to_recover`).
+    fn first_lost(&self, cx: &Context<'_>) -> Option<Seq> {
+        let missing = |range: &Range| {
+            let entries = cx.record().entries_at(range.start.max(cx.una), cx.una);
+            let mut entries = entries.take_while(|(part, _)| part.start < range.end);
+            entries.find(|(_, sent)| sent.lost_and_missing()).map(|(part, _)| part.start)
+        };
+        let again = self.again.iter().filter(|(_, range)| range.end > cx.una);
+        let again = again.filter_map(|(_, range)| missing(range));
+        let first = self.lost.first().map(|first| first.start);
+        again.chain(first).reduce(Seq::min)
     }
 
     fn lose_further(&mut self, cx: &mut Context<'_>, hole: Range) {
@@ -219,16 +241,15 @@ impl Rack {
         self.begin_reduction(cx, response, before);
     }
 
-    fn enter(&mut self, cx: &mut Context<'_>) {
-        let Some(first) = self.lost.first() else { return };
+    fn enter(&mut self, cx: &mut Context<'_>, first: Seq) {
         self.phases += 1;
         let before = cx.whole_window();
         self.undo = Some(Undo::new(cx, self.tail.and_then(|tail| tail.again)));
         (self.tail, self.timed_out) = (None, None);
-        let response = cx.lose(first.start, first.start, cx.max, before as u32);
-        self.phase = Some(Phase { first_hole: first.start, recovery_point: cx.max, reduction: None });
+        let response = cx.lose(first, first, cx.max, before as u32);
+        self.phase = Some(Phase { first_hole: first, recovery_point: cx.max, reduction: None });
         self.begin_reduction(cx, response, before);
-        let first_end = first.start + self.smss;
+        let first_end = first + self.smss;
         let others: Vec<Range> =
             self.lost.iter().map(|part| Range { start: part.start.max(first_end), ..part }).collect();
         for hole in others.into_iter().filter(|hole| hole.start < hole.end) {

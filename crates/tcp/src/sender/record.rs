@@ -27,6 +27,8 @@ const SACKED: u32 = 2;
 const DELIVERED: u32 = 4;
 /// The recovery takes it for lost and has not resent it since.
 const LOST: u32 = 8;
+/// It was taken for lost since it was sent first, and nothing has shown that it was not.
+const LOST_ONCE: u32 = 16;
 /// It is not in the network, as far as is known.
 const OUT: u32 = DELIVERED | LOST;
 
@@ -61,6 +63,12 @@ impl Sent {
     #[inline]
     pub fn lost(&self) -> bool {
         self.marks & LOST != 0
+    }
+
+    /// Whether the recovery has taken it for lost, and the peer did not report it since, resent or not.
+    #[inline]
+    pub fn lost_and_missing(&self) -> bool {
+        self.marks & (LOST_ONCE | SACKED) == LOST_ONCE
     }
 }
 
@@ -365,12 +373,13 @@ impl Record {
         }
     }
 
-    /// An entry is reported for the first time: the one that was sent last of those is the newest.
+    /// An entry is reported for the first time: the one that was sent last of those is the newest, at the same time the highest
+    /// (RFC 8985 section 6.2 step 2).
     fn note_newest(&mut self, number: u64) {
-        if self.newest().is_none_or(|newest| newest.at <= self.get(number).at) {
+        let Sent { at, end, marks } = *self.get(number);
+        if self.newest().is_none_or(|newest| newest.at < at || (newest.at == at && newest.end <= end)) {
             self.newest = number;
         }
-        let Sent { end, marks, .. } = *self.get(number);
         if marks & RESENT == 0 && self.lowest_original.is_none_or(|lowest| end < lowest) {
             self.lowest_original = Some(end);
         }

@@ -22,6 +22,7 @@ mod hostile;
 mod linux;
 mod losses;
 mod rack;
+mod reductions;
 mod script;
 mod slow_starts;
 mod starts;

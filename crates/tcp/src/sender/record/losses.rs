@@ -1,7 +1,7 @@
 //! What of the record is taken for lost, and what is in flight therefore.
 
 use super::super::rate::LostSegment;
-use super::{DELIVERED, LOST, OUT, Record, SACKED, Sent};
+use super::{DELIVERED, LOST, LOST_ONCE, OUT, Record, SACKED, Sent};
 use crate::Seq;
 use crate::recovery::Range;
 
@@ -24,7 +24,7 @@ impl Record {
         for number in self.head..self.tail {
             let sent = self.get_mut(number);
             let counted = sent.marks & OUT == LOST;
-            sent.marks &= !LOST;
+            sent.marks &= !(LOST | LOST_ONCE);
             let bytes = sent.end - std::mem::replace(&mut start, sent.end);
             self.out -= if counted { bytes } else { 0 };
         }
@@ -46,7 +46,7 @@ impl Record {
         for number in numbers {
             let sent = self.get_mut(number);
             let fresh = sent.marks & OUT == 0;
-            sent.marks |= LOST;
+            sent.marks |= LOST | LOST_ONCE;
             let bytes = sent.end - std::mem::replace(&mut start, sent.end);
             if fresh {
                 self.out += bytes;
