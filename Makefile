@@ -19,13 +19,14 @@ NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
 	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
 	@echo "make live-test    our TCP against this machine's kernel and Debian's in QEMU, the whole matrix (root; half an hour)"
+	@echo "make virtual-kernel  Linux as a program with simulated time, for bentpipe live --virtual; SOURCE=TREE: another one"
 	@echo "make bpf          the congestion controls as BPF programs, for bentpipe live install (clang-19)"
 	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
@@ -71,6 +72,11 @@ python/bentpipe/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
 	clang-19 -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter -fdebug-compilation-dir=. -c $< -o $@.part
 	@mv $@.part $@
+
+# Linux itself in simulated time, in the user's cache folder: docs/virtual-kernel.md.
+virtual-kernel: setup
+	@scripts/debian-packages virtual-kernel
+	@$(BIN)/python scripts/virtual_kernel.py $(if $(SOURCE),--source '$(SOURCE)')
 
 # ---- what people come for --------------------------------------------------------------------------
 

@@ -650,6 +650,7 @@ def emulate(
     pcap: str | None = None,
     offloads: bool = True,
     interfaces: Sequence[tuple[str, str]] = ...,
+    virtual_clock: bool = False,
 ) -> str:
     """Emulate the network of a scenario between kernels, for a time or until `seen` says so; give the report.
 
@@ -667,6 +668,8 @@ def emulate(
         Whether hosts leave checksums and the cutting of long segments to the emulator.
     interfaces
         Hosts that are other machines, each with the interface of this one at which it is: none, or two.
+    virtual_clock
+        Whether the machine's clock stands still while programs work, and timers are exact.
 
     Raises
     ------

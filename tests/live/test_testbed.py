@@ -70,7 +70,8 @@ def told(bentpipe: Bentpipe, *arguments: object) -> dict[str, Any]:
 def test_each_variant_is_beside_the_simulator(bentpipe: Bentpipe, scenario: Path, tmp_path: Path) -> None:
     picture = tmp_path / "both.svg"
     result = told(bentpipe, scenario, "--variants", "reno,cubic", "--both", "--plot", picture)
-    assert set(result) == {"kernel_release", "variants"}
+    assert set(result) == {"kernel_release", "clock", "kernel_seed", "variants"}
+    assert result["clock"] == "real"
     assert [variant["variant"] for variant in result["variants"]] == ["reno", "cubic"]
     plain = json.loads(bentpipe("run", scenario, "--json").stdout)
     for variant in result["variants"]:

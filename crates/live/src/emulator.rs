@@ -43,6 +43,8 @@ pub struct EmulatorOptions {
     pub offloads: bool,
     /// Hosts that are other machines, each with the interface of this one at which it is: none, or two.
     pub interfaces: Vec<(String, String)>,
+    /// Whether the machine's clock stands still while programs work, and timers are exact.
+    pub virtual_clock: bool,
 }
 
 /// Emulates the network of `scenario` until its time is over or `seen` ends it; both give the report. `seen` is called about

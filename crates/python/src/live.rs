@@ -64,7 +64,7 @@ pub(crate) fn interop(
 /// so by something true; gives the report. `seen` is called about twenty times a second, with a snapshot or with nothing.
 /// `interfaces` are the hosts that are other machines, each with the interface at which it is.
 #[pyfunction]
-#[pyo3(signature = (scenario, seen, *, time = None, pcap = None, offloads = true, interfaces = Vec::new()))]
+#[pyo3(signature = (scenario, seen, *, time = None, pcap = None, offloads = true, interfaces = Vec::new(), virtual_clock = false))]
 // Python gives them by name.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn emulate(
@@ -75,10 +75,11 @@ pub(crate) fn emulate(
     pcap: Option<PathBuf>,
     offloads: bool,
     interfaces: Vec<(String, String)>,
+    virtual_clock: bool,
 ) -> PyResult<String> {
     let time = time.map(str::parse::<Span>).transpose();
     let time = time.map_err(|error| PyValueError::new_err(format!("time: {error}")))?;
-    linux::emulate(py, scenario.get(), &seen, Emulation { time, pcap, offloads, interfaces })
+    linux::emulate(py, scenario.get(), &seen, Emulation { time, pcap, offloads, interfaces, virtual_clock })
 }
 
 /// What an emulator is told beside its scenario.
@@ -88,6 +89,7 @@ struct Emulation {
     pcap: Option<PathBuf>,
     offloads: bool,
     interfaces: Vec<(String, String)>,
+    virtual_clock: bool,
 }
 
 #[cfg(target_os = "linux")]
@@ -183,9 +185,9 @@ mod linux {
         py: Python<'_>,
         scenario: &Scenario,
         seen: &Py<PyAny>,
-        Emulation { time, pcap, offloads, interfaces }: Emulation,
+        Emulation { time, pcap, offloads, interfaces, virtual_clock }: Emulation,
     ) -> PyResult<String> {
-        let options = EmulatorOptions { time, pcap, offloads, interfaces };
+        let options = EmulatorOptions { time, pcap, offloads, interfaces, virtual_clock };
         let json_error = |error: serde_json::Error| PyRuntimeError::new_err(error.to_string());
         let mut raised = None;
         let report = py.detach(|| {

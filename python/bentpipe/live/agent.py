@@ -162,6 +162,12 @@ class _End:
             self.connections.append(accepted)
         return accepted
 
+    def hold_window(self, connection: socket.socket) -> None:
+        """Set the fixed window again: at a full segment the kernel takes what the buffer allows instead."""
+        if self.task["tcp"]["receive_window"] is not None:
+            window = self.task["tcp"]["receive_window"]
+            connection.setsockopt(socket.IPPROTO_TCP, _TCP_WINDOW_CLAMP, window)
+
     def wait_for_start(self) -> None:
         """Sleep until the flow begins."""
         self.clock.wait_until(self.task["start_s"])
@@ -211,6 +217,7 @@ class _BulkReceiver(_End):
         report = self.report
         row_due = 0.0
         while chunk := connection.recv(_CHUNK):
+            self.hold_window(connection)
             now = self.clock.now()
             self._digest.update(chunk)
             report["bytes"] += len(chunk)
@@ -332,6 +339,7 @@ class _Browser(_End):
                 for key, _ in selector.select(0.1):
                     number, connection = key.data, self._open[key.data]
                     chunk = connection.recv(_CHUNK)
+                    self.hold_window(connection)
                     if not chunk:
                         raise ConnectionResetError(0, "the server has closed the connection")
                     before = -(-left[number] // each)

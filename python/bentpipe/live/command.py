@@ -19,6 +19,7 @@ from bentpipe.share import share
 
 if TYPE_CHECKING:
     from bentpipe.live.interop import Over, Transfer
+    from bentpipe.live.virtual.machine import Virtual
 
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -63,6 +64,9 @@ def _quantity(name: str, kind: str, default: str | None, text: str) -> _Decorato
     return click.option(name, type=Quantity(kind), default=default, show_default=True, help=text)
 
 
+_VIRTUAL = ("testbed", "interop")
+"""The commands that a virtual kernel can run."""
+
 _SEGMENT = Whole(88, 65_495)
 
 _SAID_BY_THE_SCENARIO = {
@@ -86,11 +90,51 @@ _SAID_BY_THE_SCENARIO = {
     invoke_without_command=True,
     short_help="Run our TCP against the kernel's; needs Linux and root.",
 )
+@click.option(
+    "--virtual",
+    is_flag=True,
+    help="Run testbed or interop in a virtual kernel, in simulated time and without root.",
+)
+@click.option(
+    "--kernel", metavar="KERNEL", help="Which, by its release or folder; the one built last by default."
+)
+@click.option(
+    "--kernel-seed",
+    type=Whole(0, 2**53 - 1),
+    default=1,
+    show_default=True,
+    help="Of all that is random in it.",
+)
+@click.option("--time-limit", type=Whole(1), help="End it after so many seconds on the wall clock.")
 @click.pass_context
-def live(context: click.Context) -> None:
-    """Run our TCP on a real wire, against the kernel's; needs Linux and root."""
+def live(
+    context: click.Context, kernel: str | None, kernel_seed: int, time_limit: int | None, *, virtual: bool
+) -> None:
+    """Run our TCP on a real wire, against the kernel's; needs Linux and root.
+
+    With --virtual a kernel that `make virtual-kernel` built is the machine: its time is simulated, the same
+    command gives the same bytes again, and nobody need be root.
+    """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+        return
+    if not virtual:
+        for name, option in (
+            ("kernel", "--kernel"),
+            ("kernel_seed", "--kernel-seed"),
+            ("time_limit", "--time-limit"),
+        ):
+            if _is_given(context, name):
+                raise InputError(f"{option}: expected --virtual beside it")
+        return
+    if context.invoked_subcommand not in _VIRTUAL:
+        raise InputError(
+            f"live --virtual: expected {' or '.join(_VIRTUAL)}, found {context.invoked_subcommand}"
+        )
+    from bentpipe.live.virtual.kernel import find
+    from bentpipe.live.virtual.machine import Virtual
+
+    context.obj = Virtual(find(kernel), kernel_seed, time_limit)
 
 
 @live.command(short_help="Transfers between our TCP and the kernel's.")
@@ -162,7 +206,8 @@ def live(context: click.Context) -> None:
     help="Write the packets at the data's sender to this pcapng file.",
 )
 @json_option
-def interop(**options: Any) -> None:
+@click.pass_obj
+def interop(virtual: "Virtual | None", /, **options: Any) -> None:
     """Move data between our TCP and an ordinary program on the kernel's, and compare what arrived.
 
     With SCENARIO, a file, preset:NAME, or - for standard input, a flow of it is run: over its links, with its
@@ -172,23 +217,25 @@ def interop(**options: Any) -> None:
     hash differs or a connection breaks, and 2 when an option cannot be used or the machine or the user lacks
     something.
     """
-    from bentpipe.live.interop import PEER
+    from bentpipe.live.interop import PEER, in_virtual_kernel
     from bentpipe.live.interop import interop as run
     from bentpipe.live.table import print_interop
+    from bentpipe.live.virtual.machine import stated
     from bentpipe.output import Staging
     from bentpipe.table import console
     from bentpipe.terminal import print_json
 
-    transfers, reads = _transfers(options)
+    transfers, reads = _transfers(options, virtual)
     pcap = options["pcap"]
     if pcap is not None and len(transfers) > 1:
         raise InputError(f"--pcap is for one transfer, and these options give {len(transfers)}")
     with Staging([PEER, *reads]) as staging:
-        result = run(
-            transfers,
-            threads=options["threads"],
-            pcap=staging.file(pcap, "--pcap") if pcap is not None else None,
-        )
+        capture = staging.file(pcap, "--pcap") if pcap is not None else None
+        if virtual is None:
+            result = run(transfers, threads=options["threads"], pcap=capture)
+        else:
+            result = in_virtual_kernel(virtual, transfers, threads=options["threads"], pcap=capture)
+        result = {**stated(result["kernel_release"], virtual), **result}
     if options["as_json"]:
         print_json(result)
     else:
@@ -206,17 +253,22 @@ for command in (emulate, shell, testbed, install, remove, status, gateway):
     live.add_command(command)
 
 
-def _transfers(options: dict[str, Any]) -> tuple[list["Transfer"], list[Path]]:
+def _transfers(
+    options: dict[str, Any], virtual: "Virtual | None" = None
+) -> tuple[list["Transfer"], list[Path]]:
     """Give the transfers, and the files that they were read from."""
-    from bentpipe.live.interop import Over, matrix, over_scenario
+    from bentpipe.live.interop import Over, kernel_controls, matrix, over_scenario
     from bentpipe.scenario import Scenario
 
+    kernels = list(virtual.kernel.controls) if virtual else kernel_controls()
     if options["scenario"] is None:
         for option, given in (("--set", options["settings"]), ("--flow", options["flow"])):
             if given:
                 raise InputError(f"{option} needs SCENARIO, of which it says more")
         seed = 1 if options["seed"] is None else options["seed"]
-        return matrix(_choices(options), _common(options) | {"seed": seed}, _way(options)), []
+        return matrix(
+            _choices(options, kernels), _common(options) | {"seed": seed}, _way(options), kernels
+        ), []
     context = click.get_current_context()
     given = {name for name in options if _is_given(context, name)}
     for name, key in _SAID_BY_THE_SCENARIO.items():
@@ -232,7 +284,7 @@ def _transfers(options: dict[str, Any]) -> tuple[list["Transfer"], list[Path]]:
         "seed": scenario.seed if options["seed"] is None else options["seed"],
         "kernel_mss": options["kernel_mss"],
     }
-    return over_scenario(_choices(options, over, given), common, over), scenario.files
+    return over_scenario(_choices(options, kernels, over, given), common, over, kernels), scenario.files
 
 
 def _is_given(context: click.Context, name: str) -> bool:
@@ -240,7 +292,7 @@ def _is_given(context: click.Context, name: str) -> bool:
 
 
 def _choices(
-    options: dict[str, Any], over: "Over | None" = None, given: Collection[str] = ()
+    options: dict[str, Any], kernels: list[str], over: "Over | None" = None, given: Collection[str] = ()
 ) -> Mapping[str, Sequence[str]]:
     """Give what each list holds; over a scenario what is not given is as its flow has it."""
     from bentpipe import _core
@@ -256,17 +308,17 @@ def _choices(
     if choices["recovery"] == ["all"]:
         choices["recovery"] = [name for name, _ in _core.recoveries()]
     ours = over.facts["control"] if over else "standard"
-    choices["control"] = _controls(choices["control"], choices["recovery"], ours)
+    choices["control"] = _controls(choices["control"], choices["recovery"], ours, kernels)
     wrong = [text for text in choices["direction"] if text not in ("send", "receive")]
     if wrong:
         raise InputError(f"--direction: expected send or receive, found {wrong[0]!r}")
     return choices
 
 
-def _controls(chosen: list[str], recoveries: list[str], ours: str) -> list[str]:
+def _controls(chosen: list[str], recoveries: list[str], ours: str, kernels: list[str]) -> list[str]:
     """Put the names for none, which is `ours`, and for ``all``, at our end or the kernel in its place."""
     from bentpipe import _core
-    from bentpipe.live.interop import LINUX, kernel_controls
+    from bentpipe.live.interop import LINUX
 
     if chosen not in ([], ["all"]):
         return chosen
@@ -274,7 +326,7 @@ def _controls(chosen: list[str], recoveries: list[str], ours: str) -> list[str]:
     if set(recoveries) != {LINUX}:
         controls += [name for name, _ in _core.controls()] if chosen else [ours]
     if LINUX in recoveries:
-        controls += kernel_controls() if chosen else ["reno"]
+        controls += kernels if chosen else ["reno"]
     return controls
 
 

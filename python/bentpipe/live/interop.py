@@ -1,6 +1,7 @@
 """A matrix of transfers between our TCP and the kernel's, several at a time."""
 
 import json
+import shutil
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from bentpipe import _core
 from bentpipe._core import LiveFailed, Scenario
 from bentpipe.errors import InputError, Interrupted, ScenarioError
 from bentpipe.live.told import told
+from bentpipe.live.virtual.machine import Virtual
 from bentpipe.progress import Reporter
 from bentpipe.share import share
 
@@ -139,7 +141,10 @@ def _loss_column(text: str) -> float | str:
 
 
 def matrix(
-    choices: Mapping[str, Sequence[str]], common: Mapping[str, Any], way: Mapping[str, Any]
+    choices: Mapping[str, Sequence[str]],
+    common: Mapping[str, Any],
+    way: Mapping[str, Any],
+    kernels: Sequence[str] = (),
 ) -> list[Transfer]:
     """Give every combination of the `choices`, with what they have in `common`.
 
@@ -154,7 +159,7 @@ def matrix(
     """
     both = {key: value for key, value in way.items() if not key.startswith("reverse_")}
     transfers = []
-    pairs = _pairs(choices["recovery"], choices["control"])
+    pairs = _pairs(choices["recovery"], choices["control"], kernels)
     others = product(*(choices[key] for key in ("direction", "loss", "delay", "rate", "bytes")))
     for (recovery, control), (direction, loss, delay, rate, count) in product(pairs, others):
         settings = {
@@ -176,7 +181,10 @@ def matrix(
 
 
 def over_scenario(
-    choices: Mapping[str, Sequence[str]], common: Mapping[str, Any], over: Over
+    choices: Mapping[str, Sequence[str]],
+    common: Mapping[str, Any],
+    over: Over,
+    kernels: Sequence[str] = (),
 ) -> list[Transfer]:
     """Give every combination of the `choices` over the links of a scenario.
 
@@ -187,7 +195,7 @@ def over_scenario(
     InputError
         A recovery has no control to go with.
     """
-    pairs = _pairs(choices["recovery"], choices["control"])
+    pairs = _pairs(choices["recovery"], choices["control"], kernels)
     return [
         Transfer(
             None,
@@ -210,10 +218,12 @@ def kernel_controls() -> list[str]:
         return _core.kernel_controls()
 
 
-def _pairs(recoveries: Sequence[str], controls: Sequence[str]) -> list[tuple[str, str]]:
+def _pairs(
+    recoveries: Sequence[str], controls: Sequence[str], kernels: Sequence[str]
+) -> list[tuple[str, str]]:
     if set(recoveries) == {LINUX} or LINUX not in recoveries:
         return list(product(recoveries, controls))
-    kernels = kernel_controls()
+    kernels = kernels or kernel_controls()
     pairs = [
         (recovery, control)
         for recovery, control in product(recoveries, controls)
@@ -224,6 +234,19 @@ def _pairs(recoveries: Sequence[str], controls: Sequence[str]) -> list[tuple[str
         expected = f"one of {', '.join(known)} for {alone[0]}"
         raise InputError(f"--control: expected {expected} too, found {', '.join(controls)}")
     return pairs
+
+
+def in_virtual_kernel(
+    virtual: Virtual, transfers: Sequence[Transfer], *, threads: int | None = None, pcap: Path | None = None
+) -> dict[str, Any]:
+    """Do as `interop` in a virtual kernel, and raise as it does."""
+    with virtual.machine("live interop") as machine:
+        within = machine.inside("capture") if pcap is not None else None
+        (result,) = machine.call(interop, tuple(transfers), threads=threads, pcap=within)
+        if pcap is not None:
+            shutil.copyfile(machine.folder / "capture", pcap)
+    found: dict[str, Any] = result
+    return found
 
 
 class _Stopped(Exception):

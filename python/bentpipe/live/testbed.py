@@ -21,6 +21,7 @@ from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.live.install import CONTROLS, available, held
 from bentpipe.live.kernel_run import kernel_run
 from bentpipe.live.told import told
+from bentpipe.live.virtual.machine import Virtual
 from bentpipe.progress import Reporter
 from bentpipe.results import Run, mean
 from bentpipe.runner import run
@@ -28,14 +29,20 @@ from bentpipe.scenario import Scenario
 
 AGENT = Path(__file__).with_name("agent.py")
 
-_KERNELS = {"standard": "reno", "cubic": "cubic", "bbr1": "bbr", "adalr": "adalr", "afc": "afc"}
-"""The kernel's name of each control of the simulator."""
-_OURS = {kernels: ours for ours, kernels in _KERNELS.items()}
+_RENAMED = {"standard": "reno", "bbr1": "bbr"}
+"""Controls that the kernel calls by another name than the simulator; every other has one name."""
 
 SIMULATED: Mapping[str, Mapping[str, object]] = {
-    "adalr": {"tcp.adalr.rwnd_increase": False, "tcp.adalr.loss_recovery": False}
+    "adalr": {"tcp.adalr.rwnd_increase": False, "tcp.adalr.loss_recovery": False},
+    "hybla": {
+        "tcp.hybla.reading": "linux",
+        "tcp.hybla.initial_window": "rho",
+        "tcp.hybla.scale_ssthresh": False,
+    },
+    **{name: {f"tcp.{name}.reading": "linux"} for name in ("westwood", "veno", "vegas")},
 }
-"""What a control of the kernel cannot do is off in the simulator beside it."""
+"""How the simulator's control is set for a variant: what a kernel's cannot do is off, and what Linux reads
+otherwise than its document is read as Linux does."""
 
 AS_WRITTEN = "as written"
 """Each flow with the control that the scenario gives it."""
@@ -98,12 +105,13 @@ def over_kernels(
     both: bool = False,
     progress: bool = True,
     stop: threading.Event | None = None,
+    virtual_clock: bool = False,
 ) -> Iterator[Compared]:
     """Carry the flows of `scenario` over the kernel's TCP, once with each of its controls `variants`.
 
     Without any the flows have the controls that the scenario gives them. With `both` each is simulated too,
     with the profile linux. A scheme that is a BPF program is installed for as long as this takes. Another
-    thread ends it by setting `stop`.
+    thread ends it by setting `stop`. With `virtual_clock` the clock stands still while programs work.
 
     Raises
     ------
@@ -114,38 +122,63 @@ def over_kernels(
     Interrupted
         Somebody ended it.
     """
-    with held(_needed(scenario, variants) & set(CONTROLS), "live testbed"):
+    installable = () if virtual_clock else CONTROLS
+    for variant in variants if both else ():
+        if _ours(variant) is None:
+            raise InputError(f"--both: expected controls that the simulator has too, found {variant!r}")
+    with held(_needed(scenario, variants, [*available(), *installable]) & set(installable), "live testbed"):
         for variant in variants or (AS_WRITTEN,):
             chosen = with_the_kernels_tcp(scenario, variant)
-            kernel = _on_kernels(chosen, variant, stop or threading.Event(), progress=progress)
+            ended = stop or threading.Event()
+            kernel = _on_kernels(chosen, variant, ended, progress=progress, virtual_clock=virtual_clock)
             yield Compared(variant, kernel, in_simulator(chosen, progress=progress) if both else None)
 
 
-def _needed(scenario: Scenario, variants: Sequence[str]) -> set[str]:
-    """Give the kernel's controls that the flows need, one of a variant or each flow's own."""
+def in_virtual_kernel(
+    virtual: Virtual, scenario: Scenario, variants: Sequence[str] = (), *, both: bool = False
+) -> Iterator[Compared]:
+    """Do as `over_kernels` in a virtual kernel, and raise as it does."""
+    with virtual.machine("live testbed") as machine:
+        yield from machine.call(over_kernels, scenario, tuple(variants), both=both, virtual_clock=True)
+
+
+def _needed(scenario: Scenario, variants: Sequence[str], known: Sequence[str]) -> set[str]:
+    """Give the kernel's controls that the flows need, of those `known`: a variant's, or each flow's own."""
+    for name in variants:
+        if name not in known:
+            raise InputError(f"--variants: expected of {', '.join(dict.fromkeys(known))}, found {name!r}")
     if variants:
-        known = [name for name in (*available(), *CONTROLS) if name in _OURS]
-        for name in variants:
-            if name not in known:
-                choice = ", ".join(dict.fromkeys(known))
-                raise InputError(f"--variants: expected of {choice}, found {name!r}")
         return set(variants)
     needed = set()
     for flow in json.loads(_core.live_plan(with_the_kernels_tcp(scenario))[0]):
-        if flow["tcp"] is not None and flow["control"] not in _KERNELS:
+        if flow["tcp"] is None:
+            continue
+        if (name := _kernels(flow["control"])) not in known:
+            ours = (_ours(control) for control in dict.fromkeys(known))
             raise InputError(
-                f"flows.{flow['name']}.control: expected a kernel's, {', '.join(_KERNELS)}, "
+                f"flows.{flow['name']}.control: expected a kernel's, {', '.join(filter(None, ours))}, "
                 f"found {flow['control']!r}"
             )
-        needed.add(_KERNELS.get(flow["control"], "reno"))
+        needed.add(name)
     return needed
+
+
+def _kernels(control: str) -> str:
+    """Give the kernel's name of a control of the simulator."""
+    return _RENAMED.get(control, control)
+
+
+def _ours(control: str) -> str | None:
+    """Give the simulator's name of a control of the kernel, if it has it."""
+    ours = {kernels: ours for ours, kernels in _RENAMED.items()}.get(control, control)
+    return ours if ours in dict(_core.controls()) else None
 
 
 def with_the_kernels_tcp(scenario: Scenario, variant: str = AS_WRITTEN) -> Scenario:
     """Give the scenario with the TCP of the kernels, and the control of a variant."""
     settings: dict[str, object] = {"tcp.profile": "linux"}
     if variant != AS_WRITTEN:
-        settings |= {"flows.*.control": _OURS[variant], **SIMULATED.get(variant, {})}
+        settings |= {"flows.*.control": _ours(variant) or "standard", **SIMULATED.get(variant, {})}
     else:
         # Where a recovery is set, a flow's variant is not looked at, nor the control that it names.
         flows = json.loads(_core.live_plan(scenario.with_(settings))[0])
@@ -176,9 +209,14 @@ def in_simulator(scenario: Scenario, *, progress: bool) -> Side:
     return Side(simulated, series)
 
 
-def _on_kernels(scenario: Scenario, variant: str, stop: threading.Event, *, progress: bool) -> Side:
+def _on_kernels(
+    scenario: Scenario, variant: str, stop: threading.Event, *, progress: bool, virtual_clock: bool
+) -> Side:
     text, duration_s = _core.live_plan(scenario)
     plan = json.loads(text)
+    for flow in plan:
+        if flow["tcp"] is not None and variant != AS_WRITTEN and _ours(variant) is None:
+            flow["control"] = variant
     began = time.monotonic()
     with (
         Reporter(f"live testbed, {variant}" if progress else None) as reporter,
@@ -206,7 +244,9 @@ def _on_kernels(scenario: Scenario, variant: str, stop: threading.Event, *, prog
         try:
             with told("live testbed"):
                 # A segment at a time, as the simulator has it.
-                report = json.loads(_core.emulate(scenario, look, offloads=False))
+                report = json.loads(
+                    _core.emulate(scenario, look, offloads=False, virtual_clock=virtual_clock)
+                )
         except KeyboardInterrupt as error:
             raise Interrupted("live testbed: interrupted") from error
         return kernel_run(scenario, plan, hosts.reports, report, time.monotonic() - began)
@@ -273,7 +313,7 @@ class _Hosts:
                         "own": addresses[host],
                         "other": addresses[flow[other]],
                         "port": _FIRST_PORT + number,
-                        "kernel_control": _KERNELS.get(flow["control"], "reno"),
+                        "kernel_control": "reno" if flow["tcp"] is None else _kernels(flow["control"]),
                         "every_s": 0.02,
                     }
                 )

@@ -1,11 +1,15 @@
 """``bentpipe live testbed``: a scenario's flows over the kernel's TCP, beside the simulator."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bentpipe.completion import scenarios
 from bentpipe.options import json_option, set_option
+
+if TYPE_CHECKING:
+    from bentpipe.live.virtual.machine import Virtual
 
 
 @click.command(short_help="A scenario's flows over real Linux TCP, beside the simulator.")
@@ -14,7 +18,7 @@ from bentpipe.options import json_option, set_option
 @click.option(
     "--variants",
     metavar="NAME,...",
-    help="The kernel's controls, a run with each: reno, cubic, bbr, adalr, afc; by default each flow's.",
+    help="Controls of the kernel, a run with each: reno, cubic, bbr, and adalr, afc; by default each flow's.",
 )
 @click.option("--both", is_flag=True, help="Simulate each too, and print both side by side.")
 @click.option(
@@ -23,7 +27,9 @@ from bentpipe.options import json_option, set_option
     help="Draw cwnd, RTT and sequence of both to this file (.png or .svg).",
 )
 @json_option
+@click.pass_obj
 def testbed(
+    virtual: "Virtual | None",
     scenario: str,
     settings: tuple[tuple[str, str], ...],
     variants: str | None,
@@ -36,13 +42,14 @@ def testbed(
 
     Each host is a network namespace with programs that send what the flows say; the network between them is
     the emulator's. Every flow's control is set, and TCP_INFO is sampled. adalr and afc are installed for as
-    long as it takes. Needs Linux and root.
+    long as it takes. Needs Linux and root, or live --virtual.
     """
     from bentpipe import _core
     from bentpipe.errors import InputError
-    from bentpipe.live.testbed import over_kernels
+    from bentpipe.live.testbed import in_virtual_kernel, over_kernels
     from bentpipe.live.testbed_plot import draw
     from bentpipe.live.testbed_table import print_compared
+    from bentpipe.live.virtual.machine import stated
     from bentpipe.output import Staging
     from bentpipe.scenario import Scenario
     from bentpipe.style import picture_format
@@ -55,18 +62,22 @@ def testbed(
     if plot is not None:
         picture_format(plot)
     loaded = Scenario.load(scenario, settings)
-    release = _core.kernel_release()
+    release = _core.kernel_release() if virtual is None else virtual.kernel.release
     with Staging(loaded.files) as staging:
         picture = staging.file(plot, "--plot") if plot is not None else None
         compared = []
-        for one in over_kernels(loaded, names, both=both):
+        if virtual is None:
+            found = over_kernels(loaded, names, both=both)
+        else:
+            found = in_virtual_kernel(virtual, loaded, names, both=both)
+        for one in found:
             compared.append(one)
             if not as_json:
                 print_compared(one, release, console())
         if picture is not None:
             draw(compared, release, picture)
     if as_json:
-        print_json({"kernel_release": release, "variants": [one.to_dict() for one in compared]})
+        print_json({**stated(release, virtual), "variants": [one.to_dict() for one in compared]})
     errors = [
         f"{one.variant}: {flow['name']}: {flow['error']}"
         for one in compared

@@ -199,7 +199,7 @@ impl<'a> Machine<'a> {
             capture,
             lateness: Lateness::new()?,
             early: None,
-            may_wait: Time::ZERO,
+            may_wait: if options.virtual_clock { Time::NEVER } else { Time::ZERO },
             packets: 0,
             bytes: 0,
             unroutable: 0,

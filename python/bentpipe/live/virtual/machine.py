@@ -1,0 +1,305 @@
+"""A virtual kernel that runs: a function of bentpipe is called in it, and its answers come out."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pickle
+import random
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import bentpipe
+from bentpipe import _core
+from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.live.virtual.kernel import FILES, Kernel
+from bentpipe.progress import Reporter
+
+PREFIX = "bentpipe-virtual-"
+"""How the folder of a run is named."""
+STALL_S = 60.0
+"""After so long on the wall clock without a sign of it, a kernel is said to be stuck."""
+
+_KEEPER = Path(__file__).with_name("keeper.py")
+_GUEST = Path(__file__).with_name("guest.py")
+_MEMORY = "2G"
+"""Only what is touched counts. With less, a buffer of 15 MB in TCP stands still for want of it."""
+_ROOM = 1 << 30
+_TURN_S = 0.1
+_UNLOCKED_S = 60.0
+
+_PREAMBLE = ("Checking ", "Core dump limits", "soft - ", "hard - ", "reboot: ")
+"""What it says on its console when all is well."""
+
+ARGUMENTS = (
+    f"mem={_MEMORY}",
+    # The kernel's command line is a part of its entropy: constant names, whatever the folder is.
+    *("root=/dev/root", "rootfstype=hostfs", "rootflags=/proc/self/cwd", "rw", "init=/init"),
+    *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
+    *("random.trust_cpu=on", "random.trust_bootloader=on"),
+    *("con=null", "con0=null,fd:1", "loglevel=4", "panic=-1", "umid=kernel", "uml_dir=./"),
+)
+
+
+def bases() -> list[Path]:
+    """Give the folders that a run may be in, the best first: there is room, and programs may run."""
+    found = []
+    for folder in (Path("/dev/shm"), Path(tempfile.gettempdir())):  # noqa: S108 - the run's folder there is ours alone
+        try:
+            told = os.statvfs(folder)
+        except OSError:
+            continue
+        if (
+            not told.f_flag & os.ST_NOEXEC
+            and told.f_bavail * told.f_frsize >= _ROOM
+            and os.access(folder, os.W_OK)
+        ):
+            found.append(folder)
+    return found
+
+
+def sweep() -> None:
+    """Remove the folders of runs that were killed together with what would have removed them."""
+    for base in bases():
+        for folder in base.glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError):
+                if folder.stat().st_uid != os.geteuid():
+                    continue
+                if not (folder / "lock").exists():
+                    if time.time() > folder.stat().st_mtime + _UNLOCKED_S:
+                        shutil.rmtree(folder, ignore_errors=True)
+                    continue
+                with (folder / "lock").open("rb") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+class Machine:
+    """A virtual kernel with one call in it; it and its folder are gone when the ``with`` block ends."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        seed: int = 1,
+        limit_s: float | None = None,
+        stall_s: float = STALL_S,
+        who: str = "live --virtual",
+    ) -> None:
+        self.kernel, self.seed, self._limit_s, self._stall_s, self._who = kernel, seed, limit_s, stall_s, who
+
+    def __enter__(self) -> Self:
+        sweep()
+        base = next(iter(bases()), None)
+        if base is None:
+            raise InputError(
+                f"{self._who}: expected 1 GB of room for programs in /dev/shm or the temporary folder"
+            )
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base)).resolve()
+        self._base = base
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._lock = (self.folder / "lock").open("wb")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if self._keeper is not None:
+            if self._keeper.stdin is not None:
+                self._keeper.stdin.close()
+            self._keeper.wait()
+            if self._keeper.stdout is not None:
+                self._keeper.stdout.close()
+        self._lock.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @staticmethod
+    def inside(name: str) -> Path:
+        """Give the path by which a program in the kernel knows the file of that name in the run's folder."""
+        return Path("/run/bentpipe") / name
+
+    def call(self, function: Callable[..., Any], *arguments: object, **options: object) -> Iterator[Any]:
+        """Call the function in the kernel and give what it yields, or what it returns.
+
+        Raises
+        ------
+        BentpipeError
+            What the function raised; or the kernel stopped, or stands still, or its time is over.
+        Interrupted
+            Ctrl-C.
+        """
+        modules = [path for path in sys.path if path]
+        ours = str(Path(bentpipe.__file__).parent.parent)
+        modules = modules if ours in modules else [ours, *modules]
+        (self.folder / "path").write_text(json.dumps([os.path.realpath(path) for path in modules]))
+        (self.folder / "task").write_bytes(pickle.dumps((function, arguments, options)))
+        (self.folder / "command").write_text(f"{sys.executable}\n-I\n-B\n/run/bentpipe/guest.py\n")
+        shutil.copy(_GUEST, self.folder / "guest.py")
+        for name in FILES:
+            shutil.copy(self.kernel.file(name), self.folder / name)
+        self._start()
+        try:
+            yield from self._answers()
+        except KeyboardInterrupt as error:
+            raise Interrupted(f"{self._who}: interrupted") from error
+
+    def _start(self) -> None:
+        processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - any does
+        task = {
+            "folder": str(self.folder),
+            "command": ["./linux", *ARGUMENTS],
+            "environment": {
+                "PATH": os.environ.get("PATH", os.defpath),
+                "TMPDIR": str(self._base),
+                "LD_PRELOAD": "./entropy.so",
+                "SEED": str(self.seed),
+            },
+            "processor": processor,
+        }
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-I", str(_KEEPER), json.dumps(task)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # A signal of the terminal's is for us, who then close its standard input.
+            start_new_session=True,
+            pass_fds=[self._lock.fileno()],
+        )
+
+    def _answers(self) -> Iterator[Any]:
+        began = alive = time.monotonic()
+        count, heard, over, detail = 0, 0, False, ""
+        with _Shown() as shown:
+            while True:
+                answer = self.folder / f"answer-{count}"
+                if answer.exists():
+                    count += 1
+                    kind, content = pickle.loads(answer.read_bytes())  # noqa: S301 - our own program wrote it
+                    answer.unlink()
+                    if kind == "end":
+                        return
+                    if kind == "error":
+                        raise content
+                    shown.close()
+                    yield content
+                    alive = time.monotonic()
+                    continue
+                if over:
+                    raise BentpipeError(f"{self._who}: the virtual kernel stopped: {self._last_words()}")
+                over = self._has_ended()
+                said, heard = self._said(heard)
+                now = time.monotonic()
+                if said:
+                    alive = now
+                    title, share, detail = said
+                    shown.update(title, share, detail)
+                at = f" ({detail})" if detail else ""
+                if now > alive + self._stall_s:
+                    raise BentpipeError(
+                        f"{self._who}: nothing has moved in the virtual kernel for {self._stall_s:g} s{at}: "
+                        "it loops without time passing, or waits for ever"
+                    )
+                if self._limit_s is not None and now > began + self._limit_s:
+                    raise BentpipeError(
+                        f"{self._who}: not over after {self._limit_s:g} s, its time limit{at}"
+                    )
+
+    def _has_ended(self) -> bool:
+        """Wait a moment; whether the kernel has ended meanwhile."""
+        stdout = None if self._keeper is None else self._keeper.stdout
+        if stdout is None or not select.select([stdout], [], [], _TURN_S)[0]:
+            return False
+        self._ended = os.read(stdout.fileno(), 4096).decode() or "killed"
+        return True
+
+    def _said(self, heard: int) -> tuple[list[Any] | None, int]:
+        """Give the last whole line that the program has said since the place `heard`, and the new place."""
+        try:
+            with (self.folder / "told").open("rb") as file:
+                file.seek(heard)
+                lines = file.read().rpartition(b"\n")[0]
+        except FileNotFoundError:
+            return None, heard
+        if not lines:
+            return None, heard
+        return json.loads(lines.rpartition(b"\n")[2]), heard + len(lines) + 1
+
+    def _last_words(self) -> str:
+        """Say why the kernel ended: its panic, or what it or its program said last."""
+        said = []
+        for name in ("console", "stderr"):
+            with contextlib.suppress(OSError):
+                said += (self.folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
+        said = [line.strip() for line in said if line.strip() and not line.strip().startswith(_PREAMBLE)]
+        panics = [line for line in said if "anic" in line or line.startswith("bentpipe: ")]
+        return (panics or said[-1:] or [self._ended.strip()])[0]
+
+
+class _Shown:
+    """The progress of what is under way inside, shown here."""
+
+    def __init__(self) -> None:
+        self._title: str | None = None
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def update(self, title: str | None, share: float | None, detail: str) -> None:
+        if title != self._title:
+            self.close()
+            self._title, self._reporter = title, self._stack.enter_context(Reporter(title))
+        if title is not None:
+            self._reporter.update(share, detail)
+
+    def close(self) -> None:
+        """Let others write."""
+        self._stack.close()
+        self._title = None
+
+
+@dataclass(frozen=True)
+class Virtual:
+    """What ``bentpipe live --virtual`` says of the kernel in which its command is to be run."""
+
+    kernel: Kernel
+    seed: int = 1
+    limit_s: float | None = None
+
+    def machine(self, who: str) -> Machine:
+        """Give such a machine for the command `who`."""
+        return Machine(self.kernel, seed=self.seed, limit_s=self.limit_s, who=who)
+
+
+def stated(release: str, virtual: Virtual | None) -> dict[str, Any]:
+    """Say for JSON which kernel it was and whose clock."""
+    return {
+        "kernel_release": release,
+        "clock": "real" if virtual is None else "virtual",
+        "kernel_seed": None if virtual is None else virtual.seed,
+    }
+
+
+def describe(kernel: Kernel) -> tuple[str, tuple[str, ...]]:
+    """Ask a kernel for its release and its congestion controls."""
+    with Machine(kernel, who="the virtual kernel") as machine:
+        (told,) = machine.call(facts)
+    release, controls = told
+    return release, controls
+
+
+def facts() -> tuple[str, tuple[str, ...]]:
+    """Give release and congestion controls of the kernel that runs this."""
+    return _core.kernel_release(), tuple(_core.kernel_controls())

@@ -1,0 +1,99 @@
+"""``bentpipe live --virtual`` without a kernel: which one is taken, and what is said when none can be."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from stand_in import built
+
+from bentpipe.errors import InputError
+from bentpipe.live.virtual import kernel
+from conftest import Bentpipe
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a virtual kernel needs Linux")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the folder of kernels; the command line is told of the same."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return kernel.cache()
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    file = tmp_path / "net.toml"
+    file.write_text('extends = "preset:geo"\n[flows.a]\nfrom = "server"\nto = "client"\nbytes = "1 MB"\n')
+    return file
+
+
+def test_without_a_kernel_one_line_says_how_to_get_one(bentpipe: Bentpipe, scenario: Path) -> None:
+    result = bentpipe("live", "--virtual", "testbed", scenario)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr == (
+        "bentpipe: live --virtual: no virtual kernel here: `make virtual-kernel` in bentpipe's source folder "
+        "builds one\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("--virtual", "emulate", "preset:geo"),
+            "live --virtual: expected testbed or interop, found emulate",
+        ),
+        (("--kernel", "6.12", "testbed", "preset:geo"), "--kernel: expected --virtual beside it"),
+        (("--kernel-seed", "3", "interop"), "--kernel-seed: expected --virtual beside it"),
+        (("--time-limit", "9", "interop"), "--time-limit: expected --virtual beside it"),
+    ],
+)
+def test_what_does_not_go_together(bentpipe: Bentpipe, arguments: tuple[str, ...], said: str) -> None:
+    result = bentpipe("live", *arguments)
+    assert (result.returncode, result.stderr) == (2, f"bentpipe: {said}\n")
+
+
+def test_the_one_built_last_is_taken(cache: Path) -> None:
+    for name in ("one", "two"):
+        kernel.use(built(cache / name, "").folder)
+    assert kernel.find().folder == cache / "two"
+
+
+def test_one_can_be_named_by_its_folder_or_release(cache: Path, tmp_path: Path) -> None:
+    old, new = built(cache / "old", "", "6.1.170"), built(cache / "new", "", "6.12.117")
+    kernel.use(new.folder)
+    assert kernel.find("6.1.").folder == old.folder
+    assert kernel.find("6.12").controls == ("reno", "cubic")
+    apart = built(tmp_path / "apart", "")
+    assert kernel.find(str(apart.folder)).folder == apart.folder
+    for name in ("6.", "6.18"):
+        with pytest.raises(InputError, match=rf"--kernel: expected .* 6.12.117 in .*, found '{name}'"):
+            kernel.find(name)
+
+
+@pytest.mark.parametrize("name", kernel.FILES)
+def test_a_file_that_was_changed_is_refused(cache: Path, name: str) -> None:
+    folder = built(cache / "one", "").folder
+    kernel.use(folder)
+    with (folder / name).open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(InputError, match=f"{name} is not the file that was built: `make virtual-kernel`"):
+        kernel.find()
+
+
+def test_a_folder_that_is_not_whole_is_refused(cache: Path) -> None:
+    folder = built(cache / "one", "").folder
+    kernel.use(folder)
+    (folder / "init").unlink()
+    with pytest.raises(InputError, match="holds no whole virtual kernel"):
+        kernel.find()
+
+
+def test_json_says_whose_clock_it_was() -> None:
+    from bentpipe.live.virtual.machine import Virtual, stated
+
+    assert stated("6.18", None) == {"kernel_release": "6.18", "clock": "real", "kernel_seed": None}
+    virtual = Virtual(kernel.Kernel(Path(), "6.12.117", ()), seed=3)
+    assert stated("6.12.117", virtual)["clock"] == "virtual"
+    assert stated("6.12.117", virtual)["kernel_seed"] == 3
