@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bentpipe.comparison.result import Variant
-from bentpipe.statistics import paired
+from bentpipe.intervals import paired
 
 
 class DoesNotHoldError(Exception):

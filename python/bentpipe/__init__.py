@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from bentpipe.comparison.api import compare
     from bentpipe.comparison.result import Comparison
     from bentpipe.control import Ack, Control, Exit, Loss, Mark, PartialAck, Timeout, Window
+    from bentpipe.intervals import bootstrap
     from bentpipe.measured import Result, Table
     from bentpipe.runner import replicate, run
     from bentpipe.scenario import Scenario
-    from bentpipe.statistics import Failure, bootstrap
+    from bentpipe.statistics import Failure
     from bentpipe.sweeps.api import sweep
     from bentpipe.sweeps.result import Sweep
     from bentpipe.traces import Trace, Traces
@@ -64,7 +65,8 @@ _HOMES = {
     "measured": ("Result", "Table"),
     "runner": ("replicate", "run"),
     "scenario": ("Scenario",),
-    "statistics": ("Failure", "bootstrap"),
+    "intervals": ("bootstrap",),
+    "statistics": ("Failure",),
     "sweeps.api": ("sweep",),
     "sweeps.result": ("Sweep",),
     "traces": ("Trace", "Traces"),

@@ -210,6 +210,9 @@ class Scenario:
             There is no such link, or no such trace of it.
         """
 
+    def is_random(self) -> bool:
+        """Say whether another seed may give another run; of controls in Python it is not known, and true."""
+
     def series(
         self,
     ) -> tuple[list[str], list[tuple[str, str]], list[str], list[tuple[str, str]], list[str]]:

@@ -271,6 +271,8 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _ends(flows: Sequence[Flow]) -> str:
+    if len(flows) == 1 and isinstance(finish := flows[0]["finish_s"], dict) and "present" in finish:
+        return f", {100 * (1 - finish['present']):.2g} % open"
     without = [flow for flow in flows if mean(flow["finish_s"]) is None]
     failed = sum(bool(flow.get("error")) for flow in without)
     counts = ((len(without) - failed, "open"), (failed, "failed"))

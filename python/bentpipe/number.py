@@ -8,11 +8,18 @@ Interval = Literal["student-t", "bootstrap"]
 INTERVALS: tuple[Interval, ...] = ("student-t", "bootstrap")
 
 
+Doubt = Literal["few", "equal", "skewed"]
+"""Why an interval may hold the mean more seldom than in 95 % of the cases: it is of fewer than 10 runs, all
+were the same although something is random, or they are too few for so skewed a number."""
+
+
 class Estimate(TypedDict):
     """A mean over replications with the half-width of its 95 % confidence interval.
 
-    The interval is Student's t around the mean. One by the bootstrap has its ends in `low` and `high`; it
-    need not be the same on both sides, and `ci95` is half of its width.
+    The interval is Student's t around the mean. One by the bootstrap, and one of a count, has its ends in
+    `low` and `high`; it need not be the same on both sides, and `ci95` is half of its width. `doubt` says why
+    an interval may be too narrow. `present` is the share of what it would be of, where some have no such
+    number, as the end of a flow that did not end.
 
     `values` are the replications themselves, in the order of their seeds, where they were kept to be compared
     with another's; JSON is without them.
@@ -23,6 +30,8 @@ class Estimate(TypedDict):
     n: int
     low: NotRequired[float]
     high: NotRequired[float]
+    doubt: NotRequired[Doubt]
+    present: NotRequired[float]
     values: NotRequired[tuple[float, ...]]
 
 

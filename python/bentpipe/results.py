@@ -65,6 +65,7 @@ class Run(Measured):
     """One run, or several combined: what was measured, and what it takes to have it again."""
 
     runs: NotRequired[int]
+    random: NotRequired[bool]
     seeds: NotRequired[list[int]]
     identity: NotRequired[str]
     bentpipe: NotRequired[str]

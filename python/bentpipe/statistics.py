@@ -3,31 +3,40 @@
 import hashlib
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from bentpipe.number import Interval
+from bentpipe.intervals import (
+    COUNTS,
+    UNSEEN,
+    Kind,
+    estimate,
+    from_sums,
+    judged,
+    of_a_count,
+    wanted,
+)
 from bentpipe.results import Estimate, Run, parse
 
 if TYPE_CHECKING:
     from bentpipe._core import RunResult
 
-MINIMUM_RUNS = 10
-"""Replications before `Fold.precise_enough` may say yes: fewer give intervals that mean little."""
+FIRST_LOOK = 30
+"""Replications before a precision is looked at: fewer do not show how skewed a number is."""
 
 MOST_RUNS = 1_000_000
 """The most replications that may be asked for: they make a mean a thousand times as sharp as one run."""
-
-RESAMPLES = 9_999
-"""How often the bootstrap draws the values again."""
 
 _KEPT_RUNS = 1000
 _KEPT_VALUES = 1 << 24
 
 _LISTED = {"pages": "page", "transactions": "transaction"}
 """Tables whose rows are as many as came in a run, and what numbers those of a flow."""
+_GIVEN = frozenset({"start_s", "at_s", "warm_up_s", "wall_s", "size_bytes"})
+"""Numbers that are the scenario's or the machine's, and say nothing of chance by being equal."""
+
 _NOTHING_LISTED: dict[str, list[Any]] = {what: [] for what in _LISTED}
 
 
@@ -41,71 +50,6 @@ def replication_seed(base: int, replication: int) -> int:
         return base
     digest = hashlib.blake2b(f"bentpipe {base} {replication}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 11
-
-
-def estimate(values: Sequence[float], interval: Interval = "student-t") -> Estimate:
-    """Give mean, half-width of the 95 % interval, and number of `values` (at least one).
-
-    The half-width is ``None`` for a single value, which says nothing of its spread.
-    """
-    n = len(values)
-    if n == 1:
-        return {"mean": float(values[0]), "ci95": None, "n": 1}
-    # Divided and multiplied again, a value may come out a bit beside itself.
-    equal = min(values) == max(values)
-    centre = float(values[0]) if equal else math.fsum(values) / n
-    if interval == "bootstrap":
-        low, high = bootstrap(values)
-        return {"mean": centre, "ci95": (high - low) / 2, "n": n, "low": low, "high": high}
-    if equal:
-        return {"mean": centre, "ci95": 0.0, "n": n}
-    return _interval(n, centre, math.fsum((value - centre) ** 2 for value in values))
-
-
-def paired(ours: Sequence[float], theirs: Sequence[float], interval: Interval = "student-t") -> Estimate:
-    """Give the estimate of how much larger `ours` are than `theirs`, which met the same seeds one by one."""
-    return estimate([one - other for one, other in zip(ours, theirs, strict=True)], interval)
-
-
-def bootstrap(
-    values: Sequence[float], statistic: Callable[..., Any] | None = None, *, seed: int = 0
-) -> tuple[float, float]:
-    """Give the ends of the 95 % interval of a statistic of `values`, at least two, by the bootstrap.
-
-    Of the mean it is BCa, bias-corrected and accelerated (Efron 1987), of another statistic the percentiles,
-    which also exist where the statistic stays the same without any one of the values. Both are from 9,999
-    samples, by `scipy.stats.bootstrap`.
-
-    Parameters
-    ----------
-    values
-        One number of each replication, in any unit; the ends have the same.
-    statistic
-        The mean by default; else a function of an array and its ``axis``, as ``numpy.median``.
-    seed
-        Of the samples, so that the same values give the same ends.
-
-    Raises
-    ------
-    ValueError
-        There are fewer than two values.
-    """
-    import numpy as np
-    from scipy import stats
-
-    if len(values) < 2:
-        raise ValueError(f"expected at least two values to draw from, found {len(values)}")
-    if min(values) == max(values):
-        return float(values[0]), float(values[0])
-    drawn = stats.bootstrap(
-        (np.asarray(values, dtype=float),),
-        np.mean if statistic is None else statistic,
-        n_resamples=RESAMPLES,
-        vectorized=True,
-        method="BCa" if statistic is None else "percentile",
-        rng=np.random.default_rng(seed),
-    )
-    return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)
 
 
 def jain(values: Sequence[float]) -> float:
@@ -144,11 +88,17 @@ class Fold:
     estimate is that of `estimate`. Beyond that, and earlier where 1,000 runs have more than 16 million
     numbers in all, the values so far give way to two sums: of the values, exact, so that a mean is the same
     to the last digit; and of the squares of their distances from the mean of the first of them.
+
+    Parameters
+    ----------
+    certain
+        Nothing in the scenario is random: a single run says all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, certain: bool = False) -> None:
         self.runs = 0
         """Runs so far."""
+        self._certain = certain
         self._first: Run | None = None
         self._tree: _Node | None = None
         self._listed: dict[str, dict[str, dict[int, dict[str, _Node]]]] = {what: {} for what in _LISTED}
@@ -176,12 +126,12 @@ class Fold:
                 number = row[_LISTED[what]]
                 if number not in kept:
                     kept[number] = {
-                        key: self._node(None) for key in row if key not in ("flow", _LISTED[what])
+                        key: self._node(None, key) for key in row if key not in ("flow", _LISTED[what])
                     }
                 for key, node in kept[number].items():
                     cast(_Leaf, node).add(row[key])
         if self.runs == 1:
-            self._block = max(MINIMUM_RUNS, min(_KEPT_RUNS, _KEPT_VALUES // len(self._leaves)))
+            self._block = max(FIRST_LOOK, min(_KEPT_RUNS, _KEPT_VALUES // len(self._leaves)))
         for failure in failures(run):
             often, reasons = self._failures.get(failure.flow, (0, {}))
             self._failures[failure.flow] = (often + 1, {**reasons, failure.reason: None})
@@ -244,28 +194,36 @@ class Fold:
         )
 
     def precise_enough(self, precision: float) -> bool:
-        """Say whether the interval of every flow's goodput is at most `precision` times its mean."""
-        return self.runs >= MINIMUM_RUNS and all(
-            (goodput["ci95"] or 0.0) <= precision * goodput["mean"] for goodput in self._goodputs()
+        """Say whether the goodputs of all flows together are known to `precision` times their means."""
+        if self._certain:
+            return self.runs > 0
+        return self.runs >= FIRST_LOOK and all(
+            leaf.is_trusted() and width <= precision * centre for leaf, width, centre in self._widths()
         )
 
     def reached(self) -> float:
-        """Give the widest half-width of a flow's goodput as a share of its mean; infinite for one run."""
+        """Give the widest half-width of a flow's goodput as a share of its mean; infinite for one run.
+
+        The intervals are those that hold all the means together in 95 % of the cases (Bonferroni).
+        """
         if self.runs < 2:
             return math.inf
-        widths = ((goodput["ci95"] or 0.0, goodput["mean"]) for goodput in self._goodputs())
-        # A flow that delivered nothing in every run is known precisely.
-        return max((width / centre for width, centre in widths if width), default=0.0)
+        return max((width / centre for _, width, centre in self._widths() if width), default=0.0)
 
-    def _goodputs(self) -> Iterator[Estimate]:
-        return (flow["goodput_bps"].estimate() for flow in cast(Any, self._tree)["flows"])
+    def _widths(self) -> Iterator[tuple["_Leaf", float, float]]:
+        flows = cast(Any, self._tree)["flows"]
+        for flow in flows:
+            leaf = flow["goodput_bps"]
+            found = leaf.plain(1 - 0.05 / len(flows))
+            yield leaf, found["ci95"] or 0.0, found["mean"]
 
-    def _node(self, value: Any) -> "_Node":
+    def _node(self, value: Any, key: str = "") -> "_Node":
         if isinstance(value, dict):
-            return {key: self._node(part) for key, part in value.items()}
+            return {key: self._node(part, key) for key, part in value.items()}
         if isinstance(value, list):
-            return [self._node(part) for part in value]
-        leaf = _Leaf()
+            return [self._node(part, key) for part in value]
+        whole = isinstance(value, int) or key in _GIVEN
+        leaf = _Leaf(self, "count" if key in COUNTS else "whole" if whole else "measured")
         self._leaves.append(leaf)
         return leaf
 
@@ -273,15 +231,19 @@ class Fold:
 class _Leaf:
     """The values of one number, or the texts that stood in its place."""
 
-    __slots__ = ("_about", "_count", "_squares", "_sum", "_texts", "_values")
+    __slots__ = ("_about", "_count", "_fold", "_kind", "_squares", "_sum", "_texts", "_values", "_wanted")
 
-    def __init__(self) -> None:
+    def __init__(self, fold: Fold, kind: Kind) -> None:
+        self._fold = fold
+        self._kind = kind
         self._values = array("d")
         self._texts: dict[str, None] | None = None
         self._count = 0
         self._about = 0.0
         self._sum: Sequence[float] = ()
         self._squares: Sequence[float] = ()
+        # By the first of them, when they are folded.
+        self._wanted = 0.0
 
     def add(self, value: Any) -> None:
         if value is None:
@@ -306,24 +268,49 @@ class _Leaf:
             return
         if self._count == 0:
             self._about = math.fsum(self._values) / len(self._values)
+            self._wanted = wanted(self._values)
         self._sum = _exact([*self._sum, *self._values])
         self._squares = _exact([*self._squares, *self._distances()])
         self._count += len(self._values)
         self._values = array("d")
 
+    def plain(self, level: float = 0.95) -> Estimate:
+        """Give mean and interval of this level, without judging them."""
+        if self._count == 0:
+            return estimate(self._values, level=level)
+        return from_sums(*self._sums(), level)
+
     def estimate(self) -> Estimate:
         if self._count == 0:
-            return estimate(self._values)
-        n = self._count + len(self._values)
-        total = sum(map(Fraction, _exact([*self._sum, *self._values])), Fraction(0))
-        about = math.fsum([*self._squares, *self._distances()])
-        off = float(total - n * Fraction(self._about))
-        return _interval(n, float(total) / n, max(0.0, about - off * off / n))
+            found = judged(self._values, self._kind, certain=self._fold._certain)
+        else:
+            n, centre, squares = self._sums()
+            is_count = self._kind == "count" and (squares or not centre)
+            found = of_a_count(n, centre * n, squares) if is_count else from_sums(n, centre, squares)
+            if n < self._wanted:
+                found["doubt"] = "skewed"
+        missing = found["n"] < self._fold.runs
+        return {**found, "present": found["n"] / self._fold.runs} if missing else found
+
+    def is_trusted(self) -> bool:
+        """Say whether its runs are enough for how skewed it is, and enough where all are the same."""
+        if self._count:
+            return self._count + len(self._values) >= self._wanted
+        if min(self._values) == max(self._values):
+            return len(self._values) >= UNSEEN
+        return len(self._values) >= wanted(self._values)
 
     def combined(self) -> Estimate | str | None:
         if self._texts is not None:
             return "; ".join(self._texts)
         return self.estimate() if self._count or self._values else None
+
+    def _sums(self) -> tuple[int, float, float]:
+        n = self._count + len(self._values)
+        total = sum(map(Fraction, _exact([*self._sum, *self._values])), Fraction(0))
+        about = math.fsum([*self._squares, *self._distances()])
+        off = float(total - n * Fraction(self._about))
+        return n, float(total) / n, max(0.0, about - off * off / n)
 
     def _distances(self) -> Iterable[float]:
         return ((value - self._about) ** 2 for value in self._values)
@@ -363,16 +350,3 @@ def _exact(values: list[float]) -> list[float]:
         parts.append(part)
         values.append(-part)
     return parts
-
-
-def _interval(n: int, centre: float, squares: float) -> Estimate:
-    """Give the estimate of `n` values, at least two, with this sum of squared distances from their mean."""
-    variance = squares / (n - 1)
-    return {"mean": centre, "ci95": _student_t(n - 1) * math.sqrt(variance / n), "n": n}
-
-
-def _student_t(degrees: int) -> float:
-    # Imported here: it costs a fifth of a second, and a single run has no interval.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, 0.975))

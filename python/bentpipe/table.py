@@ -20,14 +20,23 @@ from bentpipe.flow_tables import (
     waiting_table,
 )
 from bentpipe.grid import Grid
-from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table
+from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table, print_whole
 from bentpipe.reproduction import Live, Reproduced, Row, verdict_counts
 from bentpipe.results import FlowPath, Gateway, Handover, Link, Number, Recording, Relay, Run, mean
-from bentpipe.units import count, counted, percent, quantity, seconds
+from bentpipe.units import (
+    NOTE_OF_DOUBT,
+    NOTHING_RANDOM,
+    about_intervals,
+    count,
+    counted,
+    doubted,
+    percent,
+    quantity,
+    seconds,
+)
 from bentpipe.verdicts import VERDICTS
 
 _WIDTH_OF_A_FILE = 160
-_UNLIMITED = 10_000
 _COLOURS = {"match": "green", "shape": "yellow", "differs": "red", "input": "dim"}
 
 
@@ -48,7 +57,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
         No flow fits a pattern.
     """
     runs = run.get("runs")
-    replicated = f", {counted(runs, 'replication')}, 95 % intervals" if runs else ""
+    replicated = f", {counted(runs, 'replication')}, {_of_replications(run, runs)}" if runs else ""
     warm_up = mean(run.get("warm_up_s")) or 0.0
     measured = f", measured from {seconds(warm_up)} on" if warm_up > 0 else ""
     about = f"(seed {run['seed']}{replicated}{measured})"
@@ -72,6 +81,8 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
         tables.append(relay_table(run["relays"]))
     for table in tables:
         print_whole(table, to)
+    if doubted(run["flows"], run["links"]):
+        to.print(NOTE_OF_DOUBT, highlight=False, soft_wrap=True)
     for line in _cut_short(run.get("recording", {})):
         to.print(line, highlight=False)
     engine = run["engine"]
@@ -84,6 +95,10 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     if (mean(sharing) or 0.0) > 1.0:
         fairness = f"  Jain's fairness index {count(run['jain'])} over {count(sharing)} flows."
     to.print(f"{spent}{speed}.{fairness}", highlight=False)
+
+
+def _of_replications(run: Run, runs: int) -> str:
+    return about_intervals(runs) if run.get("random", True) else NOTHING_RANDOM
 
 
 def _cut_short(recording: Recording) -> Iterator[str]:
@@ -265,13 +280,6 @@ def network_tables(run: Mapping[str, Any], links: Sequence[Link]) -> list[Table]
     if run["handovers"]:
         tables.append(handover_table(run["handovers"]))
     return tables
-
-
-def print_whole(table: Table, to: Console) -> None:
-    """Print a table with nothing cut off."""
-    # On a narrow terminal a long row goes on in the next line; a name or a number that is cut says nothing.
-    table.width = to.measure(table, options=to.options.update(max_width=_UNLIMITED)).maximum
-    to.print(table, crop=False)
 
 
 def print_catalogue(entries: Sequence[Entry], to: Console) -> None:

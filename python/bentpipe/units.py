@@ -17,21 +17,21 @@ def quantity(number: Number, unit: str, *, smallest: float = 1.0) -> str:
     if value is None:
         return "–"
     scale, prefix = _prefix(value, smallest)
-    return f"{_scaled(value, half_width(number), scale)} {prefix}{unit}"
+    return f"{_scaled(number, value, scale)} {prefix}{unit}{_there(number)}"
 
 
 def seconds(number: Number) -> str:
     """Write a time; milliseconds and less below one second, seconds above."""
     value = mean(number)
     if value is not None and value >= 1000:
-        return f"{_scaled(value, half_width(number), 1.0)} s"
+        return f"{_scaled(number, value, 1.0)} s{_there(number)}"
     return quantity(number, "s", smallest=1e-9)
 
 
 def percent(number: Number) -> str:
     """Write a share of one in per cent."""
     value = mean(number)
-    return "–" if value is None else f"{_scaled(value, half_width(number), 0.01)} %"
+    return "–" if value is None else f"{_scaled(number, value, 0.01)} %{_there(number)}"
 
 
 def count(number: Number) -> str:
@@ -39,7 +39,7 @@ def count(number: Number) -> str:
     value = mean(number)
     if value is None:
         return "–"
-    return _scaled(value, half_width(number), 1.0)
+    return _scaled(number, value, 1.0) + _there(number)
 
 
 def counted(number: Number, what: str) -> str:
@@ -67,9 +67,60 @@ def _prefix(value: float, smallest: float) -> tuple[float, str]:
     return next(fitting, (1.0, ""))
 
 
-def _scaled(value: float, width: float | None, scale: float) -> str:
-    text = _digits(value / scale)
-    return text if not width else f"{text} ± {_digits(width / scale, digits=2)}"
+def _scaled(number: Number, value: float, scale: float) -> str:
+    """Write a number with its interval; with a question mark where that may be too narrow."""
+    text, width = _digits(value / scale), half_width(number)
+    if not isinstance(number, dict) or width is None:
+        return text
+    doubt = "?" if "doubt" in number else ""
+    if not width:
+        return f"{text} ± {doubt}" if doubt else text
+    if "low" in number and "high" in number:
+        return f"{text} ({_digits(number['low'] / scale, 2)}–{_digits(number['high'] / scale, 2)}{doubt})"
+    return f"{text} ± {_digits(width / scale, digits=2)}{doubt}"
+
+
+def _there(number: Number) -> str:
+    """Say which share has a number at all, where that is not all."""
+    if not isinstance(number, dict) or "present" not in number:
+        return ""
+    return f" of {_digits(100 * number['present'], 2)} %"
+
+
+def doubted(*numbers: object) -> bool:
+    """Say whether an interval of these numbers, or of what tables and lists of them hold, is doubtful."""
+    return _has("doubt", numbers)
+
+
+def partial(*numbers: object) -> bool:
+    """Say whether one of these numbers, or of what tables and lists hold, is of a part of the runs."""
+    return _has("present", numbers)
+
+
+def _has(key: str, numbers: object) -> bool:
+    if isinstance(numbers, dict):
+        return key in numbers or _has(key, list(numbers.values()))
+    return isinstance(numbers, list | tuple) and any(_has(key, number) for number in numbers)
+
+
+def about_intervals(runs: int) -> str:
+    """Say what the intervals of a table are, and what so many runs may not show."""
+    unseen = 100 * (1 - 0.05 ** (1 / runs))
+    return f"95 % intervals; what happens in less than {unseen:.2g} % of runs may be missing"
+
+
+NOTE_OF_A_PART = (
+    "of N %: so many have the number at all; the mean is of these, and of times that had no end a lower bound"
+)
+"""Stands under a table that has a number of a part of the runs."""
+
+NOTHING_RANDOM = "nothing is random: one run says all"
+
+NOTE_OF_DOUBT = (
+    "? too narrow perhaps: of fewer than 10 runs, the same in all of them, or too skewed for so few "
+    "(more --runs)"
+)
+"""Stands under a table that has an interval with a question mark."""
 
 
 def _digits(value: float, digits: int = 4) -> str:

@@ -35,8 +35,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Literal, get_args
 
+from bentpipe.intervals import paired
 from bentpipe.results import Number, half_width, mean
-from bentpipe.statistics import paired
 
 Verdict = Literal["input", "match", "shape", "differs"]
 

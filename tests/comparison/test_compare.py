@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import bentpipe as bp
-from bentpipe.comparison import words
-from bentpipe.statistics import estimate, paired
+from bentpipe.comparison.measure import Measure
+from bentpipe.comparison.result import Comparison, Variant
+from bentpipe.intervals import estimate, gain, judged
 from conftest import ENDLESS, SCENARIOS, WEB_USERS, Bentpipe, files_in
 
 pytestmark = pytest.mark.usefixtures("lossy")
@@ -35,13 +36,11 @@ def test_gains_are_differences_of_runs_with_the_same_seed(lossy: Path) -> None:
     assert (found.first, found["newreno"].gain) == ("newreno", None)
     for name in ("cubic", "tahoe"):
         assert list(found[name].values) == values[name]
-        assert found[name].value == estimate(values[name])
-        gain, difference = found[name].gain, paired(values[name], values["newreno"])
-        assert gain is not None
-        assert gain["ci95"] is not None
-        assert difference["ci95"] is not None
-        assert gain["mean"] == pytest.approx(difference["mean"] / means["newreno"])
-        assert gain["ci95"] == pytest.approx(difference["ci95"] / means["newreno"])
+        assert found[name].value == judged(values[name])
+        more = found[name].gain
+        assert more == gain(values[name], values["newreno"])
+        assert more is not None
+        assert more["mean"] == pytest.approx(means[name] / means["newreno"] - 1)
     assert found["cubic"].run["flows"][0]["goodput_bps"] == found["cubic"].value
 
 
@@ -52,16 +51,21 @@ def test_the_numbers_do_not_depend_on_the_threads(lossy: Path) -> None:
 
 
 def test_precision_ends_at_the_first_look_that_is_sharp_enough(lossy: Path) -> None:
-    found = bp.compare(lossy, ["newreno", "cubic"], precision=0.08)
+    found = bp.compare(lossy, ["newreno", "cubic"], precision=0.06)
     assert found.precise
 
     def widest(runs: int) -> float:
-        known = [estimate(variant.values[:runs]) for variant in found.variants]
-        return max((number["ci95"] or 0.0) / number["mean"] for number in known)
+        newreno, cubic = (found[name].values[:runs] for name in ("newreno", "cubic"))
+        # All three together in 95 % of the cases.
+        known = [estimate(values, level=1 - 0.05 / 3) for values in (newreno, cubic)]
+        ratio = gain(cubic, newreno, level=1 - 0.05 / 3)
+        assert ratio is not None
+        widths = [(number["ci95"] or 0.0) / number["mean"] for number in known]
+        return max(*widths, (ratio["ci95"] or 0.0) / (1 + ratio["mean"]))
 
-    assert found.runs > 10
-    assert widest(found.runs) <= 0.08
-    assert all(widest(runs) > 0.08 for runs in range(10, found.runs))
+    assert found.runs > 30
+    assert widest(found.runs) <= 0.06
+    assert all(widest(runs) > 0.06 for runs in range(30, found.runs))
     short = bp.compare(lossy, ["newreno", "cubic"], precision=0.001, runs=11)
     assert (short.precise, short.runs) == (False, 11)
 
@@ -154,11 +158,95 @@ def test_the_sentence_says_how_much_and_how_sure(lossy: Path) -> None:
     )
 
 
+def of_values(values: dict[str, list[float]], *, random: bool = True) -> Comparison:
+    """Give a comparison that has these goodputs."""
+    first = next(iter(values))
+    run = bp.run(bp.Scenario.from_dict(SHORT)).run
+    variants = [
+        Variant(name, judged(found), gain(found, values[first]), None, run, tuple(found))
+        for name, found in sorted(values.items(), key=lambda pair: -sum(pair[1]))
+    ]
+    runs = len(values[first])
+    measure = Measure("goodput_bps", ("download",))
+    return Comparison("made", 1, runs, measure, first, tuple(variants), True, (), random=random)
+
+
+SHORT = {
+    "extends": "preset:geo",
+    "flows": {"download": {"from": "server", "to": "client", "bytes": "1 kB"}},
+}
+
+
 def test_less_than_is_printed_is_no_difference() -> None:
-    assert words._differs({"mean": -2e-4, "ci95": 1e-4, "n": 9})
-    assert not words._differs({"mean": -2e-4, "ci95": 3e-4, "n": 9})
+    noise = [0.0, 1.0, -1.0, 2.0, -2.0]
+    first = [1e6 + 100 * one for one in noise]
+
+    def told(times: float, more: list[float]) -> bool:
+        return (
+            len(of_values({"a": first, "b": [times * x + y for x, y in zip(first, more, strict=True)]}).best)
+            == 1
+        )
+
+    assert told(1 - 2e-4, noise)
+    assert not told(1 - 2e-4, [300 * one for one in noise])
     # "carries 0 % less" tells nobody anything.
-    assert not words._differs({"mean": -4e-5, "ci95": 0.0, "n": 9})
+    assert not told(1 - 4e-5, noise)
+
+
+def test_the_best_of_many_equals_is_not_told_from_them() -> None:
+    source = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(100):
+        values = {f"v{k}": list(source.normal(1e6, 1e5, 10)) for k in range(10)}
+        found = of_values(values)
+        wrong += " more than v0" in found.sentence
+    # 5 % at most; without a correction it is 12 to 14 %.
+    assert wrong <= 8
+
+
+def test_the_best_is_held_against_the_next_and_not_only_against_the_first() -> None:
+    noise = np.array([0.0, 1.0, -1.0, 2.0, -2.0, 1.5, -1.5, 0.5])
+    good, near = 2e6 + 1e4 * noise, 1.999e6 - 1e4 * noise
+    found = of_values({"first": list(1e6 + 1e3 * noise), "near": list(near), "good": list(good)})
+    assert [variant.name for variant in found.best] == ["good", "near"]
+    assert found.to_dict()["best"] == ["good", "near"]
+    assert " more than first" in found.sentence
+    assert "; these runs do not tell it and near apart (" in found.sentence
+    clear = of_values(
+        {"first": list(1e6 + 1e3 * noise), "near": list(0.9 * good + 1e3 * noise**2), "good": list(good)}
+    )
+    assert "; near, the next, carries 9.91 ± " in clear.sentence
+
+
+def test_differences_without_any_spread_are_no_proof_where_something_is_random() -> None:
+    found = of_values({"newreno": [92_710.0] * 10, "cubic": [92_700.0] * 10})
+    assert "do not tell it and cubic apart" in found.sentence
+    assert "± ?" in found.markdown()
+    certain = of_values({"newreno": [92_710.0], "cubic": [92_700.0]}, random=False)
+    assert certain.sentence.endswith("Nothing in it is random: one run says all.")
+
+
+def test_what_did_not_come_stands_beside_the_mean_of_what_came() -> None:
+    scenario = bp.Scenario.load(SCENARIOS / "short-flows.toml").with_({"duration": "31 s"})
+    found = bp.compare(scenario, ["sack", "cubic"], runs=2, flows=["short"])
+    run = bp.run(scenario.with_({"flows.short.variant": "sack"})).run
+    begun = [row for row in run["transactions"] if row["flow"] == "short"]
+    came = found["sack"].came
+    assert came is not None
+    assert 0 < came < 1
+    assert len(begun) > sum(row["response_s"] is not None for row in begun)
+    assert " came, so that it is at least that)" in found.sentence
+    assert "| came |" in found.markdown().splitlines()[0]
+    assert found.rows()[0]["came"] == found.variants[0].came
+
+
+def test_where_nothing_is_random_one_run_says_all(lossy: Path, bentpipe: Bentpipe) -> None:
+    clean = bp.Scenario.load(lossy).with_({"links.satellite.loss.probability": 0})
+    found = bp.compare(clean, ["newreno", "cubic"])
+    assert (found.runs, found.random) == (1, False)
+    told = bentpipe("run", lossy, "--set", "links.satellite.loss.probability=0", "--runs", "3")
+    assert "3 replications, nothing is random: one run says all" in told.stdout
+    assert "?" not in told.stdout
 
 
 def test_the_forms_of_the_table_say_the_same(bentpipe: Bentpipe, tmp_path: Path) -> None:
@@ -284,9 +372,8 @@ def test_intervals_by_the_bootstrap_are_of_the_same_differences(lossy: Path, ben
     found = bp.compare(bp.Scenario.load(lossy), ["newreno", "cubic"], runs=6, interval="bootstrap")
     newreno, cubic = found["newreno"], found["cubic"]
     assert cubic.gain is not None
-    low, high = bp.bootstrap([a - b for a, b in zip(cubic.values, newreno.values, strict=True)])
-    first = newreno.value["mean"]
-    assert (cubic.gain["low"], cubic.gain["high"]) == pytest.approx((low / first, high / first))
+    assert cubic.gain == gain(cubic.values, newreno.values, "bootstrap")
+    assert cubic.gain["low"] < cubic.gain["mean"] < cubic.gain["high"]
     assert newreno.value["low"] == bp.bootstrap(newreno.values)[0]
     asked = ["compare", str(lossy), "--variants", "newreno,cubic", "--runs", "6", "--json"]
     told = json.loads(bentpipe(*asked, "--interval", "bootstrap").stdout)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from bentpipe.intervals import estimate
 from bentpipe.results import Estimate, Number
-from bentpipe.statistics import estimate
 from bentpipe.verdicts import judge_claim, judge_index, judge_input, judge_number, same_place
 
 

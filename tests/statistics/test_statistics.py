@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import bentpipe as bp
-from bentpipe import statistics
+from bentpipe import intervals
+from bentpipe.intervals import bootstrap, estimate, gain, judged, paired
 from bentpipe.results import Estimate, Run, mean
-from bentpipe.statistics import Failure, Fold, bootstrap, estimate, jain, paired, replication_seed
+from bentpipe.statistics import Failure, Fold, jain, replication_seed
 
 
 def test_an_estimate_by_hand() -> None:
@@ -92,6 +93,7 @@ def test_what_is_missing_in_some_replications_is_estimated_over_the_others() -> 
     flow = combined["flows"][0]
     assert isinstance(flow["finish_s"], dict)
     assert (flow["finish_s"]["mean"], flow["finish_s"]["n"]) == (5.0, 2)
+    assert flow["finish_s"]["present"] == pytest.approx(2 / 3)
     assert isinstance(flow["goodput_bps"], dict)
     assert (flow["goodput_bps"]["mean"], flow["goodput_bps"]["n"]) == (2.0, 3)
     assert flow["error"] == "gave up"
@@ -118,18 +120,98 @@ def test_pages_are_combined_by_flow_and_number() -> None:
     assert combine([with_pages(None)])["pages"][0]["response_s"] is None
 
 
-def test_precision_needs_ten_runs_and_a_narrow_interval() -> None:
-    steady = [run(1.0, 100.0)] * 9
-    assert not precise_enough(steady, 0.02)
-    assert precise_enough([*steady, run(1.0, 100.0)], 0.02)
-    # Half-width t(0.975, 9) * sd / sqrt(10) = 2.262157 * 10.5409 / 3.16228 = 7.54.
-    shaky = [run(1.0, 90.0), run(1.0, 110.0)] * 5
-    assert precise_enough(shaky, 0.076)
-    assert not precise_enough(shaky, 0.075)
+def shaky(n: int) -> list[Run]:
+    # Half-width t(0.975, n - 1) * 10.17 / sqrt(30) = 3.80 of 30.
+    return [run(1.0, 90.0), run(1.0, 110.0)] * (n // 2)
 
 
-def test_a_flow_that_delivers_nothing_is_known_precisely() -> None:
-    assert precise_enough([run(None, 0.0)] * 10, 0.02)
+def test_precision_needs_thirty_runs_and_a_narrow_interval() -> None:
+    assert not precise_enough(shaky(28), 0.5)
+    assert precise_enough(shaky(30), 0.0381)
+    assert not precise_enough(shaky(30), 0.0379)
+
+
+def test_equal_runs_are_no_certainty_where_something_is_random() -> None:
+    assert not precise_enough([run(1.0, 100.0)] * 299, 0.02)
+    assert precise_enough([run(1.0, 100.0)] * 300, 0.02)
+    assert precise_enough([run(None, 0.0)] * 300, 0.02)
+    certain = Fold(certain=True)
+    certain.add(run(1.0, 100.0))
+    assert certain.precise_enough(0.02)
+
+
+def test_a_skewed_number_takes_more_runs_than_its_interval_says() -> None:
+    # One in ten is far off: skewness 2.67, and 25 times its square is 178.
+    rare = ([run(1.0, 100.0)] * 9 + [run(1.0, 90.0)]) * 20
+    assert not precise_enough(rare[:170], 0.05)
+    assert precise_enough(rare[:180], 0.05)
+    # Beyond a thousand it is what the first thousand say.
+    assert fold(rare * 10).precise_enough(0.05)
+
+
+def test_a_precision_is_of_all_flows_together() -> None:
+    def of_flows(n: int, goodput: float) -> Run:
+        made = run(1.0, goodput)
+        return cast(Run, {**made, "flows": [{**made["flows"][0], "name": f"f{k}"} for k in range(n)]})
+
+    def reached(n: int) -> float:
+        return fold(of_flows(n, 90.0 + 20 * (k % 2)) for k in range(30)).reached()
+
+    # t(0.9975, 29) is 3.0380, t(0.975, 29) 2.0452 from the tables.
+    assert reached(10) / reached(1) == pytest.approx(3.0380 / 2.0452, rel=1e-4)
+
+
+def test_an_interval_that_may_be_too_narrow_says_why() -> None:
+    evenly = [float(value) for value in range(30)]
+    assert "doubt" not in judged(evenly)
+    assert judged(evenly[:9])["doubt"] == "few"
+    assert judged([1.0] * 30)["doubt"] == "equal"
+    assert judged([*evenly[:29], 500.0])["doubt"] == "skewed"
+    # A size that the scenario sets is equal, and so is everything where nothing is random.
+    assert "doubt" not in judged([1000] * 30, "whole")
+    assert "doubt" not in judged([1.0] * 30, certain=True)
+    combined = combine([run(1.0, 5.0)] * 10)
+    assert cast(Estimate, combined["flows"][0]["goodput_bps"])["doubt"] == "equal"
+
+
+def test_a_count_that_is_seen_seldom_has_an_interval_of_counts() -> None:
+    from scipy import stats
+
+    # None in ten runs: at most 3.69 in all (Garwood), where Student's t has no width at all.
+    none = judged([0] * 10, "count")
+    assert none["low"] == 0.0
+    assert none["high"] == pytest.approx(0.368888, rel=1e-5)
+    some = judged([1, 0, 2, 0, 1, 0, 0, 1, 0, 0], "count")
+    assert some["low"] == pytest.approx(stats.chi2.ppf(0.025, 10) / 20)
+    assert some["high"] == pytest.approx(stats.chi2.ppf(0.975, 12) / 20)
+    # They vary twice as much as Poisson's law: it is as wide as if there were half as many.
+    wide = judged([0, 4, 0, 4, 0, 4, 0, 4], "count")
+    variance = 16 * 2 / 7
+    assert wide["high"] == pytest.approx(
+        stats.chi2.ppf(0.975, 2 * 16 / (variance / 2) + 2) * variance / 2 / 16
+    )
+    assert judged([0] * 10, "count", certain=True) == {"mean": 0.0, "ci95": 0.0, "n": 10}
+
+
+def test_the_interval_of_a_gain_knows_that_the_first_is_unsure_too() -> None:
+    # By hand: r = 40 / 20, residuals (5, -5) / 10 and (-5, 5) / 10.
+    found = gain([25.0, 15.0, 15.0, 25.0], [10.0, 10.0, 10.0, 10.0])
+    assert found is not None
+    assert found["mean"] == 1.0
+    assert found["ci95"] == pytest.approx(3.1824463 * math.sqrt(1 / 3) / 2, rel=1e-7)
+    source = np.random.default_rng(1)
+    covered = old = 0
+    for _ in range(1000):
+        first = source.normal(10.0, 3.0, 30)
+        ours = source.normal(40.0, 1.0, 30)
+        found = gain(list(ours), list(first))
+        assert found is not None
+        assert found["ci95"] is not None
+        covered += abs(found["mean"] - 3.0) <= found["ci95"]
+        old += abs(found["mean"] - 3.0) <= (paired(list(ours), list(first))["ci95"] or 0.0) / first.mean()
+    # 95 % of 1,000, with a standard deviation of 7; as if the first were known it is 40 %.
+    assert 925 < covered < 975
+    assert old < 500
 
 
 def goodputs(n: int) -> Iterable[float]:
@@ -143,7 +225,7 @@ def goodputs(n: int) -> Iterable[float]:
 @pytest.mark.parametrize("n", [1, 2, 999, 1000])
 def test_up_to_a_thousand_runs_an_estimate_is_that_of_all_values(n: int) -> None:
     flow = combine(run(None, goodput) for goodput in goodputs(n))["flows"][0]
-    assert flow["goodput_bps"] == estimate(list(goodputs(n)))
+    assert flow["goodput_bps"] == judged(list(goodputs(n)))
 
 
 @pytest.mark.parametrize("n", [1001, 2000, 12_345])
@@ -222,7 +304,7 @@ def test_the_bootstrap_needs_two_values_and_gives_equal_ones_no_width() -> None:
 def test_the_bootstrap_covers_the_true_mean_about_as_often_as_it_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(statistics, "RESAMPLES", 399)
+    monkeypatch.setattr(intervals, "RESAMPLES", 399)
     source = np.random.default_rng(1)
     covered = 0
     for _ in range(300):

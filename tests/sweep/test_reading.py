@@ -63,8 +63,9 @@ def test_show_has_the_means_and_json_has_all(bentpipe: Bentpipe, found: bp.Sweep
     options += ["--y", "goodput_bps"]
     shown = bentpipe("show", found.folder, *options)
     assert shown.returncode == 0
-    assert "two flows  (12 points, 4 runs each, seed 1)" in shown.stdout
-    lines = shown.stdout.splitlines()[2:]
+    assert "two flows  (12 points, 4 runs each, seed 1, 95 % intervals; " in shown.stdout
+    *lines, note = shown.stdout.splitlines()[2:]
+    assert note.startswith("? too narrow perhaps")
     assert [line.split()[:6] for line in lines] == [
         ["sack", "2", "Mbit/s", "64", "KiB", name] for name in ("download", "upload")
     ]
@@ -79,7 +80,7 @@ def test_a_long_table_shows_its_first_rows_and_says_that_there_are_more(
     bentpipe: Bentpipe, found: bp.Sweep
 ) -> None:
     shown = bentpipe("show", found.folder).stdout.splitlines()
-    assert len(shown) == 2 + 20 + 1
+    assert len(shown) == 2 + 20 + 1 + 1
     assert shown[-1].startswith("… and more: --where KEY=VALUE chooses")
 
 
@@ -232,3 +233,70 @@ def test_a_report_has_the_rows_and_what_they_came_from(found: bp.Sweep, tmp_path
     assert "only name" in text
     assert "[flows.download]" in text
     assert "https://" not in text.replace("https://github.com/leeoniya/uPlot", "")
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> bp.Sweep:
+    """Three users of pages at two probabilities of loss, five times each; some pages do not come."""
+    folder = tmp_path_factory.mktemp("users")
+    (folder / "users.toml").write_text(
+        'extends = "preset:geo"\ntitle = "users"\nduration = "40 s"\n'
+        '[links.satellite]\nloss = { model = "packet", probability = 0.01 }\n'
+        '[flows."web{i}"]\nfrom = "server"\nto = "client"\napp = "http"\ncount = 3\npage_interval = "8 s"\n'
+        '[flows.download]\nfrom = "server"\nto = "client"\nbytes = "1 MB"\n'
+    )
+    return bp.sweep(folder / "users.toml", {LOSS: ["0.01", "0.05"]}, runs=5, out=folder / "o", progress=False)
+
+
+def test_pages_of_a_run_are_one_number_and_not_many(users: bp.Sweep) -> None:
+    for group in users.groups(["point", "name"], ["response_s"]):
+        (number,) = group.numbers
+        assert isinstance(number, dict)
+        assert number["n"] == 5
+    # The mean of runs is what a comparison of the same flows has.
+    scenario = bp.Scenario.load(users.folder / "scenario.toml", {LOSS: "0.05"})
+    compared = bp.compare(scenario, {"a": {"seed": 1}, "b": {"seed": 1}}, runs=5, metric="response_s")
+    (whole,) = users.groups(["point"], ["response_s"], {LOSS: "0.05"})
+    assert isinstance(whole.numbers[0], dict)
+    assert whole.numbers[0]["mean"] == pytest.approx(compared["a"].value["mean"])
+
+
+def test_points_are_no_replications(users: bp.Sweep, found: bp.Sweep) -> None:
+    (group,) = users.groups([], ["goodput_bps"], {"name": "download"})
+    assert isinstance(group.numbers[0], dict)
+    assert group.numbers[0]["n"] == 5
+    rows = found.table().filter(pa.compute.field("name") == "download").to_pylist()
+    of_reno = [row["goodput_bps"] for row in rows if row[VARIANT] == "reno"]
+    (reno, _) = found.groups([VARIANT], ["goodput_bps"], {"name": "download"})
+    assert isinstance(reno.numbers[0], dict)
+    assert (reno.numbers[0]["n"], len(of_reno)) == (4, 24)
+    assert reno.numbers[0]["mean"] == pytest.approx(sum(of_reno) / 24)
+
+
+def test_a_start_is_that_of_the_flow_and_not_of_its_pages(users: bp.Sweep) -> None:
+    (group, _) = users.groups(["point"], ["start_s"], {"name": "web1"})
+    assert isinstance(group.numbers[0], dict)
+    assert (group.numbers[0]["mean"], group.numbers[0]["n"]) == (0.0, 5)
+
+
+def test_the_share_that_finished_stands_beside_the_mean_of_those(users: bp.Sweep, bentpipe: Bentpipe) -> None:
+    shown = bentpipe("show", users.folder, "--y", "response_s").stdout
+    assert " % " in shown
+    assert " s of " in shown
+    assert "of N %: so many have the number at all" in shown
+    groups = users.groups(["point"], ["response_s"], {"name": "web*"})
+    rows = [row for row in users.table().to_pylist() if row["kind"] == "page" and row["point"] == 1]
+    came = sum(row["response_s"] is not None for row in rows) / len(rows)
+    (_, late) = groups
+    assert isinstance(late.numbers[0], dict)
+    assert late.numbers[0]["present"] == pytest.approx(came)
+
+
+def test_copies_of_a_flow_are_a_row_and_a_pattern_chooses_them(users: bp.Sweep, bentpipe: Bentpipe) -> None:
+    lines = bentpipe("show", users.folder, "--y", "goodput_bps").stdout.splitlines()
+    assert sum("web" in line for line in lines) == 2
+    chosen = bentpipe("show", users.folder, "--where", "name=web*", "--json").stdout
+    assert {row["name"] for row in json.loads(chosen)["rows"]} == {"web0", "web1", "web2"}
+    none = bentpipe("show", users.folder, "--where", "name=wab*")
+    assert (none.returncode, none.stderr.count("\n")) == (2, 1)
+    assert "--where name: expected a name or a pattern of some (" in none.stderr

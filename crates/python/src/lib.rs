@@ -158,6 +158,12 @@ impl Scenario {
         slf
     }
 
+    /// Whether another seed may give another run.
+    fn is_random(&self) -> bool {
+        // What a hook in Python does is its own.
+        self.scenario.is_random() || !self.controls.is_empty()
+    }
+
     /// The subjects of the run's time series, the kinds that each has, and the names of phases.
     fn series(&self) -> series::Described {
         series::describe(Subjects::of(&self.scenario))

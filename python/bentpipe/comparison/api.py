@@ -13,16 +13,20 @@ from bentpipe import _core, checks
 from bentpipe.comparison.limits import averaged, shares
 from bentpipe.comparison.measure import Measure, with_variant
 from bentpipe.comparison.metrics import METRICS, Metric
-from bentpipe.comparison.result import Comparison, Variant, gain, share
+from bentpipe.comparison.result import Comparison, Variant, share
 from bentpipe.errors import InputError, ScenarioError
+from bentpipe.intervals import UNSEEN, estimate, gain, judged, wanted
 from bentpipe.number import INTERVALS, Interval
 from bentpipe.results import Run
 from bentpipe.runner import Plan, in_turn
 from bentpipe.scenario import Scenario
-from bentpipe.statistics import MINIMUM_RUNS, Failure, Fold, estimate
+from bentpipe.statistics import FIRST_LOOK, Failure, Fold
 
 Variants: TypeAlias = Iterable[str] | Mapping[str, str | checks.Settings]
 """Names of variants, or names of one's own, each with a variant or with settings."""
+
+_RUNS = 10
+"""How often with each variant unless something else is asked for."""
 
 _LOOKS = 1000
 """Up to so many runs each one is a look at the precision; from then on every so many."""
@@ -59,10 +63,11 @@ def compare(
         gives them names of your own, and takes settings as `Scenario.with_` does beside names of variants:
         ``{"cubic": "cubic", "mine": {"flows.*.control": Mine}}``.
     runs
-        How often with each variant, 10 times by default; with `precision` the most there may be.
+        How often with each variant, 10 times by default, once where nothing is random; with `precision` the
+        most there may be.
     precision
-        Run until the 95 % interval of every variant's number is this share of its mean: 0.02 for 2 %, after
-        10 runs at the earliest and 1,000 at the latest.
+        Run until the numbers of all variants, and their ratios to the first's, are together known to this
+        share: 0.02 for 2 %; after 30 runs at the earliest and 1,000 at the latest.
     flows
         Give the variants to flows that fit these patterns alone, and compare these; by default to all over
         TCP.
@@ -101,10 +106,11 @@ def compare(
         raise InputError(f"interval: expected {' or '.join(INTERVALS)}, found {interval!r}")
     if metric is not None and metric not in METRICS:
         raise InputError(f"metric: expected one of {', '.join(METRICS)}, found {metric!r}")
-    if runs is None and precision is None:
-        runs = MINIMUM_RUNS
-    plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads)
     several = [_changed(loaded, name, change, patterns) for name, change in chosen.items()]
+    random = any(one.is_random() for one in several)
+    if runs is None and precision is None:
+        runs = _RUNS if random else 1
+    plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads)
     found = _Found(names, several, interval)
     title = f"comparing {loaded.title}" if progress else None
     precise = plan.precision is None
@@ -115,7 +121,7 @@ def compare(
         measure = Measure.of(first[0], loaded, patterns, metric)
         for replication in chain([first], replications):
             found.add(replication, measure)
-            if plan.precision is not None and found.is_look() and found.reached() <= plan.precision:
+            if plan.precision is not None and found.is_precise(plan.precision):
                 precise = True
                 break
     variants_found, broken = found.variants(measure)
@@ -130,13 +136,17 @@ def compare(
         precise,
         broken,
         loaded.toml(first_seed),
+        random,
+        interval,
     )
 
 
 class _Found:
     def __init__(self, names: Sequence[str], scenarios: Sequence[Scenario], interval: Interval) -> None:
         self._names, self._scenarios, self._interval = names, scenarios, interval
-        self._folds = [Fold() for _ in names]
+        self._certain = not any(scenario.is_random() for scenario in scenarios)
+        self._folds = [Fold(certain=self._certain) for _ in names]
+        self._came = [(0, 0) for _ in names]
         self._values: list[list[float]] = [[] for _ in names]
         self._limits: list[list[dict[str, float]]] = [[] for _ in names]
 
@@ -147,39 +157,60 @@ class _Found:
 
     def add(self, replication: Sequence[Run], measure: Measure) -> None:
         """Take a run of each variant."""
-        for run, fold, values, limits in zip(
-            replication, self._folds, self._values, self._limits, strict=True
+        for number, (run, fold, values, limits) in enumerate(
+            zip(replication, self._folds, self._values, self._limits, strict=True)
         ):
             values.append(measure.value(run))
+            came, begun = measure.came(run)
+            self._came[number] = (self._came[number][0] + came, self._came[number][1] + begun)
             recorded = run.pop("recording", {})
             if "limits" in recorded:
                 limits.append(shares(recorded["limits"], measure.flows))
             fold.add(run)
 
-    def is_look(self) -> bool:
-        """Say whether the precision is looked at after so many runs."""
-        return MINIMUM_RUNS <= self.runs <= _LOOKS or self.runs % _LOOKS == 0
+    def is_precise(self, precision: float) -> bool:
+        """Say whether this is a look, and all is known well enough by runs that are enough to tell so."""
+        if self._certain:
+            return True
+        if not (FIRST_LOOK <= self.runs <= _LOOKS or self.runs % _LOOKS == 0):
+            return False
+        return self.reached() <= precision and all(
+            self.runs >= (UNSEEN if min(values) == max(values) else wanted(values)) for values in self._values
+        )
 
     def reached(self) -> float:
-        """Give the widest interval of a variant's number as a share of its mean."""
+        """Give the widest interval of a variant's number, or of its ratio to the first's, as a share of it.
+
+        The intervals are those that hold all of these together in 95 % of the cases (Bonferroni).
+        """
         if self.runs < 2:
             return inf
-        known = [estimate(values) for values in self._values]
+        first, *others = self._values
+        level = 1 - 0.05 / (len(self._values) + len(others))
+        known = [estimate(values, level=level) for values in self._values]
+        ratios = [gain(values, first, level=level) for values in others]
         widths = [(number["ci95"] or 0.0, number["mean"]) for number in known]
+        widths += [(ratio["ci95"] or 0.0, 1 + ratio["mean"]) for ratio in ratios if ratio]
         return max((width / mean for width, mean in widths if width), default=0.0)
 
     def variants(self, measure: Measure) -> tuple[tuple[Variant, ...], tuple[tuple[str, Failure], ...]]:
         """Give the variants, best first, and the flows that broke."""
         found: list[Variant] = []
         broken: list[tuple[str, Failure]] = []
-        for name, scenario, fold, values, limits in zip(
-            self._names, self._scenarios, self._folds, self._values, self._limits, strict=True
+        for name, scenario, fold, values, limits, (came, begun) in zip(
+            self._names, self._scenarios, self._folds, self._values, self._limits, self._came, strict=True
         ):
-            run, value = fold.combined(), estimate(values, self._interval)
+            run = fold.combined()
+            value = judged(values, interval=self._interval, certain=self._certain)
             carried = measure.carried_bps(scenario, run)
-            over = None if name == self._names[0] else gain(values, self._values[0], self._interval)
+            over = (
+                None
+                if name == self._names[0]
+                else gain(values, self._values[0], self._interval, certain=self._certain)
+            )
             of_link = share(value, carried)
-            found.append(Variant(name, value, over, of_link, run, tuple(values), averaged(limits)))
+            arrived = came / begun if begun else None
+            found.append(Variant(name, value, over, of_link, run, tuple(values), arrived, averaged(limits)))
             broken += [(name, failure) for failure in fold.failures()]
         sign = -1 if measure.higher_is_better else 1
         found.sort(key=lambda variant: sign * variant.value["mean"])

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
+from bentpipe.intervals import estimate
 from bentpipe.number import Estimate
 from bentpipe.result_types import FlowLimits
 from bentpipe.results import mean
-from bentpipe.statistics import estimate
 
 LIMITS = {
     "link": "full link",

@@ -119,6 +119,14 @@ class Measure:
         total = math.fsum(mean(flow["bytes_delivered"]) or 0.0 for flow in counted)
         return 8 * total / (end_s - begin_s) if end_s > begin_s else 0.0
 
+    def came(self, run: Run) -> tuple[int, int]:
+        """Give how many of what users waited for came to their end, and how many began; 0 of bulk data."""
+        if self.waited_for == "film" or self.metric == "goodput_bps":
+            return 0, 0
+        flows = frozenset(self.flows)
+        rows = [row for row in (*run["pages"], *run["transactions"]) if row["flow"] in flows]
+        return sum(row["response_s"] is not None for row in rows), len(rows)
+
     def _of_films(self, run: Run) -> float:
         films = [cast(Mapping[str, Number], film) for film in run["videos"] if film["name"] in self.flows]
         found = [mean(film[self.metric]) for film in films]

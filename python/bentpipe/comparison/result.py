@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from bentpipe.comparison import words
 from bentpipe.comparison.measure import Measure
 from bentpipe.errors import InputError
+from bentpipe.intervals import paired
 from bentpipe.number import Estimate, Interval
 from bentpipe.results import Run, dump, mean
-from bentpipe.statistics import Failure, estimate, paired
+from bentpipe.statistics import Failure
 from bentpipe.style import picture_format
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_SEEN = 5e-5
+"""A difference of a smaller share is not printed, and tells nobody anything."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,9 @@ class Variant:
     value
         The number that is compared: mean, half-width of its 95 % interval, and over how many runs.
     gain
-        How much larger it is than that of the first variant named, as a share of the first's mean, by the
-        differences of runs with the same seed; ``None`` for the first itself, and where that has 0.
+        How much larger it is than that of the first variant named, as a share of the first's mean, over runs
+        with the same seed; the interval knows that the first's mean is unsure too. ``None`` for the first
+        itself, and where that has 0.
     of_link
         Goodput as a share of what the narrowest link could carry of payload meanwhile; ``None`` where that
         is not known, and of pages.
@@ -40,6 +45,9 @@ class Variant:
         All numbers of its runs, as ``bentpipe run --runs N --json`` prints them.
     values
         The number in each run, in the order of the seeds.
+    came
+        Of a response time: how many of the pages, transactions or transfers that began came to their end, as
+        a share. The mean is of those that came, and so a lower bound where that is below 1.
     limits
         Where it was asked for, what limited it: shares of the time of its flows, which come to 1, by
         ``link``, ``receive_window``, ``loss_response``, ``slow_start``, ``timeouts``, ``application`` and
@@ -52,6 +60,7 @@ class Variant:
     of_link: Estimate | None
     run: Run
     values: tuple[float, ...]
+    came: float | None = None
     limits: dict[str, Estimate] | None = None
 
     def total(self, key: Literal["retransmitted_segments", "timeouts"], flows: Sequence[str]) -> float:
@@ -82,6 +91,10 @@ class Comparison:
         By variant, the flows that broke.
     text
         The scenario as one text, before it had a variant.
+    random
+        Whether anything in it is random; otherwise a single run says all.
+    interval
+        How intervals are made.
     """
 
     scenario: str
@@ -93,12 +106,39 @@ class Comparison:
     precise: bool
     failures: tuple[tuple[str, Failure], ...]
     text: str = ""
+    random: bool = True
+    interval: Interval = "student-t"
 
     def __getitem__(self, name: str) -> Variant:
         for variant in self.variants:
             if variant.name == name:
                 return variant
         raise KeyError(f"no variant {name!r}: there are {', '.join(v.name for v in self.variants)}")
+
+    def tells_apart(self, one: Variant, other: Variant) -> bool:
+        """Say whether these runs tell one variant from another, each pair with the same seed.
+
+        One is then held against all others: the level is 5 % for all these intervals together (Bonferroni).
+        Differences that were the same in all runs tell nothing where something is random.
+        """
+        level = 1 - 0.05 / (len(self.variants) - 1)
+        change = paired(one.values, other.values, self.interval, level)
+        if abs(change["mean"]) < _SEEN * abs(other.value["mean"]):
+            return False
+        if not self.random or self.runs == 1:
+            return True
+        width = change["ci95"] or 0.0
+        low, high = change.get("low", change["mean"] - width), change.get("high", change["mean"] + width)
+        return width > 0 and not low <= 0 <= high
+
+    @cached_property
+    def best(self) -> tuple[Variant, ...]:
+        """The best variant, and those that these runs do not tell from it.
+
+        The one that is truly best is among them in 95 % of the cases (Hsu 1984, with Bonferroni's bound).
+        """
+        first, *others = self.variants
+        return (first, *(other for other in others if not self.tells_apart(first, other)))
 
     @cached_property
     def sentence(self) -> str:
@@ -136,6 +176,8 @@ class Comparison:
             "flows": list(self.measure.flows),
             "first": self.first,
             "precise": self.precise,
+            "random": self.random,
+            "best": [variant.name for variant in self.best],
             "sentence": self.sentence,
             "variants": [
                 {
@@ -144,6 +186,7 @@ class Comparison:
                     "gain": variant.gain,
                     "of_link": variant.of_link,
                     "values": list(variant.values),
+                    **({} if variant.came is None else {"came": variant.came}),
                     **({} if variant.limits is None else {"limits": variant.limits}),
                     "run": variant.run,
                 }
@@ -215,11 +258,6 @@ def _html(cells: list[list[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def gain(values: Sequence[float], first: Sequence[float], interval: Interval) -> Estimate | None:
-    """Give how much larger `values` are than those of the first variant, as a share of the first's mean."""
-    return share(paired(values, first, interval), estimate(first)["mean"])
-
-
 def share(number: Estimate, whole: float | None) -> Estimate | None:
     """Give an estimate as a share of a whole; ``None`` where there is none."""
     if not whole:
@@ -232,4 +270,6 @@ def share(number: Estimate, whole: float | None) -> Estimate | None:
     }
     if "low" in number and "high" in number:
         part |= {"low": number["low"] / whole, "high": number["high"] / whole}
+    if "doubt" in number:
+        part["doubt"] = number["doubt"]
     return part

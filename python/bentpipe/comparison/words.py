@@ -8,9 +8,20 @@ from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.comparison.limits import LIMITS
-from bentpipe.layout import new_table
+from bentpipe.intervals import gain
+from bentpipe.layout import new_table, print_whole
 from bentpipe.number import Estimate
-from bentpipe.units import count, counted, percent, quantity, seconds
+from bentpipe.units import (
+    NOTE_OF_DOUBT,
+    NOTHING_RANDOM,
+    about_intervals,
+    count,
+    counted,
+    doubted,
+    percent,
+    quantity,
+    seconds,
+)
 
 if TYPE_CHECKING:
     from bentpipe.comparison.result import Comparison, Variant
@@ -33,6 +44,7 @@ def rows(comparison: "Comparison") -> list[dict[str, Any]]:
             "gain_ci95": variant.gain and variant.gain["ci95"],
             "of_link": variant.of_link and variant.of_link["mean"],
             "of_link_ci95": variant.of_link and variant.of_link["ci95"],
+            **({} if variant.came is None else {"came": variant.came}),
             "retransmitted_segments": variant.total("retransmitted_segments", flows),
             "timeouts": variant.total("timeouts", flows),
             **{f"limit_{name}": share["mean"] for name, share in (variant.limits or {}).items()},
@@ -56,11 +68,14 @@ def cells(comparison: "Comparison") -> list[list[str]]:
     bulk = comparison.measure.metric == "goodput_bps"
     headings = ["variant", comparison.measure.words.heading, f"against {comparison.first}"]
     headings += ["of the link"] if bulk else []
+    late = any(_is_late(variant) for variant in comparison.variants)
+    headings += ["came"] if late else []
     table = [[*headings, "resent segments", "timeouts"]]
     for variant in comparison.variants:
         row = [variant.name, _value(comparison, variant)]
         row.append("–" if variant.gain is None else _change(variant.gain))
         row += [percent(variant.of_link)] if bulk else []
+        row += [percent(variant.came)] if late else []
         for key in ("retransmitted_segments", "timeouts"):
             row.append(count(_three(variant.total(key, comparison.measure.flows))))
         table.append(row)
@@ -101,7 +116,7 @@ def explanation(comparison: "Comparison") -> str:
 
 def markdown(comparison: "Comparison") -> str:
     """Write the tables and the sentences as Markdown."""
-    told = f"{_table(cells(comparison))}\n{comparison.sentence}\n"
+    told = "\n".join([_table(cells(comparison)), *notes(comparison), comparison.sentence, ""])
     if comparison.explained:
         told += f"\n{_table(limit_cells(comparison))}\n{comparison.explanation}\n"
     return told
@@ -116,17 +131,27 @@ def _table(lines: list[list[str]]) -> str:
 def print_comparison(comparison: "Comparison", to: Console) -> None:
     """Print the table and the sentence."""
     runs = f"seed {comparison.seed}, {counted(comparison.runs, 'run')} each"
-    runs += ", 95 % intervals" if comparison.runs > 1 else ""
+    if not comparison.random:
+        runs += f", {NOTHING_RANDOM}"
+    elif comparison.runs > 1:
+        runs += f", {about_intervals(comparison.runs)}"
     to.print(f"[bold]{escape(comparison.scenario)}[/bold]  ({runs})", highlight=False)
-    parts = [(cells(comparison), comparison.sentence)]
+    parts = [(cells(comparison), [*notes(comparison), comparison.sentence])]
     if comparison.explained:
-        parts.append((limit_cells(comparison), comparison.explanation))
+        parts.append((limit_cells(comparison), [comparison.explanation]))
     for (headings, *others), told in parts:
         table = new_table(*headings)
         for row in others:
             table.add_row(*row)
-        to.print(table)
-        to.print(told, highlight=False, markup=False, soft_wrap=True)
+        print_whole(table, to)
+        for line in told:
+            to.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def notes(comparison: "Comparison") -> list[str]:
+    """Say what the signs in the table mean."""
+    numbers = [(variant.value, variant.gain) for variant in comparison.variants]
+    return [NOTE_OF_DOUBT] if doubted(*numbers) else []
 
 
 def sentence(comparison: "Comparison") -> str:
@@ -134,26 +159,34 @@ def sentence(comparison: "Comparison") -> str:
     best, second = comparison.variants[:2]
     words = comparison.measure.words
     told = f"{comparison.scenario}: {best.name} {words.does} {_value(comparison, best)}"
-    # The first is the measure of the others, whether it is the best of them or not.
-    is_first = best.name == comparison.first
-    change, other = (second.gain, second.name) if is_first else (best.gain, comparison.first)
+    if _is_late(best):
+        told += f" ({percent(best.came)} came, so that it is at least that)"
+    alike = [variant for variant in comparison.best[1:] if variant is not best]
+    first = comparison[comparison.first]
     parts = []
-    if change is not None and not is_first and _differs(change):
-        parts.append(f"{_size(change)} {words.better} {other}")
+    if best.gain is not None and first not in alike and _is_seen(best.gain):
+        parts.append(f"{_size(best.gain)} {words.better} {first.name}")
     if best.of_link is not None:
         parts.append(f"{_rounded(best.of_link)} of what the link could carry")
     told += "".join(f", {'and ' if place else ''}{part}" for place, part in enumerate(parts))
-    if change is not None and not _differs(change):
-        told += f"; these runs do not tell it and {other} apart ({_change(change)})"
-    elif change is not None and is_first:
-        told += f"; {other}, the next, {words.worse.format(_size(change))}"
+    # The best is the one that happened to be first of many: the next may be as good.
+    behind = gain(second.values, best.values, comparison.interval, certain=not comparison.random)
+    if alike:
+        change = f" ({_change(behind)})" if behind is not None else ""
+        names = [variant.name for variant in alike]
+        listed = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+        told += f"; these runs do not tell it and {listed} apart{change if len(alike) == 1 else ''}"
+    elif behind is not None and _is_seen(behind) and (second is not first or best is first):
+        told += f"; {second.name}, the next, {words.worse.format(_size(behind))}"
+    if not comparison.random:
+        return f"{told}. Nothing in it is random: one run says all."
     if comparison.runs == 1:
         return f"{told}. This is a single run, which does not say how sure it is."
     return f"{told}. ({comparison.runs:,} runs of each with the same seeds, 95 % intervals.)"
 
 
-def _differs(change: Estimate) -> bool:
-    return abs(change["mean"]) > (change["ci95"] or 0.0) and _is_seen(change)
+def _is_late(variant: "Variant") -> bool:
+    return variant.came is not None and variant.came < 1
 
 
 def _size(change: Estimate) -> str:

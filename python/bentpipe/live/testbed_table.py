@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.flow_tables import Rows, waiting_table
-from bentpipe.layout import MAXIMUM_ROWS, mention_rest, new_table
+from bentpipe.layout import MAXIMUM_ROWS, mention_rest, new_table, print_whole
 from bentpipe.live.emulator_table import warnings
-from bentpipe.table import network_tables, print_whole
+from bentpipe.table import network_tables
 from bentpipe.units import count, counted, quantity, seconds
 
 if TYPE_CHECKING:

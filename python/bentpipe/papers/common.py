@@ -3,9 +3,9 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bentpipe.intervals import estimate
 from bentpipe.reproduction import Context, Settings
 from bentpipe.results import Estimate, Number, Run, half_width, mean
-from bentpipe.statistics import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

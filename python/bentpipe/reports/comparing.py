@@ -23,7 +23,7 @@ def page_of(comparison: "Comparison", command: str = "") -> Page:
     flows = ", ".join(comparison.measure.flows)
     compared = Section(
         "Which is best",
-        (f"{flows}: {counted(comparison.runs, 'run')} of each variant. {_GAINS}",),
+        (f"{flows}: {counted(comparison.runs, 'run')} of each variant. {_GAINS}", *words.notes(comparison)),
         (inline(lambda path: draw_values(comparison, path), about, "values"),),
         tables=(_table("variants", words.cells(comparison), _sorted_by(comparison)),),
     )

@@ -1,8 +1,10 @@
 """The rows of a sweep, to read: as a table of every run, and as means over the replications of each point."""
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bentpipe.errors import InputError
+from bentpipe.intervals import COUNTS, Kind, judged
 from bentpipe.number import Interval
 from bentpipe.results import Number
-from bentpipe.statistics import estimate
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.store import dataset, files
+from bentpipe.sweeps.work import KINDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -151,10 +154,13 @@ class Sweep:
         points: int | None = None,
         interval: Interval = "student-t",
     ) -> Iterator[Group]:
-        """Give the mean of each metric, with its interval, over the rows that have the same values of `by`.
+        """Give the mean of each metric, with its interval, over the replications, for each value of `by`.
 
-        `interval` says how: ``"student-t"``, or ``"bootstrap"``. Groups come in the order of the points. Rows
-        that have none of the metrics, and points from number `points` on, are left out.
+        Rows of a run with the same values of `by`, as its pages, are averaged first, and then those of the
+        points that have them: replication k has the same seed at each, so that only replications are
+        independent. ``group`` stands for all copies of a flow, and for the name of what is alone. `interval`
+        says how: ``"student-t"``, or ``"bootstrap"``. Groups come in the order of the points. What has none
+        of the metrics, and points from number `points` on, are left out.
 
         Raises
         ------
@@ -162,19 +168,27 @@ class Sweep:
             A name is none of the columns'.
         """
         self.require(metrics, self.metrics(), "a measured number")
-        rows = self._rows(["point", "kind", *by, *metrics], where or {}, present=metrics, points=points)
-        order = np.argsort(rows["point"].to_numpy(), kind="stable")
-        columns = [rows[name].to_pylist() for name in by]
-        values: list[list[float | None]] = [rows[name].to_pylist() for name in metrics]
+        columns = ["point", "replication", "kind", *by, *metrics]
+        columns += ["name"] if "group" in by else []
+        kinds = {metric: self._kinds(metric) for metric in metrics}
+        rows = self._rows(columns, where or {}, kinds=list(filter(None, kinds.values())), points=points)
+        order = np.lexsort((rows["replication"].to_numpy(), rows["point"].to_numpy()))
+        of_rows = {name: rows[name].to_pylist() for name in rows.column_names}
+        if "group" in by:
+            labels = self._labels()
+            of_rows["group"] = [labels.get(str(name), name) for name in of_rows["name"]]
+        certain = self._certain()
         together: dict[tuple[Any, ...], list[int]] = {}
         for place in order.tolist():
-            together.setdefault(tuple(column[place] for column in columns), []).append(place)
+            together.setdefault(tuple(of_rows[name][place] for name in by), []).append(place)
         for key, places in together.items():
-            numbers = []
-            for column in values:
-                known = [value for place in places if (value := column[place]) is not None]
-                numbers.append(estimate(known, interval) if known else None)
-            yield Group(key, tuple(numbers))
+            found = []
+            for metric in metrics:
+                mine = [place for place in places if of_rows["kind"][place] == kinds[metric]]
+                whole = {of_rows["point"][place] for place in mine} <= certain
+                found.append(_number_of(of_rows, mine, metric, interval, certain=whole))
+            if any(number is not None for number in found):
+                yield Group(key, tuple(found))
 
     def plot(
         self,
@@ -233,18 +247,43 @@ class Sweep:
             raise InputError(f"{self.folder}: expected rows of a sweep, found none yet")
         return dataset(self.folder, self.design)
 
+    def _kinds(self, metric: str) -> str | None:
+        """Give the kind of rows whose number it is: of a flow before that of its pages."""
+        rows = self._rows(["kind"], {}, present=[metric])
+        found = set(rows["kind"].unique().to_pylist())
+        return next((kind for kind in ("run", *KINDS) if kind in found), None)
+
+    def _labels(self) -> dict[str, str]:
+        """Give the group of each flow that is a copy."""
+        if "group" not in self._dataset().schema.names:
+            return {}
+        pairs = self._rows(["name", "group"], {}, present=["group"]).group_by(["name", "group"]).aggregate([])
+        names = zip(pairs["name"].to_pylist(), pairs["group"].to_pylist(), strict=True)
+        return {str(name): str(group) for name, group in names}
+
+    def _certain(self) -> set[int]:
+        """Give the points at which nothing is random."""
+        if "random" not in self._dataset().schema.names:
+            return set()
+        rows = self._rows(["point", "random"], {}, kind="run")
+        pairs = zip(rows["point"].to_pylist(), rows["random"].to_pylist(), strict=True)
+        return {int(point or 0) for point, random in pairs if random is False}
+
     def _rows(
         self,
         columns: Sequence[str],
         where: Mapping[str, str],
         *,
         kind: str | None = None,
+        kinds: Sequence[str] = (),
         present: Sequence[str] = (),
         points: int | None = None,
     ) -> "pa.Table":
         import pyarrow.compute as pc
 
         wanted: list[Any] = [pc.field("kind") == kind] if kind else []
+        if kinds:
+            wanted.append(pc.field("kind").isin(list(dict.fromkeys(kinds))))
         if points is not None:
             wanted.append(pc.field("point") < points)
         if present:
@@ -260,7 +299,7 @@ class Sweep:
         return self._dataset().to_table(columns=list(dict.fromkeys(columns)), filter=both)
 
     def _equals(self, key: str, text: str) -> Any:
-        """Give what chooses the rows in which the column `key` has this value."""
+        """Give what chooses the rows in which the column `key` has this value; a name may be a pattern."""
         import pyarrow.compute as pc
 
         self.require([key], ["name", *self.keys], "a key that was varied, or name")
@@ -272,4 +311,43 @@ class Sweep:
                     raise InputError(f"--where {key}: expected one of its values ({listed}), found {text!r}")
                 plain = axis.numbers()
                 return pc.field(key) == (float(text) if plain is not None and not plain[1] else text)
-        return pc.field(key) == text
+        names = self._all_names
+        fitting = [name for name in names if name == text or fnmatchcase(name, text)]
+        if not fitting:
+            listed = ", ".join(names[:12])
+            raise InputError(f"--where name: expected a name or a pattern of some ({listed}), found {text!r}")
+        return pc.field(key).isin(fitting)
+
+    @cached_property
+    def _all_names(self) -> list[str]:
+        rows = self._dataset().to_table(columns=["name"])
+        return [name for name in rows["name"].unique().to_pylist() if name is not None]
+
+
+def _number_of(
+    rows: Mapping[str, list[Any]], places: Sequence[int], metric: str, interval: Interval, *, certain: bool
+) -> Number:
+    """Give the estimate over replications of what these rows have, which are in the order of points."""
+    of_runs: dict[tuple[int, int], list[float]] = {}
+    for place in places:
+        value = rows[metric][place]
+        if value is not None:
+            run = (rows["replication"][place], rows["point"][place])
+            of_runs.setdefault(run, []).append(value)
+    if not of_runs:
+        return None
+    points = {point for _, point in of_runs}
+    by_replication: dict[int, list[float]] = {}
+    for (replication, _), values in of_runs.items():
+        by_replication.setdefault(replication, []).append(math.fsum(values) / len(values))
+    # Of a sweep that is not finished: a replication that lacks a point has another mean.
+    whole = [values for values in by_replication.values() if len(values) == len(points)]
+    means = [math.fsum(values) / len(values) for values in whole or by_replication.values()]
+    alone = all(len(values) == 1 for values in (*of_runs.values(), *by_replication.values()))
+    is_whole = isinstance(next(iter(of_runs.values()))[0], int)
+    kind: Kind = (
+        "measured" if not alone else "count" if metric in COUNTS else "whole" if is_whole else "measured"
+    )
+    found = judged(means, kind, interval, certain=certain)
+    known = sum(len(values) for values in of_runs.values())
+    return found if known == len(places) else {**found, "present": known / len(places)}

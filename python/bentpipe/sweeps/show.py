@@ -7,11 +7,22 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bentpipe.layout import MAXIMUM_ROWS, new_table
+from bentpipe.layout import MAXIMUM_ROWS, new_table, print_whole
 from bentpipe.number import Interval
 from bentpipe.results import Number
 from bentpipe.sweeps.result import METRICS, Sweep
-from bentpipe.units import count, counted, percent, quantity, seconds
+from bentpipe.units import (
+    NOTE_OF_A_PART,
+    NOTE_OF_DOUBT,
+    about_intervals,
+    count,
+    counted,
+    doubted,
+    partial,
+    percent,
+    quantity,
+    seconds,
+)
 
 _MOST_ERRORS = 5
 _UNITS = {"_bps": "bit/s", "_bytes": "B"}
@@ -64,10 +75,13 @@ def print_sweep(
             highlight=False,
         )
     runs = f"{counted(len(design.points), 'point')}, {counted(design.runs, 'run')} each"
-    to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed})", highlight=False)
     groups = list(
-        sweep.groups(["name", "point", *sweep.keys], metrics, where, _enough(sweep, metrics, where), interval)
+        sweep.groups(
+            ["group", "point", *sweep.keys], metrics, where, _enough(sweep, metrics, where), interval
+        )
     )
+    told = f", {about_intervals(design.runs)}" if design.runs > 1 else ""
+    to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed}{told})", highlight=False)
     names = {group.values[0] for group in groups}
     broken = {point: 0 for point, _, _ in failed}
     for point, _, _ in failed:
@@ -82,7 +96,12 @@ def print_sweep(
         cells += [cell_text(metric, number) for metric, number in zip(metrics, group.numbers, strict=True)]
         cells += [f"{broken.get(point, 0)} of {design.runs}"] if failed else []
         table.add_row(*cells)
-    to.print(table)
+    print_whole(table, to)
+    shown = [group.numbers for group in groups[:MAXIMUM_ROWS]]
+    if doubted(*shown):
+        to.print(NOTE_OF_DOUBT, highlight=False, soft_wrap=True)
+    if partial(*shown):
+        to.print(NOTE_OF_A_PART, highlight=False, soft_wrap=True)
     if len(groups) > MAXIMUM_ROWS:
         to.print(f"… and more: --where KEY=VALUE chooses, --json has all, {sweep.folder}/rows.parquet too")
     for point, replication, error in failed[:_MOST_ERRORS]:

@@ -86,7 +86,8 @@ def simulate(base: Base, jobs: Sequence[Job], stop: threading.Event | None = Non
                     if not base.controls:
                         raise
                     error = _raised(wrong)
-            gathered.add(point, replication, seed, digest, run, error)
+            random = scenario is None or scenario.is_random()
+            gathered.add(point, replication, seed, digest, run, error, random)
     return gathered.done(began)
 
 
@@ -148,6 +149,7 @@ class _Gathered:
         digest: str | None,
         run: dict[str, Any] | None,
         error: str,
+        random: bool = True,
     ) -> None:
         row: dict[str, Any] = {
             "point": point,
@@ -162,6 +164,7 @@ class _Gathered:
             # What a run took differs from call to call, and so is not in the dataset.
             row |= {"events": run["engine"]["events"], "data_segments": run["engine"]["data_segments"]}
             row |= {key: run[key] for key in ("duration_s", "jain", "jain_flows")}
+            row["random"] = random
             for kind in KINDS:
                 rows = run[f"{kind}s"]
                 self._rows[kind] += rows

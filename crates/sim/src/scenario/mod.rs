@@ -4,6 +4,7 @@
 //! that can be checked before a run. Every error is one line that names the file, the line and the key.
 
 mod app;
+mod chance;
 mod choices;
 mod constellation;
 mod depth;

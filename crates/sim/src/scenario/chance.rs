@@ -1,0 +1,48 @@
+//! Whether anything of a scenario is left to chance, so that another seed may give another run.
+
+use bentpipe_path::{ActiveSpec, LossSpec, QueueSpec};
+
+use super::{AppSpec, DirectionSpec, Scenario, Think};
+
+impl Scenario {
+    /// Whether any component draws random numbers on which a result may depend. Sequence numbers are drawn too, and nothing that
+    /// is measured depends on them.
+    pub fn is_random(&self) -> bool {
+        let links = self.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        let hops = self.constellation.iter().flat_map(|sky| [&sky.uplink, &sky.downlink, &sky.laser]);
+        links.chain(hops).any(draws) || self.flows.iter().any(|flow| app_draws(&flow.app))
+    }
+}
+
+fn draws(direction: &DirectionSpec) -> bool {
+    let changes = direction.schedule.0.iter().filter_map(|change| change.loss.as_ref());
+    let queue = match direction.queue {
+        QueueSpec::Unlimited | QueueSpec::Packets(_) | QueueSpec::Bytes(_) => false,
+        // FQ-CoDel draws what its hash begins with.
+        QueueSpec::Active(ActiveSpec::Red(_) | ActiveSpec::Rem(_) | ActiveSpec::FqCodel(_)) => true,
+        QueueSpec::Active(ActiveSpec::Codel(_) | ActiveSpec::Drr(_) | ActiveSpec::Priority(_)) => false,
+    };
+    queue || changes.chain([&direction.loss]).any(loses)
+}
+
+fn loses(loss: &LossSpec) -> bool {
+    let may = |probability: f64| probability > 0.0 && probability < 1.0;
+    match *loss {
+        LossSpec::None | LossSpec::Drop { .. } => false,
+        LossSpec::Packet { probability } => may(probability),
+        LossSpec::Ber { ber, .. } => may(ber),
+        LossSpec::GilbertElliott { good_to_bad, loss_in_bad, loss_in_good, .. } => {
+            may(loss_in_good) || (good_to_bad > 0.0 && (loss_in_bad > 0.0 || loss_in_good > 0.0))
+        }
+    }
+}
+
+fn app_draws(app: &AppSpec) -> bool {
+    match app {
+        AppSpec::OnOff(_) | AppSpec::ShortFlows(_) => true,
+        AppSpec::Transactions(app) => app.think_distribution != Think::Constant,
+        AppSpec::Multimedia(media) => media.frame_variation > 0.0,
+        AppSpec::Ftp(_) | AppSpec::Http(_) | AppSpec::Relay(_) | AppSpec::Video(_) => false,
+        AppSpec::Trace(_) | AppSpec::Cbr(_) => false,
+    }
+}
