@@ -5,7 +5,9 @@
 use std::path::PathBuf;
 
 use bentpipe_bpf::{GatewaySettings, KernelGateway, RttFrom, Way};
-use bentpipe_path::gateway::{Direction, Gateway, GatewaySpec, LinkView, RttSource, XfwaOptions};
+use bentpipe_path::gateway::{
+    Direction, Gateway, GatewaySpec, LastPacket, LinkView, RttSource, ShareOf, XfwaOptions,
+};
 use bentpipe_units::{Rate, Span, Time};
 
 const ETHERNET: usize = 14;
@@ -43,6 +45,8 @@ fn kernel() -> Option<KernelGateway> {
 
 fn simulated() -> (Gateway, LinkView) {
     let options = XfwaOptions {
+        last_packet: LastPacket::Arrived,
+        share_of: ShareOf::Data,
         rtt: RttSource::Ttl,
         isl_delay: Some(Span::from_millis(ISL_MS)),
         ..XfwaOptions::default()

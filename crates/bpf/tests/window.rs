@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use bentpipe_bpf as _;
-use bentpipe_path::gateway::{FlowKey, Gateway, GatewaySpec, Header, LinkView, RttSource, XfwaOptions};
+use bentpipe_path::gateway::{
+    FlowKey, Gateway, GatewaySpec, Header, LastPacket, LinkView, RttSource, ShareOf, XfwaOptions,
+};
 use bentpipe_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
@@ -221,6 +223,7 @@ fn header(step: &Step) -> Header {
         fin: step.kind == 4,
         rst: step.kind == 5,
         payload: if syn { 0 } else { step.payload },
+        packet: 40 + step.payload,
         window: step.window,
         window_scale: if syn { step.scale } else { None },
     }
@@ -228,6 +231,9 @@ fn header(step: &Step) -> Header {
 
 fn options(source: RttSource) -> XfwaOptions {
     XfwaOptions {
+        // The kernel sees what comes to the queue, and counts data.
+        last_packet: LastPacket::Arrived,
+        share_of: ShareOf::Data,
         rtt: source,
         isl_delay: Some(Span::from_millis(7)),
         told: Some(Span::from_millis(90)),

@@ -184,6 +184,7 @@ fn header(segment: &Segment, flow: FlowKey, ttl: u8) -> Header {
         fin: segment.flags.has(Flags::FIN),
         rst: segment.flags.has(Flags::RST),
         payload: segment.len,
+        packet: segment.packet_len(),
         window: segment.window,
         window_scale: segment.options.window_scale,
     }

@@ -64,6 +64,7 @@ fn read(packet: &[u8]) -> Option<(Header, usize)> {
         fin: flags & FIN != 0,
         rst: flags & RST != 0,
         payload: (tcp.len() - tcp_len) as u32,
+        packet: total as u32,
         window: u16_at(fixed, 14),
         window_scale: if flags & SYN != 0 { window_scale(options)? } else { None },
     };

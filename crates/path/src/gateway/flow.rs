@@ -52,6 +52,8 @@ pub(super) struct Flow {
     handshake: Handshake,
     /// Window in bytes that the receiver advertised last, before it was lowered.
     pub(super) advertised: Option<u64>,
+    /// Bytes of data and of the whole packet of its longest packet with data; none before the first.
+    longest: Option<(u32, u32)>,
     /// Bytes of data in this interval.
     pub(super) sent: u64,
     /// The flow was not there for the whole interval.
@@ -84,6 +86,19 @@ impl Flow {
             Handshake::Ambiguous if !header.syn => Handshake::Unseen,
             same => same,
         };
+    }
+
+    /// It sends this over the guarded link.
+    pub(super) fn carried(&mut self, header: &Header) {
+        self.sent += u64::from(header.payload);
+        if header.payload > self.longest.map_or(0, |(payload, _)| payload) {
+            self.longest = Some((header.payload, header.packet));
+        }
+    }
+
+    /// Bytes of whole packets a byte of data, by its longest packet; 1 before the first.
+    pub(super) fn overhead(&self) -> f64 {
+        self.longest.map_or(1.0, |(payload, packet)| f64::from(packet) / f64::from(payload))
     }
 
     pub(super) fn begin_interval(&mut self, fresh: bool) {

@@ -176,15 +176,19 @@ impl FlowTable {
         self.vacant.push(at);
     }
 
-    /// The flow sent data.
-    pub(super) fn activate(&mut self, at: u32, now: Time) {
+    /// The flow sent data, at `last`; packets leave a queue in the order in which they came.
+    pub(super) fn activate(&mut self, at: u32, last: Time) {
+        let last = match self.slots.get(self.active.newest as usize) {
+            Some(newest) => last.max(newest.last),
+            None => last,
+        };
         self.unlink(at);
         if !self.slots[at as usize].active {
             self.slots[at as usize].active = true;
             self.flow_mut(at).begin_interval(true);
             self.count(at, true);
         }
-        self.slots[at as usize].last = now;
+        self.slots[at as usize].last = last;
         self.link(at);
     }
 

@@ -105,6 +105,14 @@ macro_rules! schemes {
                 match self { $(Running::$name(scheme) => scheme.window(rtt, link)),+ }
             }
 
+            fn overhead(&self, flow: &Flow) -> f64 {
+                match self { $(Running::$name(scheme) => scheme.overhead(flow)),+ }
+            }
+
+            fn last_packet(&self, now: Time, packet: u32, link: &LinkView) -> Time {
+                match self { $(Running::$name(scheme) => scheme.last_packet(now, packet, link)),+ }
+            }
+
             fn enters(&mut self, bytes: u32, demand: Option<&mut Demand>) {
                 match self { $(Running::$name(scheme) => scheme.enters(bytes, demand)),+ }
             }
@@ -189,6 +197,8 @@ pub struct Header {
     pub rst: bool,
     /// Bytes of data.
     pub payload: u32,
+    /// Bytes of the whole packet, headers and data.
+    pub packet: u32,
     /// The window field as written, not scaled.
     pub window: u16,
     /// The window scale option (RFC 7323) of a SYN.
@@ -296,14 +306,15 @@ impl Gateway {
         let active = header.payload > 0 || header.syn;
         let Some(at) = self.flow_of(header.flow, header, active) else { return };
         if active {
-            self.flows.activate(at, now);
+            let last = self.scheme.last_packet(now, header.packet, link);
+            self.flows.activate(at, last);
             self.tally.flows_max = self.tally.flows_max.max(self.flows.active_flows());
         } else {
             self.flows.seen(at);
         }
         self.learn(at, now, Direction::Forward, header);
         let flow = self.flows.flow_mut(at);
-        flow.sent += u64::from(header.payload);
+        flow.carried(header);
         if flow.closed() {
             self.flows.remove(at);
         }
@@ -385,7 +396,7 @@ impl Gateway {
             (false, None, UnknownScale::Leave) => return None,
         };
         flow.advertised = Some(u64::from(header.window) << shift);
-        let bytes = self.scheme.window(self.flows.rtt(at), link)?;
+        let bytes = self.scheme.window(self.flows.rtt(at), link)? / self.scheme.overhead(self.flows.flow(at));
         // A millionth of a byte: shares that are whole numbers must not fall below them by rounding.
         let share = ((bytes + 1e-6) as u64) >> shift;
         // Rounded up, so that a large scale does not make a zero window of it.

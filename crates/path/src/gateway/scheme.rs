@@ -41,6 +41,16 @@ pub(super) trait Windows {
     /// The window in bytes of a flow with this round-trip time; `None` before anything is known.
     fn window(&self, rtt: Option<u64>, link: &LinkView) -> Option<f64>;
 
+    /// Bytes of that window a byte of the flow's data.
+    fn overhead(&self, _flow: &Flow) -> f64 {
+        1.0
+    }
+
+    /// The time that counts as that of a flow's last packet, where one of `packet` bytes arrives now.
+    fn last_packet(&self, now: Time, _packet: u32, _link: &LinkView) -> Time {
+        now
+    }
+
     /// A packet of `bytes` bytes enters the link, and asks for a change of throughput or for none.
     fn enters(&mut self, _bytes: u32, _demand: Option<&mut Demand>) {}
 }

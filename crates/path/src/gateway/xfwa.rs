@@ -26,6 +26,28 @@ pub enum RttSource {
     Told,
 }
 
+/// The time that counts as a flow's "last packet transmission time" (`xfwa`, section III).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LastPacket {
+    /// The packet has left the queue: what waits and the packet itself at the link's rate after its arrival.
+    #[default]
+    Transmitted,
+    /// The packet arrives at the queue.
+    Arrived,
+}
+
+/// The bytes that equation 1 shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShareOf {
+    /// Whole packets, as the link and its buffer count them: a window has room for the data in its share of them.
+    #[default]
+    Packets,
+    /// Data alone: with headers more is under way than pipe and buffer hold.
+    Data,
+}
+
 /// Settings of XFWA.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -42,6 +64,10 @@ pub struct XfwaOptions {
     pub rtt_factor: f64,
     /// A flow is active until so many mean round-trip times after its last data (1: the document's delta); above 0.
     pub delta_factor: f64,
+    /// The time that counts as that of a flow's last packet.
+    pub last_packet: LastPacket,
+    /// The bytes that equation 1 shares.
+    pub share_of: ShareOf,
     /// What flows that are limited elsewhere cannot use goes to the others.
     pub redistribute: bool,
     /// Length of a packet where the queue is given in packets.
@@ -62,6 +88,8 @@ impl Default for XfwaOptions {
             told: None,
             rtt_factor: 1.0,
             delta_factor: 1.0,
+            last_packet: LastPacket::default(),
+            share_of: ShareOf::default(),
             redistribute: false,
             packet: PACKET,
             least: LEAST,
@@ -148,6 +176,7 @@ impl Xfwa {
             let elapsed = self.snapshot.map_or(0, |last| now.since(last.taken).as_nanos()) as f64;
             let window_a_rate = capacity / pipe * ROOM_TO_GROW / elapsed;
             self.claims.clear();
+            let share_of = self.options.share_of;
             flows.each_active(|flow, rtt| {
                 let rtt = rtt.map_or(mean_rtt, |rtt| rtt as f64);
                 let used = if flow.fresh || elapsed == 0.0 {
@@ -156,12 +185,22 @@ impl Xfwa {
                     flow.sent as f64 * rtt * window_a_rate
                 };
                 let demand = flow.advertised.map_or(used, |bytes| used.min(bytes as f64));
-                self.claims.push(Claim { demand, rtt });
+                self.claims.push(Claim { demand: demand * share_of.overhead(flow), rtt });
                 flow.begin_interval(false);
             });
             level = water_level(&mut self.claims, capacity);
         }
         self.snapshot = Some(Snapshot { level, mean_rtt, taken: now });
+    }
+}
+
+impl ShareOf {
+    /// Bytes that equation 1 counts a byte of the flow's data.
+    fn overhead(self, flow: &Flow) -> f64 {
+        match self {
+            ShareOf::Packets => flow.overhead(),
+            ShareOf::Data => 1.0,
+        }
     }
 }
 
@@ -203,5 +242,16 @@ impl Windows for Xfwa {
     fn window(&self, rtt: Option<u64>, _link: &LinkView) -> Option<f64> {
         let snapshot = self.snapshot?;
         Some(snapshot.level * rtt.map_or(snapshot.mean_rtt, |rtt| rtt as f64))
+    }
+
+    fn overhead(&self, flow: &Flow) -> f64 {
+        self.options.share_of.overhead(flow)
+    }
+
+    fn last_packet(&self, now: Time, packet: u32, link: &LinkView) -> Time {
+        match self.options.last_packet {
+            LastPacket::Transmitted => now + link.rate.time_to_send(link.queued_bytes + u64::from(packet)),
+            LastPacket::Arrived => now,
+        }
     }
 }

@@ -11,12 +11,11 @@ from bentpipe.style import picture
 
 from .link_types import TYPES
 from .runs import (
+    ARRIVED,
     BOTH,
     COLOURS,
-    DELTA,
     GROUPS,
     LABELS,
-    OURS,
     PERSISTENT,
     SCHEMES,
     SEEDS,
@@ -120,12 +119,12 @@ def draw_queue(context: Context, path: Path) -> None:
 # The estimates of the round trip.
 
 _ESTIMATES = {
-    "by TTLs": OURS,
-    "by TTLs, delta RTT_avg": TTL,
-    **{f"by TTLs, times {factor:g}": f"{OURS}, rtt_factor = {factor}" for factor in (0.5, 2)},
-    "times 0.5, delta 4 RTT_avg": f"{TTL}, rtt_factor = 0.5, delta_factor = 4",
-    "from the handshake": f'rtt = "handshake", delta_factor = {DELTA}',
-    "280 ms for every flow": f'rtt = "told", told = "280 ms", delta_factor = {DELTA}',
+    "by TTLs": TTL,
+    "by TTLs, the other reading": ARRIVED,
+    **{f"by TTLs, times {factor:g}": f"{TTL}, rtt_factor = {factor}" for factor in (0.5, 2)},
+    "times 0.5, delta 2 RTT_avg": f"{TTL}, rtt_factor = 0.5, delta_factor = 2",
+    "from the handshake": 'rtt = "handshake"',
+    "280 ms for every flow": 'rtt = "told", told = "280 ms"',
 }
 
 
@@ -191,8 +190,8 @@ _SMALL = (
 )
 _REDISTRIBUTING = {
     "standard TCP": None,
-    "XFWA": OURS,
-    "XFWA, redistributing": f"{OURS}, redistribute = true",
+    "XFWA": TTL,
+    "XFWA, redistributing": f"{TTL}, redistribute = true",
 }
 
 

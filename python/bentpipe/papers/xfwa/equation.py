@@ -52,17 +52,17 @@ def _lone(number: int) -> Settings:
             for kind in ("links.up", "links.down", "flows.group")
             for other in NUMBERS
         },
-        **{f"flows.group{other}.start": "19.9 s" for other in NUMBERS if other != number},
+        **{f"flows.group{other}.start": "19.999 s" for other in NUMBERS if other != number},
     }
 
 
 def windows(context: Context, settings: Settings) -> list[dict[str, float]]:
-    """Give the settled windows of the flows of figure 1b, in kB, in runs that begin at other moments."""
+    """Give the settled windows of the flows of figure 1b, in kB of packets, in runs begun at other moments."""
     found = []
     for seed in range(1, EIGHT.seeds + 1):
         subject = context.trace(GROUPS, {**EIGHT.begun(seed), **LONG, **settings}, title="windows")
         names = [flow["name"] for flow in flows(subject.run, "group")]
-        found.append({name: flight(subject, name, *SETTLED_S) for name in names})
+        found.append({name: flight(subject, name, *SETTLED_S) * PACKET / PAYLOAD for name in names})
     return found
 
 
@@ -198,7 +198,7 @@ def _found(context: Context, number: int) -> float:
     """Give the round trip that equation 1 was given, from the window of a flow that is alone, in s."""
     settings = {**rate(GROUPS, 5), **_lone(number), **only_on(BOTTLENECK, GROUPS)}
     (gateway,) = context.run(GROUPS, settings)["gateways"]
-    return 8 * plain(gateway["window_mean_bytes"]) / 5e6 - BUFFER_S
+    return 8 * plain(gateway["window_mean_bytes"]) * PACKET / PAYLOAD / 5e6 - BUFFER_S
 
 
 def draw(context: Context, path: Path) -> None:

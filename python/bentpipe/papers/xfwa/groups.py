@@ -61,7 +61,7 @@ def traced(context: Context, name: str, seeds: int = SEEDS) -> list[Grouped]:
 
 
 def by_scheme(context: Context, ours: str = "xfwa") -> dict[str, list[Grouped]]:
-    """Run them by standard TCP, and with XFWA or, as `ours`, with another choice of its delta."""
+    """Run them by standard TCP, and with XFWA or, as `ours`, with the other reading."""
     return {name: traced(context, name) for name in ("tcp", ours)}
 
 

@@ -14,7 +14,7 @@ from bentpipe.style import picture
 
 from .convergence import draw_indices, fairness, settles, time_cell
 from .over_time import Bottleneck, Series, acked
-from .runs import OURS, PAYLOAD, SEEDS, moments
+from .runs import PAYLOAD, SEEDS, TTL, moments
 from .staged import END_S, RATE_BPS
 
 HANDOVER = "handover.toml"
@@ -37,9 +37,9 @@ _ZERO = 'unknown_scale = "zero"'
 CASES: Mapping[str, Settings] = {
     "standard TCP": _UNSCALED,
     "standard TCP, packets under way lost": {**_UNSCALED, **_LOSE},
-    "XFWA": {**_UNSCALED, **_gateways(f"{OURS}, {_ZERO}")},
-    "XFWA, packets under way lost": {**_UNSCALED, **_gateways(f"{OURS}, {_ZERO}"), **_LOSE},
-    "XFWA, scale of moved flows unknown": _gateways(OURS),
+    "XFWA": {**_UNSCALED, **_gateways(f"{TTL}, {_ZERO}")},
+    "XFWA, packets under way lost": {**_UNSCALED, **_gateways(f"{TTL}, {_ZERO}"), **_LOSE},
+    "XFWA, scale of moved flows unknown": _gateways(TTL),
 }
 """The hosts scale no windows, which the gateways are told, but in the last case."""
 

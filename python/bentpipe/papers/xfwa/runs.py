@@ -12,9 +12,9 @@ from bentpipe.statistics import jain
 from bentpipe.style import BLUE, GREEN, ORANGE
 
 SCHEMES = ("tcp", "xfwa")
-BOTH = (*SCHEMES, "stated")
-LABELS = {"tcp": "standard TCP", "xfwa": "XFWA", "stated": "XFWA, delta RTT_avg"}
-COLOURS = {"tcp": ORANGE, "xfwa": BLUE, "stated": GREEN}
+BOTH = (*SCHEMES, "arrived")
+LABELS = {"tcp": "standard TCP", "xfwa": "XFWA", "arrived": "XFWA, by arrival"}
+COLOURS = {"tcp": ORANGE, "xfwa": BLUE, "arrived": GREEN}
 
 SEEDS = 10
 """Runs of each case: when each flow begins is random, within `SPREAD_S`, and on/off periods are."""
@@ -32,18 +32,10 @@ BUFFER_S = 3 * HOP_S
 """Buffers hold the bandwidth-delay product of the bottleneck link, which is composed of three hops."""
 
 TTL = 'rtt = "ttl", isl_delay = "20 ms"'
-"""XFWA as the document has it, with delta of RTT_avg."""
+"""XFWA as the document has it."""
 
-DELTA = 2
-"""Delta over RTT_avg, inferred: a flow that waits for its ACKs behind a full buffer is still active."""
-
-
-def with_delta(factor: float) -> str:
-    """Give the options of XFWA whose flows stay active for so many RTT_avg."""
-    return f"{TTL}, delta_factor = {factor:g}"
-
-
-OURS = with_delta(DELTA)
+ARRIVED = f'{TTL}, last_packet = "arrived", share_of = "data"'
+"""The other reading: a packet counts when it comes to the queue, and windows leave no room for headers."""
 
 STAGED, GROUPS, PERSISTENT, WEB = (f"{name}.toml" for name in ("staged", "groups", "persistent", "web"))
 BOTTLENECK = "isl1"
@@ -63,12 +55,12 @@ def isls(scenario: str) -> list[str]:
     return ["isl1", "isl2", *(_BRANCHES if scenario == GROUPS else [])]
 
 
-def xfwa(scenario: str, options: str = OURS) -> Settings:
+def xfwa(scenario: str, options: str = TTL) -> Settings:
     """Put XFWA on every inter-satellite link, in the direction of the data."""
     return on_links(scenario, "gateway", f'{{ scheme = "xfwa", least = "{PAYLOAD} B", {options} }}')
 
 
-def only_on(name: str, scenario: str, options: str = OURS) -> Settings:
+def only_on(name: str, scenario: str, options: str = TTL) -> Settings:
     """Put XFWA on one link alone."""
     return {key: value for key, value in xfwa(scenario, options).items() if key == f"links.{name}.gateway"}
 
@@ -80,7 +72,7 @@ def on_links(scenario: str, key: str, value: str) -> Settings:
 
 def scheme(name: str, scenario: str) -> Settings:
     """Give the settings of one of `BOTH`."""
-    return {} if name == "tcp" else xfwa(scenario, TTL if name == "stated" else OURS)
+    return {} if name == "tcp" else xfwa(scenario, ARRIVED if name == "arrived" else TTL)
 
 
 def rate(scenario: str, mbps: float, buffer_s: float = BUFFER_S) -> Settings:

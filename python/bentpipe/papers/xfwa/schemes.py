@@ -31,7 +31,7 @@ from .web import web_settings
 SCHEMES = {
     "tcp": "standard TCP",
     "xfwa": "XFWA",
-    "stated": "XFWA, delta RTT_avg",
+    "arrived": "XFWA, by arrival",
     "ewa": "EWA",
     "wintrac": "WINTRAC",
     "red": "RED",
@@ -48,7 +48,7 @@ def on_network(name: str, scenario: str, buffer: int) -> Settings:
     match name:
         case "tcp":
             return {}
-        case "xfwa" | "stated":
+        case "xfwa" | "arrived":
             return scheme(name, scenario)
         case "ewa":
             return on_links(scenario, "gateway", f'{{ scheme = "ewa", segment = "{PAYLOAD} B", {least} }}')

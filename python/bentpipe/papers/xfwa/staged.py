@@ -85,7 +85,7 @@ def staged(context: Context, settings: Settings, seeds: int = SEEDS) -> list[Sta
 
 
 def by_scheme(context: Context, ours: str = "xfwa") -> dict[str, list[Staged]]:
-    """Run them by standard TCP, and with XFWA or, as `ours`, with another choice of its delta."""
+    """Run them by standard TCP, and with XFWA or, as `ours`, with the other reading."""
     return {name: staged(context, scheme(name, STAGED)) for name in ("tcp", ours)}
 
 

@@ -2,12 +2,6 @@
 
 INFERRED = (
     "The figures have no values in the text at hand, so they are held as claims. What was chosen:",
-    "delta, after which a flow that pauses is forgotten: 2 RTT_avg, where the document states RTT_avg. A "
-    "window leaves in one burst a round trip, as section IV-A sees it, and waits in a queue that stays, so "
-    "an active flow is silent for up to RTT_avg + Q_size/Bw; with delta as stated the gateway forgets flows "
-    "that only wait for their ACKs, and hands their shares to the others (section-3). Equation 1's N is the "
-    "flows that traverse the router. Twice RTT_avg covers a buffer of one whole product; nothing changes "
-    "from there on. Every claim stands with both choices in beyond-delta.",
     "Buffers: the bandwidth-delay product of the bottleneck link, which the document says is composed of "
     "three hops: 60 ms, 11 packets at 1.5 Mbit/s; at up-links and down-links too, as stated. Other delays "
     "are in the tables of figures 2 to 4 and in beyond-queue.",
@@ -31,9 +25,9 @@ SECTION_2 = (
     "network of figure 5 at 10 Mbit/s.",
 )
 SECTION_3 = (
-    "Delta is held against the document here: it states RTT_avg, 2 RTT_avg is what runs (inferred). "
-    "The table has the flows that the gateway counts by delta, of eight with one round trip that send all "
-    "the time through 1.5 Mbit/s.",
+    "A flow's last packet counts when it leaves the queue, and delta is RTT_avg as stated. The table has the "
+    "flows that the gateway counts so, and by the packets that arrive, of eight with one round trip that "
+    "send all the time through 1.5 Mbit/s.",
     "What the windows follow is measured as in equation-1.",
 )
 FIGURE_1 = (
@@ -66,9 +60,11 @@ FIGURE_6 = (
     "The applications' rate while on is not in the text. At 100 kbit/s on/off flows hold windows that they "
     "do not use, and XFWA leaves part of the link empty (table).",
 )
-DELTA = (
-    "The document states delta of RTT_avg; the rows run with 2 RTT_avg. Both are held here against every "
-    "claim that speaks of XFWA. The picture is figure 2 with both.",
+READINGS = (
+    "Section III's table has each flow's last packet transmission time, and equation 1 shares the link and "
+    "its buffer. The rows take the time at which a packet leaves the queue, and whole packets; here the time "
+    "at which it comes, and data alone, are held beside them against every claim that speaks of XFWA. The "
+    "picture is figure 2 with both.",
 )
 CONVERGENCE = (
     "Jain's index over the last second, after each change. An AQM or a window by the free buffer is fair "
@@ -77,7 +73,7 @@ CONVERGENCE = (
 )
 QUEUE = (
     "Equation 1 hands out the pipe and the buffer, so what it says on persistent queues holds only for "
-    "small buffers: with room for a round trip (160 ms) 133 ms wait in the queue, more than with standard "
+    "small buffers: with room for a round trip (160 ms) 124 ms wait in the queue, more than with standard "
     "TCP. A quarter of that buffer keeps 94 % of the link busy.",
 )
 ESTIMATES = (

@@ -63,7 +63,7 @@ def by_count(
     seeds: int = SEEDS,
     ours: str = "xfwa",
 ) -> dict[tuple[int, str], list[Run]]:
-    """Run each number of on/off flows by standard TCP, and with XFWA or another choice of its delta."""
+    """Run each number of on/off flows by standard TCP, and with XFWA or the other reading."""
     found = {}
     for count in counts:
         cases = {

@@ -35,7 +35,7 @@ fn gateway(spec: GatewaySpec) -> Gateway {
     Gateway::new(&spec).unwrap()
 }
 
-/// A segment with data, three hops from a host that starts at 64.
+/// A segment with data, three hops from a host that starts at 64; headers of no length, so that shares of packets are whole numbers.
 fn data(n: u32) -> Header {
     Header {
         flow: key(n),
@@ -45,6 +45,7 @@ fn data(n: u32) -> Header {
         fin: false,
         rst: false,
         payload: 1460,
+        packet: 1460,
         window: 65_535,
         window_scale: None,
     }

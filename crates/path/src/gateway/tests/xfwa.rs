@@ -116,6 +116,50 @@ fn a_wrong_estimate_scales_the_pipe_but_not_the_buffer() {
 }
 
 #[test]
+fn a_flow_is_in_progress_until_delta_after_its_last_packet_has_left_the_queue() {
+    // 28,500 bytes wait, and the packet itself has 1500: at 1.5 Mbit/s it is sent 160 ms after its arrival.
+    let busy = LinkView { queued_bytes: 28_500, ..T1 };
+    let data = Header { packet: 1500, ..data(1) };
+    for (last_packet, ms, active) in [
+        (LastPacket::Transmitted, 319, 1),
+        (LastPacket::Transmitted, 320, 0),
+        (LastPacket::Arrived, 159, 1),
+        (LastPacket::Arrived, 160, 0),
+    ] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { last_packet, ..told(160) }));
+        gateway.forward(at(0), &data, &busy);
+        gateway.backward(at(ms), &ack(2, 0), &busy);
+        assert_eq!(gateway.stats().flows, active, "{last_packet:?}, {ms} ms");
+    }
+}
+
+#[test]
+fn delta_is_the_mean_round_trip_time_of_the_flows_in_progress() {
+    let mut gateway =
+        gateway(GatewaySpec::Xfwa(XfwaOptions { last_packet: LastPacket::Arrived, ..by_ttl() }));
+    // Round-trip times of 160 and 400 ms: delta is 280 ms.
+    for (n, ttl) in [(1, 63), (2, 60)] {
+        gateway.forward(at(0), &Header { ttl, ..syn(n, None) }, &T1);
+        gateway.backward(at(0), &Header { ttl, ..syn_ack(n, None) }, &T1);
+    }
+    gateway.backward(at(279), &Header { ttl: 63, ..ack(1, 65_535) }, &T1);
+    assert_eq!(gateway.stats().flows, 2);
+    gateway.backward(at(280), &Header { ttl: 63, ..ack(1, 65_535) }, &T1);
+    assert_eq!(gateway.stats().flows, 0);
+}
+
+#[test]
+fn a_window_has_room_for_the_data_in_its_share_of_whole_packets() {
+    for (share_of, window) in [(ShareOf::Packets, 57_600), (ShareOf::Data, 60_000)] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { share_of, ..told(160) }));
+        open(&mut gateway, at(0), 1, [None; 2]);
+        gateway.forward(at(1), &Header { payload: 960, packet: 1000, ..data(1) }, &T1);
+        gateway.forward(at(1), &Header { payload: 1, packet: 41, ..data(1) }, &T1);
+        assert_eq!(gateway.backward(at(2), &ack(1, 65_535), &T1), Some(window), "{share_of:?}");
+    }
+}
+
+#[test]
 fn delta_factor_keeps_flows_active_for_longer() {
     for (delta_factor, active) in [(1.0, 0), (3.0, 1)] {
         let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { delta_factor, ..told(160) }));
@@ -224,7 +268,7 @@ fn redistribution_gives_what_a_slow_sender_leaves_to_the_others_and_lets_it_grow
             // 1.5 Mbit/s: 187.5 bytes a millisecond, of which the first flow uses 3.75 (a 50th) and the others a third each.
             let payload = if n == 0 { 375 } else { 6125 };
             if ms % 100 == n {
-                gateway.forward(at(ms), &Header { payload, ..data(n as u32) }, &T1);
+                gateway.forward(at(ms), &Header { payload, packet: payload, ..data(n as u32) }, &T1);
             }
             last[n as usize] = gateway.backward(at(ms), &ack(n as u32, 65_535), &T1).or(last[n as usize]);
         }

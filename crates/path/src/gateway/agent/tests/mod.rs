@@ -46,6 +46,7 @@ fn segment(flow: FlowKey, seq: u32, payload: u32) -> Seen {
         fin: false,
         rst: false,
         payload,
+        packet: 40 + payload,
         window: 50_000,
         window_scale: None,
     };
