@@ -110,7 +110,7 @@ pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
 /// `expected …` for a name that is none of `names`: the one that was probably meant, and the list.
 pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
     let found = quoted(text);
-    if let Some(hint) = not_yet(what, text, names) {
+    if let Some(hint) = of_the_field(what, text, names) {
         return format!("expected {what} ({}), found {found}, {hint}", listed(names.iter().copied()));
     }
     match closest(text, names.iter().copied()) {
@@ -123,16 +123,42 @@ pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String 
     }
 }
 
-/// Names of the field for which nothing is here yet, in small letters: of TCP, of queues, of gateways, of losses and of
-/// applications.
-const ELSEWHERE: &str = "bbr bbr2 bbr3 bic cdg compound copa ctcp dctcp fast frto highspeed hstcp htcp \
-    jumpstart l4s ledbat linux lp noordwijk nv prague prr quic rack-tlp scalable tlp westwood+ yeah \
-    ared blue cake dualpi2 fq fq_pie pi2 pie sfq \
-    ack-spoofing pep snoop split spoofing \
-    dash fading iperf markov rain replay telnet trace voip web";
+/// Names of the field beside what of it is here, in the words that name it in a scenario.
+pub(crate) const NEAR: &[(&str, &str)] = &[
+    ("ack-spoofing", r#"gateway "spoof""#),
+    ("bbr", r#"variant "bbr1" or "bbr3""#),
+    ("bbr2", r#"variant "bbr1" or "bbr3""#),
+    ("bbrv1", r#"variant "bbr1""#),
+    ("bbrv2", r#"variant "bbr1" or "bbr3""#),
+    ("bbrv3", r#"variant "bbr3""#),
+    ("dash", r#"app "video""#),
+    ("fading", r#"loss "gilbert-elliott", or a link with a trace"#),
+    ("fq", r#"queue "fq-codel" or "drr""#),
+    ("iperf", r#"app "ftp""#),
+    ("jumpstart", r#"slow_start "careful-resume""#),
+    ("markov", r#"loss "gilbert-elliott""#),
+    ("pep", r#"gateway "spoof" or "snoop", or a flow with app "relay""#),
+    ("prr", r#"recovery "rack", of which it is a part"#),
+    ("rack-tlp", r#"recovery "rack", which has TLP"#),
+    ("rain", "a link with a trace, which bentpipe fade writes"),
+    ("replay", r#"app "trace""#),
+    ("sfq", r#"queue "fq-codel" or "drr""#),
+    ("split", r#"a flow with app "relay""#),
+    ("split-tcp", r#"a flow with app "relay""#),
+    ("spoofing", r#"gateway "spoof""#),
+    ("telnet", r#"app "transactions""#),
+    ("tlp", r#"recovery "rack", which has it"#),
+    ("voip", r#"app "cbr" or "onoff""#),
+    ("web", r#"app "http""#),
+    ("westwood+", r#"variant "westwood""#),
+];
 
-/// What to say of a name of the field for which nothing is here yet.
-fn not_yet(what: &str, text: &str, names: &[&str]) -> Option<String> {
+/// Names of the field for which nothing is here yet, in small letters: of TCP, and of queues.
+const ELSEWHERE: &str = "bic cdg compound copa ctcp dctcp fast highspeed hstcp htcp l4s ledbat lp noordwijk nv prague \
+    quic scalable yeah ared blue cake dualpi2 fq_pie pi2 pie";
+
+/// What to say of a name of the field that is none of `names`.
+fn of_the_field(what: &str, text: &str, names: &[&str]) -> Option<String> {
     let among = |schemes: &[(&str, &str)]| schemes.iter().all(|(name, _)| names.contains(name));
     let kind = match what {
         "a variant" => "variants",
@@ -147,11 +173,18 @@ fn not_yet(what: &str, text: &str, names: &[&str]) -> Option<String> {
         _ => return None,
     };
     let name = text.to_lowercase();
-    let elsewhere = |name: &str| ELSEWHERE.split_whitespace().any(|other| other == name);
     if kind == "queues" && ["drop-tail", "droptail", "fifo", "tail-drop"].contains(&name.as_str()) {
         return Some("which is written without a scheme, as queue = \"100 packets\"".to_owned());
     }
-    if !(elsewhere(&name) || name.split(['+', '-']).any(elsewhere)) || names.contains(&name.as_str()) {
+    if names.contains(&name.as_str()) {
+        return None;
+    }
+    let near = |name: &str| NEAR.iter().find(|(other, _)| *other == name).map(|(_, near)| *near);
+    if let Some(near) = near(&name).or_else(|| name.split('-').find_map(near)) {
+        return Some(format!("near it is {near}"));
+    }
+    let elsewhere = |name: &str| ELSEWHERE.split_whitespace().any(|other| other == name);
+    if !(elsewhere(&name) || name.split(['+', '-']).any(elsewhere)) {
         return None;
     }
     Some(match kind {
