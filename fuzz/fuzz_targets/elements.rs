@@ -2,7 +2,7 @@
 #![no_main]
 
 use bentpipe_sim::SkyView;
-use bentpipe_sim::scenario::parse_with;
+use bentpipe_sim::scenario::{FileKind, parse_with};
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::Time;
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ const SCENARIO: &str = "duration = \"1 s\"\n[constellation]\nelements = \"t.tle\
     [stations.london]\n[stations.paris]\n[flows.f]\nfrom = \"london\"\nto = \"paris\"\n";
 
 fuzz_target!(|text: &str| {
-    let files = |_: &std::path::Path| Ok(text.as_bytes().to_vec());
+    let files = |_: &std::path::Path, _: FileKind| Ok(text.as_bytes().to_vec());
     match parse_with("fuzz.toml", SCENARIO, &[], &files, &Catalogue::default()) {
         Ok(scenario) => {
             let positions = SkyView::of(&scenario).map(|mut view| view.positions(Time::ZERO));

@@ -1,7 +1,7 @@
 //! Any text as a scenario, with overrides behind NUL bytes: it is one that can run, or one line says why not.
 #![no_main]
 
-use bentpipe_sim::scenario::parse_with;
+use bentpipe_sim::scenario::{FileKind, parse_with};
 use bentpipe_tcp::Catalogue;
 use libfuzzer_sys::fuzz_target;
 
@@ -13,7 +13,7 @@ fuzz_target!(|input: &str| {
         .map(|(key, value)| (key.into(), value.into()))
         .collect();
     // What it extends is the text itself, a few times, or no scenario; no file is read.
-    let files = |path: &std::path::Path| match path.as_os_str().len() {
+    let files = |path: &std::path::Path, _: FileKind| match path.as_os_str().len() {
         length if length < 8 => Ok(text.as_bytes().to_vec()),
         _ => Err("expected a short name of a file, found a long one".to_owned()),
     };

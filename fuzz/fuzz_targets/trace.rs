@@ -1,7 +1,7 @@
 //! Any text as the trace of a link: it is one that the link can follow, or one line says why not.
 #![no_main]
 
-use bentpipe_sim::scenario::parse_with;
+use bentpipe_sim::scenario::{FileKind, parse_with};
 use bentpipe_tcp::Catalogue;
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +20,7 @@ fuzz_target!(|input: (u8, &str)| {
         "[links.s]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\ntrace = {trace}\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\nbytes = \"1 kB\"\n"
     );
-    let files = |_: &std::path::Path| Ok(text.as_bytes().to_vec());
+    let files = |_: &std::path::Path, _: FileKind| Ok(text.as_bytes().to_vec());
     match parse_with("fuzz.toml", &scenario, &[], &files, &Catalogue::default()) {
         Ok(scenario) => {
             assert!(scenario.links[0].forward.schedule.validate().is_ok());

@@ -406,7 +406,7 @@ fn shell(at: &Place<'_>, text: &str, preset: Option<&str>) -> Result<Shell, Scen
 fn elements(at: &Place<'_>, file: &ConstellationFile) -> Result<ElementSets, ScenarioError> {
     let Some(ElementsFile { file: None, text: Some(text) }) = &file.elements else {
         let message = "expected a file, or text in its place, found neither or both";
-        return Err(at.error(&["elements", "file"], message));
+        return Err(at.error(&["elements"], message));
     };
     let epoch = file.epoch.as_deref().map(|written| {
         sky::read_time(written).ok_or_else(|| {

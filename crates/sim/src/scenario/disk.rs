@@ -1,27 +1,42 @@
 //! Scenario files on a disk; nothing else of a scenario touches one.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::layers::{MAX_BYTES, too_large};
+use super::layers::FileKind;
 
-/// What is in the file at `path`; never reads more than a scenario may have, and nothing from a device or a pipe, which
+/// What is in the file at `path`; never reads more than its `kind` may have, and nothing from a device or a pipe, which
 /// may have nothing to give and no end.
-pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let none = |e: io::Error| format!("expected a scenario file, found none that can be read ({e})");
+pub(crate) fn read_file(path: &Path, kind: FileKind) -> Result<Vec<u8>, String> {
+    let expected = kind.noun;
+    let none = |e: io::Error| format!("expected {expected}, found none that can be read ({e})");
     let metadata = fs::metadata(path).map_err(none)?;
     if metadata.is_dir() {
-        return Err("expected a scenario file, found a directory".to_owned());
+        return Err(format!("expected {expected}, found a directory"));
     }
     if !metadata.is_file() {
-        return Err("expected a scenario file, found a device or a pipe".to_owned());
+        return Err(format!("expected {expected}, found a device or a pipe"));
     }
-    if metadata.len() > MAX_BYTES {
-        return Err(too_large(MAX_BYTES));
+    if metadata.len() > kind.most {
+        return Err(kind.too_large());
     }
     let mut bytes = Vec::new();
     // A file may grow.
-    File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(none)?;
+    open(path).and_then(|file| file.take(kind.most + 1).read_to_end(&mut bytes)).map_err(none)?;
     Ok(bytes)
+}
+
+/// Opens a file without ever waiting for it: some that the kernel makes, such as `/proc/kmsg`, have no end.
+#[cfg(target_os = "linux")]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    const O_NONBLOCK: i32 = 0o4000;
+    OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).open(path)
 }

@@ -10,11 +10,42 @@ use super::presets::PRESETS;
 use super::recorded;
 use super::tree::{Document, Layer, Node, Origin, Table, Value};
 
-/// No scenario that a person or a script writes comes near this.
-pub(crate) const MAX_BYTES: u64 = 4 << 20;
+/// A kind of file that a scenario is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct FileKind {
+    /// The noun of its errors.
+    pub(crate) noun: &'static str,
+    /// Bytes that it may have.
+    pub(crate) most: u64,
+}
 
-/// What all files of a chain come to as one text.
-const MAX_TEXT: u64 = MAX_BYTES * MAX_CHAIN as u64;
+impl FileKind {
+    /// No scenario that a person or a script writes comes near its bound.
+    pub(crate) const SCENARIO: FileKind = FileKind { noun: "a scenario file", most: 4 << 20 };
+    pub(crate) const TRACE: FileKind = FileKind { noun: "a trace", most: 64 << 20 };
+    pub(crate) const ELEMENTS: FileKind = FileKind { noun: "a file of element sets", most: 64 << 20 };
+    pub(crate) const TRANSFERS: FileKind = FileKind { noun: "a file of transfers", most: 64 << 20 };
+
+    pub(crate) fn too_large(self) -> String {
+        format!("expected {} of at most {} MiB, found a larger one", self.noun, self.most >> 20)
+    }
+
+    /// What such a file holds as text.
+    pub(crate) fn decode(self, bytes: Vec<u8>) -> Result<String, String> {
+        if bytes.len() as u64 > self.most {
+            return Err(self.too_large());
+        }
+        let text = String::from_utf8(bytes).map_err(|e| {
+            let valid = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+            let line = 1 + valid.iter().filter(|b| **b == b'\n').count();
+            format!("expected text in UTF-8, found bytes that are not (line {line})")
+        })?;
+        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+}
+
+/// What all files of a chain come to as one text, or a finished run's scenario with its traces inside.
+pub(crate) const WHOLE_TEXT: FileKind = FileKind { noun: "a scenario file", most: 80 << 20 };
 
 /// A chain longer than this is a mistake.
 const MAX_CHAIN: usize = 16;
@@ -33,27 +64,12 @@ fn brings_flows(key: &str, flows: &Node) -> bool {
     table == Some("flows") && name.is_none_or(|name| name != "*" && !theirs(name))
 }
 
-/// Gives what is in a file that a scenario extends, or says what is wrong with the file.
-pub type ReadFile<'a> = dyn Fn(&Path) -> Result<Vec<u8>, String> + 'a;
+/// Gives what is in a file that a scenario is made of, or says what is wrong with the file.
+pub type ReadFile<'a> = dyn Fn(&Path, FileKind) -> Result<Vec<u8>, String> + 'a;
 
 /// The error `message` about the text called `name` as a whole.
 pub(crate) fn about_all(name: &str, message: String) -> ScenarioError {
     ScenarioError::new(name, None, String::new(), message)
-}
-
-pub(crate) fn too_large(most: u64) -> String {
-    format!("expected a scenario file of at most {} MiB, found a larger one", most >> 20)
-}
-
-/// What a file holds as text.
-pub(crate) fn decode(bytes: Vec<u8>) -> Result<String, String> {
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(too_large(MAX_BYTES));
-    }
-    String::from_utf8(bytes).map_err(|e| {
-        let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
-        format!("expected text in UTF-8, found bytes that are not (line {line})")
-    })
 }
 
 pub(crate) fn find_preset(name: &str) -> Result<&'static str, String> {
@@ -69,8 +85,8 @@ pub(crate) fn document(
     overrides: &[(String, String)],
     files: &ReadFile<'_>,
 ) -> Result<Document, ScenarioError> {
-    if layer.text.len() as u64 > MAX_TEXT {
-        return Err(about_all(&layer.name, too_large(MAX_TEXT)));
+    if layer.text.len() as u64 > WHOLE_TEXT.most {
+        return Err(about_all(&layer.name, WHOLE_TEXT.too_large()));
     }
     let mut layers: Vec<Layer> = Vec::new();
     let mut roots: Vec<Node> = Vec::new();
@@ -120,7 +136,8 @@ fn extended(layers: &[Layer], extends: &Node, files: &ReadFile<'_>) -> Result<La
         (None, None) => return Err(fail(format!("expected a preset, found {}", quoted(target)))),
         (None, Some(file)) => {
             let file = file.parent().unwrap_or(Path::new("")).join(target);
-            let text = files(&file).and_then(decode);
+            let kind = FileKind::SCENARIO;
+            let text = files(&file, kind).and_then(|bytes| kind.decode(bytes));
             let text = text.map_err(|message| fail(format!("{message} at {}", quoted(target))))?;
             Layer { name: file.display().to_string(), text, file: Some(file) }
         }

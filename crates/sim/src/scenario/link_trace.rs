@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::error::{ScenarioError, quoted};
-use super::layers::{ReadFile, decode};
+use super::layers::{FileKind, ReadFile};
 use super::tree::{Document, Layer, Node, Origin, Place, Table, Value};
 use super::written::Choice;
 
@@ -86,17 +86,17 @@ pub(crate) fn inline(document: &mut Document, files: &ReadFile<'_>) -> Result<()
     let constellation =
         root.table_mut().and_then(|root| root.get_mut("constellation")).and_then(Node::table_mut);
     if let Some(elements) = constellation.and_then(|table| table.get_mut("elements")) {
-        put_text(layers, elements, "constellation.elements", files)?;
+        put_text(layers, elements, "constellation.elements", FileKind::ELEMENTS, files)?;
     }
     let links = root.table_mut().and_then(|root| root.get_mut("links")).and_then(Node::table_mut);
     for (name, link) in links.into_iter().flatten() {
         let Some(link) = link.table_mut() else { continue };
         if let Some(trace) = link.get_mut("trace") {
-            put_text(layers, trace, &format!("links.{name}.trace"), files)?;
+            put_text(layers, trace, &format!("links.{name}.trace"), FileKind::TRACE, files)?;
         }
         let reverse = link.get_mut("reverse").and_then(Node::table_mut);
         if let Some(trace) = reverse.and_then(|reverse| reverse.get_mut("trace")) {
-            put_text(layers, trace, &format!("links.{name}.reverse.trace"), files)?;
+            put_text(layers, trace, &format!("links.{name}.reverse.trace"), FileKind::TRACE, files)?;
         }
     }
     Ok(())
@@ -106,19 +106,20 @@ fn put_text(
     layers: &mut Vec<Layer>,
     trace: &mut Node,
     key: &str,
+    kind: FileKind,
     files: &ReadFile<'_>,
 ) -> Result<(), ScenarioError> {
     if trace.text().is_some() {
         let (file, origin) = (trace.clone(), trace.origin);
         *trace = Node { value: Value::Table(Table::from([("file".to_owned(), file)])), origin };
     }
-    let Some(table) = trace.table_mut() else { return Ok(()) };
+    let Some(table) = trace.table_mut().filter(|table| !table.contains_key("text")) else { return Ok(()) };
     let Some(name) = table.get("file").filter(|name| name.text().is_some()) else { return Ok(()) };
     let target = name.text().unwrap_or_default();
     let this = &layers[name.origin.layer];
     let beside = this.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let file = beside.join(target);
-    let text = files(&file).and_then(decode).map_err(|message| {
+    let text = files(&file, kind).and_then(|bytes| kind.decode(bytes)).map_err(|message| {
         let message = format!("{message} at {}", quoted(target));
         this.error(name.origin.at, key.to_owned(), message)
     })?;
@@ -137,8 +138,10 @@ pub(crate) fn schedule(
     copies: usize,
 ) -> Result<Schedule, ScenarioError> {
     let wrong = |key: &str, message: &str| Err(place.error(&[key], message));
-    let (Some(text), None) = (&trace.text, &trace.file) else {
-        return wrong("file", "expected a file, or text in its place, found neither or both");
+    let text = match (&trace.text, &trace.file) {
+        (Some(text), None) => text,
+        (Some(_), Some(_)) => return wrong("text", "expected either text or file, found both"),
+        (None, _) => return wrong("file", "expected a file, or text in its place, found neither"),
     };
     let between = trace.between.map_or(Between::Steps, |choice| choice.0);
     let read = match trace.format.map_or(Format::Csv, |choice| choice.0) {

@@ -38,14 +38,14 @@ pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, Re
 pub use choices::variants;
 pub use constellation::ConstellationSpec;
 pub use error::ScenarioError;
-pub use layers::ReadFile;
+pub use layers::{FileKind, ReadFile};
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
 pub use presets::presets;
 pub use schema::schema;
 pub use transactions::{ShortFlowsSpec, Sizes, Think, TraceSpec, TransactionsSpec, Transfer};
 pub use video::VideoSpec;
 
-use layers::{PRESET, about_all, decode, find_preset};
+use layers::{PRESET, about_all, find_preset};
 use tree::Layer;
 
 /// Reads the scenario in the file at `path`, or the built-in one when it is `preset:NAME`.
@@ -75,7 +75,9 @@ pub fn load_with(
             catalogue,
         );
     }
-    let text = disk::read_file(path).and_then(decode).map_err(fail)?;
+    let text = disk::read_file(path, FileKind::SCENARIO)
+        .and_then(|bytes| FileKind::SCENARIO.decode(bytes))
+        .map_err(fail)?;
     let layer = Layer { name, text, file: Some(path.to_owned()) };
     let mut scenario = read(layer, overrides, &disk::read_file, catalogue)?;
     scenario.files.insert(0, path.to_owned());
@@ -94,7 +96,7 @@ pub fn parse_bytes(
     overrides: &[(String, String)],
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    let text = decode(content).map_err(|message| about_all(name, message))?;
+    let text = layers::WHOLE_TEXT.decode(content).map_err(|message| about_all(name, message))?;
     parse_with(name, &text, overrides, &disk::read_file, catalogue)
 }
 

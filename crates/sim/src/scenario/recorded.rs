@@ -5,7 +5,7 @@ use std::path::Path;
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
 use super::error::{ScenarioError, quoted};
-use super::layers::{ReadFile, decode};
+use super::layers::{FileKind, ReadFile};
 use super::tree::{Layer, Node, Origin, Table, Value};
 
 /// Columns that a file has, and the keys and units that they stand for.
@@ -31,8 +31,9 @@ pub(crate) fn inline(
             return Err(fail(format!("{message} {}", quoted(&target))));
         };
         let file = beside.parent().unwrap_or(Path::new("")).join(&target);
-        let text = files(&file)
-            .and_then(decode)
+        let kind = FileKind::TRANSFERS;
+        let text = files(&file, kind)
+            .and_then(|bytes| kind.decode(bytes))
             .map_err(|message| fail(format!("{message} at {}", quoted(&target))))?;
         let layer = Layer { name: file.display().to_string(), text, file: Some(file) };
         let rows = transfers(&layer, layers.len(), &key)?;

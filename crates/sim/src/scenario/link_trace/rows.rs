@@ -7,8 +7,8 @@ use super::super::network::MAX_RATE;
 use super::super::resolve::LATEST;
 use super::{Fault, MAX_CHANGES, Row};
 
-/// Rows of a file: more than a day of them at one a second.
-const MAX_ROWS: usize = 200_000;
+/// Rows of a file: more than ten days of them at one a second.
+const MAX_ROWS: usize = 1_000_000;
 
 const TIME: &str = "time_s";
 const COLUMNS: [&str; 5] = [TIME, "delay_s", "rate_bps", "loss", "ber"];

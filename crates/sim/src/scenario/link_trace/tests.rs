@@ -3,7 +3,7 @@ use bentpipe_units::{Rate, Span};
 use proptest::prelude::*;
 
 use super::{deliveries, nothing};
-use crate::scenario::{Scenario, ScenarioError, parse_with};
+use crate::scenario::{FileKind, Scenario, ScenarioError, parse_with};
 use bentpipe_tcp::Catalogue;
 
 const BASE: &str = "[links.s]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n\
@@ -11,7 +11,7 @@ const BASE: &str = "[links.s]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\nde
 
 /// The base scenario with `trace` as its trace, where the file x.csv says `text`.
 fn read(trace: &str, text: &str) -> Result<Scenario, ScenarioError> {
-    let files = |path: &std::path::Path| match path.to_str() {
+    let files = |path: &std::path::Path, _: FileKind| match path.to_str() {
         Some("x.csv") => Ok(text.as_bytes().to_vec()),
         _ => Err("expected x.csv, found another file".to_owned()),
     };
@@ -139,10 +139,10 @@ fn what_is_wrong_is_named_with_its_line() {
     ] {
         assert_eq!(error("\"x.csv\"", text), expected);
     }
-    let rows: String = (0..200_001).map(|row| format!("{row},8\n")).collect();
+    let rows: String = (0..1_000_001).map(|row| format!("{row},8\n")).collect();
     assert_eq!(
         error("\"x.csv\"", &format!("time_s,rate_bps\n{rows}")),
-        "x.csv:200002: links.s.trace: expected at most 200000 rows, found more"
+        "x.csv:1000002: links.s.trace: expected at most 1000000 rows, found more"
     );
     let mahimahi = |text| error("{ file = \"x.csv\", format = \"mahimahi\" }", text);
     assert_eq!(
@@ -170,7 +170,11 @@ fn keys_that_do_not_go_together_are_named() {
         ("\"y.csv\"", "s.toml:6: links.s.trace: expected x.csv, found another file at \"y.csv\""),
         (
             "{ repeat = true }",
-            "s.toml:6: links.s.trace.file: expected a file, or text in its place, found neither or both",
+            "s.toml:6: links.s.trace.file: expected a file, or text in its place, found neither",
+        ),
+        (
+            "{ file = \"y.csv\", text = \"time_s,rate_bps\\n0,8\\n\" }",
+            "s.toml:6: links.s.trace.text: expected either text or file, found both",
         ),
         (
             "{ file = \"x.csv\", step = \"1 s\" }",
@@ -212,7 +216,7 @@ fn keys_that_do_not_go_together_are_named() {
         "delay = \"10 ms\"\n",
         "delay = \"10 ms\"\ntrace = { text = \"time_s,delay_s\\n0,1\\n1,2\\n\", repeat = true }\n",
     );
-    let found = parse_with("s.toml", &dynamic, &[], &|_| Err(String::new()), &Catalogue::default());
+    let found = parse_with("s.toml", &dynamic, &[], &|_, _| Err(String::new()), &Catalogue::default());
     assert_eq!(
         found.err().map(|error| error.to_string()).unwrap_or_default(),
         "s.toml: duration: expected a duration beside routing \"dynamic\" and the schedule that repeats of link \"s\", found none"
@@ -225,13 +229,13 @@ fn the_whole_text_of_a_scenario_needs_no_file() {
     let first = read("{ file = \"x.csv\", between = \"lines\", step = \"2 s\" }", text);
     let first = first.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(first.files, [std::path::PathBuf::from("x.csv")]);
-    let none = |_: &std::path::Path| Err("expected no file, found one".to_owned());
+    let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".to_owned());
     let again = parse_with("again.toml", &first.toml(1), &[], &none, &Catalogue::default());
     let again = again.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(again.links[0].forward.schedule, first.links[0].forward.schedule);
     assert_eq!((again.toml(1), again.files.len()), (first.toml(1), 0));
     // A setting names a file of the current folder.
-    let files = |path: &std::path::Path| match path.to_str() {
+    let files = |path: &std::path::Path, _: FileKind| match path.to_str() {
         Some("y.csv") => Ok(b"time_s,rate_bps\n0,5e6\n".to_vec()),
         _ => Err("expected y.csv, found another file".to_owned()),
     };
@@ -253,7 +257,7 @@ fn a_link_is_written_as_the_trace_that_it_follows() {
     assert_eq!(scenario.trace("s/reverse", "csv").as_deref(), Ok(plain));
     // A megabit a second is a packet in 12 ms.
     let timed = BASE.replace("[links.s]", "duration = \"30 ms\"\n[links.s]");
-    let none = |_: &std::path::Path| Err(String::new());
+    let none = |_: &std::path::Path, _: FileKind| Err(String::new());
     let timed = parse_with("s.toml", &timed, &[], &none, &Catalogue::default());
     let timed = timed.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(timed.trace("s", "mahimahi").as_deref(), Ok("12\n24\n"));

@@ -3,8 +3,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::BASE;
-use crate::scenario::layers::decode;
-use crate::scenario::{ScenarioError, parse_str, parse_with};
+use crate::scenario::{FileKind, ScenarioError, parse_str, parse_with};
 use bentpipe_tcp::Catalogue;
 
 /// Whatever the text, a scenario that can run or one line that says why not.
@@ -13,7 +12,7 @@ fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError
         "s.toml",
         text,
         overrides,
-        &|_| Err("expected no file, found one".to_owned()),
+        &|_, _| Err("expected no file, found one".to_owned()),
         &Catalogue::default(),
     ) {
         Err(error) => check_error(&error),
@@ -143,7 +142,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_are_a_scenario_or_one_line(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        if let Ok(text) = decode(bytes) {
+        if let Ok(text) = FileKind::SCENARIO.decode(bytes) {
             check(&text, &[])?;
         }
     }
@@ -156,7 +155,7 @@ proptest! {
     #[test]
     fn edited_scenarios_are_scenarios_or_one_line(edits in prop::collection::vec(edit(), 1..6)) {
         let bytes = edits.iter().fold(BASE.as_bytes().to_vec(), apply);
-        if let Ok(text) = decode(bytes) {
+        if let Ok(text) = FileKind::SCENARIO.decode(bytes) {
             check(&text, &[])?;
         }
     }

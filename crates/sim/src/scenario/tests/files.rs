@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::load;
 use super::{BASE, good, wrong};
-use crate::scenario::{Scenario, ScenarioError, parse_bytes, parse_str, parse_with};
+use crate::scenario::{FileKind, Scenario, ScenarioError, parse_bytes, parse_str, parse_with};
 use bentpipe_tcp::Catalogue;
 
 /// A folder of its own for one test, gone with it.
@@ -85,9 +85,42 @@ fn endless_files_fail_without_being_read() {
     );
     let long = " ".repeat((4 << 20) + 1);
     assert_eq!(folder.error(&folder.write("long.toml", &long)), format!("long.toml: {too_large}"));
-    let error = parse_str("s", &" ".repeat((64 << 20) + 1), &[]).unwrap_err();
-    assert_eq!(error.to_string(), format!("s: {}", too_large.replace("4 MiB", "64 MiB")));
+    let error = parse_str("s", &" ".repeat((80 << 20) + 1), &[]).unwrap_err();
+    assert_eq!(error.to_string(), format!("s: {}", too_large.replace("4 MiB", "80 MiB")));
     assert!(parse_str("s", &format!("{BASE}{}", &long[BASE.len() + 1..]), &[]).is_ok());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_beside_a_scenario_is_called_by_what_it_is() {
+    let folder = Folder::new("beside");
+    let with = |keys: &str| folder.write("s.toml", BASE.replace("[flows.download]", keys));
+    let none = "found none that can be read (No such file or directory (os error 2)) at \"none\"";
+    let trace = "[links.access.reverse]\ntrace = \"none\"\n[flows.download]";
+    let error = folder.error(&with(trace));
+    assert!(error.ends_with(&format!("links.access.reverse.trace: expected a trace, {none}")), "{error}");
+    let error = folder.error(&with("[constellation]\nelements = \"none\"\n[flows.download]"));
+    assert!(
+        error.ends_with(&format!("constellation.elements: expected a file of element sets, {none}")),
+        "{error}"
+    );
+    // What a kernel's file gives has no end, and asking for more would wait.
+    let error = folder.error(&with(&trace.replace("none", "/proc/kmsg")));
+    assert!(error.contains("reverse.trace: expected "), "{error}");
+    // Windows' editors begin a text with a mark.
+    let lines = "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753\n\
+        2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667\n";
+    folder.write("tle", format!("\u{feff}{lines}"));
+    let sky = "[constellation]\nelements = \"tle\"\n[stations.oslo]\n[flows.download]";
+    let error = folder.error(&with(sky));
+    assert!(!error.contains("elements"), "{error}");
+    // Twenty seconds of deliveries at 200 Mbit/s come to more than 4 MiB.
+    let lines: String = (0..800_000).map(|line| format!("{}\n", 1 + line * 12 / 200)).collect();
+    assert!(lines.len() > 4 << 20);
+    folder.write("big", lines);
+    let big = trace.replace("\"none\"", "{ file = \"big\", format = \"mahimahi\" }");
+    let scenario = load(&with(&big), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(parse_bytes("again", scenario.toml(1).into_bytes(), &[], &Catalogue::default()).is_ok());
 }
 
 #[test]
@@ -203,7 +236,7 @@ fn a_scenario_knows_every_file_that_it_was_read_from() {
 
 #[test]
 fn no_file_system_is_needed() {
-    let files = |path: &Path| match path.to_str() {
+    let files = |path: &Path, _: FileKind| match path.to_str() {
         Some("shelf/base.toml") => Ok(BASE.into()),
         _ => Err(format!("expected base.toml, found none for {path:?}")),
     };
@@ -217,7 +250,8 @@ fn no_file_system_is_needed() {
         read("extends = 'other.toml'").unwrap_err(),
         "shelf/s.toml:1: extends: expected base.toml, found none for \"shelf/other.toml\" at \"other.toml\""
     );
-    let itself = parse_with("s", "extends = 'x/../s'", &[], &|_| Ok(b"extends = 'x/../s'".to_vec()), &ours);
+    let itself =
+        parse_with("s", "extends = 'x/../s'", &[], &|_, _| Ok(b"extends = 'x/../s'".to_vec()), &ours);
     assert_eq!(
         itself.unwrap_err().message(),
         "expected a scenario that does not extend this one, found \"x/../s\""
@@ -273,7 +307,7 @@ fn what_is_wrong_in_a_trace_is_told_with_its_line() {
     let path = folder.write("s.toml", RECORDED);
     assert_eq!(
         folder.error(&path),
-        "s.toml:12: flows.web.trace: expected a scenario file, found none that can be read (No such file or directory (os error 2)) at \"rows.csv\""
+        "s.toml:12: flows.web.trace: expected a file of transfers, found none that can be read (No such file or directory (os error 2)) at \"rows.csv\""
     );
     for (rows, expected) in [
         ("", "rows.csv:1: flows.web.trace: expected a header with start_s and bytes, found \"\""),
