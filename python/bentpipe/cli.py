@@ -182,6 +182,7 @@ def run(
     from bentpipe import runner, table
     from bentpipe.flows import check_scenario
     from bentpipe.folder import PICTURE, RESULT, SERIES
+    from bentpipe.narrowest import unexpected
     from bentpipe.orbit.age import warning_of
     from bentpipe.output import Staging
     from bentpipe.provenance import Recorded
@@ -245,6 +246,8 @@ def run(
         print_json(outcome.run)
     else:
         table.print_run(outcome.run, table.console(), flows)
+        if said := unexpected(outcome.run):
+            click.echo(f"bentpipe: {said}", err=True)
     _give_up_for(outcome.failures)
 
 
