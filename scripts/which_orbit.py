@@ -103,9 +103,7 @@ def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Column
     yield says(
         f"Four downloads fill every one of these paths with `cubic`: {rain['cubic']:.2f}, "
         f"{leo['cubic']:.0f}, "
-        f"{star['cubic']:.1f} and {chain['cubic']:.2f} Mbit/s, the most or within 2 % of it. The orbit "
-        f"does not "
-        "ask for another TCP as long as losses are the queue's, or come with handovers.",
+        f"{star['cubic']:.1f} and {chain['cubic']:.2f} Mbit/s, the most or within 2 % of it.",
         all(of["cubic"] > 0.98 * max(of.values()) for of in carried.values()),
     )
     delays = ("vegas", "new-vegas")
