@@ -45,6 +45,7 @@ def stated(run: Run, scenario: _core.Scenario, plan: "Plan") -> Run:
     head |= {
         "identity": identity(scenario, plan),
         "bentpipe": _core.version(),
+        "engine_version": _core.engine_version(),
         "scenario_file": scenario.file,
         "settings": settings,
     }
@@ -61,6 +62,7 @@ class Recorded:
     file: str
     settings: Settings
     text: str
+    engine: str | None = None
 
     @classmethod
     def at(cls, name: str) -> "Recorded | None":
@@ -78,7 +80,8 @@ class Recorded:
         try:
             run = json.loads(path.read_text(encoding="utf-8"))
             text, settings = run["scenario_toml"], run["settings"]
-            recorded = cls(path, str(run["bentpipe"]), str(run["scenario_file"]), _checked(settings), text)
+            about = str(run["bentpipe"]), str(run["scenario_file"]), _checked(settings)
+            recorded = cls(path, *about, text, run.get("engine_version"))
             changed = _digest(text) != run["scenario_sha256"]
         except OSError as error:
             wanted = "a scenario, or what `bentpipe run --out` or `--json` wrote"
@@ -101,9 +104,14 @@ class Recorded:
         return f"{self.path}: scenario_toml", settings, self.text.encode(), self.file, before, [self.path]
 
     def warning(self) -> str | None:
-        """Say that another version made it, if one did."""
+        """Say that another version made it, or another engine of this version, if one did."""
         if self.version == _core.version():
-            return None
+            if self.engine in (None, _core.engine_version()):
+                return None
+            return (
+                f"{self.path} is of engine {self.engine}, this is {_core.engine_version()}: "
+                "numbers may differ"
+            )
         return f"{self.path} is of bentpipe {self.version}, this is {_core.version()}: numbers may differ"
 
 

@@ -69,6 +69,7 @@ class Run(Measured):
     seeds: NotRequired[list[int]]
     identity: NotRequired[str]
     bentpipe: NotRequired[str]
+    engine_version: NotRequired[str]
     scenario_file: NotRequired[str]
     settings: NotRequired[Settings]
     scenario_sha256: NotRequired[str]

@@ -21,6 +21,7 @@ _UNITS: tuple[Mapping[str, float], ...] = (
 )
 _QUANTITY = re.compile(r"([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s].*)?")
 _RANGE = re.compile(r"(?P<low>.*?[^.])\.\.(?P<high>[^.:][^:]*)(?::(?P<scale>log|lin))?(?::(?P<count>[^:]*))?")
+_PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^."']+))\s*""")
 _SHAPES = "V1,V2,… or LO..HI:N or LO..HI:log:N"
 
 
@@ -96,8 +97,20 @@ def points_of(vary: Sequence[tuple[str, Any]], sample: int | None, seed: int) ->
     for key, values in vary:
         if any(axis.key == key for axis in axes):
             raise InputError(f"--vary {key}: expected each key once, found it twice")
+        for axis in axes:
+            if _covers(axis.key, key):
+                raise InputError(
+                    f"--vary {key}: expected keys that set different things, found {axis.key} too, "
+                    "of which one covers the other"
+                )
         axes.append(_axis(key, values, None if sample is None else (sample, f"{seed} {key}")))
     return Points(tuple(axes), sample)
+
+
+def _covers(one: str, other: str) -> bool:
+    """Say whether two keys set the same value, or one a table that the other is in; ``*`` is any name."""
+    parts = [["".join(part) for part in _PART.findall(key)] for key in (one, other)]
+    return all(x == y or "*" in (x, y) for x, y in zip(*parts, strict=False))
 
 
 def _axis(key: str, given: Any, draw: tuple[int, str] | None) -> Axis:

@@ -123,7 +123,8 @@ def sweep(
     def told(counts: Counts) -> None:
         if counts.other_engine:
             click.echo(
-                f"bentpipe: {counts.other_engine:,} runs in {out} are of another engine, and are run again",
+                f"bentpipe: {counts.other_engine:,} runs in {out} are of another engine, and are run again; "
+                "their rows are in its folder before until all are there",
                 err=True,
             )
         if counts.before:

@@ -92,13 +92,21 @@ class Design:
                 f"{folder}: expected the folder of a sweep, found no {Path(str(error.filename)).name} "
                 f"that can be read ({error.strerror})"
             ) from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{folder / ABOUT}: expected what a sweep is, found something else") from error
         if changed:
             raise InputError(
                 f"{folder}: expected a sweep as it was begun, found a changed {ABOUT} or {SCENARIO}"
             )
         return design
+
+    @classmethod
+    def identity_in(cls, folder: Path) -> str | None:
+        """Give what the folder's sweep.json says that it is, without looking at the rest."""
+        try:
+            return str(json.loads((folder / ABOUT).read_text(encoding="utf-8"))["identity"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
 
     def difference(self, other: "Design") -> str:
         """Say what of `other` is not as it is here."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bentpipe import checks
 from bentpipe.errors import InputError
 from bentpipe.intervals import COUNTS, Kind, judged
 from bentpipe.number import Interval
 from bentpipe.results import Number
 from bentpipe.sweeps.design import Design
-from bentpipe.sweeps.store import dataset, files
+from bentpipe.sweeps.store import dataset, files, read
 from bentpipe.sweeps.work import KINDS
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Sweep:
     folder: Path
 
     @classmethod
-    def open(cls, folder: Path) -> "Sweep":
+    def open(cls, folder: str | os.PathLike[str]) -> "Sweep":
         """Take the sweep that is in `folder`.
 
         Raises
@@ -56,7 +57,7 @@ class Sweep:
         InputError
             There is none.
         """
-        sweep = cls(folder)
+        sweep = cls(checks.path("folder", folder))
         _ = sweep.design
         return sweep
 
@@ -83,7 +84,7 @@ class Sweep:
         """
         import pyarrow as pa
 
-        table = self._dataset().to_table(columns=None if columns is None else list(columns))
+        table = read(self._dataset(), columns=None if columns is None else list(columns))
         for place, field in enumerate(table.schema):
             if pa.types.is_string(field.type) and field.name != "scenario_sha256":
                 encoded = table.column(place).dictionary_encode()
@@ -296,7 +297,7 @@ class Sweep:
         both = wanted[0] if wanted else None
         for condition in wanted[1:]:
             both = both & condition
-        return self._dataset().to_table(columns=list(dict.fromkeys(columns)), filter=both)
+        return read(self._dataset(), columns=list(dict.fromkeys(columns)), filter=both)
 
     def _equals(self, key: str, text: str) -> Any:
         """Give what chooses the rows in which the column `key` has this value; a name may be a pattern."""
@@ -320,7 +321,7 @@ class Sweep:
 
     @cached_property
     def _all_names(self) -> list[str]:
-        rows = self._dataset().to_table(columns=["name"])
+        rows = read(self._dataset(), columns=["name"])
         return [name for name in rows["name"].unique().to_pylist() if name is not None]
 
 

@@ -5,6 +5,7 @@ sweep.json     what is swept, and by what it is told from other sweeps
 scenario.toml  the whole scenario that the points change
 parts/         rows as they were finished, while the sweep runs and when it was interrupted
 rows.parquet   all rows by point and replication, once all are there
+before/        rows of another engine, until all are there anew
 ============== =================================================================================
 
 Each file appears whole or not at all. A part is written once, and holds runs that no other file has. It goes
@@ -15,6 +16,7 @@ among those of ``rows.parquet``.
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +33,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-ROWS, PARTS = "rows.parquet", "parts"
+ROWS, PARTS, BEFORE = "rows.parquet", "parts", "before"
+_OWN = re.compile(r"[0-9]{8,}\.parquet|\.(rows|[0-9]{8,})\.parquet|\.bentpipe-[a-z0-9_]{8}\.part")
+"""Names of what a writer makes, and of what it leaves when it is killed."""
+_OF_BEFORE = re.compile(r"[0-9a-f]+-(rows|[0-9]{8,})\.parquet")
 _ROWS_AT_A_TIME = 50_000
 _TEXTS = ("error", "group", "name", "scenario_sha256")
 _FIRST = ("point", "replication")
@@ -50,14 +55,13 @@ def check(folder: Path, design: Design) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {folder}: expected a folder, found a file")
     if not (folder / ABOUT).exists():
-        # A writer that was killed at its start leaves these.
-        begun = {SCENARIO, PARTS}
-        if folder.is_dir() and any(
-            path.name not in begun and path.name[0] != "." for path in folder.iterdir()
-        ):
+        # A writer that was killed at its start leaves a hidden folder.
+        if folder.is_dir() and any(not _OWN.fullmatch(path.name) for path in folder.iterdir()):
             raise InputError(
                 f"--out {folder}: expected a new folder or that of this sweep, found other files"
             )
+        return
+    if not (folder / SCENARIO).exists() and Design.identity_in(folder) == design.identity:
         return
     found = Design.read(folder)
     if found.identity != design.identity:
@@ -69,10 +73,45 @@ def check(folder: Path, design: Design) -> None:
 def files(folder: Path) -> list[Path]:
     """Give the files that hold the rows of the sweep in `folder`, no row twice."""
     whole = folder / ROWS
-    held = json.loads(_metadata(whole)[b"bentpipe"])["runs"] if whole.exists() else 0
+    held = _held(whole) if whole.exists() else 0
     parts = sorted((folder / PARTS).glob("[0-9]*.parquet"))
-    newer = [path for path in parts if int(_metadata(path)[b"bentpipe_least_replication"]) >= held]
+    newer = [path for path in parts if _least_replication(path) >= held]
     return [whole, *newer] if held else newer
+
+
+def _held(whole: Path) -> int:
+    """Give how many replications a finished file has."""
+    try:
+        return int(json.loads(_metadata(whole)[b"bentpipe"])["runs"])
+    except (KeyError, ValueError, TypeError) as error:
+        raise _foreign(whole) from error
+
+
+def _least_replication(part: Path) -> int:
+    try:
+        return int(_metadata(part)[b"bentpipe_least_replication"])
+    except (KeyError, ValueError) as error:
+        raise _foreign(part) from error
+
+
+def _foreign(path: Path) -> InputError:
+    return InputError(f"{path}: expected rows of a sweep, found a file that holds something else")
+
+
+def _require_rows(path: Path) -> None:
+    """See that a file of rows is one of ours, and not damaged."""
+    import pyarrow.parquet as pq
+
+    needed = ("point", "replication", "kind", "error")
+    try:
+        names = pq.read_schema(path).names
+        if b"bentpipe_engine" not in _metadata(path) or any(name not in names for name in needed):
+            raise _foreign(path)
+        pq.read_table(path, columns=list(needed), page_checksum_verification=True)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: expected rows of a sweep, found a file that is damaged ({error})"
+        ) from error
 
 
 def dataset(folder: Path, design: Design) -> "ds.Dataset":
@@ -82,8 +121,30 @@ def dataset(folder: Path, design: Design) -> "ds.Dataset":
     import pyarrow.parquet as pq
 
     found = files(folder)
-    schema = _ordered(pa.unify_schemas([pq.read_schema(path) for path in found]), design)
-    return ds.dataset([str(path) for path in found], schema=schema, format="parquet")
+    try:
+        schema = _ordered(pa.unify_schemas([pq.read_schema(path) for path in found]), design)
+        checked = ds.ParquetFileFormat(
+            default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+        )
+        return ds.dataset([str(path) for path in found], schema=schema, format=checked)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"{folder}: expected rows of a sweep, found files that hold something else"
+        ) from error
+
+
+def read(rows: "ds.Dataset", **what: Any) -> "pa.Table":
+    """Read rows of a dataset.
+
+    Raises
+    ------
+    InputError
+        A file is damaged.
+    """
+    try:
+        return rows.to_table(**what)
+    except (OSError, ValueError) as error:
+        raise InputError(f"expected rows of a sweep, found files that are damaged ({error})") from error
 
 
 class Store:
@@ -106,9 +167,16 @@ class Store:
             raise BentpipeError(f"cannot write {folder}: {error.strerror}") from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            (folder / PARTS).mkdir(exist_ok=True)
-            write_text(folder / SCENARIO, design.base.text)
+            # What cannot be gone on with is refused before anything is written.
+            for path in files(folder):
+                _require_rows(path)
             write_text(folder / ABOUT, design.to_json())
+            if not (folder / SCENARIO).exists():
+                write_text(folder / SCENARIO, design.base.text)
+            (folder / PARTS).mkdir(exist_ok=True)
+        except InputError:
+            os.close(self._lock)
+            raise
         except BlockingIOError as error:
             os.close(self._lock)
             raise InputError(f"--out {folder}: expected a folder that no other sweep writes to") from error
@@ -127,23 +195,25 @@ class Store:
     def take_over(self, engine: str) -> tuple["NDArray[np.bool_]", int, int]:
         """Tell which runs are there, by point and replication; how many failed; how many another engine ran.
 
-        Files of another engine go, and so does what a killed writer left.
+        Files of another engine stand aside until all is there, and what a killed writer left goes.
         """
         import pyarrow.parquet as pq
 
         done = np.zeros((len(self._design.points), self._design.runs), dtype=bool)
         failed = dropped = 0
         of_use = files(self.folder)
-        for path in [self.folder / ROWS, *(self.folder / PARTS).iterdir()]:
-            if path not in of_use:
+        for path in (self.folder / PARTS).iterdir():
+            if path not in of_use and _OWN.fullmatch(path.name):
                 path.unlink(missing_ok=True)
         for path in of_use:
             runs = pq.read_table(
                 path, columns=["point", "replication", "error"], filters=[("kind", "=", "run")]
             )
-            if _metadata(path)[b"bentpipe_engine"].decode() != engine:
+            other = _metadata(path)[b"bentpipe_engine"].decode()
+            if other != engine:
                 dropped += len(runs)
-                path.unlink()
+                (self.folder / BEFORE).mkdir(exist_ok=True)
+                path.replace(self.folder / BEFORE / f"{other}-{path.name}")
                 continue
             done[runs["point"].to_numpy(), runs["replication"].to_numpy()] = True
             failed += len(runs) - runs["error"].null_count
@@ -167,7 +237,12 @@ class Store:
         about = {"bentpipe_engine": engine, "bentpipe_least_replication": str(pc.min(table["replication"]))}
         path = self.folder / PARTS / f"{self._last + 1:08}.parquet"
         try:
-            pq.write_table(table.replace_schema_metadata(about), _hidden(path), compression="zstd")
+            pq.write_table(
+                table.replace_schema_metadata(about),
+                _hidden(path),
+                compression="zstd",
+                write_page_checksum=True,
+            )
             _settle(path)
         except OSError as error:
             raise self._failure(error) from error
@@ -196,10 +271,12 @@ class Store:
             step = max(1, _ROWS_AT_A_TIME * points // max(1, total))
             about = {"bentpipe": self._design.to_json(), "bentpipe_engine": engine}
             try:
-                with pq.ParquetWriter(_hidden(whole), rows.schema, compression="zstd") as writer:
+                with pq.ParquetWriter(
+                    _hidden(whole), rows.schema, compression="zstd", write_page_checksum=True
+                ) as writer:
                     for first in range(0, points, step):
                         wanted = (pc.field("point") >= first) & (pc.field("point") < first + step)
-                        some = rows.to_table(filter=wanted, batch_readahead=1, fragment_readahead=1)
+                        some = read(rows, filter=wanted, batch_readahead=1, fragment_readahead=1)
                         # The sort is stable: the rows of a run stay in their order.
                         order = pc.sort_indices(some, [("point", "ascending"), ("replication", "ascending")])
                         writer.write_table(some.take(order).combine_chunks())
@@ -212,6 +289,12 @@ class Store:
         for path in found:
             if path != whole:
                 path.unlink()
+        if (before := self.folder / BEFORE).is_dir():
+            for path in before.iterdir():
+                if _OF_BEFORE.fullmatch(path.name):
+                    path.unlink()
+            with suppress(OSError):
+                before.rmdir()
 
     def _completed(self, table: "pa.Table", engine: str, version: str) -> "pa.Table":
         """Add what points have set, and who ran them."""
