@@ -226,6 +226,13 @@ impl Profile {
         }
     }
 
+    /// The recovery of a variant that is the control of this name with one of its own; none where the control decides.
+    pub fn recovery_under(self, control: &str) -> Option<&'static str> {
+        // net/ipv4/tcp_*.c: every control goes over the one recovery that there is.
+        let in_linux = ["hybla", "westwood", "veno", "vegas", "illinois"];
+        (self == Profile::Linux && in_linux.contains(&control)).then(|| self.recovery())
+    }
+
     /// The control of a flow that names none.
     pub const fn control(self) -> &'static str {
         match self {

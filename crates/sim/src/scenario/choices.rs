@@ -19,8 +19,8 @@ pub(super) struct Choices<'a> {
 }
 
 /// Every variant with its name: each recovery with the first control, and the other controls with the recoveries that they are
-/// known with.
-fn named(catalogue: &Catalogue) -> Vec<(String, Choices<'_>)> {
+/// known with, or with that of `profile`.
+fn named(catalogue: &Catalogue, profile: Profile) -> Vec<(String, Choices<'_>)> {
     let mut all = Vec::new();
     for control in catalogue.compositions() {
         let first = catalogue.controls().first().map(Scheme::name);
@@ -33,6 +33,7 @@ fn named(catalogue: &Catalogue) -> Vec<(String, Choices<'_>)> {
         }
         let known = control.outer.usual().recoveries();
         for name in known {
+            let name = profile.recovery_under(&control.name()).unwrap_or(name);
             let Some(recovery) = recovery(catalogue, name) else { continue };
             let name = if known.len() == 1 { control.name() } else { format!("{}-{name}", control.name()) };
             let slow_start = control.outer.usual().slow_start();
@@ -50,7 +51,7 @@ pub fn variants(catalogue: &Catalogue) -> Vec<(String, String)> {
             true => recovery.summary().to_owned(),
             false => format!("{}; {}", control.summary(), recovery.summary()),
         };
-    named(catalogue).into_iter().map(|(name, choices)| (name, summary(&choices))).collect()
+    named(catalogue, Profile::Rfc).into_iter().map(|(name, choices)| (name, summary(&choices))).collect()
 }
 
 fn recovery<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a Scheme<dyn RecoveryFactory>> {
@@ -74,7 +75,7 @@ impl<'a> Choices<'a> {
                 let message = "expected either variant, or recovery and control, found both";
                 return Err(at.error(&["variant"], message));
             }
-            let all = named(catalogue);
+            let all = named(catalogue, profile);
             if let Some((_, choices)) = all.iter().find(|(known, _)| known == name) {
                 return Ok(*choices);
             }
@@ -95,11 +96,11 @@ impl<'a> Choices<'a> {
     }
 
     /// The one name of the two choices; both names where they have none.
-    pub(super) fn variant(&self, catalogue: &Catalogue) -> String {
+    pub(super) fn variant(&self, catalogue: &Catalogue, profile: Profile) -> String {
         let same = |other: &Choices<'_>| {
             other.recovery.name() == self.recovery.name() && other.control.name() == self.control.name()
         };
-        match named(catalogue).into_iter().find(|(_, known)| same(known)) {
+        match named(catalogue, profile).into_iter().find(|(_, known)| same(known)) {
             Some((name, _)) => name,
             None => format!("{}+{}", self.control.name(), self.recovery.name()),
         }

@@ -79,10 +79,11 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
             };
             return Err(fail(&[key], message));
         }
-        let choices = Choices::of(catalogue, at, &flow, profile(document, at)?)?;
+        let profile = profile(document, at)?;
+        let choices = Choices::of(catalogue, at, &flow, profile)?;
         let sender = Arc::new(config(document, catalogue, at, FlowEnd::Sender, &choices)?);
         let receiver = Arc::new(config(document, catalogue, at, FlowEnd::Receiver, &choices)?);
-        let variant = if app.over_udp() { "udp".to_owned() } else { choices.variant(catalogue) };
+        let variant = if app.over_udp() { "udp".to_owned() } else { choices.variant(catalogue, profile) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);
             if let Some((_, first)) = names.insert(copy.clone(), (flows.len(), *name)) {

@@ -129,6 +129,20 @@ fn cubic_is_linuxs_own_with_its_profile() {
 }
 
 #[test]
+fn a_variant_that_linux_has_goes_over_its_recovery_in_that_profile() {
+    let found = |variant: &str, profile: &str| {
+        let scenario = set(SMALL, &[("flows.f.variant", variant), ("tcp.profile", profile)]).unwrap();
+        let flow = &scenario.flows[0];
+        (flow.sender.recovery.name().to_owned(), flow.variant.to_string())
+    };
+    for variant in ["hybla", "westwood", "veno", "vegas", "illinois"] {
+        assert_eq!(found(variant, "linux"), ("rack".to_owned(), variant.to_owned()));
+        assert_eq!(found(variant, "rfc"), ("sack".to_owned(), variant.to_owned()));
+    }
+    assert_eq!(found("adalr-sack", "linux").0, "sack");
+}
+
+#[test]
 fn a_window_that_is_written_alone_stays_as_it_is() {
     let found = |overrides: &[(&str, &str)]| {
         let receiver = &set(SMALL, overrides).unwrap().flows[0].receiver;
