@@ -101,7 +101,9 @@ pub enum RtoEstimator {
     #[default]
     Rfc6298,
     /// Linux's `tcp_rtt_estimator`: every sample counts alike, the variance term rises with the largest deviation at once and
-    /// falls once a window, and a sample below SRTT hardly raises it.
+    /// falls once a window, and a sample below SRTT hardly raises it. Each ACK gives a sample that reports what was sent once, in order
+    /// or by SACK, by the time of sending and by the timestamp only where something was sent again. Timers expire as on its
+    /// timer wheel, and pacing makes up for half of what comes late.
     Linux,
 }
 

@@ -1,6 +1,10 @@
 //! The round-trip estimator and the retransmission timeout (RFC 6298).
 
-use bentpipe_units::Span;
+mod least;
+
+use bentpipe_units::{Span, Time};
+
+use least::Least;
 
 use crate::{RtoConfig, RtoEstimator, Seq};
 
@@ -18,7 +22,7 @@ pub struct RttEstimator {
     wait: Span,
     /// Doublings since the last sample, or since it was ended.
     backoff: u32,
-    min: Option<Span>,
+    min: Least,
     latest: Option<Span>,
     sum: Span,
     samples: u64,
@@ -37,7 +41,7 @@ impl RttEstimator {
             probes: false,
             wait: config.initial,
             backoff: 0,
-            min: None,
+            min: Least::default(),
             latest: None,
             sum: Span::ZERO,
             samples: 0,
@@ -45,11 +49,11 @@ impl RttEstimator {
     }
 
     /// Takes a sample; `expected` is the number of samples a window gives (RFC 7323 appendix G), 1 without timestamps. Data up
-    /// to `una` is acknowledged, and was sent up to `max`.
+    /// to `una` is acknowledged, and was sent up to `max`. Of the segments of one ACK it is that of the first, and `newest` of the last.
     #[inline(never)]
-    pub fn sample(&mut self, rtt: Span, expected: u32, una: Seq, max: Seq) {
+    pub fn sample(&mut self, now: Time, rtt: Span, newest: Span, expected: u32, una: Seq, max: Seq) {
         self.latest = Some(rtt);
-        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.min.add(now, newest);
         self.sum += rtt;
         self.samples += 1;
         if self.config.estimator == RtoEstimator::Linux {
@@ -81,7 +85,11 @@ impl RttEstimator {
 
     fn set(&mut self, smoothed: Span, variance_term: Span) {
         self.smoothed = Some(smoothed);
-        let rto = smoothed + variance_term;
+        let mut rto = smoothed + variance_term;
+        if self.is_linux() {
+            // Linux counts it in ticks (`__tcp_set_rto`), before it doubles.
+            rto = rto.round_up_to(self.config.granularity);
+        }
         self.rto = rto.max(self.config.min).min(self.config.max);
         self.wait = self.first_wait();
         self.backoff = 0;
@@ -103,7 +111,44 @@ impl RttEstimator {
     ///
     /// RFC 8985 section 7.2: "PTO = 2 * SRTT", or "PTO = 1 sec" without one.
     pub fn probe_timeout(&self) -> Span {
-        self.smoothed.map_or(Span::from_millis(1000), |smoothed| smoothed * 2)
+        self.smoothed.map_or(Span::from_millis(1000), |smoothed| smoothed * 2 + self.least_timer())
+    }
+
+    /// What Linux adds to the time of RACK's timer and of a probe of the tail (`TCP_TIMEOUT_MIN_US`).
+    pub(crate) fn least_timer(&self) -> Span {
+        if self.is_linux() { Span::from_millis(2) } else { Span::ZERO }
+    }
+
+    /// When a timer of the recovery's expires that is `due` then: RFC 8985 has it expire just then, Linux as any timer of its own
+    /// (`tcp_rack_mark_lost`).
+    pub(crate) fn recovery_timer(&self, now: Time, due: Time) -> Time {
+        match self.is_linux() {
+            true => self.by_wheel(now, due.since(now) + self.least_timer()),
+            false => due,
+        }
+    }
+
+    /// When a timer expires that is set `wait` before: on a tick, and in Linux as its wheel has it.
+    #[inline]
+    pub(crate) fn expiry(&self, now: Time, wait: Span) -> Time {
+        if self.is_linux() {
+            return self.by_wheel(now, wait);
+        }
+        Time::ZERO + (now + wait).since(Time::ZERO).round_up_to(self.config.granularity)
+    }
+
+    /// The timer wheel (`calc_wheel_index`, `kernel/time/timer.c`): the next tick, and for 63 ticks and more the next multiple of 8,
+    /// for 504 and more of 64, and so on.
+    #[inline(never)]
+    fn by_wheel(&self, now: Time, wait: Span) -> Time {
+        let tick = self.config.granularity.as_nanos().max(1);
+        let ticks = wait.as_nanos().div_ceil(tick);
+        let (mut shift, mut bound) = (0, 63);
+        while ticks >= bound && shift < 24 {
+            (shift, bound) = (shift + 3, bound << 3);
+        }
+        let expires = (((now.as_nanos() / tick + ticks) >> shift) + 1) << shift;
+        Time::from_nanos(expires * tick)
     }
 
     /// What the timer is armed with: the RTO, or the time to a probe of the tail where that is shorter.
@@ -152,10 +197,16 @@ impl RttEstimator {
         self.smoothed
     }
 
-    /// Smallest sample.
+    /// Smallest sample of the last five minutes.
     #[inline]
     pub fn min(&self) -> Option<Span> {
-        self.min
+        self.min.get()
+    }
+
+    /// Whether samples and timers are Linux's: a sample of each ACK that reports what was sent once, by the time of sending.
+    #[inline]
+    pub(crate) fn is_linux(&self) -> bool {
+        self.config.estimator == RtoEstimator::Linux
     }
 
     /// Newest sample.
@@ -238,6 +289,10 @@ impl Deviation {
 mod tests {
     use super::*;
 
+    fn sample(rtt: &mut RttEstimator, sample: Span, expected: u32, una: Seq, max: Seq) {
+        rtt.sample(Time::ZERO, sample, sample, expected, una, max);
+    }
+
     fn config() -> RtoConfig {
         RtoConfig {
             initial: Span::from_millis(1000),
@@ -253,9 +308,9 @@ mod tests {
     fn first_and_second_sample_follow_rfc_6298_section_2() {
         let mut rtt = RttEstimator::new(config());
         assert_eq!(rtt.rto(), Span::from_millis(1000));
-        rtt.sample(Span::from_millis(500), 1, Seq(0), Seq(0));
+        sample(&mut rtt, Span::from_millis(500), 1, Seq(0), Seq(0));
         assert_eq!(rtt.rto(), Span::from_millis(1500)); // 500 + 4 * 250
-        rtt.sample(Span::from_millis(580), 1, Seq(0), Seq(0));
+        sample(&mut rtt, Span::from_millis(580), 1, Seq(0), Seq(0));
         // RTTVAR = 3/4 * 250 + 1/4 * 80 = 207.5; SRTT = 7/8 * 500 + 1/8 * 580 = 510
         assert_eq!(rtt.smoothed(), Some(Span::from_millis(510)));
         assert_eq!(rtt.rto(), Span::from_millis(1340));
@@ -264,7 +319,7 @@ mod tests {
     #[test]
     fn backoff_doubles_to_the_maximum_until_it_is_ended() {
         let mut rtt = RttEstimator::new(config());
-        rtt.sample(Span::from_millis(500), 1, Seq(0), Seq(0));
+        sample(&mut rtt, Span::from_millis(500), 1, Seq(0), Seq(0));
         let seconds: Vec<f64> = (0..8)
             .map(|_| {
                 rtt.back_off();
@@ -280,7 +335,7 @@ mod tests {
     fn four_deviations_are_at_least_the_granularity() {
         let mut rtt = RttEstimator::new(RtoConfig { granularity: Span::from_millis(500), ..config() });
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(300), 1, Seq(0), Seq(0));
+            sample(&mut rtt, Span::from_millis(300), 1, Seq(0), Seq(0));
         }
         // RFC 6298 (2.3): SRTT + max (G, K * RTTVAR).
         assert_eq!(rtt.rto(), Span::from_millis(800));
@@ -290,19 +345,38 @@ mod tests {
     fn four_deviations_are_at_least_the_bound_of_their_own() {
         let mut rtt = RttEstimator::new(RtoConfig { min_variance: Span::from_millis(200), ..config() });
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(300), 1, Seq(0), Seq(0));
+            sample(&mut rtt, Span::from_millis(300), 1, Seq(0), Seq(0));
         }
         assert_eq!((rtt.rto(), rtt.granularity()), (Span::from_millis(500), Span::from_millis(1)));
+    }
+
+    #[test]
+    fn the_timer_wheel_of_linux_rounds_up_more_the_longer_it_waits() {
+        let linux =
+            RtoConfig { estimator: RtoEstimator::Linux, granularity: Span::from_millis(4), ..config() };
+        let expiry = |now: u64, wait: u64| {
+            let (now, wait) = (Time::from_nanos(now * 1_000_000), Span::from_millis(wait));
+            RttEstimator::new(linux).expiry(now, wait).as_nanos() / 1_000_000
+        };
+        assert_eq!((expiry(0, 100), expiry(3, 100), expiry(3, 99)), (104, 104, 104));
+        assert_eq!((expiry(0, 248), expiry(0, 252), expiry(2, 300)), (252, 256, 320));
+        assert_eq!((expiry(0, 2012), expiry(0, 2016), expiry(0, 3648)), (2016, 2048, 3840));
+        assert_eq!(expiry(0, 16_128), 16_384);
+        // The RTO is whole ticks before it doubles.
+        let mut rtt = RttEstimator::new(RtoConfig { min_variance: Span::from_millis(200), ..linux });
+        sample(&mut rtt, Span::from_millis(501), 1, Seq(0), Seq(0));
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Span::from_millis(2 * 1504));
     }
 
     #[test]
     fn bounds_hold() {
         let mut rtt = RttEstimator::new(config());
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(10), 1, Seq(0), Seq(0));
+            sample(&mut rtt, Span::from_millis(10), 1, Seq(0), Seq(0));
         }
         assert_eq!(rtt.rto(), Span::from_millis(200));
-        rtt.sample(Span::from_millis(500_000), 1, Seq(0), Seq(0));
+        sample(&mut rtt, Span::from_millis(500_000), 1, Seq(0), Seq(0));
         assert_eq!(rtt.rto(), Span::from_millis(60_000));
     }
 
@@ -312,21 +386,21 @@ mod tests {
             RtoConfig { estimator: RtoEstimator::Linux, min_variance: Span::from_millis(200), ..config() };
         let mut rtt = RttEstimator::new(linux);
         let ms = Span::from_millis;
-        rtt.sample(ms(400), 1, Seq(1), Seq(1000));
+        sample(&mut rtt, ms(400), 1, Seq(1), Seq(1000));
         // mdev 800, rttvar 800.
         assert_eq!(rtt.rto(), ms(1200));
         // Equal samples of the same window: mdev falls, rttvar stays.
         for _ in 0..50 {
-            rtt.sample(ms(400), 8, Seq(1000), Seq(2000));
+            sample(&mut rtt, ms(400), 8, Seq(1000), Seq(2000));
         }
         assert_eq!(rtt.rto(), ms(1200));
         // The next window: rttvar falls by a quarter of the way to what was the largest; the largest begins at 200 ms.
-        rtt.sample(ms(400), 8, Seq(1001), Seq(2000));
+        sample(&mut rtt, ms(400), 8, Seq(1001), Seq(2000));
         assert_eq!(rtt.rto(), ms(1200));
-        rtt.sample(ms(400), 8, Seq(2001), Seq(3000));
+        sample(&mut rtt, ms(400), 8, Seq(2001), Seq(3000));
         assert_eq!(rtt.rto(), ms(400) + ms(800) - (ms(800) - ms(200)) / 4);
         // SRTT takes an eighth of every sample, however many there are; a larger one raises rttvar only past what it was.
-        rtt.sample(ms(1200), 8, Seq(2002), Seq(3000));
+        sample(&mut rtt, ms(1200), 8, Seq(2002), Seq(3000));
         assert_eq!(rtt.smoothed(), Some(ms(500)));
         assert!(rtt.rto() > ms(500) + ms(790) && rtt.rto() < ms(500) + ms(810), "{:?}", rtt.rto());
     }
@@ -336,12 +410,12 @@ mod tests {
         let linux = RtoConfig { estimator: RtoEstimator::Linux, ..config() };
         let after = |second: u64| {
             let mut rtt = RttEstimator::new(linux);
-            rtt.sample(Span::from_millis(100), 1, Seq(1), Seq(1000));
+            sample(&mut rtt, Span::from_millis(100), 1, Seq(1), Seq(1000));
             // The deviation is at its least before.
             for window in 1..60 {
-                rtt.sample(Span::from_millis(100), 1, Seq(window * 1000 + 1), Seq((window + 1) * 1000));
+                sample(&mut rtt, Span::from_millis(100), 1, Seq(window * 1000 + 1), Seq((window + 1) * 1000));
             }
-            rtt.sample(Span::from_millis(second), 1, Seq(60_001), Seq(61_000));
+            sample(&mut rtt, Span::from_millis(second), 1, Seq(60_001), Seq(61_000));
             rtt.deviation.now
         };
         let (shorter, longer) = (after(20), after(180));

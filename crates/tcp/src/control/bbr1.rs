@@ -326,7 +326,8 @@ impl Bbr1 {
     #[inline(never)]
     fn on_any_ack(&mut self, w: &mut Window, ack: &Ack<'_>) {
         if let Repair::Timeout(left) = self.repair {
-            let left = left.saturating_sub(u64::from(ack.acked));
+            // All that was outstanding (`high_seq`), which the first ACK tells.
+            let left = left.min(u64::from(ack.prior_flight)).saturating_sub(u64::from(ack.acked));
             self.repair = if left > 0 { Repair::Timeout(left) } else { Repair::None };
         }
         let probes = self.mode == Mode::ProbeBw;
@@ -401,7 +402,7 @@ impl Control for Bbr1 {
         if !timeout.repeated {
             self.save_cwnd(w);
         }
-        self.repair = Repair::Timeout(u64::from(timeout.flight));
+        self.repair = Repair::Timeout(u64::MAX);
         self.repair_before = self.repair;
         self.full_bandwidth = 0.0;
         self.timed_out = true;

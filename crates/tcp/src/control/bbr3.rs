@@ -354,7 +354,8 @@ impl Bbr3 {
             self.initial_cwnd = w.cwnd;
         }
         if let Repair::Timeout(left) = self.repair {
-            let left = left.saturating_sub(u64::from(ack.acked));
+            // All that was outstanding (`high_seq`), which the first ACK tells.
+            let left = left.min(u64::from(ack.prior_flight)).saturating_sub(u64::from(ack.acked));
             self.repair = Repair::Timeout(left);
             if left == 0 {
                 self.repair = Repair::None;
@@ -424,7 +425,7 @@ impl Control for Bbr3 {
             true => self.save_cwnd(w),
             false => self.save_upon_loss(w),
         }
-        self.repair = Repair::Timeout(u64::from(timeout.flight));
+        self.repair = Repair::Timeout(u64::MAX);
         w.cwnd = w.smss;
     }
 

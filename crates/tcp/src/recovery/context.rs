@@ -51,6 +51,13 @@ impl Context<'_> {
         self.rtt
     }
 
+    /// Whether the timestamp that the ACK echoes is older than `at`.
+    pub(super) fn echoes_before(&self, at: Time) -> bool {
+        // In ticks of the timestamps' clock.
+        let tick = |at: Time| at.as_nanos() / 1_000_000;
+        self.echoed.is_some_and(|echoed| echoed.as_nanos() / 1_000_000 > tick(self.now) - tick(at))
+    }
+
     /// The window, which only the control changes.
     #[inline]
     pub fn window(&self) -> &Window {

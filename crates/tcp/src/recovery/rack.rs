@@ -96,7 +96,7 @@ impl Rack {
     /// An ACK that tells something, of `acked` bytes of new data: all that it means.
     fn take_ack(&mut self, cx: &mut Context<'_>, acked: u32) {
         let again = &self.again;
-        let may_show_loss = self.reordering.report(cx, |sent| {
+        let may_show_loss = self.reordering.report(cx, acked > 0, |sent| {
             let known = again.iter().find(|(order, range)| order.at == sent.at && range.end >= sent.end());
             known.map_or(Order::once(sent.at, sent.end()), |(order, _)| *order)
         });
@@ -184,7 +184,7 @@ impl Rack {
             }
             self.again.remove(next);
         }
-        self.timer = wait.unwrap_or(Time::NEVER);
+        self.timer = wait.map_or(Time::NEVER, |due| cx.rtt().recovery_timer(cx.now, due));
         for part in self.found.iter() {
             cx.mark_lost(part);
             self.lost.add(part);

@@ -30,7 +30,7 @@ use crate::control::{Ack, Control, Window};
 use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
 use crate::rtt::RttEstimator;
 use crate::slow_start::SlowStart;
-use crate::{Config, SackBlock, Seq};
+use crate::{Config, RtoEstimator, SackBlock, Seq};
 
 /// A segment that the sender wants on the wire; the endpoint adds the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +205,7 @@ impl Sender {
             burst: config.burst,
             bursting: false,
             slow_start,
-            pacing: Pacing::default(),
+            pacing: Pacing::new(config.rto.estimator == RtoEstimator::Linux),
             restart_window: agreed.restart_window(config),
             reductions: Reductions::default(),
         }
@@ -325,6 +325,10 @@ impl Sender {
         self.resent_this_pass = 0;
         let mut duplicate = news;
         let advanced = incoming.ack != self.una;
+        let mut rtt_sample = None;
+        if news && !advanced && self.rtt.is_linux() {
+            rtt_sample = self.take_rtt_samples(now, None, false);
+        }
         if advanced {
             self.on_new_data_acked(now, incoming, prior_flight, false);
         } else if self.probing || self.rwnd == 0 {
@@ -348,7 +352,14 @@ impl Sender {
             }
         }
         if !advanced {
-            self.tell_control::<false>(now, incoming, 0, prior_flight, None, self.recovery.in_recovery());
+            self.tell_control::<false>(
+                now,
+                incoming,
+                0,
+                prior_flight,
+                rtt_sample,
+                self.recovery.in_recovery(),
+            );
         }
         if self.paced {
             self.record.forget_losses();
@@ -436,7 +447,7 @@ impl Sender {
             true => self.record.acknowledge_alone(now, self.una, acked),
             false => self.record.acknowledge(now, self.una, acked),
         }
-        let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight);
+        let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight, plain);
         let progress = match plain {
             true => RecoveryState::Open,
             false => self.with_recovery(now, |recovery, cx| recovery.on_new_ack(cx, acked)),

@@ -13,9 +13,17 @@ pub(super) struct Pacing {
     took: Span,
     bytes: u32,
     rate: f64,
+    /// Whether what comes late takes less time, and by how much at most it does yet.
+    makes_up: bool,
+    credit: Span,
 }
 
 impl Pacing {
+    /// Pacing that has let nothing go; whether it `makes_up` for what comes late, as Linux does.
+    pub(super) fn new(makes_up: bool) -> Pacing {
+        Pacing { makes_up, ..Pacing::default() }
+    }
+
     /// When the next quantum may go out.
     pub(super) fn release(&self) -> Time {
         self.release
@@ -29,7 +37,8 @@ impl Pacing {
 
     /// A segment of `bytes` bytes goes out, at a rate of so many bytes a second, `quantum` bytes at once.
     ///
-    /// What was not used while nothing was sent is not made up for.
+    /// What was not used while nothing was sent is not made up for, but that the time which a late segment takes may be shorter by as
+    /// much as it was late, at most by half (`tcp_update_skb_after_send`).
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64) {
         if bytes != self.bytes || rate != self.rate {
@@ -37,9 +46,43 @@ impl Pacing {
             (self.bytes, self.rate) = (bytes, rate);
         }
         if now >= self.release {
+            if self.makes_up {
+                self.credit = now.since(self.release);
+            }
             (self.release, self.began, self.left) = (now, now, quantum);
         }
         self.left -= f64::from(bytes);
-        self.release += self.took;
+        let earlier = self.credit.min(self.took / 2);
+        self.credit = self.credit - earlier;
+        self.release += self.took - earlier;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_late_takes_less_time_by_as_much_and_at_most_by_half() {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        // A segment takes 10 ms, two go at once; the first are late by 100 ms.
+        let after = |makes_up: bool, late: u64| {
+            let mut pacing = Pacing::new(makes_up);
+            let first = 100;
+            for _ in 0..2 {
+                pacing.sent(at(first), 1000, 100_000.0, 2000.0);
+            }
+            let release = pacing.release();
+            let second = release + Span::from_millis(late);
+            for _ in 0..2 {
+                pacing.sent(second, 1000, 100_000.0, 2000.0);
+            }
+            (release.since(at(first)), pacing.release().since(second))
+        };
+        let ms = Span::from_millis;
+        assert_eq!(after(false, 50), (ms(20), ms(20)));
+        assert_eq!(after(true, 0), (ms(10), ms(20)));
+        assert_eq!(after(true, 3), (ms(10), ms(17)));
+        assert_eq!(after(true, 50), (ms(10), ms(10)));
     }
 }

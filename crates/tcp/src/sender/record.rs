@@ -2,12 +2,14 @@
 
 mod losses;
 mod rates;
+mod times;
 
 use bentpipe_units::Time;
 
 use super::rate::Stamps;
 use crate::recovery::Range;
 use crate::{Runs, SackBlock, Seq};
+use times::Times;
 
 /// A segment as it was sent last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +94,11 @@ pub struct Record {
     newly_delivered: u32,
     /// Bytes that were found lost since the last ACK came that could find any.
     newly_lost: u32,
-    /// Number of the entry that was sent last of those that the ACK at hand reported.
+    /// Number of the entry that was sent last of those that the ACK at hand reported, and of those of them that were sent once.
     newest: u64,
+    newest_original: u64,
+    /// When what the ACK at hand reported was sent.
+    times: Times,
     /// Where the lowest of them ends that was never resent; of an ACK that comes alone nobody needs to know.
     lowest_original: Option<Seq>,
     /// Where the entries end that were resent, lost and reported last: the next ones mostly follow.
@@ -120,6 +125,8 @@ impl Default for Record {
             newly_delivered: 0,
             newly_lost: 0,
             newest: NOBODY,
+            newest_original: NOBODY,
+            times: Times::default(),
             lowest_original: None,
             resent_to: 0,
             lost_to: 0,
@@ -294,7 +301,7 @@ impl Record {
         }
         self.get_mut(low).end = seq;
         self.once_from += u64::from(self.once_from > low);
-        for known in [&mut self.timed, &mut self.newest] {
+        for known in [&mut self.timed, &mut self.newest, &mut self.newest_original] {
             if *known >= low && *known != NOBODY {
                 *known += 1;
             }
@@ -307,6 +314,8 @@ impl Record {
         self.newly_delivered = 0;
         self.newly_lost = 0;
         self.newest = NOBODY;
+        self.newest_original = NOBODY;
+        self.times = Times::default();
         self.lowest_original = None;
     }
 
@@ -318,10 +327,14 @@ impl Record {
             return self.acknowledge(now, una, acked);
         }
         self.newest = NOBODY;
+        let first = self.head;
+        let mut marks = 0;
         while self.head < self.tail && self.get(self.head).end <= una {
+            marks |= self.get(self.head).marks;
             self.newest = self.head;
             self.head += 1;
         }
+        self.times.note_acked_alone(first..self.head, marks);
         self.newly_delivered = acked;
         self.delivered += u64::from(acked);
         if self.stamps.is_some() {
@@ -352,6 +365,7 @@ impl Record {
             } else {
                 self.note_newest(self.head);
             }
+            self.times.note_acked(self.head, sent.marks);
             out += if sent.marks & OUT != 0 { sent.end - start } else { 0 };
             start = sent.end;
             self.head += 1;
@@ -380,7 +394,14 @@ impl Record {
         if self.newest().is_none_or(|newest| newest.at < at || (newest.at == at && newest.end <= end)) {
             self.newest = number;
         }
-        if marks & RESENT == 0 && self.lowest_original.is_none_or(|lowest| end < lowest) {
+        if marks & RESENT != 0 {
+            return;
+        }
+        // In the order in which they were sent once.
+        if self.newest_original == NOBODY || self.newest_original < number {
+            self.newest_original = number;
+        }
+        if self.lowest_original.is_none_or(|lowest| end < lowest) {
             self.lowest_original = Some(end);
         }
     }
@@ -408,6 +429,7 @@ impl Record {
             if sent.marks & DELIVERED == 0 {
                 bytes += sent.end - start;
                 self.note_newest(number);
+                self.times.note_sacked(sent);
             }
             if sent.marks & OUT == 0 {
                 self.out += sent.end - start;
@@ -488,6 +510,12 @@ impl Record {
     pub fn newest(&self) -> Option<&Sent> {
         // What was acknowledged stays readable until the next entry comes.
         (self.newest != NOBODY).then(|| self.get(self.newest))
+    }
+
+    /// The same of the segments that were sent once; of an ACK that comes alone it says nothing.
+    #[inline]
+    pub fn newest_original(&self) -> Option<&Sent> {
+        (self.newest_original != NOBODY).then(|| self.get(self.newest_original))
     }
 }
 

@@ -25,9 +25,7 @@ pub(super) struct PutOff {
 impl Sender {
     #[inline(always)]
     pub(super) fn arm(&mut self, now: Time, slack: Span) {
-        let due = now + slack + self.rtt.wait();
-        let due = due.since(Time::ZERO).round_up_to(self.rtt.granularity());
-        self.timer = Time::ZERO + due;
+        self.timer = self.rtt.expiry(now, slack + self.rtt.wait());
     }
 
     #[inline]
@@ -36,7 +34,11 @@ impl Sender {
         now: Time,
         by_timestamp: Option<Span>,
         prior_flight: u32,
+        alone: bool,
     ) -> Option<Span> {
+        if self.rtt.is_linux() {
+            return self.take_rtt_samples(now, by_timestamp, alone);
+        }
         let timed = self.record.take_timed();
         let (sample, expected) = match by_timestamp {
             Some(rtt) => (rtt, prior_flight.div_ceil(2 * self.smss)),
@@ -46,14 +48,30 @@ impl Sender {
                 None => return None,
             },
         };
-        self.rtt.sample(sample, expected, self.una, self.max);
+        self.rtt.sample(now, sample, sample, expected, self.una, self.max);
         self.control.on_rtt_sample(now, sample);
         Some(sample)
     }
 
+    /// What Linux takes of an ACK (`tcp_ack_update_rtt`): SRTT the round trip of the first segment, the control that of the last; by
+    /// the timestamp only where data was acknowledged that had been sent again.
+    #[inline]
+    pub(super) fn take_rtt_samples(
+        &mut self,
+        now: Time,
+        by_timestamp: Option<Span>,
+        alone: bool,
+    ) -> Option<Span> {
+        let (first, last) =
+            self.record.round_trips(now, alone).or_else(|| by_timestamp.map(|rtt| (rtt, rtt)))?;
+        self.rtt.sample(now, first, last, 1, self.una, self.max);
+        self.control.on_rtt_sample(now, last);
+        Some(last)
+    }
+
     /// The time of the handshake gives the first sample.
     pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
-        self.rtt.sample(rtt, 1, self.una, self.max);
+        self.rtt.sample(now, rtt, rtt, 1, self.una, self.max);
         self.control.on_rtt_sample(now, rtt);
         self.control.on_handshake(&mut self.window, now, rtt);
         self.note_dummies();

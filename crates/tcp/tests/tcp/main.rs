@@ -23,6 +23,7 @@ mod linux;
 mod losses;
 mod rack;
 mod reductions;
+mod samples;
 mod script;
 mod slow_starts;
 mod starts;

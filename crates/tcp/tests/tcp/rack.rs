@@ -269,6 +269,22 @@ fn the_window_of_reordering_is_a_smoothed_round_trip_at_most() {
 }
 
 #[test]
+fn an_ack_that_echoes_the_original_does_not_show_that_the_retransmission_arrived() {
+    // RFC 8985 section 6.2 step 2: "If ACK.ts_option.echo_reply < Segment.xmit_ts: Continue". The first of ten is late by more than a
+    // round trip after it went again; what was sent before that is under way yet.
+    for (echoed, expected) in [(Some(230), false), (None, true)] {
+        let mut script = Script::new("rack", "standard", 100);
+        script.write(10);
+        script.wait(120);
+        assert!(script.ack(0, &[(2, 4)]).contains(&(1, true)));
+        script.wait(110);
+        script.echoes = echoed;
+        let sent = script.ack(4, &[]);
+        assert_eq!(sent.iter().any(|&(_, again)| again), expected, "{sent:?}");
+    }
+}
+
+#[test]
 fn a_receiver_reports_what_came_twice_beside_what_it_holds() {
     // tcp_dsack_mult.pkt.
     let mut config: Config = Profile::Rfc.config(crate::harness::recovery("rack"), control("standard"));

@@ -23,7 +23,11 @@ impl Script {
     pub(crate) fn new(recovery: &str, controlled: &str, rtt_ms: u64) -> Script {
         let growth = Growth::Bytes { limit: u32::MAX };
         let config = Config { control: control(controlled), initial_window: 10, growth, ..config(recovery) };
-        let mut sender = Sender::new(&config, FIRST);
+        Script::of(&config, rtt_ms)
+    }
+
+    pub(crate) fn of(config: &Config, rtt_ms: u64) -> Script {
+        let mut sender = Sender::new(config, FIRST);
         sender.set_peer_window(320 << 10);
         sender.sample_handshake(Time::ZERO, Span::from_millis(rtt_ms));
         Script { sender, now: Time::ZERO, echoes: None }

@@ -32,8 +32,13 @@ pub(super) struct Reordering {
 
 impl Reordering {
     /// Takes what the ACK at hand reports; whether it may show a loss (RFC 8985 section 6.2 steps 2 and 3).
-    /// `order` tells when a segment that was sent again was.
-    pub(super) fn report(&mut self, cx: &Context<'_>, order: impl FnOnce(&Sent) -> Order) -> bool {
+    /// It has `moved` the cumulative point or not; `order` tells when a segment that was sent again was.
+    pub(super) fn report(
+        &mut self,
+        cx: &Context<'_>,
+        moved: bool,
+        order: impl FnOnce(&Sent) -> Order,
+    ) -> bool {
         let record = cx.record();
         let before = std::mem::replace(&mut self.highest, record.board().highest());
         let Some(newest) = record.newest() else { return false };
@@ -41,12 +46,16 @@ impl Reordering {
         if let (Some(lowest), Some(before)) = (record.lowest_original(), before) {
             self.seen |= lowest < before;
         }
-        let rtt = cx.now.since(newest.at);
-        // Step 2: a round trip shorter than any before is that of the original, if it was sent again.
-        if newest.resent() && cx.rtt().min().is_some_and(|min| rtt < min) {
-            return false;
-        }
-        self.rtt = rtt;
+        // Step 2: of what was sent again a round trip shorter than any lately is that of the original, and so is one whose ACK
+        // echoes a time before. The cumulative point tells by which segment it moved; what is reported beyond it has no echo of its own.
+        let shorter = |at: Time| cx.rtt().min().is_some_and(|min| cx.now.since(at) < min);
+        let of_original = |at: Time| shorter(at) || (moved && cx.echoes_before(at));
+        let newest = match newest.resent() && of_original(newest.at) {
+            true => record.newest_original(),
+            false => Some(newest),
+        };
+        let Some(newest) = newest else { return false };
+        self.rtt = cx.now.since(newest.at);
         let order = if newest.resent() { order(newest) } else { Order::once(newest.at, newest.end()) };
         if self.newest.is_none_or(|known| order.is_behind(known)) {
             self.newest = Some(order);

@@ -61,9 +61,6 @@ impl Undo {
     /// RFC 3522 section 3.2 step 5: "If the value of the Timestamp Echo Reply field of the acceptable ACK's Timestamps option
     /// is smaller than the value of RetransmitTS".
     pub(super) fn echoes_original(&self, cx: &Context<'_>) -> bool {
-        let (Some(first), Some(echoed)) = (self.first_resent, cx.echoed) else { return false };
-        // In ticks of the timestamps' clock.
-        let tick = |at: Time| at.as_nanos() / 1_000_000;
-        echoed.as_nanos() / 1_000_000 > tick(cx.now) - tick(first)
+        self.first_resent.is_some_and(|first| cx.echoes_before(first))
     }
 }

@@ -1,0 +1,84 @@
+//! Which round trips Linux takes of an ACK, and what its timers add.
+
+use bentpipe_tcp::{Config, Profile};
+
+use crate::harness::{config, control, recovery};
+use crate::script::{Script, again};
+
+/// A connection without timestamps whose retransmission timer is Linux's.
+fn linux(rtt_ms: u64) -> Script {
+    let rto = Profile::Linux.config(recovery("rack"), control("standard")).rto;
+    Script::of(&Config { rto, initial_window: 10, ..config("rack") }, rtt_ms)
+}
+
+impl Script {
+    fn samples(&self) -> (u64, f64) {
+        let rtt = self.sender.rtt();
+        (rtt.samples(), rtt.latest().map_or(0.0, |latest| latest.as_secs() * 1e3))
+    }
+}
+
+#[test]
+fn linux_takes_a_sample_of_each_ack_of_what_was_sent_once_also_by_sack_alone() {
+    let mut script = linux(100);
+    script.write(10);
+    script.wait(100);
+    script.ack(1, &[]);
+    assert_eq!(script.samples(), (2, 100.0));
+    script.wait(20);
+    // Two ACKs of one window, without timestamps.
+    script.ack(2, &[]);
+    assert_eq!(script.samples(), (3, 120.0));
+    script.wait(20);
+    script.ack(2, &[(4, 4)]);
+    assert_eq!(script.samples(), (4, 140.0));
+    // What was reported before gives none a second time.
+    script.wait(20);
+    script.ack(2, &[(4, 4)]);
+    assert_eq!(script.samples(), (4, 140.0));
+    assert!(script.ack(2, &[(4, 6)]).contains(&(3, true)));
+    assert_eq!(script.samples(), (5, 160.0));
+    // Karn: by the timestamp alone.
+    script.wait(100);
+    script.ack(6, &[]);
+    assert_eq!(script.samples(), (5, 160.0));
+    let mut script = linux(100);
+    script.write(10);
+    script.wait(100);
+    assert!(script.ack(0, &[(2, 4)]).contains(&(1, true)));
+    script.wait(107);
+    script.echoes = Some(107);
+    script.ack(4, &[]);
+    assert_eq!(script.samples(), (3, 107.0));
+}
+
+#[test]
+fn the_rfc_takes_one_sample_a_window_and_none_by_sack() {
+    let mut script = Script::new("rack", "standard", 100);
+    script.write(10);
+    script.wait(100);
+    script.ack(1, &[]);
+    script.ack(2, &[]);
+    script.ack(2, &[(4, 4)]);
+    assert_eq!(script.samples(), (2, 100.0));
+}
+
+#[test]
+fn linux_adds_two_ms_to_the_timer_of_rack_and_to_the_probe_of_the_tail() {
+    // TCP_TIMEOUT_MIN_US, in ticks of 4 ms: a quarter of 100 ms and 2 ms are 7 ticks, and it expires with the next.
+    let mut script = linux(100);
+    script.write(4);
+    script.wait(100);
+    // One was late before.
+    script.ack(0, &[(3, 3)]);
+    script.ack(0, &[(2, 3)]);
+    script.ack(4, &[]);
+    script.write(2);
+    script.wait(100);
+    script.ack(4, &[(6, 6)]);
+    assert_eq!(script.quiet(60), [(200.0 + 32.0, (5, true))]);
+    // Two round trips and 2 ms are 51 ticks.
+    let mut script = linux(100);
+    script.write(10);
+    assert_eq!(script.quiet(300), [(208.0, again(10..=10)[0])]);
+}
