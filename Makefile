@@ -165,6 +165,8 @@ live-test: setup
 	@scripts/debian-packages guest
 	@scripts/guest-kernel
 	$(BIN)/pytest tests/guest/second_kernel.py
+	@$(MAKE) --no-print-directory virtual-kernel
+	$(BIN)/pytest tests/virtual/with_kernel.py
 
 # cargo install cargo-fuzz, with a nightly compiler. What a target finds lies in fuzz/artifacts.
 fuzz:

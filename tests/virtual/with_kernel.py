@@ -1,0 +1,180 @@
+"""Runs in the kernel that `make virtual-kernel` built, by `make live-test`: `make test` needs none."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from stand_in import working_in
+
+from bentpipe.live.virtual import kernel
+from bentpipe.live.virtual.machine import PREFIX, Machine, bases
+from conftest import PROGRAM, SCENARIOS
+
+PATH = """
+title = "a path"
+[links.satellite]
+from = "server"
+to = "terminal"
+rate = "6 Mbit/s"
+delay = "60 ms"
+queue = "100 packets"
+[links.satellite.reverse]
+loss = { model = "packet", probability = 0.01 }
+[tcp]
+receive_window = "64 KiB"
+[flows.download]
+from = "server"
+to = "terminal"
+bytes = "1 MB"
+[flows.pages]
+from = "server"
+to = "terminal"
+app = "http"
+page_interval = "1 s"
+pages = 2
+[flows.voice]
+from = "terminal"
+to = "server"
+app = "cbr"
+rate = "64 kbit/s"
+packet = "200 B"
+duration = "2 s"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    file = tmp_path / "net.toml"
+    file.write_text(PATH)
+    return file
+
+
+def called(*arguments: object, status: int = 0, under: tuple[str, ...] = ()) -> str:
+    command = [*under, str(PROGRAM), "live", "--virtual", *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == status, result.stderr
+    return result.stdout if status == 0 else result.stderr
+
+
+def runs() -> list[Path]:
+    return [folder for base in bases() for folder in base.glob(f"{PREFIX}*")]
+
+
+def test_the_same_command_gives_the_same_bytes_and_another_seed_others(scenario: Path) -> None:
+    arguments = ("testbed", scenario, "--variants", "reno,cubic,bbr", "--both", "--json")
+    text = called(*arguments)
+    assert called(*arguments) == text
+    told = json.loads(text)
+    assert told["clock"] == "virtual"
+    assert told["kernel_release"] == kernel.find().release
+    for variant in told["variants"]:
+        assert [flow["error"] for flow in variant["kernel"]["flows"]] == [None] * 3
+        assert variant["kernel"]["emulator"]["lateness"]["max_s"] < 0.001
+    other = json.loads(called("--kernel-seed", "2", *arguments))
+    assert other["kernel_seed"] == 2
+    assert other["variants"] != told["variants"]
+
+
+def test_a_fixed_window_is_held(scenario: Path) -> None:
+    # 64 KiB a round trip of 120 ms: what is under way, and so what the queue holds, is bounded by it.
+    way = ("--set", "flows.download.bytes=4 MB", "--set", "links.satellite.rate=50 Mbit/s")
+    (variant,) = json.loads(called("testbed", scenario, "--variants", "cubic", *way, "--json"))["variants"]
+    download = next(flow for flow in variant["kernel"]["flows"] if flow["name"] == "download")
+    assert download["goodput_bps"] < 1.1 * 8 * 65_536 / 0.12
+
+
+def test_every_control_of_the_kernel_is_a_variant(tmp_path: Path) -> None:
+    file = tmp_path / "net.toml"
+    file.write_text('extends = "preset:geo"\n[flows.a]\nfrom = "server"\nto = "client"\nbytes = "50 kB"\n')
+    controls = kernel.find().controls
+    told = json.loads(called("testbed", file, "--variants", ",".join(controls), "--json"))
+    assert [variant["variant"] for variant in told["variants"]] == list(controls)
+    delivered = [variant["kernel"]["flows"][0]["bytes_delivered"] for variant in told["variants"]]
+    assert delivered == [50_000] * len(controls)
+    said = called("testbed", file, "--variants", "bbr9", status=2)
+    assert said == f"bentpipe: --variants: expected of {', '.join(controls)}, found 'bbr9'\n"
+    said = called("testbed", file, "--variants", "bic", "--both", status=2)
+    assert said == "bentpipe: --both: expected controls that the simulator has too, found 'bic'\n"
+
+
+def test_interop_and_its_capture_are_the_same_again(tmp_path: Path) -> None:
+    options = ("interop", "--recovery", "rack", "--bytes", "100 kB", "--loss", "2%", "--json", "--pcap")
+    first, again = (tmp_path / name for name in ("first", "again"))
+    assert called(*options, first) == called(*options, again)
+    assert first.read_bytes() == again.read_bytes()
+
+
+def test_nobody_need_be_root(scenario: Path) -> None:
+    # Root without any capability is nobody, but may read the checkout.
+    who = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if os.geteuid() == 0 else ()
+    text = called("testbed", scenario, "--variants", "cubic", "--json", under=who)
+    assert json.loads(text)["variants"][0]["kernel"]["flows"][0]["bytes_delivered"] == 1_000_000
+
+
+def test_programs_inside_cannot_write_the_users_files(tmp_path: Path) -> None:
+    with Machine(kernel.find()) as machine, pytest.raises(Exception, match="Read-only file system"):
+        list(machine.call(os.mkdir, str(tmp_path / "made")))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_that_breaks_off_is_one_line() -> None:
+    with (
+        Machine(kernel.find()) as machine,
+        pytest.raises(Exception, match=r"virtual kernel stopped: .*panic"),
+    ):
+        list(machine.call(os._exit, 3))
+
+
+def test_a_spin_inside_is_ended() -> None:
+    with Machine(kernel.find(), stall_s=5.0) as machine, pytest.raises(Exception, match="loops without time"):
+        list(machine.call(sum, iter(range(10**15))))
+
+
+@pytest.mark.parametrize("moment", range(10))
+def test_kill_9_at_any_moment_leaves_nothing(moment: int) -> None:
+    command = [
+        str(PROGRAM),
+        "live",
+        "--virtual",
+        "testbed",
+        str(SCENARIOS / "live-geo.toml"),
+        "--variants",
+        "bbr",
+    ]
+    before = set(runs())
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(random.Random(moment).uniform(0.2, 4.0))  # noqa: S311 - any moment does
+    mine = set(runs()) - before
+    process.kill()
+    process.wait()
+    while any(working_in(folder) or folder.exists() for folder in mine):
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_is_one_line(number: signal.Signals) -> None:
+    command = [
+        str(PROGRAM),
+        "live",
+        "--virtual",
+        "testbed",
+        str(SCENARIOS / "live-geo.toml"),
+        "--variants",
+        "bbr",
+    ]
+    before = set(runs())
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (mine := set(runs()) - before):
+        time.sleep(0.05)
+    while not any((folder / "told").exists() for folder in mine):
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, stderr = process.communicate()
+    assert process.returncode == 128 + number
+    assert stderr.splitlines()[-1] == "bentpipe: live testbed: interrupted" or "nothing was written" in stderr
+    assert not any(folder.exists() for folder in mine)
