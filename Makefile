@@ -19,7 +19,7 @@ NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -35,6 +35,7 @@ help:
 	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc"
 	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make every-scheme docs/every-scheme.md: every variant and element over every link (ten minutes)"
+	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: the table of docs/statistics.md (two minutes)"
 	@echo "make which-orbit  docs/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
 	@echo "make wheel        a wheel for Linux and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
@@ -105,6 +106,9 @@ which-tcp: setup
 
 every-scheme: setup
 	$(BIN)/python scripts/every_scheme.py
+
+coverage-of-intervals: setup
+	$(BIN)/python scripts/coverage_of_intervals.py
 
 which-orbit: setup
 	$(BIN)/python scripts/which_orbit.py
