@@ -18,6 +18,8 @@ void adalr_init(u64 *context)
 	a->root = ONE;
 	a->grown = 0;
 	a->lossy = 0;
+	a->recovering = 0;
+	a->linear = 0;
 }
 
 /* RFC 5681 equation 4, of what was outstanding. */
@@ -31,6 +33,24 @@ u32 adalr_ssthresh(u64 *context)
 	a->lossy = 1;
 	a->grown = 0;
 	return halved(outstanding);
+}
+
+SEC("struct_ops")
+void adalr_set_state(u64 *context)
+{
+	struct tcp_sock *tp = tcp_sk(ARGUMENT(struct sock *, context, 0));
+	u8 state = ARGUMENT(u8, context, 1);
+	struct adalr *a = ca_state(tp);
+
+	if (state == TCP_CA_Recovery) {
+		a->recovering = 1;
+	} else if (state == TCP_CA_Loss) {
+		a->recovering = 0;
+		a->linear = 0;
+	} else {
+		/* The kernel sets cwnd to ssthresh behind this. */
+		adalr_recovered(a, tp->snd_ssthresh);
+	}
 }
 
 SEC("struct_ops")
@@ -70,6 +90,7 @@ SEC(".struct_ops.link")
 struct tcp_congestion_ops adalr = {
 	.init = (void *)adalr_init,
 	.ssthresh = (void *)adalr_ssthresh,
+	.set_state = (void *)adalr_set_state,
 	.cong_avoid = (void *)adalr_cong_avoid,
 	.pkts_acked = (void *)adalr_pkts_acked,
 	.undo_cwnd = (void *)adalr_undo_cwnd,

@@ -27,6 +27,11 @@ u32 host_adalr_opens(struct adalr *a, u32 cwnd, u32 ssthresh, u32 acked, u32 fli
 	return adalr_opens(a, cwnd, ssthresh, acked, flight, rwnd);
 }
 
+void host_adalr_recovered(struct adalr *a, u32 cwnd)
+{
+	adalr_recovered(a, cwnd);
+}
+
 u32 host_halved(u32 segments)
 {
 	return halved(segments);

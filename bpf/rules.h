@@ -62,6 +62,8 @@ struct adalr {
 	u32 root;	/* its square root, in 1/1024 */
 	u32 grown;	/* of a segment */
 	u32 lossy;	/* whether a loss has happened in the life of the connection */
+	u32 recovering;	/* whether a loss began a fast recovery that has not ended */
+	u32 linear;	/* segments to be acknowledged before congestion avoidance is fast again */
 };
 
 static inline void adalr_rtt(struct adalr *a, u32 rtt_us)
@@ -82,18 +84,28 @@ static inline int adalr_sub_phase(u32 cwnd, u32 ssthresh, u32 flight, u32 rwnd)
 	return (below_half && flight < rwnd / 4) || (!below_quarter && quarter_to_half);
 }
 
+/* A fast recovery that a loss began has ended: cwnd "is linearly incremented immediately after" it (section 4.1), for a window. */
+static inline void adalr_recovered(struct adalr *a, u32 cwnd)
+{
+	if (a->recovering)
+		a->linear = cwnd;
+	a->recovering = 0;
+}
+
 /* What the window is after `acked` segments were acknowledged. */
 static inline u32 adalr_opens(struct adalr *a, u32 cwnd, u32 ssthresh, u32 acked, u32 flight, u32 rwnd)
 {
 	int adaptive = a->rho >= ADALR_BREAKPOINT;
+	int linear = a->linear > 0;
 	u64 factor = ONE;
 
+	a->linear -= acked < a->linear ? acked : a->linear;
 	if (cwnd < ssthresh) {
 		if (adaptive && !a->lossy && adalr_sub_phase(cwnd, ssthresh, flight, rwnd))
 			factor = a->root / 4;
 		return opened(cwnd, factor * acked * ONE, &a->grown);
 	}
-	if (adaptive && flight < rwnd / 2)
+	if (adaptive && !linear && flight < rwnd / 2)
 		factor = a->root / 2;
 	return opened(cwnd, factor * acked * ONE / (cwnd ? cwnd : 1), &a->grown);
 }

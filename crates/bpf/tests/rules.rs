@@ -8,7 +8,7 @@
 
 use bentpipe_bpf as _;
 use bentpipe_tcp::control::{
-    Ack, Adalr, AdalrOptions, Afc, AfcOptions, Control, Loss, Response, Standard, Timeout, Window,
+    Ack, Adalr, AdalrOptions, Afc, AfcOptions, Control, Exit, Loss, Response, Standard, Timeout, Window,
 };
 use bentpipe_tcp::slow_start::StandardStart;
 use bentpipe_tcp::{Growth, Record};
@@ -25,6 +25,8 @@ struct State {
     root: u32,
     grown: u32,
     lossy: u32,
+    recovering: u32,
+    linear: u32,
 }
 
 unsafe extern "C" {
@@ -39,6 +41,7 @@ unsafe extern "C" {
         flight: u32,
         rwnd: u32,
     ) -> u32;
+    fn host_adalr_recovered(state: *mut State, cwnd: u32);
     fn host_halved(segments: u32) -> u32;
     fn host_afc_adjustment(distance: u32, window: u32) -> u32;
 }
@@ -54,6 +57,7 @@ enum Step {
     /// So many segments in one ACK; what is then outstanding, as a share of cwnd in 1/256.
     Ack(u32, u32),
     Loss,
+    Recovered,
     Timeout,
 }
 
@@ -62,6 +66,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (1_000_u32..1_500_000).prop_map(Step::Rtt),
         12 => (1_u32..4, 0_u32..=256).prop_map(|(acked, share)| Step::Ack(acked, share)),
         1 => Just(Step::Loss),
+        1 => Just(Step::Recovered),
         1 => Just(Step::Timeout),
     ];
     proptest::collection::vec(step, 1..200)
@@ -110,7 +115,7 @@ proptest! {
                     };
                     let found = written(opened, c.grown) - cwnd;
                     // The simulator counts ACKs here, and the kernel the segments that they acknowledge.
-                    let ack = Ack { acked: SMSS, flight, prior_flight: flight + SMSS, rwnd, ..Ack::new(&record) };
+                    let ack = Ack { acked: acked * SMSS, flight, prior_flight: flight + SMSS, rwnd, ..Ack::new(&record) };
                     let before = window.cwnd;
                     control.on_ack(&mut window, &ack, &mut StandardStart);
                     let expected = f64::from(acked) * (window.cwnd - before) / smss;
@@ -119,6 +124,12 @@ proptest! {
                         "{step:?}: {found} segments, {expected} expected, cwnd {cwnd}, ssthresh {limit}"
                     );
                 }
+                Step::Recovered => {
+                    let cwnd = (window.cwnd / smss).floor().max(1.0);
+                    let exit = Exit { flight: cwnd as u32 * SMSS, acked: SMSS, cwnd: cwnd * smss };
+                    control.on_recovery_exit(&mut window, &exit);
+                    unsafe { host_adalr_recovered(&mut c, cwnd as u32) };
+                }
                 Step::Loss | Step::Timeout => {
                     let outstanding = (window.cwnd / smss).floor() as u32;
                     let flight = outstanding * SMSS;
@@ -126,8 +137,12 @@ proptest! {
                         Step::Loss => {
                             let loss = Loss { now: Time::ZERO, distance: 0, flight };
                             prop_assert_eq!(control.on_loss(&mut window, &loss), Response::Reduced);
+                            c.recovering = 1;
                         }
-                        _ => control.on_timeout(&mut window, &Timeout { now: Time::ZERO, flight, repeated: false }),
+                        _ => {
+                            control.on_timeout(&mut window, &Timeout { now: Time::ZERO, flight, repeated: false });
+                            (c.recovering, c.linear) = (0, 0);
+                        }
                     }
                     c.lossy = 1;
                     // Half of an odd number of segments has half a segment more.

@@ -5,8 +5,11 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, PartialAck, Response, SendView, Standard, Timeout, Window};
+use super::{
+    Ack, Control, ControlFactory, Exit, Loss, PartialAck, Response, SendView, Standard, Timeout, Window, grow,
+};
 use crate::Named;
+use crate::slow_start::SlowStart;
 
 /// Options of the control adalr: its mechanisms, each of which can be switched off alone, and its readings. The default is the
 /// reading that reproduces the published download times.
@@ -23,8 +26,19 @@ pub struct AdalrOptions {
     pub loss_recovery: bool,
     /// How the adjusted receive window grows while segments go out.
     pub rwnd_reading: RwndReading,
+    /// How much of it a recovery lets out.
+    pub recovery_reading: RecoveryReading,
+    /// Whether it grows below the breakpoint of ρ too (the slides' pseudocode does not ask for ρ).
+    pub rwnd_below_breakpoint: bool,
     /// When congestion avoidance is fast.
     pub avoidance_reading: AvoidanceReading,
+    /// Windows of data after each fast recovery in which congestion avoidance is that of RFC 5681 (section 4.1: "linearly incremented
+    /// immediately after fast recovery"), 0 to 100; 0 for none.
+    #[serde(deserialize_with = "number::<_, _, 0, 100>")]
+    #[schemars(range(min = 0, max = 100))]
+    pub linear_after_recovery: f64,
+    /// Which partial ACKs deflate cwnd (algorithm 3).
+    pub deflation_reading: DeflationReading,
     /// The deviation gain of RFC 6298 (paper table 4), which algorithm 2 multiplies ρ with, 0 to 10.
     #[serde(deserialize_with = "number::<_, _, 0, 10>")]
     #[schemars(range(min = 0, max = 10))]
@@ -45,14 +59,36 @@ pub enum RwndReading {
     Accumulating,
 }
 
+/// Readings of the "additional segment" of a fast recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoveryReading {
+    /// The paper's "at least one": one before each segment, as before the first loss.
+    PerSegment,
+    /// The slides' "one": one for each ACK.
+    PerAck,
+}
+
+/// Readings of the paper's algorithm 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeflationReading {
+    /// It takes back what duplicate ACKs have inflated; over SACK there is nothing.
+    Inflated,
+    /// Each partial ACK, over SACK too.
+    Every,
+}
+
 /// When the paper and the slides open cwnd faster in congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AvoidanceReading {
     /// The paper: while the flight size is below half of the adjusted receive window.
     Paper,
-    /// The slides: also, only once a loss has happened.
+    /// The slides, both of their conditions: also, only once a loss has happened.
     Slides,
+    /// The slides, either of them: from the first loss on whatever is in flight.
+    SlidesEither,
 }
 
 impl Default for AdalrOptions {
@@ -63,7 +99,11 @@ impl Default for AdalrOptions {
             rwnd_increase: true,
             loss_recovery: true,
             rwnd_reading: RwndReading::PerSegment,
+            recovery_reading: RecoveryReading::PerSegment,
+            rwnd_below_breakpoint: false,
             avoidance_reading: AvoidanceReading::Paper,
+            linear_after_recovery: 1.0,
+            deflation_reading: DeflationReading::Inflated,
             rtt_dev_gain: 0.25,
         }
     }
@@ -104,17 +144,22 @@ pub struct Adalr {
     rho: f64,
     /// rwnd as adjusted since the last ACK, in bytes.
     adjusted: f64,
-    /// Whether the adjustment of `RwndReading::PerAck` was made since the last ACK.
+    /// Whether the one adjustment an ACK was made since the last one.
     adjusted_since_ack: bool,
     /// The paper's `snd_recover == 0`, for the life of the connection.
     lossless: bool,
+    /// A loss began a fast recovery that has not ended.
+    recovering: bool,
+    /// Bytes to be acknowledged before congestion avoidance is fast again.
+    linear: f64,
 }
 
 impl Adalr {
     /// A control that has seen neither an RTT nor a loss.
     pub fn new(options: AdalrOptions) -> Adalr {
         let rho = if options.scaling { 1.0 } else { BREAKPOINT };
-        Adalr { options, rho, adjusted: 0.0, adjusted_since_ack: false, lossless: true }
+        let (adjusted, linear) = (0.0, 0.0);
+        Adalr { options, rho, adjusted, adjusted_since_ack: false, lossless: true, recovering: false, linear }
     }
 
     /// The scaling component ρ.
@@ -140,7 +185,18 @@ impl Adalr {
     /// Whether the window sent by may be another than the advertised one. A closed window stays closed: the documents do
     /// not think of one.
     fn widens(&self, rwnd: u32) -> bool {
-        self.options.rwnd_increase && self.adaptive() && rwnd > 0
+        self.options.rwnd_increase && (self.adaptive() || self.options.rwnd_below_breakpoint) && rwnd > 0
+    }
+
+    /// Whether the adjusted window grows once for each ACK.
+    fn grows_once(&self) -> bool {
+        match self.options.rwnd_reading {
+            RwndReading::PerAck => true,
+            RwndReading::FromAdvertised => false,
+            RwndReading::PerSegment | RwndReading::Accumulating => {
+                !self.lossless && self.options.recovery_reading == RecoveryReading::PerAck
+            }
+        }
     }
 
     fn increment(&self, w: &Window, view: &SendView) -> f64 {
@@ -163,6 +219,13 @@ impl Control for Adalr {
         }
     }
 
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        if ack.opens_window() {
+            grow(self, w, ack, slow_start);
+            self.linear = (self.linear - f64::from(ack.acked)).max(0.0);
+        }
+    }
+
     fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
         let fast = self.options.cwnd_increase
             && self.adaptive()
@@ -173,14 +236,13 @@ impl Control for Adalr {
     }
 
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
+        let below_half = f64::from(ack.flight) < self.adjusted / 2.0;
         let allowed = match self.options.avoidance_reading {
-            AvoidanceReading::Paper => true,
-            AvoidanceReading::Slides => !self.lossless,
+            AvoidanceReading::Paper => below_half,
+            AvoidanceReading::Slides => below_half && !self.lossless,
+            AvoidanceReading::SlidesEither => below_half || !self.lossless,
         };
-        let fast = self.options.cwnd_increase
-            && self.adaptive()
-            && allowed
-            && f64::from(ack.flight) < self.adjusted / 2.0;
+        let fast = self.options.cwnd_increase && self.adaptive() && allowed && self.linear == 0.0;
         // The paper leaves out "/ cwnd", the slides have it.
         let factor = if fast { self.rho.sqrt() / 2.0 } else { 1.0 };
         w.cwnd += factor * w.avoidance_growth(ack.acked);
@@ -199,7 +261,7 @@ impl Control for Adalr {
         if self.options.rwnd_reading == RwndReading::FromAdvertised {
             self.adjusted = f64::from(view.rwnd);
         }
-        let once_more = self.options.rwnd_reading != RwndReading::PerAck || !self.adjusted_since_ack;
+        let once_more = !(self.adjusted_since_ack && self.grows_once());
         if once_more && f64::from(view.flight) <= self.adjusted {
             self.adjusted = (self.adjusted + self.increment(w, view)).min(LARGEST_WINDOW);
             self.adjusted_since_ack = true;
@@ -209,13 +271,21 @@ impl Control for Adalr {
 
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         self.lossless = false;
+        self.recovering = true;
         Standard.on_loss(w, loss)
+    }
+
+    fn on_recovery_exit(&mut self, w: &mut Window, exit: &Exit) {
+        Standard.on_recovery_exit(w, exit);
+        if std::mem::take(&mut self.recovering) {
+            self.linear = self.options.linear_after_recovery * w.cwnd;
+        }
     }
 
     fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {
         if !self.options.loss_recovery {
             Standard.on_partial_ack(w, ack);
-        } else if ack.inflated {
+        } else if ack.inflated || self.options.deflation_reading == DeflationReading::Every {
             // Paper algorithm 3, whose `snd_una > snd_recover` is a misprint for `<`: a partial ACK.
             let acked = f64::from(ack.acked);
             w.cwnd = if w.cwnd <= acked { 2.0 * w.smss } else { w.cwnd - acked + 2.0 * w.smss };
@@ -224,6 +294,7 @@ impl Control for Adalr {
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
         self.lossless = false;
+        (self.recovering, self.linear) = (false, 0.0);
         Standard.on_timeout(w, timeout);
     }
 

@@ -214,8 +214,11 @@ impl Recovery for Sack {
         let hole = Range { start: hole.start, end: hole.end.min(hole.start + o.smss) };
         let highest = board.highest();
         let beyond_known = highest.is_none_or(|highest| hole.start >= highest);
-        let lost = self.lost_below.is_some_and(|(below, _)| hole.start < below);
-        if lost && !beyond_known {
+        let lost = !beyond_known && self.lost_below.is_some_and(|(below, _)| hole.start < below);
+        if (lost || !o.new_data) && !o.may_resend {
+            return Next::Nothing;
+        }
+        if lost {
             // (1) the lowest hole that is lost and not yet retransmitted
         } else if o.new_data {
             return Next::NewData { room }; // (2)

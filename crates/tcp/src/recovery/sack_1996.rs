@@ -189,6 +189,9 @@ impl Recovery for Sack1996 {
         let Some(hole) = phase.hole(o.record.board(), o.una, o.max, o.smss) else {
             return Next::NewData { room: u32::try_from(room).unwrap_or(u32::MAX).saturating_mul(o.smss) };
         };
+        if !o.may_resend {
+            return Next::Nothing;
+        }
         phase.pipe += 1;
         phase.high_rxt = hole.end;
         Next::Again(hole)

@@ -1,6 +1,6 @@
 //! TCP-ADaLR on the wire: what reaches the timer and the line, what a strict receiver makes of it, and what stays standard.
 
-use bentpipe_tcp::control::{AdalrOptions, AvoidanceReading, RwndReading};
+use bentpipe_tcp::control::{AdalrOptions, AvoidanceReading, DeflationReading, RecoveryReading, RwndReading};
 use bentpipe_tcp::{Config, DelayedAck, Growth, Profile};
 use bentpipe_units::Span;
 use proptest::prelude::*;
@@ -167,7 +167,12 @@ impl Case {
 }
 
 prop_compose! {
-    fn options()(switches in any::<[bool; 5]>(), reading in 0_usize..4, gain in 0.0_f64..1.0) -> AdalrOptions {
+    fn options()(
+        switches in any::<[bool; 8]>(),
+        reading in 0_usize..4,
+        gain in 0.0_f64..1.0,
+        linear_after_recovery in 0.0_f64..3.0,
+    ) -> AdalrOptions {
         AdalrOptions {
             scaling: switches[0],
             cwnd_increase: switches[1],
@@ -175,6 +180,10 @@ prop_compose! {
             loss_recovery: switches[3],
             rwnd_reading: READINGS[reading],
             avoidance_reading: if switches[4] { AvoidanceReading::Paper } else { AvoidanceReading::Slides },
+            recovery_reading: if switches[5] { RecoveryReading::PerSegment } else { RecoveryReading::PerAck },
+            rwnd_below_breakpoint: switches[6],
+            linear_after_recovery,
+            deflation_reading: if switches[7] { DeflationReading::Inflated } else { DeflationReading::Every },
             rtt_dev_gain: gain,
         }
     }
@@ -256,6 +265,7 @@ proptest! {
         // A sample is at most two delays and a delayed ACK: below 250 ms. A lost ACK would make one longer.
         case.lost[SERVER].clear();
         case.options.scaling = true;
+        case.options.rwnd_below_breakpoint = false;
         case.options.loss_recovery = false;
         let ours = case.ours().trace();
         prop_assert_eq!(ours, case.standard().trace());

@@ -16,7 +16,11 @@ const ON: AdalrOptions = AdalrOptions {
     rwnd_increase: true,
     loss_recovery: true,
     rwnd_reading: RwndReading::PerSegment,
+    recovery_reading: RecoveryReading::PerSegment,
+    rwnd_below_breakpoint: false,
     avoidance_reading: AvoidanceReading::Paper,
+    linear_after_recovery: 1.0,
+    deflation_reading: DeflationReading::Inflated,
     rtt_dev_gain: 0.25,
 };
 
@@ -187,6 +191,11 @@ fn by_bytes_slow_start_is_fast_in_what_the_ack_covers() {
 #[test]
 fn congestion_avoidance_is_fast_below_half_of_the_window() {
     let slides = AdalrOptions { avoidance_reading: AvoidanceReading::Slides, ..ON };
+    let either = AdalrOptions { avoidance_reading: AvoidanceReading::SlidesEither, ..ON };
+    for flight in [0, 20_000, 60_000] {
+        let fast = |control| opened(&control, 10_000.0, 10_000.0, flight) > 0.1 + 1e-9;
+        assert!(fast(lost(after(500, either))) && fast(after(500, either)) == (flight == 0), "{flight}");
+    }
     let off = AdalrOptions { cwnd_increase: false, ..ON };
     let factor = 30.0_f64.sqrt() / 2.0;
     // Ten segments at an ssthresh of ten: a tenth of a segment an ACK, SMSS²/cwnd.
@@ -207,6 +216,49 @@ fn congestion_avoidance_is_fast_below_half_of_the_window() {
             assert!((opened - expected).abs() < 1e-9, "{control:?}, flight {flight}: {opened}");
         }
     }
+}
+
+/// A control whose recovery has ended with a cwnd of ten segments.
+fn recovered(options: AdalrOptions) -> Adalr {
+    let mut control = lost(after(500, options));
+    control.on_recovery_exit(
+        &mut window(9000.0, 10_000.0),
+        &Exit { flight: 9000, acked: 9000, cwnd: 10_000.0 },
+    );
+    control
+}
+
+/// What each of so many ACKs of a segment adds to a cwnd of ten segments, in hundredths of a segment.
+fn a_window_later(mut control: Adalr, acks: usize) -> Vec<u32> {
+    let record = Record::default();
+    let ack = Ack { acked: 1000, flight: 9000, prior_flight: 10_000, rwnd: RWND, ..Ack::new(&record) };
+    let opened = |_| {
+        let mut w = window(10_000.0, 10_000.0);
+        control.on_ack(&mut w, &ack, &mut StandardStart);
+        ((w.cwnd - 10_000.0) / 10.0).round() as u32
+    };
+    (0..acks).map(opened).collect()
+}
+
+#[test]
+fn cwnd_is_linearly_incremented_immediately_after_fast_recovery_for_a_window_of_data() {
+    // Section 4.1. A tenth of a segment an ACK is RFC 5681; the square root of 30 by 2 is 2.74 times as much.
+    let (linear, fast) = ([10].repeat(10), [27].repeat(4));
+    assert_eq!(a_window_later(recovered(ON), 14), [linear.clone(), fast.clone()].concat());
+    let half = AdalrOptions { linear_after_recovery: 0.5, ..ON };
+    assert_eq!(a_window_later(recovered(half), 9), [[10].repeat(5), fast.clone()].concat());
+    // The reading without it.
+    let never = AdalrOptions { linear_after_recovery: 0.0, ..ON };
+    assert_eq!(a_window_later(recovered(never), 4), fast);
+    // Neither a recovery in which the control was told of no loss nor a timeout is one to be careful after.
+    let mut told_nothing = after(500, ON);
+    let exit = Exit { flight: 9000, acked: 9000, cwnd: 10_000.0 };
+    told_nothing.on_recovery_exit(&mut window(9000.0, 10_000.0), &exit);
+    assert_eq!(a_window_later(told_nothing, 4), fast);
+    let mut expired_in_it = expired(lost(after(500, ON)));
+    assert_eq!(a_window_later(expired(recovered(ON)), 4), fast);
+    expired_in_it.on_recovery_exit(&mut window(9000.0, 10_000.0), &exit);
+    assert_eq!(a_window_later(expired_in_it, 4), fast);
 }
 
 #[test]
@@ -254,6 +306,8 @@ fn a_partial_ack_adds_two_segments_back() {
         assert_eq!(deflated(ON, cwnd, acked, true), expected, "cwnd {cwnd}, acked {acked}");
         // SACK has nothing to deflate.
         assert_eq!(deflated(ON, cwnd, acked, false), cwnd);
+        let every = AdalrOptions { deflation_reading: DeflationReading::Every, ..ON };
+        assert_eq!(deflated(every, cwnd, acked, false), expected);
         // Switched off: RFC 6582, one segment, and none for less than a segment.
         let off = AdalrOptions { loss_recovery: false, ..ON };
         let mut w = window(cwnd, 6000.0);
@@ -289,6 +343,10 @@ fn before_a_loss_the_window_grows_by_gain_and_rho() {
         control.on_advertised_window(RWND);
         assert_eq!(three(&mut control, false), second, "{rwnd_reading:?}, after an ACK");
     }
+    // The slides' pseudocode does not ask for the breakpoint.
+    let anywhere = AdalrOptions { rwnd_below_breakpoint: true, ..ON };
+    assert_eq!(three(&mut after(100, anywhere), false)[0], RWND + 1500);
+    assert_eq!(three(&mut after(100, ON), false)[0], RWND);
     for (ms, gain, grown) in
         [(250, 0.25, 43_750), (1000, 0.25, 55_000), (3000, 0.25, 55_000), (500, 0.125, 43_750)]
     {
@@ -310,6 +368,19 @@ fn after_a_loss_the_window_grows_by_a_segment_in_fast_recovery_and_not_at_all_ou
             assert_eq!(three(&mut control.clone(), true), grown, "{rwnd_reading:?}");
             assert_eq!(three(&mut control.clone(), false), [RWND; 3], "{rwnd_reading:?}");
         }
+    }
+    // "One additional segment": one for each ACK, whatever goes out.
+    for (rwnd_reading, grown) in [
+        (RwndReading::PerSegment, [41_000; 3]),
+        (RwndReading::FromAdvertised, [41_000; 3]),
+        (RwndReading::Accumulating, [41_000; 3]),
+    ] {
+        let options = AdalrOptions { rwnd_reading, recovery_reading: RecoveryReading::PerAck, ..ON };
+        let mut control = lost(after(500, options));
+        assert_eq!(three(&mut control, true), grown, "{rwnd_reading:?}");
+        // Before a loss there is no such bound.
+        let before = after(500, AdalrOptions { rwnd_reading, ..ON });
+        assert_eq!(three(&mut after(500, options), true), three(&mut before.clone(), true));
     }
     // What a phase added goes with the next ACK.
     let mut control = lost(after(500, ON));
