@@ -99,7 +99,7 @@ impl Default for AdalrOptions {
             rwnd_increase: true,
             loss_recovery: true,
             rwnd_reading: RwndReading::PerSegment,
-            recovery_reading: RecoveryReading::PerSegment,
+            recovery_reading: RecoveryReading::PerAck,
             rwnd_below_breakpoint: false,
             avoidance_reading: AvoidanceReading::Paper,
             linear_after_recovery: 1.0,

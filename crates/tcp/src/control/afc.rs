@@ -130,10 +130,13 @@ impl<C> Afc<C> {
     }
 }
 
-/// Adds R_adj to a window that was just halved.
-fn adjust(w: &mut Window, bytes: f64) {
-    w.ssthresh += bytes;
-    w.cwnd += bytes;
+/// Raises what halving left of `window` by R_adj, if any; by how much. Halving's floor of two segments holds for the sum, which is
+/// equation 1.
+fn adjust(w: &mut Window, window: f64, bytes: f64) -> f64 {
+    let rise = if bytes > 0.0 { (window / 2.0 + bytes - w.ssthresh).max(0.0) } else { 0.0 };
+    w.ssthresh += rise;
+    w.cwnd += rise;
+    rise
 }
 
 impl<C: Control> Control for Afc<C> {
@@ -150,20 +153,22 @@ impl<C: Control> Control for Afc<C> {
     }
 
     fn on_further_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
-        let before = std::mem::replace(&mut self.losses, Losses::Several);
-        match before {
+        if self.sack_ok() && loss.distance == 0 {
+            // The retransmission of the first loss, and no other one.
+            return Response::Keep;
+        }
+        match std::mem::replace(&mut self.losses, Losses::Several) {
             Losses::One { window } => {
                 let response = self.inner.on_loss(w, &Loss { flight: window as u32, ..*loss });
                 if response == Response::Reduced {
-                    adjust(w, self.rate_adjustment(loss.distance, window));
+                    adjust(w, window, self.rate_adjustment(loss.distance, window));
                 }
                 response
             }
-            Losses::Reduced { window } => {
-                adjust(w, self.rate_adjustment(loss.distance, window));
-                self.inner.on_further_loss(w, loss)
+            Losses::Reduced { window } if adjust(w, window, self.rate_adjustment(loss.distance, window)) > 0.0 => {
+                Response::Adjusted
             }
-            Losses::None | Losses::Several => self.inner.on_further_loss(w, loss),
+            _ => self.inner.on_further_loss(w, loss),
         }
     }
 

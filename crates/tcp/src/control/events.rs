@@ -148,6 +148,8 @@ pub enum Response {
     Reduced,
     /// Repair the hole, leave the window alone.
     Keep,
+    /// The reduction of this window leaves more than was said at first: ssthresh is where it ends.
+    Adjusted,
 }
 
 /// An ACK of new data that leaves data of the window in which the loss happened outstanding.

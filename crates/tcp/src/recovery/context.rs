@@ -95,9 +95,6 @@ impl Context<'_> {
         }
         self.control.save(self.window);
         let response = self.control.on_loss(self.window, &self.loss(hole, first_hole, flight));
-        if let Some(slow_start) = &mut self.slow_start {
-            slow_start.on_congestion(self.window);
-        }
         self.note(response, recover)
     }
 
@@ -124,6 +121,10 @@ impl Context<'_> {
 
     fn note(&mut self, response: Response, below: Seq) -> Response {
         if response == Response::Reduced {
+            // A loss that the control takes for no congestion is none for the slow start either.
+            if let Some(slow_start) = &mut self.slow_start {
+                slow_start.on_congestion(self.window);
+            }
             let (time, una, max) = (self.now, self.una, self.max);
             self.reductions.push(Reduction { time, una, below, max, marked: false });
         }

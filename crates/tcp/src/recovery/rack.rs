@@ -260,8 +260,11 @@ impl Rack {
     /// The control answered to a loss, when cwnd was `before`: what it took off goes bit by bit.
     fn begin_reduction(&mut self, cx: &mut Context<'_>, response: Response, before: f64) {
         let Some(phase) = &mut self.phase else { return };
-        if response == Response::Reduced {
-            let target = cx.window().cwnd;
+        if response != Response::Keep {
+            let target = match response {
+                Response::Adjusted => cx.window().ssthresh,
+                _ => cx.window().cwnd,
+            };
             phase.reduction = Some(RateReduction::new(before, target, cx.max));
             cx.step(before.max(target));
         }

@@ -50,6 +50,8 @@ struct Phase {
 struct Halving {
     /// cwnd as the control reduced it.
     target: f64,
+    /// Where going down by ACKs ends.
+    least: f64,
     /// The next ACK takes a segment off.
     due: bool,
 }
@@ -119,22 +121,26 @@ impl SackLinux24 {
     /// The control answered to a loss, when cwnd was `before`: what it took off goes bit by bit.
     fn answer(&mut self, cx: &mut Context<'_>, response: Response, before: f64) {
         let Some(phase) = &mut self.phase else { return };
-        if response == Response::Reduced {
-            let target = cx.window().cwnd;
-            phase.halving = Some(Halving { target, due: false });
+        if response != Response::Keep {
+            let (w, half) = (cx.window(), before / 2.0);
+            let target = if response == Response::Adjusted { w.ssthresh } else { w.cwnd };
+            // The source compares with ssthresh/2, which an ACK of each segment of a window cannot pass on its way to the half. A control
+            // that leaves more than the half has said where cwnd ends.
+            let least = if target > half.max(2.0 * w.smss) { target } else { target / 2.0 };
+            phase.halving = Some(Halving { target, least, due: false });
             cx.step(before.max(target));
         }
     }
 
     /// An ACK in a phase: cwnd goes down by a segment at every second one (`tcp_cwnd_down`).
     ///
-    /// It ends at half of what the control reduced to, as the source has it (`snd_cwnd > snd_ssthresh/2`), and leaves room for one
+    /// It ends at half of what the control halved to, as the source has it (`snd_cwnd > snd_ssthresh/2`), and leaves room for one
     /// segment at any time.
     fn step_down(&mut self, cx: &mut Context<'_>) {
         let in_flight = self.in_flight(cx.record().board(), cx.una, cx.max);
         let Some(halving) = self.phase.as_mut().and_then(|phase| phase.halving.as_mut()) else { return };
         let mut cwnd = cx.window().cwnd;
-        if halving.due && cwnd > halving.target / 2.0 {
+        if halving.due && cwnd > halving.least {
             cwnd -= cx.window().smss;
         }
         halving.due = !halving.due;
@@ -212,17 +218,24 @@ impl SackLinux24 {
         }
     }
 
-    /// The window in which the loss happened is through (`tcp_complete_cwr`, then `tcp_moderate_cwnd`).
+    /// The window in which the loss happened is through (`tcp_complete_cwr`).
     fn leave(&mut self, cx: &mut Context<'_>, phase: Phase) {
-        let mut cwnd = cx.window().cwnd;
         self.phase = None;
         self.twice.clear();
         self.again.clear();
-        if let Some(halving) = phase.halving {
-            let in_flight = self.in_flight(cx.record().board(), cx.una, cx.max);
-            cwnd = cwnd.min(halving.target).min(f64::from(in_flight + MAX_BURST * self.smss));
-        }
+        let target = phase.halving.map_or(f64::INFINITY, |halving| halving.target);
+        let cwnd = cx.window().cwnd.min(target);
         cx.exit(&Exit { flight: cx.flight(), acked: cx.una - phase.first_hole, cwnd });
+    }
+
+    /// An ACK outside a phase that reports or fills something, the one that ends a phase too: another begins, or cwnd is moderated
+    /// (`tcp_try_to_open`), whatever the last phase has done to it.
+    fn begin_or_moderate(&mut self, cx: &mut Context<'_>) {
+        if self.timeout_point.is_none() && self.is_time(cx) {
+            self.enter(cx);
+        } else {
+            self.moderate(cx);
+        }
     }
 }
 
@@ -248,10 +261,8 @@ impl Recovery for SackLinux24 {
             // A duplicate ACK says that the first hole is one, however little lies above it.
             self.find_losses(cx, cx.una + self.smss.min(cx.flight()));
             self.step_down(cx);
-        } else if self.timeout_point.is_none() && self.is_time(cx) {
-            self.enter(cx);
         } else {
-            self.moderate(cx);
+            self.begin_or_moderate(cx);
         }
     }
 
@@ -275,8 +286,8 @@ impl Recovery for SackLinux24 {
         };
         if cx.una >= phase.recovery_point {
             self.leave(cx, phase);
-            if !self.news && self.is_time(cx) {
-                self.enter(cx);
+            if !self.news {
+                self.begin_or_moderate(cx);
             }
         } else {
             cx.partial_ack(&PartialAck { acked, flight: cx.flight(), inflated: false });

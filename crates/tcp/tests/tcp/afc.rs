@@ -164,6 +164,42 @@ fn the_loss_of_a_window_and_of_a_retransmission_take_the_timer() {
 }
 
 #[test]
+fn a_lost_retransmission_of_the_first_loss_is_no_second_loss() {
+    // Segment 3 and its retransmission, the 13th transmission. RFC 6675 alone cannot see it and leaves it to the timer.
+    for (recovery, timeouts_expected) in [("sack-linux-2.4", 0), ("rack", 0), ("sack", 1)] {
+        let mut copies = 0;
+        let net = Net::alike(Config { recovery: crate::harness::recovery(recovery), ..afc(10) });
+        let third = net.ends[CLIENT].sender().una() + 2 * MSS;
+        let net = net.through(move |passing| {
+            let hit = passing.from == CLIENT && passing.segment.len > 0 && passing.segment.seq == third;
+            copies += usize::from(hit);
+            if hit && copies <= 2 { Fate::drop() } else { Fate::pass() }
+        });
+        let net = net.transfer(u64::from(60 * MSS));
+        let untouched = net.ends[CLIENT].sender().window().ssthresh.is_infinite();
+        assert_eq!(
+            (timeouts(&net), untouched),
+            (timeouts_expected, timeouts_expected == 0),
+            "{recovery}\n{}",
+            net.trace()
+        );
+    }
+}
+
+#[test]
+fn a_partial_ack_tells_of_a_second_loss() {
+    // "Lost after first three dupacks or a partial acknowledgment": NewReno hears of it in no other way.
+    let newreno =
+        |control: &str| Config { recovery: crate::harness::recovery("newreno"), ..sack(control, 10) };
+    for second in [1, 4, 8] {
+        assert_eq!(ssthresh_after(newreno("afc"), 0b1), f64::INFINITY);
+        let cut = ssthresh_after(newreno("afc"), 0b1 | 1 << second);
+        let expected = 5.0 + if second > 5 { f64::powi(f64::from(second), 4) / 2000.0 } else { 0.0 };
+        assert!((cut - expected).abs() < 1e-9, "Cd {second}: {cut}");
+    }
+}
+
+#[test]
 fn reordering_costs_a_needless_retransmission_and_no_cut() {
     let late = |config: Config| {
         let net = Net::alike(config).through(|passing| match (passing.from, passing.data_number) {

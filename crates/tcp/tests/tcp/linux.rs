@@ -1,6 +1,7 @@
 //! What Linux 2.4's recovery does that RFC 6675's does not.
 
 use bentpipe_tcp::Config;
+use bentpipe_tcp::control::AfcOptions;
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, SERVER, config, control};
@@ -117,4 +118,95 @@ fn afc_decides_about_the_reduction_and_the_recovery_about_its_pace() {
     assert!(down.windows(2).all(|pair| pair[0] - pair[1] <= 1.0 && pair[0] >= pair[1]), "{down:?}");
     assert!(down.last().is_some_and(|last| (10.0..=14.0).contains(last)), "{down:?}");
     assert_eq!(net.ends[CLIENT].sender().window().ssthresh, 10_000.0, "{}", net.trace());
+}
+
+/// A window of forty segments of which the first and one so far behind it are lost, the receive window out of the way.
+fn two_lost(recovery: &str, control: AfcOptions, distance: usize) -> Net {
+    let config = Config { control: control.into(), receive_window: 1 << 20, ..config(recovery) };
+    let mut net = lossy(config, 40, &[1, 1 + distance]);
+    net.open();
+    net.write(CLIENT, 400_000);
+    net.run_to(399);
+    net
+}
+
+/// What equation 1 leaves of forty segments, in segments.
+fn equation_1(distance: usize) -> f64 {
+    20.0 + if distance > 20 { (distance as f64).powi(4) / (2.0 * 40_f64.powi(3)) } else { 0.0 }
+}
+
+/// Where cwnd comes down to while the phase ends, and ssthresh, in segments.
+fn left(net: &Net) -> (f64, f64) {
+    let least = cwnds(net, 300.0).into_iter().fold(f64::INFINITY, f64::min);
+    (least, net.ends[CLIENT].sender().window().ssthresh / 1000.0)
+}
+
+#[test]
+fn equation_1_holds_at_the_end_of_the_phase() {
+    for recovery in ["sack-linux-2.4", "rack"] {
+        for distance in [1, 10, 20, 21, 25, 30, 34, 36] {
+            let net = two_lost(recovery, AfcOptions::default(), distance);
+            let ((cwnd, ssthresh), expected) = (left(&net), equation_1(distance));
+            // But for the part of a segment that a step takes with it.
+            let within = cwnd > expected - 1.0 && cwnd < expected + 1e-9;
+            assert!(within, "{recovery}, Cd {distance}: {cwnd} for {expected}\n{}", net.trace());
+            assert!((ssthresh - expected).abs() < 1e-9, "{recovery}, Cd {distance}: {ssthresh}");
+        }
+    }
+}
+
+#[test]
+fn a_reduction_under_way_ends_where_the_second_loss_has_it() {
+    let at_once = AfcOptions { delayed_recovery: false, ..AfcOptions::default() };
+    for (recovery, least) in [("sack-linux-2.4", 20.0), ("rack", 20.0)] {
+        let net = two_lost(recovery, at_once, 34);
+        let (cwnd, ssthresh) = left(&net);
+        assert!(
+            cwnd > least && (ssthresh - equation_1(34)).abs() < 1e-9,
+            "{recovery}: {cwnd}, {ssthresh}\n{}",
+            net.trace()
+        );
+    }
+}
+
+#[test]
+fn a_phase_that_afc_kept_whole_ends_with_a_burst_of_three_segments_at_most() {
+    // The receive window holds new data back while the hole is open, so that nothing is in flight when it is filled.
+    let burst = |name: &str| {
+        let config = Config { control: control(name), receive_window: 40_000, ..linux() };
+        let net = lossy(config, 40, &[1]).transfer(120_000);
+        assert_eq!(net.ends[CLIENT].sender().recovery_phases(), 1);
+        cwnds(&net, 300.0)
+    };
+    assert_eq!(burst("afc"), [3.0; 3]);
+    assert!(burst("standard").len() <= 3);
+    // Slow start fills the window again, which AFC did not cut.
+    let net = lossy(Config { control: control("afc"), receive_window: 40_000, ..linux() }, 40, &[1]);
+    assert!(net.transfer(120_000).ends[CLIENT].sender().window().ssthresh.is_infinite());
+}
+
+#[test]
+fn a_loss_beyond_the_window_of_the_first_one_is_the_next_windows() {
+    // The retransmission is lost too, so that the phase lasts while the loss of what was sent in it shows.
+    let config = Config { control: control("afc"), receive_window: 1 << 20, ..linux() };
+    let net = lossy(config.clone(), 20, &[1, 23, 26]).transfer(100_000);
+    let sender = net.ends[CLIENT].sender();
+    let again = net.data_by(CLIENT).iter().filter(|sent| sent.passing.again).count();
+    assert_eq!((again, sender.stats().timeouts), (3, 0), "{}", net.trace());
+    assert_eq!((sender.window().ssthresh, sender.recovery_phases()), (f64::INFINITY, 2), "{}", net.trace());
+    // One of the window itself is not.
+    let net = lossy(config, 20, &[1, 23, 15]).transfer(100_000);
+    assert!(net.ends[CLIENT].sender().window().ssthresh.is_finite(), "{}", net.trace());
+}
+
+#[test]
+fn the_recovery_point_is_that_of_the_first_loss_and_not_of_the_reduction() {
+    // The second loss is found a round trip after the first: what was sent meanwhile is another window.
+    let config = Config { control: control("afc"), receive_window: 1 << 20, ..linux() };
+    // Of that too one is lost, which costs nothing, as it is the first of its own.
+    let net = lossy(config, 20, &[1, 19, 26]).transfer(100_000);
+    let sender = net.ends[CLIENT].sender();
+    assert_eq!((sender.recovery_phases(), sender.stats().timeouts), (2, 0), "{}", net.trace());
+    let expected = 10.0 + 18_f64.powi(4) / (2.0 * 20_f64.powi(3));
+    assert_eq!(sender.window().ssthresh, 1000.0 * expected, "{}", net.trace());
 }

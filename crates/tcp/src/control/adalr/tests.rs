@@ -16,7 +16,7 @@ const ON: AdalrOptions = AdalrOptions {
     rwnd_increase: true,
     loss_recovery: true,
     rwnd_reading: RwndReading::PerSegment,
-    recovery_reading: RecoveryReading::PerSegment,
+    recovery_reading: RecoveryReading::PerAck,
     rwnd_below_breakpoint: false,
     avoidance_reading: AvoidanceReading::Paper,
     linear_after_recovery: 1.0,
@@ -363,7 +363,7 @@ fn after_a_loss_the_window_grows_by_a_segment_in_fast_recovery_and_not_at_all_ou
         (RwndReading::PerAck, [41_000; 3]),
         (RwndReading::Accumulating, [41_000, 42_000, 43_000]),
     ] {
-        let options = AdalrOptions { rwnd_reading, ..ON };
+        let options = AdalrOptions { rwnd_reading, recovery_reading: RecoveryReading::PerSegment, ..ON };
         for control in [lost(after(500, options)), expired(after(500, options))] {
             assert_eq!(three(&mut control.clone(), true), grown, "{rwnd_reading:?}");
             assert_eq!(three(&mut control.clone(), false), [RWND; 3], "{rwnd_reading:?}");

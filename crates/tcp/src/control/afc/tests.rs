@@ -12,6 +12,10 @@ fn window(segments: f64) -> Window {
     Window::new(segments * SMSS, f64::INFINITY, SMSS, Growth::Bytes { limit: 1 })
 }
 
+fn window_of(segments: u32) -> Window {
+    window(f64::from(segments))
+}
+
 /// A loss so many segments behind the first of a window of 20 segments, all of them in flight.
 fn loss(distance: u32) -> Loss {
     Loss { now: Time::ZERO, distance: 1000 * distance, flight: 20_000 }
@@ -75,10 +79,10 @@ fn each_extension_works_alone() {
     assert_eq!(control.on_loss(&mut w, &loss(0)), Response::Reduced);
     assert_eq!(w.cwnd, 10.0 * SMSS);
     assert!(!control.sack_ok());
-    assert_eq!(control.on_further_loss(&mut w, &loss(20)), Response::Keep);
+    assert_eq!(control.on_further_loss(&mut w, &loss(20)), Response::Adjusted);
     assert_eq!((w.cwnd, w.ssthresh), (20.0 * SMSS, 20.0 * SMSS));
     // Once a window.
-    control.on_further_loss(&mut w, &loss(20));
+    assert_eq!(control.on_further_loss(&mut w, &loss(20)), Response::Keep);
     assert_eq!(w.cwnd, 20.0 * SMSS);
     let neither = AfcOptions { rate_adjustment: false, ..adjusted };
     assert_eq!(cut(neither, 20), (10.0, 10.0));
@@ -100,6 +104,71 @@ fn a_small_window_is_cut_to_two_segments_at_the_least() {
     control.on_loss(&mut w, &Loss { flight: 3000, ..loss(0) });
     control.on_further_loss(&mut w, &Loss { flight: 3000, ..loss(1) });
     assert_eq!(w.cwnd, 2.0 * SMSS);
+}
+
+#[test]
+fn the_floor_of_two_segments_holds_for_the_sum_of_equation_1() {
+    let cut = |delayed_recovery, window: u32, distance: u32| {
+        let mut control = Afc::new(Standard, AfcOptions { delayed_recovery, ..BOTH });
+        let mut w = window_of(window);
+        control.on_loss(&mut w, &Loss { flight: 1000 * window, ..loss(0) });
+        control.on_further_loss(&mut w, &loss(distance));
+        assert_eq!(w.cwnd, w.ssthresh);
+        w.cwnd / SMSS
+    };
+    // 3/2 + 2⁴/(2 · 3³) is below the floor; the others are cwnd itself.
+    for (window, distance, expected) in [(2, 1, 2.0), (2, 2, 2.0), (3, 2, 2.0), (3, 3, 3.0), (4, 4, 4.0)] {
+        for delayed in [true, false] {
+            assert_eq!(cut(delayed, window, distance), expected, "window {window}, Cd {distance}");
+        }
+    }
+}
+
+#[test]
+fn cwnd_n_of_equation_1_is_what_the_first_loss_met() {
+    let mut control = Afc::new(Standard, BOTH);
+    let mut w = window(20.0);
+    control.on_loss(&mut w, &loss(0));
+    // What was in flight when the second was found does not count.
+    w.cwnd = 30.0 * SMSS;
+    control.on_further_loss(&mut w, &Loss { flight: 12_000, ..loss(15) });
+    assert_eq!((w.cwnd, w.ssthresh), (13.1640625 * SMSS, 13.1640625 * SMSS));
+}
+
+#[test]
+fn the_loss_of_the_first_ones_retransmission_is_no_second_loss() {
+    let mut control = Afc::new(Standard, BOTH);
+    let mut w = window(20.0);
+    control.on_loss(&mut w, &loss(0));
+    assert_eq!(control.on_further_loss(&mut w, &loss(0)), Response::Keep);
+    assert!(control.sack_ok() && w.cwnd == 20.0 * SMSS);
+    assert_eq!(control.on_further_loss(&mut w, &loss(1)), Response::Reduced);
+}
+
+#[test]
+fn everything_but_a_random_loss_goes_on_to_the_inner_control() {
+    let mut inner = Adalr::new(AdalrOptions::default());
+    let mut control = Afc::new(inner, BOTH);
+    let mut windows = [window(20.0), window(20.0)];
+    let partial = PartialAck { acked: 3000, flight: 9000, inflated: true };
+    let mut both: [&mut dyn Control; 2] = [&mut inner, &mut control];
+    let calls: [fn(&mut dyn Control, &mut Window, &PartialAck); 7] = [
+        |c, w, _| c.inflate(w, 3),
+        // ADaLR's own: two segments back, where RFC 6582 has one.
+        |c, w, partial| c.on_partial_ack(w, partial),
+        |c, w, _| c.deflate(w, 2000),
+        |c, w, _| c.save(w),
+        |c, w, _| c.restart_after_idle(w, 2000.0),
+        |c, w, _| c.restore(w),
+        |c, w, _| c.start_over(w),
+    ];
+    let expected = [23.0, 22.0, 20.0, 20.0, 2.0, 20.0, 1.0];
+    for (number, (call, expected)) in calls.into_iter().zip(expected).enumerate() {
+        for (control, w) in both.iter_mut().zip(&mut windows) {
+            call(*control, w, &partial);
+            assert_eq!(w.cwnd, expected * SMSS, "call {number}");
+        }
+    }
 }
 
 #[test]
