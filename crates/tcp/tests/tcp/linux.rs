@@ -132,7 +132,8 @@ fn two_lost(recovery: &str, control: AfcOptions, distance: usize) -> Net {
 
 /// What equation 1 leaves of forty segments, in segments.
 fn equation_1(distance: usize) -> f64 {
-    20.0 + if distance > 20 { (distance as f64).powi(4) / (2.0 * 40_f64.powi(3)) } else { 0.0 }
+    let square = (distance * distance) as f64;
+    20.0 + if distance > 20 { square * square / (2.0 * 64_000.0) } else { 0.0 }
 }
 
 /// Where cwnd comes down to while the phase ends, and ssthresh, in segments.
@@ -207,6 +208,6 @@ fn the_recovery_point_is_that_of_the_first_loss_and_not_of_the_reduction() {
     let net = lossy(config, 20, &[1, 19, 26]).transfer(100_000);
     let sender = net.ends[CLIENT].sender();
     assert_eq!((sender.recovery_phases(), sender.stats().timeouts), (2, 0), "{}", net.trace());
-    let expected = 10.0 + 18_f64.powi(4) / (2.0 * 20_f64.powi(3));
+    let expected = 10.0 + 104_976.0 / (2.0 * 8000.0);
     assert_eq!(sender.window().ssthresh, 1000.0 * expected, "{}", net.trace());
 }
