@@ -226,6 +226,7 @@ fn header(step: &Step) -> Header {
         packet: 40 + step.payload,
         window: step.window,
         window_scale: if syn { step.scale } else { None },
+        signed: false,
     }
 }
 

@@ -1,10 +1,9 @@
 //! Agents at the nodes: gateways that keep copies of what passes them, swallow packets and send some.
 
-use bentpipe_path::gateway::{Agent, Direction, Emission, LinkView, Seen, Verdict};
-use bentpipe_path::{Link, PacketId};
+use bentpipe_path::gateway::{Agent, Direction, Emission, Room, Seen, Verdict};
+use bentpipe_path::{Link, PacketId, QueueSpec};
 use bentpipe_units::Time;
 
-use crate::gateways::buffer_bytes;
 use crate::store::Store;
 use crate::{Carried, LinkId, Topology};
 
@@ -17,7 +16,7 @@ pub(crate) struct Agents<P> {
 struct Post<P> {
     agent: Agent,
     link: LinkId,
-    buffer_bytes: u64,
+    queue: QueueSpec,
     /// When its event is due: the time that it names, or earlier.
     armed: Time,
     /// By place.
@@ -42,8 +41,8 @@ impl<P: Carried> Agents<P> {
     pub(crate) fn new(topology: &Topology) -> Agents<P> {
         let posts = topology.directions().filter_map(|(link, direction)| {
             let spec = direction.gateway.as_ref()?;
-            let buffer_bytes = buffer_bytes(&direction.link.queue, spec);
-            Some(Post { agent: spec.agent()?, link, buffer_bytes, armed: Time::NEVER, copies: Vec::new() })
+            let queue = direction.link.queue;
+            Some(Post { agent: spec.agent()?, link, queue, armed: Time::NEVER, copies: Vec::new() })
         });
         Agents { posts: posts.collect() }
     }
@@ -69,7 +68,7 @@ impl<P: Carried> Agents<P> {
     ) -> Met {
         let post = &mut self.posts[number as usize];
         let verdict = match way {
-            Direction::Forward => post.agent.forward(now, seen, &post.view(links, now)),
+            Direction::Forward => post.agent.forward(now, seen, &post.room(links, now)),
             Direction::Backward => post.agent.backward(now, seen),
         };
         match verdict {
@@ -85,6 +84,7 @@ impl<P: Carried> Agents<P> {
                 packets.remove(id);
                 return Met::Gone;
             }
+            Verdict::Renumber(seq) => packets.get_mut(id).renumber(seq),
             Verdict::Swallow => {
                 packets.remove(id);
                 return Met::Gone;
@@ -109,8 +109,8 @@ impl<P: Carried> Agents<P> {
         if post.armed == now {
             post.armed = Time::NEVER;
         }
-        let view = post.view(links, now);
-        match post.agent.poll(now, &view)? {
+        let room = post.room(links, now);
+        match post.agent.poll(now, &room)? {
             Emission::Copy(place, stamp) => {
                 let Copy { mut packet, hop, bytes } = post.copies.get(place as usize)?.clone();
                 if let Some(stamp) = stamp {
@@ -128,11 +128,11 @@ impl<P: Carried> Agents<P> {
 }
 
 impl<P: Carried> Post<P> {
-    /// The guarded link.
-    fn view(&self, links: &mut [Link], now: Time) -> LinkView {
+    /// Before the guarded link.
+    fn room(&self, links: &mut [Link], now: Time) -> Room {
         let link = &mut links[self.link.index()];
-        let queued_bytes = link.queue_bytes(now);
-        LinkView { rate: link.rate(), buffer_bytes: self.buffer_bytes, queued_bytes }
+        let waiting = (link.queue_packets(now), link.queue_bytes(now));
+        Room::new(&self.queue, link.rate(), waiting)
     }
 
     fn keep(&mut self, place: u32, packet: &P, hop: u32, bytes: u32) {

@@ -29,6 +29,9 @@ pub trait Carried: Clone + Default {
     /// Writes a window field, below its own.
     fn lower(&mut self, _window: u16) {}
 
+    /// Writes a sequence number; it has no data.
+    fn renumber(&mut self, _seq: u32) {}
+
     /// Writes a TSval where there are timestamps.
     fn stamp(&mut self, _value: u32) {}
 

@@ -72,7 +72,7 @@ impl<N> Gateways<N> {
     }
 }
 
-pub(crate) fn buffer_bytes(queue: &QueueSpec, gateway: &GatewaySpec) -> u64 {
+fn buffer_bytes(queue: &QueueSpec, gateway: &GatewaySpec) -> u64 {
     let packets = match queue {
         QueueSpec::Unlimited => return u64::MAX,
         QueueSpec::Bytes(bytes) => return *bytes,

@@ -32,6 +32,11 @@ trait Scheme {
     /// The most packets that wait.
     fn limit(&self) -> Packets;
 
+    /// The most that waits, in packets and bytes before a link of this rate, without being dropped or marked by the scheme.
+    fn calm(&self, _rate: Rate) -> (u32, u64) {
+        (self.limit().0, u64::MAX)
+    }
+
     /// Whether every value is possible; the first that is not, otherwise.
     fn validate(&self) -> Result<(), InvalidValue>;
 
@@ -73,6 +78,10 @@ macro_rules! schemes {
             /// The most packets that wait.
             pub fn limit(&self) -> Packets {
                 match self { $(ActiveSpec::$name(options) => options.limit()),+ }
+            }
+
+            fn calm(&self, rate: Rate) -> (u32, u64) {
+                match self { $(ActiveSpec::$name(options) => options.calm(rate)),+ }
             }
 
             fn validate(&self) -> Result<(), InvalidValue> {
@@ -130,6 +139,14 @@ impl QueueSpec {
             QueueSpec::Packets(packets) => (*packets, u64::MAX),
             QueueSpec::Bytes(bytes) => (u32::MAX, *bytes),
             QueueSpec::Active(spec) => (spec.limit().0, u64::MAX),
+        }
+    }
+
+    /// The most that waits before a link of this rate without being dropped or marked: what the scheme of a queue steers to.
+    pub fn calm(&self, rate: Rate) -> (u32, u64) {
+        match self {
+            QueueSpec::Active(spec) => spec.calm(rate),
+            _ => self.room(),
         }
     }
 

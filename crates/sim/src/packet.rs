@@ -130,9 +130,11 @@ impl Carried for Packet {
             header: header(segment, names.keys[self.to.peer().index()], ttl),
             seq: segment.seq.0,
             ack: segment.ack.0,
+            sack: sack(segment),
             ece: segment.flags.has(Flags::ECE),
             sack_permitted: segment.options.sack_permitted,
             stamp: segment.options.timestamps.map(|stamps| stamps.value),
+            echo: segment.options.timestamps.map(|stamps| stamps.echo),
             bytes: segment.packet_len(),
         })
     }
@@ -141,6 +143,12 @@ impl Carried for Packet {
         if let Content::Segment(segment) = &mut self.content {
             debug_assert!(window <= segment.window, "an agent raised a window");
             segment.window = window;
+        }
+    }
+
+    fn renumber(&mut self, seq: u32) {
+        if let Content::Segment(segment) = &mut self.content {
+            segment.seq = Seq(seq);
         }
     }
 
@@ -187,7 +195,17 @@ fn header(segment: &Segment, flow: FlowKey, ttl: u8) -> Header {
         packet: segment.packet_len(),
         window: segment.window,
         window_scale: segment.options.window_scale,
+        signed: false,
     }
+}
+
+/// The blocks of a segment, as agents read them.
+fn sack(segment: &Segment) -> [(u32, u32); 4] {
+    let mut blocks = [(0, 0); 4];
+    for (to, block) in blocks.iter_mut().zip(segment.options.sack.as_slice()) {
+        *to = (block.start.0, block.end.0);
+    }
+    blocks
 }
 
 /// Shows a router what a segment that enters its link asks for, and writes what it gives.

@@ -13,6 +13,9 @@ const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const ACK: u8 = 0x10;
+/// Options of signed segments.
+const TCP_MD5: u8 = 19;
+const TCP_AO: u8 = 29;
 
 impl Gateway {
     /// Shows the gateway an IPv4 packet, which may be followed by padding, and writes the window that it answers. Tells
@@ -51,6 +54,7 @@ fn read(packet: &[u8]) -> Option<(Header, usize)> {
     let tcp_len = usize::from(fixed[12] >> 4) * 4;
     let options = tcp.get(TCP_HEADER..tcp_len)?;
     let flags = fixed[13];
+    let (window_scale, signed) = if flags & SYN != 0 { read_options(options)? } else { (None, false) };
     let header = Header {
         flow: FlowKey {
             source: u32_at(ip, 12),
@@ -66,23 +70,25 @@ fn read(packet: &[u8]) -> Option<(Header, usize)> {
         payload: (tcp.len() - tcp_len) as u32,
         packet: total as u32,
         window: u16_at(fixed, 14),
-        window_scale: if flags & SYN != 0 { window_scale(options)? } else { None },
+        window_scale,
+        signed,
     };
     Some((header, ip_len))
 }
 
-/// The shift of the window scale option, if it is there; `None` for options that do not parse.
-fn window_scale(mut options: &[u8]) -> Option<Option<u8>> {
-    let mut found = None;
+/// The shift of the window scale option, if it is there, and whether segments are signed; `None` for options that do not parse.
+fn read_options(mut options: &[u8]) -> Option<(Option<u8>, bool)> {
+    let (mut shift, mut signed) = (None, false);
     loop {
         match *options {
-            [] | [0, ..] => return Some(found),
+            [] | [0, ..] => return Some((shift, signed)),
             [1, ref rest @ ..] => options = rest,
             [kind, len, ..] => {
                 let option = options.get(..usize::from(len)).filter(|option| option.len() >= 2)?;
-                if let (3, [_, _, shift]) = (kind, option) {
-                    found = Some(*shift);
+                if let (3, [_, _, found]) = (kind, option) {
+                    shift = Some(*found);
                 }
+                signed |= kind == TCP_MD5 || kind == TCP_AO;
                 options = &options[option.len()..];
             }
             [_] => return None,

@@ -50,6 +50,9 @@ pub(super) struct Flow {
     scale: [Scale; 2],
     fin: [bool; 2],
     handshake: Handshake,
+    /// A SYN that nobody has answered yet, on a connection that is known: which way it went, its scale, and when it came, unless it
+    /// came more than once.
+    offered: Option<(Direction, Scale, Option<Time>)>,
     /// Window in bytes that the receiver advertised last, before it was lowered.
     pub(super) advertised: Option<u64>,
     /// Bytes of data and of the whole packet of its longest packet with data; none before the first.
@@ -63,7 +66,22 @@ pub(super) struct Flow {
 impl Flow {
     /// Reads a segment. The SYN that opens a connection makes a flow new: ports are used again.
     pub(super) fn learn(&mut self, now: Time, way: Direction, header: &Header) {
-        if header.syn && !header.ack {
+        let scale = header.window_scale.map_or(Scale::Without, |shift| Scale::Shift(shift.min(MAX_SHIFT)));
+        let stands = self.scale.iter().all(|scale| *scale != Scale::Unseen);
+        if header.syn && stands && !matches!(self.handshake, Handshake::SynAck { .. }) {
+            // Anybody could have written this SYN: the connection is a new one when the other side has answered it.
+            if !header.ack {
+                let at = if self.offered.is_some() { None } else { Some(now) };
+                self.offered = Some((way, scale, at));
+                return;
+            }
+            let Some((opener, offered, at)) = self.offered.filter(|(opener, ..)| *opener != way) else {
+                return;
+            };
+            let handshake = at.map_or(Handshake::Ambiguous, |at| Handshake::Syn { at, way: opener });
+            *self = Flow { handshake, fresh: true, ..Flow::default() };
+            self.scale[opener as usize] = offered;
+        } else if header.syn && !header.ack {
             let repeated = matches!(self.handshake, Handshake::Syn { .. } | Handshake::Ambiguous);
             let handshake = if repeated { Handshake::Ambiguous } else { Handshake::Syn { at: now, way } };
             *self = Flow { handshake, fresh: true, ..Flow::default() };
@@ -72,8 +90,7 @@ impl Flow {
         self.hops[side] = Some(hops(header.ttl));
         self.fin[side] |= header.fin;
         if header.syn {
-            self.scale[side] =
-                header.window_scale.map_or(Scale::Without, |shift| Scale::Shift(shift.min(MAX_SHIFT)));
+            self.scale[side] = scale;
         }
         self.handshake = match self.handshake {
             Handshake::Syn { at, way: opener } if header.syn && header.ack && way != opener => {

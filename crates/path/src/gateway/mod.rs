@@ -17,7 +17,7 @@ use flow::Flow;
 use flows::FlowTable;
 use scheme::{Common, PACKET, Scheme, Windows};
 
-pub use agent::{Agent, Answer, Emission, Seen, SnoopOptions, SpoofOptions, Verdict};
+pub use agent::{Agent, Answer, Emission, Room, Seen, SnoopOptions, SpoofOptions, Verdict};
 pub use flow::Direction;
 pub use scheme::UnknownScale;
 
@@ -142,10 +142,7 @@ schemes! {
 impl GatewaySpec {
     /// Length of a packet where the queue is given in packets.
     pub fn packet(&self) -> Bytes {
-        match self {
-            GatewaySpec::Spoof(options) => options.packet,
-            _ => self.common().map_or(PACKET, |common| common.packet),
-        }
+        self.common().map_or(PACKET, |common| common.packet)
     }
 
     /// Whether it goes by the queue of its link, which must have a limit then.
@@ -203,6 +200,8 @@ pub struct Header {
     pub window: u16,
     /// The window scale option (RFC 7323) of a SYN.
     pub window_scale: Option<u8>,
+    /// A SYN says that segments are signed, their windows with them (TCP-MD5, RFC 2385; TCP-AO, RFC 5925).
+    pub signed: bool,
 }
 
 /// What the congestion header of a packet asks of a router (XCP).
@@ -225,13 +224,6 @@ pub struct LinkView {
     pub buffer_bytes: u64,
     /// Bytes that wait.
     pub queued_bytes: u64,
-}
-
-impl LinkView {
-    /// Whether the queue takes a packet of so many bytes; an empty one takes any.
-    fn has_room(&self, bytes: u32) -> bool {
-        self.queued_bytes == 0 || self.queued_bytes.saturating_add(bytes.into()) <= self.buffer_bytes
-    }
 }
 
 /// What a gateway saw and did.
@@ -363,10 +355,11 @@ impl Gateway {
         self.scheme.advance(now, link, &mut self.flows);
     }
 
-    /// The flow's place, new if `makes`; none for one that nothing is known of, or that this segment resets.
+    /// The flow's place, new if `makes`; none for one that nothing is known of, that this segment resets, or whose windows are signed:
+    /// to lower one would break it.
     fn flow_of(&mut self, key: FlowKey, header: &Header, makes: bool) -> Option<u32> {
         let known = self.flows.find(&key);
-        if header.rst {
+        if header.rst || header.signed {
             if let Some(at) = known {
                 self.flows.remove(at);
             }

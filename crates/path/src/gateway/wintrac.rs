@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LinkView;
+use super::flow::Flow;
 use super::flows::FlowTable;
 use super::scheme::{
     Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows, positive, share, some_bytes, some_time,
@@ -81,16 +82,45 @@ impl Scheme for WintracOptions {
 /// fits the link and the queue stays at a target, and writes it into passing acknowledgments. The paper was not to be had;
 /// the recursion here is inferred: W ← clamp(W + gain (T − q)/N, least, most) once an interval, with T the target and q the
 /// queue in bytes, and N the active flows, so that the windows together move by gain (T − q). W starts at `most`.
+///
+/// Against winding up while no flow is held by W, which is inferred too: W is at most [`ROOM_TO_GROW`] times the largest window in use,
+/// that is what a flow sent in the last `delta`, or mean round-trip time if that is longer, for one round trip of its own. Round-trip
+/// times are those of the handshakes; while none is known, only `most` bounds W.
 #[derive(Clone, Debug)]
 pub(super) struct Wintrac {
     options: WintracOptions,
     window: f64,
     next: Time,
+    /// The largest window in use and when it was looked for.
+    used: Option<f64>,
+    looked: Time,
 }
+
+/// A flow may double its window in the interval that follows, as slow start does.
+const ROOM_TO_GROW: f64 = 2.0;
 
 impl Wintrac {
     fn new(options: &WintracOptions) -> Wintrac {
-        Wintrac { options: options.clone(), window: options.most.get() as f64, next: Time::ZERO }
+        let window = options.most.get() as f64;
+        Wintrac { options: options.clone(), window, next: Time::ZERO, used: None, looked: Time::ZERO }
+    }
+
+    /// Looks for the largest window in use, when the last look is long enough ago.
+    fn look(&mut self, now: Time, flows: &mut FlowTable) {
+        let elapsed = now.since(self.looked).as_nanos() as f64;
+        let least = self.options.delta.as_nanos() as f64;
+        if elapsed < flows.mean_rtt().map_or(least, |mean| mean.max(least)) {
+            return;
+        }
+        self.looked = now;
+        let mut most = None;
+        flows.each_active(|flow, rtt| {
+            let used = rtt.map(|rtt| flow.sent as f64 * rtt as f64 / elapsed);
+            most = used.map(|used| most.map_or(used, |most: f64| most.max(used))).or(most);
+            flow.begin_interval(false);
+        });
+        // Between the bursts of a long round trip nobody is active.
+        self.used = most.or(self.used);
     }
 }
 
@@ -101,11 +131,17 @@ impl Windows for Wintrac {
             return;
         }
         self.next = now + self.options.interval;
+        self.look(now, flows);
         flows.expire(now, self.options.delta);
         let error = self.options.target * link.buffer_bytes as f64 - link.queued_bytes as f64;
         let step = self.options.gain * error / f64::from(flows.active_flows().max(1));
         let most = self.options.most.get() as f64;
-        self.window = (self.window + step).max(self.options.least.get() as f64).min(most);
+        let most = self.used.map_or(most, |used| most.min(ROOM_TO_GROW * used));
+        self.window = (self.window + step).min(most).max(self.options.least.get() as f64);
+    }
+
+    fn rtt(&self, flow: &Flow) -> Option<u64> {
+        flow.handshake_nanos()
     }
 
     fn window(&self, _rtt: Option<u64>, _link: &LinkView) -> Option<f64> {

@@ -68,6 +68,11 @@ impl Scheme for FqCodelOptions {
         self.limit
     }
 
+    fn calm(&self, rate: Rate) -> (u32, u64) {
+        let bytes = u128::from(rate.as_bps()) * u128::from(self.target.as_nanos()) / 8_000_000_000;
+        (self.limit.0, bytes as u64)
+    }
+
     fn validate(&self) -> Result<(), InvalidValue> {
         let wrong = |key, message| Err(InvalidValue { key, message });
         if !(1..=MOST_QUEUES).contains(&self.queues) {

@@ -55,6 +55,10 @@ impl Scheme for RedOptions {
         self.limit
     }
 
+    fn calm(&self, _: Rate) -> (u32, u64) {
+        (self.min.0.min(self.limit.0), u64::MAX)
+    }
+
     fn validate(&self) -> Result<(), InvalidValue> {
         at_most("min", self.min, self.max, "max")?;
         if self.min == self.max {

@@ -70,6 +70,10 @@ impl Scheme for RemOptions {
         self.limit
     }
 
+    fn calm(&self, _: Rate) -> (u32, u64) {
+        (self.target.0.min(self.limit.0), u64::MAX)
+    }
+
     fn validate(&self) -> Result<(), InvalidValue> {
         at_most("target", self.target, self.limit, "limit")?;
         bounded("gamma", self.gamma, self.gamma > 0.0, "a number above 0")?;

@@ -18,6 +18,7 @@ mod registered;
 mod relays;
 mod repairs;
 mod series;
+mod spoofing;
 mod traces;
 mod transactions;
 mod udp;

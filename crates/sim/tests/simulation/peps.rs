@@ -173,6 +173,7 @@ proptest! {
         prop_assert_eq!((flow.bytes_delivered, &flow.error), (bytes, &None), "{}", text);
         prop_assert!(flow.finish_s.is_some(), "{}", text);
         prop_assert!(stats.cached_max_bytes <= cache, "{stats:?}\n{text}");
+        prop_assert!(stats.acknowledged_ahead_max_bytes <= cache / 2, "{stats:?}\n{text}");
         prop_assert_eq!(stats.acknowledged_ahead_bytes, 0, "{:?}\n{}", stats, text);
     }
 }

@@ -48,6 +48,31 @@ pub(super) struct Entry {
     pub(super) tries: u32,
     /// When it went onto the link last; `Time::NEVER` while it waits.
     pub(super) sent: Time,
+    /// Whether it went more than once.
+    pub(super) again: bool,
+    /// The receiver has reported it beyond a hole.
+    pub(super) sacked: bool,
+    /// It is taken for lost, and is to go again.
+    pub(super) lost: bool,
+}
+
+impl Entry {
+    /// A packet that has not gone yet.
+    pub(super) fn new(start: u64, fin: bool, payload: u32, bytes: u32, copy: u32) -> Entry {
+        Entry {
+            start,
+            end: start + u64::from(payload) + u64::from(fin),
+            copy,
+            payload,
+            bytes,
+            by_sender: false,
+            tries: 0,
+            sent: Time::NEVER,
+            again: false,
+            sacked: false,
+            lost: false,
+        }
+    }
 }
 
 /// The kept packets of a flow in the order of their data.
@@ -99,15 +124,15 @@ impl Cache {
         before.unwrap_or(at)
     }
 
+    /// The packets that reach beyond `place`, to be changed.
+    pub(super) fn reaching_mut(&mut self, place: u64) -> impl Iterator<Item = &mut Entry> {
+        let at = self.beyond(place);
+        self.entries.range_mut(at..)
+    }
+
     /// The packets that reach beyond `place`.
     pub(super) fn from(&self, place: u64) -> impl Iterator<Item = &Entry> {
         self.entries.range(self.beyond(place)..)
-    }
-
-    /// The first of them.
-    pub(super) fn first_from(&mut self, place: u64) -> Option<&mut Entry> {
-        let at = self.beyond(place);
-        self.entries.get_mut(at)
     }
 
     /// Whether a kept packet has a byte of these.
@@ -131,13 +156,27 @@ impl Cache {
         self.entries.front_mut()
     }
 
+    /// Forgets the first packet if it lies before `una`.
+    pub(super) fn pop(&mut self, una: u64, places: &mut Places) -> Option<Entry> {
+        self.entries.front().filter(|entry| entry.end <= una)?;
+        let entry = self.entries.pop_front()?;
+        self.bytes -= u64::from(entry.payload);
+        places.give_back(entry.copy);
+        Some(entry)
+    }
+
+    /// Forgets the last packet if it begins beyond `place`.
+    pub(super) fn pop_last(&mut self, place: u64, places: &mut Places) -> Option<Entry> {
+        self.entries.back().filter(|entry| entry.start > place)?;
+        let entry = self.entries.pop_back()?;
+        self.bytes -= u64::from(entry.payload);
+        places.give_back(entry.copy);
+        Some(entry)
+    }
+
     /// Forgets what lies before `una`.
     pub(super) fn release(&mut self, una: u64, places: &mut Places) {
-        while let Some(entry) = self.entries.front().filter(|entry| entry.end <= una) {
-            self.bytes -= u64::from(entry.payload);
-            places.give_back(entry.copy);
-            self.entries.pop_front();
-        }
+        while self.pop(una, places).is_some() {}
     }
 
     /// Forgets everything.

@@ -1,8 +1,10 @@
 //! Agents: gateways that keep what passes them, and may swallow it, send it again and answer it.
 
+mod board;
 mod cache;
 mod line;
 mod repair;
+mod room;
 mod rtt;
 mod snoop;
 mod spoof;
@@ -15,13 +17,15 @@ use bentpipe_units::{Bytes, Span, Time};
 
 use super::flows::FlowHasher;
 use super::scheme::{invalid, some_bytes, some_time};
-use super::{FlowKey, GatewayStats, Header, LinkView};
+use super::{FlowKey, GatewayStats, Header};
 use crate::InvalidValue;
 
+pub use room::Room;
 pub use snoop::SnoopOptions;
 pub use spoof::SpoofOptions;
 
 use cache::Places;
+use room::Own;
 use snoop::Snoop;
 use spoof::Spoof;
 
@@ -34,12 +38,16 @@ pub struct Seen {
     pub seq: u32,
     /// Next byte expected, where the header says that it counts.
     pub ack: u32,
+    /// What was received beyond it, each from its first byte to the one after its last; those of no length are none.
+    pub sack: [(u32, u32); 4],
     /// The echo of a mark (ECE of RFC 3168).
     pub ece: bool,
     /// The SYN offers selective acknowledgments.
     pub sack_permitted: bool,
     /// TSval of the timestamp option.
     pub stamp: Option<u32>,
+    /// TSecr of the timestamp option.
+    pub echo: Option<u32>,
     /// Bytes of the packet.
     pub bytes: u32,
 }
@@ -58,6 +66,8 @@ pub enum Verdict {
     KeepLowered(u32, u16),
     /// It is kept in this place and goes no further.
     Hold(u32),
+    /// It goes on with this sequence number: it has no data.
+    Renumber(u32),
     /// It goes no further.
     Swallow,
 }
@@ -104,6 +114,8 @@ pub struct Agent {
     ready: VecDeque<u32>,
     /// When they are looked at again.
     ready_at: Time,
+    /// Its packets that wait before the link.
+    own: Own,
     desk: Desk,
     now: Time,
 }
@@ -164,7 +176,7 @@ fn valid(cache: (&'static str, Bytes), timeouts: [Span; 2], max_flows: u32) -> R
 }
 
 impl Agent {
-    fn new(rules: Rules, max_flows: u32) -> Agent {
+    fn new(rules: Rules, max_flows: u32, queue_share: f64) -> Agent {
         Agent {
             rules,
             max_flows: max_flows as usize,
@@ -174,6 +186,7 @@ impl Agent {
             timers: BinaryHeap::new(),
             ready: VecDeque::new(),
             ready_at: Time::NEVER,
+            own: Own::new(queue_share),
             desk: Desk::default(),
             now: Time::ZERO,
         }
@@ -181,21 +194,27 @@ impl Agent {
 
     /// An agent that has seen nothing.
     pub(super) fn snoop(options: &SnoopOptions) -> Agent {
-        Agent::new(Rules::Snoop(options.clone()), options.max_flows)
+        Agent::new(Rules::Snoop(options.clone()), options.max_flows, 1.0)
     }
 
     /// An agent that has seen nothing.
     pub(super) fn spoof(options: &SpoofOptions) -> Agent {
-        Agent::new(Rules::Spoof(options.clone()), options.max_flows)
+        Agent::new(Rules::Spoof(options.clone()), options.max_flows, options.queue_share)
     }
 
     /// A segment is about to enter the guarded link.
-    pub fn forward(&mut self, now: Time, seen: &Seen, link: &LinkView) -> Verdict {
+    pub fn forward(&mut self, now: Time, seen: &Seen, room: &Room) -> Verdict {
         self.desk.tally.segments_forward += 1;
-        self.meet(now, seen, seen.header.flow, 0, |flow, desk| match flow {
+        // Who waits is served first.
+        let free = self.ready.is_empty() && self.own.has_room(now, seen.bytes, room);
+        let verdict = self.meet(now, seen, seen.header.flow, 0, |flow, desk| match flow {
             Flow::Snoop(flow) => flow.forward(now, seen, desk),
-            Flow::Spoof(flow) => flow.forward(now, seen, link, desk),
-        })
+            Flow::Spoof(flow) => flow.forward(now, seen, free, desk),
+        });
+        if let (Rules::Spoof(_), Verdict::Keep(_)) = (&self.rules, verdict) {
+            self.own.enters(now, seen.bytes, room);
+        }
+        verdict
     }
 
     /// A segment that came the other way.
@@ -221,8 +240,16 @@ impl Agent {
         // Another SYN than the one that is known makes a flow new: ports are used again.
         let anew = |at: u32| syn && !ack && self.slots[at as usize].syn[side] != Some(seen.seq);
         if let Some(at) = known.filter(|at| rst || anew(*at)) {
+            let flow = &self.slots[at as usize].flow;
+            let verdict = match flow {
+                Flow::Spoof(flow) if rst && side == 0 => flow.within_reach(seen),
+                _ => Verdict::Pass,
+            };
             self.forget(at);
             known = None;
+            if rst {
+                return verdict;
+            }
         }
         let makes = !rst && (syn || (side == 0 && payload > 0));
         let Some(at) = known.or_else(|| makes.then(|| self.add(key)).flatten()) else { return Verdict::Pass };
@@ -247,8 +274,8 @@ impl Agent {
         out.min(timer).min(self.ready_at)
     }
 
-    /// A packet that is due by `now`. To be called until it gives none, and with the link as it is each time.
-    pub fn poll(&mut self, now: Time, link: &LinkView) -> Option<Emission> {
+    /// A packet that is due by `now`. To be called until it gives none, and with the room as it is each time.
+    pub fn poll(&mut self, now: Time, room: &Room) -> Option<Emission> {
         self.now = now;
         if let Some(emission) = self.desk.out.pop_front() {
             return Some(emission);
@@ -265,11 +292,11 @@ impl Agent {
                 self.arm(number);
             }
         }
-        self.desk.out.pop_front().or_else(|| self.poll_ready(now, link))
+        self.desk.out.pop_front().or_else(|| self.poll_ready(now, room))
     }
 
     /// The next packet that waits for room before the link, each flow in its turn.
-    fn poll_ready(&mut self, now: Time, link: &LinkView) -> Option<Emission> {
+    fn poll_ready(&mut self, now: Time, room: &Room) -> Option<Emission> {
         if self.ready_at > now {
             return None;
         }
@@ -278,16 +305,17 @@ impl Agent {
             let slot = &mut self.slots[number as usize];
             slot.ready = false;
             let Flow::Spoof(flow) = &mut slot.flow else { continue };
-            let Some(bytes) = flow.sendable() else { continue };
-            if !link.has_room(bytes) {
+            let Some(bytes) = flow.waiting() else { continue };
+            if !self.own.has_room(now, bytes, room) {
                 // So much time makes room for a packet.
                 slot.ready = true;
                 self.ready.push_front(number);
-                self.ready_at = now + link.rate.time_to_send(bytes.into());
+                self.ready_at = now + room.rate.time_to_send(bytes.into());
                 return None;
             }
-            let place = flow.send(now);
+            let place = flow.send(now, &mut self.desk);
             let stamp = flow.newest_stamp();
+            self.own.enters(now, bytes, room);
             if !self.ready.is_empty() {
                 self.ready_at = now;
             }
@@ -353,7 +381,7 @@ impl Agent {
         let slot = &mut self.slots[at as usize];
         let (due, sends) = match &slot.flow {
             Flow::Snoop(flow) => (flow.due(), false),
-            Flow::Spoof(flow) => (flow.due(), flow.sendable().is_some()),
+            Flow::Spoof(flow) => (flow.due(), flow.waiting().is_some()),
         };
         if due < slot.armed {
             slot.armed = due;

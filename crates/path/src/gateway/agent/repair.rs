@@ -1,7 +1,5 @@
-//! Local repair: what is lost behind an agent, by duplicate acknowledgments and by the agent's own timer.
-//!
-//! Both agents use it: Balakrishnan, Seshan and Katz, "Improving reliable transport and handoff performance in cellular wireless
-//! networks", Wireless Networks 1(4), 1995, section 3 for the duplicates.
+//! Snoop's repair: what is lost behind the agent, by duplicate acknowledgments and by the agent's own timer (Balakrishnan, Seshan and
+//! Katz, "Improving reliable transport and handoff performance in cellular wireless networks", Wireless Networks 1(4), 1995, section 3).
 
 use bentpipe_units::Time;
 
@@ -15,8 +13,6 @@ pub(super) struct Repair {
     pub(super) local: Local,
     pub(super) cache: Cache,
     pub(super) rtt: LocalRtt,
-    /// TSval of what is sent again, if it is not its own.
-    pub(super) stamp: Option<u32>,
     /// Duplicates that are still to come for what was sent behind the packet that was sent again.
     expected: u32,
     /// When the timer expires.
@@ -25,14 +21,7 @@ pub(super) struct Repair {
 
 impl Repair {
     pub(super) fn new(local: Local) -> Repair {
-        Repair {
-            local,
-            cache: Cache::default(),
-            rtt: LocalRtt::NEW,
-            stamp: None,
-            expected: 0,
-            due: Time::NEVER,
-        }
+        Repair { local, cache: Cache::default(), rtt: LocalRtt::NEW, expected: 0, due: Time::NEVER }
     }
 
     pub(super) fn due(&self) -> Time {
@@ -73,28 +62,15 @@ impl Repair {
     }
 
     /// A duplicate acknowledgment of the first packet. The first one, and each that is not expected, sends that packet again;
-    /// then one is expected for each packet that was sent behind it before, of which this is the first. Tells whether it was sent.
-    pub(super) fn duplicate(&mut self, now: Time, desk: &mut Desk) -> bool {
+    /// then one is expected for each packet that was sent behind it before, of which this is the first.
+    pub(super) fn duplicate(&mut self, now: Time, desk: &mut Desk) {
         match self.expected.checked_sub(1) {
             Some(fewer) => self.expected = fewer,
             None => {
-                self.expected = self.behind().saturating_sub(1);
+                self.expected = (self.cache.entries().count() as u32).saturating_sub(2);
                 self.resend(now, desk);
-                return true;
             }
         }
-        false
-    }
-
-    /// The receiver has got what was sent again, and lacks something that was sent before: that goes again too.
-    pub(super) fn resend_next(&mut self, now: Time, desk: &mut Desk) {
-        self.expected = self.behind();
-        self.resend(now, desk);
-    }
-
-    /// How many packets went behind the first one.
-    fn behind(&self) -> u32 {
-        self.cache.entries().skip(1).filter(|entry| entry.sent != Time::NEVER).count() as u32
     }
 
     /// Sends the first packet again, unless that was tried too often.
@@ -105,7 +81,7 @@ impl Repair {
         entry.tries += 1;
         entry.sent = now;
         desk.tally.local_retransmissions += 1;
-        desk.out.push_back(Emission::Copy(entry.copy, self.stamp));
+        desk.out.push_back(Emission::Copy(entry.copy, None));
         self.start_timer(now);
     }
 

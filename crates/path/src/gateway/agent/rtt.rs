@@ -35,7 +35,12 @@ impl LocalRtt {
         self.expiries = 0;
         let Some((_, at)) = self.timed.filter(|(end, _)| *end <= una) else { return };
         self.timed = None;
-        let sample = now.since(at).as_nanos();
+        self.sample(now.since(at));
+    }
+
+    /// A round trip took so long.
+    pub(super) fn sample(&mut self, took: Span) {
+        let sample = took.as_nanos();
         let (srtt, rttvar) = match self.smoothed {
             None => (sample, sample / 2),
             Some((srtt, rttvar)) => {
@@ -46,9 +51,12 @@ impl LocalRtt {
         self.smoothed = Some((Span::from_nanos(srtt), Span::from_nanos(rttvar)));
     }
 
-    /// The timer: SRTT + 4 RTTVAR, no less than the least, doubled with each expiry in a row.
+    /// The timer: SRTT + 4 RTTVAR, the latter no less than `min_timeout`, doubled with each expiry in a row. A bound of the sum would
+    /// be none where the round trip alone is longer.
     pub(super) fn timeout(&self, local: &Local) -> Span {
-        let first = self.smoothed.map_or(local.first_timeout, |(srtt, rttvar)| srtt + rttvar * 4);
-        first.max(local.min_timeout) * (1 << self.expiries.min(MOST_DOUBLINGS))
+        let first = self.smoothed.map_or(local.first_timeout.max(local.min_timeout), |(srtt, rttvar)| {
+            srtt + (rttvar * 4).max(local.min_timeout)
+        });
+        first * (1 << self.expiries.min(MOST_DOUBLINGS))
     }
 }

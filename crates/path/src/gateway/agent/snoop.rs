@@ -16,7 +16,7 @@ use crate::InvalidValue;
 pub struct SnoopOptions {
     /// Most payload of one flow that is kept.
     pub cache: Bytes,
-    /// Shortest time after which the local timer sends a packet again.
+    /// The local timer waits at least so much longer than the mean round trip over the link.
     pub min_timeout: Span,
     /// That time before the first round trip over the link was measured.
     pub first_timeout: Span,
@@ -134,8 +134,8 @@ impl Snoop {
             return Verdict::Pass;
         }
         let copy = desk.places.take();
-        let (payload, bytes) = (header.payload, seen.bytes);
-        self.repair.cache.insert(Entry { start, end, copy, payload, bytes, by_sender, tries: 0, sent: now });
+        let entry = Entry::new(start, header.fin, header.payload, seen.bytes, copy);
+        self.repair.cache.insert(Entry { by_sender, sent: now, ..entry });
         desk.kept(self.repair.cache.bytes());
         if !by_sender {
             self.repair.rtt.sent(now, end);

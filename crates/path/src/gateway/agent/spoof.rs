@@ -4,15 +4,18 @@ use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::board::{Board, Report};
 use super::cache::Entry;
 use super::line::{Line, later};
-use super::repair::Repair;
 use super::{Agent, Answer, Desk, Local, Seen, Verdict, valid};
 use crate::InvalidValue;
-use crate::gateway::LinkView;
+use crate::gateway::scheme::positive;
 
 /// RFC 7323 section 2.3: a larger shift counts as this one.
 const MAX_SHIFT: u8 = 14;
+
+/// The third duplicate tells the sender of its hole (RFC 5681 section 3.2); it needs no more at once.
+const MOST_OWED: u32 = 3;
 
 /// Settings of ACK spoofing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,14 +24,14 @@ pub struct SpoofOptions {
     /// Most payload of one flow that is kept. At most half of it is acknowledged ahead of the receiver, and no window larger than
     /// the other half is advertised.
     pub buffer: Bytes,
-    /// Shortest time after which the local timer sends a packet again.
+    /// The local timer waits at least so much longer than the mean round trip over the link.
     pub min_timeout: Span,
-    /// That time before the first round trip over the link was measured.
+    /// The timer before the first round trip over the link was measured, which is that of the SYN unless it went twice.
     pub first_timeout: Span,
-    /// A packet is sent again locally so often; then the flow is given up.
+    /// Share of the queue before the link that its own packets fill, above 0 and up to 1; the rest is for what it only passes.
+    pub queue_share: f64,
+    /// The local timer expires so often without word from the receiver; then the flow is given up.
     pub retries: u32,
-    /// Length of a packet where the queue is given in packets.
-    pub packet: Bytes,
     /// Most flows remembered; those beyond them pass as if there were no agent.
     pub max_flows: u32,
 }
@@ -39,8 +42,8 @@ impl Default for SpoofOptions {
             buffer: Bytes::new(1 << 20),
             min_timeout: Span::from_millis(250),
             first_timeout: Span::from_millis(1000),
+            queue_share: 0.5,
             retries: 15,
-            packet: Bytes::new(1500),
             max_flows: 65_536,
         }
     }
@@ -54,7 +57,7 @@ impl SpoofOptions {
         "acknowledges data in the receiver's name, and keeps it until the receiver does";
 
     pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
-        super::some_bytes("packet", self.packet)?;
+        positive("queue_share", self.queue_share, 1.0)?;
         valid(("buffer", self.buffer), [self.min_timeout, self.first_timeout], self.max_flows)
     }
 
@@ -64,10 +67,12 @@ impl SpoofOptions {
 }
 
 /// What the SYNs of both sides said.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Offer {
     scale: Option<u8>,
     sack: bool,
+    /// When it was seen; never where it came more than once.
+    once: Time,
 }
 
 /// One flow whose data is acknowledged locally (RFC 3135 sections 3.1.2 and 3.1.3).
@@ -77,11 +82,9 @@ struct Offer {
 /// receiver's window and as the queue had room. Behind `top` are packets that came over a hole on the sender's side.
 #[derive(Clone, Debug)]
 pub(super) struct Spoof {
-    repair: Repair,
+    board: Board,
     offers: [Option<Offer>; 2],
     line: Line,
-    una: u64,
-    next: u64,
     acked: u64,
     top: u64,
     /// Behind the last byte that the receiver has room for.
@@ -91,9 +94,9 @@ pub(super) struct Spoof {
     /// Its window field, but for that of its SYN; and what was told the sender last.
     field: Option<u16>,
     told: Option<u16>,
-    /// Up to here, what was sent before the newest retransmission may be lost too.
-    recover: u64,
-    /// Of its newest segment: the sequence number behind it, its TSval, its echo of a mark.
+    /// Duplicates that the sender is to hear when all before its hole is acknowledged.
+    owed: u32,
+    /// Of the receiver's newest segment: the sequence number behind it, its TSval, its echo of a mark.
     behind: u32,
     stamp: Option<u32>,
     ece: bool,
@@ -106,19 +109,18 @@ pub(super) struct Spoof {
 impl Spoof {
     pub(super) fn new(options: &SpoofOptions) -> Spoof {
         let SpoofOptions { buffer, min_timeout, first_timeout, retries, .. } = *options;
+        let local = Local { cache: buffer.get(), min_timeout, first_timeout, retries };
         Spoof {
-            repair: Repair::new(Local { cache: buffer.get(), min_timeout, first_timeout, retries }),
+            board: Board::new(local, Line::FIRST),
             offers: [None; 2],
             line: Line::from(0),
-            una: Line::FIRST,
-            next: Line::FIRST,
             acked: Line::FIRST,
             top: Line::FIRST,
             right: Line::FIRST,
             window: 0,
             field: None,
             told: None,
-            recover: Line::FIRST,
+            owed: 0,
             behind: 0,
             stamp: None,
             ece: false,
@@ -130,33 +132,37 @@ impl Spoof {
     /// The sender's newest TSval: a copy that goes behind what was sent later would be too old for the receiver (PAWS of RFC 7323
     /// section 5) with its own.
     pub(super) fn newest_stamp(&self) -> Option<u32> {
-        self.repair.stamp
+        self.board.stamp
     }
 
     pub(super) fn due(&self) -> Time {
-        self.repair.due()
+        self.board.due()
     }
 
     pub(super) fn holds_nothing(&self) -> bool {
-        self.repair.cache.is_empty()
+        self.board.cache.is_empty()
     }
 
     /// Bytes that were acknowledged to the sender and not by the receiver.
     pub(super) fn ahead(&self) -> u64 {
-        self.acked - self.una
+        self.acked - self.board.una
     }
 
     pub(super) fn clear(&mut self, desk: &mut Desk) {
         desk.tally.acknowledged_ahead_bytes += self.ahead();
-        self.acked = self.una;
-        self.repair.stop_timer();
-        self.repair.cache.clear(&mut desk.places);
+        self.acked = self.board.una;
+        self.board.stop();
+        self.board.cache.clear(&mut desk.places);
         desk.places.give_back_all(self.way_back.take());
+    }
+
+    fn buffer(&self) -> u64 {
+        self.board.local.cache
     }
 
     /// Half the buffer: what may be acknowledged ahead, and the largest window.
     fn half(&self) -> u64 {
-        self.repair.local.cache / 2
+        self.buffer() / 2
     }
 
     /// By how many bits the receiver's windows are shifted.
@@ -170,80 +176,96 @@ impl Spoof {
         self.way_back.is_some() && self.offers.iter().all(Option::is_some)
     }
 
-    pub(super) fn forward(&mut self, now: Time, seen: &Seen, link: &LinkView, desk: &mut Desk) -> Verdict {
+    /// A segment of the sender. With `free` it may go onto the link at once.
+    pub(super) fn forward(&mut self, now: Time, seen: &Seen, free: bool, desk: &mut Desk) -> Verdict {
         let header = &seen.header;
         if header.syn {
-            if self.offers[0].is_none() {
-                self.offers[0] = Some(Offer { scale: header.window_scale, sack: seen.sack_permitted });
+            if let Some(offer) = &mut self.offers[0] {
+                offer.once = Time::NEVER;
+            } else {
+                self.offers[0] =
+                    Some(Offer { scale: header.window_scale, sack: seen.sack_permitted, once: now });
                 self.line = Line::from(seen.seq.wrapping_add(1));
                 self.echo = seen.stamp;
-                self.repair.stamp = seen.stamp;
+                self.board.stamp = seen.stamp;
             }
             return Verdict::Pass;
         }
-        self.repair.stamp = self.repair.stamp.zip(seen.stamp).map(|(newest, stamp)| later(stamp, newest));
-        let length = header.payload + u32::from(header.fin);
-        if length == 0 || !self.is_open() {
+        self.board.stamp = self.board.stamp.zip(seen.stamp).map(|(newest, stamp)| later(stamp, newest));
+        if !self.is_open() {
             return Verdict::Pass;
         }
-        let start = self.line.place(seen.seq);
-        let end = start + u64::from(length);
-        if start < self.una && end > self.una {
+        let (una, start) = (self.board.una, self.line.place(seen.seq));
+        if header.payload == 0 && !header.fin {
+            return self.within_reach(seen);
+        }
+        let end = start + u64::from(header.payload) + u64::from(header.fin);
+        let fits = u64::from(header.payload) <= self.buffer();
+        if end > una && (start < una || !fits) {
             return Verdict::Pass;
         }
-        if end <= self.una || self.repair.cache.find(start).is_some() {
+        if end <= self.top
+            || self.board.cache.find(start).is_some()
+            || !self.make_room(start, header.payload, desk)
+        {
             desk.tally.data_swallowed += 1;
             self.answer(desk);
-            return Verdict::Swallow;
-        }
-        if !self.repair.has_room(header.payload) {
-            desk.tally.data_swallowed += 1;
             return Verdict::Swallow;
         }
         let copy = desk.places.take();
+        self.board.cache.insert(Entry::new(start, header.fin, header.payload, seen.bytes, copy));
+        desk.kept(self.board.cache.bytes());
         let in_order = start <= self.top;
-        self.repair.cache.insert(Entry {
-            start,
-            end,
-            copy,
-            payload: header.payload,
-            bytes: seen.bytes,
-            by_sender: false,
-            tries: 0,
-            sent: Time::NEVER,
-        });
-        desk.kept(self.repair.cache.bytes());
         if in_order {
             self.echo = seen.stamp;
             let top = self.top;
-            self.top = self.repair.cache.from(top).fold(self.top.max(end), |top, entry| {
+            self.top = self.board.cache.from(top).fold(self.top.max(end), |top, entry| {
                 if entry.start <= top { top.max(entry.end) } else { top }
             });
         }
-        // Held back, it is no duplicate either.
-        if self.advance(desk) || !in_order {
-            self.answer(desk);
+        let moved = self.advance(desk);
+        self.tell(moved, !in_order, desk);
+        let passes =
+            free && self.board.next == start && self.sendable().is_some_and(|entry| entry.copy == copy);
+        if passes {
+            self.board.send(now, desk);
         }
-        match self.sendable().is_some_and(|bytes| self.next == start && link.has_room(bytes)) {
-            true => {
-                self.send(now);
-                Verdict::Keep(copy)
-            }
-            false => {
-                // A closed window is asked again by the timer.
-                if self.next == self.una && self.sendable().is_none() {
-                    self.repair.start_timer(now);
-                }
-                Verdict::Hold(copy)
+        self.mind(now);
+        if passes { Verdict::Keep(copy) } else { Verdict::Hold(copy) }
+    }
+
+    /// An acknowledgment of the sender, or its reset, numbered behind what it has sent: to the receiver that is what went onto the link.
+    /// Beyond its window it would not be read (RFC 9293 section 3.10.7.4).
+    pub(super) fn within_reach(&self, seen: &Seen) -> Verdict {
+        let next = self.board.next;
+        if self.is_open() && self.line.place(seen.seq) > next {
+            return Verdict::Renumber(self.line.seq(next));
+        }
+        Verdict::Pass
+    }
+
+    /// Whether a packet may be kept: it lies within the buffer from the first byte that the receiver lacks, so that what fills a hole
+    /// has room too. Where packets overlap that is more than the buffer, and those behind the hole make way.
+    fn make_room(&mut self, start: u64, payload: u32, desk: &mut Desk) -> bool {
+        let (end, buffer) = (start + u64::from(payload), self.buffer());
+        let in_order = start <= self.top;
+        if end > self.board.una + buffer || (!in_order && self.board.cache.overlaps(start, end)) {
+            return false;
+        }
+        let most = buffer - u64::from(payload);
+        while self.board.cache.bytes() > most {
+            if !in_order || self.board.cache.pop_last(self.top.max(start), &mut desk.places).is_none() {
+                return false;
             }
         }
+        true
     }
 
     /// Moves what is acknowledged to the sender on, if something was not; the most ahead of the receiver is counted.
     fn advance(&mut self, desk: &mut Desk) -> bool {
         let before = self.acked;
-        let most = self.una + self.half();
-        for entry in self.repair.cache.from(before).take_while(|entry| entry.end <= self.top) {
+        let most = self.board.una + self.half();
+        for entry in self.board.cache.from(before).take_while(|entry| entry.end <= self.top) {
             // Without the FIN, which the receiver acknowledges itself.
             let end = entry.start + u64::from(entry.payload);
             if end > most {
@@ -255,15 +277,36 @@ impl Spoof {
         self.acked > before
     }
 
-    /// An acknowledgment to the sender of what it may know of. Over a hole on its side it is a duplicate of all that was kept in
-    /// order, with the newest packets behind the hole as SACK blocks.
+    /// Whether the sender's newest acknowledgment is all that is kept in order, but for a FIN.
+    fn is_told_all(&self) -> bool {
+        let last = self.board.cache.from(self.acked).next();
+        last.is_none_or(|entry| entry.start >= self.top || entry.payload == 0)
+    }
+
+    /// Tells the sender of what moved, or of one more packet behind its hole. Where both hosts offered SACK, the blocks say what is held back
+    /// before the hole. Elsewhere duplicates wait until nothing is: earlier they would ask for what is kept.
+    fn tell(&mut self, moved: bool, duplicate: bool, desk: &mut Desk) {
+        if self.board.selective {
+            if moved || duplicate {
+                self.answer(desk);
+            }
+            return;
+        }
+        self.owed += u32::from(duplicate);
+        if moved {
+            self.answer(desk);
+        }
+        if self.is_told_all() {
+            for _ in 0..std::mem::take(&mut self.owed).min(MOST_OWED) {
+                self.answer(desk);
+            }
+        }
+    }
+
+    /// An acknowledgment to the sender of what it may know of, with what is kept beyond as SACK blocks.
     fn answer(&mut self, desk: &mut Desk) {
         let Some(way) = self.way_back else { return };
-        let behind_hole = self.repair.cache.entries().next_back().is_some_and(|entry| entry.end > self.top);
-        if behind_hole {
-            self.acked = self.acked.max(self.top);
-        }
-        let sack = if behind_hole { self.blocks() } else { Default::default() };
+        let sack = if self.board.selective { self.blocks() } else { Default::default() };
         let window = self.field_out();
         self.told = Some(window);
         let ack = self.line.seq(self.acked);
@@ -282,18 +325,17 @@ impl Spoof {
         field.min(u64::from(u16::MAX)) as u16
     }
 
-    /// The runs of packets behind the hole, the last one first.
+    /// The runs of packets behind the sender's hole, the last one first, and what is held back before it; none where there is no hole.
     fn blocks(&self) -> [(u32, u32); 3] {
         let mut blocks = [(0, 0); 3];
-        if !self.offers.iter().flatten().all(|offer| offer.sack) {
-            return blocks;
-        }
+        let held = (self.top > self.acked).then_some((self.acked, self.top));
+        let most = blocks.len() - usize::from(held.is_some());
         let mut runs = 0;
         let mut run: Option<(u64, u64)> = None;
-        for entry in self.repair.cache.entries().rev().take_while(|entry| entry.start > self.top) {
+        for entry in self.board.cache.entries().rev().take_while(|entry| entry.start > self.top) {
             match &mut run {
                 Some((start, _)) if entry.end >= *start => *start = entry.start,
-                _ if runs == blocks.len() => break,
+                _ if runs == most => break,
                 _ => {
                     run = Some((entry.start, entry.end));
                     runs += 1;
@@ -303,28 +345,33 @@ impl Spoof {
                 blocks[runs - 1] = (self.line.seq(start), self.line.seq(end));
             }
         }
+        if let Some((start, end)) = held.filter(|_| runs > 0) {
+            blocks[runs] = (self.line.seq(start), self.line.seq(end));
+        }
         blocks
     }
 
-    /// Bytes of the packet that may go onto the link next, within the receiver's window.
-    pub(super) fn sendable(&self) -> Option<u32> {
-        if self.next >= self.top {
-            return None;
-        }
-        let entry = self.repair.cache.from(self.next).next()?;
-        (entry.start <= self.next && entry.end <= self.right).then_some(entry.bytes)
+    /// The packet that may go onto the link next.
+    fn sendable(&self) -> Option<&Entry> {
+        self.board.sendable(self.right, self.top)
     }
 
-    /// That packet goes; returns its copy.
-    pub(super) fn send(&mut self, now: Time) -> u32 {
-        self.repair.start_timer(now);
-        let next = self.next;
-        let Some(entry) = self.repair.cache.first_from(next) else { return 0 };
-        entry.sent = now;
-        let (copy, end) = (entry.copy, entry.end);
-        self.next = end;
-        self.repair.rtt.sent(now, end);
+    /// Its bytes.
+    pub(super) fn waiting(&self) -> Option<u32> {
+        self.sendable().map(|entry| entry.bytes)
+    }
+
+    /// It goes; returns its copy.
+    pub(super) fn send(&mut self, now: Time, desk: &mut Desk) -> u32 {
+        let copy = self.board.send(now, desk);
+        self.mind(now);
         copy
+    }
+
+    /// The timer runs while something is out, or something waits for a window.
+    fn mind(&mut self, now: Time) {
+        let Board { una, next, .. } = self.board;
+        self.board.mind(now, next > una || (self.top > una && self.sendable().is_none()));
     }
 
     pub(super) fn backward(&mut self, now: Time, seen: &Seen, desk: &mut Desk) -> Verdict {
@@ -332,11 +379,17 @@ impl Spoof {
         let behind = seen.seq.wrapping_add(header.payload + u32::from(header.syn) + u32::from(header.fin));
         if header.syn {
             if self.offers[1].is_none() {
-                self.offers[1] = Some(Offer { scale: header.window_scale, sack: seen.sack_permitted });
+                let asked = self.offers[0].map_or(Time::NEVER, |offer| offer.once);
+                if asked != Time::NEVER {
+                    self.board.took_to_open(now.since(asked));
+                }
+                self.offers[1] =
+                    Some(Offer { scale: header.window_scale, sack: seen.sack_permitted, once: now });
+                self.board.selective = self.offers.iter().flatten().all(|offer| offer.sack);
                 self.behind = behind;
                 self.stamp = seen.stamp;
                 self.window = u64::from(header.window);
-                self.right = self.right.max(self.una + self.window);
+                self.right = self.right.max(self.board.una + self.window);
             }
             return self.first(header.window, desk);
         }
@@ -351,9 +404,7 @@ impl Spoof {
             let moved = self.acknowledge(now, seen, pure, desk);
             if pure {
                 desk.tally.acks_swallowed += 1;
-                if moved {
-                    self.answer(desk);
-                }
+                self.tell(moved, false, desk);
                 return Verdict::Swallow;
             }
         }
@@ -370,58 +421,41 @@ impl Spoof {
     /// What the receiver says; whether the sender is to hear of it.
     fn acknowledge(&mut self, now: Time, seen: &Seen, pure: bool, desk: &mut Desk) -> bool {
         let ack = self.line.place(seen.ack);
-        if ack < self.una {
+        if ack < self.board.una {
             return false;
         }
         let (before, field) = (self.acked, seen.header.window);
         let same = self.field.replace(field) == Some(field);
         self.window = u64::from(field) << self.shift();
-        self.right = self.right.max(ack + self.window);
         if pure {
             self.ece = seen.ece;
         }
-        let news = ack > self.una;
-        if news {
-            self.line.move_to(ack);
-            self.una = ack;
-            self.acked = self.acked.max(ack);
-            self.top = self.top.max(ack);
-            self.next = self.next.max(ack);
-            self.repair.acknowledged(now, ack, desk);
-            // The retransmission has come, and what was sent before it has not.
-            if ack < self.recover && self.next > ack {
-                self.repair.resend_next(now, desk);
+        let sack = seen.sack.map(|(start, end)| (self.line.place(start), self.line.place(end)));
+        let sack = if seen.sack[0].0 == seen.sack[0].1 { Default::default() } else { sack };
+        let report = Report { ack, sack, echo: seen.echo, closed: field == 0, repeats: pure && same };
+        self.board.hear(now, &report, desk);
+        self.line.move_to(ack);
+        self.acked = self.acked.max(ack);
+        self.top = self.top.max(ack);
+        if ack + self.window > self.right {
+            self.right = ack + self.window;
+            if self.sendable().is_some() {
+                self.board.window_opens();
             }
-        } else if pure && same && self.next > self.una && self.repair.duplicate(now, desk) {
-            self.recover = self.next;
         }
         self.advance(desk);
+        self.mind(now);
         self.acked > before || self.told != Some(self.field_out())
     }
 
-    /// The timer has expired, or an earlier event has done its work: what the receiver lacks first is sent again, or, before a
-    /// closed window, for the first time. In the end the flow is given up.
+    /// A time of the board has come. In the end the flow is given up.
     pub(super) fn on_timer(&mut self, now: Time, desk: &mut Desk) {
-        if now < self.repair.due() {
+        if now < self.due() {
             return;
         }
-        self.repair.stop_timer();
-        if self.top == self.una {
-            // What is kept lies behind a hole, which is the sender's affair.
-            return;
+        match self.board.on_timer(now) {
+            true => self.clear(desk),
+            false => self.mind(now),
         }
-        if self.next == self.una && self.sendable().is_some() {
-            // Everything waits for room before the link.
-            return self.repair.start_timer(now);
-        }
-        if self.repair.exhausted() {
-            return self.clear(desk);
-        }
-        self.repair.rtt.expiries += 1;
-        self.repair.forget_duplicates();
-        self.repair.resend(now, desk);
-        let first = self.repair.cache.first().map_or(self.next, |entry| entry.end);
-        self.next = self.next.max(first);
-        self.recover = self.next;
     }
 }

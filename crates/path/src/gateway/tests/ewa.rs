@@ -72,3 +72,15 @@ fn an_unlimited_buffer_needs_no_window() {
     }
     assert_eq!(ewa.backward(at(20_000), &ack(1, 65_535), &endless), None);
 }
+
+/// Who sent nothing for half a second is not counted.
+#[test]
+fn flows_without_data_expire() {
+    let mut ewa = ewa(still());
+    ewa.forward(at(100), &data(2), &link(64, 0));
+    assert_eq!(ewa.stats().flows, 2);
+    ewa.backward(at(550), &ack(2, 65_535), &link(64, 0));
+    assert_eq!(ewa.stats().flows, 1);
+    ewa.backward(at(700), &ack(2, 65_535), &link(64, 0));
+    assert_eq!(ewa.stats().flows, 0);
+}

@@ -181,3 +181,31 @@ fn statistics_tell_what_was_done() {
     };
     assert_eq!(gateway.stats(), expected);
 }
+
+/// Who knows the ports can write a SYN: only its answer makes the connection another.
+#[test]
+fn a_syn_that_nobody_answers_changes_nothing() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+    open(&mut gateway, at(0), 1, [Some(3), Some(7)]);
+    gateway.forward(at(0), &Header { payload: 0, ..data(1) }, &T1);
+    assert_eq!(gateway.backward(at(1), &ack(1, 65_535), &T1), Some(468));
+    for forged in [syn(1, None), syn(1, Some(2))] {
+        gateway.forward(at(2), &forged, &T1);
+        assert_eq!(gateway.backward(at(3), &ack(1, 65_535), &T1), Some(468));
+    }
+    gateway.backward(at(4), &syn_ack(1, Some(6)), &T1);
+    assert_eq!(gateway.backward(at(5), &ack(1, 65_535), &T1), Some(937));
+}
+
+/// A signature covers the window: who signs is left alone, whatever the gateway knew of the flow.
+#[test]
+fn signed_flows_are_left_alone() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+    open(&mut gateway, at(0), 1, [Some(3), Some(7)]);
+    gateway.forward(at(0), &data(1), &T1);
+    assert_eq!(gateway.backward(at(1), &ack(1, 65_535), &T1), Some(468));
+    gateway.forward(at(2), &Header { signed: true, ..syn(1, Some(3)) }, &T1);
+    assert_eq!(gateway.backward(at(3), &Header { signed: true, ..syn_ack(1, Some(7)) }, &T1), None);
+    gateway.forward(at(4), &data(1), &T1);
+    assert_eq!(gateway.backward(at(5), &ack(1, 65_535), &T1), None);
+}

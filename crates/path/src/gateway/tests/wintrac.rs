@@ -1,5 +1,7 @@
 //! WINTRAC: the window moves by a share of the queue's distance from its target.
 
+use bentpipe_units::Bytes;
+
 use super::*;
 
 fn link(queued: u64) -> LinkView {
@@ -42,4 +44,37 @@ fn active_flows_divide_the_step() {
     wintrac.forward(at(400), &data(1), &link(20_000));
     assert_eq!(wintrac.backward(at(600), &ack(2, 65_535), &link(40_000)), Some(63_035));
     assert_eq!(wintrac.stats().flows, 1);
+}
+
+/// Over an empty queue W rises, but not far beyond the window that a flow uses: here 4 segments every 500 ms, with a round trip of 400 ms.
+#[test]
+fn the_window_does_not_wind_up_while_no_flow_is_held_by_it() {
+    let options = WintracOptions { most: Bytes::new(1 << 20), ..WintracOptions::default() };
+    let mut wintrac = gateway(GatewaySpec::Wintrac(options));
+    wintrac.forward(at(0), &syn(1, Some(0)), &link(0));
+    wintrac.backward(at(400), &syn_ack(1, Some(0)), &link(0));
+    wintrac.forward(at(400), &Header { payload: 0, ..data(1) }, &link(0));
+    let mut told = None;
+    for round in 1..=20 {
+        let ms = 500 * round;
+        (0..4).for_each(|_| wintrac.forward(at(ms), &data(1), &link(0)));
+        told = wintrac.backward(at(ms + 400), &ack(1, 65_535), &link(0));
+    }
+    // Twice four segments of 1460 bytes, of which 400 of 500 ms are a round trip.
+    assert_eq!(told, Some(9344));
+    // Three times as many are sent: the window follows.
+    for round in 21..=23 {
+        (0..12).for_each(|_| wintrac.forward(at(500 * round), &data(1), &link(0)));
+        told = wintrac.backward(at(500 * round + 400), &ack(1, 65_535), &link(0));
+    }
+    assert!(told.is_some_and(|told| told > 9344 && told <= 28_032), "{told:?}");
+}
+
+/// A silence of many intervals moves the window once.
+#[test]
+fn a_silence_counts_as_one_interval() {
+    let mut wintrac = wintrac(1);
+    wintrac.backward(at(50), &ack(1, 65_535), &link(40_000));
+    assert_eq!(wintrac.backward(at(5000), &ack(1, 65_535), &link(40_000)), Some(61_535));
+    assert_eq!(wintrac.backward(at(5001), &ack(1, 65_535), &link(40_000)), Some(61_535));
 }

@@ -9,7 +9,8 @@ use bentpipe_units::Rate;
 
 use super::*;
 
-const LINK: LinkView = LinkView { rate: Rate::from_bps(8_000_000), buffer_bytes: 1_000_000, queued_bytes: 0 };
+const MOST: (u32, u64) = (1000, u64::MAX);
+const LINK: Room = Room { rate: Rate::from_bps(8_000_000), waiting: (0, 0), most: MOST, calm: MOST };
 const FLOW: FlowKey = FlowKey { source: 1, destination: 2, source_port: 50_000, destination_port: 80 };
 /// Sequence numbers of the two SYNs: those of the data wrap.
 const ISS: u32 = u32::MAX - 1500;
@@ -28,7 +29,7 @@ use Out::{Ack, Data};
 /// An agent, its copies, and the time in milliseconds.
 struct Driver {
     agent: Agent,
-    link: LinkView,
+    link: Room,
     copies: HashMap<u32, Seen>,
     now: Time,
 }
@@ -49,8 +50,19 @@ fn segment(flow: FlowKey, seq: u32, payload: u32) -> Seen {
         packet: 40 + payload,
         window: 50_000,
         window_scale: None,
+        signed: false,
     };
-    Seen { header, seq, ack: 0, ece: false, sack_permitted: false, stamp: None, bytes: 40 + payload }
+    Seen {
+        header,
+        seq,
+        ack: 0,
+        sack: [(0, 0); 4],
+        ece: false,
+        sack_permitted: false,
+        stamp: None,
+        echo: None,
+        bytes: 40 + payload,
+    }
 }
 
 /// So many bytes from byte `from` on.
@@ -66,12 +78,28 @@ fn ack(upto: u32) -> Seen {
 impl Driver {
     /// An agent that has seen both SYNs, at 0 and 100 ms.
     fn open(spec: &crate::gateway::GatewaySpec) -> Driver {
+        Driver::offers(spec, false, None)
+    }
+
+    /// The same, with these options in both SYNs.
+    fn offers(spec: &crate::gateway::GatewaySpec, sack_permitted: bool, stamp: Option<u32>) -> Driver {
+        Driver::greeted(spec, sack_permitted, stamp, 50_000)
+    }
+
+    /// The same, with this window in the receiver's.
+    fn greeted(
+        spec: &crate::gateway::GatewaySpec,
+        sack_permitted: bool,
+        stamp: Option<u32>,
+        window: u16,
+    ) -> Driver {
         let mut driver = Driver::new(spec);
-        let mut syn = segment(FLOW, ISS, 0);
+        let mut syn = Seen { sack_permitted, stamp, ..segment(FLOW, ISS, 0) };
         (syn.header.syn, syn.header.ack) = (true, false);
         assert_eq!(driver.agent.forward(at(0), &syn, &LINK), Verdict::Pass);
-        let mut answer = Seen { ack: ISS.wrapping_add(1), ..segment(FLOW.reversed(), PEER, 0) };
-        answer.header.syn = true;
+        let answer = Seen { ack: ISS.wrapping_add(1), ..segment(FLOW.reversed(), PEER, 0) };
+        let mut answer = Seen { sack_permitted, stamp, ..answer };
+        (answer.header.syn, answer.header.window) = (true, window);
         let verdict = driver.agent.backward(at(100), &answer);
         driver.obey(verdict, &answer);
         driver.now = at(100);
@@ -131,6 +159,16 @@ impl Driver {
         self.now = at(ms);
         out
     }
+}
+
+/// The same acknowledgment, with blocks from byte to byte.
+fn sacked(upto: u32, blocks: &[(u32, u32)]) -> Seen {
+    let seq = |from: u32| ISS.wrapping_add(1).wrapping_add(from);
+    let mut seen = ack(upto);
+    for (to, (start, end)) in seen.sack.iter_mut().zip(blocks) {
+        *to = (seq(*start), seq(*end));
+    }
+    seen
 }
 
 fn place(seen: &Seen) -> Out {

@@ -152,3 +152,109 @@ fn more_flows_than_it_remembers_pass_unseen() {
     let verdict = driver.agent.forward(at(140), &segment(other, 2001, 1000), &LINK);
     assert!(matches!(verdict, Verdict::Keep(_)), "{verdict:?}");
 }
+
+/// Where the local round trip is long and steady, its timer still leaves `min_timeout` beyond it: one acknowledgment that is delayed
+/// brings nothing again.
+#[test]
+fn the_local_timer_never_falls_to_the_round_trip_itself() {
+    let mut driver = Driver::open(&spec());
+    let mut now = 110;
+    for number in 0..40 {
+        driver.data(now, &data(1000 * number, 1000));
+        now += 500;
+        assert_eq!(driver.ack(now, &ack(1000 * (number + 1))), [Ack(1000 * (number + 1), 50_000)]);
+    }
+    driver.data(now, &data(40_000, 1000));
+    assert_eq!(driver.until(now + 599), []);
+    assert_eq!(driver.until(now + 602), [Data(40_000, 1000)]);
+}
+
+/// RFC 6298 section 2.3, with beta of a quarter: samples of 50 and then of 140 ms make RTTVAR 41.25 ms and SRTT 61.25.
+#[test]
+fn the_variation_follows_by_a_quarter() {
+    let mut driver = five();
+    driver.ack(161, &ack(5000));
+    driver.data(1000, &data(5000, 1000));
+    driver.ack(1140, &ack(6000));
+    driver.data(2000, &data(6000, 1000));
+    assert_eq!(driver.until(2226), []);
+    assert_eq!(driver.until(2227), [Data(6000, 1000)]);
+}
+
+/// What was sent again is not timed (Karn's rule), nor is what the sender sends again.
+#[test]
+fn what_was_sent_more_than_once_is_not_timed() {
+    for by_sender in [false, true] {
+        let mut driver = five();
+        driver.ack(161, &ack(5000));
+        driver.data(1000, &data(5000, 1000));
+        if by_sender {
+            driver.data(1100, &data(5000, 1000));
+        } else {
+            driver.until(1200);
+        }
+        driver.ack(1210, &ack(6000));
+        // Still 50 ms and 4 times 25.
+        driver.data(2000, &data(6000, 1000));
+        assert_eq!(driver.until(2149), [], "{by_sender}");
+        assert_eq!(driver.until(2150), [Data(6000, 1000)], "{by_sender}");
+    }
+}
+
+/// An acknowledgment of new data ends the back-off.
+#[test]
+fn the_back_off_ends_with_new_data_acknowledged() {
+    let mut driver = five();
+    assert_eq!(driver.until(800).len(), 2);
+    driver.ack(801, &ack(5000));
+    driver.data(1000, &data(5000, 1000));
+    assert_eq!(driver.until(1149), []);
+    assert_eq!(driver.until(1150), [Data(5000, 1000)]);
+}
+
+/// What the agent sent again too often and the sender then sends is as new.
+#[test]
+fn what_the_sender_sends_again_may_be_sent_locally_again() {
+    let options = SnoopOptions { retries: 2, min_timeout: Span::from_millis(100), ..SnoopOptions::default() };
+    let mut driver = Driver::open(&GatewaySpec::Snoop(options));
+    driver.data(110, &data(0, 1000));
+    driver.data(110, &data(1000, 1000));
+    driver.ack(160, &ack(1000));
+    assert_eq!(driver.until(320), [Data(1000, 1000)]);
+    assert_eq!(driver.data(330, &data(1000, 1000)), [Data(1000, 1000)]);
+    assert_eq!(driver.until(20_000), [Data(1000, 1000), Data(1000, 1000)]);
+}
+
+/// The timer, and the sender that sends again, both forget what duplicates were expected: the next one is news.
+#[test]
+fn a_timeout_forgets_expected_duplicates() {
+    let mut driver = five();
+    assert_eq!(driver.ack(161, &ack(1000)), [Data(1000, 1000)]);
+    assert_eq!(driver.until(1000).len(), 2);
+    assert_eq!(driver.ack(1001, &ack(1000)), [Data(1000, 1000)]);
+}
+
+/// Data that the receiver has acknowledged and that never passed here is behind what is newest.
+#[test]
+fn an_acknowledgment_beyond_what_was_seen_moves_what_is_newest() {
+    let mut driver = five();
+    driver.ack(161, &ack(9000));
+    // Lost before the agent, and sent again by the sender: to it go its duplicates.
+    assert_eq!(driver.data(162, &data(9000, 1000)), [Data(9000, 1000)]);
+    assert_eq!(driver.ack(210, &ack(9000)), [Data(9000, 1000)]);
+    let mut driver = five();
+    driver.ack(161, &ack(9000));
+    assert_eq!(driver.data(162, &data(8500, 1000)), [Data(8500, 1000)]);
+    assert_eq!(driver.ack(210, &ack(9000)), [Ack(9000, 50_000)]);
+}
+
+/// Ports are used again: with another SYN everything begins anew.
+#[test]
+fn another_syn_forgets_the_flow() {
+    let mut driver = five();
+    let mut syn = segment(FLOW, 99_000, 0);
+    (syn.header.syn, syn.header.ack) = (true, false);
+    driver.data(1, &syn);
+    assert_eq!(driver.until(100_000), []);
+    assert_eq!(driver.agent.stats().flows_remembered, 1);
+}
