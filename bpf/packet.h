@@ -31,6 +31,7 @@ struct bpf_timer {
 } __attribute__((aligned(8)));
 
 #define TCX_NEXT (-1)
+#define PACKET_HOST 0
 #define BPF_ANY 0
 #define CLOCK_MONOTONIC 1
 
@@ -44,7 +45,6 @@ static u64 (*const now_ns)(void) = (void *)5;
 static long (*const store_bytes)(struct __sk_buff *skb, u32 at, const void *from, u32 len, u64 flags) = (void *)9;
 static long (*const change_checksum)(struct __sk_buff *skb, u32 at, u64 from, u64 to, u64 flags) = (void *)11;
 static long (*const load_bytes)(const struct __sk_buff *skb, u32 at, void *to, u32 len) = (void *)26;
-static long (*const for_each)(void *map, void *callback, void *context, u64 flags) = (void *)164;
 static long (*const timer_init)(struct bpf_timer *timer, void *map, u64 flags) = (void *)169;
 static long (*const timer_callback)(struct bpf_timer *timer, void *callback) = (void *)170;
 static long (*const timer_start)(struct bpf_timer *timer, u64 ns, u64 flags) = (void *)171;

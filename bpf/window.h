@@ -27,11 +27,11 @@ struct xfwa_config {
 	u32 source;
 	u32 least;	/* bytes below which no window is lowered */
 	u32 link_header;	/* bytes before the IP header */
-	u32 pad;
+	u32 delta_factor;	/* mean round trips until a flow without data is idle */
 };
 
 struct xfwa_flow {
-	u64 data_at;	/* its last data or SYN */
+	u64 data_at;	/* its last data */
 	u64 seen_at;
 	u64 rtt_ns;	/* 0: not known */
 	u64 shook_at;	/* the SYN, then how long the handshake took */
@@ -40,18 +40,26 @@ struct xfwa_flow {
 	u8 fin[2];
 	u8 handshake;
 	u8 opener;
+	u64 offered_at;	/* a SYN that nobody has answered yet, on a connection that is known: when, and its scale */
+	u64 counted_ns;	/* the round-trip time that counts in the sums of `epoch` */
+	u32 epoch;	/* of its last data; 0: none */
+	u16 mss;	/* of the segments that it may send; 0: not named */
+	u8 offered;
+	u8 offerer;
 };
 
 /* What is read of a segment. */
 struct xfwa_segment {
 	u32 payload;
-	unsigned short window;
+	u16 window;
 	u8 ttl;
 	u8 syn;
 	u8 ack;
 	u8 fin;
 	u8 rst;
 	u8 shift;	/* of a SYN: NO_OPTION, or the option's */
+	u8 pad;
+	u16 mss;	/* of a SYN: that of its option, or 0 */
 };
 
 /* Of the active flows; everything of equation 1 but RTT_i. */
@@ -73,8 +81,26 @@ static inline void xfwa_learn(struct xfwa_flow *f, const struct xfwa_config *c, 
 			      const struct xfwa_segment *s)
 {
 	u64 rtt = 0;
+	u8 scale = s->shift == NO_OPTION ? SCALE_WITHOUT : SHIFTED + (s->shift < MAX_SHIFT ? s->shift : MAX_SHIFT);
 
-	if (s->syn && !s->ack) {
+	way &= 1;
+	if (s->syn && f->scale[0] && f->scale[1] && f->handshake != SYN_ACK_SEEN) {
+		/* Anybody could have written this SYN: the connection is a new one when the other side has answered it. */
+		if (!s->ack) {
+			f->offered_at = f->offered ? 0 : now;
+			f->offered = scale;
+			f->offerer = way;
+			return;
+		}
+		if (!f->offered || f->offerer == way)
+			return;
+		f->hops[0] = f->hops[1] = f->fin[0] = f->fin[1] = 0;
+		f->scale[f->offerer & 1] = f->offered;
+		f->handshake = f->offered_at ? SYN_SEEN : AMBIGUOUS;
+		f->shook_at = f->offered_at;
+		f->opener = f->offerer;
+		f->offered = 0;
+	} else if (s->syn && !s->ack) {
 		u8 again = f->handshake == SYN_SEEN || f->handshake == AMBIGUOUS;
 
 		/* Ports are used again. */
@@ -83,12 +109,12 @@ static inline void xfwa_learn(struct xfwa_flow *f, const struct xfwa_config *c, 
 		f->shook_at = now;
 		f->opener = way;
 	}
-	way &= 1;
 	f->hops[way] = hops_of(s->ttl) + 1;
 	f->fin[way] |= s->fin;
 	if (s->syn)
-		f->scale[way] = s->shift == NO_OPTION ? SCALE_WITHOUT
-						      : SHIFTED + (s->shift < MAX_SHIFT ? s->shift : MAX_SHIFT);
+		f->scale[way] = scale;
+	if (s->syn && way == BACKWARD)
+		f->mss = s->mss;
 	if (f->handshake == SYN_SEEN && s->syn && s->ack && way != f->opener) {
 		f->handshake = SYN_ACK_SEEN;
 	} else if (f->handshake == SYN_ACK_SEEN && s->syn && way != f->opener) {
@@ -139,7 +165,7 @@ static inline void xfwa_take(struct xfwa_snapshot *s, const struct xfwa_config *
 		return;
 	/* In two steps, so that neither product is above 2^64 while the rate is below 2^31. */
 	pipe = c->rate * (mean / 1000) * PART / 1000000 + c->rate * (mean % 1000) * PART / 1000000000;
-	capacity = pipe + c->buffer * PART;
+	capacity = pipe + (c->buffer < MOST_BYTES ? c->buffer : MOST_BYTES) * PART;
 	if (capacity > MOST_BYTES * PART)
 		capacity = MOST_BYTES * PART;
 	sum = flows == known ? sum_ns : mean * flows;
@@ -161,9 +187,14 @@ static inline int xfwa_field(const struct xfwa_flow *f, const struct xfwa_snapsh
 	shift = seg->syn ? 0 : xfwa_shift(f);
 	if (shift < 0)
 		return -1;
+	/* Who is far longer under way than those that the level was taken of has more than a product of 64 bits. */
+	if (rtt > ((1ull << 63) / s->level))
+		return -1;
 	/* A sixteenth of a byte: shares that are whole numbers must not fall below them by rounding. */
 	share = ((rtt * s->level + (1ull << 28)) >> 32) >> (shift & 15);
-	least = (c->least + (1u << (shift & 15)) - 1) >> (shift & 15);
+	/* Below a segment of its own a sender would stall. */
+	least = c->least > f->mss ? c->least : f->mss;
+	least = (least + (1u << (shift & 15)) - 1) >> (shift & 15);
 	if (share < least)
 		share = least;
 	return share < seg->window ? (int)share : -1;

@@ -11,9 +11,15 @@ char _license[] SEC("license") = "GPL";
 #define MAX_FLOWS 65536
 /* Without a segment for so long a flow is forgotten. */
 #define FORGOTTEN_NS 300000000000ll
-/* From one look to the next while nobody is there, and at least. */
+/* From one snapshot to the next while no round-trip time is known, and at least. */
 #define IDLE_NS 100000000ull
 #define LEAST_NS 1000000ull
+/*
+ * An epoch is the time between two snapshots, a mean round trip. Flows are counted in that of their last data, so that a snapshot
+ * adds up a few sums and looks at no flow. One more is kept than is added up: a packet may still go by the epoch before.
+ */
+#define EPOCHS 8
+#define MOST_DELTA (EPOCHS - 2)
 
 struct flow_key {
 	u8 source[16];
@@ -29,11 +35,21 @@ struct counters {
 	u64 written_bytes;	/* of the windows that were lowered */
 };
 
+/* Flows whose last data was in one epoch. */
+struct sums {
+	u64 sum_ns;	/* of the round-trip times that are known */
+	u32 flows;
+	u32 known;
+};
+
 struct gateway {
 	struct bpf_timer timer;
 	struct xfwa_config config;
 	struct xfwa_snapshot snapshot;
 	struct counters counters;
+	struct sums sums[EPOCHS];
+	u32 epoch;	/* from 1 on */
+	u32 pad;
 };
 
 #define MAP(type_, key_, value_, entries_)                                                                             \
@@ -54,39 +70,60 @@ static inline struct gateway *the_gateway(void)
 	return map_lookup(&gateways, &zero);
 }
 
-struct sums {
-	u64 now;
-	u64 delta;
-	u64 sum_ns;
-	u32 flows;
-	u32 known;
-};
-
-static long add_flow(void *map, struct flow_key *key, struct xfwa_flow *f, struct sums *s)
+static inline void add(struct gateway *g, u32 epoch, u64 rtt_ns, int flows)
 {
-	/* Another processor may have seen it since the clock was read. */
-	if ((s64)(s->now - f->seen_at) > FORGOTTEN_NS) {
-		map_delete(map, key);
-		return 0;
+	struct sums *s = &g->sums[epoch % EPOCHS];
+
+	__sync_fetch_and_add(&s->flows, flows);
+	if (rtt_ns) {
+		__sync_fetch_and_add(&s->known, flows);
+		__sync_fetch_and_add(&s->sum_ns, flows > 0 ? rtt_ns : -rtt_ns);
 	}
-	if (f->data_at && (s64)(s->now - f->data_at) < (s64)s->delta) {
-		s->flows++;
-		if (f->rtt_ns) {
-			s->known++;
-			s->sum_ns += f->rtt_ns;
-		}
-	}
-	return 0;
 }
 
+/* The flow counts no more. */
+static inline void leave(struct gateway *g, struct xfwa_flow *f, u32 now)
+{
+	u32 last = f->epoch;
+
+	if (!last || __sync_val_compare_and_swap(&f->epoch, last, 0) != last)
+		return;
+	if (now - last < EPOCHS - 1)
+		add(g, last, f->counted_ns, -1);
+}
+
+/* The flow sends data: it counts in this epoch. */
+static inline void enter(struct gateway *g, struct xfwa_flow *f)
+{
+	u32 now = g->epoch;
+
+	if (f->epoch == now && f->counted_ns == f->rtt_ns)
+		return;
+	leave(g, f, now);
+	f->counted_ns = f->rtt_ns;
+	/* Whoever comes first counts it. */
+	if (!__sync_val_compare_and_swap(&f->epoch, 0, now))
+		add(g, now, f->counted_ns, 1);
+}
+
+/* Active is who sent data in the last epoch, or in as many as delta has. */
 static inline void take_snapshot(struct gateway *g)
 {
-	struct sums s = { .now = now_ns() };
+	u32 epoch = g->epoch, flows = 0, known = 0;
+	u64 sum_ns = 0;
 
-	/* Active is who sent data a mean round trip ago or later; nobody's is known before the first snapshot. */
-	s.delta = g->snapshot.mean_ns ? g->snapshot.mean_ns : LONGEST_NS;
-	for_each(&flows, add_flow, &s, 0);
-	xfwa_take(&g->snapshot, &g->config, s.now, s.flows, s.known, s.sum_ns);
+	for (u32 back = 0; back < MOST_DELTA; back++) {
+		const struct sums *s = &g->sums[(epoch - back) % EPOCHS];
+
+		if (back >= g->config.delta_factor || back >= epoch)
+			break;
+		flows += s->flows;
+		known += s->known;
+		sum_ns += s->sum_ns;
+	}
+	xfwa_take(&g->snapshot, &g->config, now_ns(), flows, known, sum_ns);
+	__builtin_memset(&g->sums[(epoch + 1) % EPOCHS], 0, sizeof(struct sums));
+	g->epoch = epoch + 1;
 }
 
 static int on_timer(void *map, u32 *key, struct gateway *g)
@@ -94,7 +131,7 @@ static int on_timer(void *map, u32 *key, struct gateway *g)
 	u64 next;
 
 	take_snapshot(g);
-	next = g->snapshot.flows ? g->snapshot.mean_ns : IDLE_NS;
+	next = g->snapshot.mean_ns ? g->snapshot.mean_ns : IDLE_NS;
 	timer_start(&g->timer, next > LEAST_NS ? next : LEAST_NS, 0);
 	return 0;
 }
@@ -177,33 +214,39 @@ static inline u32 read_ip(struct __sk_buff *skb, u32 at, struct flow_key *key, u
 	return 0;
 }
 
-/* The shift of the window scale option: NO_OPTION without it, -1 for options that do not parse. */
-static inline int read_scale(struct __sk_buff *skb, u32 at, u32 length)
+/* What the options of a SYN say; -1 for options that do not parse, 1 where segments are signed (TCP-MD5, TCP-AO). */
+static inline int read_options(struct __sk_buff *skb, u32 at, u32 length, struct xfwa_segment *s)
 {
 	u32 place = 0;
-	int found = NO_OPTION;
 
 	for (int option = 0; option < 40 && place < length; option++) {
-		u8 head[3] = { 0, 0, 0 };
+		u8 head[4] = { 0, 0, 0, 0 };
 
 		if (load_bytes(skb, at + place, head, 1))
 			return -1;
 		if (head[0] == 0)
-			return found;
+			return 0;
 		if (head[0] == 1) {
 			place++;
 			continue;
 		}
 		if (place + 2 > length || load_bytes(skb, at + place, head, 2) || head[1] < 2 || place + head[1] > length)
 			return -1;
+		if (head[0] == 19 || head[0] == 29)
+			return 1;
 		if (head[0] == 3 && head[1] == 3) {
 			if (load_bytes(skb, at + place, head, 3))
 				return -1;
-			found = head[2];
+			s->shift = head[2];
+		}
+		if (head[0] == 2 && head[1] == 4) {
+			if (load_bytes(skb, at + place, head, 4))
+				return -1;
+			s->mss = head[2] << 8 | head[3];
 		}
 		place += head[1];
 	}
-	return found;
+	return 0;
 }
 
 static inline int pass(struct __sk_buff *skb, u32 way)
@@ -213,7 +256,8 @@ static inline int pass(struct __sk_buff *skb, u32 way)
 	struct xfwa_segment s = {};
 	struct tcp_header tcp;
 	struct xfwa_flow *f;
-	u32 at, end, length, makes;
+	u32 at, end, length;
+	int signature = 0;
 	u64 now;
 	int field;
 
@@ -233,14 +277,12 @@ static inline int pass(struct __sk_buff *skb, u32 way)
 	s.ack = tcp.flags >> 4 & 1;
 	s.shift = NO_OPTION;
 	if (s.syn) {
-		int shift = read_scale(skb, at + 20, length - 20);
-
-		if (shift < 0)
+		signature = read_options(skb, at + 20, length - 20, &s);
+		if (signature < 0)
 			return TCX_NEXT;
-		s.shift = shift;
 	}
-	/* A router has taken one off on the way to the link. */
-	if (way == FORWARD && skb->ingress_ifindex && s.ttl < 255)
+	/* A router has taken one off on the way to the link; a bridge, which carries what is for another machine, has not. */
+	if (way == FORWARD && skb->ingress_ifindex && skb->pkt_type == PACKET_HOST && s.ttl < 255)
 		s.ttl++;
 	key.source_port = tcp.source;
 	key.destination_port = tcp.destination;
@@ -252,26 +294,37 @@ static inline int pass(struct __sk_buff *skb, u32 way)
 		flow_key.source_port = key.destination_port;
 		flow_key.destination_port = key.source_port;
 	}
-	if (s.rst) {
-		map_delete(&flows, &flow_key);
+	/* A reset may be forged. A connection that has ended sends no data, and so does not count. */
+	if (s.rst)
 		return TCX_NEXT;
-	}
+	now = now_ns();
 	f = map_lookup(&flows, &flow_key);
-	makes = s.syn || (way == FORWARD && s.payload);
+	if (f && (signature || (s64)(now - f->seen_at) > FORGOTTEN_NS)) {
+		leave(g, f, g->epoch);
+		map_delete(&flows, &flow_key);
+		f = 0;
+	}
+	/* The signature covers the window: such a flow is left alone, as one whose SYNs were not seen. */
+	if (signature)
+		return TCX_NEXT;
 	if (!f) {
 		struct xfwa_flow none = {};
 
-		if (!makes || map_update(&flows, &flow_key, &none, BPF_ANY))
+		if (!s.syn && !(way == FORWARD && s.payload))
+			return TCX_NEXT;
+		none.seen_at = now;
+		if (map_update(&flows, &flow_key, &none, BPF_ANY))
 			return TCX_NEXT;
 		f = map_lookup(&flows, &flow_key);
 		if (!f)
 			return TCX_NEXT;
 	}
-	now = now_ns();
 	f->seen_at = now;
-	if (way == FORWARD && makes)
-		f->data_at = now;
 	xfwa_learn(f, &g->config, now, way, &s);
+	if (way == FORWARD && s.payload) {
+		f->data_at = now;
+		enter(g, f);
+	}
 	field = way == BACKWARD ? xfwa_field(f, &g->snapshot, &g->config, &s) : -1;
 	if (field >= 0) {
 		u16 window = from_network(field);
@@ -282,8 +335,10 @@ static inline int pass(struct __sk_buff *skb, u32 way)
 		__sync_fetch_and_add(&g->counters.lowered, 1);
 		__sync_fetch_and_add(&g->counters.written_bytes, (u64)field << (shift & 15));
 	}
-	if (f->fin[0] && f->fin[1])
+	if (f->fin[0] && f->fin[1]) {
+		leave(g, f, g->epoch);
 		map_delete(&flows, &flow_key);
+	}
 	return TCX_NEXT;
 }
 

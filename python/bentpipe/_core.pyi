@@ -697,8 +697,11 @@ class HeldControls:
 class KernelGateway:
     """XFWA at an interface until `release`, and not after the process has ended."""
 
-    def counts(self) -> tuple[int, int, int, int, int, float, int]:
-        """Give segments out, in, windows lowered, their bytes, active flows, mean RTT in s, all flows."""
+    def counts(self) -> tuple[int, int, int, int, int, float]:
+        """Give segments out, in, windows lowered, their bytes, active flows, mean RTT in s."""
+
+    def flows_remembered(self) -> int:
+        """Give the flows in the table, all of whose keys are read."""
 
     def release(self) -> None:
         """Take it away."""
@@ -712,6 +715,7 @@ def bpf_gateway(
     rtt: str,
     isl_delay: str | None,
     least: str,
+    delta_factor: int,
     link_header: int,
 ) -> KernelGateway:
     """Put the gateway of a BPF object at the interface with this index.

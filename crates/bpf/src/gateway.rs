@@ -1,5 +1,6 @@
 //! XFWA at a network interface (`bpf/xfwa.bpf.c`): loaded, configured, attached by TCX, looked at.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::path::Path;
@@ -32,6 +33,8 @@ pub struct GatewaySettings {
     pub rtt: RttFrom,
     /// No window is lowered below this, bytes.
     pub least: u32,
+    /// A flow is active until so many mean round-trip times after its last data; 1 to 6.
+    pub delta_factor: u32,
     /// Bytes before the IP header: 14 on Ethernet, 0 on a device without a link layer.
     pub link_header: u32,
 }
@@ -51,8 +54,6 @@ pub struct GatewayCounts {
     pub flows: u32,
     /// Their mean round-trip time, ns.
     pub mean_rtt_ns: u64,
-    /// Flows in the table.
-    pub flows_remembered: u32,
 }
 
 /// Which way a packet goes.
@@ -76,12 +77,14 @@ impl std::fmt::Debug for KernelGateway {
     }
 }
 
-/// Lengths of `struct gateway` in `bpf/xfwa.bpf.c`: the timer, the configuration, the snapshot, the counters.
+/// Lengths of `struct gateway` in `bpf/xfwa.bpf.c`: the timer, the configuration, the snapshot, the counters, the sums of the epochs,
+/// and the epoch.
 const TIMER: usize = 16;
 const CONFIG: usize = 48;
 const SNAPSHOT: usize = 32;
 const COUNTERS: usize = 32;
-const GATEWAY: usize = TIMER + CONFIG + SNAPSHOT + COUNTERS;
+const SUMS: usize = 8 * 16;
+const GATEWAY: usize = TIMER + CONFIG + SNAPSHOT + COUNTERS + SUMS + 8;
 
 impl KernelGateway {
     /// Loads the program in the file `object` and sets it up; it sees nothing yet.
@@ -98,10 +101,11 @@ impl KernelGateway {
             RttFrom::Told(ns) => (2, 0, ns),
         };
         let long = [settings.rate, settings.buffer, hop, told];
-        let short = [source, settings.least, settings.link_header, 0];
+        let short = [source, settings.least, settings.link_header, settings.delta_factor];
         let bytes = long.iter().flat_map(|word| word.to_ne_bytes());
         let bytes: Vec<u8> = bytes.chain(short.iter().flat_map(|word| word.to_ne_bytes())).collect();
         value[TIMER..TIMER + CONFIG].copy_from_slice(&bytes);
+        value[GATEWAY - 8..GATEWAY - 4].copy_from_slice(&1_u32.to_ne_bytes());
         gateway.write(&value)?;
         Ok(gateway)
     }
@@ -166,7 +170,6 @@ impl KernelGateway {
         let long = |at: usize| u64::from_ne_bytes(value[at..at + 8].try_into().unwrap_or_default());
         let snapshot = TIMER + CONFIG;
         let counters = snapshot + SNAPSHOT;
-        let flows = self.map("flows")?.keys().count() as u32;
         Ok(GatewayCounts {
             segments_forward: long(counters),
             segments_backward: long(counters + 8),
@@ -174,8 +177,15 @@ impl KernelGateway {
             written_bytes: long(counters + 24),
             flows: long(snapshot + 24) as u32,
             mean_rtt_ns: long(snapshot + 8),
-            flows_remembered: flows,
         })
+    }
+
+    /// Flows in the table. It reads all keys; one that is found twice, as it may be while flows make way, counts once.
+    ///
+    /// # Errors
+    /// [`BpfError::Refused`] when its maps cannot be read.
+    pub fn flows_remembered(&self) -> Result<u32, BpfError> {
+        Ok(self.map("flows")?.keys().collect::<HashSet<_>>().len() as u32)
     }
 
     fn call(&self, name: &str) -> Result<(), BpfError> {

@@ -23,7 +23,7 @@ struct Config {
     source: u32,
     least: u32,
     link_header: u32,
-    pad: u32,
+    delta_factor: u32,
 }
 
 #[repr(C)]
@@ -38,6 +38,12 @@ struct Flow {
     fin: [u8; 2],
     handshake: u8,
     opener: u8,
+    offered_at: u64,
+    counted_ns: u64,
+    epoch: u32,
+    mss: u16,
+    offered: u8,
+    offerer: u8,
 }
 
 #[repr(C)]
@@ -51,6 +57,8 @@ struct Segment {
     fin: u8,
     rst: u8,
     shift: u8,
+    pad: u8,
+    mss: u16,
 }
 
 #[repr(C)]
@@ -145,9 +153,11 @@ impl InC {
             fin: header.fin.into(),
             rst: header.rst.into(),
             shift: if header.syn { header.window_scale.unwrap_or(NO_OPTION) } else { NO_OPTION },
+            ..Segment::default()
         };
         let flow = self.flows.get_mut(&key).unwrap();
         flow.seen_at = now;
+        // The kernel's counts a flow from its first data on, the simulator's from its SYN.
         if forward && makes {
             flow.data_at = now;
             active.insert(key, true);
@@ -303,4 +313,48 @@ fn bytes_of_the_example_in_the_document() {
     // SAFETY: as above.
     let field = unsafe { host_xfwa_field(&flow, &snapshot, &config, &segment) };
     assert_eq!(field, (187_500 * 160 / 1000 + 30_000) / 4);
+}
+
+/// Who is a thousand times longer under way than those of whom the level was taken has a share beyond 4 GiB, and no small window by overflow.
+#[test]
+fn a_share_beyond_four_gibibytes_lowers_nothing() {
+    let config = Config {
+        rate: 1 << 30,
+        buffer: 1 << 40,
+        told_ns: 1_000_000,
+        source: 2,
+        least: 1,
+        ..Config::default()
+    };
+    let mut snapshot = Snapshot::default();
+    // SAFETY: both are of the layout that bpf/window.h has.
+    unsafe { host_xfwa_take(&mut snapshot, &config, 1, 1, 1, 1_000_000) };
+    let segment = Segment { ack: 1, window: 65_535, shift: NO_OPTION, ..Segment::default() };
+    for rtt_ns in [1_000_000, 2_000_000, 600_000_000, 8_000_000_000] {
+        let flow = Flow { rtt_ns, scale: [2, 16], ..Flow::default() };
+        // SAFETY: as above.
+        let field = unsafe { host_xfwa_field(&flow, &snapshot, &config, &segment) };
+        assert_eq!(field, -1, "{rtt_ns} ns");
+    }
+}
+
+/// A window below the sender's own segment would stall it.
+#[test]
+fn the_least_window_is_the_segment_that_the_syn_names() {
+    let config =
+        Config { rate: 1000, buffer: 1000, told_ns: 1_000_000, source: 2, least: 1460, ..Config::default() };
+    let mut snapshot = Snapshot::default();
+    // SAFETY: all are of the layout that bpf/window.h has.
+    unsafe { host_xfwa_take(&mut snapshot, &config, 1, 10, 10, 10_000_000) };
+    let mut flow = Flow::default();
+    let syn = |ack, mss| Segment { syn: 1, ack, shift: NO_OPTION, mss, ttl: 64, ..Segment::default() };
+    let ack = Segment { ack: 1, window: 65_535, shift: NO_OPTION, ttl: 64, ..Segment::default() };
+    // SAFETY: as above.
+    let field = unsafe {
+        // That of the sender is about what comes back.
+        host_xfwa_learn(&mut flow, &config, 1, 0, &syn(0, 1000));
+        host_xfwa_learn(&mut flow, &config, 2, 1, &syn(1, 8960));
+        host_xfwa_field(&flow, &snapshot, &config, &ack)
+    };
+    assert_eq!(field, 8960);
 }

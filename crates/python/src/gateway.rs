@@ -17,7 +17,7 @@ pub(crate) struct KernelGateway {
 /// `isl_delay` it is by hops.
 #[cfg(all(target_os = "linux", feature = "bpf"))]
 #[pyfunction]
-#[pyo3(signature = (object, interface, *, rate, queue, rtt, isl_delay, least, link_header))]
+#[pyo3(signature = (object, interface, *, rate, queue, rtt, isl_delay, least, delta_factor, link_header))]
 // Python gives them by name.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn bpf_gateway(
@@ -29,6 +29,7 @@ pub(crate) fn bpf_gateway(
     rtt: &str,
     isl_delay: Option<&str>,
     least: &str,
+    delta_factor: u32,
     link_header: u32,
 ) -> PyResult<KernelGateway> {
     use bentpipe_bpf::{GatewaySettings, RttFrom};
@@ -66,6 +67,7 @@ pub(crate) fn bpf_gateway(
         rtt,
         least: u32::try_from(bytes("--least", least)?)
             .map_err(|_| wrong("--least", "expected less than 4 GiB".to_owned()))?,
+        delta_factor,
         link_header,
     };
     let gateway = py.detach(|| {
@@ -79,13 +81,10 @@ pub(crate) fn bpf_gateway(
 #[cfg(all(target_os = "linux", feature = "bpf"))]
 #[pymethods]
 impl KernelGateway {
-    /// Segments that left by the interface and that came in, windows lowered, their bytes together, active flows, their
-    /// mean round-trip time in seconds, and flows in the table.
-    fn counts(&self) -> PyResult<(u64, u64, u64, u64, u32, f64, u32)> {
-        let missing = || LiveMissing::new_err("the gateway was released");
-        let held = self.gateway.lock().map_err(|_| missing())?;
-        let counts =
-            held.as_ref().ok_or_else(missing)?.counts().map_err(|error| crate::bpf::raise(&error))?;
+    /// Segments that left by the interface and that came in, windows lowered, their bytes together, active flows, and
+    /// their mean round-trip time in seconds.
+    fn counts(&self) -> PyResult<(u64, u64, u64, u64, u32, f64)> {
+        let counts = self.ask(bentpipe_bpf::KernelGateway::counts)?;
         Ok((
             counts.segments_forward,
             counts.segments_backward,
@@ -93,8 +92,12 @@ impl KernelGateway {
             counts.written_bytes,
             counts.flows,
             counts.mean_rtt_ns as f64 * 1e-9,
-            counts.flows_remembered,
         ))
+    }
+
+    /// Flows in the table, all of whose keys are read.
+    fn flows_remembered(&self) -> PyResult<u32> {
+        self.ask(bentpipe_bpf::KernelGateway::flows_remembered)
     }
 
     /// Takes it away.
@@ -105,9 +108,21 @@ impl KernelGateway {
     }
 }
 
+#[cfg(all(target_os = "linux", feature = "bpf"))]
+impl KernelGateway {
+    fn ask<T>(
+        &self,
+        what: impl FnOnce(&bentpipe_bpf::KernelGateway) -> Result<T, bentpipe_bpf::BpfError>,
+    ) -> PyResult<T> {
+        let missing = || LiveMissing::new_err("the gateway was released");
+        let held = self.gateway.lock().map_err(|_| missing())?;
+        what(held.as_ref().ok_or_else(missing)?).map_err(|error| crate::bpf::raise(&error))
+    }
+}
+
 #[cfg(not(all(target_os = "linux", feature = "bpf")))]
 #[pyfunction]
-#[pyo3(signature = (object, interface, *, rate, queue, rtt, isl_delay, least, link_header))]
+#[pyo3(signature = (object, interface, *, rate, queue, rtt, isl_delay, least, delta_factor, link_header))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn bpf_gateway(
     object: PathBuf,
@@ -117,16 +132,22 @@ pub(crate) fn bpf_gateway(
     rtt: &str,
     isl_delay: Option<&str>,
     least: &str,
+    delta_factor: u32,
     link_header: u32,
 ) -> PyResult<KernelGateway> {
-    let _ = (object, interface, rate, queue, rtt, isl_delay, least, link_header, KernelGateway {});
+    let _ =
+        (object, interface, rate, queue, rtt, isl_delay, least, delta_factor, link_header, KernelGateway {});
     Err(LiveMissing::new_err(crate::bpf::MISSING))
 }
 
 #[cfg(not(all(target_os = "linux", feature = "bpf")))]
 #[pymethods]
 impl KernelGateway {
-    fn counts(&self) -> PyResult<(u64, u64, u64, u64, u32, f64, u32)> {
+    fn flows_remembered(&self) -> PyResult<u32> {
+        Err(LiveMissing::new_err(crate::bpf::MISSING))
+    }
+
+    fn counts(&self) -> PyResult<(u64, u64, u64, u64, u32, f64)> {
         Err(LiveMissing::new_err(crate::bpf::MISSING))
     }
 

@@ -33,7 +33,6 @@ class Counts:
     window_mean_bytes: float
     flows: int
     rtt_mean_s: float
-    flows_remembered: int
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,7 @@ class Settings:
     rtt: str
     isl_delay: str | None
     least: str
+    delta_factor: int
 
 
 def guard(
@@ -90,7 +90,7 @@ def guard(
                 seen(counts)
                 if until_s is not None and counts.duration_s >= until_s:
                     break
-            counts = _counts(gateway, began)
+            counts, remembered = _counts(gateway, began), gateway.flows_remembered()
         finally:
             gateway.release()
     return {
@@ -99,6 +99,7 @@ def guard(
         "scheme": SCHEMES[0],
         **asdict(settings),
         **asdict(counts),
+        "flows_remembered": remembered,
     }
 
 
@@ -114,6 +115,6 @@ def _kind(interface: str) -> int:
 
 
 def _counts(gateway: "_core.KernelGateway", began: float) -> Counts:
-    forward, backward, lowered, written, flows, rtt_s, remembered = gateway.counts()
+    forward, backward, lowered, written, flows, rtt_s = gateway.counts()
     mean = written / lowered if lowered else 0.0
-    return Counts(time.monotonic() - began, forward, backward, lowered, mean, flows, rtt_s, remembered)
+    return Counts(time.monotonic() - began, forward, backward, lowered, mean, flows, rtt_s)

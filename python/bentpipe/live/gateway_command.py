@@ -38,7 +38,14 @@ _LOG_EVERY_S = 10.0
     type=Quantity("size"),
     default="1460 B",
     show_default=True,
-    help="No window is lowered below this.",
+    help="No window is lowered below this, nor below the flow's own segment.",
+)
+@click.option(
+    "--delta-factor",
+    type=click.IntRange(1, 6),
+    default=1,
+    show_default=True,
+    help="A flow is active for so many mean round-trip times after its last data.",
 )
 @click.option("--time", "until_s", type=click.FloatRange(0, min_open=True), help="For so many seconds.")
 @json_option
@@ -50,6 +57,7 @@ def gateway(
     rtt: str,
     isl_delay: str | None,
     least: str,
+    delta_factor: int,
     until_s: float | None,
     *,
     as_json: bool,
@@ -72,7 +80,7 @@ def gateway(
         if pace.is_due():
             click.echo(f"live gateway: {_line(counts)}", err=True)
 
-    settings = Settings(rate, queue, rtt, isl_delay, least)
+    settings = Settings(rate, queue, rtt, isl_delay, least, delta_factor)
     report = guard(interface, settings, until_s=until_s, seen=say)
     if as_json:
         print_json(report)
