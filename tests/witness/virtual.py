@@ -1,0 +1,171 @@
+"""Hold profile linux against Linux itself, over random scenarios in simulated time.
+
+The kernel's results are kept in ``virtual.json``; `python tests/witness/virtual.py kernel` makes them anew in
+the virtual kernel, those of the NUMBERs given or those that are missing. The simulator's are made each time.
+`python tests/witness/virtual.py table` prints both, and `accept` writes the list of those that are apart.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from virtual_scenarios import COUNT, scenario
+
+from bentpipe import Scenario
+from bentpipe.live.testbed import in_simulator, in_virtual_kernel, with_the_kernels_tcp
+from bentpipe.live.virtual.kernel import find
+from bentpipe.live.virtual.machine import Virtual
+
+KEPT = Path(__file__).with_name("virtual.json")
+APART = Path(__file__).with_name("virtual_apart.json")
+ALIKE = 0.005
+LATER_US = (20, 60, 100, 140, 180, 220)
+"""By so much the delay grows where a scenario's own spread is looked at."""
+
+Told = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A scenario on both sides."""
+
+    number: int
+    title: str
+    kernel: Told
+    ours: Told
+    spread: float
+    """How far goodput moves in the simulator when a delay is a hair longer."""
+
+    @property
+    def deviation(self) -> float:
+        """The kernel's goodput over ours, of all flows, less 1."""
+        return sum(self.kernel["goodput_bps"]) / sum(self.ours["goodput_bps"]) - 1
+
+    @property
+    def is_alike(self) -> bool:
+        return abs(self.deviation) <= max(ALIKE, self.spread)
+
+
+def loaded(number: int) -> Scenario:
+    return Scenario.from_toml(scenario(number))
+
+
+def _told(run: Mapping[str, Any]) -> dict[str, Any]:
+    keys = ("goodput_bps", "duration_s", "retransmitted_segments", "timeouts")
+    return {key: [flow[key] for flow in run["flows"]] for key in keys}
+
+
+def simulated(number: int, later_us: int = 0) -> dict[str, Any]:
+    """Give the simulator's side, with a delay that is so much longer."""
+    chosen = with_the_kernels_tcp(loaded(number))
+    if later_us:
+        delay_us = int(chosen.links.path.delay.removesuffix(" us")) + later_us
+        chosen = chosen.with_({"links.path.delay": f"{delay_us} us"})
+    return _told(in_simulator(chosen, progress=False).run)
+
+
+def spread(number: int) -> float:
+    """Give how far goodput moves with the delay."""
+    goodputs: list[float] = [sum(simulated(number, later)["goodput_bps"]) for later in (0, *LATER_US)]
+    return max(goodputs) / min(goodputs) - 1
+
+
+def read() -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(KEPT.read_text())
+    return told
+
+
+def run_kernel(numbers: list[int]) -> None:
+    """Make the kernel's results of these anew, one by one, and keep them."""
+    kernel = find()
+    kept: dict[str, Any] = {"kernel_release": kernel.release, "kernel_seed": 1, "scenarios": {}}
+    if KEPT.is_file():
+        kept = read()
+    if kept["kernel_release"] != kernel.release:
+        sys.exit(f"kept are results of Linux {kept['kernel_release']}, and this is {kernel.release}")
+    wanted = numbers or [number for number in range(1, COUNT + 1) if str(number) not in kept["scenarios"]]
+    for number in wanted:
+        (compared,) = in_virtual_kernel(Virtual(kernel, kept["kernel_seed"]), loaded(number))
+        kept["scenarios"][str(number)] = {"spread": round(spread(number), 5), **_told(compared.kernel.run)}
+        rows = sorted(kept["scenarios"].items(), key=lambda row: int(row[0]))
+        kept["scenarios"] = dict(rows)
+        lines = ",\n".join(f'  "{name}": {json.dumps(told)}' for name, told in rows)
+        head = json.dumps({key: kept[key] for key in ("kernel_release", "kernel_seed")})[1:-1]
+        KEPT.write_text(f'{{{head}, "scenarios": {{\n{lines}\n}}}}\n')
+        print(number, loaded(number).title, flush=True)
+
+
+def pairs() -> Iterator[Pair]:
+    """Simulate what the kernel's results are kept of."""
+    for name, kernel in read()["scenarios"].items():
+        number = int(name)
+        yield Pair(number, loaded(number).title, kernel, simulated(number), kernel["spread"])
+
+
+def shares(deviations: list[float]) -> str:
+    """Say how many are within which bound."""
+    values = np.abs(deviations)
+    return ", ".join(
+        f"{np.mean(values <= bound):.0%} within {bound * 100:g} %" for bound in (0.005, 0.01, 0.05)
+    )
+
+
+def table() -> None:
+    """Print a row for each, those that are apart marked, and the shares."""
+    found = list(pairs())
+    print("number | scenario | kernel beside it | own spread | s | resent | timeouts |")
+    for pair in found:
+        both = [
+            "/".join(
+                str(round(sum(value or 0 for value in side[key]), 3)) for side in (pair.kernel, pair.ours)
+            )
+            for key in ("duration_s", "retransmitted_segments", "timeouts")
+        ]
+        mark = "" if pair.is_alike else " apart"
+        apart = f"{pair.deviation:+.2%} | {pair.spread:.2%}"
+        print(f"{pair.number} | {pair.title} | {apart} | {' | '.join(both)} |{mark}")
+    alone = [pair for pair in found if " 1 x " in pair.title]
+    steady = [
+        pair
+        for pair in alone
+        if not {"packet", "ge", "back"} & set(pair.title.split()) and "pages" not in pair.title
+    ]
+    for name, of in (("all", found), ("one flow", alone), ("one flow, nothing random, no pages", steady)):
+        alike = np.mean([pair.is_alike for pair in of])
+        within = shares([pair.deviation for pair in of])
+        print(f"{name}, {len(of)}: {within}; {alike:.0%} within 0.5 % or their spread")
+
+
+def accept() -> None:
+    """Write the list of those that are apart, each with how far; none that was not in it is added."""
+    before = json.loads(APART.read_text()) if APART.is_file() else None
+    now = {str(pair.number): round(abs(pair.deviation), 4) for pair in pairs() if not pair.is_alike}
+    kept = (
+        now
+        if before is None
+        else {name: min(apart, before[name]) for name, apart in now.items() if name in before}
+    )
+    APART.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def main() -> None:
+    """Do what the command line says."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("what", choices=["kernel", "table", "accept"])
+    arguments.add_argument("numbers", metavar="NUMBER", type=int, nargs="*")
+    given = arguments.parse_args()
+    if given.what == "kernel":
+        run_kernel(given.numbers)
+    elif given.what == "table":
+        table()
+    else:
+        accept()
+
+
+if __name__ == "__main__":
+    main()
