@@ -4,8 +4,9 @@
  * reduction, the second one less the farther it is from the first, by the arithmetic of rules.h.
  *
  * The kernel asks for ssthresh once for each recovery and tells nothing of further losses: these are seen by its count of
- * lost segments, at the next ACK. Where the second one is, it does not say either: it lies below the highest segment that
- * was selectively acknowledged, whose arrival told of it.
+ * lost segments, at the next ACK. Where the second one is, it does not say either: not before the end of what the ACK before
+ * the one that told of it had reported. Where each ACK reports one segment it lies just there; where one reports many, it is
+ * taken to be as near as it can be, so that the window is never cut by less than equation 1 has it.
  */
 #include "kernel.h"
 #include "rules.h"
@@ -18,16 +19,31 @@ struct afc {
 	u32 first;	/* where it is */
 	u32 ssthresh;	/* as it was before it */
 	u32 lost;	/* the kernel's count of lost segments then */
+	u32 highest;	/* the end of what was selectively acknowledged, by the last ACK */
+	u32 before;	/* the same by the one before */
 	u32 grown;	/* of a segment */
 };
 
 SEC("struct_ops")
 void afc_init(u64 *context)
 {
-	struct afc *a = ca_state(tcp_sk(ARGUMENT(struct sock *, context, 0)));
+	struct tcp_sock *tp = tcp_sk(ARGUMENT(struct sock *, context, 0));
+	struct afc *a = ca_state(tp);
 
 	a->losses = AFC_NONE;
 	a->grown = 0;
+	a->highest = tp->snd_una;
+	a->before = tp->snd_una;
+}
+
+/* How many segments the second loss is behind the first. */
+static inline u32 distance(struct tcp_sock *tp, struct afc *a)
+{
+	u32 mss = tp->mss_cache;
+	s32 bytes = (s32)(a->before - a->first);
+	u32 segments = mss && bytes > 0 ? (u32)bytes / mss : 0;
+
+	return segments > 1 ? segments : 1;
 }
 
 /* A loss, a mark or a timeout: which of them, the next state tells. */
@@ -36,6 +52,7 @@ u32 afc_ssthresh(u64 *context)
 {
 	struct tcp_sock *tp = tcp_sk(ARGUMENT(struct sock *, context, 0));
 	struct afc *a = ca_state(tp);
+	u32 behind;
 
 	a->window = tp->packets_out < tp->snd_cwnd ? tp->packets_out : tp->snd_cwnd;
 	a->first = tp->snd_una;
@@ -45,7 +62,9 @@ u32 afc_ssthresh(u64 *context)
 	a->grown = 0;
 	if (tp->lost_out > 1) {
 		a->losses = AFC_SEVERAL;
-		return halved(a->window);
+		/* Found only now that three segments are held above the first, it may be two segments nearer. */
+		behind = distance(tp, a);
+		return afc_reduced(behind > 2 ? behind - 2 : 1, a->window);
 	}
 	a->losses = AFC_FOUND;
 	return tp->snd_cwnd;
@@ -79,27 +98,29 @@ void afc_set_state(u64 *context)
 	a->losses = AFC_NONE;
 }
 
-/* How many segments the second loss is behind the first. */
-static inline u32 distance(struct tcp_sock *tp, u32 first)
-{
-	struct sk_buff *above = tp->highest_sack;
-	u32 highest = above ? *(u32 *)above->cb : tp->snd_nxt;
-	u32 mss = tp->mss_cache;
-	u32 segments = mss ? (highest - first) / mss : 0;
-
-	return segments > 2 ? segments - 2 : 0;
-}
-
 SEC("struct_ops")
 void afc_pkts_acked(u64 *context)
 {
 	struct tcp_sock *tp = tcp_sk(ARGUMENT(struct sock *, context, 0));
 	struct afc *a = ca_state(tp);
+	struct sk_buff *above = tp->highest_sack;
+	u32 highest = tp->snd_una;
+	u32 behind;
 
-	if (a->losses != AFC_ONE || tp->lost == a->lost)
-		return;
-	a->losses = AFC_SEVERAL;
-	tp->snd_ssthresh = halved(a->window) + afc_adjustment(distance(tp, a->first), a->window);
+	if (tp->sacked_out)
+		highest = above ? *(u32 *)above->cb : tp->snd_nxt;
+
+	if (a->losses == AFC_ONE && tp->lost != a->lost) {
+		a->lost = tp->lost;
+		behind = distance(tp, a);
+		/* Neither the retransmission of the first, nor data that was sent since: that is the next window's. */
+		if (tp->lost_out > (tp->snd_una == a->first) && behind < a->window) {
+			a->losses = AFC_SEVERAL;
+			tp->snd_ssthresh = afc_reduced(behind, a->window);
+		}
+	}
+	a->before = a->highest;
+	a->highest = highest;
 }
 
 SEC("struct_ops")

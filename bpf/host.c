@@ -38,9 +38,9 @@ u32 host_halved(u32 segments)
 	return halved(segments);
 }
 
-u32 host_afc_adjustment(u32 distance, u32 window)
+u32 host_afc_reduced(u32 distance, u32 window)
 {
-	return afc_adjustment(distance, window);
+	return afc_reduced(distance, window);
 }
 
 void host_xfwa_learn(struct xfwa_flow *f, const struct xfwa_config *c, u64 now, u32 way, const struct xfwa_segment *s)

@@ -128,4 +128,12 @@ static inline u32 afc_adjustment(u32 distance, u32 window)
 	return (u32)(share * share / ONE * share / ONE * d / (2 * ONE));
 }
 
+/* Equation 1: what a second loss so far behind the first leaves of a window, two segments at least. */
+static inline u32 afc_reduced(u32 distance, u32 window)
+{
+	u32 sum = window / 2 + afc_adjustment(distance, window);
+
+	return sum > 2 ? sum : 2;
+}
+
 #endif

@@ -104,9 +104,6 @@ def figure_2(context: Context) -> list[Row]:
         "2 Mbit/s, TCP beside 128 kbit/s video": (BESIDE_MULTIMEDIA, low, 2048),
         "1 Mbit/s, TCP beside 512 kbit/s video": (BESIDE_MULTIMEDIA, high, 1024),
     }
-    larger = {"tcp.receive_window": "262140 B"}
-    context.fact("shared", f"{dropped(context.run(BESIDE_MULTIMEDIA, {**low, **larger})):.0f}")
-    context.fact("alone", f"{dropped(context.run(ALONE, larger)):.0f}")
     rows = []
     for case, (scenario, settings, kbps) in cases.items():
         runs = beside(context, {case: {**settings, **rate(kbps)}}, scenario)[case, "tcp"]

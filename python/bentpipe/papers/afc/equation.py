@@ -13,9 +13,6 @@ from .runs import ALONE, LOSS, PAYLOAD, scheme
 FIRST = 600
 """The packet that is lost first: in congestion avoidance, with some 45 segments in flight."""
 
-RECOVERY = "sack"
-"""The recovery that cuts the window at once: Linux spreads the cut over the next ACKs."""
-
 DISTANCES = (1, 5, 10, 15, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 47)
 """Distances Cd of the second loss in segments."""
 
@@ -40,7 +37,6 @@ def cut(context: Context, *distances: int) -> Cut:
         ALONE,
         {
             **scheme("afc"),
-            "flows.transfer.recovery": RECOVERY,
             LOSS: f'{{ model = "drop", packets = {packets}, at_least = "1000 B" }}',
             "flows.transfer.bytes": "2 MB",
             "tcp.initial_ssthresh": "40 segments",
