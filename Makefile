@@ -28,7 +28,7 @@ help:
 	@echo "make live-test    our TCP against this machine's kernel and Debian's in QEMU, the whole matrix (root; half an hour)"
 	@echo "make virtual-kernel  Linux as a program with simulated time, for bentpipe live --virtual; SOURCE=TREE: another one"
 	@echo "make bpf          the congestion controls as BPF programs, for bentpipe live install (clang-19)"
-	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz)"
+	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz), and the Rust tests with twenty seeds"
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
@@ -176,6 +176,8 @@ live-test: setup
 fuzz:
 	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=120 -rss_limit_mb=4096 || exit 1; done
+	for seed in $$(seq 2 21); do \
+		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=1000 cargo test --quiet --workspace $(NOT_BUILT) || exit 1; done
 
 fmt: setup
 	cargo fmt --all

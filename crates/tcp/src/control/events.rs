@@ -137,7 +137,7 @@ pub struct Loss {
 pub struct Mark {
     /// When it came.
     pub now: Time,
-    /// Bytes sent and not cumulatively acknowledged, before the ACK that told it.
+    /// Bytes sent and not cumulatively acknowledged, before the ACK that told it, or what the recovery has halved instead.
     pub flight: u32,
 }
 

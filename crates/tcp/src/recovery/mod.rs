@@ -137,6 +137,15 @@ pub trait Recovery: Send {
     /// The retransmission timer expired; the control was told.
     fn on_timeout(&mut self, cx: &mut Context<'_>);
 
+    /// What a reduction in answer to a mark halves, in bytes, of `flight` bytes that were outstanding before the ACK that told it.
+    fn flight_at_mark(&self, _cx: &Context<'_>, flight: u32) -> u32 {
+        flight
+    }
+
+    /// In answer to a mark the control took cwnd from `before` bytes to what it is; the ACK that told `moved` the cumulative point
+    /// or not.
+    fn on_reduced_by_mark(&mut self, _cx: &mut Context<'_>, _before: f64, _moved: bool) {}
+
     /// When [`Recovery::on_timer`] wants to be called: the time of a timer of the recovery's own.
     #[inline]
     fn next_timeout(&self) -> Time {
@@ -151,6 +160,11 @@ pub trait Recovery: Send {
     /// Whether it probes the tail of what is outstanding before the retransmission timer expires; asked when the connection opens.
     fn probes_tail(&self) -> bool {
         false
+    }
+
+    /// Whether the tail may be probed, while nothing is on the scoreboard.
+    fn may_probe_tail(&self) -> bool {
+        self.is_idle()
     }
 
     /// Nothing was heard for two round trips and more: whether a probe goes out, which [`Recovery::next`] then names.

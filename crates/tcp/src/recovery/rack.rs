@@ -44,6 +44,7 @@ pub struct Rack {
     /// When [`Recovery::on_timer`] looks for losses again.
     timer: Time,
     phase: Option<Phase>,
+    marked: Option<Marked>,
     timed_out: Option<TimedOut>,
     tail: Option<Tail>,
     undo: Option<Undo>,
@@ -63,6 +64,14 @@ struct Phase {
     reduction: Option<RateReduction>,
 }
 
+/// cwnd goes down in answer to a mark, without a loss (CWR of `tcp_enter_cwr`).
+#[derive(Clone, Copy, Debug)]
+struct Marked {
+    /// It is over when an ACK goes beyond this.
+    end: Seq,
+    reduction: RateReduction,
+}
+
 impl Rack {
     /// A recovery with nothing outstanding, of segments of `smss` bytes.
     pub fn new(config: &Config, smss: u32) -> Rack {
@@ -77,6 +86,7 @@ impl Rack {
             found: Pieces::default(),
             timer: Time::NEVER,
             phase: None,
+            marked: None,
             timed_out: None,
             tail: None,
             undo: None,
@@ -115,6 +125,7 @@ impl Rack {
         }
         let lost_again = may_show_loss && self.find_losses(cx);
         self.answer_losses(cx, lost_again);
+        self.end_marked(cx);
         self.reduce(cx, cx.record().newly_delivered(), acked > 0 && cx.record().newly_lost() == 0);
         self.news = false;
         if self.is_idle() && cx.record().board().is_empty() {
@@ -259,7 +270,10 @@ impl Rack {
 
     /// The control answered to a loss, when cwnd was `before`: what it took off goes bit by bit.
     fn begin_reduction(&mut self, cx: &mut Context<'_>, response: Response, before: f64) {
+        let marked = self.marked.take();
         let Some(phase) = &mut self.phase else { return };
+        // What a mark has begun goes on.
+        phase.reduction = phase.reduction.or(marked.map(|marked| marked.reduction));
         if response != Response::Keep {
             let target = match response {
                 Response::Adjusted => cx.window().ssthresh,
@@ -272,10 +286,20 @@ impl Rack {
 
     /// `delivered` bytes are reported: the next step of a reduction.
     fn reduce(&mut self, cx: &mut Context<'_>, delivered: u32, safe: bool) {
-        let reduction = self.phase.as_mut().and_then(|phase| phase.reduction.as_mut());
+        let marked = self.marked.as_mut().map(|marked| &mut marked.reduction);
+        let reduction = self.phase.as_mut().and_then(|phase| phase.reduction.as_mut()).or(marked);
         if let Some(reduction) = reduction.filter(|_| delivered > 0) {
             let cwnd = reduction.step(cx, delivered, safe);
             cx.step(cwnd);
+        }
+    }
+
+    /// The window of data that a mark has reduced for is through when something beyond it is acknowledged.
+    fn end_marked(&mut self, cx: &mut Context<'_>) {
+        let Some(marked) = self.marked else { return };
+        if cx.una > marked.end {
+            self.marked = None;
+            cx.step(marked.reduction.target);
         }
     }
 
@@ -373,6 +397,7 @@ impl Recovery for Rack {
         self.lost.advance(cx.una);
         let recovering = self.phase.is_some();
         self.taken = self.news;
+        let recovering = recovering || self.marked.is_some();
         self.take_ack(cx, acked);
         match recovering || self.phase.is_some() {
             true => RecoveryState::Recovering { restart_timer: true },
@@ -392,8 +417,24 @@ impl Recovery for Rack {
         }
     }
 
+    fn flight_at_mark(&self, cx: &Context<'_>, _flight: u32) -> u32 {
+        cx.whole_window() as u32
+    }
+
+    fn on_reduced_by_mark(&mut self, cx: &mut Context<'_>, before: f64, moved: bool) {
+        if self.phase.is_some() || self.timed_out.is_some() {
+            return;
+        }
+        let before = (before / cx.window().smss).floor().max(1.0) * cx.window().smss;
+        let reduction = RateReduction::new(before, cx.window().cwnd, cx.max);
+        self.marked = Some(Marked { end: cx.max, reduction });
+        cx.step(before);
+        self.reduce(cx, cx.record().newly_delivered(), moved);
+    }
+
     fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
-        (!self.answered()).then(|| cx.whole_window() as u32)
+        let marked = self.marked.is_some_and(|marked| cx.una < marked.end);
+        (!self.answered() && !marked).then(|| cx.whole_window() as u32)
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
@@ -426,8 +467,17 @@ impl Recovery for Rack {
         true
     }
 
+    fn may_probe_tail(&self) -> bool {
+        self.phase.is_none()
+            && self.timed_out.is_none()
+            && self.tail.is_none()
+            && self.timer == Time::NEVER
+            && self.lost.is_empty()
+            && self.resend.is_empty()
+    }
+
     fn on_tail_silent(&mut self, cx: &mut Context<'_>) -> bool {
-        let open = self.is_idle() && cx.record().board().is_empty() && cx.flight() > 0;
+        let open = self.may_probe_tail() && cx.record().board().is_empty() && cx.flight() > 0;
         if open {
             self.tail = Some(Tail { due: true, end: cx.max, again: None });
         }
@@ -439,12 +489,7 @@ impl Recovery for Rack {
     }
 
     fn is_idle(&self) -> bool {
-        self.phase.is_none()
-            && self.timed_out.is_none()
-            && self.tail.is_none()
-            && self.timer == Time::NEVER
-            && self.lost.is_empty()
-            && self.resend.is_empty()
+        self.may_probe_tail() && self.marked.is_none()
     }
 
     fn resend(&mut self) -> &mut Resend {
@@ -477,7 +522,11 @@ impl Recovery for Rack {
             let fits = data <= room && range.start + data - o.una <= o.rwnd;
             return if fits && o.may_resend { Next::Again(range) } else { Next::Nothing };
         }
-        if self.phase.is_some() && room < o.smss { Next::Nothing } else { Next::NewData { room } }
+        if (self.phase.is_some() || self.marked.is_some()) && room < o.smss {
+            Next::Nothing
+        } else {
+            Next::NewData { room }
+        }
     }
 
     fn phases(&self) -> u32 {

@@ -21,7 +21,7 @@ impl Sender {
     /// Whether dummy segments are left to send, now or later; never without data under way.
     #[inline(always)]
     pub(crate) fn has_dummies(&self) -> bool {
-        self.dummies_left && self.una < self.max && self.stats.data_bytes > 0
+        self.dummies_left && self.una < self.fin_seq().unwrap_or(self.max)
     }
 
     pub(super) fn note_dummies(&mut self) {
@@ -46,7 +46,7 @@ impl Sender {
         self.awaits_dummy = self.dummies_left && !due;
         self.note_other_timer();
         let end = self.fin_seq().unwrap_or(self.max);
-        let len = self.stats.data_bytes.min(u64::from(self.smss)) as u32;
+        let len = (end - self.una).min(self.smss);
         due.then(|| Dummy { seq: end - len, len })
     }
 

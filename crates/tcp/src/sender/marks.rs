@@ -15,13 +15,24 @@ impl Sender {
             return;
         }
         self.stats.mark_reductions += 1;
-        let mark = Mark { now, flight };
+        // Who reads rates halves nothing, and has to know what was in flight.
+        let flight_to_halve = match self.control.reads_rates() {
+            true => flight,
+            false => self.with_recovery(now, |recovery, cx| recovery.flight_at_mark(cx, flight)),
+        };
+        let mark = Mark { now, flight: flight_to_halve };
+        let before = self.window.cwnd;
         self.control.on_congestion_mark(&mut self.window, &mark);
         if self.start_listens {
             self.slow_start.on_congestion(&mut self.window);
         }
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: true });
+        if self.window.cwnd < before {
+            let moved = self.flight() < flight;
+            self.with_recovery(now, |recovery, cx| recovery.on_reduced_by_mark(cx, before, moved));
+            self.look_at_recovery();
+        }
     }
 
     /// Whether a segment of new data is to tell the receiver that the window was reduced (CWR); asked before each.

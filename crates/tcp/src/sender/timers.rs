@@ -152,7 +152,7 @@ impl Sender {
         let known = self.put_off.filter(|known| known.timer == timer && known.una == una);
         let (probe, timeout) = known.map_or((timer, timer + behind), |known| (known.probe, known.timeout));
         let quiet = !self.probing && una < self.max;
-        if !(quiet && self.recovery.is_idle() && self.record.board().is_empty()) {
+        if !(quiet && self.recovery.may_probe_tail() && self.record.board().is_empty()) {
             return now < timeout && self.put_off(timeout, timeout, timeout);
         }
         let segment = self.smss + u32::from(self.fin_sent());

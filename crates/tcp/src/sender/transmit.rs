@@ -142,7 +142,7 @@ impl Sender {
         self.arm(now, Span::ZERO);
     }
 
-    /// In the persist state: one byte beyond the window when the timer says so.
+    /// In the persist state: one byte beyond the window when the timer says so (RFC 9293 section 3.8.6.1).
     fn probe(&mut self, now: Time) -> Option<Outgoing> {
         if !std::mem::take(&mut self.probe_now) {
             return None;
@@ -150,6 +150,11 @@ impl Sender {
         self.stats.window_probes += 1;
         if self.una < self.max {
             return Some(self.resend(now, Range { start: self.una, end: self.una + 1 }));
+        }
+        if self.rtt.is_linux() {
+            // Nothing, below the window, which is answered all the same (`tcp_xmit_probe_skb`).
+            self.sent(now, 0);
+            return Some(Outgoing { seq: self.una - 1, len: 0, fin: false, again: false, last: false });
         }
         if self.unsent != u64::MAX {
             self.unsent -= 1;

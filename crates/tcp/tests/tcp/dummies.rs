@@ -44,6 +44,22 @@ fn a_loss_is_answered_by_dummies_that_give_the_window_back() {
 }
 
 #[test]
+fn a_dummy_copies_only_data_that_there_is() {
+    // A byte that went again is one byte.
+    let config = Config { control: control("peach"), receive_window: 20_000, ..config("tahoe") };
+    let mut net = Net::alike(config).dropping(&[1]);
+    net.open();
+    net.write(CLIENT, 1);
+    net.run_to(5000);
+    let dummies = net.sent_by(CLIENT).filter(|sent| sent.passing.segment.ecn == Ecn::Low);
+    let dummies: Vec<_> = dummies.map(|sent| sent.passing.segment).collect();
+    assert!(!dummies.is_empty());
+    for dummy in dummies {
+        assert_eq!((net.relative(CLIENT, dummy.seq), dummy.len), (0, 1), "{}", net.trace());
+    }
+}
+
+#[test]
 fn a_dummy_that_is_no_copy_of_anything_near_is_not_answered() {
     let mut net = Net::established(peach());
     let near = Segment { ecn: Ecn::Low, flags: Flags::ACK, len: 1000, ..net.next_from_client() };

@@ -82,3 +82,22 @@ fn linux_adds_two_ms_to_the_timer_of_rack_and_to_the_probe_of_the_tail() {
     script.write(10);
     assert_eq!(script.quiet(300), [(208.0, again(10..=10)[0])]);
 }
+
+#[test]
+fn linux_probes_a_closed_window_with_nothing_below_it() {
+    // tcp_xmit_probe_skb: SEG.SEQ is SND.UNA - 1, no data.
+    for (mut script, seq, len) in [(linux(100), 0, 0), (Script::new("rack", "standard", 100), 1, 1)] {
+        script.sender.set_peer_window(0);
+        assert_eq!(script.write(10), []);
+        let mut next = || {
+            script.now = script.sender.next_timeout();
+            assert_eq!(script.sender.on_timeout(script.now), Ok(()));
+            script.sender.poll(script.now)
+        };
+        // The RTO is over later than the time for a probe of the tail.
+        let probe = next().or_else(next).expect("a probe");
+        assert_eq!((probe.seq.0, probe.len, script.sender.stats().window_probes), (seq, len, 1));
+        assert_eq!(script.sender.poll(script.now), None);
+        assert!(script.sender.next_timeout() > script.now, "and another");
+    }
+}

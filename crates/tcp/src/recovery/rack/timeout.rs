@@ -30,7 +30,7 @@ impl Rack {
         }
         let first = self.timed_out.is_none_or(|timed_out| !timed_out.progress);
         let doubted = self.phase.is_none() && first && !reneged;
-        (self.phase, self.tail, self.timer) = (None, None, Time::NEVER);
+        (self.phase, self.marked, self.tail, self.timer) = (None, None, None, Time::NEVER);
         self.timed_out = Some(TimedOut { point: cx.max, doubted, new_first: false, progress: false });
         if reneged {
             cx.record.forget_sacked();
