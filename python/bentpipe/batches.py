@@ -15,7 +15,7 @@ class Batch:
     """Results of runs in a row, the error that ended them if one did, and what they took of a thread."""
 
     results: Sequence[RunResult]
-    error: Exception | None
+    error: BaseException | None
     spent_s: float
 
 

@@ -1,6 +1,7 @@
 """The command line: reads options, calls what does the work, turns errors into one line and a status."""
 
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,8 +11,9 @@ import click
 
 from bentpipe.comparison.command import compare
 from bentpipe.completion import reproductions, scenarios
+from bentpipe.crew import left_behind
 from bentpipe.ending import Ending, discard
-from bentpipe.errors import BentpipeError, InputError
+from bentpipe.errors import BentpipeError, InputError, one_line
 from bentpipe.live.command import live
 from bentpipe.options import (
     Commands,
@@ -24,7 +26,7 @@ from bentpipe.options import (
     set_option,
 )
 from bentpipe.orbit.command import orbit
-from bentpipe.own import controls_in, controls_option
+from bentpipe.own import controls_in, controls_option, told_of_hook
 from bentpipe.statistics import MOST_RUNS, Failure, failures
 from bentpipe.sweeps import command as sweeps
 from bentpipe.terminal import prepare, print_json
@@ -460,6 +462,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = ending.leave(str(error) or "interrupted")
     except OSError as error:
         status = _closed(error)
+    if left_behind():
+        # The interpreter would wait for the thread.
+        sys.stderr.flush()
+        os._exit(status)
     sys.exit(status)
 
 
@@ -475,11 +481,15 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         if error.name != "bentpipe._core":
             raise
         return _complain("the Rust module is not built: run `make setup` in the checkout", 1)
+    except (Exception, SystemExit) as error:
+        if (told := told_of_hook(error)) is None:
+            raise
+        return _complain(told, 1)
     return status if isinstance(status, int) else 0
 
 
 def _complain(message: str, status: int) -> int:
-    print(f"bentpipe: {' '.join(message.split())}", file=sys.stderr)
+    print(f"bentpipe: {one_line(message)}", file=sys.stderr)
     return status
 
 

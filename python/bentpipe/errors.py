@@ -30,6 +30,13 @@ class RunError(BentpipeError, RuntimeError):
     """A run that began and has no result."""
 
 
+def one_line(text: str, most: int = 2000) -> str:
+    """Give a text in one line without anything that a terminal obeys, cut after so many characters."""
+    plain = " ".join(text[: 4 * most].split())
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in plain[:most])
+    return f"{shown}…" if len(plain) > most else shown
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C, SIGTERM or SIGHUP; the exit status is 128 and the signal's number, as shells have it.
 

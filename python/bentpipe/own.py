@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bentpipe.errors import InputError
+from bentpipe.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from bentpipe.control import Control
@@ -21,6 +21,29 @@ controls_option: Callable[..., Any] = click.option(
     metavar="FILE.py",
     help="Run this Python file, whose classes of bentpipe.Control flows may name; repeatable.",
 )
+
+
+_FILES: list[str] = []
+"""The files of controls that were run."""
+
+
+def told_of_hook(error: BaseException) -> str | None:
+    """Say in a line what a hook has raised, and where; ``None`` if the error is of none."""
+    told = _told(error, _FILES)
+    if told is None and _FILES and isinstance(error, ValueError | TypeError):
+        # What a hook has left or given is looked at once it has returned.
+        frames = traceback.extract_tb(error.__traceback__)
+        if frames and frames[-1].name == "_simulate":
+            told = f"{', '.join(_FILES)}: {one_line(f'{type(error).__name__}: {error}', 400)}"
+    return told
+
+
+def _told(error: BaseException, files: Sequence[str]) -> str | None:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    if not frames:
+        return None
+    what = one_line(f"{type(error).__name__}: {error}", 400).removesuffix(":")
+    return f"{frames[-1].filename}:{frames[-1].lineno}: {what}"
 
 
 def controls_in(paths: Sequence[Path]) -> list[type["Control"]]:
@@ -54,12 +77,9 @@ def _classes(path: Path) -> list[type["Control"]]:
     sys.path.append(str(path.parent))
     try:
         exec(code, vars(module))  # noqa: S102
-    except Exception as error:
-        lines = [
-            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-        ]
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"--controls {path}:{lines[-1] if lines else 1}: {told}") from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"--controls {_told(error, [str(path)]) or f'{path}: {error!r}'}") from error
+    _FILES.append(str(path))
     found = [
         value
         for value in vars(module).values()

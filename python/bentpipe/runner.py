@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +16,7 @@ from typing import Any, TypedDict, cast
 from bentpipe import checks
 from bentpipe._core import RunResult
 from bentpipe.batches import Batch, how_many
+from bentpipe.crew import Crew
 from bentpipe.errors import InputError, Interrupted, RunError
 from bentpipe.kept import Runs
 from bentpipe.measured import Result
@@ -374,10 +375,7 @@ class _Job:
         self._total = self._replications * len(scenarios)
         self._told_to_stop = stop or threading.Event()
         self._stop = threading.Event()
-        # How many runs are under way. The pool does not know: an interruption while it starts a thread
-        # loses it that thread.
-        self._under_way = 0
-        self._changed = threading.Condition()
+        self._changed = threading.Lock()
         # Of each run under way: its share of simulated time, and its events.
         self._reached: dict[int, tuple[float, int]] = {}
         self._finished = 0
@@ -393,7 +391,7 @@ class _Job:
     def batches(self) -> Generator[Sequence[RunResult]]:
         """Give the results of each replication, one scenario after the other, as they were run together."""
         threads = min(self._plan.threads or len(os.sched_getaffinity(0)), self._total)
-        pool = ThreadPoolExecutor(threads)
+        crew = Crew(threads)
         ahead: deque[Future[Batch]] = deque()
         begun = 0
         try:
@@ -403,7 +401,7 @@ class _Job:
                     size, most = how_many(left, self._finished, self._spent_s, threads)
                     while begun < self._total and len(ahead) < most:
                         numbers = range(begun, min(begun + size, self._total))
-                        ahead.append(pool.submit(self._batch, numbers))
+                        ahead.append(crew.submit(self._batch, numbers))
                         begun = numbers.stop
                     batch = ahead.popleft()
                     while True:
@@ -424,33 +422,27 @@ class _Job:
         except KeyboardInterrupt:
             raise Interrupted("interrupted; nothing was written") from None
         finally:
-            with self._changed:
-                self._stop.set()
-                self._changed.wait_for(lambda: self._under_way == 0)
-            pool.shutdown(cancel_futures=True)
+            self._stop.set()
+            crew.dismiss()
 
     def _batch(self, numbers: range) -> Batch:
         """Run some; the error of one ends them, and those before it have their results."""
-        with self._changed:
-            if self._stop.is_set():
-                raise _Stopped
-            self._under_way += 1
+        if self._stop.is_set():
+            raise _Stopped
         began = time.monotonic()
         results: list[RunResult] = []
-        error: Exception | None = None
+        error: BaseException | None = None
         try:
             for number in numbers:
                 if self._stop.is_set():
                     raise _Stopped
                 results.append(self._simulate(number))
-        except Exception as wrong:
+        except (Exception, SystemExit) as wrong:
             error = wrong
         finally:
             with self._changed:
-                self._under_way -= 1
                 for number in numbers:
                     self._reached.pop(number, None)
-                self._changed.notify_all()
         return Batch(results, error, time.monotonic() - began)
 
     def _simulate(self, number: int) -> RunResult:

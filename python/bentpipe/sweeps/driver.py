@@ -5,11 +5,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
+from bentpipe.crew import Crew
 from bentpipe.errors import BentpipeError, Interrupted, RunError
 from bentpipe.progress import Reporter
 from bentpipe.sweeps.design import Design
@@ -51,7 +52,7 @@ class Threads:
     def __init__(self, design: Design, threads: int | None) -> None:
         self._design = design
         self._threads = threads or len(os.sched_getaffinity(0))
-        self._pool = ThreadPoolExecutor(self._threads)
+        self._crew = Crew(self._threads)
         self._stop = threading.Event()
 
     def at_once(self) -> int:
@@ -60,7 +61,7 @@ class Threads:
 
     def submit(self, jobs: Sequence[Job]) -> Future[Done]:
         """Begin a batch in the next thread that is free."""
-        return self._pool.submit(simulate, self._design.base, jobs, self._stop)
+        return self._crew.submit(simulate, self._design.base, jobs, self._stop)
 
     def lost(self, error: BaseException) -> str | None:
         """Say nothing: threads are not lost."""
@@ -70,7 +71,7 @@ class Threads:
     def stop(self) -> None:
         """Let every thread come back with what it has."""
         self._stop.set()
-        self._pool.shutdown(cancel_futures=True)
+        self._crew.dismiss()
 
 
 @dataclass

@@ -11,7 +11,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from bentpipe import _core
-from bentpipe.errors import BentpipeError, RunError, ScenarioError
+from bentpipe.crew import Halted
+from bentpipe.errors import BentpipeError, RunError, ScenarioError, one_line
 from bentpipe.statistics import replication_seed
 
 if TYPE_CHECKING:
@@ -78,11 +79,11 @@ def simulate(base: Base, jobs: Sequence[Job], stop: threading.Event | None = Non
                 digest = _digest(base, scenario.toml(seed))
                 try:
                     run = json.loads(scenario.simulate(seed=seed, progress=progress).json())
-                except Stopped:
+                except (Stopped, Halted):
                     return gathered.done(began)
                 except RunError as wrong:
                     error = str(wrong)
-                except Exception as wrong:
+                except (Exception, SystemExit) as wrong:
                     if not base.controls:
                         raise
                     error = _raised(wrong)
@@ -116,9 +117,9 @@ def _digest(base: Base, text: str) -> str:
     return digest.hexdigest()
 
 
-def _raised(error: Exception) -> str:
+def _raised(error: BaseException) -> str:
     """Say in a line what a hook has raised, and where; of what a hook has given, there is no place."""
-    told = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    told = one_line(f"{type(error).__name__}: {error}", 400).removesuffix(":")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     if not frames:
         return told
