@@ -3,8 +3,8 @@
 import ctypes
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, ParamSpec, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -27,34 +27,39 @@ class Crew:
     """Threads that can be sent away, also out of a hook that loops; one that sleeps is left behind."""
 
     def __init__(self, threads: int) -> None:
-        # The threads that are at work: one that waits for work must not be disturbed.
-        self._at_work: set[int] = set()
         self._pool = ThreadPoolExecutor(threads)
-        self._given: set[Future[Any]] = set()
+        # The threads at work, by their own word: an interruption while the pool starts a thread loses
+        # it that thread. One that waits for work must not be disturbed.
+        self._at_work: set[int] = set()
+        self._changed = threading.Condition()
 
     def submit(self, function: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> Future[_T]:
         """Have a thread call the function."""
 
         def work() -> _T:
             ident = threading.get_ident()
-            self._at_work.add(ident)
+            with self._changed:
+                self._at_work.add(ident)
             try:
                 return function(*given, **named)
             finally:
-                self._at_work.discard(ident)
+                with self._changed:
+                    self._at_work.discard(ident)
+                    self._changed.notify_all()
 
-        future = self._pool.submit(work)
-        self._given.add(future)
-        future.add_done_callback(self._given.discard)
-        return future
+        return self._pool.submit(work)
 
     def dismiss(self) -> None:
         """Wait until all have come back, who were told to; at last without those who do not."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        if wait(set(self._given), _GRACE_S).not_done:
+        if not self._all_back():
             for ident in set(self._at_work):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Halted))
-            if wait(set(self._given), _GRACE_S).not_done:
+            if not self._all_back():
                 _left.set()
                 return
         self._pool.shutdown()
+
+    def _all_back(self) -> bool:
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._at_work, _GRACE_S)

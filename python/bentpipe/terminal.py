@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 import sys
 from typing import TextIO
 
@@ -12,11 +13,27 @@ _HANDLER = "bentpipe.plain"
 
 
 def prepare() -> None:
-    """Let both streams write, for what their encoding lacks, a plain sign or the number of the character."""
+    """Let both streams write, for what their encoding lacks, a plain sign or a number."""
+    # No picture of a command is shown in a window, and none is dated.
+    os.environ["MPLBACKEND"] = "agg"
+    os.environ.pop("SOURCE_DATE_EPOCH", None)
+    if sys.stdout is None:
+        sys.stdout = _closed(1, os.O_RDONLY)
+    if sys.stderr is None:
+        sys.stderr = _closed(2, os.O_WRONLY)
     codecs.register_error(_HANDLER, _written_out)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_HANDLER)
+
+
+def _closed(number: int, how: int) -> TextIO:
+    """Give a stream in the place of one that was closed; opened to read, it takes nothing, and says so."""
+    null = os.open(os.devnull, how)
+    if null != number:
+        os.dup2(null, number)
+        os.close(null)
+    return os.fdopen(number, "w", encoding="utf-8", closefd=False)
 
 
 def print_json(value: object, to: TextIO | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Controls in Python that hang are stopped as everything else is; what they raise is one line with its place."""
+"""Controls in Python that hang are stopped like all else; what they raise is one line with its place."""
 
 import signal
 import subprocess

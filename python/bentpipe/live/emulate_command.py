@@ -100,7 +100,12 @@ def shell(scenario: str, host: str, command: tuple[str, ...], process: int | Non
     """
     import os
 
+    from bentpipe.errors import InputError
     from bentpipe.live.emulate import enter, place
 
+    if host.startswith("-"):
+        raise InputError(
+            f"live shell: expected SCENARIO and HOST, found {host!r}; --process N stands before SCENARIO"
+        )
     there = place(scenario, host, process)
     enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])

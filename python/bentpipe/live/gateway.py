@@ -1,5 +1,6 @@
 """XFWA in the running kernel: the gateway of a satellite link at one of this machine's interfaces."""
 
+import re
 import socket
 import struct
 import time
@@ -65,6 +66,7 @@ def guard(
     BentpipeError
         The kernel refuses.
     """
+    _check(settings)
     try:
         index = socket.if_nametoindex(interface)
     except OSError:
@@ -101,6 +103,15 @@ def guard(
         **asdict(counts),
         "flows_remembered": remembered,
     }
+
+
+def _check(settings: Settings) -> None:
+    """Refuse what the kernel would take, and what would mean nothing."""
+    if settings.rtt != "handshake" and settings.isl_delay is not None:
+        raise InputError(f"{WHO}: expected either --rtt or --isl-delay, found both")
+    for option, value in (("--rtt", settings.rtt), ("--queue", settings.queue)):
+        if (number := re.match(r"\s*[-+]?[\d.]+(e[-+]?\d+)?", value)) and float(number[0]) <= 0:
+            raise InputError(f"{WHO}: {option}: expected more than nothing, found {value!r}")
 
 
 def _kind(interface: str) -> int:

@@ -1,9 +1,11 @@
 """``bentpipe live gateway``: XFWA at an interface of this machine."""
 
+import math
 from typing import TYPE_CHECKING
 
 import click
 
+from bentpipe.errors import InputError
 from bentpipe.live.quantity import Quantity
 from bentpipe.options import json_option
 
@@ -47,7 +49,7 @@ _LOG_EVERY_S = 10.0
     show_default=True,
     help="A flow is active for so many mean round-trip times after its last data.",
 )
-@click.option("--time", "until_s", type=click.FloatRange(0, min_open=True), help="For so many seconds.")
+@click.option("--time", "until_s", type=float, help="For so many seconds.")
 @json_option
 def gateway(
     interface: str,
@@ -74,6 +76,8 @@ def gateway(
     from bentpipe.live.gateway import Settings, guard
     from bentpipe.terminal import print_json
 
+    if until_s is not None and not 0 < until_s < math.inf:
+        raise InputError(f"--time: expected seconds above 0, found {until_s:g}")
     pace = Paced(_LOG_EVERY_S)
 
     def say(counts: "Counts") -> None:

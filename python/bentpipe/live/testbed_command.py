@@ -59,6 +59,8 @@ def testbed(
     names = [] if variants is None else [name.strip() for name in variants.split(",")]
     if variants is not None and not all(names):
         raise InputError(f"--variants: expected names with commas between them, found {variants!r}")
+    if twice := next((name for place, name in enumerate(names) if name in names[:place]), None):
+        raise InputError(f"--variants: expected each variant once, found {twice!r} twice")
     if plot is not None:
         picture_format(plot)
     loaded = Scenario.load(scenario, settings)

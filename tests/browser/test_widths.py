@@ -1,0 +1,86 @@
+"""Every kind of page at the width of a telephone, a laptop and a desk: no table or picture is cut."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+import bentpipe as bp
+from bentpipe.reports.page import Cell, Page, Section, Table
+from conftest import Bentpipe
+from tabs import CHROMIUM, Opened, browser
+
+__all__ = ["browser"]
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
+
+CUT = """() => [...document.querySelectorAll("body *")].filter((part) => {
+  const style = getComputedStyle(part), box = part.getBoundingClientRect();
+  if (box.width === 0 || part.closest(".controls, pre, .uplot, svg svg, svg *")) return false;
+  return part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0 && style.overflowX !== "visible"
+    || box.right > innerWidth + 1;
+}).map((part) => `${part.tagName} ${part.className} ${part.innerText || ""}`.slice(0, 200))"""
+
+LINK = """\
+extends = "preset:geo"
+title = "A link"
+[links.satellite]
+loss = { model = "packet", probability = 1e-3 }
+[flows.download]
+from = "server"
+to = "client"
+bytes = "300 kB"
+"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    link = bp.Scenario.from_toml(LINK)
+    variants = ["newreno", "adalr-newreno", "sack-linux-2.4"]
+    bp.compare(link, variants, runs=3, explain=True, progress=False).report(folder / "compare.html")
+    vary = {"flows.download.variant": variants, "links.satellite.loss.probability": "1e-5,1e-3"}
+    bp.sweep(link, vary, runs=2, out=folder / "found", progress=False).report(folder / "sweep.html")
+    long = "holds in all of the cases that the document has, but for the one where nothing is lost"
+    claims = tuple(
+        (
+            Cell("a case with a long name of its own"),
+            Cell("goodput at 1 % in kbit/s"),
+            published,
+            computed,
+            Cell("12.4 %", 12.4),
+            Cell("differs", kind="differs"),
+            Cell(f"inferred: {long}", kind="note"),
+        )
+        for published, computed in (
+            (Cell("1,234 kbit/s", 1234.0), Cell("1,234 ± 12.5 kbit/s", 1234.0)),
+            (Cell(long), Cell(long, 1.0)),
+        )
+    )
+    headings = ("Case", "Metric", "Published", "Computed", "Deviation", "Verdict", "Note")
+    Page("claims", (Section("Claims", tables=(Table("claims", headings, claims),)),)).write(
+        folder / "claims.html"
+    )
+    return {path.stem: path for path in folder.glob("*.html")}
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("kind", ["compare", "sweep", "claims"])
+def test_nothing_on_a_page_is_cut(browser: Browser, pages: dict[str, Path], kind: str, width: int) -> None:
+    page = Opened(browser, pages[kind], width)
+    assert page.tab.evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_nothing_on_the_page_of_a_reproduction_is_cut(
+    browser: Browser, tmp_path: Path, bentpipe: Bentpipe, width: int
+) -> None:
+    bentpipe("reproduce", "sack/text-window", "--report", "told", "--no-cache")
+    page = Opened(browser, tmp_path / "told" / "index.html", width)
+    assert page.tab.evaluate(CUT) == []
+    verdicts = page.tab.locator("td.match, td.shape, td.differs").all()
+    assert verdicts
+    assert all(
+        box is not None and box["x"] + box["width"] <= width
+        for box in (cell.bounding_box() for cell in verdicts)
+    )
