@@ -14,7 +14,7 @@ from bentpipe.errors import InputError
 STANDARD_INPUT = "-"
 """Stands for standard input where a scenario is named."""
 
-_MOST_BYTES = 4 << 20
+_MOST_BYTES = 80 << 20
 
 
 Pairs: TypeAlias = list[tuple[str, str]]

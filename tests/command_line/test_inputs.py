@@ -84,7 +84,7 @@ def test_standard_input_and_pipes_are_scenarios(bentpipe: Bentpipe, lossy: Path,
     [
         ("seed = -1\n", "standard input:1: seed: "),
         ("", "standard input: expected a scenario with [links] and [flows], found an empty file"),
-        (" " * (4 << 20) + " ", "standard input: expected a scenario file of at most 4 MiB, "),
+        (" " * (80 << 20) + " ", "standard input: expected a scenario file of at most 80 MiB, "),
     ],
 )
 def test_a_bad_standard_input_is_one_line(bentpipe: Bentpipe, text: str, complaint: str) -> None:

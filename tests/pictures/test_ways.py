@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bentpipe as bp
 from bentpipe import _core
 from bentpipe.plot import Page, Subject
 from bentpipe.plot.ways import ways_of
@@ -239,3 +240,20 @@ def test_a_picture_that_would_replace_the_scenario_is_refused(bentpipe: Bentpipe
     assert result.returncode == 2
     assert result.stderr.startswith("bentpipe: --plot: expected a file that this command does not read")
     assert result.stderr.count("\n") == 1
+
+
+def test_a_trace_of_deliveries_has_a_rate_and_no_outage_between_two_of_them(tmp_path: Path) -> None:
+    # Two seconds at 3 Mbit/s, a delivery each 4 ms; nothing for a second; a second at 6 Mbit/s.
+    times = [*range(4, 2001, 4), *range(3002, 4001, 2)]
+    (tmp_path / "x.up").write_text("".join(f"{time}\n" for time in times))
+    (tmp_path / "s.toml").write_text(
+        'duration = "8 s"\n[links.l]\nfrom = "a"\nto = "b"\nrate = "9 Mbit/s"\ndelay = "10 ms"\n'
+        'trace = { file = "x.up", format = "mahimahi" }\n[flows.f]\nfrom = "a"\nto = "b"\n'
+    )
+    run = bp.run(bp.Scenario.load(tmp_path / "s.toml")).run
+    way = ways_of(run, ["f"], 8.0)["f"]
+    assert [(round(start, 6), round(end, 6)) for start, end in way.without] == [(2.0, 3.0), (6.0, 7.0)]
+    rates = dict(zip(np.round(way.time_s, 6), way.rate_bps, strict=True))
+    assert abs(rates[1.0] - 3e6) < 0.05e6
+    assert abs(rates[3.5] - 6e6) < 0.07e6
+    assert np.count_nonzero(np.isfinite(way.rtt_s)) > 50

@@ -16,6 +16,12 @@ from bentpipe.scenario import Scenario
 LOSSY = 0.1
 """Where links lose this share of the packets or more, their time is shaded."""
 
+BIN_S = 0.1
+"""A trace of deliveries is drawn as its rate in times so long."""
+
+_MANY = 100
+
+_Row = tuple[float, float | None, float, float]
 Spans = tuple[tuple[float, float], ...]
 
 
@@ -73,7 +79,7 @@ def _over_links(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float
         rows = scenario.along(number, end_s) if flow["name"] in flows else None
         if not rows:
             continue
-        times, delays, rates, losses = zip(*rows, strict=True)
+        times, delays, rates, losses = zip(*_without_standstills(rows, end_s), strict=True)
         ends = (*times[1:], end_s)
         rate = np.array(rates, float)
         ways[flow["name"]] = Way(
@@ -84,6 +90,29 @@ def _over_links(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float
             lossy=_spans([loss >= LOSSY for loss in losses], times, ends),
         )
     return ways
+
+
+def _without_standstills(rows: Sequence[_Row], end_s: float) -> Sequence[_Row]:
+    """Give the rates of `BIN_S` each in the place of many standstills that are shorter.
+
+    A trace of deliveries stands still between any two of them: that is its rate, and no outage.
+    """
+    starts = np.array([at_s for at_s, *_ in rows])
+    lengths = np.diff([*starts, end_s])
+    still = np.array([delay_s is None for _, delay_s, *_ in rows])
+    if np.count_nonzero(still & (lengths < BIN_S)) < _MANY:
+        return rows
+    carried = np.cumsum([0.0, *np.where(still, 0.0, [rate_bps for _, _, rate_bps, _ in rows]) * lengths])
+    edges = np.arange(0.0, end_s + BIN_S, BIN_S)
+    rates = np.diff(np.interp(edges, [*starts, end_s], carried)) / BIN_S
+    # What holds besides, at the last row that is up before the bin ends.
+    up = np.flatnonzero(~still)
+    places = np.searchsorted(starts[up], edges[1:], side="left") - 1
+    found: list[_Row] = []
+    for edge, rate, place in zip(edges, rates, places, strict=False):
+        _, delay_s, _, loss = rows[up[max(place, 0)]] if len(up) else rows[0]
+        found.append((float(edge), delay_s if rate > 0 else None, float(rate), loss))
+    return [row for row in found if row[0] < end_s]
 
 
 def _over_satellites(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:

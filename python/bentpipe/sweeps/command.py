@@ -78,7 +78,7 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--runs", type=Whole(1, 1_000_000), default=1, help="Replications of each point; 1 by default.")
 @click.option(
     "--sample",
-    type=Whole(1, 100_000_000),
+    type=Whole(1, 1_000_000),
     help="Draw so many points, a Latin hypercube, in place of every combination; ranges are LO..HI or "
     "LO..HI:log.",
 )

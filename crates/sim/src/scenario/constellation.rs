@@ -103,6 +103,9 @@ pub(crate) struct ConstellationFile {
     pub(crate) gateway: Option<GatewaySpec>,
 }
 
+/// Satellites move less than 8 m in it.
+const LEAST_STEP: Span = Span::from_millis(1);
+
 /// Element sets, from a file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -363,10 +366,14 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
             "a scheme that lowers windows or tells senders, which is all that satellites have aboard";
         return Err(fail(&["gateway"], format!("expected {expected}, found {:?}", agent.name())));
     }
+    let step = file.step.unwrap_or(Span::from_millis(100));
+    if step < LEAST_STEP {
+        return Err(fail(&["step"], format!("expected a time of at least {LEAST_STEP}, found {step}")));
+    }
     let uplink = direction(&at, "uplink", &file.uplink, None, None)?;
     Ok(Some(Arc::new(ConstellationSpec {
         sky,
-        step: file.step.unwrap_or(Span::from_millis(100)),
+        step,
         reconfigure,
         outage: file.handover.outage,
         in_flight: file.handover.in_flight.map(|choice| choice.0).unwrap_or_default(),

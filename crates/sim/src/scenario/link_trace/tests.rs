@@ -269,6 +269,12 @@ fn a_link_is_written_as_the_trace_that_it_follows() {
         scenario.trace("s", "pcap"),
         Err("expected a format of traces (csv, mahimahi), found \"pcap\"".to_owned())
     );
+    let fast = BASE.replace("1 Mbit/s", "1000 Gbit/s").replace("[links.s]", "duration = \"60 s\"\n[links.s]");
+    let fast = parse_with("s.toml", &fast, &[], &none, &Catalogue::default());
+    assert_eq!(
+        fast.unwrap_or_else(|error| panic!("{error}")).trace("s", "mahimahi"),
+        Err("expected at most 10000000 deliveries, found 5000000000 within 60 s".to_owned())
+    );
     assert!(scenario.trace("s", "mahimahi").is_err_and(|error| error.starts_with("expected a duration")));
 }
 

@@ -15,6 +15,9 @@ const PACKET: u32 = 1500;
 /// Bits of a packet that mahimahi delivers.
 const BITS: u128 = 12_000;
 
+/// Lines of a trace that is written: 80 MB, or two minutes at a gigabit a second.
+const MOST_DELIVERIES: u128 = 10_000_000;
+
 /// What a link is from a time on.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
@@ -132,6 +135,14 @@ fn deliveries(direction: &DirectionSpec, duration: Option<Span>) -> Result<Strin
     };
     states.retain(|state| state.at < end);
     states.push(State { at: end, ..states[states.len() - 1].clone() });
+    let bits = |pair: &[State]| {
+        let up = pair[0].down.is_none();
+        u128::from(up) * u128::from((pair[1].at - pair[0].at).as_nanos()) * u128::from(pair[0].rate_bps)
+    };
+    let all = states.windows(2).map(bits).sum::<u128>() / (BITS * 1_000_000_000);
+    if all > MOST_DELIVERIES {
+        return Err(format!("expected at most {MOST_DELIVERIES} deliveries, found {all} within {end}"));
+    }
     let (mut text, mut sent, mut delivered) = (String::new(), 0_u128, 0);
     for pair in states.windows(2) {
         let (from, to) = (pair[0].at.as_nanos(), pair[1].at.as_nanos());

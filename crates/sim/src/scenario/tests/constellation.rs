@@ -151,6 +151,11 @@ fn each_wrong_value_is_told_in_one_line() {
         ),
         (
             "step = \"50 ms\"",
+            "step = \"1 ns\"",
+            "s.toml:4: constellation.step: expected a time of at least 1 ms, found 1 ns",
+        ),
+        (
+            "step = \"50 ms\"",
             "reconfigure = \"0 s\"",
             "s.toml:4: constellation.reconfigure: expected \"loss\", or a time above zero such as \"15 s\", found \"0 s\"",
         ),
