@@ -31,6 +31,8 @@ set cases {
     terrestrial {1000 8Mb 0.1ms 0.8Mb 100ms}
 }
 set tcp [new [dict get $agents $variant]]
+# Reno of 2000 went into fast retransmit for each loss of a window; bugFix_ has kept it to one since July 2003.
+if {$defaults eq "2000" && $variant eq "reno"} { $tcp set bugFix_ false }
 set sink [new Agent/TCPSink[expr {$variant eq "sack" ? "/Sack1" : ""}]]
 lassign [dict get $cases $case] size rate1 delay1 rate2 delay2
 

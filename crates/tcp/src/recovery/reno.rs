@@ -8,6 +8,7 @@ use crate::{Agreed, Config, Named};
 /// Fast retransmit and fast recovery; the first ACK of new data ends it (RFC 5681 section 3.2, RFC 2581).
 #[derive(Debug)]
 pub struct Reno {
+    options: RenoOptions,
     duplicates: DuplicateAcks,
     recovering: bool,
     inflates: bool,
@@ -15,9 +16,9 @@ pub struct Reno {
 
 impl Reno {
     /// A recovery with nothing outstanding.
-    pub fn new(config: &Config) -> Reno {
+    pub fn new(config: &Config, options: RenoOptions) -> Reno {
         let duplicates = DuplicateAcks::new(config, config.recover_guard);
-        Reno { duplicates, recovering: false, inflates: false }
+        Reno { options, duplicates, recovering: false, inflates: false }
     }
 }
 
@@ -45,6 +46,9 @@ impl Recovery for Reno {
             return RecoveryState::Open;
         }
         self.recovering = false;
+        if self.options.each_loss {
+            self.duplicates.forget_recover();
+        }
         // Step 6: "set cwnd to ssthresh (the value set in step 2)".
         let cwnd = if self.inflates { cx.window().ssthresh } else { cx.window().cwnd };
         cx.exit(&Exit { flight: cx.flight(), acked, cwnd });
@@ -77,9 +81,14 @@ impl Recovery for Reno {
     }
 }
 
-/// The choice of [`Reno`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct RenoOptions;
+/// Options of the recovery reno. The defaults are the RFC's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RenoOptions {
+    /// Each loss of a window is repaired by a fast retransmit of its own, as in ns-2 until July 2003: `recover_guard` holds behind a
+    /// timeout alone, and the end of a fast recovery forgets it.
+    pub each_loss: bool,
+}
 
 impl Named for RenoOptions {
     const NAME: &'static str = "reno";
@@ -88,6 +97,6 @@ impl Named for RenoOptions {
 
 impl RecoveryFactory for RenoOptions {
     fn make(&self, config: &Config, _agreed: Agreed) -> Box<dyn Recovery> {
-        Box::new(Reno::new(config))
+        Box::new(Reno::new(config, *self))
     }
 }

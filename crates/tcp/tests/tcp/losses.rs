@@ -1,6 +1,7 @@
 //! What each recovery does about losses.
 
 use bentpipe_tcp::Config;
+use bentpipe_tcp::recovery::RenoOptions;
 
 use crate::harness::{CLIENT, Fate, Net, RECOVERIES, Sent, by_timer_alone, config};
 
@@ -144,6 +145,34 @@ fn reno_reduces_once_for_each_loss_of_a_window() {
     let sender = net.ends[CLIENT].sender();
     assert_eq!((sender.recovery_phases(), sender.stats().timeouts), (2, 0), "{}", net.trace());
     assert_eq!(again(&net), [(200.0, 1), (300.0, 8)], "{}", net.trace());
+}
+
+#[test]
+fn reno_of_2000_repairs_each_loss_of_a_window_and_keeps_the_guard_behind_a_timeout() {
+    let reno = |each_loss| Config {
+        recovery: RenoOptions { each_loss }.into(),
+        limited_transmit: false,
+        ..config("reno")
+    };
+    // As without the guard, where nothing times out.
+    let net = lossy(reno(true), 20, &[1, 8]).transfer(60_000);
+    let sender = net.ends[CLIENT].sender();
+    assert_eq!((sender.recovery_phases(), sender.stats().timeouts), (2, 0), "{}", net.trace());
+    assert_eq!(again(&net), [(200.0, 1), (300.0, 8)], "{}", net.trace());
+    let guarded = lossy(reno(false), 20, &[1, 8]).transfer(60_000);
+    assert_eq!(guarded.ends[CLIENT].sender().recovery_phases(), 1, "{}", guarded.trace());
+    // Nine of ten are lost: no duplicate ACK of what was sent before the timeout begins another recovery.
+    let mut net = lossy(reno(true), 10, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    net.open();
+    net.write(CLIENT, 10_000);
+    net.run_to(1130);
+    let tenth = net.data_by(CLIENT)[9].passing.segment;
+    for _ in 0..4 {
+        net.arrive(1, &tenth);
+    }
+    net.run_to(1500);
+    let sender = net.ends[CLIENT].sender();
+    assert_eq!((sender.stats().timeouts, sender.recovery_phases()), (1, 0), "{}", net.trace());
 }
 
 #[test]

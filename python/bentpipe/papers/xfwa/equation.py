@@ -57,7 +57,7 @@ def _lone(number: int) -> Settings:
 
 
 def windows(context: Context, settings: Settings) -> list[dict[str, float]]:
-    """Give the settled windows of the flows of figure 1b, in kB of packets, in runs begun at other moments."""
+    """Give the settled windows of the flows of figure 1b, in kB of packets, by runs."""
     found = []
     for seed in range(1, EIGHT.seeds + 1):
         subject = context.trace(GROUPS, {**EIGHT.begun(seed), **LONG, **settings}, title="windows")
