@@ -86,6 +86,7 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
             "star",
             "new-vegas",
             "peach",
+            "reno",
             "newreno-1999",
             "hystart",
             "limited",
