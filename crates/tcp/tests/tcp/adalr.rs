@@ -59,7 +59,10 @@ fn most_at_once(config: Config) -> usize {
         let lost = p.from == CLIENT && ((1..9).contains(&p.data_number) || (14..31).contains(&p.data_number));
         if lost { Fate::drop() } else { Fate::late(p.number as u64) }
     });
-    let net = net.transfer(30_000);
+    most_resent_at_once(&net.transfer(30_000))
+}
+
+fn most_resent_at_once(net: &Net) -> usize {
     let mut at_once = std::collections::BTreeMap::new();
     for sent in net.data_by(CLIENT).iter().filter(|sent| sent.passing.again) {
         *at_once.entry(sent.at).or_insert(0) += 1;
@@ -75,6 +78,22 @@ fn a_pass_resends_three_segments() {
     // The ACK that jumps over what was held opens room for more.
     assert!(most_at_once(with(off, newreno.clone())) > 3);
     assert!(most_at_once(Config { control: control("standard"), ..newreno }) > 3);
+}
+
+#[test]
+fn a_pass_of_a_recovery_resends_three_segments() {
+    // Thirty of forty segments are lost: once they are known, the pipe holds ten, and half of the window is free at one ACK.
+    let most = |config: Config| {
+        let config = Config { initial_window: 40, receive_window: 1 << 20, ..config };
+        let net = satellite(config).through(|p| {
+            let lost = p.from == CLIENT && (1..31).contains(&p.data_number);
+            if lost { Fate::drop() } else { Fate::late(p.number as u64) }
+        });
+        most_resent_at_once(&net.transfer(40_000))
+    };
+    let off = AdalrOptions { loss_recovery: false, ..AdalrOptions::default() };
+    assert_eq!(most(adalr("sack")), 3);
+    assert!(most(with(off, adalr("sack"))) > 3);
 }
 
 #[test]

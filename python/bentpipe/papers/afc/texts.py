@@ -116,8 +116,8 @@ NEIGHBOURS = (
     "The authors found that AFC retains conventional behaviour in congestion. Over a drop-tail buffer it "
     "does not: without errors two flows of AFC take a third of what their two neighbours have among "
     "four of TCP, and so do two of ADaLR. With 0.67 % of the segments lost AFC takes mostly what TCP "
-    "leaves unused: more than twice its own share, for a fifteenth of the neighbours' (a quarter when a stream "
-    "leaves less unused).",
+    "leaves unused: more than twice its own share, for a fifteenth of the neighbours' (a quarter when a "
+    "stream leaves less unused).",
 )
 
 COMPOSITION = (
