@@ -48,6 +48,16 @@ impl DelayedAck {
     }
 }
 
+/// Whose habits an end has where the RFCs leave room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Host {
+    /// What the RFCs say first.
+    #[default]
+    Rfc,
+    /// Linux 6.
+    Linux,
+}
+
 /// A receive buffer that grows with what the application reads in a round trip, as Linux's does (`tcp_rmem`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveBuffer {
@@ -110,6 +120,8 @@ pub enum RtoEstimator {
 /// One end of a connection.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// Whose habits it has where the RFCs leave room.
+    pub host: Host,
     /// What to retransmit, when.
     pub recovery: Chosen<dyn RecoveryFactory>,
     /// How large the window is.
@@ -130,6 +142,8 @@ pub struct Config {
     pub sack: bool,
     /// Report data that came twice, where SACK is agreed on (RFC 2883).
     pub duplicate_sack: bool,
+    /// Segments past a hole share ACKs, as in Linux; of an end with its habits.
+    pub sack_compression: bool,
     /// Offer explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// Initial window in segments.
@@ -157,6 +171,8 @@ pub struct Config {
     pub burst: u32,
     /// Timeouts in a row without progress, after which the connection ends with an error (R2 of RFC 1122 4.2.3.5).
     pub max_retransmissions: u32,
+    /// Timeouts of a SYN that leave the RTO as it is, before the others double it.
+    pub syn_linear_timeouts: u32,
     /// How long a closed end remembers the connection (TIME-WAIT, twice the MSL).
     pub time_wait: Span,
 }
@@ -269,6 +285,7 @@ impl Profile {
     ) -> Config {
         let recovery = recovery.into();
         let rfc = Config {
+            host: Host::Rfc,
             sack: recovery.factory().offers_sack(),
             recovery,
             control: control.into(),
@@ -279,6 +296,7 @@ impl Profile {
             window_scaling: true,
             timestamps: false,
             duplicate_sack: false,
+            sack_compression: true,
             ecn: false,
             // RFC 5681 section 3.1: three segments when 1095 < SMSS <= 2190.
             initial_window: 3,
@@ -300,6 +318,7 @@ impl Profile {
             grow_only_when_limited: true,
             burst: 1,
             max_retransmissions: 15,
+            syn_linear_timeouts: 0,
             time_wait: Span::from_millis(60_000),
         };
         match self {
@@ -389,6 +408,7 @@ fn linux_2_4(rfc: Config) -> Config {
 /// Linux 6.18, each setting with the sysctl, constant or function that it is from (`net/ipv4`, `include/net/tcp.h`).
 fn linux(rfc: Config) -> Config {
     Config {
+        host: Host::Linux,
         // tcp_rmem 4096 131072 33554432, tcp_moderate_rcvbuf 1.
         receive_window: ReceiveBuffer::window_of(ReceiveBuffer::LINUX.max),
         receive_buffer: Some(ReceiveBuffer::LINUX),
@@ -421,6 +441,8 @@ fn linux(rfc: Config) -> Config {
             // CONFIG_HZ 250.
             granularity: Span::from_millis(4),
         },
+        // tcp_syn_linear_timeouts.
+        syn_linear_timeouts: 4,
         // tcp_sack 1, tcp_window_scaling 1, tcp_reordering 3, tcp_slow_start_after_idle 1, tcp_retries2 15 and TCP_TIMEWAIT_LEN are
         // as in the other profiles. tcp_ecn 2 accepts ECN and does not offer it.
         ..rfc

@@ -1,12 +1,14 @@
 //! The receiving half of a connection: reassembly, the advertised window, and when to acknowledge.
 
+mod compression;
 mod quick;
 mod tuning;
 
 use bentpipe_units::{Span, Time};
 
 use crate::runs::Runs;
-use crate::{Config, DelayedAck, SackBlock, SackBlocks, Seq};
+use crate::{Config, DelayedAck, Host, SackBlock, SackBlocks, Seq};
+use compression::Compression;
 use quick::QuickAcks;
 use tuning::Tuning;
 
@@ -21,6 +23,19 @@ pub struct ReceiverStats {
     pub beyond_window_bytes: u64,
     /// Segments that arrived past a hole.
     pub out_of_order_segments: u64,
+}
+
+/// How a segment of data came.
+#[derive(Clone, Copy, Debug)]
+enum Arrival {
+    /// The next: it opens the window further, or the peer's FIN is reached with it.
+    InOrder {
+        opens: bool,
+        closes: bool,
+    },
+    /// All of it was here.
+    Old,
+    PastHole,
 }
 
 /// The receiving half of a connection.
@@ -53,11 +68,17 @@ pub struct Receiver {
     delayed_ack: DelayedAck,
     /// None where ACKs are timed alike.
     quick: Option<Box<QuickAcks>>,
+    /// None where what comes past a hole is answered at once.
+    compression: Option<Box<Compression>>,
     /// None where the window stays as it is.
     tuning: Option<Box<Tuning>>,
     waiting_segments: u32,
     deadline: Time,
     ack_now: bool,
+    /// Whether the ACK that is owed goes without data.
+    alone: bool,
+    /// Whether ACKs are timed as in Linux 6.
+    linux: bool,
     /// The window field that went out last, while nothing has come or been read since.
     standing_field: Option<u16>,
     delivered: u64,
@@ -95,10 +116,13 @@ impl Receiver {
             fin_reached: false,
             delayed_ack: config.delayed_ack,
             quick: QuickAcks::of(config),
+            compression: Compression::of(config),
             tuning,
             waiting_segments: 0,
             deadline: Time::NEVER,
             ack_now: false,
+            alone: false,
+            linux: config.host == Host::Linux,
             standing_field: None,
             delivered: 0,
             stats: ReceiverStats::default(),
@@ -128,6 +152,11 @@ impl Receiver {
         if let Some(quick) = &mut self.quick {
             quick.open(self.capacity, mss, self.tuning.is_some());
         }
+    }
+
+    /// The peer takes no SACK blocks: each segment past a hole is a duplicate ACK of its own.
+    pub(crate) fn reports_no_sack(&mut self) {
+        self.compression = None;
     }
 
     /// The retransmission timeout that this end begins with: a longer pause of the peer's means a new start.
@@ -188,49 +217,86 @@ impl Receiver {
             self.ack_now |= len > 0;
             0
         } else if start == self.nxt {
-            if let Some(held) = self.held.first().filter(|held| held.start < end) {
-                // RFC 2883 section 4.2: a segment that brings some of what is here.
+            if let Some(held) = self.held.first().filter(|held| held.start < end && seq >= self.nxt) {
+                // RFC 2883 section 4.2: a segment that brings some of what is here. What lies below RCV.NXT comes first.
                 self.note_duplicate(held.start, held.end.min(end));
             }
             self.in_order(now, end)
         } else {
-            self.out_of_order(SackBlock { start, end });
+            self.out_of_order(now, SackBlock { start, end });
             0
         };
         let opens = self.tuning.is_some() && self.tune(len, readable > 0);
+        let closes = self.linux && self.fin == Some(self.nxt) && !self.fin_reached;
         if self.quick.is_some() {
-            self.time_ack(now, deadline, len > 0, readable > 0, opens);
+            let arrival = match (readable > 0, start >= end) {
+                (true, _) => Arrival::InOrder { opens, closes },
+                (false, true) => Arrival::Old,
+                (false, false) => Arrival::PastHole,
+            };
+            self.time_ack(now, deadline, len > 0, arrival);
         }
-        if fin {
+        if fin && !closes {
             self.ack_now = true;
         }
         if let Some(fin) = self.fin
             && fin <= self.nxt
             && !self.fin_reached
         {
-            self.reach_fin(fin);
+            self.reach_fin(now, fin);
         }
         readable
     }
 
-    /// Times the ACK of a segment of data, in order or not, where the times differ; `deadline` is what stood before it came.
+    /// Times the ACK of a segment of data where the times differ; `deadline` is what stood before it came.
     #[inline(never)]
-    fn time_ack(&mut self, now: Time, deadline: Time, data: bool, in_order: bool, opens: bool) {
+    fn time_ack(&mut self, now: Time, deadline: Time, data: bool, arrival: Arrival) {
         let Some(quick) = self.quick.as_mut().filter(|_| data) else { return };
-        match in_order {
-            true => self.ack_now |= quick.on_data(now, opens),
-            false => quick.renew(),
+        match arrival {
+            Arrival::InOrder { opens, closes } => {
+                if closes {
+                    quick.expect_answer();
+                }
+                self.ack_now |= quick.on_data(now, opens);
+                // "If delack timer is about to expire, send ACK now" (tcp_send_delayed_ack).
+                self.ack_now |= self.linux && deadline <= now + quick.delay() / 4;
+                self.deadline = deadline.min(now + quick.delay());
+            }
+            Arrival::Old => quick.renew(),
+            Arrival::PastHole => quick.past_hole(),
         }
-        match self.ack_now {
-            true => quick.sent(),
-            false => self.deadline = deadline.min(now + quick.delay()),
+        if self.ack_now {
+            quick.sent();
+        }
+    }
+
+    /// A segment with data comes, with PSH or without; `smoothed` is the round trip of this end's own data.
+    #[inline]
+    pub(crate) fn foresee(&mut self, len: u32, push: bool, smoothed: Option<Span>) {
+        if !self.linux {
+            return;
+        }
+        if let Some(quick) = &mut self.quick {
+            quick.note_push(len, push, self.waiting_segments == 0);
+            quick.know_round_trip(smoothed);
+        }
+        if let Some(compression) = &mut self.compression {
+            compression.smoothed = smoothed;
+        }
+    }
+
+    /// This end sends data.
+    #[inline(never)]
+    pub(crate) fn on_reply(&mut self, now: Time) {
+        if let Some(quick) = &mut self.quick {
+            quick.on_reply(now);
         }
     }
 
     /// Everything up to a FIN arrived, or more.
     #[cold]
     #[inline(never)]
-    fn reach_fin(&mut self, fin: Seq) {
+    fn reach_fin(&mut self, now: Time, fin: Seq) {
         self.fin = None;
         self.watches = self.quick.is_some() || self.tuning.is_some();
         if fin == self.nxt {
@@ -239,6 +305,12 @@ impl Receiver {
             self.edge = self.edge.max(self.nxt);
             // What a peer sent behind its own FIN is nothing.
             self.held.clear();
+            if let Some(quick) = self.quick.as_mut().filter(|_| self.linux) {
+                // tcp_fin: the application's own FIN is waited for, and what was to be reported is forgotten.
+                quick.expect_answer();
+                self.deadline = self.deadline.min(now + quick.delay());
+                self.duplicate = None;
+            }
         }
     }
 
@@ -280,7 +352,7 @@ impl Receiver {
                 self.deadline = self.deadline.min(now + self.delayed_ack.timeout);
             }
         } else {
-            self.fill();
+            self.fill(now);
         }
         let readable = self.nxt - before;
         self.unread += readable;
@@ -290,7 +362,7 @@ impl Receiver {
 
     /// The next bytes arrived before what is held.
     #[inline(never)]
-    fn fill(&mut self) {
+    fn fill(&mut self, now: Time) {
         // RFC 5681 section 4.2: an immediate ACK "when it receives a data segment that fills in all or part of a gap in
         // the sequence space".
         self.ack_now = true;
@@ -299,11 +371,15 @@ impl Receiver {
             self.nxt = self.nxt.max(run.end);
             self.held.advance(self.nxt, |_| {});
         }
+        if !self.held.is_empty() {
+            // It counts among the duplicates that go at once.
+            self.answers_hole(now);
+        }
     }
 
-    fn out_of_order(&mut self, block: SackBlock) {
+    fn out_of_order(&mut self, now: Time, block: SackBlock) {
         self.stats.out_of_order_segments += 1;
-        self.ack_now = true;
+        self.ack_now |= self.answers_hole(now);
         if !self.held.admits(block, self.capacity.max(self.window()), self.mss) {
             return;
         }
@@ -388,7 +464,27 @@ impl Receiver {
             // The peer may be waiting for this.
             self.ack_now = true;
         }
+        if self.linux && taken > 0 {
+            self.answer_read();
+        }
         taken
+    }
+
+    /// The application has read: Linux acknowledges a segment that was pushed once all is read, and tells of a window twice as large
+    /// (`__tcp_cleanup_rbuf`).
+    #[inline(never)]
+    fn answer_read(&mut self) {
+        if self.ack_now {
+            return;
+        }
+        let doubled = !self.fin_reached && self.gain() >= self.window().max(1);
+        if let Some(quick) = self.quick.as_mut() {
+            let read = self.unread == 0 && self.waiting_segments > 0 && self.held.is_empty();
+            self.ack_now = doubled || (read && quick.goes_when_read());
+            if self.ack_now {
+                quick.sent();
+            }
+        }
     }
 
     /// How far the right edge could move.
@@ -442,6 +538,23 @@ impl Receiver {
         self.ack_now
     }
 
+    /// An acknowledgment is owed that data cannot carry: RFC 5681 section 4.2 has a duplicate ACK answer out of order data.
+    #[inline]
+    pub(crate) fn owes_ack_alone(&self) -> bool {
+        self.ack_now && (self.alone || self.has_hole())
+    }
+
+    /// Owes an acknowledgment from now on, which goes without data.
+    pub(crate) fn ack_alone(&mut self) {
+        self.ack_now = true;
+        self.alone = true;
+    }
+
+    /// The acknowledgment goes out without data.
+    pub(crate) fn sends_alone(&mut self) {
+        self.alone = false;
+    }
+
     /// Whether data is held past a hole.
     #[inline]
     pub fn has_hole(&self) -> bool {
@@ -469,7 +582,7 @@ impl Receiver {
         if now >= self.deadline {
             self.deadline = Time::NEVER;
             self.ack_now = true;
-            if let Some(quick) = &mut self.quick {
+            if let Some(quick) = self.quick.as_mut().filter(|_| self.held.is_empty()) {
                 quick.missed();
             }
         }

@@ -11,10 +11,11 @@ pub(super) fn is_setup(flags: Flags) -> bool {
 }
 
 impl Endpoint {
-    /// The flags of a SYN, or of the `answer` to one. A SYN that is sent again offers the same: RFC 3168 section 6.1.1.1 leaves
-    /// open whether it does.
-    pub(super) fn syn_flags(&self, answer: bool) -> Flags {
-        match (answer, self.config.ecn) {
+    /// The flags of a SYN, or of the `answer` to one. Whether a SYN that is sent `again` offers the same, RFC 3168 section
+    /// 6.1.1.1 leaves open; in Linux it does not (`tcp_ecn_clear_syn`, `tcp_ecn_fallback` 1).
+    pub(super) fn syn_flags(&self, answer: bool, again: bool) -> Flags {
+        let offers = self.config.ecn && !(again && self.config.host == Host::Linux);
+        match (answer, offers) {
             (true, _) if self.ecn => Flags::SYN | Flags::ACK | Flags::ECE,
             (true, _) => Flags::SYN | Flags::ACK,
             (false, true) => Flags::SYN | Flags::ECE | Flags::CWR,

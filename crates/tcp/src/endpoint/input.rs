@@ -5,7 +5,7 @@ use bentpipe_units::Time;
 use super::*;
 
 impl Endpoint {
-    /// Header prediction (Jacobson 1990): inside the window, nothing but ACK set.
+    /// Header prediction (Jacobson 1990): inside the window, nothing but ACK and PSH set.
     #[inline(always)]
     pub(super) fn expects(&self, segment: &Segment) -> bool {
         !self.timestamps && self.predicts(segment)
@@ -13,7 +13,9 @@ impl Endpoint {
 
     #[inline(always)]
     fn predicts(&self, segment: &Segment) -> bool {
-        segment.flags == Flags::ACK && segment.ecn == Ecn::NotEct && self.has_room_for(segment)
+        segment.flags | Flags::PSH == Flags::ACK | Flags::PSH
+            && segment.ecn == Ecn::NotEct
+            && self.has_room_for(segment)
     }
 
     /// Whether a segment is inside the window and acknowledges no more than is outstanding.
@@ -25,7 +27,7 @@ impl Endpoint {
             && segment.ack - self.sender.una() <= self.sender.flight()
     }
 
-    /// Header prediction where timestamps are on: inside the window, nothing but ACK set, and the timestamp no older than the last.
+    /// Header prediction where timestamps are on: inside the window, nothing but ACK and PSH set, and the timestamp no older than the last.
     #[inline(always)]
     pub(super) fn expects_stamped(&self, segment: &Segment) -> bool {
         self.predicts(segment) && self.timestamps && self.is_stamped_in_order(segment)
@@ -41,7 +43,7 @@ impl Endpoint {
     pub(super) fn expects_beside(&self, segment: &Segment) -> bool {
         self.beside
             && (!self.timestamps || self.is_stamped_in_order(segment))
-            && segment.flags | Flags::CONGESTION == Flags::ACK | Flags::CONGESTION
+            && segment.flags | Flags::CONGESTION | Flags::PSH == Flags::ACK | Flags::CONGESTION | Flags::PSH
             && segment.ecn != Ecn::Low
             && self.has_room_for(segment)
     }
@@ -133,7 +135,7 @@ impl Endpoint {
         if self.state == State::SynReceived && syn_alone && segment.seq + 1 == self.receiver.nxt() {
             // The peer sent its SYN again: it has not seen our answer.
             self.syn.due = true;
-            self.syn.lost = true;
+            self.syn.again += 1;
             return false;
         }
         if self.lacks_timestamps(segment) {
@@ -241,8 +243,10 @@ impl Endpoint {
     }
 
     /// RFC 7323 section 3.2: "If a non-<RST> segment is received without a TSopt, a TCP SHOULD silently drop the segment."
+    /// Linux takes it: a middlebox may have removed the option.
     fn lacks_timestamps(&self, segment: &Segment) -> bool {
-        self.timestamps && segment.options.timestamps.is_none() && !segment.flags.has(Flags::RST)
+        let lacks = self.timestamps && segment.options.timestamps.is_none() && !segment.flags.has(Flags::RST);
+        lacks && self.config.host == Host::Rfc
     }
 
     /// RFC 7323 section 5.3 (R3): TS.Recent, by segments that passed (R1) and (R2).
@@ -288,7 +292,7 @@ impl Endpoint {
 
     /// The time since this end sent the timestamp that came back; none when it never sent it.
     #[inline(never)]
-    fn echoed_rtt(&self, now: Time, echo: u32) -> Option<Span> {
+    pub(super) fn echoed_rtt(&self, now: Time, echo: u32) -> Option<Span> {
         let rtt = Span::from_millis(u64::from(timestamp_clock(now).wrapping_sub(echo)));
         // The clock's tick is what both of its readings may be off by.
         let open = now.since(self.syn.sent?) + Span::from_millis(1);
@@ -311,6 +315,9 @@ impl Endpoint {
             if self.receiver.is_tuned() {
                 self.time_arrival(now, segment);
             }
+            self.answers = self.config.host == Host::Linux;
+            let push = segment.flags.has(Flags::PSH);
+            self.receiver.foresee(segment.len, push, self.sender.rtt().smoothed());
             self.receiver.on_data(now, segment.seq, segment.len, segment.flags.has(Flags::FIN));
         } else if segment.sequence_len() > 0 {
             self.receiver.ack_soon();
@@ -323,6 +330,7 @@ impl Endpoint {
             return;
         }
         let ours = self.sender.fin_acknowledged();
+        let before = self.state;
         self.state = match (self.state, ours, theirs) {
             (State::Established, _, true) => State::CloseWait,
             (State::FinWait1, true, true) | (State::FinWait2, _, true) | (State::Closing, true, _) => {
@@ -333,6 +341,10 @@ impl Endpoint {
             (State::LastAck, true, _) => State::Closed,
             (state, _, _) => state,
         };
+        if theirs && self.state != before && matches!(self.state, State::TimeWait | State::Closing) {
+            // The application has closed: there is no FIN to wait for.
+            self.receiver.ack_soon();
+        }
         if self.state == State::TimeWait && self.time_wait_until == Time::NEVER {
             self.time_wait_until = now + self.config.time_wait;
         }

@@ -18,7 +18,7 @@ use congestion::Congestion;
 use crate::recovery::Reduction;
 use crate::sender::{Agreed, Incoming, Outgoing};
 use crate::slow_start::SlowStart;
-use crate::{Config, ConnectionError, Ecn, Flags, Options, Receiver, Segment, Sender, Seq, Timestamps};
+use crate::{Config, ConnectionError, Ecn, Flags, Host, Options, Receiver, Segment, Sender, Seq, Timestamps};
 
 /// The states of RFC 9293 section 3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,8 @@ pub struct Endpoint {
     last_ack_sent: Seq,
     /// SND.WL1 and SND.WL2.
     window_from: (Seq, Seq),
+    /// Whether it matters to the receiver that data answers what came.
+    answers: bool,
     /// What goes out beside data and ACKs, for connections that have any of it.
     aside: Option<Box<Aside>>,
     time_wait_until: Time,
@@ -112,13 +114,13 @@ struct Syn {
     sent: Option<Time>,
     /// Expiries of the timer.
     retries: u32,
-    /// Whether it had to be sent again, by the timer or because the peer asked again.
-    lost: bool,
+    /// How often it had to be sent again, by the timer or because the peer asked again.
+    again: u32,
 }
 
 impl Default for Syn {
     fn default() -> Syn {
-        Syn { due: false, timer: Time::NEVER, sent: None, retries: 0, lost: false }
+        Syn { due: false, timer: Time::NEVER, sent: None, retries: 0, again: 0 }
     }
 }
 
@@ -146,6 +148,7 @@ impl Endpoint {
             ts_recent: 0,
             last_ack_sent: Seq::default(),
             window_from: (Seq::default(), Seq::default()),
+            answers: false,
             aside: None,
             time_wait_until: Time::NEVER,
             challenges: None,
@@ -196,7 +199,11 @@ impl Endpoint {
         );
         if known {
             let (seq, ack) = (self.sender.max(), self.receiver.nxt());
-            self.send_reset(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() });
+            // RFC 7323 section 3.2: "SHOULD be sent in an <RST> segment" too.
+            let timestamps = self.timestamps.then_some(Timestamps { value: 0, echo: self.ts_recent });
+            let options = Options { timestamps, ..Options::default() };
+            let flags = Flags::RST | Flags::ACK;
+            self.send_reset(Segment { seq, ack, flags, options, ..Segment::default() });
         }
         self.state = State::Closed;
         self.syn = Syn::default();
@@ -279,8 +286,8 @@ impl Endpoint {
         if now >= self.syn.timer {
             self.syn.timer = Time::NEVER;
             self.syn.retries += 1;
-            self.syn.lost = true;
-            if self.syn.retries > self.config.max_retransmissions {
+            self.syn.again += 1;
+            if self.syn.retries > self.most_syn_retries() {
                 return self.end(ConnectionError::TimedOut);
             }
             self.syn.due = true;

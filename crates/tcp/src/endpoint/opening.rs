@@ -1,6 +1,6 @@
 //! How a connection opens: what is offered, what both ends agree on, and what is refused.
 
-use bentpipe_units::Time;
+use bentpipe_units::{Span, Time};
 
 use super::*;
 
@@ -48,7 +48,11 @@ impl Endpoint {
         self.take_syn(segment);
         if acknowledges {
             self.establish(now, segment);
-            self.receiver.ack_soon();
+            match self.config.host {
+                Host::Rfc => self.receiver.ack_soon(),
+                // tcp_rcv_synsent_state_process: before the application hears of the connection.
+                Host::Linux => self.receiver.ack_alone(),
+            }
         } else {
             self.state = State::SynReceived;
             self.syn.due = true;
@@ -77,6 +81,9 @@ impl Endpoint {
         let beside = self.congestion.as_ref().map_or(0, |congestion| u32::from(congestion.bytes));
         self.smss = self.config.mss.min(peer_mss) - if self.timestamps { 12 } else { 0 } - beside;
         self.receiver.negotiated(scaled.then(|| self.config.window_scale()), self.smss);
+        if !self.sack {
+            self.receiver.reports_no_sack();
+        }
         self.sender.set_peer_window(u32::from(segment.window));
         self.window_from = (segment.seq, segment.ack);
     }
@@ -85,20 +92,65 @@ impl Endpoint {
         self.state = State::Established;
         self.syn.timer = Time::NEVER;
         self.syn.due = false;
-        // RFC 5681 section 3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
-        // transmitted SYN MUST be one segment".
-        let initial_window = if self.syn.lost { 1 } else { self.config.initial_window };
+        let initial_window = if self.loses_initial_window(segment) { 1 } else { self.config.initial_window };
         let agreed = Agreed { smss: self.smss, sack: self.sack, initial_window };
         self.sender.open(&self.config, agreed);
-        match self.syn.sent {
-            Some(sent) if !self.syn.lost => self.sender.sample_handshake(now, now.since(sent)),
-            _ => self.sender.after_lost_syn(),
+        match self.handshake_rtt(now, segment) {
+            Some(rtt) => self.sender.sample_handshake(now, rtt),
+            None => self.sender.after_lost_syn(),
         }
         self.expect_dummies();
         self.receiver.expect_pauses(self.sender.rtt().rto());
         if !segment.flags.has(Flags::SYN) {
             self.sender.set_peer_window(u32::from(segment.window) << self.peer_scale);
         }
+    }
+
+    /// Whether the connection begins with one segment, because its SYN was sent again; `segment` opens it.
+    ///
+    /// RFC 5681 section 3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
+    /// transmitted SYN MUST be one segment". Linux lets one pass, "in light of RFC6298 more aggressive 1sec initRTO"
+    /// (`tcp_init_transfer`), and those that a timestamp shows to have been needless (`tcp_try_undo_spurious_syn`).
+    fn loses_initial_window(&self, segment: &Segment) -> bool {
+        match self.config.host {
+            Host::Rfc => self.syn.again > 0,
+            Host::Linux => self.syn.again > 1 && self.syn.retries > 0 && !self.answers_first_syn(segment),
+        }
+    }
+
+    /// Whether what opens the connection echoes the timestamp of the SYN, or SYN-ACK, that was sent first.
+    fn answers_first_syn(&self, segment: &Segment) -> bool {
+        let echo = segment.options.timestamps.filter(|_| self.timestamps).map(|stamps| stamps.echo);
+        echo.is_some() && echo == self.syn.sent.map(timestamp_clock)
+    }
+
+    /// The round trip of the handshake; none where it is not known which SYN was answered (Karn). Linux goes by the timestamp
+    /// then (`tcp_ack_update_rtt`).
+    fn handshake_rtt(&self, now: Time, segment: &Segment) -> Option<Span> {
+        if self.syn.again == 0 {
+            return self.syn.sent.map(|sent| now.since(sent));
+        }
+        let stamps =
+            segment.options.timestamps.filter(|_| self.timestamps && self.config.host == Host::Linux)?;
+        self.echoed_rtt(now, stamps.echo)
+    }
+
+    /// How often the timer has a SYN sent again before it gives up: in Linux `tcp_syn_retries` 6 beside those without back-off, and
+    /// `tcp_synack_retries` 5.
+    pub(super) fn most_syn_retries(&self) -> u32 {
+        let most = match (self.config.host, self.state) {
+            (Host::Rfc, _) => u32::MAX,
+            (Host::Linux, State::SynSent) => 6 + self.config.syn_linear_timeouts,
+            (Host::Linux, _) => 5,
+        };
+        most.min(self.config.max_retransmissions)
+    }
+
+    /// How long a SYN, or the `answer` to one, waits until it is sent again.
+    fn syn_wait(&self, answer: bool) -> Span {
+        let linear = if answer { 0 } else { self.config.syn_linear_timeouts };
+        let doublings = self.syn.retries.saturating_sub(linear).min(20);
+        (self.config.rto.initial * (1 << doublings)).min(self.config.rto.max)
     }
 
     pub(super) fn poll_syn(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
@@ -108,8 +160,7 @@ impl Endpoint {
         let answer = self.state == State::SynReceived;
         let again = self.syn.sent.is_some();
         self.syn.sent.get_or_insert(now);
-        self.syn.timer =
-            now + (self.config.rto.initial * (1 << self.syn.retries.min(20))).min(self.config.rto.max);
+        self.syn.timer = now + self.syn_wait(answer);
         let scaling = if answer { self.scaling } else { self.config.window_scaling };
         let timestamps = if answer { self.timestamps } else { self.config.timestamps };
         let options = Options {
@@ -123,7 +174,7 @@ impl Endpoint {
             seq: self.iss,
             ack: if answer { self.receiver.nxt() } else { Seq::default() },
             window: self.receiver.syn_window(),
-            flags: self.syn_flags(answer),
+            flags: self.syn_flags(answer, again),
             options,
             ..Segment::default()
         };

@@ -29,9 +29,8 @@ impl Endpoint {
         if !self.is_synchronised() {
             return self.poll_opening(now, segment);
         }
-        // RFC 5681 section 4.2: out of order data is answered by a duplicate ACK, which data cannot carry.
-        if self.receiver.owes_ack() && self.receiver.has_hole() {
-            return self.duplicate_ack(now, segment);
+        if self.receiver.owes_ack_alone() {
+            return self.lone_ack(now, segment);
         }
         if let Some(data) = self.sender.poll(now) {
             let bytes = self.data_segment(now, data, segment);
@@ -50,6 +49,9 @@ impl Endpoint {
     fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
         if let Some(reset) = self.take_reset() {
             *segment = reset;
+            if let Some(stamps) = &mut segment.options.timestamps {
+                stamps.value = timestamp_clock(now);
+            }
             return Some(Written { bytes: segment.packet_len(), again: false, last: false });
         }
         let again = match self.state {
@@ -77,8 +79,14 @@ impl Endpoint {
         let header = self.header(now, segment);
         segment.seq = data.seq;
         segment.len = data.len;
+        if data.push {
+            segment.flags |= Flags::PSH;
+        }
         if data.fin {
             segment.flags |= Flags::FIN;
+        }
+        if self.answers {
+            self.receiver.on_reply(now);
         }
         if self.beside {
             return header + data.len + self.write_beside(data, segment);
@@ -96,7 +104,8 @@ impl Endpoint {
     }
 
     #[inline(never)]
-    fn duplicate_ack(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
+    fn lone_ack(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
+        self.receiver.sends_alone();
         let bytes = self.pure_ack(now, segment);
         Some(Written { bytes, again: false, last: self.sender.has_nothing_to_send() })
     }

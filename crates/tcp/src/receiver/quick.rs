@@ -1,12 +1,19 @@
-//! ACKs at once at a connection's start and after a hole, and a delay that follows the segments: Linux 2.4's delayed ACKs.
+//! ACKs at once at a connection's start and after a hole, and a delay that follows the segments: Linux's delayed ACKs.
 
 use bentpipe_units::{Span, Time};
 
-use crate::Config;
+use crate::{Config, Host};
 
-/// How many ACKs still go at once, and how long the others wait: the quick-ACK mode and `ato` of Linux 2.4.19 (`tcp_input.c`).
+/// How many ACKs still go at once, and how long the others wait: the quick-ACK mode and `ato` of Linux 2.4.19 and 6
+/// (`tcp_input.c`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuickAcks {
+    /// Linux 6, not 2.4.
+    linux: bool,
+    /// Whether the application answers what comes, so that its answer carries the ACK (`inet_csk_in_pingpong_mode`).
+    answers: bool,
+    /// Whether what waits for an ACK ends with a small segment, or one with PSH (`ICSK_ACK_PUSHED`).
+    pushed: bool,
     most: u32,
     left: u32,
     mss: u32,
@@ -17,6 +24,8 @@ pub(super) struct QuickAcks {
     delay: Span,
     shortest: Span,
     longest: Span,
+    /// The longest that an ACK waits once the round trip is known.
+    bound: Span,
     last: Option<Time>,
     /// A pause that is longer means that the sender starts anew.
     pause: Span,
@@ -27,6 +36,9 @@ impl QuickAcks {
     pub(super) fn of(config: &Config) -> Option<Box<QuickAcks>> {
         let ack = &config.delayed_ack;
         let quick = QuickAcks {
+            linux: config.host == Host::Linux,
+            answers: false,
+            pushed: false,
             most: ack.quick,
             left: 0,
             mss: config.mss,
@@ -35,13 +47,15 @@ impl QuickAcks {
             delay: ack.shortest,
             shortest: ack.shortest,
             longest: ack.timeout,
+            bound: ack.timeout,
             last: None,
             pause: config.rto.initial,
         };
         (ack.quick > 0 || ack.shortest < ack.timeout).then(|| Box::new(quick))
     }
 
-    /// The connection opens: the window begins with what an initial window of RFC 2414 fills (`tcp_select_initial_window`).
+    /// The connection opens: the window of Linux 2.4 begins with what an initial window of RFC 2414 fills
+    /// (`tcp_select_initial_window`), that of Linux 6 with all that a buffer of a fixed size has room for.
     /// Where the window is `tuned`, it is the receiver that tells when it opens.
     pub(super) fn open(&mut self, capacity: u32, mss: u32, tuned: bool) {
         let segments = match mss {
@@ -50,12 +64,20 @@ impl QuickAcks {
             _ => 2,
         };
         (self.mss, self.capacity, self.offered) =
-            (mss, capacity, if tuned { capacity } else { capacity.min(segments * mss) });
+            (mss, capacity, if tuned || self.linux { capacity } else { capacity.min(segments * mss) });
     }
 
     /// The peer pauses for less than this while it has data.
     pub(super) fn expect_pauses(&mut self, shorter_than: Span) {
         self.pause = shorter_than;
+    }
+
+    /// The round trip: no ACK waits longer, if that is more than the shortest wait (`tcp_send_delayed_ack`).
+    #[inline]
+    pub(super) fn know_round_trip(&mut self, smoothed: Option<Span>) {
+        if let (true, Some(smoothed)) = (self.linux, smoothed) {
+            self.bound = smoothed.max(self.shortest);
+        }
     }
 
     /// As many as half the window has segments, two at least (`tcp_incr_quickack`).
@@ -67,9 +89,17 @@ impl QuickAcks {
         self.left = self.left.max(half.min(self.most));
     }
 
-    /// Data came out of order, or twice (`tcp_enter_quickack_mode`).
+    /// Data came past a hole: Linux 2.4 acknowledges what follows at once.
+    pub(super) fn past_hole(&mut self) {
+        if !self.linux {
+            self.renew();
+        }
+    }
+
+    /// Old data came (`tcp_enter_quickack_mode`).
     pub(super) fn renew(&mut self) {
         self.refill();
+        self.answers = false;
         self.delay = self.shortest;
     }
 
@@ -88,7 +118,32 @@ impl QuickAcks {
             // One more while the window opens.
             self.left |= u32::from(self.most > 0);
         }
-        self.left > 0
+        self.goes_at_once()
+    }
+
+    /// Whether ACKs go at once (`tcp_in_quickack_mode`).
+    pub(super) fn goes_at_once(&self) -> bool {
+        self.left > 0 && !self.answers
+    }
+
+    /// A segment came of `len` bytes, `first` of those that wait for an ACK, with PSH or without (`tcp_measure_rcv_mss`).
+    pub(super) fn note_push(&mut self, len: u32, push: bool, first: bool) {
+        self.pushed = push || len < self.mss || (self.pushed && !first);
+    }
+
+    /// The application has read all that came: whether the ACK that waits goes now (`__tcp_cleanup_rbuf`).
+    pub(super) fn goes_when_read(&self) -> bool {
+        self.linux && self.pushed && !self.answers
+    }
+
+    /// The end sends data: what came within the time that an ACK waits is answered (`tcp_event_data_sent`).
+    pub(super) fn on_reply(&mut self, now: Time) {
+        self.answers |= self.linux && self.last.is_some_and(|last| now.since(last) < self.delay);
+    }
+
+    /// The peer has closed, and this end is expected to (`tcp_fin`).
+    pub(super) fn expect_answer(&mut self) {
+        self.answers = true;
     }
 
     /// An ACK goes at once, for whatever reason (`tcp_dec_quickack_mode`).
@@ -103,11 +158,15 @@ impl QuickAcks {
 
     /// An ACK waited to the end (`tcp_delack_timer`).
     pub(super) fn missed(&mut self) {
+        if std::mem::take(&mut self.answers) {
+            self.delay = self.shortest;
+            return;
+        }
         self.delay = (self.delay * 2).min(self.longest);
     }
 
     /// How long an ACK waits.
     pub(super) fn delay(&self) -> Span {
-        self.delay
+        self.delay.min(self.bound)
     }
 }

@@ -71,6 +71,11 @@ impl Tuning {
         self.offered.min(self.room().saturating_sub(held))
     }
 
+    /// The round trip, as this end sees it.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        self.rtt
+    }
+
     fn room(&self) -> u32 {
         ReceiveBuffer::window_of(self.size).min(self.most)
     }

@@ -41,6 +41,8 @@ pub struct Outgoing {
     pub len: u32,
     /// Whether FIN follows the payload.
     pub fin: bool,
+    /// Whether nothing waits behind it: PSH.
+    pub push: bool,
     /// Whether its first byte was sent before.
     pub again: bool,
     /// Whether the window has no room for another until something changes, so that there is no need to ask.

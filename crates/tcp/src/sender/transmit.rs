@@ -162,7 +162,14 @@ impl Sender {
         self.max = self.una + 1;
         self.record.push(now, self.max);
         self.sent(now, 1);
-        Some(Outgoing { seq: self.una, len: 1, fin: false, again: false, last: false })
+        Some(Outgoing {
+            seq: self.una,
+            len: 1,
+            fin: false,
+            push: self.unsent == 0,
+            again: false,
+            last: false,
+        })
     }
 
     /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
@@ -218,7 +225,10 @@ impl Sender {
         }
         self.record.time_newest();
         self.sent(now, len);
-        Some(Outgoing { seq: from, len, fin, again: false, last: false })
+        // RFC 9293 section 3.9.1.2: a TCP whose SEND has no PUSH "MUST set the PSH bit in the last buffered segment (i.e., when there is
+        // no more queued data to be sent)".
+        let push = self.unsent == 0 && len > 0;
+        Some(Outgoing { seq: from, len, fin, push, again: false, last: false })
     }
 
     fn resend(&mut self, now: Time, range: Range) -> Outgoing {
@@ -232,7 +242,8 @@ impl Sender {
         self.look_at_recovery();
         self.stats.retransmitted_segments += 1;
         self.sent(now, len);
-        Outgoing { seq: range.start, len, fin, again: true, last: false }
+        let push = self.unsent == 0 && len > 0 && range.start + len == fin_seq.unwrap_or(self.max);
+        Outgoing { seq: range.start, len, fin, push, again: true, last: false }
     }
 
     #[inline]

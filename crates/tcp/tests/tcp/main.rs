@@ -20,6 +20,7 @@ mod harness;
 mod hooks;
 mod hostile;
 mod linux;
+mod linux_ends;
 mod losses;
 mod rack;
 mod reductions;
