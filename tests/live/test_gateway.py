@@ -98,6 +98,73 @@ def test_it_is_gone_with_its_process_and_the_transfer_goes_on() -> None:
     assert after > 2 * WINDOW
 
 
+BETWEEN = """
+set -e
+unshare -n sleep 100 & near=$!
+unshare -n sleep 100 & far=$!
+trap 'kill $near $far' EXIT
+mine=$(readlink /proc/self/ns/net)
+for process in $near $far; do
+    until [ "$(readlink /proc/$process/ns/net)" != "$mine" ]; do sleep 0.01; done
+done
+near() { nsenter --net=/proc/$near/ns/net "$@"; }
+far() { nsenter --net=/proc/$far/ns/net "$@"; }
+ip link add near0 type veth peer name host0 netns $near
+ip link add sat0 type veth peer name host0 netns $far
+ip link set near0 up; ip link set sat0 up
+near ip link set host0 up; far ip link set host0 up; far ip link set lo up
+said=$(mktemp)
+ready() { until grep -q "^live gateway" "$said"; do sleep 0.05; done; rm "$said"; }
+"""
+
+BRIDGED = """
+ip link add bridge0 type bridge; ip link set bridge0 up
+ip link set near0 master bridge0; ip link set sat0 master bridge0
+near ip addr add 10.1.0.1/24 dev host0; far ip addr add 10.1.0.2/24 dev host0; to=10.1.0.2
+"""
+
+ROUTED = """
+echo 1 > /proc/sys/net/ipv4/ip_forward
+ip addr add 10.1.0.1/24 dev near0; near ip addr add 10.1.0.2/24 dev host0
+near ip route add default via 10.1.0.1
+ip addr add 10.2.0.1/24 dev sat0; far ip addr add 10.2.0.2/24 dev host0
+far ip route add default via 10.2.0.1; to=10.2.0.2
+"""
+
+
+@pytest.mark.parametrize("joins", [BRIDGED, ROUTED], ids=["bridge", "router"])
+def test_hops_are_counted_on_a_bridge_and_at_a_router(joins: str) -> None:
+    """No router lies between the hosts but the machine itself, if it is one: 2 (0 + 0 + 2) hops of 20 ms."""
+    result = between(
+        f"""
+        {joins}
+        {PROGRAM} live gateway sat0 --rate "8 Mbit/s" --queue "20 KiB" --isl-delay "20 ms" --json \
+            > report.$$ 2> "$said" & gateway=$!
+        ready
+        far iperf3 -s -1 > /dev/null & until far ss -Hltn 'sport = 5201' | grep -q .; do sleep 0.05; done
+        near iperf3 -c $to -b 4M -t 2 > /dev/null
+        kill -TERM $gateway; wait $gateway; cat report.$$; rm report.$$
+        """
+    )
+    assert result.returncode == 0, result.stderr
+    report: dict[str, Any] = json.loads(result.stdout)
+    assert report["segments_forward"] > 10
+    assert report["rtt_mean_s"] == pytest.approx(0.08)
+
+
+def between(script: str) -> "subprocess.CompletedProcess[str]":
+    command = ["unshare", "-n", "sh", "-c", BETWEEN + script]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("factor", ["0", "7", "1.5"])
+def test_delta_is_a_whole_number_of_round_trips(bentpipe: Bentpipe, factor: str) -> None:
+    result = bentpipe("live", "gateway", "lo", "--rate", "8 Mbit/s", "--delta-factor", factor)
+    assert result.returncode == 2
+    assert "--delta-factor" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
