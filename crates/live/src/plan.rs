@@ -74,6 +74,8 @@ pub struct TcpPlan {
     pub mss: u32,
     /// The receive window where it is fixed, bytes.
     pub receive_window: Option<u32>,
+    /// Memory for what the sender has not acknowledged, bytes, where it has a bound.
+    pub send_buffer: Option<u32>,
     /// Whether timestamps are offered.
     pub timestamps: bool,
     /// Whether SACK is offered.
@@ -135,14 +137,15 @@ fn of_flow(scenario: &Scenario, spec: &FlowSpec) -> Result<FlowPlan, LiveError> 
         stop_s: duration.map(|duration| (spec.start + duration).as_secs()),
         control: spec.sender.control.name().to_owned(),
         app,
-        tcp: (!over_udp).then(|| of_tcp(&spec.receiver)),
+        tcp: (!over_udp).then(|| of_tcp(&spec.receiver, &spec.sender)),
     })
 }
 
-fn of_tcp(config: &Config) -> TcpPlan {
+fn of_tcp(config: &Config, sender: &Config) -> TcpPlan {
     TcpPlan {
         mss: config.mss,
         receive_window: config.receive_buffer.is_none().then_some(config.receive_window),
+        send_buffer: sender.send_buffer,
         timestamps: config.timestamps,
         sack: config.sack,
         window_scaling: config.window_scaling,

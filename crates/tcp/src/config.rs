@@ -58,9 +58,44 @@ pub enum Host {
     Linux,
 }
 
+/// What waits until what was sent is acknowledged, so that it may go with more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nagle {
+    /// Nothing (`TCP_NODELAY`).
+    Off,
+    /// Less than a segment, while anything is outstanding (RFC 896).
+    Classic,
+    /// Less than a segment, while such a one is outstanding (draft-minshall-nagle, Linux).
+    Minshall,
+}
+
+/// A kernel whose receive buffer grows in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// Linux 6.12, the long-term one of 2024.
+    Linux612,
+    /// Linux 6.18, the one of 2025.
+    Linux618,
+}
+
+impl Kernel {
+    /// Every one that there is.
+    pub const ALL: [Kernel; 2] = [Kernel::Linux612, Kernel::Linux618];
+
+    /// The name used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kernel::Linux612 => "6.12",
+            Kernel::Linux618 => "6.18",
+        }
+    }
+}
+
 /// A receive buffer that grows with what the application reads in a round trip, as Linux's does (`tcp_rmem`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveBuffer {
+    /// Whose growth it has.
+    pub kernel: Kernel,
     /// At first, in bytes.
     pub initial: u32,
     /// At most, in bytes.
@@ -69,7 +104,16 @@ pub struct ReceiveBuffer {
 
 impl ReceiveBuffer {
     /// That of Linux 6.18: `tcp_rmem` 4096 131072 33554432.
-    pub const LINUX: ReceiveBuffer = ReceiveBuffer { initial: 131_072, max: 33_554_432 };
+    pub const LINUX: ReceiveBuffer = ReceiveBuffer::of(Kernel::Linux618);
+
+    /// That of a kernel: up to 6.15 the largest was 6 MiB.
+    pub const fn of(kernel: Kernel) -> ReceiveBuffer {
+        let max = match kernel {
+            Kernel::Linux612 => 6 << 20,
+            Kernel::Linux618 => 32 << 20,
+        };
+        ReceiveBuffer { kernel, initial: 131_072, max }
+    }
 
     /// The share of a buffer that is payload, in 256ths (`scaling_ratio`): a segment of 1448 bytes takes 2304, of which 2048 are for the
     /// packet and 256 for what describes it.
@@ -169,6 +213,11 @@ pub struct Config {
     pub grow_only_when_limited: bool,
     /// New data waits until so many segments, or a third of the window, may go at once, as behind TCP segmentation offload; 1 for no wait.
     pub burst: u32,
+    /// What waits to be sent with more.
+    pub nagle: Nagle,
+    /// Bytes of memory for what is not acknowledged, as `SO_SNDBUF` has it; none for any number. The application goes on once a third is
+    /// free.
+    pub send_buffer: Option<u32>,
     /// Timeouts in a row without progress, after which the connection ends with an error (R2 of RFC 1122 4.2.3.5).
     pub max_retransmissions: u32,
     /// Timeouts of a SYN that leave the RTO as it is, before the others double it.
@@ -178,6 +227,12 @@ pub struct Config {
 }
 
 impl Config {
+    /// The payload that the send buffer has room for, two segments at least; all where it has no bound.
+    pub(crate) fn send_room(&self) -> u32 {
+        let room = |bytes: u32| (u64::from(bytes) * SENT_PAYLOAD / 4096) as u32;
+        self.send_buffer.map_or(u32::MAX, |bytes| room(bytes).max(2 * self.mss))
+    }
+
     /// The shift with which the largest window, or the largest receive buffer, fits the header's 16 bits (RFC 7323 section 2.2).
     pub(crate) fn window_scale(&self) -> u8 {
         let bytes = self.receive_buffer.map_or(self.receive_window, |buffer| buffer.max);
@@ -317,6 +372,9 @@ impl Profile {
             restart_after_idle: true,
             grow_only_when_limited: true,
             burst: 1,
+            // RFC 9293 section 3.7.4: "A TCP implementation SHOULD implement the Nagle algorithm".
+            nagle: Nagle::Classic,
+            send_buffer: None,
             max_retransmissions: 15,
             syn_linear_timeouts: 0,
             time_wait: Span::from_millis(60_000),
@@ -336,6 +394,7 @@ impl Profile {
                     min_variance: Span::ZERO,
                     estimator: RtoEstimator::Rfc6298,
                 },
+                nagle: Nagle::Off,
                 limited_transmit: false,
                 restart_after_idle: false,
                 grow_only_when_limited: false,
@@ -354,6 +413,7 @@ impl Profile {
                     min_variance: Span::ZERO,
                     estimator: RtoEstimator::Rfc6298,
                 },
+                nagle: Nagle::Off,
                 limited_transmit: false,
                 restart_after_idle: false,
                 grow_only_when_limited: false,
@@ -400,6 +460,8 @@ fn linux_2_4(rfc: Config) -> Config {
             // HZ 100.
             granularity: Span::from_millis(10),
         },
+        // tcp_minshall_check.
+        nagle: Nagle::Minshall,
         // tcp_retries2 15 and TCP_TIMEWAIT_LEN are as in the other profiles.
         ..rfc
     }
@@ -441,6 +503,10 @@ fn linux(rfc: Config) -> Config {
             // CONFIG_HZ 250.
             granularity: Span::from_millis(4),
         },
+        // tcp_minshall_check.
+        nagle: Nagle::Minshall,
+        // tcp_wmem 4096 16384 4194304.
+        send_buffer: Some(4 << 20),
         // tcp_syn_linear_timeouts.
         syn_linear_timeouts: 4,
         // tcp_sack 1, tcp_window_scaling 1, tcp_reordering 3, tcp_slow_start_after_idle 1, tcp_retries2 15 and TCP_TIMEWAIT_LEN are
@@ -448,6 +514,10 @@ fn linux(rfc: Config) -> Config {
         ..rfc
     }
 }
+
+/// What a send buffer has room for, in 4096ths: of what is sent at a few Mbit/s a packet of four segments of 1448 bytes
+/// (`tcp_tso_autosize`) takes 1280 bytes more, for `struct sk_buff` and its head.
+const SENT_PAYLOAD: u64 = 4 * 1448 * 4096 / (4 * 1448 + 1280);
 
 /// The largest L of RFC 3465 that a scenario can have: in effect none.
 const MOST_COUNTED: u32 = 1000;

@@ -49,8 +49,6 @@ AS_WRITTEN = "as written"
 
 _SYSCTL = {
     "tcp_no_metrics_save": "1",
-    # A send buffer that does not limit.
-    "tcp_wmem": "4096 131072 67108864",
 }
 _FIRST_PORT = 5001
 _READY_S = 30.0
@@ -401,4 +399,6 @@ def _sysctl(tcp: Mapping[str, Any]) -> dict[str, str]:
         "tcp_sack": str(int(tcp["sack"])),
         "tcp_window_scaling": str(int(tcp["window_scaling"])),
         "tcp_ecn": "1" if tcp["ecn"] else "2",
+        # 64 MiB does not limit.
+        "tcp_wmem": f"4096 16384 {tcp['send_buffer'] or 64 << 20}",
     }

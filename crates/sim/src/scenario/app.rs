@@ -83,6 +83,14 @@ apps! {
         "audio and video over UDP, a burst of datagrams a frame; does not react to loss";
 }
 
+impl AppSpec {
+    /// Whether programs of this kind send what is less than a segment at once (`TCP_NODELAY`): browsers and web servers, players, callers,
+    /// proxies.
+    pub(crate) fn sets_no_delay(&self) -> bool {
+        matches!(self, AppSpec::Http(_) | AppSpec::Relay(_) | AppSpec::Transactions(_) | AppSpec::Video(_))
+    }
+}
+
 /// Name and summary of each application.
 pub fn apps() -> Vec<(&'static str, &'static str)> {
     KINDS.iter().map(|kind| (kind.name, kind.summary)).collect()

@@ -81,8 +81,8 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         }
         let profile = profile(document, at)?;
         let choices = Choices::of(catalogue, at, &flow, profile)?;
-        let sender = Arc::new(config(document, catalogue, at, FlowEnd::Sender, &choices)?);
-        let receiver = Arc::new(config(document, catalogue, at, FlowEnd::Receiver, &choices)?);
+        let sender = Arc::new(config(document, catalogue, at, FlowEnd::Sender, &choices, &app)?);
+        let receiver = Arc::new(config(document, catalogue, at, FlowEnd::Receiver, &choices, &app)?);
         let variant = if app.over_udp() { "udp".to_owned() } else { choices.variant(catalogue, profile) };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);

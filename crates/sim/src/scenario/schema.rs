@@ -253,6 +253,8 @@ pub(crate) struct TcpFile {
     pub(crate) sack: Option<bool>,
     /// Report segments that came twice in the first SACK block (RFC 2883); default false.
     pub(crate) duplicate_sack: Option<bool>,
+    /// Profile linux: segments past a hole share ACKs; default true.
+    pub(crate) sack_compression: Option<bool>,
     /// Offer explicit congestion notification (RFC 3168); default false.
     pub(crate) ecn: Option<bool>,
     /// Initial window: segments, or bytes rounded down to whole segments.
@@ -279,6 +281,12 @@ pub(crate) struct TcpFile {
     pub(crate) grow_only_when_limited: Option<bool>,
     /// New data waits until so many segments, or a third of the window, may go at once; default 1.
     pub(crate) burst: Option<Whole<1, 64>>,
+    /// Send less than a segment at once (TCP_NODELAY), not by Nagle's rule; default with http, transactions, video and relay.
+    pub(crate) no_delay: Option<bool>,
+    /// What the application can hand over and is not acknowledged: bytes, segments or "unlimited".
+    pub(crate) send_buffer: Option<Ssthresh>,
+    /// Timeouts of a SYN that leave the RTO as it is, before the others double it.
+    pub(crate) syn_linear_timeouts: Option<Whole<0, 255>>,
     /// Timeouts in a row that end the connection with an error.
     pub(crate) max_retransmissions: Option<Whole<0, 255>>,
     /// How long a closed end remembers the connection (TIME-WAIT).

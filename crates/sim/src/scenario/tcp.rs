@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use bentpipe_tcp::{Catalogue, Chosen, Config, DelayedAck, Growth, NoSuch, Profile, ReceiveBuffer, Scheme};
+use bentpipe_tcp::{
+    Catalogue, Chosen, Config, DelayedAck, Growth, Nagle, NoSuch, Profile, ReceiveBuffer, Scheme,
+};
 use bentpipe_units::Span;
 
+use super::app::AppSpec;
 use super::choices::{Choices, slow_start};
 use super::error::ScenarioError;
 use super::layers::merge;
@@ -93,6 +96,7 @@ pub(crate) fn config(
     flow: &Place<'_>,
     end: FlowEnd,
     choices: &Choices<'_>,
+    app: &AppSpec,
 ) -> Result<Config, ScenarioError> {
     let mut layers = vec![document.place(&["tcp"]), flow.below(&["tcp"])];
     if end == FlowEnd::Receiver {
@@ -120,7 +124,10 @@ pub(crate) fn config(
     let usual = own_start.unwrap_or(profile.slow_start(chosen.name()));
     let slow_start = slow_start(catalogue, at, Some(file.slow_start.as_deref().unwrap_or(usual)))?;
     let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, at, node)?);
-    let base = Config { slow_start, ..profile.config(recovery, chosen) };
+    let mut base = Config { slow_start, ..profile.config(recovery, chosen) };
+    if app.sets_no_delay() {
+        base.nagle = Nagle::Off;
+    }
     settings(&file, base).map_err(|(key, message)| {
         let written = layers.iter().rev().find(|layer| layer.below(key).node().is_some());
         written.unwrap_or(&layers[0]).error(key, message)
@@ -159,7 +166,12 @@ fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
     config.growth = growth(file, config.growth)?;
     config.delayed_ack = delayed_ack(file, config.delayed_ack)?;
     timers(file, &mut config)?;
-    lay!(file => config; timestamps, sack, duplicate_sack, ecn, limited_transmit, recover_guard, restart_after_idle,
+    match (file.no_delay, config.nagle) {
+        (Some(true), _) => config.nagle = Nagle::Off,
+        (Some(false), Nagle::Off) => config.nagle = Nagle::Classic,
+        _ => {}
+    }
+    lay!(file => config; timestamps, sack, duplicate_sack, sack_compression, ecn, syn_linear_timeouts, limited_transmit, recover_guard, restart_after_idle,
         grow_only_when_limited, duplicate_threshold, burst, max_retransmissions, time_wait);
     Ok(config)
 }
@@ -208,24 +220,32 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
         }
         None => {}
     }
+    match file.send_buffer {
+        Some(Ssthresh::Unlimited) => config.send_buffer = None,
+        Some(Ssthresh::Window(written)) => {
+            config.send_buffer = Some(window(written, "a buffer", &["send_buffer"])?);
+        }
+        None => {}
+    }
     Ok(())
 }
 
 /// A window that is written alone stays as it is, as a socket's buffer of a fixed size does.
 fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Option<ReceiveBuffer>, Fault> {
     let on = profile.unwrap_or(ReceiveBuffer::LINUX);
-    let ReceiveBufferFile { initial, max } = match &file.receive_buffer {
+    let ReceiveBufferFile { kernel, initial, max } = match &file.receive_buffer {
         None => return Ok(profile.filter(|_| file.receive_window.is_none())),
         Some(Setting::Switch(switch)) => return Ok(switch.then_some(on)),
         Some(Setting::Table(written)) => written,
     };
+    let on = kernel.as_ref().map_or(on, |kernel| ReceiveBuffer::of(kernel.0));
     let max = max.map_or(on.max, |max| max as u32);
     let initial = initial.map_or(on.initial.min(max), |initial| initial as u32);
     if initial > max {
         let message = format!("expected at most the buffer's max ({max} B), found {initial} B");
         return Err((&["receive_buffer", "initial"], message));
     }
-    Ok(Some(ReceiveBuffer { initial, max }))
+    Ok(Some(ReceiveBuffer { kernel: on.kernel, initial, max }))
 }
 
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {

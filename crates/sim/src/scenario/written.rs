@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec};
-use bentpipe_tcp::Profile;
+use bentpipe_tcp::{Kernel, Profile};
 use bentpipe_units::bounded::{Whole, size};
 use bentpipe_units::{Bytes, Span, Written, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -160,6 +160,7 @@ macro_rules! named {
 }
 
 named! {
+    Kernel: "a kernel", Kernel::ALL.map(|kernel| (kernel.name(), kernel));
     Profile: "a profile", Profile::ALL.map(|profile| (profile.name(), profile));
     GrowthName: "what opens the window", [("per-ack", GrowthName::PerAck), ("bytes", GrowthName::Bytes)];
     Routing: "a routing", [("static", Routing::Static), ("dynamic", Routing::Dynamic)];
@@ -263,6 +264,8 @@ pub(crate) struct DelayedAckFile {
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReceiveBufferFile {
+    /// Whose growth it has, and whose sizes where none are written; default 6.18.
+    pub(crate) kernel: Option<Choice<Kernel>>,
     /// At first.
     #[serde(deserialize_with = "size::<_, _, 4096, 0x4000_0000>")]
     #[schemars(with = "Bytes")]

@@ -3,9 +3,9 @@
 use bentpipe_units::{Span, Time};
 
 use super::Receiver;
-use crate::{Config, ReceiveBuffer, Seq};
+use crate::{Config, Kernel, ReceiveBuffer, Seq};
 
-/// The receive buffer of Linux 6.18 (`tcp_rcvbuf_grow`, `tcp_grow_window`, `tcp_rcv_rtt_update`, all in `tcp_input.c`), and the
+/// The receive buffer of Linux 6.12 and 6.18 (`tcp_rcvbuf_grow`, `tcp_grow_window`, `tcp_rcv_rtt_update`, all in `tcp_input.c`), and the
 /// window that it has room for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
@@ -83,7 +83,8 @@ impl Tuning {
     /// A segment with a timestamp came, sent a round trip after ours that bore `echo`.
     pub(super) fn on_echo(&mut self, echo: u32, rtt: Span, len: u32, unread: u32) {
         if echo != self.last_echo && len >= self.mss {
-            self.sample(rtt, unread == 0);
+            // Linux 6.18 takes no larger sample while something is unread.
+            self.sample(rtt, unread == 0 || self.buffer.kernel == Kernel::Linux612);
         }
         self.last_echo = echo;
     }
@@ -125,7 +126,7 @@ impl Tuning {
         let copied = (read - begun) as u32;
         let copied = copied.saturating_sub(unread);
         if copied > self.read_per_round {
-            self.grow(copied, past_hole);
+            self.grow(copied, if self.buffer.kernel == Kernel::Linux612 { 0 } else { past_hole });
         }
         self.round = (read, self.arrival);
     }
@@ -134,13 +135,21 @@ impl Tuning {
     pub(super) fn grow(&mut self, copied: u32, past_hole: u32) {
         let (before, copied) = (u64::from(self.read_per_round), u64::from(copied));
         self.read_per_round = copied as u32;
-        let window = 2 * copied + 4 * copied * copied.saturating_sub(before) / before + u64::from(past_hole);
+        // "Add some cushion because of small variations."
+        let twice = match self.buffer.kernel {
+            Kernel::Linux612 => 2 * copied + 16 * u64::from(self.mss),
+            Kernel::Linux618 => 2 * copied,
+        };
+        let window = twice + 2 * (twice * copied.saturating_sub(before) / before) + u64::from(past_hole);
         let size = ReceiveBuffer::for_window(window).min(u64::from(self.buffer.max)) as u32;
         self.size = self.size.max(size);
     }
 
-    /// A segment was taken past a hole, which reaches `past_hole` bytes beyond what is in order.
+    /// A segment was taken past a hole, which reaches `past_hole` bytes beyond what is in order: Linux 6.18 makes room for it.
     pub(super) fn on_hole(&mut self, past_hole: u32) {
+        if self.buffer.kernel == Kernel::Linux612 {
+            return;
+        }
         self.grow(self.read_per_round, past_hole);
     }
 
@@ -199,5 +208,27 @@ impl Receiver {
         self.open_field = (self.capacity.div_ceil(1 << self.scale)).min(65_535) as u16;
         self.open = u32::from(self.open_field) << self.scale;
         opens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn what_waits_past_a_hole_grows_the_buffer_of_6_18_alone() {
+        let size = |kernel: Kernel| {
+            let catalogue = crate::Catalogue::default();
+            let recovery = catalogue.recovery("rack").expect("a recovery");
+            let control = catalogue.control("cubic").expect("a control");
+            let buffer = Some(ReceiveBuffer::of(kernel));
+            let config = Config { receive_buffer: buffer, ..Profile::Linux.config(recovery, control) };
+            let mut tuning = Tuning::of(&config).expect("a buffer that grows");
+            tuning.on_hole(200_000);
+            tuning.size
+        };
+        // 2 x 14,480 and 200,000 bytes, of which 160/256 are window.
+        assert_eq!([Kernel::Linux612, Kernel::Linux618].map(size), [131_072, 366_336]);
     }
 }

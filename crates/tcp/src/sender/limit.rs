@@ -5,7 +5,7 @@ use super::{Fin, Sender};
 /// What keeps a sender from sending more, after a poll that gave nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// All that the application handed over was sent.
+    /// All that the application handed over was sent, or all that the send buffer has room for.
     Application,
     /// The window that the peer advertised has no room for a segment.
     ReceiveWindow,
@@ -21,7 +21,9 @@ impl Sender {
     /// What keeps it from sending more until something changes; asked after [`Sender::poll`] gave nothing.
     pub fn limit(&self) -> Limit {
         let in_recovery = self.recovery.in_recovery();
-        if self.unsent == 0 && self.fin != Fin::Queued && !in_recovery {
+        let waits = self.unsent < u64::from(self.smss) && self.holds_small();
+        let full = self.buffered < self.rwnd && self.flight() + self.smss > self.buffered;
+        if (waits || full || (self.unsent == 0 && self.fin != Fin::Queued)) && !in_recovery {
             return Limit::Application;
         }
         let starting = match self.control.phase() {

@@ -30,7 +30,7 @@ use crate::control::{Ack, Control, Window};
 use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
 use crate::rtt::RttEstimator;
 use crate::slow_start::SlowStart;
-use crate::{Config, RtoEstimator, SackBlock, Seq};
+use crate::{Config, Nagle, RtoEstimator, SackBlock, Seq};
 
 /// A segment that the sender wants on the wire; the endpoint adds the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +131,12 @@ pub struct Sender {
     probe_now: bool,
     growth_needs_limit: bool,
     fin: Fin,
+    nagle: Nagle,
+    /// The byte after the last segment that was less than a full one.
+    small_end: Seq,
+    /// How much the send buffer holds, and the bytes from SND.UNA on that the application has put into it; all where it has no bound.
+    send_buffer: u32,
+    buffered: u32,
     /// Bytes that the application handed over and that were never sent; `u64::MAX` has no end.
     unsent: u64,
     /// Retransmission timer, or persist timer while `probing`.
@@ -189,6 +195,10 @@ impl Sender {
             probe_now: false,
             growth_needs_limit: config.grow_only_when_limited,
             fin: Fin::Open,
+            nagle: config.nagle,
+            small_end: first,
+            send_buffer: config.send_room(),
+            buffered: config.send_room(),
             unsent: 0,
             timer: Time::NEVER,
             other_timer: Time::NEVER,
@@ -444,6 +454,9 @@ impl Sender {
     fn on_new_data_acked(&mut self, now: Time, incoming: &Incoming<'_>, prior_flight: u32, plain: bool) {
         let acked = incoming.ack - self.una;
         self.una = incoming.ack;
+        if self.send_buffer != u32::MAX {
+            self.fill_send_buffer(acked);
+        }
         self.timeouts_in_a_row = 0;
         match plain {
             true => self.record.acknowledge_alone(now, self.una, acked),
@@ -470,6 +483,14 @@ impl Sender {
         } else if restart_timer {
             // RFC 6298 (5.3): "restart the retransmission timer so that it will expire after RTO seconds".
             self.arm(now, Span::ZERO);
+        }
+    }
+
+    /// So much was acknowledged: the application goes on once a third of the buffer is free (`sk_stream_is_writeable`, sock.h).
+    fn fill_send_buffer(&mut self, acked: u32) {
+        self.buffered = self.buffered.saturating_sub(acked);
+        if self.send_buffer - self.buffered >= self.buffered / 2 {
+            self.buffered = self.send_buffer;
         }
     }
 

@@ -62,6 +62,7 @@ impl Sender {
             true => self.control.receive_window(&self.window, &view),
             false => self.rwnd,
         };
+        let rwnd = rwnd.min(self.buffered);
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
         let sent = self.send_new_data::<true>(now, rwnd, room)?;
         self.pacing.sent(now, sent.len, self.window.pacing_rate, self.window.send_quantum);

@@ -3,9 +3,9 @@
 use bentpipe_units::{Span, Time};
 
 use super::{Fin, Outgoing, Sender};
-use crate::Seq;
 use crate::control::SendView;
 use crate::recovery::{Next, Outstanding, Range};
+use crate::{Nagle, Seq};
 
 impl Sender {
     /// The next segment to send, or none until something changes. Call it until it returns none.
@@ -25,6 +25,7 @@ impl Sender {
             true => self.control.receive_window(&self.window, &view),
             false => self.rwnd,
         };
+        let rwnd = rwnd.min(self.buffered);
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
         let sent = self.send_new_data::<false>(now, rwnd, room)?;
         let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
@@ -82,6 +83,7 @@ impl Sender {
             true => self.control.receive_window(&self.window, &view),
             false => self.rwnd,
         };
+        let rwnd = rwnd.min(self.buffered);
         let outstanding = Outstanding {
             una: self.una,
             max: self.max,
@@ -154,7 +156,7 @@ impl Sender {
         if self.rtt.is_linux() {
             // Nothing, below the window, which is answered all the same (`tcp_xmit_probe_skb`).
             self.sent(now, 0);
-            return Some(Outgoing { seq: self.una - 1, len: 0, fin: false, again: false, last: false });
+            return Some(Outgoing { seq: self.una - 1, len: 0, fin: false, push: false, again: false, last: false });
         }
         if self.unsent != u64::MAX {
             self.unsent -= 1;
@@ -185,11 +187,22 @@ impl Sender {
                 return None;
             }
         } else if self.unsent <= u64::from(most) && self.unsent > 0 {
-            return Some(self.unsent as u32);
+            return (!self.holds_small()).then_some(self.unsent as u32);
         }
         // RFC 9293 section 3.8.6.2.1: "[SND.NXT = SND.UNA and] min(D,U) >= Fs * Max(SND.WND)", Fs = 1/2.
         let some = u64::from(most).min(self.unsent) as u32;
         (from == self.una && some > 0 && some >= self.largest_rwnd / 2).then_some(some)
+    }
+
+    /// Whether less than a segment, which is all that there is, waits for an ACK. The last that there will be does not.
+    #[inline]
+    pub(super) fn holds_small(&self) -> bool {
+        let held = match self.nagle {
+            Nagle::Off => false,
+            Nagle::Classic => self.una < self.max,
+            Nagle::Minshall => self.small_end > self.una && self.small_end <= self.max,
+        };
+        held && self.fin == Fin::Open
     }
 
     #[inline(always)]
@@ -203,7 +216,10 @@ impl Sender {
         let len = match self.new_data_len(from, rwnd) {
             Some(len) if len <= room => len,
             None if self.unsent == 0 && self.fin == Fin::Queued => 0,
-            None if self.unsent == 0 && room > 0 => {
+            None if self.unsent < u64::from(self.smss)
+                && room > 0
+                && (self.unsent == 0 || self.holds_small()) =>
+            {
                 self.record.limit_by_application(self.flight());
                 return None;
             }
@@ -219,6 +235,9 @@ impl Sender {
             end += 1;
         }
         self.max = end;
+        if len < self.smss {
+            self.small_end = end;
+        }
         match PACED {
             true => self.record.push_paced(now, end),
             false => self.record.push(now, end),

@@ -1,6 +1,6 @@
 //! Receive buffers that grow with what the application reads, as Linux's do.
 
-use bentpipe_tcp::{Config, Profile, ReceiveBuffer};
+use bentpipe_tcp::{Config, Kernel, Profile, ReceiveBuffer};
 
 use crate::harness::{CLIENT, Net, Reader, SERVER, config, control, recovery};
 
@@ -53,7 +53,7 @@ fn slow_start_is_not_held_back() {
 
 #[test]
 fn the_window_stays_within_the_largest_buffer() {
-    let buffer = ReceiveBuffer { initial: 16_384, max: 65_536 };
+    let buffer = ReceiveBuffer { initial: 16_384, max: 65_536, ..ReceiveBuffer::LINUX };
     let net = over(Config { receive_buffer: Some(buffer), ..linux() }, 100).transfer(1_000_000);
     let window = |sent: &crate::harness::Sent| u32::from(sent.passing.segment.window) << 1;
     let largest = net.acks_by(SERVER).iter().map(window).max();
@@ -62,6 +62,27 @@ fn the_window_stays_within_the_largest_buffer() {
     let net = over(Config { receive_buffer: Some(buffer), receive_window: 20_000, ..linux() }, 100);
     let net = net.transfer(1_000_000);
     assert_eq!(net.acks_by(SERVER).iter().map(window).max(), Some(20_000), "{}", net.trace());
+}
+
+#[test]
+fn the_buffer_of_an_older_kernel_grows_in_its_own_way() {
+    // Linux 6.12, tcp_rcv_space_adjust: 16 segments more than twice what is read; what waits past a hole makes no room.
+    let grown = |kernel: Kernel| {
+        let config = Config {
+            receive_buffer: Some(ReceiveBuffer { max: 32 << 20, ..ReceiveBuffer::of(kernel) }),
+            initial_ssthresh: Some(10 * 1448),
+            initial_window: 40,
+            ..linux()
+        };
+        let net = over(config, 50).transfer(900_000);
+        windows(&net).last().copied().unwrap_or_default()
+    };
+    assert_eq!(
+        [Kernel::Linux612, Kernel::Linux618].map(|kernel| ReceiveBuffer::of(kernel).max >> 20),
+        [6, 32]
+    );
+    let [old, new] = [Kernel::Linux612, Kernel::Linux618].map(grown);
+    assert!(old >= new + 16 * 1448, "{old} {new}");
 }
 
 #[test]
@@ -97,7 +118,7 @@ fn without_a_buffer_that_grows_the_window_is_all_there_from_the_start() {
 
 #[test]
 fn a_larger_buffer_opens_with_what_a_syn_has_room_for() {
-    let buffer = ReceiveBuffer { initial: 838_860, max: 838_860 };
+    let buffer = ReceiveBuffer { initial: 838_860, max: 838_860, ..ReceiveBuffer::LINUX };
     let net = over(Config { receive_buffer: Some(buffer), ..linux() }, 150).transfer(2_000_000);
     let offered: Vec<u32> = (net.acks_by(SERVER).iter())
         .map(|sent| {

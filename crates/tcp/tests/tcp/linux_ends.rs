@@ -1,6 +1,6 @@
 //! What an end of profile `linux` does where the RFCs leave room; each test names the function of the kernel that it holds to.
 
-use bentpipe_tcp::{Config, DelayedAck, Flags, Profile, Seq, State};
+use bentpipe_tcp::{Config, DelayedAck, Flags, Nagle, Profile, Seq, State};
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, config, control, recovery};
@@ -325,4 +325,62 @@ fn what_lies_below_and_what_is_held_is_reported_from_below() {
     let report = net.sent_by(SERVER).last().unwrap().passing.segment.options.sack;
     let first = report.as_slice()[0];
     assert_eq!((first.start, first.end), (next.seq + 50, next.seq + 100), "{}", net.trace());
+}
+
+/// 1000 bytes every 40 ms for 2 s, segments of 1448; how many packets they take.
+fn packets(nagle: Nagle) -> usize {
+    let mut net = over(Config { nagle, ..linux() }, 250);
+    net.open();
+    for n in 0..50 {
+        net.run_to(1000 + n * 40);
+        net.write(CLIENT, 1000);
+    }
+    net.run_to(6000);
+    assert_eq!(net.read[SERVER], 50_000);
+    net.data_by(CLIENT).len()
+}
+
+#[test]
+fn small_segments_wait_while_one_is_outstanding() {
+    // RFC 896: one goes, then full ones, and a small one a round trip; tcp_minshall_check lets one go beside full ones.
+    assert_eq!(packets(Nagle::Off), 50);
+    let (classic, minshall) = (packets(Nagle::Classic), packets(Nagle::Minshall));
+    assert!(classic <= minshall && minshall <= 40, "{classic} {minshall}");
+    // A full segment and a part: Minshall's form sends the part at once, Nagle's waits for the ACK.
+    for (nagle, expected) in [(Nagle::Minshall, 1000.0), (Nagle::Classic, 1500.0), (Nagle::Off, 1000.0)] {
+        let delayed_ack = DelayedAck::OFF;
+        let mut net = over(Config { nagle, delayed_ack, ..linux() }, 250);
+        net.open();
+        net.run_to(1000);
+        net.write(CLIENT, 2000);
+        net.run_to(3000);
+        assert_eq!(net.data_by(CLIENT).last().map(|sent| sent.ms()), Some(expected), "{nagle:?}");
+    }
+    // The last that there will be does not wait.
+    let net = over(Config { nagle: Nagle::Classic, ..linux() }, 250).transfer(2000);
+    assert_eq!(net.data_by(CLIENT).last().map(|sent| sent.ms()), Some(500.0));
+}
+
+#[test]
+fn a_send_buffer_bounds_what_is_not_acknowledged_and_is_filled_by_thirds() {
+    // sk_stream_is_writeable: the application goes on once a third is free.
+    // 30 segments and what describes them.
+    let (buffer, memory) = (30 * 1448, 30 * 1448 * 7072 / 5792 + 100);
+    let config =
+        Config { send_buffer: Some(memory), initial_window: 60, delayed_ack: DelayedAck::OFF, ..linux() };
+    let mut net = over(config, 50).through(|p| match p.data_number {
+        n if n > 1 => Fate::copies(vec![Span::from_millis(n as u64)]),
+        _ => Fate::pass(),
+    });
+    net.open();
+    net.write(CLIENT, 200 * 1448);
+    let mut most = 0;
+    for ms in 0..3000 {
+        net.run_to(ms);
+        most = most.max(net.ends[CLIENT].sender().flight());
+    }
+    assert_eq!((most / 1448, net.read[SERVER]), (buffer / 1448, 200 * 1448));
+    let data = net.data_by(CLIENT);
+    let bursts = data.chunk_by(|a, b| a.at == b.at).map(<[_]>::len).collect::<Vec<_>>();
+    assert_eq!(bursts[..4], [30, 10, 10, 10], "{}", net.trace());
 }

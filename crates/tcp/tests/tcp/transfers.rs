@@ -24,8 +24,11 @@ fn troubles() -> impl Strategy<Value = Troubles> {
 }
 
 fn buffers() -> impl Strategy<Value = ReceiveBuffer> {
-    (4000_u32..200_000, 0_u32..4_000_000)
-        .prop_map(|(initial, more)| ReceiveBuffer { initial, max: initial + more })
+    (4000_u32..200_000, 0_u32..4_000_000).prop_map(|(initial, more)| ReceiveBuffer {
+        initial,
+        max: initial + more,
+        ..ReceiveBuffer::LINUX
+    })
 }
 
 fn configs() -> impl Strategy<Value = Config> {

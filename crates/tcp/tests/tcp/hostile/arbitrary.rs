@@ -132,7 +132,11 @@ fn configs() -> impl Strategy<Value = Config> {
             mss,
             receive_window: WINDOW,
             // As large as a field without a shift can say: what it says is not rounded.
-            receive_buffer: base.receive_buffer.map(|_| ReceiveBuffer { initial: 16_384, max: 65_535 }),
+            receive_buffer: base.receive_buffer.map(|_| ReceiveBuffer {
+                initial: 16_384,
+                max: 65_535,
+                ..ReceiveBuffer::LINUX
+            }),
             timestamps: on[0],
             ecn: on[1],
             sack: on[2] || recovering == "sack",
