@@ -156,7 +156,14 @@ impl Sender {
         if self.rtt.is_linux() {
             // Nothing, below the window, which is answered all the same (`tcp_xmit_probe_skb`).
             self.sent(now, 0);
-            return Some(Outgoing { seq: self.una - 1, len: 0, fin: false, push: false, again: false, last: false });
+            return Some(Outgoing {
+                seq: self.una - 1,
+                len: 0,
+                fin: false,
+                push: false,
+                again: false,
+                last: false,
+            });
         }
         if self.unsent != u64::MAX {
             self.unsent -= 1;
