@@ -145,7 +145,9 @@ def table() -> None:
 def accept() -> None:
     """Write the list of those that are apart, each with how far; none that was not in it is added."""
     before = json.loads(APART.read_text()) if APART.is_file() else None
-    now = {str(pair.number): math.ceil(abs(pair.deviation) * 1e4) / 1e4 for pair in pairs() if not pair.is_alike}
+    now = {
+        str(pair.number): math.ceil(abs(pair.deviation) * 1e4) / 1e4 for pair in pairs() if not pair.is_alike
+    }
     kept = (
         now
         if before is None
