@@ -56,3 +56,18 @@ def test_variables_of_matplotlib_change_nothing(
     key, _, value = variable.partition("=")
     result = bentpipe("plot", lossy, "--out", name, env={**os.environ, key: value})
     assert (result.returncode, result.stderr) == (0, f"Wrote {name}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "lossy.toml"), ("sweep", "lossy.toml", "--vary", "tcp.mss=500 B")],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_link_to_a_folder_that_is_to_come_is_followed(
+    bentpipe: Bentpipe, lossy: Path, arguments: tuple[str, ...]
+) -> None:
+    (lossy.parent / "link").symlink_to("there")
+    result = bentpipe(*arguments, "--out", "link", cwd=lossy.parent)
+    assert result.returncode == 0, result.stderr
+    assert (lossy.parent / "link").is_symlink()
+    assert list((lossy.parent / "there").iterdir())

@@ -127,3 +127,9 @@ def test_adaptive_coding_carries_more_through_the_rain(bentpipe: Bentpipe) -> No
     assert adaptive["download"]["goodput_bps"] > 3 * constant["download"]["goodput_bps"]
     assert adaptive["call"]["datagrams_lost"] == 0
     assert constant["call"]["datagrams_lost"] > 10_000
+
+
+def test_a_number_beyond_any_quantity_is_shown_as_it_was_written(bentpipe: Bentpipe) -> None:
+    result = bentpipe("fade", *PLACE, "--storm", "1e300")
+    assert result.returncode == 2
+    assert result.stderr == ("bentpipe: Invalid value for '--storm': expected a number (dB), found '1e300'\n")

@@ -161,7 +161,7 @@ class Store:
         self._design = design
         self._last = 0
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            Path(os.path.realpath(folder)).mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
             raise BentpipeError(f"cannot write {folder}: {error.strerror}") from error

@@ -27,10 +27,13 @@ class _Number(click.ParamType[float]):
             number = float(value)
         except ValueError:
             number = math.nan
-        if not math.isfinite(number):
-            self.fail(f"expected a number ({self._unit}), found {str(value)!r}", param, ctx)
+        if not abs(number) < _FAR:
+            self.fail(f"expected a number ({self._unit}), found {str(value)[:40]!r}", param, ctx)
         return number
 
+
+_FAR = 1e15
+"""No quantity of a link, in no unit, is as large."""
 
 _OPTIONS = {
     "altitude_km": "--altitude",
