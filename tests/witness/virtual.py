@@ -145,14 +145,9 @@ def table() -> None:
 def accept() -> None:
     """Write the list of those that are apart, each with how far; none that was not in it is added."""
     before = json.loads(APART.read_text()) if APART.is_file() else None
-    now = {
-        str(pair.number): math.ceil(abs(pair.deviation) * 1e4) / 1e4 for pair in pairs() if not pair.is_alike
-    }
-    kept = (
-        now
-        if before is None
-        else {name: min(apart, before[name]) for name, apart in now.items() if name in before}
-    )
+    apart = {str(pair.number): abs(pair.deviation) for pair in pairs() if not pair.is_alike}
+    now = {name: math.ceil(deviation * 1e4) / 1e4 for name, deviation in apart.items()}
+    kept = now if before is None else {name: min(now[name], before[name]) for name in now if name in before}
     APART.write_text(json.dumps(kept, indent=1) + "\n")
 
 
