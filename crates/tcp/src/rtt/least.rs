@@ -13,6 +13,8 @@ const WINDOW: Span = Span::from_millis(300_000);
 pub(super) struct Least {
     best: [(Time, Span); 3],
     known: bool,
+    /// A sample larger than all three means nothing before this.
+    renews: Time,
 }
 
 impl Least {
@@ -23,6 +25,15 @@ impl Least {
 
     #[inline]
     pub(super) fn add(&mut self, now: Time, sample: Span) {
+        if sample <= self.best[2].1 || now >= self.renews {
+            self.add_telling(now, sample);
+            let [best, second, third] = self.best.map(|(at, _)| at);
+            let part = if second == best { WINDOW / 4 } else { WINDOW / if third == second { 2 } else { 1 } };
+            self.renews = best + part;
+        }
+    }
+
+    fn add_telling(&mut self, now: Time, sample: Span) {
         if !self.known || sample <= self.best[0].1 || now.since(self.best[2].0) > WINDOW {
             (self.best, self.known) = ([(now, sample); 3], true);
             return;

@@ -97,7 +97,9 @@ pub struct Record {
     /// Number of the entry that was sent last of those that the ACK at hand reported, and of those of them that were sent once.
     newest: u64,
     newest_original: u64,
-    /// When what the ACK at hand reported was sent.
+    /// Number of the oldest entry before an ACK that came alone.
+    acked_from: u64,
+    /// When what the ACK at hand reported was sent; of an ACK that comes alone it says nothing.
     times: Times,
     /// Where the lowest of them ends that was never resent; of an ACK that comes alone nobody needs to know.
     lowest_original: Option<Seq>,
@@ -126,6 +128,7 @@ impl Default for Record {
             newly_lost: 0,
             newest: NOBODY,
             newest_original: NOBODY,
+            acked_from: 0,
             times: Times::default(),
             lowest_original: None,
             resent_to: 0,
@@ -327,14 +330,11 @@ impl Record {
             return self.acknowledge(now, una, acked);
         }
         self.newest = NOBODY;
-        let first = self.head;
-        let mut marks = 0;
+        self.acked_from = self.head;
         while self.head < self.tail && self.get(self.head).end <= una {
-            marks |= self.get(self.head).marks;
             self.newest = self.head;
             self.head += 1;
         }
-        self.times.note_acked_alone(first..self.head, marks);
         self.newly_delivered = acked;
         self.delivered += u64::from(acked);
         if self.stamps.is_some() {

@@ -18,13 +18,6 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// An ACK without SACK blocks covers entries of these numbers, all of them new, with these marks among them.
-    #[inline(always)]
-    pub(super) fn note_acked_alone(&mut self, numbers: Range<u64>, marks: u32) {
-        self.acked = numbers;
-        self.ambiguous = marks & RESENT != 0;
-    }
-
     pub(super) fn note_acked(&mut self, number: u64, marks: u32) {
         self.ambiguous |= marks & RESENT != 0;
         if marks & (RESENT | DELIVERED) == 0 {
@@ -46,13 +39,19 @@ impl Record {
     /// segment was sent twice among those acknowledged (Karn), or there is none.
     #[inline]
     pub(in crate::sender) fn round_trips(&self, now: Time, alone: bool) -> Option<(Span, Span)> {
+        // What was acknowledged stays readable until the next entry comes.
+        let at = |number: u64| now.since(self.get(number).at);
+        let between = |numbers: Range<u64>| (at(numbers.start), at(numbers.end - 1));
+        if alone {
+            let numbers = self.acked_from..self.head;
+            let ambiguous = numbers.start < self.once_from && numbers.clone().any(|n| self.get(n).resent());
+            return (!numbers.is_empty() && !ambiguous).then(|| between(numbers));
+        }
         let Times { acked, ambiguous, sacked } = &self.times;
         if !acked.is_empty() && !ambiguous {
-            // What was acknowledged stays readable until the next entry comes.
-            let at = |number: u64| now.since(self.get(number).at);
-            return Some((at(acked.start), at(acked.end - 1)));
+            return Some(between(acked.clone()));
         }
-        let (first, last) = sacked.filter(|_| !alone)?;
+        let (first, last) = (*sacked)?;
         Some((now.since(first), now.since(last)))
     }
 }
