@@ -28,7 +28,8 @@ def test_a_comparison_measures_what_comes_after_it(busy: bp.Scenario) -> None:
         assert of_link is not None
         # What the link carries is of the same 40 s.
         assert whole[variant.name].value["mean"] / variant.value["mean"] < 1.0
-        assert 0.5 < of_link["mean"] <= 1.0
+        # And what lay behind a hole when the warm-up ended is delivered after it.
+        assert 0.5 < of_link["mean"] <= 1.05
         assert variant.limits is not None
         assert variant.limits["slow_start"]["mean"] == 0
 
@@ -38,7 +39,7 @@ def test_the_table_says_from_when_on(bentpipe: Bentpipe) -> None:
     printed = bentpipe("run", "preset:geo", *settings, "--set", "warm_up=20 s").stdout
     assert printed.splitlines()[0].endswith("(seed 1, measured from 20 s on)")
     replicated = bentpipe("run", "preset:geo", *settings, "--set", "warm_up=20 s", "--runs", "2").stdout
-    assert replicated.splitlines()[0].endswith("measured from 20 s on)")
+    assert "measured from 20 s on" in replicated.splitlines()[0]
 
 
 def test_a_warm_up_longer_than_the_run_is_one_line(bentpipe: Bentpipe) -> None:
