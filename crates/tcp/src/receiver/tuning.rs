@@ -26,6 +26,8 @@ pub(super) struct Tuning {
     /// When the window offered last will have been filled, and since when it is measured: a bound of the round-trip time.
     filled: Option<(Seq, Time)>,
     last_echo: u32,
+    /// What the application had read when the newest segment came.
+    read: u64,
     /// When the newest segment came.
     arrival: Time,
 }
@@ -46,6 +48,7 @@ impl Tuning {
             rtt: None,
             filled: None,
             last_echo: 0,
+            read: 0,
             arrival: Time::ZERO,
         };
         tuning.open(config.receive_window, mss);
@@ -102,7 +105,11 @@ impl Tuning {
         if self.round.1 == Time::NEVER {
             self.round = (read, now);
         }
-        self.measure(read, unread, past_hole);
+        // It reads when what comes is in order; past a hole nothing is measured (tcp_rcv_space_adjust, from tcp_recvmsg).
+        if read != self.read {
+            self.measure(read, unread, past_hole);
+            self.read = read;
+        }
         self.arrival = now;
         match self.filled {
             Some((end, since)) if nxt >= end => {
@@ -215,6 +222,26 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::Profile;
+
+    #[test]
+    fn no_round_ends_while_nothing_is_read_behind_a_hole() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let catalogue = crate::Catalogue::default();
+        let recovery = catalogue.recovery("rack").expect("a recovery");
+        let control = catalogue.control("cubic").expect("a control");
+        let mut tuning = Tuning::of(&Profile::Linux.config(recovery, control)).expect("a buffer that grows");
+        tuning.sample(Span::from_millis(100), true);
+        // A segment at 0 ms, read at once; the next is lost, and those behind it come for two round trips.
+        tuning.on_arrival(at(0), Seq(1), 0, 0, 0);
+        for ms in (10..200).step_by(10) {
+            tuning.on_arrival(at(ms), Seq(1449), 1448, 0, 0);
+        }
+        assert_eq!(tuning.round, (0, at(0)));
+        // The hole was filled at 200 ms, and all was read: that is the end of the round.
+        tuning.on_arrival(at(200), Seq(1449), 1448, 0, 0);
+        tuning.on_arrival(at(210), Seq(30_409), 30_408, 0, 0);
+        assert_eq!((tuning.round, tuning.read_per_round), ((30_408, at(200)), 30_408));
+    }
 
     #[test]
     fn what_waits_past_a_hole_grows_the_buffer_of_6_18_alone() {
