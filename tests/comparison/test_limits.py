@@ -5,6 +5,7 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bentpipe as bp
@@ -103,3 +104,42 @@ def test_a_picture_that_cannot_be_written_is_refused_before_any_run(
     result = bentpipe("compare", "lossy.svg", *arguments)
     assert (result.returncode, result.stdout, files_in(tmp_path)) == (2, "", ["lossy.svg"])
     assert said in result.stderr
+
+
+def test_silence_that_ends_in_a_timeout_is_the_timers() -> None:
+    # HyBla's start overflows the queue, and ACKs of what came go on for half a second after the last segment.
+    scenario = bp.Scenario.from_dict(
+        {
+            "links": {
+                "satellite": {
+                    "from": "server",
+                    "to": "client",
+                    "rate": "10 Mbit/s",
+                    "delay": "260 ms",
+                    "queue": "433 packets",
+                    "loss": {"model": "packet", "probability": 1e-3},
+                }
+            },
+            "tcp": {"profile": "rfc", "receive_window": "4 MiB"},
+            "flows": {
+                "f": {
+                    "from": "server",
+                    "to": "client",
+                    "bytes": "10 MB",
+                    "variant": "hybla",
+                }
+            },
+        }
+    )
+    run = json.loads(scenario.simulate(limits=True).json())
+    (flow,) = run["flows"]
+    series = {curve.kind: curve.time_s for curve in bp.run(scenario, series=True).series.curves}
+    spoke = np.sort(np.concatenate([series["sent"], series["resent"]]))
+    silent = sum(gap for gap in np.diff(spoke) if gap > 10)
+    assert flow["timeouts"] > 0
+    assert silent > 0.5 * flow["duration_s"]
+    (limits,) = run["recording"]["limits"]
+    assert limits["timeouts_s"] >= silent
+    assert sum(value for key, value in limits.items() if key != "flow") == pytest.approx(
+        flow["duration_s"], rel=0.01
+    )

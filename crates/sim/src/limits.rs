@@ -59,6 +59,9 @@ struct Connection {
     /// Expiries of its timer so far, and SND.MAX at the last one until that is made up for.
     timeouts: u64,
     expired: Option<Seq>,
+    /// Segments sent so far, and the time since the last of them: it is the timer's if the timer ends it.
+    sent: u64,
+    silent: [Span; KINDS],
     round: Round,
 }
 
@@ -128,9 +131,9 @@ impl Limits {
         let one = &mut self.connections[connection.index()];
         let flow = &mut self.flows[one.flow];
         let was_open = one.now.is_some();
-        one.pass(now, tcp);
+        let spoke = one.pass(now, tcp);
         let least = tcp.sender().rtt().min();
-        let over = least.is_some_and(|least| now.since(one.round.began) >= least);
+        let over = spoke && least.is_some_and(|least| now.since(one.round.began) >= least);
         match (was_open, one.now.is_some()) {
             (true, open) if over || !open => {
                 one.round.end(now, flow, &mut self.links);
@@ -145,6 +148,7 @@ impl Limits {
     pub(crate) fn measure_from(&mut self, now: Time) {
         for one in &mut self.connections {
             one.round.spent = Default::default();
+            one.silent = Default::default();
             if let Some((since, _)) = &mut one.now {
                 *since = now;
             }
@@ -158,7 +162,8 @@ impl Limits {
     pub(crate) fn finish(mut self, end: Time) -> Vec<FlowLimits> {
         for one in &mut self.connections {
             if let Some((since, why)) = one.now {
-                one.round.spent[why as usize] += end.since(since);
+                one.silent[why as usize] += end.since(since);
+                one.spoke();
                 one.round.end(end, &mut self.flows[one.flow], &mut self.links);
             }
         }
@@ -168,21 +173,37 @@ impl Limits {
 
 impl Connection {
     fn new(flow: usize) -> Connection {
-        Connection { flow, now: None, timeouts: 0, expired: None, round: Round::default() }
+        let (round, silent) = (Round::default(), Default::default());
+        Connection { flow, now: None, timeouts: 0, expired: None, sent: 0, silent, round }
     }
 
-    /// What limited it until now is over; what does from now on.
-    fn pass(&mut self, now: Time, tcp: &Endpoint) {
+    /// It was silent, and is no more.
+    fn spoke(&mut self) {
+        for (spent, silent) in self.round.spent.iter_mut().zip(std::mem::take(&mut self.silent)) {
+            *spent += silent;
+        }
+    }
+
+    /// What limited it until now is over; what does from now on. Whether it has sent something.
+    fn pass(&mut self, now: Time, tcp: &Endpoint) -> bool {
         let sender = tcp.sender();
+        if let Some((since, why)) = self.now {
+            self.silent[why as usize] += now.since(since);
+        }
         let timeouts = sender.stats().timeouts;
         if timeouts > self.timeouts {
             self.timeouts = timeouts;
             self.expired = Some(sender.max());
             // Nothing else was waited for.
-            self.now = self.now.map(|(since, _)| (since, Why::Timeouts));
+            let silence = self.silent.iter().fold(Span::ZERO, |sum, part| sum + *part);
+            self.silent = Default::default();
+            self.silent[Why::Timeouts as usize] = silence;
         }
-        if let Some((since, why)) = self.now {
-            self.round.spent[why as usize] += now.since(since);
+        let sent = sender.stats().data_segments;
+        let spoke = sent != self.sent;
+        if spoke {
+            self.sent = sent;
+            self.spoke();
         }
         let window = sender.window();
         let back = |max: Seq| match window.ssthresh.is_finite() {
@@ -194,6 +215,10 @@ impl Connection {
         }
         let closed = matches!(tcp.state(), State::Closed | State::Listen | State::TimeWait);
         self.now = (!closed && !sender.fin_acknowledged()).then(|| (now, self.why(tcp)));
+        if self.now.is_none() {
+            self.spoke();
+        }
+        spoke
     }
 
     fn why(&self, tcp: &Endpoint) -> Why {
