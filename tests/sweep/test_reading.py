@@ -90,7 +90,10 @@ def test_a_picture_has_a_line_for_each_value_with_the_means_and_intervals(found:
     axes = draw(
         found, Figure().add_subplot(), RATE, "goodput_bps", [VARIANT], {WINDOW: "64 KiB", "name": "download"}
     )
-    assert (axes.get_xlabel(), axes.get_ylabel()) == (f"{RATE} (Mbit/s)", "goodput (kbit/s)")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (
+        f"{RATE} (Mbit/s)",
+        "goodput (kbit/s), not from 0",
+    )
     handles: Any
     handles, labels = axes.get_legend_handles_labels()
     assert labels == ["reno", "sack"]
@@ -300,3 +303,30 @@ def test_copies_of_a_flow_are_a_row_and_a_pattern_chooses_them(users: bp.Sweep, 
     none = bentpipe("show", users.folder, "--where", "name=wab*")
     assert (none.returncode, none.stderr.count("\n")) == (2, 1)
     assert "--where name: expected a name or a pattern of some (" in none.stderr
+
+
+def test_a_picture_breaks_where_every_run_failed_and_shows_zero_on_a_wide_axis(
+    lossy: Path, tmp_path: Path
+) -> None:
+    import math
+
+    from matplotlib.figure import Figure
+
+    wide = bp.sweep(
+        lossy,
+        {LOSS: ["0", "0.0001", "0.001", "0.01", "1"]},
+        runs=2,
+        out=tmp_path / "wide",
+        progress=False,
+    )
+    axes = draw(wide, Figure().add_subplot(), LOSS, "goodput_bps")
+    assert axes.get_xscale() == "symlog"
+    assert axes.get_title() == "lossy\nmeans of 2 runs, 95 % intervals"
+    line, crosses = axes.lines[0], axes.lines[-1]
+    assert math.isnan(list(line.get_ydata())[-1])  # type: ignore[arg-type]
+    assert (list(crosses.get_xdata()), crosses.get_marker()) == ([1.0], "x")  # type: ignore[arg-type]
+    single = bp.sweep(lossy, {LOSS: ["0.001", "0.01"]}, out=tmp_path / "one", progress=False)
+    axes = draw(single, Figure().add_subplot(), LOSS, "goodput_bps")
+    assert axes.get_title() == "lossy\nsingle runs"
+    (container,) = axes.containers
+    assert not container.has_yerr  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bentpipe.errors import InputError
-from bentpipe.results import half_width, mean
+from bentpipe.results import Number, half_width, mean
 from bentpipe.style import CYCLE, picture, plain
 from bentpipe.sweeps.result import Group, Sweep
 
@@ -26,7 +26,7 @@ def draw_sweep(
     lines = _lines(sweep, x, y, by, where or {})
     with picture(path, (6.4, 4.0), about=sweep.design.title) as figure:
         axes: Axes = figure.add_subplot()
-        _draw(sweep, axes, lines, x, y)
+        _draw(sweep, axes, lines, x, y, by)
 
 
 def draw(
@@ -47,7 +47,7 @@ def draw(
     InputError
         A name is none of the sweep's, or points that differ otherwise would be mixed.
     """
-    _draw(sweep, axes, _lines(sweep, x, y, by, where or {}), x, y)
+    _draw(sweep, axes, _lines(sweep, x, y, by, where or {}), x, y, by)
     return axes
 
 
@@ -94,42 +94,105 @@ def _numeric_column(sweep: Sweep, key: str) -> str:
     return key
 
 
+def _broken(sweep: Sweep, by: Sequence[str], column: str) -> set[tuple[Any, ...]]:
+    """Give where every run failed, by the values of keys that are lines and of the axis."""
+    failed = {(point, run) for point, run, _ in sweep.failed()}
+    if not failed:
+        return set()
+    found: dict[tuple[Any, ...], list[bool]] = {}
+    keys = [*(key for key in by if key != "name"), column]
+    for row in sweep.table(["kind", "point", "replication", *dict.fromkeys(keys)]).to_pylist():
+        if row["kind"] == "run":
+            at = tuple(row[key] for key in keys)
+            found.setdefault(at, []).append((row["point"], row["replication"]) in failed)
+    return {at for at, all_failed in found.items() if all(all_failed)}
+
+
+def _ends(number: Number, scale: float) -> tuple[float, float]:
+    """Give how far an interval goes below and above its mean."""
+    if not isinstance(number, dict):
+        return 0.0, 0.0
+    width, centre = number["ci95"] or 0.0, number["mean"]
+    low, high = number.get("low", centre - width), number.get("high", centre + width)
+    return max(0.0, centre - low) / scale, max(0.0, high - centre) / scale
+
+
+def _is_negative(line: Sequence[tuple[Any, Group]]) -> bool:
+    return any((mean(group.numbers[0]) or 0.0) < 0 for _, group in line)
+
+
 def _draw(
-    sweep: Sweep, axes: "Axes", lines: dict[tuple[Any, ...], list[tuple[Any, Group]]], x: str, y: str
+    sweep: Sweep,
+    axes: "Axes",
+    lines: dict[tuple[Any, ...], list[tuple[Any, Group]]],
+    x: str,
+    y: str,
+    by: Sequence[str],
 ) -> None:
     column = _numeric_column(sweep, x)
     sampled = sweep.design.points.sample is not None
     texts = list(dict.fromkeys(value for line in lines.values() for value, _ in line))
     categories = any(isinstance(value, str) for value in texts)
     scale, unit = unit_of(y, [mean(group.numbers[0]) for line in lines.values() for _, group in line])
+    broken = _broken(sweep, by, column)
+    spread = False
     for number, (values, line) in enumerate(lines.items()):
-        known = [(at, group.numbers[0]) for at, group in line if mean(group.numbers[0]) is not None]
-        known.sort(key=lambda pair: texts.index(pair[0]) if categories else pair[0])
+        colour = CYCLE[number % len(CYCLE)]
+        of_runs = tuple(value for key, value in zip(by, values, strict=True) if key != "name")
+        known = {at: group.numbers[0] for at, group in line if mean(group.numbers[0]) is not None}
+        places = (
+            [(at, known.get(at)) for at in texts] if not sampled else [(at, g.numbers[0]) for at, g in line]
+        )
+        if not categories:
+            places.sort(key=lambda pair: pair[0])
+        # A line ends where there is no result, and a point at which every run failed is no result.
+        lost = [at for at, _ in places if (*of_runs, at) in broken]
+        drawn = [(at, None if at in lost else value) for at, value in places]
+        ends = [_ends(value, scale) for _, value in drawn]
+        has_spread = any(half_width(value) is not None for _, value in drawn)
+        spread |= has_spread
         axes.errorbar(
-            [texts.index(at) if categories else at for at, _ in known],
-            [(mean(value) or 0.0) / scale for _, value in known],
-            yerr=[(half_width(value) or 0.0) / scale for _, value in known],
+            [texts.index(at) if categories else at for at, _ in drawn],
+            [math.nan if value is None else (mean(value) or 0.0) / scale for _, value in drawn],
+            yerr=list(zip(*ends, strict=True)) if has_spread else None,
             label=plain(", ".join(_text(value) for value in values)) or None,
-            color=CYCLE[number % len(CYCLE)],
+            color=colour,
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=4,
             linestyle="none" if sampled or categories else "-",
             capsize=3,
             elinewidth=0.9,
         )
+        if lost:
+            axes.plot(
+                [texts.index(at) if categories else at for at in lost],
+                [0.0] * len(lost),
+                color=colour,
+                marker="x",
+                linestyle="none",
+                clip_on=False,
+                label="every run failed" if not number else None,
+            )
     if categories:
         axes.set_xticks(range(len(texts)), [plain(str(text)) for text in texts])
         axes.margins(x=0.15)
     elif min(texts) > 0 and max(texts) > _SPREAD * min(texts):
         axes.set_xscale("log")
+    elif min(texts) == 0 and max(texts) > _SPREAD * (least := min(filter(None, texts))):
+        axes.set_xscale("symlog", linthresh=least, linscale=0.5)
     low, high = axes.get_ylim()
-    if 0 <= low <= high / 2:
-        axes.set_ylim(bottom=0)
+    if low <= high / 2:
+        axes.set_ylim(bottom=min(low, 0) if any(_is_negative(line) for line in lines.values()) else 0)
+    cut = ", not from 0" if axes.get_ylim()[0] > 0 else ""
     axes.set_xlabel(plain(column))
     axes.set_ylabel(
-        plain(f"{y.rpartition('_')[0] if unit else y}".replace("_", " ") + (f" ({unit})" if unit else ""))
+        plain(
+            f"{y.rpartition('_')[0] if unit else y}".replace("_", " ") + (f" ({unit})" if unit else "") + cut
+        )
     )
-    axes.set_title(plain(sweep.design.title))
+    runs = sweep.design.runs
+    told = f"means of {runs:,} runs, 95 % intervals" if spread else "single runs" if runs == 1 else ""
+    axes.set_title("\n".join(filter(None, (plain(sweep.design.title), told))))
     if len(lines) > 1 or any(values for values in lines):
         axes.legend()
 

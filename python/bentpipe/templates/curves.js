@@ -44,7 +44,7 @@ for (const box of document.querySelectorAll(".curves")) {
     const style = (number) => [COLOURS[number % COLOURS.length], DASHES[Math.floor(number / COLOURS.length + number) % DASHES.length]];
     const series = [...found.keys()].map((label, number) => {
       const [stroke, dash] = style(number);
-      return { label, stroke, dash, width: 2, points: { show: true, size: 6 }, spanGaps: true };
+      return { label, stroke, dash, width: 2, points: { show: true, size: 6 }, spanGaps: false };
     });
     const intervals = (u) => {
       columns.forEach((column, number) => {
