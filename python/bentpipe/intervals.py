@@ -147,6 +147,29 @@ def gain(
     return {**found, "doubt": about} if about else found
 
 
+def pooled_quantile(runs: Sequence[Sequence[float]], share: float) -> Estimate:
+    """Give a quantile of what all runs have together, with an interval over the runs (Woodruff 1952).
+
+    The share of values below it is a ratio over runs, each of which counts as one draw; the ends of the
+    interval are the quantiles at the ends of that share's interval. The mean of the runs' own quantiles is
+    another number, and of a few values a run it does not come near this one however many runs there are.
+    """
+    import numpy as np
+
+    every = np.concatenate([np.asarray(values, dtype=float) for values in runs])
+    centre, n = float(np.quantile(every, share)), len(runs)
+    if n == 1:
+        return {"mean": centre, "ci95": None, "n": 1}
+    below = np.array([sum(value <= centre for value in values) for values in runs], dtype=float)
+    sizes = np.array([len(values) for values in runs], dtype=float)
+    residuals = (below - below.sum() / sizes.sum() * sizes) / sizes.mean()
+    width = estimate(residuals.tolist())["ci95"] or 0.0
+    low, high = (float(np.quantile(every, min(1.0, max(0.0, share + way * width)))) for way in (-1, 1))
+    found: Estimate = {"mean": centre, "ci95": (high - low) / 2, "n": n, "low": low, "high": high}
+    # Beyond the largest value nobody has seen anything.
+    return {**found, "doubt": "few"} if share + width >= 1 or n < FEW_RUNS else found
+
+
 def bootstrap(
     values: Sequence[float],
     statistic: Callable[..., Any] | None = None,

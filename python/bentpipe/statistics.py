@@ -16,6 +16,7 @@ from bentpipe.intervals import (
     from_sums,
     judged,
     of_a_count,
+    pooled_quantile,
     wanted,
 )
 from bentpipe.results import Estimate, Run, parse
@@ -34,6 +35,9 @@ _KEPT_VALUES = 1 << 24
 
 _LISTED = {"pages": "page", "transactions": "transaction"}
 """Tables whose rows are as many as came in a run, and what numbers those of a flow."""
+QUANTILES = {"response_p50_s": 0.5, "response_p95_s": 0.95, "response_p99_s": 0.99}
+"""Quantiles of what the users of a flow waited for, of all runs together."""
+
 _GIVEN = frozenset({"start_s", "at_s", "warm_up_s", "wall_s", "size_bytes"})
 """Numbers that are the scenario's or the machine's, and say nothing of chance by being equal."""
 
@@ -106,6 +110,8 @@ class Fold:
         # Those that `RunResult` has numbers for, in its order.
         self._numbers: list[_Leaf] = []
         self._failures: dict[str, tuple[int, dict[str, None]]] = {}
+        # By flow, what users waited for in each of the first runs.
+        self._responses: dict[str, list[array[float]]] = {}
         self._block = _KEPT_RUNS
 
     def add(self, run: Run) -> None:
@@ -120,6 +126,8 @@ class Fold:
         _add(self._tree, {**run, **_NOTHING_LISTED})
         if self.runs == 1:
             self._numbers = [leaf for leaf in self._leaves if leaf._texts is None]
+        if self.runs <= _KEPT_RUNS:
+            self._keep_responses(run)
         for what, by_flow in self._listed.items():
             for row in cast(Iterable[dict[str, Any]], run.get(what, ())):
                 kept = by_flow.setdefault(row["flow"], {})
@@ -182,9 +190,25 @@ class Fold:
                 for flow, numbered in self._listed[what].items()
                 for number, nodes in sorted(numbered.items())
             ]
+        for flow in combined["flows"]:
+            runs = self._responses.get(flow["name"])
+            # Beyond what is kept, the mean of the runs' quantiles is what there is.
+            if runs and self.runs <= _KEPT_RUNS:
+                for key, share in QUANTILES.items():
+                    if flow.get(key) is not None:
+                        flow[key] = {**pooled_quantile(runs, share), **_present(flow[key])}
         combined["seed"] = self._first["seed"]
         head = {key: combined.pop(key) for key in ("scenario", "seed")}
         return cast(Run, {**head, "runs": self.runs, **combined})
+
+    def _keep_responses(self, run: Run) -> None:
+        found: dict[str, array[float]] = {}
+        for what in _LISTED:
+            for row in cast(Iterable[dict[str, Any]], run.get(what, ())):
+                if row["response_s"] is not None:
+                    found.setdefault(row["flow"], array("d")).append(row["response_s"])
+        for flow, responses in found.items():
+            self._responses.setdefault(flow, []).append(responses)
 
     def failures(self) -> tuple[Failure, ...]:
         """Give the flows that broke in some run, in the order in which they first did."""
@@ -333,6 +357,10 @@ def _add(node: Any, value: Any) -> None:
             part._values.append(one)
         else:
             part.add(one)
+
+
+def _present(number: Estimate) -> dict[str, float]:
+    return {"present": number["present"]} if "present" in number else {}
 
 
 def _combined(node: Any) -> Any:
