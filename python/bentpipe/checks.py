@@ -3,6 +3,7 @@
 import json
 import math
 import operator
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +15,10 @@ Settings: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
 
 A value is a text, as behind the ``=`` of ``--set``, or a number, true or false, a list or a mapping.
 """
+
+
+_MOST_OF_A_PATH, _MOST_OF_A_NAME = 4096, 255
+"""Bytes that Linux takes."""
 
 
 def whole(name: str, value: Any, least: int, most: int) -> int:
@@ -49,9 +54,13 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
 def path(name: str, value: Any) -> Path:
     """Read a path, or its text."""
     try:
-        return Path(value)
+        given = Path(value)
     except TypeError:
         raise InputError(f"{name}: expected a str or a Path, found {found(value)}") from None
+    sizes = [len(os.fsencode(part)) for part in given.parts]
+    if sum(sizes) >= _MOST_OF_A_PATH or max(sizes, default=0) > _MOST_OF_A_NAME:
+        raise InputError(f"{name}: expected a path that a disk takes, found one of {sum(sizes):,} bytes")
+    return given
 
 
 def pairs(settings: Any) -> list[tuple[str, str]]:

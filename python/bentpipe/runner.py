@@ -248,6 +248,8 @@ def execute(
     for name, path in (("pcap", plan.pcap), ("series_file", plan.series_file)):
         if path is not None:
             outputs.add(path, name)
+            if path.is_dir():
+                raise InputError(f"{name}: expected a file to write, found the folder {path}")
             if not path.parent.is_dir():
                 raise RunError(f"cannot write {path}: there is no folder {path.parent}")
     if plan.pcap is not None:

@@ -78,7 +78,8 @@ class Scenario(_core.Scenario):
             `path` is no path, or `settings` are neither a mapping nor pairs of a name and a value.
         """
         # A text stays as it is: Path would take "./" and "//" out of what errors name.
-        name = path if isinstance(path, str) else str(checks.path("path", path))
+        whole = checks.path("path", path)
+        name = path if isinstance(path, str) else str(whole)
         own = Named(registered(controls))
         pairs = checks.pairs(own.names(settings))
         recorded = Recorded.at(name)
@@ -116,8 +117,11 @@ class Scenario(_core.Scenario):
         if not isinstance(tables, Mapping):
             raise InputError(f"tables: expected a mapping, found {checks.found(tables)}")
         own = Named()
-        named = own.names(tables).items()
-        lines = [f"{checks.toml_key('', key)} = {checks.toml(key, value)}" for key, value in named]
+        try:
+            named = own.names(tables).items()
+            lines = [f"{checks.toml_key('', key)} = {checks.toml(key, value)}" for key, value in named]
+        except RecursionError:
+            raise _recursive("tables") from None
         return _without_line(lambda: cls("dictionary", [], "\n".join(lines).encode(), controls=own.known))
 
     def with_(self, settings: checks.Settings) -> Self:
@@ -134,7 +138,10 @@ class Scenario(_core.Scenario):
             `settings` are neither a mapping nor pairs of a name and a value.
         """
         own = Named(self.controls)
-        pairs = checks.pairs(own.names(settings))
+        try:
+            pairs = checks.pairs(own.names(settings))
+        except RecursionError:
+            raise _recursive("settings") from None
         content = self.toml().encode()
         return _without_line(
             lambda: type(self)(self.file, pairs, content, self.file, self.settings, self.files, own.known)
@@ -192,6 +199,10 @@ class Scenario(_core.Scenario):
             ends = f"{flow['from']} to {flow['to']}" if "from" in flow and "to" in flow else ""
             facts = _facts(flow, "app", "variant", "recovery", "control", "bytes")
             yield name, ", ".join(part for part in (facts, ends) if part)
+
+
+def _recursive(name: str) -> InputError:
+    return InputError(f"{name}: expected a mapping that ends, found one that holds itself")
 
 
 def _facts(table: Mapping[str, Any], *keys: str) -> str:

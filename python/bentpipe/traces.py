@@ -7,7 +7,6 @@ from functools import reduce
 from itertools import pairwise
 from operator import and_
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -72,7 +71,7 @@ class Traces:
 
     def __post_init__(self) -> None:
         numbers = {(trace.subject, trace.kind): number for number, trace in enumerate(self.curves)}
-        object.__setattr__(self, "_numbers", MappingProxyType(numbers))
+        object.__setattr__(self, "_numbers", numbers)
 
     def __iter__(self) -> Iterator[Trace]:
         return iter(self.curves)
