@@ -15,7 +15,7 @@ use super::model::{DirectionSpec, InFlight};
 use super::names;
 use super::network::{check, too_fast};
 use super::tree::{Document, Place};
-use super::written::{Choice, gateway, loss};
+use super::written::{Choice, GatewayWritten, gateway, loss};
 use crate::sky::{self, CITIES, ElementSets, Satellites, Shell, SkySpec, Station};
 
 /// A constellation by name: its first shell, whether it has lasers, the least elevation, and how often paths are chosen.
@@ -100,6 +100,7 @@ pub(crate) struct ConstellationFile {
     pub(crate) laser: HopFile,
     /// What lowers windows aboard each satellite, at all links that begin there; default nothing.
     #[serde(deserialize_with = "gateway")]
+    #[schemars(with = "Option<GatewayWritten>")]
     pub(crate) gateway: Option<GatewaySpec>,
 }
 

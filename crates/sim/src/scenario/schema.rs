@@ -22,8 +22,8 @@ use super::link_trace::{self, TraceFile};
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
-    Choice, DelayedAckFile, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh, arq, fec, gateway,
-    loss, steady,
+    Choice, DelayedAckFile, GatewayWritten, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh, arq,
+    fec, gateway, loss, steady,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -187,6 +187,7 @@ pub(crate) struct LinkFile {
     pub(crate) trace: Option<TraceFile>,
     /// What stands before the link and reads the headers of its TCP; default nothing.
     #[serde(default, deserialize_with = "gateway")]
+    #[schemars(with = "Option<GatewayWritten>")]
     pub(crate) gateway: Option<GatewaySpec>,
     /// The direction from `to` to `from`, where it differs.
     #[serde(default)]
@@ -226,6 +227,7 @@ pub(crate) struct ReverseFile {
     pub(crate) trace: Option<TraceFile>,
     /// What stands before this direction and reads the headers of its TCP; default nothing.
     #[serde(default, deserialize_with = "gateway")]
+    #[schemars(with = "Option<GatewayWritten>")]
     pub(crate) gateway: Option<GatewaySpec>,
 }
 

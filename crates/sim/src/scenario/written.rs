@@ -12,7 +12,7 @@ use bentpipe_units::bounded::{Whole, size};
 use bentpipe_units::{Bytes, Span, Written, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{
-    Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer,
+    Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer,
 };
 
 use super::error::{expected_one_of, quoted};
@@ -84,10 +84,47 @@ pub(crate) fn steady<'de, D: Deserializer<'de>, V: Written, T: From<V>>(
     deserializer.deserialize_any(Text::<V>(PhantomData)).map(T::from)
 }
 
-/// A gateway.
+/// A gateway, or `"none"`, which takes away that of a layer below.
 pub(crate) fn gateway<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<GatewaySpec>, D::Error> {
+    struct TableOrNone(Table<GatewaySpec>);
+    impl<'de> Visitor<'de> for TableOrNone {
+        type Value = Option<GatewaySpec>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.expecting(f)?;
+            f.write_str(", or \"none\"")
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            match text {
+                "none" => Ok(None),
+                _ => Err(E::invalid_type(Unexpected::Str(text), &self)),
+            }
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            self.0.visit_map(map).map(Some)
+        }
+    }
     let table = Table { example: "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }", of: PhantomData };
-    deserializer.deserialize_map(table).map(Some)
+    deserializer.deserialize_any(TableOrNone(table))
+}
+
+/// A gateway in the schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "read by the schema alone")]
+pub(crate) enum GatewayWritten {
+    /// Which one.
+    Of(GatewaySpec),
+    /// None.
+    None(NoGateway),
+}
+
+/// No gateway, where a layer below has one.
+#[derive(JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(dead_code, reason = "as above")]
+pub(crate) enum NoGateway {
+    /// None.
+    None,
 }
 
 /// A kind of value that is chosen by name.

@@ -398,3 +398,13 @@ fn more_numbers_than_memory_are_refused() {
         "--set: links.l.loss.packets: expected at most 10000000 packets over all copies of the link, found more"
     );
 }
+
+/// A sweep compares gateways with none.
+#[test]
+fn none_takes_a_gateway_away() {
+    let guarded =
+        |overrides: &[(&str, &str)]| set(BASE, overrides).unwrap().links[0].forward.gateway.is_some();
+    let gateway = ("links.satellite.gateway", "{ scheme = \"ewa\" }");
+    assert!(guarded(&[gateway]));
+    assert!(!guarded(&[gateway, ("links.satellite.gateway", "none")]));
+}
