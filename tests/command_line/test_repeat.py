@@ -129,3 +129,12 @@ def test_another_version_is_said(bentpipe: Bentpipe, tmp_path: Path, mine: str) 
     result = bentpipe("run", "old.json", "--json")
     assert result.returncode == 0
     assert result.stderr.startswith("bentpipe: old.json is of bentpipe 0.0.1, this is ")
+
+
+def test_a_result_of_another_engine_says_so(bentpipe: Bentpipe, tmp_path: Path, mine: str) -> None:
+    run = json.loads(bentpipe("run", mine, "--json").stdout)
+    assert len(run["engine_version"]) >= 16
+    (tmp_path / "old.json").write_text(json.dumps({**run, "engine_version": "0123456789abcdef"}))
+    told = bentpipe("run", "old.json", "--json")
+    assert told.returncode == 0
+    assert told.stderr.startswith("bentpipe: old.json is of engine 0123456789abcdef, this is ")

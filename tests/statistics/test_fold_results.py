@@ -79,3 +79,34 @@ def test_kept_replications_are_read_when_they_are_asked_for() -> None:
     stopped = bp.replicate(scenario, precision=0.5)
     assert stopped.precise
     assert len(stopped.runs) == stopped.flows[0]["goodput_bps"]["n"]  # type: ignore[index]
+
+
+RANDOM: list[dict[str, Any]] = [
+    LOSSY,
+    {"links.satellite.loss": {"model": "ber", "ber": 1e-7}},
+    {
+        "links.satellite.queue": {
+            "scheme": "red",
+            "limit": "50 packets",
+            "min": "5 packets",
+            "max": "15 packets",
+        }
+    },
+    {"links.satellite.schedule": [{"at": "1 s", "loss": {"model": "packet", "probability": 0.1}}]},
+]
+
+
+@pytest.mark.parametrize("settings", RANDOM)
+def test_what_draws_is_random(settings: dict[str, Any]) -> None:
+    assert bp.Scenario.load("preset:geo").with_({"flows.download.bytes": "5 kB", **settings}).is_random()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"links.satellite.loss": {"model": "packet", "probability": 0}}, {"flows.*.variant": "bbr3"}],
+)
+def test_where_nothing_is_random_another_seed_gives_the_same(settings: dict[str, Any]) -> None:
+    scenario = bp.Scenario.load("preset:geo").with_({"flows.download.bytes": "300 kB", **settings})
+    assert not scenario.is_random()
+    one, other = (parse(scenario.simulate(seed=seed).json()) for seed in (1, 2))
+    assert (one["flows"], one["links"]) == (other["flows"], other["links"])
