@@ -409,10 +409,12 @@ impl Control for Hooked {
         }
     }
 
-    fn on_resume(&mut self, w: &mut control::Window, now: Time, by_application: bool) {
+    fn on_resume(&mut self, w: &mut control::Window, resume: &control::Resume) {
         if self.own.on_resume {
             self.call(Some(w), |_, object, window| {
-                object.call_method1("on_resume", (window, now.as_secs(), by_application)).map(drop)
+                object
+                    .call_method1("on_resume", (window, resume.now.as_secs(), resume.by_application))
+                    .map(drop)
             });
         }
     }

@@ -18,9 +18,38 @@ pub enum Growth {
     /// By the bytes acknowledged: at most `limit` SMSS an ACK in slow start (RFC 3465 section 2.2; `limit` 1 is
     /// RFC 5681 equation 2), SMSS for every cwnd acknowledged in congestion avoidance.
     Bytes {
-        /// L of RFC 3465.
+        /// L of RFC 3465; 1 in the slow start after a timeout (section 2.3).
         limit: u32,
     },
+    /// By the bytes reported for the first time, in order or selectively, without a limit but ssthresh in slow start (Linux's `tcp_newly_delivered`, `tcp_slow_start`).
+    Delivered,
+}
+
+/// When an ACK may open cwnd, by how much of it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrowthGate {
+    /// Always (RFC 5681).
+    Off,
+    /// When it finds cwnd full (RFC 2861 section 3; Linux 2.4).
+    Full,
+    /// While half of cwnd and more is acknowledged in a round trip, or when it finds cwnd full (RFC 7661 section 4.3).
+    Rfc7661,
+    /// When cwnd was full in this window of data or the one before, and in slow start while cwnd is less than twice as large as the flight was
+    /// (Linux's `tcp_is_cwnd_limited`).
+    Linux,
+}
+
+/// What a pause leaves of cwnd, when nothing was sent for longer than the RTO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleRestart {
+    /// All.
+    Off,
+    /// The restart window (RFC 5681 section 4.1).
+    Rfc5681,
+    /// All for five minutes; after longer a half, and ssthresh three quarters, for each five (RFC 7661 section 4.4).
+    Rfc7661,
+    /// Half for each RTO, but the initial window; and ssthresh three quarters (RFC 2861; Linux's `tcp_cwnd_restart`).
+    Linux,
 }
 
 /// When the receiver acknowledges in-order data.
@@ -207,10 +236,10 @@ pub struct Config {
     /// Tahoe and Reno: no second fast retransmit before the data outstanding at the first is acknowledged
     /// (the `recover` test of RFC 6582 section 3.2; ns-2's `bugFix_`).
     pub recover_guard: bool,
-    /// After an idle time of one RTO, restart from the restart window (RFC 5681 section 4.1).
-    pub restart_after_idle: bool,
-    /// Grow cwnd only when the sender filled it (RFC 7661 section 4.1, RFC 2861 section 3).
-    pub grow_only_when_limited: bool,
+    /// What becomes of cwnd in an idle time of more than one RTO.
+    pub restart_after_idle: IdleRestart,
+    /// Grow cwnd only when so much of it is used.
+    pub grow_only_when_limited: GrowthGate,
     /// New data waits until so many segments, or a third of the window, may go at once, as behind TCP segmentation offload; 1 for no wait.
     pub burst: u32,
     /// What waits to be sent with more.
@@ -369,8 +398,8 @@ impl Profile {
             duplicate_threshold: 3,
             limited_transmit: true,
             recover_guard: true,
-            restart_after_idle: true,
-            grow_only_when_limited: true,
+            restart_after_idle: IdleRestart::Rfc5681,
+            grow_only_when_limited: GrowthGate::Rfc7661,
             burst: 1,
             // RFC 9293 section 3.7.4: "A TCP implementation SHOULD implement the Nagle algorithm".
             nagle: Nagle::Classic,
@@ -396,8 +425,8 @@ impl Profile {
                 },
                 nagle: Nagle::Off,
                 limited_transmit: false,
-                restart_after_idle: false,
-                grow_only_when_limited: false,
+                restart_after_idle: IdleRestart::Off,
+                grow_only_when_limited: GrowthGate::Off,
                 ..rfc
             },
             Profile::Opnet => Config {
@@ -415,8 +444,8 @@ impl Profile {
                 },
                 nagle: Nagle::Off,
                 limited_transmit: false,
-                restart_after_idle: false,
-                grow_only_when_limited: false,
+                restart_after_idle: IdleRestart::Off,
+                grow_only_when_limited: GrowthGate::Off,
                 max_retransmissions: 6,
                 ..rfc
             },
@@ -462,6 +491,10 @@ fn linux_2_4(rfc: Config) -> Config {
         },
         // tcp_minshall_check.
         nagle: Nagle::Minshall,
+        // tcp_cwnd_restart.
+        restart_after_idle: IdleRestart::Linux,
+        // tcp_ack: prior_in_flight >= snd_cwnd.
+        grow_only_when_limited: GrowthGate::Full,
         // tcp_retries2 15 and TCP_TIMEWAIT_LEN are as in the other profiles.
         ..rfc
     }
@@ -479,8 +512,8 @@ fn linux(rfc: Config) -> Config {
         duplicate_sack: true,
         // TCP_INIT_CWND.
         initial_window: 10,
-        // tcp_slow_start: as many segments as were acknowledged, however many.
-        growth: Growth::Bytes { limit: MOST_COUNTED },
+        // tcp_slow_start: as many segments as were newly delivered, however many.
+        growth: Growth::Delivered,
         delayed_ack: DelayedAck {
             // __tcp_ack_snd_check: more than one full frame.
             segments: 2,
@@ -509,7 +542,11 @@ fn linux(rfc: Config) -> Config {
         send_buffer: Some(4 << 20),
         // tcp_syn_linear_timeouts.
         syn_linear_timeouts: 4,
-        // tcp_sack 1, tcp_window_scaling 1, tcp_reordering 3, tcp_slow_start_after_idle 1, tcp_retries2 15 and TCP_TIMEWAIT_LEN are
+        // tcp_slow_start_after_idle 1: tcp_cwnd_restart.
+        restart_after_idle: IdleRestart::Linux,
+        // tcp_is_cwnd_limited.
+        grow_only_when_limited: GrowthGate::Linux,
+        // tcp_sack 1, tcp_window_scaling 1, tcp_reordering 3, tcp_retries2 15 and TCP_TIMEWAIT_LEN are
         // as in the other profiles. tcp_ecn 2 accepts ECN and does not offer it.
         ..rfc
     }
@@ -518,6 +555,3 @@ fn linux(rfc: Config) -> Config {
 /// What a send buffer has room for, in 4096ths: of what is sent at a few Mbit/s a packet of four segments of 1448 bytes
 /// (`tcp_tso_autosize`) takes 1280 bytes more, for `struct sk_buff` and its head.
 const SENT_PAYLOAD: u64 = 4 * 1448 * 4096 / (4 * 1448 + 1280);
-
-/// The largest L of RFC 3465 that a scenario can have: in effect none.
-const MOST_COUNTED: u32 = 1000;

@@ -18,7 +18,8 @@ pub mod wire;
 pub use catalogue::{Catalogue, Composition, NoSuch};
 pub use choice::{Chosen, Named, Scheme};
 pub use config::{
-    Config, DelayedAck, Growth, Host, Kernel, Nagle, Profile, ReceiveBuffer, RtoConfig, RtoEstimator,
+    Config, DelayedAck, Growth, GrowthGate, Host, IdleRestart, Kernel, Nagle, Profile, ReceiveBuffer,
+    RtoConfig, RtoEstimator,
 };
 pub use endpoint::{Endpoint, State, Transmit, Written};
 pub use receiver::{Receiver, ReceiverStats};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Schedule};
-use bentpipe_tcp::{Catalogue, Profile, RtoEstimator};
+use bentpipe_tcp::{Catalogue, GrowthGate, IdleRestart, Profile, RtoEstimator};
 use bentpipe_units::bounded::{Whole, above_zero, number_above, size};
 use bentpipe_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -22,8 +22,8 @@ use super::link_trace::{self, TraceFile};
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
-    Choice, DelayedAckFile, GatewayWritten, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh, arq,
-    fec, gateway, loss, steady,
+    Choice, DelayedAckFile, GatewayWritten, GrowthName, ReceiveBufferFile, Rule, Segments, Setting, Ssthresh,
+    arq, fec, gateway, loss, steady,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -277,10 +277,10 @@ pub(crate) struct TcpFile {
     pub(crate) limited_transmit: Option<bool>,
     /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2).
     pub(crate) recover_guard: Option<bool>,
-    /// Restart from the restart window after an idle RTO (RFC 5681 section 4.1).
-    pub(crate) restart_after_idle: Option<bool>,
-    /// Open the window only when it was full (RFC 7661).
-    pub(crate) grow_only_when_limited: Option<bool>,
+    /// What becomes of the window in a pause: true is the profile's rule, or RFC 5681's.
+    pub(crate) restart_after_idle: Option<Rule<IdleRestart>>,
+    /// Open the window only when so much of it is used: true is the profile's rule, or RFC 7661's.
+    pub(crate) grow_only_when_limited: Option<Rule<GrowthGate>>,
     /// New data waits until so many segments, or a third of the window, may go at once; default 1.
     pub(crate) burst: Option<Whole<1, 64>>,
     /// Send less than a segment at once (TCP_NODELAY), not by Nagle's rule; default with http, transactions, video and relay.

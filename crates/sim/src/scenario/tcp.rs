@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bentpipe_tcp::{
-    Catalogue, Chosen, Config, DelayedAck, Growth, Nagle, NoSuch, Profile, ReceiveBuffer, Scheme,
+    Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, NoSuch, Profile,
+    ReceiveBuffer, Scheme,
 };
 use bentpipe_units::Span;
 
@@ -171,8 +172,16 @@ fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
         (Some(false), Nagle::Off) => config.nagle = Nagle::Classic,
         _ => {}
     }
-    lay!(file => config; timestamps, sack, duplicate_sack, sack_compression, ecn, syn_linear_timeouts, limited_transmit, recover_guard, restart_after_idle,
-        grow_only_when_limited, duplicate_threshold, burst, max_retransmissions, time_wait);
+    let restart = file
+        .restart_after_idle
+        .map(|rule| rule.over(config.restart_after_idle, IdleRestart::Off, IdleRestart::Rfc5681));
+    config.restart_after_idle = restart.unwrap_or(config.restart_after_idle);
+    let gate = file
+        .grow_only_when_limited
+        .map(|rule| rule.over(config.grow_only_when_limited, GrowthGate::Off, GrowthGate::Rfc7661));
+    config.grow_only_when_limited = gate.unwrap_or(config.grow_only_when_limited);
+    lay!(file => config; timestamps, sack, duplicate_sack, sack_compression, ecn, syn_linear_timeouts, limited_transmit, recover_guard,
+        duplicate_threshold, burst, max_retransmissions, time_wait);
     Ok(config)
 }
 
@@ -249,21 +258,22 @@ fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Opti
 }
 
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
-    let by_bytes = match file.growth {
-        Some(choice) => choice.0 == GrowthName::Bytes,
-        None => matches!(profile, Growth::Bytes { .. }),
-    };
-    let key = &["byte_counting_limit"];
-    match (by_bytes, file.byte_counting_limit) {
-        (false, None) => Ok(Growth::PerAck),
-        (false, Some(_)) => {
-            Err((key, "expected growth = \"bytes\" beside this key, found \"per-ack\"".to_owned()))
+    let (limit, written) = (file.byte_counting_limit, file.growth.map(|choice| choice.0));
+    match (written, profile, limit) {
+        (Some(GrowthName::Bytes), _, Some(limit)) => Ok(Growth::Bytes { limit: limit.get() as u32 }),
+        (None, Growth::Bytes { .. } | Growth::Delivered, Some(limit)) => {
+            Ok(Growth::Bytes { limit: limit.get() as u32 })
         }
-        (true, Some(limit)) => Ok(Growth::Bytes { limit: limit.get() as u32 }),
-        (true, None) => Ok(match profile {
-            Growth::Bytes { limit } => Growth::Bytes { limit },
-            Growth::PerAck => Growth::Bytes { limit: 1 },
-        }),
+        (_, _, Some(_)) => {
+            let found = if written == Some(GrowthName::Delivered) { "delivered" } else { "per-ack" };
+            let message = format!("expected growth = \"bytes\" beside this key, found \"{found}\"");
+            Err((&["byte_counting_limit"], message))
+        }
+        (Some(GrowthName::Bytes), Growth::Bytes { limit }, None) => Ok(Growth::Bytes { limit }),
+        (Some(GrowthName::Bytes), _, None) => Ok(Growth::Bytes { limit: 1 }),
+        (Some(GrowthName::PerAck), _, None) => Ok(Growth::PerAck),
+        (Some(GrowthName::Delivered), _, None) => Ok(Growth::Delivered),
+        (None, _, None) => Ok(profile),
     }
 }
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec};
-use bentpipe_tcp::{Kernel, Profile};
+use bentpipe_tcp::{GrowthGate, IdleRestart, Kernel, Profile};
 use bentpipe_units::bounded::{Whole, size};
 use bentpipe_units::{Bytes, Span, Written, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -183,6 +183,7 @@ impl<T: Names> JsonSchema for Choice<T> {
 pub(crate) enum GrowthName {
     PerAck,
     Bytes,
+    Delivered,
 }
 
 macro_rules! named {
@@ -199,7 +200,12 @@ macro_rules! named {
 named! {
     Kernel: "a kernel", Kernel::ALL.map(|kernel| (kernel.name(), kernel));
     Profile: "a profile", Profile::ALL.map(|profile| (profile.name(), profile));
-    GrowthName: "what opens the window", [("per-ack", GrowthName::PerAck), ("bytes", GrowthName::Bytes)];
+    GrowthName: "what opens the window", [("per-ack", GrowthName::PerAck), ("bytes", GrowthName::Bytes),
+        ("delivered", GrowthName::Delivered)];
+    IdleRestart: "false, true, or what a pause leaves of the window", [("rfc5681", IdleRestart::Rfc5681),
+        ("rfc7661", IdleRestart::Rfc7661), ("linux", IdleRestart::Linux)];
+    GrowthGate: "false, true, or when the window opens", [("full", GrowthGate::Full), ("rfc7661", GrowthGate::Rfc7661),
+        ("linux", GrowthGate::Linux)];
     Routing: "a routing", [("static", Routing::Static), ("dynamic", Routing::Dynamic)];
     Format: "a format of traces", [("csv", Format::Csv), ("mahimahi", Format::Mahimahi)];
     Between: "what holds between two rows", [("steps", Between::Steps), ("lines", Between::Lines)];
@@ -311,6 +317,61 @@ pub(crate) struct ReceiveBufferFile {
     #[serde(deserialize_with = "size::<_, _, 4096, 0x4000_0000>")]
     #[schemars(with = "Bytes")]
     pub(crate) max: Option<u64>,
+}
+
+/// Off, on as the profile has it, or one of several rules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rule<T> {
+    Switch(bool),
+    Named(T),
+}
+
+impl<T> Rule<T> {
+    /// The rule that is meant, where `profile` has that of the profile.
+    pub(crate) fn over(self, profile: T, off: T, usual: T) -> T
+    where
+        T: PartialEq,
+    {
+        match self {
+            Rule::Switch(false) => off,
+            Rule::Switch(true) if profile == off => usual,
+            Rule::Switch(true) => profile,
+            Rule::Named(rule) => rule,
+        }
+    }
+}
+
+impl<'de, T: Names> Deserialize<'de> for Rule<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SwitchOrName<T>(PhantomData<T>);
+        impl<T: Names> Visitor<'_> for SwitchOrName<T> {
+            type Value = Rule<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} ({})", T::WHAT, names::<T>().join(", "))
+            }
+            fn visit_bool<E: Error>(self, on: bool) -> Result<Rule<T>, E> {
+                Ok(Rule::Switch(on))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Rule<T>, E> {
+                let named = T::all().into_iter().find(|(name, _)| *name == text);
+                let wrong = || E::custom(expected_one_of(T::WHAT, text, &names::<T>()));
+                named.map(|(_, rule)| Rule::Named(rule)).ok_or_else(wrong)
+            }
+        }
+        deserializer.deserialize_any(SwitchOrName(PhantomData))
+    }
+}
+
+impl<T: Names> JsonSchema for Rule<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        T::WHAT.into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "enum": names::<T>() }] })
+    }
 }
 
 /// What is off, on as somebody else has it, or a table of its own.

@@ -232,7 +232,7 @@ impl Control for Adalr {
             && self.lossless
             && self.in_sub_phase(w, f64::from(ack.flight));
         let factor = if fast { self.rho.sqrt() / 4.0 } else { 1.0 };
-        factor * w.slow_start_growth(ack.acked)
+        factor * w.slow_start_growth(ack.counted())
     }
 
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
@@ -245,7 +245,7 @@ impl Control for Adalr {
         let fast = self.options.cwnd_increase && self.adaptive() && allowed && self.linear == 0.0;
         // The paper leaves out "/ cwnd", the slides have it.
         let factor = if fast { self.rho.sqrt() / 2.0 } else { 1.0 };
-        w.cwnd += factor * w.avoidance_growth(ack.acked);
+        w.cwnd += factor * w.avoidance_growth(ack.counted());
     }
 
     fn on_advertised_window(&mut self, rwnd: u32) {

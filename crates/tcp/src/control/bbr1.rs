@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax};
-use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
+use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
 use crate::slow_start::SlowStart;
 use crate::{Named, RateSample};
 use extra::Extra;
@@ -421,7 +421,8 @@ impl Control for Bbr1 {
     }
 
     /// `bbr_cwnd_event`: after a pause of the application's, `ProbeBW` goes on at the rate's estimate; the window stays.
-    fn on_resume(&mut self, w: &mut Window, now: Time, by_application: bool) {
+    fn on_resume(&mut self, w: &mut Window, resume: &Resume) {
+        let Resume { now, by_application, .. } = *resume;
         if !by_application {
             return;
         }

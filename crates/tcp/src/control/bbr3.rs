@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax, draw, number, seconds};
-use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Timeout, Window};
+use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
 use crate::Named;
 use crate::slow_start::SlowStart;
 use bounds::Undo;
@@ -441,7 +441,8 @@ impl Control for Bbr3 {
     }
 
     /// `HandleRestartFromIdle`.
-    fn on_resume(&mut self, w: &mut Window, now: Time, by_application: bool) {
+    fn on_resume(&mut self, w: &mut Window, resume: &Resume) {
+        let Resume { now, by_application, .. } = *resume;
         if !by_application {
             return;
         }

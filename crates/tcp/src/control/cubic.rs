@@ -183,7 +183,7 @@ impl Control for Cubic {
         let cwnd = w.cwnd / w.smss;
         let mut epoch = self.state.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
         // What Reno adds for this ACK, in segments.
-        let share = w.avoidance_growth(ack.acked) / w.smss;
+        let share = w.avoidance_growth(ack.counted()) / w.smss;
         epoch.reno += self.alpha(epoch.reno) * share;
         self.state.epoch = Some(epoch);
         let cubic = |after: f64| {

@@ -11,6 +11,8 @@ pub struct Ack<'a> {
     pub now: Time,
     /// Bytes newly acknowledged by the cumulative acknowledgment.
     pub acked: u32,
+    /// What growth counts beyond them; below 0 where some of them were reported before ([`Growth::Delivered`](crate::Growth::Delivered)).
+    pub counted_beside: i32,
     /// Flight size after the ACK: bytes sent and not cumulatively acknowledged.
     pub flight: u32,
     /// Flight size before the ACK.
@@ -21,7 +23,7 @@ pub struct Ack<'a> {
     pub rtt_sample: Option<Span>,
     /// Smallest sample of the retransmission timer.
     pub rtt_min: Option<Span>,
-    /// Whether the sender had filled cwnd, so that growth is warranted.
+    /// Whether so much of cwnd was used that growth is warranted ([`GrowthGate`](crate::GrowthGate)).
     pub cwnd_limited: bool,
     /// Whether it echoes a mark (RFC 3168).
     pub mark_echo: bool,
@@ -37,6 +39,7 @@ impl<'a> Ack<'a> {
         Ack {
             now: Time::ZERO,
             acked: 0,
+            counted_beside: 0,
             flight: 0,
             prior_flight: 0,
             rwnd: 0,
@@ -56,6 +59,12 @@ impl<'a> Ack<'a> {
     #[inline]
     pub fn opens_window(&self) -> bool {
         self.acked > 0 && self.cwnd_limited && !self.in_recovery && !self.mark_echo
+    }
+
+    /// Bytes by which it may open cwnd.
+    #[inline]
+    pub fn counted(&self) -> u32 {
+        self.acked.saturating_add_signed(self.counted_beside)
     }
 
     /// Bytes that it reported for the first time, in order or selectively.
@@ -183,6 +192,17 @@ pub struct Timeout {
     pub flight: u32,
     /// Whether the window of data was answered for: as a rule, whether the oldest segment was retransmitted by the timer already.
     pub repeated: bool,
+}
+
+/// The end of a pause, however short.
+#[derive(Clone, Copy, Debug)]
+pub struct Resume {
+    /// When it ends.
+    pub now: Time,
+    /// How long nothing was sent.
+    pub idle: Span,
+    /// Whether the application made it.
+    pub by_application: bool,
 }
 
 /// What the sender is about to compare a segment with.

@@ -191,7 +191,7 @@ impl Control for Hybla {
 
     /// "W + 2^ρ − 1" for an ACK, and no further than ssthresh.
     fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
-        let counted = if self.linux() { w.smss } else { w.slow_start_growth(ack.acked) };
+        let counted = if self.linux() { w.smss } else { w.slow_start_growth(ack.counted()) };
         let room = w.ssthresh.min(self.most(w)) - w.cwnd;
         (self.doubling * counted).min(room).max(0.0)
     }
@@ -205,7 +205,7 @@ impl Control for Hybla {
             // Below a 128th Linux counts ACKs, as Reno does.
             w.smss * if parts > 0.0 { parts / 128.0 } else { 1.0 / cwnd }
         } else {
-            square * w.avoidance_growth(ack.acked)
+            square * w.avoidance_growth(ack.counted())
         };
         w.cwnd = (w.cwnd + growth).min(self.most(w).max(w.cwnd));
     }

@@ -1,13 +1,12 @@
 //! TCP-Illinois (S. Liu, T. Başar and R. Srikant, 2006 and 2008): `illinois`.
 
-use bentpipe_units::Time;
 use bentpipe_units::bounded::{number, number_above, whole};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::Round;
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again, grow};
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, begin_again, grow};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -198,7 +197,7 @@ impl Control for Illinois {
 
     /// "W + α/W" for an ACK.
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
-        w.cwnd += self.alpha * w.avoidance_growth(ack.acked);
+        w.cwnd += self.alpha * w.avoidance_growth(ack.counted());
     }
 
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
@@ -218,7 +217,7 @@ impl Control for Illinois {
         self.round.restart();
     }
 
-    fn on_resume(&mut self, _: &mut Window, _: Time, _: bool) {
+    fn on_resume(&mut self, _: &mut Window, _: &Resume) {
         self.round.restart();
     }
 

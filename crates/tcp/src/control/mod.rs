@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 use bentpipe_units::{Span, Time};
 
-pub use events::{Ack, Exit, Feedback, Loss, Mark, PartialAck, Response, SendView, Supply, Timeout};
+pub use events::{Ack, Exit, Feedback, Loss, Mark, PartialAck, Response, Resume, SendView, Supply, Timeout};
 pub use window::Window;
 
-use crate::CongestionHeader;
 use crate::choice::schemes;
 use crate::slow_start::SlowStart;
+use crate::{CongestionHeader, Growth};
 
 schemes! {
     /// Every control of this crate; the first is that of a connection that names none.
@@ -92,13 +92,13 @@ pub trait Control: Send {
     /// What an ACK would add to cwnd while it is below ssthresh, in bytes.
     #[inline]
     fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
-        w.slow_start_growth(ack.acked)
+        w.slow_start_growth(ack.counted())
     }
 
     /// Growth from ssthresh on.
     #[inline]
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
-        w.cwnd += w.avoidance_growth(ack.acked);
+        w.cwnd += w.avoidance_growth(ack.counted());
     }
 
     /// An ACK gave a sample to the retransmission timer, one a round trip where there are no timestamps; told before anything else that the ACK means.
@@ -176,9 +176,8 @@ pub trait Control: Send {
         w.cwnd = w.cwnd.min(restart);
     }
 
-    /// Data is about to go out where all that was sent is acknowledged, after a pause however short; `by_application` tells whether
-    /// it was the application's. Told after [`Control::restart_after_idle`].
-    fn on_resume(&mut self, _w: &mut Window, _now: Time, _by_application: bool) {}
+    /// Data is about to go out where all that was sent is acknowledged. Told after [`Control::restart_after_idle`].
+    fn on_resume(&mut self, _w: &mut Window, _resume: &Resume) {}
 
     /// A partial ACK.
     ///
@@ -285,6 +284,13 @@ fn grow<C: Control + ?Sized>(control: &mut C, w: &mut Window, ack: &Ack<'_>, slo
     if w.in_slow_start() {
         let growth = control.slow_start_growth(w, ack);
         slow_start.on_ack(w, ack, growth);
+        if w.growth == Growth::Delivered && w.cwnd > w.ssthresh {
+            // `tcp_slow_start`: to ssthresh and no further; what is left counts from there on.
+            let left = w.cwnd - w.ssthresh;
+            w.cwnd = w.ssthresh;
+            let counted_beside = left as i32 - ack.acked as i32;
+            control.congestion_avoidance(w, &Ack { counted_beside, ..*ack });
+        }
     } else {
         control.congestion_avoidance(w, ack);
     }

@@ -176,13 +176,13 @@ impl Control for NewVegas {
     }
 
     fn slow_start_growth(&mut self, w: &Window, ack: &Ack<'_>) -> f64 {
-        self.in_pairs(w, w.slow_start_growth(ack.acked))
+        self.in_pairs(w, w.slow_start_growth(ack.counted()))
     }
 
     /// In convergence slow start's growth, halved as often as it went too far; else none between round trips.
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
         if self.halved > 0 {
-            w.cwnd += self.in_pairs(w, share(self.halved) * w.slow_start_growth(ack.acked));
+            w.cwnd += self.in_pairs(w, share(self.halved) * w.slow_start_growth(ack.counted()));
         }
     }
 

@@ -71,7 +71,7 @@ impl Control for Star {
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
         let lacks = self.bandwidth.window(WindowRtt::Least).unwrap_or_default() - w.cwnd;
         let lifted = self.options.lift * lacks * f64::from(ack.acked) / w.cwnd;
-        w.cwnd += w.avoidance_growth(ack.acked).max(lifted);
+        w.cwnd += w.avoidance_growth(ack.counted()).max(lifted);
     }
 
     fn on_rtt_sample(&mut self, _now: Time, sample: Span) {

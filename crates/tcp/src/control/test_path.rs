@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bentpipe_units::{Span, Time};
 
-use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, StandardOptions, Timeout, Window};
+use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, Resume, StandardOptions, Timeout, Window};
 use crate::recovery::RackOptions;
 use crate::slow_start::SlowStart;
 use crate::{Incoming, Profile, SackBlock, Sender, Seq};
@@ -44,8 +44,8 @@ impl<C: Control + Copy> Control for Watched<C> {
     fn on_handshake(&mut self, w: &mut Window, now: Time, rtt: Span) {
         self.tell(|control| control.on_handshake(w, now, rtt));
     }
-    fn on_resume(&mut self, w: &mut Window, now: Time, by_application: bool) {
-        self.tell(|control| control.on_resume(w, now, by_application));
+    fn on_resume(&mut self, w: &mut Window, resume: &Resume) {
+        self.tell(|control| control.on_resume(w, resume));
     }
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         self.tell(|control| control.on_loss(w, loss))

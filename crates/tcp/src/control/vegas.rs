@@ -1,13 +1,12 @@
 //! TCP Vegas (L. S. Brakmo, S. W. O'Malley and L. L. Peterson, 1994): `vegas`.
 
-use bentpipe_units::Time;
 use bentpipe_units::bounded::number;
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::{Round, Rtts};
-use super::{Ack, Control, ControlFactory, Exit, Loss, Response, Timeout, Window, begin_again, halve};
+use super::{Ack, Control, ControlFactory, Exit, Loss, Response, Resume, Timeout, Window, begin_again, halve};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -116,7 +115,7 @@ impl Vegas {
     fn step(&mut self, w: &mut Window, ack: &Ack<'_>, rtts: &Rtts) {
         if self.linux() && rtts.count < TRUSTED {
             if !w.in_slow_start() && ack.opens_window() {
-                w.cwnd += w.avoidance_growth(ack.acked);
+                w.cwnd += w.avoidance_growth(ack.counted());
             }
             return;
         }
@@ -192,7 +191,7 @@ impl Control for Vegas {
         self.restart();
     }
 
-    fn on_resume(&mut self, _: &mut Window, _: Time, _: bool) {
+    fn on_resume(&mut self, _: &mut Window, _: &Resume) {
         self.restart();
     }
 
@@ -204,7 +203,7 @@ impl Control for Vegas {
 impl Vegas {
     fn slow_start(&self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
         if w.in_slow_start() && self.doubles && ack.opens_window() {
-            let growth = w.slow_start_growth(ack.acked);
+            let growth = w.slow_start_growth(ack.counted());
             slow_start.on_ack(w, ack, growth);
         }
     }

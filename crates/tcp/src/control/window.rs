@@ -62,6 +62,7 @@ impl Window {
         match self.growth {
             Growth::PerAck => self.smss,
             Growth::Bytes { limit } => f64::from(acked).min(f64::from(limit) * self.smss),
+            Growth::Delivered => f64::from(acked),
         }
     }
 
@@ -73,7 +74,7 @@ impl Window {
     pub fn avoidance_growth(&self, acked: u32) -> f64 {
         let counted = match self.growth {
             Growth::PerAck => self.smss,
-            Growth::Bytes { .. } => f64::from(acked),
+            Growth::Bytes { .. } | Growth::Delivered => f64::from(acked),
         };
         self.smss * counted / self.cwnd
     }

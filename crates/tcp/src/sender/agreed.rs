@@ -1,5 +1,6 @@
 //! What a connection opens with.
 
+use super::restart::Restart;
 use crate::Config;
 use crate::control::Window;
 
@@ -27,8 +28,9 @@ impl Agreed {
         Window::new(smss * f64::from(self.initial_window), ssthresh, smss, config.growth)
     }
 
-    /// The window after a pause, in bytes; none where a pause leaves the window as it is.
-    pub(super) fn restart_window(&self, config: &Config) -> Option<f64> {
-        config.restart_after_idle.then(|| f64::from(self.smss) * f64::from(self.initial_window))
+    /// What becomes of the window in a pause.
+    pub(super) fn restart(&self, config: &Config) -> Restart {
+        let initial = f64::from(self.smss) * f64::from(self.initial_window);
+        Restart { rule: config.restart_after_idle, initial, growth: config.growth }
     }
 }

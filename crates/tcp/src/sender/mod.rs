@@ -9,11 +9,13 @@ mod paced;
 mod pacing;
 mod rate;
 mod record;
+mod restart;
 mod sack;
 mod start;
 mod state;
 mod timers;
 mod transmit;
+mod usage;
 
 use bentpipe_units::{Span, Time};
 
@@ -24,13 +26,15 @@ use pacing::Pacing;
 pub use rate::{LostSegment, RateSample};
 pub use record::{Record, Sent};
 
+use restart::Restart;
 use timers::PutOff;
+use usage::Usage;
 
 use crate::control::{Ack, Control, Window};
 use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
 use crate::rtt::RttEstimator;
 use crate::slow_start::SlowStart;
-use crate::{Config, Nagle, RtoEstimator, SackBlock, Seq};
+use crate::{Config, Growth, Nagle, RtoEstimator, SackBlock, Seq};
 
 /// A segment that the sender wants on the wire; the endpoint adds the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +133,7 @@ pub struct Sender {
     plain_duplicates: bool,
     probing: bool,
     probe_now: bool,
-    growth_needs_limit: bool,
+    usage: Usage,
     fin: Fin,
     nagle: Nagle,
     /// The byte after the last segment that was less than a full one.
@@ -163,7 +167,7 @@ pub struct Sender {
     bursting: bool,
     slow_start: Box<dyn SlowStart>,
     pacing: Pacing,
-    restart_window: Option<f64>,
+    restart: Restart,
     reductions: Reductions,
 }
 
@@ -193,7 +197,7 @@ impl Sender {
             plain_duplicates: recovery.counts_plain_duplicates(),
             probing: false,
             probe_now: false,
-            growth_needs_limit: config.grow_only_when_limited,
+            usage: Usage::new(config.grow_only_when_limited, config.burst, first),
             fin: Fin::Open,
             nagle: config.nagle,
             small_end: first,
@@ -218,7 +222,7 @@ impl Sender {
             bursting: false,
             slow_start,
             pacing: Pacing::new(config.rto.estimator == RtoEstimator::Linux),
-            restart_window: agreed.restart_window(config),
+            restart: agreed.restart(config),
             reductions: Reductions::default(),
         }
     }
@@ -227,7 +231,7 @@ impl Sender {
     pub fn open(&mut self, config: &Config, agreed: Agreed) {
         self.smss = agreed.smss;
         self.window = agreed.first_window(config);
-        self.restart_window = agreed.restart_window(config);
+        self.restart = agreed.restart(config);
         self.set_recovery(config.recovery.factory().make(config, agreed));
         self.look_at_control();
     }
@@ -327,6 +331,7 @@ impl Sender {
     #[inline(never)]
     fn on_other_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         let prior_flight = self.flight();
+        self.usage.look(&self.window, self.una, self.max, self.record.in_flight(prior_flight));
         self.echoed = incoming.timestamp_rtt;
         self.record.begin_report();
         let news = !incoming.sack.is_empty() && self.take_sack(now, incoming);
@@ -505,11 +510,18 @@ impl Sender {
         rtt_sample: Option<Span>,
         in_recovery: bool,
     ) {
-        let cwnd_limited =
-            !self.growth_needs_limit || f64::from(prior_flight) + self.window.smss > self.window.cwnd;
+        let cwnd_limited = match PLAIN {
+            true => self.usage.of_plain(now, &self.window, self.una, self.max, prior_flight, &self.rtt),
+            false => self.usage.of_other(now, &self.window, self.una, self.max, in_recovery, &self.rtt),
+        };
+        let counted_beside = match self.window.growth {
+            Growth::Delivered if !PLAIN => self.record.newly_delivered().wrapping_sub(acked) as i32,
+            _ => 0,
+        };
         let ack = Ack {
             now,
             acked,
+            counted_beside,
             flight: self.flight(),
             prior_flight,
             rwnd: self.rwnd,

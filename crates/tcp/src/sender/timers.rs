@@ -3,9 +3,9 @@
 use bentpipe_units::{Span, Time};
 
 use super::{ConnectionError, Sender};
-use crate::Seq;
 use crate::control;
 use crate::recovery::Reduction;
+use crate::{Growth, Seq};
 
 /// What a receiver may wait with an ACK: what a probe of a single segment is put off by (RFC 8985 section 7.2, TLP.max_ack_delay;
 /// Linux takes its shortest RTO).
@@ -131,6 +131,11 @@ impl Sender {
             self.control.save(&mut self.window);
         }
         self.control.on_timeout(&mut self.window, &event);
+        self.usage.forget();
+        if let Growth::Bytes { .. } = self.window.growth {
+            // RFC 3465 section 2.3: "L=1*SMSS" in the slow start that follows a timeout.
+            self.window.growth = Growth::Bytes { limit: 1 };
+        }
         self.slow_start.on_timeout();
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });

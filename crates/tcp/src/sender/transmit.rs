@@ -289,22 +289,4 @@ impl Sender {
     fn start_timer(&mut self, now: Time) {
         self.arm(now, Span::ZERO);
     }
-
-    #[cold]
-    #[inline(never)]
-    pub(super) fn restart_after_idle(&mut self, now: Time) {
-        if self.stats.data_segments == 0 {
-            return;
-        }
-        if let Some(restart) = self.restart_window
-            && now.since(self.last_sent) > self.rtt.rto()
-        {
-            self.control.restart_after_idle(&mut self.window, restart);
-            if self.start_listens {
-                self.slow_start.on_restart(&mut self.window, now);
-                self.look_at_start();
-            }
-        }
-        self.control.on_resume(&mut self.window, now, self.record.limited_by_application());
-    }
 }

@@ -131,7 +131,8 @@ impl CarefulResume {
         let left = initial.unwrap_or(self.initial) - f64::from(ack.acked);
         self.phase = Phase::Reconnaissance { initial: Some(left) };
         let (Some(rtt), Some(smallest)) = (ack.rtt(), ack.rtt_min) else { return };
-        if left > 0.0 || !ack.cwnd_limited {
+        let used = f64::from(ack.prior_flight + ack.acked) + w.smss > w.cwnd;
+        if left > 0.0 || !used {
             return;
         }
         let saved = self.options.saved_rtt;

@@ -154,7 +154,11 @@ fn a_slow_start_from_outside_goes_under_every_control() {
     // BBR and Peach have a startup of their own; Vegas grows every other round trip, New Vegas judges each, and another window makes others.
     let others = |name: &&str| !name.starts_with("bbr") && !["vegas", "new-vegas", "peach"].contains(name);
     for name in CONTROLS.into_iter().filter(others) {
-        let usual = Config { control: control(name), grow_only_when_limited: false, ..config("sack") };
+        let usual = Config {
+            control: control(name),
+            grow_only_when_limited: bentpipe_tcp::GrowthGate::Off,
+            ..config("sack")
+        };
         let grown = |config: Config| {
             let net = Net::alike(config).transfer(20_000);
             net.ends[CLIENT].sender().window().cwnd - net.data_by(CLIENT)[0].cwnd

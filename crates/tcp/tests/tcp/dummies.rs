@@ -1,6 +1,6 @@
 //! Dummy segments: when they go out, how they are answered, and what they leave alone.
 
-use bentpipe_tcp::{Config, Ecn, Flags, Segment};
+use bentpipe_tcp::{Config, Ecn, Flags, GrowthGate, Segment};
 
 use crate::harness::{CLIENT, Net, SERVER, config, control};
 
@@ -32,7 +32,10 @@ fn dummies_fill_the_first_round_trip_and_open_the_window() {
 #[test]
 fn a_loss_is_answered_by_dummies_that_give_the_window_back() {
     let run = |name: &str| {
-        let config = Config { control: control(name), receive_window: 40_000, ..config("sack") };
+        let gate = GrowthGate::Full;
+        let config = config("sack");
+        let config =
+            Config { control: control(name), receive_window: 40_000, grow_only_when_limited: gate, ..config };
         Net::alike(config).dropping(&[90]).transfer(400_000)
     };
     let (peach, standard) = (run("peach"), run("standard"));

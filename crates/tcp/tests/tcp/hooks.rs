@@ -214,7 +214,7 @@ fn an_ack_tells_what_it_did() {
     bench.sender.close(true);
     bench.ack(15, &[]);
     bench.ack(16, &[]);
-    assert_eq!(bench.log.take()[1], acked(1000, 9001, 10_001, false, false));
+    assert_eq!(bench.log.take()[1], acked(1000, 9001, 10_001, false, true));
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! What Linux 2.4's recovery does that RFC 6675's does not.
 
-use bentpipe_tcp::Config;
 use bentpipe_tcp::control::AfcOptions;
+use bentpipe_tcp::{Config, GrowthGate};
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, SERVER, config, control};
 
 fn linux() -> Config {
-    config("sack-linux-2.4")
+    Config { grow_only_when_limited: GrowthGate::Full, ..config("sack-linux-2.4") }
 }
 
 fn lossy(config: Config, window: u32, lost: &[usize]) -> Net {

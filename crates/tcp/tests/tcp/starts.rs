@@ -369,7 +369,8 @@ fn careful_resume_jumps_no_further_than_it_is_told_to() {
 
 #[test]
 fn careful_resume_waits_until_cwnd_limits_and_keeps_what_was_used_of_the_jump() {
-    let mut sender = Sender::new(&resumed(100, 100), Seq(1));
+    let config = Config { grow_only_when_limited: bentpipe_tcp::GrowthGate::Full, ..resumed(100, 100) };
+    let mut sender = Sender::new(&config, Seq(1));
     sender.set_peer_window(1 << 24);
     let poll = |sender: &mut Sender, at: u64| while sender.poll(ms(at)).is_some() {};
     // Three segments do not fill a window of ten.

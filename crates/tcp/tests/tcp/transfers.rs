@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::{Config, Growth, ReceiveBuffer, State};
+use bentpipe_tcp::{Config, Growth, GrowthGate, IdleRestart, ReceiveBuffer, State};
 use bentpipe_units::Span;
 use proptest::prelude::*;
 
@@ -57,9 +57,22 @@ fn configs() -> impl Strategy<Value = Config> {
             config.timestamps = on[1];
             config.limited_transmit = on[2];
             config.recover_guard = on[3];
-            config.restart_after_idle = on[4];
-            config.grow_only_when_limited = on[5];
-            config.growth = if on[6] { Growth::PerAck } else { Growth::Bytes { limit } };
+            config.restart_after_idle = match (on[4], on[6]) {
+                (false, _) => IdleRestart::Off,
+                (true, false) => IdleRestart::Rfc5681,
+                (true, true) => IdleRestart::Linux,
+            };
+            config.grow_only_when_limited = match (on[5], on[7]) {
+                (false, false) => GrowthGate::Off,
+                (false, true) => GrowthGate::Full,
+                (true, false) => GrowthGate::Rfc7661,
+                (true, true) => GrowthGate::Linux,
+            };
+            config.growth = match (on[6], on[8]) {
+                (true, _) => Growth::PerAck,
+                (false, false) => Growth::Bytes { limit },
+                (false, true) => Growth::Delivered,
+            };
             config.delayed_ack.segments = if on[7] { 2 } else { 1 };
             config.duplicate_sack = on[8];
             config.burst = if on[0] == on[3] { 8 } else { 1 };

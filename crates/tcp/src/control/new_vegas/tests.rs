@@ -182,5 +182,5 @@ fn new_segments_of_slow_start_go_out_in_pairs() {
     };
     let ((with, bursts), (without, _)) = (pairs(true), pairs(false));
     // The receiver acknowledges each segment: now and then one has room alone.
-    assert!(with > 0.8 && bursts > 30 && without < 0.1, "{with} {without} {bursts}");
+    assert!(with > 0.7 && bursts > 30 && without < 0.1, "{with} {without} {bursts}");
 }

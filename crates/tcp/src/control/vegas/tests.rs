@@ -3,6 +3,8 @@
 use super::super::test_acks::{ack, window};
 use super::super::test_path::{Path, SMSS};
 use super::*;
+use bentpipe_units::Time;
+
 use crate::Record;
 
 const PAPER: VegasReading = VegasReading::Paper;
