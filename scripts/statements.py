@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bentpipe.comparison.result import Variant
-from bentpipe.intervals import paired
+from bentpipe.intervals import gain
 
 
 class DoesNotHoldError(Exception):
@@ -29,9 +29,9 @@ def whole(share: float) -> str:
 
 
 def more(one: Variant, other: Variant) -> bool:
-    """Say whether it has more than the other, by the interval of their difference."""
-    gain = paired(one.values, other.values)
-    return gain["mean"] > (gain["ci95"] or 0.0)
+    """Say whether it has more than the other, by the interval of their ratio."""
+    found = gain(one.values, other.values)
+    return found is not None and found["mean"] > (found["ci95"] or 0.0)
 
 
 def between_marks(page: Path, program: str, text: str) -> str:

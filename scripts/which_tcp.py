@@ -93,14 +93,19 @@ def clean(found: Found) -> Iterator[str]:
     """Say what comes out over a clean GEO link."""
     good, halving = [found[name] for name in ("cubic", *MODELLING)], [found[name] for name in HALVING]
     worst = min(good, key=lambda variant: variant.value["mean"])
+    held, others = found["bbr3"], [found[name] for name in ("cubic", "bbr1")]
     yield says(
         f"`cubic`, `bbr1` and `bbr3` are near each other, {span(good)}: most of the time the link is full, "
         f"and what is left is the start ({whole(min(limit(v, 'slow_start') for v in good))} to "
-        f"{whole(max(limit(v, 'slow_start') for v in good))} of the time).",
+        f"{whole(max(limit(v, 'slow_start') for v in good))} of the time), and with `bbr3` its own pacing "
+        f"({whole(limit(held, 'control'))}): losses at the end of the start bound its rate and its window "
+        "until it probes again.",
         all(most(variant) == "link" for variant in good),
         worst.value["mean"] > 0.94 * found.variants[0].value["mean"],
         {variant.name for variant in found.variants[:3]} == {variant.name for variant in good},
-        min(limit(variant, "link", "slow_start") for variant in good) > 0.85,
+        min(limit(variant, "link", "slow_start") for variant in others) > 0.85,
+        limit(held, "link", "slow_start", "control") > 0.85,
+        limit(held, "control") > 2 * max(limit(variant, "control") for variant in others),
     )
     yield says(
         f"The four that start as RFC 5681 says come to {span(halving)}, for one reason: slow start doubles "
@@ -176,9 +181,13 @@ def window(found: Found) -> Iterator[str]:
     yield says(
         f"`adalr-sack` comes to {quantity(brave.value, 'bit/s')} because it sends beyond the advertised "
         "window by design ([adalr.md](adalr.md)), which a receiver may answer by dropping what it has no "
-        "room for.",
+        f"room for. It would gain more, but its cwnd opens while half of it is used (RFC 7661): the start "
+        f"overruns the queue, which drops {dropped(brave):.0f} packets, and after a loss it goes beyond the "
+        "window by a single segment.",
         found.variants[0] is brave,
-        brave.value["mean"] > 1.8 * others[0].value["mean"],
+        1.05 * others[0].value["mean"] < brave.value["mean"] < 1.2 * others[0].value["mean"],
+        dropped(brave) > 100 and all(dropped(variant) == 0 for variant in others),
+        most(brave) == "receive_window",
     )
 
 
