@@ -154,6 +154,7 @@ def test_ctrl_c_is_not_swallowed_by_those_who_catch_every_exception(tmp_path: Pa
 import _thread, threading
 import bentpipe as bp
 scenario = bp.Scenario.load("endless.toml")
+bp.replicate(scenario.with_({"duration": "1 s"}), 3)  # imports what it takes
 threading.Timer(0.5, _thread.interrupt_main).start()
 try:
     try:

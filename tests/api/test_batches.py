@@ -54,8 +54,9 @@ def test_the_error_of_a_run_comes_in_its_turn() -> None:
     assert bp.replicate(failing(500), 499, threads=1, progress=False).run["runs"] == 499
     with pytest.raises(ValueError, match="in its turn"):
         bp.replicate(failing(500), 500, threads=1, progress=False)
-    loose: Any = bp.replicate(failing(40), 1000, precision=0.9, threads=1, progress=False)
-    assert loose.run["runs"] == 10
+    # All alike, though a control may be random: known from 300 runs on.
+    loose: Any = bp.replicate(failing(340), 1000, precision=0.9, threads=1, progress=False)
+    assert loose.run["runs"] == 300
 
 
 def test_somebody_stops_runs_that_are_short() -> None:
