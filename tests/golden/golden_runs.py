@@ -40,9 +40,9 @@ def run_of(path: Path) -> tuple[dict[str, Any], str | None]:
 
 def summary(run: dict[str, Any], capture: str | None, keys: Keys) -> dict[str, Any]:
     """Give a few numbers of a run to read, and the digest of all that stand under `keys`."""
-    counted = {part: [{key: row[key] for key in keys[part]} for row in run[part]] for part in SECTIONS}
+    counted = {part: [{key: row.get(key) for key in keys[part]} for row in run[part]] for part in SECTIONS}
     if run["relays"]:
-        counted["relays"] = [{key: row[key] for key in keys["relays"]} for row in run["relays"]]
+        counted["relays"] = [{key: row.get(key) for key in keys["relays"]} for row in run["relays"]]
     if run["videos"]:
         counted["videos"] = run["videos"]
     if run["transactions"]:
