@@ -98,13 +98,13 @@ Columns: TypeAlias = Mapping[str, Mapping[str, float]]
 def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Columns) -> Iterator[str]:
     """Say it of the columns, by path."""
     rain, leo, star, chain = carried.values()
-    rain_, _, _, chain_ = guarded.values()
+    rain_, leo_, _, chain_ = guarded.values()
     today = ("cubic", "bbr1", "bbr3")
     yield says(
         f"Four downloads fill every one of these paths with `cubic`: {rain['cubic']:.2f}, "
         f"{leo['cubic']:.0f}, "
-        f"{star['cubic']:.1f} and {chain['cubic']:.2f} Mbit/s, the most or within 2 % of it.",
-        all(of["cubic"] > 0.98 * max(of.values()) for of in carried.values()),
+        f"{star['cubic']:.1f} and {chain['cubic']:.2f} Mbit/s, the most or within 3 % of it.",
+        all(of["cubic"] > 0.97 * max(of.values()) for of in carried.values()),
     )
     delays = ("vegas", "new-vegas")
     yield says(
@@ -114,13 +114,14 @@ def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Column
         all(leo[name] < 0.25 * leo["bbr1"] for name in delays),
         all(star[name] > 0.9 * star["bbr1"] for name in delays),
     )
-    old = ("tahoe", "reno", "newreno")
+    slow, all_again = ("newreno", "adalr-newreno"), ("tahoe", "reno")
     yield says(
-        f"There the recovery counts: `sack` carries {leo['sack']:.0f}, `newreno` {leo['newreno']:.0f}, "
-        f"`tahoe` {leo['tahoe']:.0f} Mbit/s. A handover loses many packets at once, and one hole a round "
-        f"trip "
-        "is too slow.",
-        all(leo["sack"] > 1.1 * leo[name] for name in old),
+        f"There the recovery counts: `sack` carries {leo['sack']:.0f}, `newreno` {leo['newreno']:.0f} and "
+        f"`adalr-newreno` {leo['adalr-newreno']:.0f} Mbit/s. A handover loses many packets at once, and one "
+        "hole a round trip is too slow; `tahoe` and `reno` time out and send all again "
+        f"({leo['tahoe']:.0f} and {leo['reno']:.0f}).",
+        all(leo["sack"] > 1.1 * leo[name] for name in slow),
+        all(0.95 * leo["sack"] < leo[name] < leo["sack"] for name in all_again),
     )
     yield says(
         f"`bbr1` and `bbr3` are first nowhere but there ({leo['bbr1']:.0f} and {leo['bbr3']:.0f} Mbit/s), "
@@ -131,23 +132,22 @@ def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Column
         all(rain[name] < rain["cubic"] and chain[name] < chain["cubic"] for name in today[1:]),
     )
     yield says(
-        f"`hybla` as its paper has it carries {rain['hybla']:.2f} Mbit/s in rain and {chain['hybla']:.2f} "
-        f"over the "
-        f"chain, three quarters and five sixths of `cubic`: its bursts overflow the queues.",
-        0.65 < rain["hybla"] / rain["cubic"] < 0.8,
-        0.8 < chain["hybla"] / chain["cubic"] < 0.88,
+        f"`hybla` as its paper has it carries {rain['hybla']:.2f} Mbit/s in rain, five sixths of `cubic`: "
+        "its bursts overflow the queue. Over the chain, where the profile `linux` gives it the recovery of "
+        f"Linux, it carries as much as `cubic` ({chain['hybla']:.2f}).",
+        0.8 < rain["hybla"] / rain["cubic"] < 0.88,
+        abs(chain["hybla"] / chain["cubic"] - 1) < 0.02,
     )
     helped = {name for name in rain if _more(rain_[name], rain[name]) or _more(chain_[name], chain[name])}
-    most = {"tahoe", "reno", "newreno", "adalr-newreno", "hybla", "peach"}
     yield says(
-        "XFWA aboard helps those that overflow the queue most: over the chain `reno` has "
-        f"{chain_['reno']:.2f} in place of {chain['reno']:.2f}, `adalr-newreno` "
-        f"{chain_['adalr-newreno']:.2f} of "
-        f"{chain['adalr-newreno']:.2f}, `hybla` {chain_['hybla']:.2f} of {chain['hybla']:.2f}, `peach` "
-        f"{chain_['peach']:.2f} of {chain['peach']:.2f} Mbit/s. It takes next to nothing from `cubic` and "
-        f"`sack`.",
-        helped >= {"hybla", "adalr-newreno", "peach"},
-        all(chain_[name] > chain[name] for name in most - {"newreno"}),
+        "XFWA aboard helps those that overflow the queue most: in rain `hybla` has "
+        f"{rain_['hybla']:.2f} in place of {rain['hybla']:.2f}, `adalr-newreno` "
+        f"{rain_['adalr-newreno']:.2f} of {rain['adalr-newreno']:.2f}, `peach` "
+        f"{rain_['peach']:.2f} of {rain['peach']:.2f} Mbit/s, over the "
+        f"Starlink-like link `newreno` {leo_['newreno']:.0f} of {leo['newreno']:.0f}. It takes next to "
+        "nothing from `cubic` and `sack`.",
+        helped == {"hybla", "adalr-newreno", "peach"},
+        _more(leo_["newreno"], leo["newreno"]),
         all(
             of_[name] > 0.985 * of[name]
             for of, of_ in zip(carried.values(), guarded.values(), strict=True)
