@@ -84,8 +84,9 @@ impl Scheme for WintracOptions {
 /// queue in bytes, and N the active flows, so that the windows together move by gain (T − q). W starts at `most`.
 ///
 /// Against winding up while no flow is held by W, which is inferred too: W is at most [`ROOM_TO_GROW`] times the largest window in use,
-/// that is what a flow sent in the last `delta`, or mean round-trip time if that is longer, for one round trip of its own. Round-trip
-/// times are those of the handshakes; while none is known, only `most` bounds W.
+/// that is what a flow sent in the last `delta`, or mean round-trip time if that is longer, for one round trip of its own; or T/N, if
+/// that is more, with which the windows together overrun no queue. Round-trip times are those of the handshakes; while none is known,
+/// only `most` bounds W.
 #[derive(Clone, Debug)]
 pub(super) struct Wintrac {
     options: WintracOptions,
@@ -133,10 +134,11 @@ impl Windows for Wintrac {
         self.next = now + self.options.interval;
         self.look(now, flows);
         flows.expire(now, self.options.delta);
-        let error = self.options.target * link.buffer_bytes as f64 - link.queued_bytes as f64;
-        let step = self.options.gain * error / f64::from(flows.active_flows().max(1));
+        let target = self.options.target * link.buffer_bytes as f64;
+        let active = f64::from(flows.active_flows().max(1));
+        let step = self.options.gain * (target - link.queued_bytes as f64) / active;
         let most = self.options.most.get() as f64;
-        let most = self.used.map_or(most, |used| most.min(ROOM_TO_GROW * used));
+        let most = self.used.map_or(most, |used| most.min((ROOM_TO_GROW * used).max(target / active)));
         self.window = (self.window + step).min(most).max(self.options.least.get() as f64);
     }
 
