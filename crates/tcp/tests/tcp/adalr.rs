@@ -1,7 +1,7 @@
 //! TCP-ADaLR on the wire: what reaches the timer and the line, what a strict receiver makes of it, and what stays standard.
 
 use bentpipe_tcp::control::{AdalrOptions, AvoidanceReading, DeflationReading, RecoveryReading, RwndReading};
-use bentpipe_tcp::{Config, DelayedAck, Growth, Profile};
+use bentpipe_tcp::{Config, DelayedAck, Growth, GrowthGate, Profile};
 use bentpipe_units::Span;
 use proptest::prelude::*;
 
@@ -11,9 +11,9 @@ const RECOVERIES: [&str; 2] = ["sack", "newreno"];
 const READINGS: [RwndReading; 4] =
     [RwndReading::PerSegment, RwndReading::FromAdvertised, RwndReading::PerAck, RwndReading::Accumulating];
 
-/// Segments of 1000 bytes with control `adalr`.
+/// Segments of 1000 bytes with control `adalr`, at a host that opens cwnd however much of it is used, as OPNET's does.
 pub(crate) fn adalr(recovery: &str) -> Config {
-    Config { control: control("adalr"), ..config(recovery) }
+    Config { control: control("adalr"), grow_only_when_limited: GrowthGate::Off, ..config(recovery) }
 }
 
 /// Both ends alike, a round trip of 500 ms.
