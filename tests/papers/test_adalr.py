@@ -133,7 +133,7 @@ def test_gains_with_bit_errors_are_paired_and_known_to_a_few_points(rows_of: Row
 
 
 def test_what_is_not_stated_of_the_recovery_says_what_reno_gives(rows_of: RowsOf) -> None:
-    row = rows_of("adalr/figure-9")["over sack, enabled", "higher throughput, most"]
+    row = rows_of("adalr/figure-9")["over sack, enabled", "higher throughput, least"]
     assert row.cause == "not stated"
     gains = [float(gain) for gain in re.findall(r"-?\d+\.\d", row.note)]
     assert len(gains) == 8
