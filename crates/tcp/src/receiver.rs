@@ -271,11 +271,8 @@ impl Receiver {
     }
 
     /// A segment with data comes, with PSH or without; `smoothed` is the round trip of this end's own data.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn foresee(&mut self, len: u32, push: bool, smoothed: Option<Span>) {
-        if !self.linux {
-            return;
-        }
         if let Some(quick) = &mut self.quick {
             quick.note_push(len, push, self.waiting_segments == 0);
             quick.know_round_trip(smoothed);
@@ -379,7 +376,7 @@ impl Receiver {
 
     fn out_of_order(&mut self, now: Time, block: SackBlock) {
         self.stats.out_of_order_segments += 1;
-        self.ack_now |= self.answers_hole(now);
+        self.ack_now |= self.compression.is_none() || self.answers_hole(now);
         if !self.held.admits(block, self.capacity.max(self.window()), self.mss) {
             return;
         }
@@ -464,7 +461,7 @@ impl Receiver {
             // The peer may be waiting for this.
             self.ack_now = true;
         }
-        if self.linux && taken > 0 {
+        if self.linux && taken > 0 && !self.ack_now {
             self.answer_read();
         }
         taken
@@ -474,9 +471,6 @@ impl Receiver {
     /// (`__tcp_cleanup_rbuf`).
     #[inline(never)]
     fn answer_read(&mut self) {
-        if self.ack_now {
-            return;
-        }
         let doubled = !self.fin_reached && self.gain() >= self.window().max(1);
         if let Some(quick) = self.quick.as_mut() {
             let read = self.unread == 0 && self.waiting_segments > 0 && self.held.is_empty();

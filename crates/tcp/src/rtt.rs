@@ -8,6 +8,9 @@ use least::Least;
 
 use crate::{RtoConfig, RtoEstimator, Seq};
 
+/// `TCP_TIMEOUT_MIN_US`.
+const LEAST_TIMER: Span = Span::from_millis(2);
+
 /// SRTT, RTTVAR and RTO.
 #[derive(Clone, Copy, Debug)]
 pub struct RttEstimator {
@@ -48,23 +51,33 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample; `expected` is the number of samples a window gives (RFC 7323 appendix G), 1 without timestamps. Data up
-    /// to `una` is acknowledged, and was sent up to `max`. Of the segments of one ACK it is that of the first, and `newest` of the last.
-    #[inline(never)]
-    pub fn sample(&mut self, now: Time, rtt: Span, newest: Span, expected: u32, una: Seq, max: Seq) {
+    /// Takes a sample as Linux does, of the first segment of an ACK, and of its `newest`. Data up to `una` is acknowledged, and was sent
+    /// up to `max`.
+    #[inline(always)]
+    pub fn sample_linux(&mut self, now: Time, rtt: Span, newest: Span, una: Seq, max: Seq) {
+        self.note(now, rtt, newest);
+        let smoothed = match self.smoothed {
+            None => rtt,
+            // "7/8 srtt + 1/8 new", whatever the number of samples.
+            Some(smoothed) => smoothed - smoothed / 8 + rtt / 8,
+        };
+        let term = self.deviation.sample(rtt, self.smoothed, self.config.min_variance, una, max);
+        // Linux counts the RTO in ticks (`__tcp_set_rto`), before it doubles.
+        self.set(smoothed, (smoothed + term).round_up_to(self.config.granularity), LEAST_TIMER);
+    }
+
+    #[inline(always)]
+    fn note(&mut self, now: Time, rtt: Span, newest: Span) {
         self.latest = Some(rtt);
         self.min.add(now, newest);
         self.sum += rtt;
         self.samples += 1;
-        if self.config.estimator == RtoEstimator::Linux {
-            let smoothed = match self.smoothed {
-                None => rtt,
-                // "7/8 srtt + 1/8 new", whatever the number of samples.
-                Some(smoothed) => smoothed - smoothed / 8 + rtt / 8,
-            };
-            let term = self.deviation.sample(rtt, self.smoothed, self.config.min_variance, una, max);
-            return self.set(smoothed, term);
-        }
+    }
+
+    /// Takes a sample; `expected` is the number of samples a window gives (RFC 7323 appendix G), 1 without timestamps.
+    #[inline(never)]
+    pub fn sample(&mut self, now: Time, rtt: Span, expected: u32) {
+        self.note(now, rtt, rtt);
         let weight = u64::from(expected.max(1));
         let smoothed = match self.smoothed {
             // RFC 6298 (2.2): "SRTT <- R", "RTTVAR <- R/2".
@@ -80,18 +93,15 @@ impl RttEstimator {
                 smoothed - smoothed / alpha + rtt / alpha
             }
         };
-        self.set(smoothed, (self.variation * 4).max(self.config.min_variance));
+        self.set(smoothed, smoothed + (self.variation * 4).max(self.config.min_variance), Span::ZERO);
     }
 
-    fn set(&mut self, smoothed: Span, variance_term: Span) {
+    #[inline(always)]
+    fn set(&mut self, smoothed: Span, rto: Span, least_timer: Span) {
         self.smoothed = Some(smoothed);
-        let mut rto = smoothed + variance_term;
-        if self.is_linux() {
-            // Linux counts it in ticks (`__tcp_set_rto`), before it doubles.
-            rto = rto.round_up_to(self.config.granularity);
-        }
         self.rto = rto.max(self.config.min).min(self.config.max);
-        self.wait = self.first_wait();
+        // As `first_wait` has it.
+        self.wait = if self.probes { self.rto.min(smoothed * 2 + least_timer) } else { self.rto };
         self.backoff = 0;
     }
 
@@ -116,14 +126,14 @@ impl RttEstimator {
 
     /// What Linux adds to the time of RACK's timer and of a probe of the tail (`TCP_TIMEOUT_MIN_US`).
     pub(crate) fn least_timer(&self) -> Span {
-        if self.is_linux() { Span::from_millis(2) } else { Span::ZERO }
+        if self.is_linux() { LEAST_TIMER } else { Span::ZERO }
     }
 
     /// When a timer of the recovery's expires that is `due` then: RFC 8985 has it expire just then, Linux as any timer of its own
     /// (`tcp_rack_mark_lost`).
     pub(crate) fn recovery_timer(&self, now: Time, due: Time) -> Time {
         match self.is_linux() {
-            true => self.by_wheel(now, due.since(now) + self.least_timer()),
+            true => by_wheel(self.config.granularity, now, due.since(now) + self.least_timer()),
             false => due,
         }
     }
@@ -131,24 +141,17 @@ impl RttEstimator {
     /// When a timer expires that is set `wait` before: on a tick, and in Linux as its wheel has it.
     #[inline]
     pub(crate) fn expiry(&self, now: Time, wait: Span) -> Time {
-        if self.is_linux() {
-            return self.by_wheel(now, wait);
-        }
-        Time::ZERO + (now + wait).since(Time::ZERO).round_up_to(self.config.granularity)
+        self.expiry_of(self.is_linux(), now, wait)
     }
 
-    /// The timer wheel (`calc_wheel_index`, `kernel/time/timer.c`): the next tick, and for 63 ticks and more the next multiple of 8,
-    /// for 504 and more of 64, and so on.
-    #[inline(never)]
-    fn by_wheel(&self, now: Time, wait: Span) -> Time {
-        let tick = self.config.granularity.as_nanos().max(1);
-        let ticks = wait.as_nanos().div_ceil(tick);
-        let (mut shift, mut bound) = (0, 63);
-        while ticks >= bound && shift < 24 {
-            (shift, bound) = (shift + 3, bound << 3);
+    /// The same where it is known whether timers are Linux's.
+    #[inline(always)]
+    pub(crate) fn expiry_of(&self, linux: bool, now: Time, wait: Span) -> Time {
+        let tick = self.config.granularity;
+        match linux {
+            true => by_wheel(tick, now, wait),
+            false => Time::ZERO + (now + wait).since(Time::ZERO).round_up_to(tick),
         }
-        let expires = (((now.as_nanos() / tick + ticks) >> shift) + 1) << shift;
-        Time::from_nanos(expires * tick)
     }
 
     /// What the timer is armed with: the RTO, or the time to a probe of the tail where that is shorter.
@@ -237,6 +240,20 @@ impl RttEstimator {
     }
 }
 
+/// The timer wheel (`calc_wheel_index`, `kernel/time/timer.c`): the next tick, and for 63 ticks and more the next multiple of 8,
+/// for 504 and more of 64, and so on.
+#[inline(never)]
+fn by_wheel(tick: Span, now: Time, wait: Span) -> Time {
+    let tick = tick.as_nanos().max(1);
+    let ticks = wait.as_nanos().div_ceil(tick);
+    let (mut shift, mut bound) = (0, 63);
+    while ticks >= bound && shift < 24 {
+        (shift, bound) = (shift + 3, bound << 3);
+    }
+    let expires = (((now.as_nanos() / tick + ticks) >> shift) + 1) << shift;
+    Time::from_nanos(expires * tick)
+}
+
 /// The deviation as Linux has it (`tcp_rtt_estimator`, `net/ipv4/tcp_input.c`), four times the mean one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Deviation {
@@ -290,7 +307,10 @@ mod tests {
     use super::*;
 
     fn sample(rtt: &mut RttEstimator, sample: Span, expected: u32, una: Seq, max: Seq) {
-        rtt.sample(Time::ZERO, sample, sample, expected, una, max);
+        match rtt.is_linux() {
+            true => rtt.sample_linux(Time::ZERO, sample, sample, una, max),
+            false => rtt.sample(Time::ZERO, sample, expected),
+        }
     }
 
     fn config() -> RtoConfig {

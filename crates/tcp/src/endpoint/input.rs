@@ -5,15 +5,11 @@ use bentpipe_units::Time;
 use super::*;
 
 impl Endpoint {
-    /// Header prediction (Jacobson 1990): inside the window, nothing but ACK and PSH set.
+    /// Header prediction (Jacobson 1990): inside the window, nothing but ACK set.
     #[inline(always)]
     pub(super) fn expects(&self, segment: &Segment) -> bool {
-        !self.timestamps && self.predicts(segment)
-    }
-
-    #[inline(always)]
-    fn predicts(&self, segment: &Segment) -> bool {
-        segment.flags | Flags::PSH == Flags::ACK | Flags::PSH
+        !self.timestamps
+            && segment.flags == Flags::ACK
             && segment.ecn == Ecn::NotEct
             && self.has_room_for(segment)
     }
@@ -27,10 +23,13 @@ impl Endpoint {
             && segment.ack - self.sender.una() <= self.sender.flight()
     }
 
-    /// Header prediction where timestamps are on: inside the window, nothing but ACK and PSH set, and the timestamp no older than the last.
+    /// The same with PSH or without, and where timestamps are on with one no older than the last.
     #[inline(always)]
     pub(super) fn expects_stamped(&self, segment: &Segment) -> bool {
-        self.predicts(segment) && self.timestamps && self.is_stamped_in_order(segment)
+        segment.flags | Flags::PSH == Flags::ACK | Flags::PSH
+            && segment.ecn == Ecn::NotEct
+            && self.has_room_for(segment)
+            && (!self.timestamps || self.is_stamped_in_order(segment))
     }
 
     #[inline(always)]
@@ -53,12 +52,12 @@ impl Endpoint {
         self.echo |= self.ecn && segment.len > 0 && segment.ecn == Ecn::Ce;
         match self.timestamps {
             true => self.accept_stamped(now, segment),
-            false => self.accept_expected(now, segment),
+            false => self.accept_expected::<true>(now, segment),
         }
         self.take_congestion_header(segment);
     }
 
-    /// A segment with a timestamp that was expected.
+    /// A segment that was expected, with a timestamp where they are on.
     #[inline(always)]
     pub(super) fn accept_stamped(&mut self, now: Time, segment: &Segment) {
         self.note_timestamp(segment);
@@ -66,17 +65,17 @@ impl Endpoint {
         if next && self.receiver.is_tuned() {
             self.time_arrival(now, segment);
         }
-        self.accept_expected(now, segment);
+        self.accept_expected::<true>(now, segment);
     }
 
-    /// A segment that was expected.
+    /// A segment that was expected, of a peer that is known to send no timestamps, or not.
     #[inline(always)]
-    pub(super) fn accept_expected(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn accept_expected<const STAMPED: bool>(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.receiver.nxt() {
             return self.accept(now, segment);
         }
         if !self.acknowledges_nothing(segment) {
-            self.take_ack(now, segment, false);
+            self.take_ack::<STAMPED>(now, segment, false);
         }
         if segment.len == 0 {
             return;
@@ -115,7 +114,7 @@ impl Endpoint {
     /// What a segment that passed the checks acknowledges and brings.
     #[inline(never)]
     pub(super) fn accept(&mut self, now: Time, segment: &Segment) {
-        self.take_ack(now, segment, self.ecn && segment.flags.has(Flags::ECE));
+        self.take_ack::<true>(now, segment, self.ecn && segment.flags.has(Flags::ECE));
         self.take_data(now, segment);
         self.follow_fins(now);
     }
@@ -260,7 +259,7 @@ impl Endpoint {
     }
 
     #[inline(always)]
-    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, mark_echo: bool) {
+    pub(super) fn take_ack<const STAMPED: bool>(&mut self, now: Time, segment: &Segment, mark_echo: bool) {
         if segment.ack < self.sender.una() {
             return;
         }
@@ -275,19 +274,22 @@ impl Endpoint {
         if self.sender.has_nothing_to_send() && self.acknowledges_nothing(segment) {
             return;
         }
-        let timestamp_rtt = match (self.timestamps, segment.options.timestamps) {
-            (true, Some(timestamps)) => self.echoed_rtt(now, timestamps.echo),
+        let sack = if self.sack { segment.options.sack.as_slice() } else { &[] };
+        let timestamp_rtt = match (STAMPED && self.timestamps, segment.options.timestamps) {
+            (true, Some(timestamps)) if !(sack.is_empty() && self.sender.times_itself(segment.ack)) => {
+                self.echoed_rtt(now, timestamps.echo)
+            }
             _ => None,
         };
         let incoming = Incoming {
             ack: segment.ack,
             window: newer.then(|| u32::from(segment.window) << self.peer_scale),
-            sack: if self.sack { segment.options.sack.as_slice() } else { &[] },
+            sack,
             carries_data: segment.sequence_len() > 0,
             timestamp_rtt,
             mark_echo,
         };
-        self.sender.on_ack(now, &incoming);
+        self.sender.on_ack_of::<STAMPED>(now, &incoming);
     }
 
     /// The time since this end sent the timestamp that came back; none when it never sent it.
@@ -315,9 +317,11 @@ impl Endpoint {
             if self.receiver.is_tuned() {
                 self.time_arrival(now, segment);
             }
-            self.answers = self.config.host == Host::Linux;
-            let push = segment.flags.has(Flags::PSH);
-            self.receiver.foresee(segment.len, push, self.sender.rtt().smoothed());
+            if self.config.host == Host::Linux {
+                self.answers = true;
+                let push = segment.flags.has(Flags::PSH);
+                self.receiver.foresee(segment.len, push, self.sender.rtt().smoothed());
+            }
             self.receiver.on_data(now, segment.seq, segment.len, segment.flags.has(Flags::FIN));
         } else if segment.sequence_len() > 0 {
             self.receiver.ack_soon();

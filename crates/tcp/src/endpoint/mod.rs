@@ -234,7 +234,7 @@ impl Endpoint {
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self.expects(segment) {
-            true => self.accept_expected(now, segment),
+            true => self.accept_expected::<false>(now, segment),
             false => self.on_other_segment(now, segment),
         }
     }

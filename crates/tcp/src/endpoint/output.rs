@@ -69,7 +69,7 @@ impl Endpoint {
     /// Writes a segment of data; returns the length of its packet.
     #[inline(always)]
     fn data_segment(&mut self, now: Time, data: Outgoing, segment: &mut Segment) -> u32 {
-        if data.fin {
+        if data.flags.has(Flags::FIN) {
             self.state = match self.state {
                 State::Established => State::FinWait1,
                 State::CloseWait => State::LastAck,
@@ -79,12 +79,7 @@ impl Endpoint {
         let header = self.header(now, segment);
         segment.seq = data.seq;
         segment.len = data.len;
-        if data.push {
-            segment.flags |= Flags::PSH;
-        }
-        if data.fin {
-            segment.flags |= Flags::FIN;
-        }
+        segment.flags |= data.flags;
         if self.answers {
             self.receiver.on_reply(now);
         }

@@ -34,7 +34,7 @@ use crate::control::{Ack, Control, Window};
 use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
 use crate::rtt::RttEstimator;
 use crate::slow_start::SlowStart;
-use crate::{Config, Growth, Nagle, RtoEstimator, SackBlock, Seq};
+use crate::{Config, Flags, Growth, Nagle, RtoEstimator, SackBlock, Seq};
 
 /// A segment that the sender wants on the wire; the endpoint adds the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +43,8 @@ pub struct Outgoing {
     pub seq: Seq,
     /// Payload bytes.
     pub len: u32,
-    /// Whether FIN follows the payload.
-    pub fin: bool,
-    /// Whether nothing waits behind it: PSH.
-    pub push: bool,
+    /// FIN where it follows the payload, PSH where nothing waits behind it.
+    pub flags: Flags,
     /// Whether its first byte was sent before.
     pub again: bool,
     /// Whether the window has no room for another until something changes, so that there is no need to ask.
@@ -113,6 +111,8 @@ pub struct Sender {
     /// Whether the recovery has nothing to do, nothing is on the scoreboard, nothing is paced, and no closed window is probed:
     /// cwnd and rwnd alone decide what goes out, and an ACK of new data concerns the control alone.
     plain: bool,
+    /// The same, and nothing hangs on an ACK but what the RFCs have: no sample of each, no send buffer, no window to be adjusted.
+    plainest: bool,
     /// The same of data that is paced, none of which was sent again and is outstanding: pacing, cwnd and rwnd decide.
     plainly_paced: bool,
     /// Whether data is paced.
@@ -123,6 +123,8 @@ pub struct Sender {
     held_back: bool,
     /// Whether the control has a say in the receive window.
     adjusts_rwnd: bool,
+    /// Whether an ACK is followed by [`Sender::note_room`].
+    minds_room: bool,
     /// Whether the control offers dummy segments, whether some are left to send, and whether the time of the next one is waited for.
     dummies: bool,
     dummies_left: bool,
@@ -141,6 +143,9 @@ pub struct Sender {
     /// How much the send buffer holds, and the bytes from SND.UNA on that the application has put into it; all where it has no bound.
     send_buffer: u32,
     buffered: u32,
+    /// SND.UNA as `buffered` has it, and with how much left the application goes on.
+    buffered_from: Seq,
+    refilled_at: u32,
     /// Bytes that the application handed over and that were never sent; `u64::MAX` has no end.
     unsent: u64,
     /// Retransmission timer, or persist timer while `probing`.
@@ -185,11 +190,13 @@ impl Sender {
             largest_rwnd: 0,
             smss: agreed.smss,
             plain: !slow_start.listens(),
+            plainest: false,
             plainly_paced: false,
             paced: false,
             start_listens: slow_start.listens(),
             held_back: false,
             adjusts_rwnd: true,
+            minds_room: true,
             dummies: false,
             dummies_left: false,
             awaits_dummy: false,
@@ -203,6 +210,8 @@ impl Sender {
             small_end: first,
             send_buffer: config.send_room(),
             buffered: config.send_room(),
+            buffered_from: first,
+            refilled_at: refilled_at(config.send_room()),
             unsent: 0,
             timer: Time::NEVER,
             other_timer: Time::NEVER,
@@ -241,6 +250,7 @@ impl Sender {
             self.record.stamp_entries(self.una);
         }
         self.adjusts_rwnd = self.control.adjusts_receive_window();
+        self.minds_room = self.adjusts_rwnd || self.send_buffer != u32::MAX;
         self.dummies = self.control.offers_dummies();
         self.look_at_start();
         self.look_at_recovery();
@@ -304,27 +314,44 @@ impl Sender {
 
     #[inline]
     fn note_window(&mut self, bytes: u32) {
-        self.rwnd = bytes;
-        self.largest_rwnd = self.largest_rwnd.max(bytes);
+        if bytes != self.rwnd {
+            self.rwnd = bytes;
+            self.largest_rwnd = self.largest_rwnd.max(bytes);
+        }
     }
 
     /// An acceptable ACK arrived: `una <= ack <= max`.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
-        let plain = self.plain && incoming.sack.is_empty();
-        if !plain || incoming.ack == self.una {
+        self.on_ack_of::<true>(now, incoming);
+    }
+
+    /// The same of a peer that is known to send no timestamps, or not.
+    #[inline(always)]
+    pub(crate) fn on_ack_of<const STAMPED: bool>(&mut self, now: Time, incoming: &Incoming<'_>) {
+        let plain = if STAMPED { self.plain } else { self.plainest };
+        if !plain || !incoming.sack.is_empty() || incoming.ack == self.una {
             // By value, so that what is read from the segment need not be in memory for a plain ACK.
             return self.on_special_ack(now, *incoming);
         }
+        match STAMPED && self.rtt.is_linux() {
+            true => self.on_plain_ack::<true>(now, incoming),
+            false => self.on_plain_ack::<false>(now, incoming),
+        }
+        if STAMPED && self.minds_room {
+            self.note_room();
+        }
+    }
+
+    /// An ACK of new data that tells nothing else.
+    #[inline(always)]
+    fn on_plain_ack<const LINUX: bool>(&mut self, now: Time, incoming: &Incoming<'_>) {
         let prior_flight = self.flight();
         if let Some(window) = incoming.window {
             self.note_window(window);
         }
         self.resent_this_pass = 0;
-        self.on_new_data_acked(now, incoming, prior_flight, true);
-        if self.adjusts_rwnd {
-            self.control.on_advertised_window(self.rwnd);
-        }
+        self.on_new_data_acked(now, incoming, prior_flight, true, LINUX);
     }
 
     /// An ACK that the recovery may have to know of, or that acknowledges nothing new.
@@ -344,10 +371,10 @@ impl Sender {
         let advanced = incoming.ack != self.una;
         let mut rtt_sample = None;
         if news && !advanced && self.rtt.is_linux() {
-            rtt_sample = self.take_rtt_samples(now, None, false);
+            rtt_sample = self.take_rtt_samples(now, None);
         }
         if advanced {
-            self.on_new_data_acked(now, incoming, prior_flight, false);
+            self.on_new_data_acked(now, incoming, prior_flight, false, self.rtt.is_linux());
         } else if self.probing || self.rwnd == 0 {
             // RFC 1122 section 4.2.2.17: "As long as the receiving TCP continues to send acknowledgments in response to
             // the probe segments, the sending TCP MUST allow the connection to stay open"; section 4.2.2.16 says the same of data that lies beyond
@@ -389,12 +416,16 @@ impl Sender {
             self.leave_persist();
             if self.una < self.max {
                 self.recovery.resend().go_back(self.una);
-                (self.plain, self.plainly_paced) = (false, false);
+                self.no_longer_plain();
             }
         }
-        if self.adjusts_rwnd {
-            self.control.on_advertised_window(self.rwnd);
+        if self.minds_room {
+            self.note_room();
         }
+    }
+
+    fn no_longer_plain(&mut self) {
+        (self.plain, self.plainest, self.plainly_paced) = (false, false, false);
     }
 
     fn leave_persist(&mut self) {
@@ -437,6 +468,7 @@ impl Sender {
         let alone = !self.probing && !self.start_listens && self.burst == 1;
         let plain = alone && self.recovery.is_idle() && self.record.board().is_empty();
         self.plain = plain && !self.paced;
+        self.plainest = self.plain && !self.minds_room && !self.rtt.is_linux();
         self.plainly_paced = plain && self.paced && self.paces_plainly();
         self.note_dummies();
         self.note_other_timer();
@@ -456,18 +488,25 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn on_new_data_acked(&mut self, now: Time, incoming: &Incoming<'_>, prior_flight: u32, plain: bool) {
+    fn on_new_data_acked(
+        &mut self,
+        now: Time,
+        incoming: &Incoming<'_>,
+        prior_flight: u32,
+        plain: bool,
+        linux: bool,
+    ) {
         let acked = incoming.ack - self.una;
         self.una = incoming.ack;
-        if self.send_buffer != u32::MAX {
-            self.fill_send_buffer(acked);
-        }
         self.timeouts_in_a_row = 0;
         match plain {
             true => self.record.acknowledge_alone(now, self.una, acked),
             false => self.record.acknowledge(now, self.una, acked),
         }
-        let rtt_sample = self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight, plain);
+        let rtt_sample = match linux {
+            true => self.take_rtt_samples(now, incoming.timestamp_rtt),
+            false => self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight),
+        };
         let progress = match plain {
             true => RecoveryState::Open,
             false => self.with_recovery(now, |recovery, cx| recovery.on_new_ack(cx, acked)),
@@ -487,15 +526,23 @@ impl Sender {
             self.timer = Time::NEVER;
         } else if restart_timer {
             // RFC 6298 (5.3): "restart the retransmission timer so that it will expire after RTO seconds".
-            self.arm(now, Span::ZERO);
+            self.timer = self.rtt.expiry_of(linux, now, self.rtt.wait());
         }
     }
 
-    /// So much was acknowledged: the application goes on once a third of the buffer is free (`sk_stream_is_writeable`, sock.h).
-    fn fill_send_buffer(&mut self, acked: u32) {
-        self.buffered = self.buffered.saturating_sub(acked);
-        if self.send_buffer - self.buffered >= self.buffered / 2 {
-            self.buffered = self.send_buffer;
+    /// An ACK has come: the application goes on once a third of the send buffer is free (`sk_stream_is_writeable`, sock.h), and a
+    /// control that adjusts the receive window hears of it.
+    #[inline(always)]
+    fn note_room(&mut self) {
+        if self.send_buffer != u32::MAX {
+            let acked = self.una - std::mem::replace(&mut self.buffered_from, self.una);
+            self.buffered = self.buffered.saturating_sub(acked);
+            if self.buffered <= self.refilled_at {
+                self.buffered = self.send_buffer;
+            }
+        }
+        if self.adjusts_rwnd {
+            self.control.on_advertised_window(self.rwnd);
         }
     }
 
@@ -537,4 +584,9 @@ impl Sender {
             self.slow_start.on_any_ack(&mut self.window, &ack);
         }
     }
+}
+
+/// The most that a send buffer holds when a third of it is free: what is free is at least half of what is held.
+fn refilled_at(send_buffer: u32) -> u32 {
+    ((u64::from(send_buffer) * 2 + 1) / 3) as u32
 }

@@ -16,27 +16,28 @@ impl Sender {
     /// An ACK that is not plain, or data is paced.
     #[inline(never)]
     pub(super) fn on_special_ack(&mut self, now: Time, incoming: Incoming<'_>) {
-        match self.plainly_paced && incoming.sack.is_empty() && incoming.ack != self.una {
+        let plain = self.plainly_paced || self.plain;
+        match plain && incoming.sack.is_empty() && incoming.ack != self.una {
             true => self.on_paced_ack(now, &incoming),
             false => self.on_other_ack(now, &incoming),
         }
     }
 
-    /// An ACK of new data that tells nothing else.
+    /// An ACK of new data that tells nothing else, where data is paced or more hangs on it.
     #[inline(never)]
     fn on_paced_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
-        let prior_flight = self.flight();
-        if let Some(window) = incoming.window {
-            self.note_window(window);
+        match self.rtt.is_linux() {
+            true => self.on_plain_ack::<true>(now, incoming),
+            false => self.on_plain_ack::<false>(now, incoming),
         }
-        self.resent_this_pass = 0;
-        self.on_new_data_acked(now, incoming, prior_flight, true);
-        self.record.forget_losses();
-        if self.window.held_back {
-            self.record.limit_by_application(self.flight());
+        if self.paced {
+            self.record.forget_losses();
+            if self.window.held_back {
+                self.record.limit_by_application(self.flight());
+            }
         }
-        if self.adjusts_rwnd {
-            self.control.on_advertised_window(self.rwnd);
+        if self.minds_room {
+            self.note_room();
         }
     }
 

@@ -9,7 +9,6 @@ use bentpipe_units::Time;
 use super::rate::Stamps;
 use crate::recovery::Range;
 use crate::{Runs, SackBlock, Seq};
-use times::Times;
 
 /// A segment as it was sent last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,10 +96,11 @@ pub struct Record {
     /// Number of the entry that was sent last of those that the ACK at hand reported, and of those of them that were sent once.
     newest: u64,
     newest_original: u64,
-    /// Number of the oldest entry before an ACK that came alone.
+    /// Number of the oldest entry before the ACK at hand, if it came alone and none was reported or lost, and if not.
+    alone_from: u64,
     acked_from: u64,
-    /// When what the ACK at hand reported was sent; of an ACK that comes alone it says nothing.
-    times: Times,
+    /// When the first and the last were sent that it reported by SACK and that were sent once; of an ACK that comes alone it says nothing.
+    sacked: Option<(Time, Time)>,
     /// Where the lowest of them ends that was never resent; of an ACK that comes alone nobody needs to know.
     lowest_original: Option<Seq>,
     /// Where the entries end that were resent, lost and reported last: the next ones mostly follow.
@@ -128,8 +128,9 @@ impl Default for Record {
             newly_lost: 0,
             newest: NOBODY,
             newest_original: NOBODY,
+            alone_from: NOBODY,
             acked_from: 0,
-            times: Times::default(),
+            sacked: None,
             lowest_original: None,
             resent_to: 0,
             lost_to: 0,
@@ -203,10 +204,15 @@ impl Record {
         }
     }
 
+    /// Whether the timed entry is acknowledged.
+    #[inline]
+    pub(super) fn has_timed(&self) -> bool {
+        self.timed < self.head
+    }
+
     /// When the timed entry was sent, once it is acknowledged; then none is timed.
     ///
     /// RFC 6298 section 3: "at least one RTT measurement per RTT".
-    #[inline]
     pub(super) fn take_timed(&mut self) -> Option<Time> {
         if self.timed >= self.head {
             return None;
@@ -318,7 +324,8 @@ impl Record {
         self.newly_lost = 0;
         self.newest = NOBODY;
         self.newest_original = NOBODY;
-        self.times = Times::default();
+        (self.alone_from, self.acked_from) = (NOBODY, self.head);
+        self.sacked = None;
         self.lowest_original = None;
     }
 
@@ -330,7 +337,7 @@ impl Record {
             return self.acknowledge(now, una, acked);
         }
         self.newest = NOBODY;
-        self.acked_from = self.head;
+        self.alone_from = self.head;
         while self.head < self.tail && self.get(self.head).end <= una {
             self.newest = self.head;
             self.head += 1;
@@ -365,7 +372,6 @@ impl Record {
             } else {
                 self.note_newest(self.head);
             }
-            self.times.note_acked(self.head, sent.marks);
             out += if sent.marks & OUT != 0 { sent.end - start } else { 0 };
             start = sent.end;
             self.head += 1;
@@ -429,7 +435,7 @@ impl Record {
             if sent.marks & DELIVERED == 0 {
                 bytes += sent.end - start;
                 self.note_newest(number);
-                self.times.note_sacked(sent);
+                self.note_sacked(sent);
             }
             if sent.marks & OUT == 0 {
                 self.out += sent.end - start;

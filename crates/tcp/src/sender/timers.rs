@@ -23,22 +23,31 @@ pub(super) struct PutOff {
 }
 
 impl Sender {
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn arm(&mut self, now: Time, slack: Span) {
         self.timer = self.rtt.expiry(now, slack + self.rtt.wait());
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_rtt_sample(
         &mut self,
         now: Time,
         by_timestamp: Option<Span>,
         prior_flight: u32,
-        alone: bool,
     ) -> Option<Span> {
-        if self.rtt.is_linux() {
-            return self.take_rtt_samples(now, by_timestamp, alone);
+        match by_timestamp.is_some() || self.record.has_timed() {
+            true => self.take_rtt_sample_at_hand(now, by_timestamp, prior_flight),
+            false => None,
         }
+    }
+
+    #[inline(never)]
+    fn take_rtt_sample_at_hand(
+        &mut self,
+        now: Time,
+        by_timestamp: Option<Span>,
+        prior_flight: u32,
+    ) -> Option<Span> {
         let timed = self.record.take_timed();
         let (sample, expected) = match by_timestamp {
             Some(rtt) => (rtt, prior_flight.div_ceil(2 * self.smss)),
@@ -48,30 +57,33 @@ impl Sender {
                 None => return None,
             },
         };
-        self.rtt.sample(now, sample, sample, expected, self.una, self.max);
+        self.rtt.sample(now, sample, expected);
         self.control.on_rtt_sample(now, sample);
         Some(sample)
     }
 
     /// What Linux takes of an ACK (`tcp_ack_update_rtt`): SRTT the round trip of the first segment, the control that of the last; by
     /// the timestamp only where data was acknowledged that had been sent again.
-    #[inline]
-    pub(super) fn take_rtt_samples(
-        &mut self,
-        now: Time,
-        by_timestamp: Option<Span>,
-        alone: bool,
-    ) -> Option<Span> {
-        let (first, last) =
-            self.record.round_trips(now, alone).or_else(|| by_timestamp.map(|rtt| (rtt, rtt)))?;
-        self.rtt.sample(now, first, last, 1, self.una, self.max);
+    #[inline(never)]
+    pub(super) fn take_rtt_samples(&mut self, now: Time, by_timestamp: Option<Span>) -> Option<Span> {
+        let (first, last) = self.record.round_trips(now).or_else(|| by_timestamp.map(|rtt| (rtt, rtt)))?;
+        self.rtt.sample_linux(now, first, last, self.una, self.max);
         self.control.on_rtt_sample(now, last);
         Some(last)
     }
 
+    /// Whether an ACK without SACK blocks gives a sample for which its timestamp need not be looked at.
+    #[inline]
+    pub(crate) fn times_itself(&self, ack: Seq) -> bool {
+        self.rtt.is_linux() && (self.plain || self.plainly_paced) && self.record.tells_round_trips(ack)
+    }
+
     /// The time of the handshake gives the first sample.
     pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
-        self.rtt.sample(now, rtt, rtt, 1, self.una, self.max);
+        match self.rtt.is_linux() {
+            true => self.rtt.sample_linux(now, rtt, rtt, self.una, self.max),
+            false => self.rtt.sample(now, rtt, 1),
+        }
         self.control.on_rtt_sample(now, rtt);
         self.control.on_handshake(&mut self.window, now, rtt);
         self.note_dummies();

@@ -5,7 +5,7 @@ use bentpipe_units::{Span, Time};
 use super::{Fin, Outgoing, Sender};
 use crate::control::SendView;
 use crate::recovery::{Next, Outstanding, Range};
-use crate::{Nagle, Seq};
+use crate::{Flags, Nagle, Seq};
 
 impl Sender {
     /// The next segment to send, or none until something changes. Call it until it returns none.
@@ -140,7 +140,7 @@ impl Sender {
     #[inline(never)]
     fn persist(&mut self, now: Time) {
         self.probing = true;
-        (self.plain, self.plainly_paced) = (false, false);
+        self.no_longer_plain();
         self.arm(now, Span::ZERO);
     }
 
@@ -156,14 +156,8 @@ impl Sender {
         if self.rtt.is_linux() {
             // Nothing, below the window, which is answered all the same (`tcp_xmit_probe_skb`).
             self.sent(now, 0);
-            return Some(Outgoing {
-                seq: self.una - 1,
-                len: 0,
-                fin: false,
-                push: false,
-                again: false,
-                last: false,
-            });
+            let (seq, flags) = (self.una - 1, Flags::default());
+            return Some(Outgoing { seq, len: 0, flags, again: false, last: false });
         }
         if self.unsent != u64::MAX {
             self.unsent -= 1;
@@ -171,14 +165,8 @@ impl Sender {
         self.max = self.una + 1;
         self.record.push(now, self.max);
         self.sent(now, 1);
-        Some(Outgoing {
-            seq: self.una,
-            len: 1,
-            fin: false,
-            push: self.unsent == 0,
-            again: false,
-            last: false,
-        })
+        let flags = ending(false, self.unsent == 0);
+        Some(Outgoing { seq: self.una, len: 1, flags, again: false, last: false })
     }
 
     /// Length of the next new segment from `from`, by the receive window and the sender's silly-window avoidance.
@@ -212,8 +200,35 @@ impl Sender {
         held && self.fin == Fin::Open
     }
 
+    /// A full segment, as long as more than that waits and the receive window has room for it: all but the last of what there is.
     #[inline(always)]
     fn send_in_order<const PACED: bool>(
+        &mut self,
+        now: Time,
+        from: Seq,
+        rwnd: u32,
+        room: u32,
+    ) -> Option<Outgoing> {
+        let smss = self.smss;
+        if self.unsent <= u64::from(smss) || rwnd.saturating_sub(from - self.una) < smss {
+            return self.send_other::<PACED>(now, from, rwnd, room);
+        }
+        if room < smss {
+            return None;
+        }
+        if self.unsent != u64::MAX {
+            self.unsent -= u64::from(smss);
+        }
+        self.note_new::<PACED>(now, from + smss);
+        self.stats.data_segments += 1;
+        self.stats.data_bytes += u64::from(smss);
+        self.note_sent(now);
+        Some(Outgoing { seq: from, len: smss, flags: Flags::default(), again: false, last: false })
+    }
+
+    /// What may be less than a segment, or the last, or only FIN.
+    #[inline(never)]
+    fn send_other<const PACED: bool>(
         &mut self,
         now: Time,
         from: Seq,
@@ -241,20 +256,26 @@ impl Sender {
             self.fin = Fin::Sent(end);
             end += 1;
         }
-        self.max = end;
         if len < self.smss {
             self.small_end = end;
         }
+        self.note_new::<PACED>(now, end);
+        self.sent(now, len);
+        // RFC 9293 section 3.9.1.2: a TCP whose SEND has no PUSH "MUST set the PSH bit in the last buffered segment (i.e., when there is
+        // no more queued data to be sent)".
+        let flags = ending(fin, self.unsent == 0 && len > 0);
+        Some(Outgoing { seq: from, len, flags, again: false, last: false })
+    }
+
+    /// New data up to `end` goes out.
+    #[inline(always)]
+    fn note_new<const PACED: bool>(&mut self, now: Time, end: Seq) {
+        self.max = end;
         match PACED {
             true => self.record.push_paced(now, end),
             false => self.record.push(now, end),
         }
         self.record.time_newest();
-        self.sent(now, len);
-        // RFC 9293 section 3.9.1.2: a TCP whose SEND has no PUSH "MUST set the PSH bit in the last buffered segment (i.e., when there is
-        // no more queued data to be sent)".
-        let push = self.unsent == 0 && len > 0;
-        Some(Outgoing { seq: from, len, fin, push, again: false, last: false })
     }
 
     fn resend(&mut self, now: Time, range: Range) -> Outgoing {
@@ -269,16 +290,20 @@ impl Sender {
         self.stats.retransmitted_segments += 1;
         self.sent(now, len);
         let push = self.unsent == 0 && len > 0 && range.start + len == fin_seq.unwrap_or(self.max);
-        Outgoing { seq: range.start, len, fin, push, again: true, last: false }
+        Outgoing { seq: range.start, len, flags: ending(fin, push), again: true, last: false }
     }
 
-    #[inline]
     fn sent(&mut self, now: Time, len: u32) {
-        self.last_sent = now;
         if len > 0 {
             self.stats.data_segments += 1;
             self.stats.data_bytes += u64::from(len);
         }
+        self.note_sent(now);
+    }
+
+    #[inline(always)]
+    fn note_sent(&mut self, now: Time) {
+        self.last_sent = now;
         // RFC 6298 (5.1): "if the timer is not running, start it".
         if self.timer == Time::NEVER {
             self.start_timer(now);
@@ -289,4 +314,10 @@ impl Sender {
     fn start_timer(&mut self, now: Time) {
         self.arm(now, Span::ZERO);
     }
+}
+
+/// The flags of a segment that FIN follows, or that has nothing waiting behind it.
+fn ending(fin: bool, push: bool) -> Flags {
+    let flag = |set: bool, flag: Flags| if set { flag } else { Flags::default() };
+    flag(fin, Flags::FIN) | flag(push, Flags::PSH)
 }
