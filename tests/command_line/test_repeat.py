@@ -35,7 +35,7 @@ def mine(tmp_path: Path) -> str:
         ["--set", "links.satellite.loss.probability=0.02", "--set", "flows.*.variant=reno"],
         ["--seed", "11"],
         ["--runs", "3", "--seed", "11"],
-        ["--precision", "40%", "--runs", "12"],
+        ["--precision", "40%", "--runs", "60"],
     ],
     ids=" ".join,
 )
