@@ -165,7 +165,9 @@ impl<C: Control> Control for Afc<C> {
                 }
                 response
             }
-            Losses::Reduced { window } if adjust(w, window, self.rate_adjustment(loss.distance, window)) > 0.0 => {
+            Losses::Reduced { window }
+                if adjust(w, window, self.rate_adjustment(loss.distance, window)) > 0.0 =>
+            {
                 Response::Adjusted
             }
             _ => self.inner.on_further_loss(w, loss),

@@ -6,7 +6,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::{Round, Rtts};
-use super::{Ack, Control, ControlFactory, Exit, Loss, Response, Resume, Timeout, Window, begin_again, halve};
+use super::{
+    Ack, Control, ControlFactory, Exit, Loss, Response, Resume, Timeout, Window, begin_again, halve,
+};
 use crate::Named;
 use crate::slow_start::SlowStart;
 

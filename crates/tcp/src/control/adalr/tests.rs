@@ -221,10 +221,8 @@ fn congestion_avoidance_is_fast_below_half_of_the_window() {
 /// A control whose recovery has ended with a cwnd of ten segments.
 fn recovered(options: AdalrOptions) -> Adalr {
     let mut control = lost(after(500, options));
-    control.on_recovery_exit(
-        &mut window(9000.0, 10_000.0),
-        &Exit { flight: 9000, acked: 9000, cwnd: 10_000.0 },
-    );
+    control
+        .on_recovery_exit(&mut window(9000.0, 10_000.0), &Exit { flight: 9000, acked: 9000, cwnd: 10_000.0 });
     control
 }
 
