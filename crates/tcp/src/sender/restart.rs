@@ -15,7 +15,7 @@ pub(super) struct Restart {
     pub(super) growth: Growth,
 }
 
-/// RFC 7661 section 4.4: "the non-validated phase … more than five minutes".
+/// RFC 7661 section 4.4: the non-validated phase lasts five minutes at most.
 const NON_VALIDATED: Span = Span::from_millis(300_000);
 
 impl Restart {
