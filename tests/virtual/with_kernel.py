@@ -135,19 +135,14 @@ def test_a_spin_inside_is_ended() -> None:
         list(machine.call(sum, iter(range(10**15))))
 
 
+LONG = [str(PROGRAM), "live", "--virtual", "testbed", str(SCENARIOS / "live-geo.toml"), "--variants", "bbr"]
+"""A command that takes long enough to be ended while the kernel runs."""
+
+
 @pytest.mark.parametrize("moment", range(10))
 def test_kill_9_at_any_moment_leaves_nothing(moment: int) -> None:
-    command = [
-        str(PROGRAM),
-        "live",
-        "--virtual",
-        "testbed",
-        str(SCENARIOS / "live-geo.toml"),
-        "--variants",
-        "bbr",
-    ]
     before = set(runs())
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(LONG, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(random.Random(moment).uniform(0.2, 4.0))  # noqa: S311 - any moment does
     mine = set(runs()) - before
     process.kill()
@@ -158,17 +153,8 @@ def test_kill_9_at_any_moment_leaves_nothing(moment: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_is_one_line(number: signal.Signals) -> None:
-    command = [
-        str(PROGRAM),
-        "live",
-        "--virtual",
-        "testbed",
-        str(SCENARIOS / "live-geo.toml"),
-        "--variants",
-        "bbr",
-    ]
     before = set(runs())
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(LONG, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (mine := set(runs()) - before):
         time.sleep(0.05)
     while not any((folder / "told").exists() for folder in mine):

@@ -14,7 +14,7 @@ use super::{Desk, Local};
 /// RFC 5681 section 3.2: so many duplicates tell of a loss.
 const DUPLICATES: u32 = 3;
 
-/// What the receiver says of what came.
+/// The receiver's report of the packets that arrived.
 pub(super) struct Report {
     /// Before it everything has come.
     pub(super) ack: u64,
@@ -247,7 +247,7 @@ impl Board {
         self.find_losses(now);
     }
 
-    /// A duplicate; the third of what is out tells of a loss, unless losses are being repaired.
+    /// A duplicate acknowledgment. The third one tells of a loss, unless losses are being repaired.
     fn hear_again(&mut self) {
         if self.selective || self.next == self.una || self.restart.is_some() {
             return;
