@@ -92,8 +92,11 @@ class _Samples:
                 info = tcp_info(connection)
             except OSError:
                 return
-            columns = ("cwnd_bytes", "ssthresh_bytes", "rtt_s", "rto_s", "acked_bytes")
-            self.rows.append([self._clock.now(), *(info[column] for column in columns)])
+            self.add(info)
+
+    def add(self, info: dict[str, Any]) -> None:
+        columns = ("cwnd_bytes", "ssthresh_bytes", "rtt_s", "rto_s", "acked_bytes")
+        self.rows.append([self._clock.now(), *(info[column] for column in columns)])
 
 
 class _End:
@@ -203,6 +206,7 @@ class _BulkSender(_End):
         self._samples.end()
         if self.connections:
             self.report["info"] = tcp_info(self.connections[0])
+            self._samples.add(self.report["info"])
         self.report |= {"sent_bytes": self._sent, "sha256": self._digest.hexdigest()}
 
 

@@ -158,8 +158,6 @@ def _pages(flow: Mapping[str, Any], reports: _Reports) -> list[dict[str, Any]]:
 
 def _series(flow: Mapping[str, Any], reports: _Reports) -> "Series":
     samples = reports[flow["name"], "sender"].get("samples", [])
-    columns = np.array([[row[0], row[1], row[3], row[4], row[5]] for row in samples], dtype=float).reshape(
-        -1, 5
-    )
-    names = ("cwnd", "rtt", "rto", "sequence")
+    columns = np.array(samples, dtype=float).reshape(-1, 6)
+    names = ("cwnd", "ssthresh", "rtt", "rto", "sequence")
     return {name: (columns[:, 0], columns[:, place]) for place, name in enumerate(names, 1)}

@@ -56,7 +56,8 @@ _ENDS = ("sender", "receiver")
 _END_S = 5.0
 
 Series = dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""Curves by name, each of times in s and values: ``cwnd``, ``sequence`` in bytes, ``rtt``, ``rto`` in s."""
+"""Curves by name, each of times in s and values: ``cwnd``, ``ssthresh``, ``sequence`` in bytes, ``rtt``,
+``rto`` in s. A threshold that is not set is no number in the kernel's and infinite in the simulator's."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def with_the_kernels_tcp(scenario: Scenario, variant: str = AS_WRITTEN) -> Scena
 
 def in_simulator(scenario: Scenario, *, progress: bool) -> Side:
     """Simulate it, with the curves that a kernel's side has."""
-    result = run(scenario, series=["*:cwnd,rtt,rto,acked"], progress=progress)
+    result = run(scenario, series=["*:cwnd,ssthresh,rtt,rto,acked"], progress=progress)
     series: dict[str, Series] = {}
     found = result.series
     subjects = {trace.subject for trace in found}
@@ -197,9 +198,12 @@ def in_simulator(scenario: Scenario, *, progress: bool) -> Side:
         # Of several connections the first.
         subject = flow["name"] if flow["name"] in subjects else f"{flow['name']}/1"
         curves = {}
-        for ours, theirs in (("cwnd", "cwnd"), ("rtt", "rtt"), ("rto", "rto"), ("sequence", "acked")):
-            curve = found.get(subject, theirs)
-            curves[ours] = (np.asarray(curve.time_s, float), np.asarray(curve.value, float))
+        for name in ("cwnd", "ssthresh", "rtt", "rto", "acked"):
+            curve = found.get(subject, name)
+            curves["sequence" if name == "acked" else name] = (
+                np.asarray(curve.time_s, float),
+                np.asarray(curve.value, float),
+            )
         series[flow["name"]] = curves
     simulated = result.run.copy()
     # The curves are for the picture alone.
