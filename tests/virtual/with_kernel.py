@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from networks import transfer
 from stand_in import working_in
 
+from bentpipe.live.interop import in_virtual_kernel
 from bentpipe.live.virtual import kernel
-from bentpipe.live.virtual.machine import PREFIX, Machine, bases
+from bentpipe.live.virtual.machine import PREFIX, Machine, Virtual, bases
 from conftest import PROGRAM, SCENARIOS
 from over_a_path import EVERYTHING
 
@@ -78,6 +80,26 @@ def test_interop_and_its_capture_are_the_same_again(tmp_path: Path) -> None:
     first, again = (tmp_path / name for name in ("first", "again"))
     assert called(*options, first) == called(*options, again)
     assert first.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["two bottlenecks", "an outage", "a handover that loses"])
+def test_the_simulator_foretells_goodput_and_losses(name: str) -> None:
+    sent = transfer(name, direction="send")
+    (row,) = in_virtual_kernel(Virtual(kernel.find()), [sent])["rows"]
+    assert sent.over is not None
+    simulated = json.loads(sent.over.scenario.simulate().json())
+    assert row["goodput_bps"] == pytest.approx(simulated["flows"][0]["goodput_bps"], rel=1e-3)
+    for ours, theirs in zip(row["links"], simulated["links"], strict=True):
+        for cause in ("name", "dropped_packets", "corrupted_packets"):
+            assert ours[cause] == theirs[cause]
+        # An end that closes sends a packet more or less.
+        assert ours["delivered_packets"] == pytest.approx(theirs["delivered_packets"], abs=2)
+        assert ours["queue_mean_packets"] == pytest.approx(theirs["queue_mean_packets"], abs=0.5)
+    moved = [
+        [(handover["at_s"], handover["lost_packets"]) for handover in side["handovers"]]
+        for side in (row, simulated)
+    ]
+    assert moved[0] == moved[1]
 
 
 def test_nobody_need_be_root(scenario: Path) -> None:
