@@ -21,7 +21,7 @@ pub enum Growth {
         /// L of RFC 3465; 1 in the slow start after a timeout (section 2.3).
         limit: u32,
     },
-    /// By the bytes reported for the first time, in order or selectively, without a limit but ssthresh in slow start (Linux's `tcp_newly_delivered`, `tcp_slow_start`).
+    /// By the segments reported for the first time, in order or selectively, without a limit but ssthresh in slow start, and a whole segment for every cwnd of them after it (Linux's `tcp_newly_delivered`, `tcp_slow_start`, `tcp_cong_avoid_ai`). Reductions leave whole segments.
     Delivered,
 }
 

@@ -1,13 +1,17 @@
 //! CUBIC (RFC 9438): `cubic`.
 
+mod linux;
+
 use bentpipe_units::bounded::number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow};
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, grow};
 use crate::Named;
 use crate::slow_start::SlowStart;
+
+use linux::LinuxCubic;
 
 /// Options of the control cubic. The default is RFC 9438 as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -40,8 +44,8 @@ pub enum CubicReading {
     /// RFC 9438: cwnd goes to where the curve is a smoothed RTT later; a reduction is a share of the flight size.
     Rfc,
     /// Linux: the least RTT later (`delay_min`), or towards Reno's window where that is larger, whose α stays below 1, in whole
-    /// numbers; while no maximum is known at least a segment for every 20 acknowledged (`bictcp_update`). A reduction is a share of cwnd
-    /// (`cubictcp_recalc_ssthresh`).
+    /// segments and ticks of 4 ms; while no maximum is known at least a segment for every 20 acknowledged (`bictcp_update`). A reduction is
+    /// a share of cwnd (`cubictcp_recalc_ssthresh`), a timeout forgets all (`cubictcp_state`), and nothing but the window is taken back.
     Linux,
 }
 
@@ -65,7 +69,10 @@ impl Named for CubicOptions {
 
 impl ControlFactory for CubicOptions {
     fn make(&self) -> Box<dyn Control> {
-        Box::new(Cubic::new(*self))
+        match self.reading {
+            CubicReading::Rfc => Box::new(Cubic::new(*self)),
+            CubicReading::Linux => Box::new(LinuxCubic::new(*self)),
+        }
     }
 
     fn recoveries(&self) -> &[&str] {
@@ -77,14 +84,14 @@ impl ControlFactory for CubicOptions {
     }
 }
 
-/// The control of CUBIC, for any recovery. Windows are in segments, as in the RFC.
+/// The control of CUBIC as the RFC has it, for any recovery. Windows are in segments, as in the RFC.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     options: CubicOptions,
     state: State,
     /// The state before the last reduction.
     saved: State,
-    /// How far ahead of now cwnd is led, in s: the smoothed RTT, or the least.
+    /// The smoothed RTT in s: how far ahead of now cwnd is led.
     ahead: f64,
     /// When the last ACK of new data came.
     acked_at: Time,
@@ -132,14 +139,7 @@ impl Cubic {
     /// What Reno adds for each segment acknowledged, over one by cwnd: α of RFC 9438 section 4.3.
     fn alpha(&self, reno: f64) -> f64 {
         let beta = self.options.beta;
-        if reno >= self.state.prior && !self.linux() { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
-    }
-
-    /// Segments to be acknowledged for one more in cwnd, a whole number of 2 at least, by Linux's `bictcp_update`.
-    fn count(&self, cwnd: f64, target: f64) -> f64 {
-        let count = if target > cwnd { (cwnd / (target - cwnd)).floor() } else { 100.0 * cwnd };
-        let most = if self.state.reduced { f64::INFINITY } else { 20.0 };
-        count.min(most).max(2.0)
+        if reno >= self.state.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
     }
 
     fn reduce(&mut self, w: &mut Window, flight: u32, left: f64) {
@@ -147,12 +147,7 @@ impl Cubic {
         let again_below = self.options.fast_convergence && cwnd < self.state.w_max;
         let w_max = if again_below { cwnd * (1.0 + self.options.beta) / 2.0 } else { cwnd };
         self.state = State { w_max, prior: cwnd, reduced: true, epoch: None };
-        let whole = if self.linux() { w.cwnd } else { f64::from(flight) };
-        w.ssthresh = (whole * left).max(2.0 * w.smss);
-    }
-
-    fn linux(&self) -> bool {
-        self.options.reading == CubicReading::Linux
+        w.ssthresh = (f64::from(flight) * left).max(2.0 * w.smss);
     }
 }
 
@@ -172,16 +167,16 @@ impl Control for Cubic {
 
     fn on_rtt_sample(&mut self, _now: Time, sample: Span) {
         let sample = sample.as_secs();
-        self.ahead = match self.options.reading {
-            _ if self.ahead == 0.0 => sample,
-            CubicReading::Rfc => self.ahead + (sample - self.ahead) / 8.0,
-            CubicReading::Linux => self.ahead.min(sample),
-        };
+        self.ahead = if self.ahead == 0.0 { sample } else { self.ahead + (sample - self.ahead) / 8.0 };
     }
 
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
         let cwnd = w.cwnd / w.smss;
         let mut epoch = self.state.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
+        if !self.state.reduced {
+            // RFC 9438 section 4.8: "W_max is set to the congestion window size at the beginning of the current congestion avoidance stage".
+            self.state.w_max = epoch.origin;
+        }
         // What Reno adds for this ACK, in segments.
         let share = w.avoidance_growth(ack.counted()) / w.smss;
         epoch.reno += self.alpha(epoch.reno) * share;
@@ -193,10 +188,7 @@ impl Control for Cubic {
         let now = ack.now.since(epoch.began).as_secs();
         let target = cubic(now + self.ahead);
         w.cwnd = w.smss
-            * if self.linux() {
-                let target = if self.options.reno_friendly { target.max(epoch.reno) } else { target };
-                cwnd + share * cwnd / self.count(cwnd, target)
-            } else if self.options.reno_friendly && cubic(now) < epoch.reno {
+            * if self.options.reno_friendly && cubic(now) < epoch.reno {
                 cwnd.max(epoch.reno)
             } else {
                 // RFC 9438 section 4.2: the window in a round trip's time, at most half as large again.
@@ -227,9 +219,16 @@ impl Control for Cubic {
         if !timeout.repeated {
             self.reduce(w, timeout.flight, self.options.beta);
         }
-        self.state.reduced = false;
-        self.state.epoch = None;
+        self.state = State { w_max: 0.0, reduced: false, epoch: None, ..self.state };
         w.cwnd = w.smss;
+    }
+
+    /// The pause is no part of the time that the curve goes by, as RFC 9438 section 4.2 has it of what limits the application.
+    fn on_resume(&mut self, _: &mut Window, resume: &Resume) {
+        if let Some(epoch) = &mut self.state.epoch {
+            epoch.began += resume.now.since(self.acked_at);
+            self.acked_at = resume.now;
+        }
     }
 
     fn save(&mut self, w: &mut Window) {

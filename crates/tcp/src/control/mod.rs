@@ -98,7 +98,7 @@ pub trait Control: Send {
     /// Growth from ssthresh on.
     #[inline]
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
-        w.cwnd += w.avoidance_growth(ack.counted());
+        w.avoid_congestion(ack.counted());
     }
 
     /// An ACK gave a sample to the retransmission timer, one a round trip where there are no timestamps; told before anything else that the ACK means.

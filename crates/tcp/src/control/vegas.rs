@@ -117,7 +117,7 @@ impl Vegas {
     fn step(&mut self, w: &mut Window, ack: &Ack<'_>, rtts: &Rtts) {
         if self.linux() && rtts.count < TRUSTED {
             if !w.in_slow_start() && ack.opens_window() {
-                w.cwnd += w.avoidance_growth(ack.counted());
+                w.avoid_congestion(ack.counted());
             }
             return;
         }

@@ -121,7 +121,7 @@ impl Control for Veno {
     fn congestion_avoidance(&mut self, w: &mut Window, ack: &Ack<'_>) {
         self.opened = !(self.opened && self.congested());
         if self.opened {
-            w.cwnd += w.avoidance_growth(ack.counted());
+            w.avoid_congestion(ack.counted());
         }
     }
 

@@ -66,7 +66,7 @@ impl Context<'_> {
 
     /// cwnd in whole segments, in bytes, as Linux counts it.
     pub(super) fn whole_window(&self) -> f64 {
-        (self.window.cwnd / self.window.smss).floor().max(1.0) * self.window.smss
+        f64::from(self.window.segments()) * self.window.smss
     }
 
     /// What a loss halved before FlightSize was the word for it, `inflation` bytes of cwnd left out.
@@ -120,6 +120,9 @@ impl Context<'_> {
     }
 
     fn note(&mut self, response: Response, below: Seq) -> Response {
+        if response != Response::Keep {
+            self.window.reduced();
+        }
         if response == Response::Reduced {
             // A loss that the control takes for no congestion is none for the slow start either.
             if let Some(slow_start) = &mut self.slow_start {

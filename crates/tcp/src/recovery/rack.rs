@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::pieces::Pieces;
 use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck, Response};
-use crate::{Agreed, Config, Named, SackBlock, Seq};
+use crate::{Agreed, Config, Growth, Named, SackBlock, Seq};
 
 mod prr;
 mod reordering;
@@ -101,6 +101,11 @@ impl Rack {
     fn answered(&self) -> bool {
         self.phase.is_some_and(|phase| phase.reduction.is_some())
             || self.timed_out.is_some_and(|timed_out| !timed_out.progress)
+    }
+
+    /// Whether cwnd is the recovery's business.
+    fn in_reduction(&self) -> bool {
+        self.phase.is_some() || self.marked.is_some()
     }
 
     /// An ACK that tells something, of `acked` bytes of new data: all that it means.
@@ -395,11 +400,11 @@ impl Recovery for Rack {
         self.resend.acknowledged(cx.una, cx.max);
         cx.record.board_mut().advance(cx.una, |_| {});
         self.lost.advance(cx.una);
-        let recovering = self.phase.is_some();
         self.taken = self.news;
-        let recovering = recovering || self.marked.is_some();
+        // In Linux the ACK that ends it opens cwnd as any other, by what it is the first to report (`tcp_cong_control`).
+        let recovering = self.in_reduction() && cx.window().growth != Growth::Delivered;
         self.take_ack(cx, acked);
-        match recovering || self.phase.is_some() {
+        match recovering || self.in_reduction() {
             true => RecoveryState::Recovering { restart_timer: true },
             false => RecoveryState::Open,
         }

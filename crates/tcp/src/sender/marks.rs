@@ -23,6 +23,7 @@ impl Sender {
         let mark = Mark { now, flight: flight_to_halve };
         let before = self.window.cwnd;
         self.control.on_congestion_mark(&mut self.window, &mark);
+        self.window.reduced();
         if self.start_listens {
             self.slow_start.on_congestion(&mut self.window);
         }

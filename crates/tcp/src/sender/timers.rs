@@ -143,6 +143,7 @@ impl Sender {
             self.control.save(&mut self.window);
         }
         self.control.on_timeout(&mut self.window, &event);
+        self.window.reduced();
         self.usage.forget();
         if let Growth::Bytes { .. } = self.window.growth {
             // RFC 3465 section 2.3: "L=1*SMSS" in the slow start that follows a timeout.

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{SlowStart, SlowStartFactory};
-use crate::Named;
 use crate::control::{Ack, Window};
+use crate::{Growth, Named};
 
 /// `HYSTART_MIN_SAMPLES`: RTT samples of a round that are not judged yet.
 const SAMPLES: u32 = 8;
@@ -146,7 +146,9 @@ impl SlowStart for HyStart {
                 if long || risen {
                     self.seen.found = true;
                     w.ssthresh = w.cwnd;
-                    return;
+                    if w.growth != Growth::Delivered {
+                        return;
+                    }
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! CUBIC: its curve, its three regions, what reduces it, and its response to regular losses (RFC 9438).
 
-use bentpipe_tcp::control::{Ack, Control, Loss, Mark, Timeout, Window};
-use bentpipe_tcp::control::{Cubic, CubicOptions, CubicReading};
+use bentpipe_tcp::control::{Ack, Control, Loss, Mark, Resume, Timeout, Window};
+use bentpipe_tcp::control::{Cubic, CubicOptions};
 use bentpipe_tcp::slow_start::StandardStart;
 use bentpipe_tcp::{Growth, Record};
 use bentpipe_units::{Span, Time};
@@ -196,12 +196,47 @@ fn after_a_pause_the_curve_begins_anew() {
 }
 
 #[test]
-fn linux_reduces_a_share_of_cwnd_and_the_rfc_one_of_the_flight() {
-    for (reading, left) in [(CubicReading::Rfc, 35.0), (CubicReading::Linux, 70.0)] {
-        let mut run = Driven::new(CubicOptions { reading, ..CubicOptions::default() }, 100.0, 0.1);
-        run.cubic.on_loss(&mut run.w, &Loss { now: at(1.0), distance: 0, flight: 50_000 });
-        assert_eq!((run.segments(), run.w.ssthresh / SMSS), (left, left));
-    }
+fn the_last_maximum_of_before_a_timeout_is_forgotten() {
+    let plateau = |timeout: bool| {
+        let mut run = Driven::new(pure(), 1300.0, 0.05);
+        run.lose();
+        if timeout {
+            let timeout = Timeout { now: at(0.0), flight: 700_000, repeated: false };
+            run.cubic.on_timeout(&mut run.w, &timeout);
+            while run.w.in_slow_start() {
+                run.round();
+            }
+        }
+        run.w.cwnd = 1190.0 * SMSS;
+        run.lose();
+        // Until the curve is flat, after K.
+        let end = run.now + libm::cbrt(0.3 * 1190.0 / 0.4);
+        while run.now < end {
+            run.round();
+        }
+        run.segments()
+    };
+    // RFC 9438 section 4.8: the stage after a timeout has a maximum of its own, the window that it began with.
+    assert!((plateau(true) - 1190.0).abs() < 5.0, "{}", plateau(true));
+    // Section 4.7, else: 1190 (1 + 0.7) / 2.
+    assert!((plateau(false) - 1011.5).abs() < 15.0, "{}", plateau(false));
+}
+
+#[test]
+fn a_pause_is_no_time_of_the_curve() {
+    let after = |idle: f64| {
+        let mut run = Driven::new(pure(), 1000.0, 0.05);
+        run.lose();
+        for _ in 0..20 {
+            run.round();
+        }
+        run.now += idle;
+        let resume = Resume { now: at(run.now), idle: Span::from_secs(idle), by_application: true };
+        run.cubic.on_resume(&mut run.w, &resume);
+        run.round();
+        run.segments()
+    };
+    assert!((after(60.0) - after(0.0)).abs() < 0.01, "{} and {}", after(60.0), after(0.0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! The scripts are those of packetdrill, also in Linux (tools/testing/selftests/net/packetdrill), written anew: each test names
 //! its own.
 
-use bentpipe_tcp::{Config, Profile, Receiver, Seq};
+use bentpipe_tcp::{Config, Growth, Profile, Receiver, Seq};
 use bentpipe_units::{Span, Time};
 
 use proptest::prelude::*;
@@ -34,6 +34,29 @@ fn one_of_ten_lost_costs_cubic_three_segments_of_ten() {
     assert_eq!(script.ack(10, &[]), new(17..=17));
     assert!(!script.sender.in_recovery());
     assert_eq!(script.windows(), (7.0, 7.0));
+}
+
+#[test]
+fn in_linux_the_ack_that_ends_a_recovery_counts_towards_the_next_segment() {
+    let growth = Growth::Delivered;
+    let mut script = Script::of(&Config { growth, initial_window: 10, ..config("rack") }, 100);
+    assert_eq!(script.write(30), new(1..=10));
+    script.wait(110);
+    for held in 2..=12 {
+        script.wait(10);
+        script.ack(0, &[(2, held)]);
+    }
+    assert_eq!(script.windows(), (5.0, 5.0));
+    script.wait(100);
+    // It reports segment 1; with four more a window of five is acknowledged.
+    script.ack(12, &[]);
+    assert!(!script.sender.in_recovery());
+    for acked in 13..=15 {
+        script.ack(acked, &[]);
+        assert_eq!(script.windows(), (5.0, 5.0));
+    }
+    script.ack(16, &[]);
+    assert_eq!(script.windows(), (6.0, 5.0));
 }
 
 #[test]
