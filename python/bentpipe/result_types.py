@@ -150,7 +150,19 @@ class Flow(TypedDict):
     """Expiries of the retransmission timer."""
 
     rtt_mean_s: Number
-    """Mean of the RTT samples in seconds; ``None`` without a sample."""
+    """Mean round-trip time of the acknowledged bytes, in seconds.
+
+    Each sample counts as often as bytes were acknowledged since the one before. Null without a sample.
+    """
+
+    rtt_p50_s: Number
+    """The round-trip time within which half of them were acknowledged, to 1/64 of itself."""
+
+    rtt_p95_s: Number
+    """The same of 95 %."""
+
+    rtt_p99_s: Number
+    """The same of 99 %."""
 
     data_segments_sent: Number
     """Segments with payload that the sender sent."""
@@ -583,6 +595,9 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "retransmitted_segments": "integer",
         "timeouts": "integer",
         "rtt_mean_s": "number",
+        "rtt_p50_s": "number",
+        "rtt_p95_s": "number",
+        "rtt_p99_s": "number",
         "data_segments_sent": "integer",
         "ecn_reductions": "integer",
         "recoveries": "integer",

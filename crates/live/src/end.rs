@@ -171,7 +171,7 @@ impl Host for OwnEnd {
             resets: self.resets,
             timeouts: sent.timeouts,
             window_probes: sent.window_probes,
-            rtt_mean_s: sender.rtt().mean_secs(),
+            rtt_mean_s: sender.round_trips().mean_secs(),
             cwnd_segments: window.cwnd / window.smss,
             ssthresh_segments: window.ssthresh.is_finite().then(|| window.ssthresh / window.smss),
             state: format!("{:?}", self.endpoint.state()),

@@ -32,7 +32,7 @@ pub struct Row {
     pub duration_s: f64,
     /// Data, without what was sent back, over the duration, in bit/s.
     pub goodput_bps: f64,
-    /// Mean round-trip time that our end measured, in seconds; a kernel does not tell it.
+    /// Mean round-trip time of the bytes that our end sent, in seconds; a kernel does not tell it.
     pub rtt_mean_s: Option<f64>,
     /// Our end's congestion window when everything was over, in segments.
     pub cwnd_segments: f64,

@@ -151,8 +151,15 @@ pub struct FlowResult {
     pub retransmitted_segments: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Mean of the RTT samples in seconds; null without a sample.
+    /// Mean round-trip time of the acknowledged bytes, in seconds: each sample counts as often as bytes were acknowledged since the
+    /// one before. Null without a sample.
     pub rtt_mean_s: Option<f64>,
+    /// The round-trip time within which half of them were acknowledged, to 1/64 of itself.
+    pub rtt_p50_s: Option<f64>,
+    /// The same of 95 %.
+    pub rtt_p95_s: Option<f64>,
+    /// The same of 99 %.
+    pub rtt_p99_s: Option<f64>,
     /// Segments with payload that the sender sent.
     pub data_segments_sent: u64,
     /// Reductions of the window in answer to a mark (ECN).

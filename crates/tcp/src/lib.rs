@@ -23,7 +23,7 @@ pub use config::{
 };
 pub use endpoint::{Endpoint, State, Transmit, Written};
 pub use receiver::{Receiver, ReceiverStats};
-pub use rtt::RttEstimator;
+pub use rtt::{RttDistribution, RttEstimator};
 pub use runs::{MOST_SMALL_RUNS, Runs};
 pub use segment::{
     CongestionHeader, Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, TCP_HEADER, Timestamps,

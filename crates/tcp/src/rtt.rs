@@ -1,9 +1,12 @@
 //! The round-trip estimator and the retransmission timeout (RFC 6298).
 
+mod distribution;
 mod least;
 
 use bentpipe_units::{Span, Time};
 
+pub(crate) use distribution::RoundTrips;
+pub use distribution::RttDistribution;
 use least::Least;
 
 use crate::{RtoConfig, RtoEstimator, Seq};
@@ -27,7 +30,6 @@ pub struct RttEstimator {
     backoff: u32,
     min: Least,
     latest: Option<Span>,
-    sum: Span,
     samples: u64,
 }
 
@@ -46,7 +48,6 @@ impl RttEstimator {
             backoff: 0,
             min: Least::default(),
             latest: None,
-            sum: Span::ZERO,
             samples: 0,
         }
     }
@@ -70,7 +71,6 @@ impl RttEstimator {
     fn note(&mut self, now: Time, rtt: Span, newest: Span) {
         self.latest = Some(rtt);
         self.min.add(now, newest);
-        self.sum += rtt;
         self.samples += 1;
     }
 
@@ -218,19 +218,9 @@ impl RttEstimator {
         self.latest
     }
 
-    /// Mean of all samples in seconds.
-    pub fn mean_secs(&self) -> Option<f64> {
-        (self.samples > 0).then(|| self.sum.as_secs() / self.samples as f64)
-    }
-
     /// How many samples there were.
     pub fn samples(&self) -> u64 {
         self.samples
-    }
-
-    /// The sum of all samples.
-    pub fn sum(&self) -> Span {
-        self.sum
     }
 
     /// The timer's clock granularity.

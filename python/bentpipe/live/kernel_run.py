@@ -119,7 +119,7 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
             "throughput_bps": bits / duration_s if duration_s > 0 else 0.0,
             "retransmitted_segments": 0,
             "timeouts": 0,
-            "rtt_mean_s": None,
+            **_round_trips([]),
             "data_segments_sent": sent,
             "datagrams_sent": sent,
             "datagrams_lost": sent - receiver.get("received", 0),
@@ -133,22 +133,26 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
         "throughput_bps": throughput,
         "retransmitted_segments": again,
         "timeouts": info.get("timeouts"),
-        "rtt_mean_s": _mean_rtt(sender.get("samples", [])),
+        **_round_trips(sender.get("samples", [])),
         "data_segments_sent": segments,
         "datagrams_sent": 0,
         "datagrams_lost": 0,
     }
 
 
-def _mean_rtt(samples: Sequence[Sequence[float]]) -> float | None:
-    """Give the mean of the smoothed RTT, each by the bytes that were acknowledged meanwhile."""
-    if len(samples) < 2:
-        return None
-    rows = np.array([[row[3], row[5]] for row in samples])
-    weights = np.diff(rows[:, 1])
+def _round_trips(samples: Sequence[Sequence[float]]) -> dict[str, float | None]:
+    """Give mean and quantiles of the smoothed RTT, each by the bytes that were acknowledged meanwhile."""
+    rows = np.array([[row[3], row[5]] for row in samples], dtype=float).reshape(-1, 2)
+    round_trips, weights = rows[1:, 0], np.diff(rows[:, 1])
     if weights.sum() <= 0:
-        return None
-    return float(np.average(rows[1:, 0], weights=weights))
+        return dict.fromkeys(("rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s"))
+    order = np.argsort(round_trips)
+    below = np.cumsum(weights[order])
+    found: dict[str, float | None] = {"rtt_mean_s": float(np.average(round_trips, weights=weights))}
+    for percent in (50, 95, 99):
+        at = np.searchsorted(below, percent / 100 * below[-1])
+        found[f"rtt_p{percent}_s"] = float(round_trips[order][min(at, len(order) - 1)])
+    return found
 
 
 def _pages(flow: Mapping[str, Any], reports: _Reports) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 //! What each flow got and what it cost: counted, and told over the time that is measured.
 
-use bentpipe_tcp::{Endpoint, ReceiverStats, SenderStats, State};
+use bentpipe_tcp::{Endpoint, ReceiverStats, RttDistribution, SenderStats, State};
 use bentpipe_units::Time;
 
 use super::{FlowResult, Responses};
@@ -10,14 +10,13 @@ use crate::engine::{End, Engine};
 use crate::scenario::FlowSpec;
 
 /// What a flow had done by a time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     delivered_bytes: u64,
     sent_bytes: u64,
     retransmitted_segments: u64,
     timeouts: u64,
-    rtt_samples: u64,
-    rtt_sum_s: f64,
+    round_trips: RttDistribution,
     pub(super) data_segments: u64,
     mark_reductions: u64,
     recoveries: u64,
@@ -90,13 +89,16 @@ impl Counts {
         let received = |counter: fn(&ReceiverStats) -> u64| -> u64 {
             receivers().map(|receiver| counter(receiver.stats())).sum()
         };
+        let mut round_trips = RttDistribution::default();
+        for sender in senders() {
+            round_trips.add(&sender.round_trips());
+        }
         Counts {
             delivered_bytes: receivers().map(|receiver| receiver.delivered()).sum(),
             sent_bytes: sent(|stats| stats.data_bytes),
             retransmitted_segments: sent(|stats| stats.retransmitted_segments),
             timeouts: sent(|stats| stats.timeouts),
-            rtt_samples: senders().map(|sender| sender.rtt().samples()).sum(),
-            rtt_sum_s: senders().fold(0.0, |sum, sender| sum + sender.rtt().sum().as_secs()),
+            round_trips,
             data_segments: sent(|stats| stats.data_segments),
             mark_reductions: sent(|stats| stats.mark_reductions),
             recoveries: senders().map(|sender| u64::from(sender.recovery_phases())).sum(),
@@ -114,8 +116,7 @@ impl Counts {
             sent_bytes: self.sent_bytes - earlier.sent_bytes,
             retransmitted_segments: self.retransmitted_segments - earlier.retransmitted_segments,
             timeouts: self.timeouts - earlier.timeouts,
-            rtt_samples: self.rtt_samples - earlier.rtt_samples,
-            rtt_sum_s: self.rtt_sum_s - earlier.rtt_sum_s,
+            round_trips: self.round_trips.since(&earlier.round_trips),
             data_segments: self.data_segments - earlier.data_segments,
             mark_reductions: self.mark_reductions - earlier.mark_reductions,
             recoveries: self.recoveries - earlier.recoveries,
@@ -146,6 +147,7 @@ fn result(
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error =
         failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end: &End| error_of(&end.tcp));
+    let rtt = |share| counts.round_trips.quantile_secs(share);
     let measured = flow.exchanges().iter().filter(|exchange| exchange.start >= from);
     FlowResult {
         name: spec.name.clone(),
@@ -159,7 +161,10 @@ fn result(
         throughput_bps: per_second(counts.sent_bytes, duration),
         retransmitted_segments: counts.retransmitted_segments,
         timeouts: counts.timeouts,
-        rtt_mean_s: (counts.rtt_samples > 0).then(|| counts.rtt_sum_s / counts.rtt_samples as f64),
+        rtt_mean_s: counts.round_trips.mean_secs(),
+        rtt_p50_s: rtt(0.5),
+        rtt_p95_s: rtt(0.95),
+        rtt_p99_s: rtt(0.99),
         data_segments_sent: counts.data_segments,
         ecn_reductions: counts.mark_reductions,
         recoveries: counts.recoveries,

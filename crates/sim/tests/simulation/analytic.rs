@@ -48,6 +48,29 @@ fn a_narrow_link_gives_its_rate_less_the_headers() {
     }
 }
 
+#[test]
+fn the_round_trip_of_a_byte_is_propagation_and_the_wait_of_its_packet_whatever_the_samples() {
+    // The quick rounds of the start give most of the samples where there is one a round trip, and few of the bytes.
+    for (timestamps, headers) in [(false, 40.0), (true, 52.0)] {
+        let text = one_flow(
+            "rate = \"10 Mbit/s\"\ndelay = \"250 ms\"",
+            &format!("receive_window = \"8 MB\"\ntimestamps = {timestamps}\ndelayed_ack = false"),
+            "bytes = \"40 MB\"\nvariant = \"sack\"",
+        );
+        let result = simulate(&text, 1);
+        let (flow, link) = (&result.flows[0], &result.links[0].stats);
+        let found = flow.rtt_mean_s.unwrap_or_default();
+        let expected = 0.5 + (1500.0 + headers) * 8.0 / 10e6 + link.queueing_delay_mean_s;
+        assert!(link.queueing_delay_mean_s > 2.0, "{} s", link.queueing_delay_mean_s);
+        assert!((found / expected - 1.0).abs() < 0.05, "{found} s, expected {expected} s");
+        // 8 MB are under way from the end of the start on.
+        let whole = 8e6 * 8.0 / (10e6 * (1500.0 - headers) / 1500.0);
+        for rtt in [flow.rtt_p50_s, flow.rtt_p95_s, flow.rtt_p99_s].map(Option::unwrap_or_default) {
+            assert!((rtt / whole - 1.0).abs() < 0.02, "{rtt} s, expected {whole} s");
+        }
+    }
+}
+
 /// Mathis, Semke, Mahdavi and Ott (1997): one loss for every 1/p packets, window W at the loss. From W/2 the window grows
 /// by a segment a round trip back to W: W/2 round trips of 3/4 W segments on average are 3/8 W² = 1/p packets, so
 /// W = sqrt(8/(3p)) and the rate is 3/4 W a round trip, MSS/RTT sqrt(3/2) / sqrt(p).

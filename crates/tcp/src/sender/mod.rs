@@ -32,7 +32,7 @@ use usage::Usage;
 
 use crate::control::{Ack, Control, Window};
 use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
-use crate::rtt::RttEstimator;
+use crate::rtt::{RoundTrips, RttEstimator};
 use crate::slow_start::SlowStart;
 use crate::{Config, Flags, Growth, Nagle, RtoEstimator, SackBlock, Seq};
 
@@ -158,6 +158,7 @@ pub struct Sender {
     recovery: Box<dyn Recovery>,
     record: Record,
     rtt: RttEstimator,
+    round_trips: RoundTrips,
     stats: SenderStats,
     put_off: Option<PutOff>,
     /// RTT by the timestamp that the last ACK echoed which the recovery may have to know of.
@@ -221,6 +222,7 @@ impl Sender {
             recovery,
             record: Record::default(),
             rtt: RttEstimator::new(config.rto).probing(probes_tail),
+            round_trips: RoundTrips::new(first - 1),
             stats: SenderStats::default(),
             put_off: None,
             echoed: None,

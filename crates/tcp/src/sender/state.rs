@@ -4,7 +4,7 @@ use super::{Fin, Record, Sender, SenderStats};
 use crate::Seq;
 use crate::control::Window;
 use crate::recovery::Reduction;
-use crate::rtt::RttEstimator;
+use crate::rtt::{RttDistribution, RttEstimator};
 
 impl Sender {
     pub(super) fn fin_seq(&self) -> Option<Seq> {
@@ -103,6 +103,11 @@ impl Sender {
     #[inline]
     pub fn rtt(&self) -> &RttEstimator {
         &self.rtt
+    }
+
+    /// The round trips so far, each sample by the bytes acknowledged since the one before.
+    pub fn round_trips(&self) -> RttDistribution {
+        self.round_trips.distribution()
     }
 
     /// Whether a recovery phase is under way.

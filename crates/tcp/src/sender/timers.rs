@@ -58,6 +58,7 @@ impl Sender {
             },
         };
         self.rtt.sample(now, sample, expected);
+        self.round_trips.add(sample, self.una);
         self.control.on_rtt_sample(now, sample);
         Some(sample)
     }
@@ -68,6 +69,7 @@ impl Sender {
     pub(super) fn take_rtt_samples(&mut self, now: Time, by_timestamp: Option<Span>) -> Option<Span> {
         let (first, last) = self.record.round_trips(now).or_else(|| by_timestamp.map(|rtt| (rtt, rtt)))?;
         self.rtt.sample_linux(now, first, last, self.una, self.max);
+        self.round_trips.add(first, self.una);
         self.control.on_rtt_sample(now, last);
         Some(last)
     }
@@ -84,6 +86,7 @@ impl Sender {
             true => self.rtt.sample_linux(now, rtt, rtt, self.una, self.max),
             false => self.rtt.sample(now, rtt, 1),
         }
+        self.round_trips.add(rtt, self.una);
         self.control.on_rtt_sample(now, rtt);
         self.control.on_handshake(&mut self.window, now, rtt);
         self.note_dummies();

@@ -31,7 +31,7 @@ fn every_recovery_backs_off_and_keeps_the_back_off_until_a_sample() {
         assert_eq!(sender.stats().timeouts, 4);
         // Karn: the ACK of a segment that was sent twice is no sample, so there is only the handshake's, and the RTO
         // stays backed off (RFC 6298 section 5).
-        assert_eq!(sender.rtt().mean_secs().map(|mean| (mean * 1e3).round()), Some(100.0));
+        assert_eq!(sender.round_trips().mean_secs().map(|mean| (mean * 1e3).round()), Some(100.0));
         assert_eq!(ms(sender.rtt().rto()), 16_000.0);
         assert_eq!(sender.window().cwnd, 2000.0, "one segment, opened by the ACK");
         net.write(CLIENT, 1000);
@@ -145,7 +145,7 @@ fn a_fast_retransmit_spoils_the_sample_it_would_have_given() {
         for lost in [1, 2, 3] {
             let net = Net::alike(Config { initial_window: 10, ..config(recovery) }).dropping(&[lost]);
             let net = net.transfer(60_000);
-            let mean = net.ends[CLIENT].sender().rtt().mean_secs().unwrap_or_default();
+            let mean = net.ends[CLIENT].sender().round_trips().mean_secs().unwrap_or_default();
             assert!((mean - 0.1).abs() < 1e-9, "{recovery:?} {lost}: {mean} s\n{}", net.trace());
         }
     }
