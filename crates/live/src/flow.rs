@@ -1,7 +1,7 @@
 //! A flow of a scenario, whose two ends are real.
 
 use bentpipe_net::Router;
-use bentpipe_sim::scenario::{AppSpec, FlowSpec, InFlight, Routing, Scenario};
+use bentpipe_sim::scenario::{AppSpec, FlowSpec, FtpSpec, InFlight, Opener, Routing, Scenario};
 use bentpipe_tcp::Config;
 use bentpipe_units::Time;
 use serde::Serialize;
@@ -84,7 +84,8 @@ impl<'a> ScenarioFlow<'a> {
             return Err(LiveError::Scenario(message.to_owned()));
         }
         carries(scenario)?;
-        let bulk = |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(_));
+        let bulk =
+            |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(FtpSpec { opened_by: Opener::Sender, .. }));
         let mut flows = scenario.flows.iter();
         let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);
         if let Some(index) = flows.position(wanted) {
@@ -151,7 +152,7 @@ impl<'a> ScenarioFlow<'a> {
             via: spec.via.clone(),
             handovers,
             class: spec.class,
-            start: Time::ZERO + spec.start,
+            start: Time::ZERO + scenario.start_of(self.index, scenario.seed),
             key: scenario.flow_key(self.index),
         }
     }

@@ -1,7 +1,7 @@
 //! What programs on real kernels need to know of a scenario's flows to carry them.
 
 use bentpipe_sim::datagrams;
-use bentpipe_sim::scenario::{AppSpec, FlowSpec, Scenario};
+use bentpipe_sim::scenario::{AppSpec, FtpSpec, Opener, Scenario};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Span, Time};
 use serde::Serialize;
@@ -94,10 +94,16 @@ const LONGEST: Span = Span::from_millis(3_600_000);
 /// # Errors
 /// When a flow is something that no program here carries.
 pub fn plan(scenario: &Scenario) -> Result<Vec<FlowPlan>, LiveError> {
-    scenario.flows.iter().map(|flow| of_flow(scenario, flow)).collect()
+    (0..scenario.flows.len()).map(|flow| of_flow(scenario, flow)).collect()
 }
 
-fn of_flow(scenario: &Scenario, spec: &FlowSpec) -> Result<FlowPlan, LiveError> {
+fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
+    let spec = &scenario.flows[flow];
+    let start = scenario.start_of(flow, scenario.seed);
+    if let AppSpec::Ftp(FtpSpec { opened_by: Opener::Receiver, .. }) = spec.app {
+        let message = "expected \"sender\", which live testbed carries, found \"receiver\"";
+        return Err(LiveError::Scenario(format!("flows.{}.opened_by: {message}", spec.name)));
+    }
     let (app, duration) = match &spec.app {
         AppSpec::Ftp(ftp) => (AppPlan::Ftp { bytes: ftp.bytes }, ftp.duration),
         AppSpec::Http(http) => (
@@ -115,7 +121,7 @@ fn of_flow(scenario: &Scenario, spec: &FlowSpec) -> Result<FlowPlan, LiveError> 
         ),
         app if app.over_udp() => {
             let end = Time::ZERO + scenario.duration.unwrap_or(LONGEST);
-            let datagrams = datagrams(spec, scenario.seed, end).unwrap_or_default();
+            let datagrams = datagrams(scenario, flow, end).unwrap_or_default();
             let datagrams = datagrams.into_iter().map(|(at, bytes)| (at.as_secs(), bytes)).collect();
             (AppPlan::Udp { datagrams }, None)
         }
@@ -133,8 +139,8 @@ fn of_flow(scenario: &Scenario, spec: &FlowSpec) -> Result<FlowPlan, LiveError> 
         group: spec.group.clone(),
         from: scenario.nodes[spec.from].clone(),
         to: scenario.nodes[spec.to].clone(),
-        start_s: spec.start.as_secs(),
-        stop_s: duration.map(|duration| (spec.start + duration).as_secs()),
+        start_s: start.as_secs(),
+        stop_s: duration.map(|duration| (start + duration).as_secs()),
         control: spec.sender.control.name().to_owned(),
         app,
         tcp: (!over_udp).then(|| of_tcp(&spec.receiver, &spec.sender)),

@@ -39,7 +39,7 @@ fn key(line: usize, flow: &FlowSpec) -> FlowKey {
     let server = (line / PORTS) as u16;
     let (source_port, destination_port) = match flow.app {
         AppSpec::Http(_) | AppSpec::Video(_) => (80 + server, opener),
-        AppSpec::Transactions(_) => (5001 + server, opener),
+        ref app if app.is_asked_for() => (5001 + server, opener),
         _ => (opener, 5001 + server),
     };
     let (source, destination) = (address(flow.from), address(flow.to));

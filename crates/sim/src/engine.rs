@@ -126,7 +126,8 @@ impl Engine {
         let mut shared = SharedPaths::default();
         for (id, spec) in (0..).map(FlowId).zip(&scenario.flows) {
             let mut iss = Stream::derive(seed, &["flow/", &spec.name, "/iss"].concat());
-            let mut flow = Flow::new(spec, seed, connections);
+            let start = Time::ZERO + scenario.start_of(id.index(), seed);
+            let mut flow = Flow::new(spec, start, seed, connections);
             connections = flow.connections.end;
             if let App::Udp(udp) = &mut flow.app {
                 let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
@@ -138,8 +139,8 @@ impl Engine {
                 let routes = both_ways(&mut self.net, router, spec, &spec.via);
                 for _ in flow.connections.clone() {
                     let ways = [(spec.from, spec.to), (spec.to, spec.from)];
-                    let sides = routes.into_iter().zip([&spec.sender, &spec.receiver]);
-                    for ((route, config), way) in sides.zip(ways) {
+                    let sides = [(Side::Data, &spec.sender), (Side::Back, &spec.receiver)];
+                    for ((route, (side, config)), way) in routes.into_iter().zip(sides).zip(ways) {
                         let mut tcp = Endpoint::new(config.clone(), Seq(iss.next_u32()));
                         shared.join(&mut tcp, config, way);
                         self.ends.push(End {
@@ -147,7 +148,7 @@ impl Engine {
                             last_delivery: None,
                             route,
                             flow: id,
-                            attended: flow.is_attended(),
+                            attended: flow.is_attended(side),
                             armed: Time::NEVER,
                             armed_next: Time::NEVER,
                         });

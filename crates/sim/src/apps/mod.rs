@@ -4,6 +4,7 @@ mod http;
 mod onoff;
 mod relay;
 mod short_flows;
+mod sizes;
 mod transactions;
 mod udp;
 mod video;
@@ -11,7 +12,7 @@ mod video;
 use std::ops::Range;
 
 use bentpipe_path::Stream;
-use bentpipe_tcp::{Endpoint, Receiver};
+use bentpipe_tcp::{Endpoint, Receiver, State};
 use bentpipe_units::{Span, Time};
 
 pub(crate) use http::Http;
@@ -41,15 +42,16 @@ pub(crate) struct Flow {
 }
 
 pub(crate) enum App {
-    /// So many bytes, `u64::MAX` while they have no end. The sending host opens the connection and closes it.
-    Bulk { bytes: u64 },
+    /// So many bytes, `u64::MAX` while they have no end. The sending host opens the connection, or with a `request` of so many bytes
+    /// the receiving one; the sending host closes it.
+    Bulk { bytes: u64, request: Option<u64> },
     /// Pages. The receiving host opens the connections and closes them.
     Http(Box<Http>),
     /// Requests and answers. The receiving host opens the connection and closes it.
     Transactions(Box<Transactions>),
     /// A film in segments. The receiving host opens the connection and closes it.
     Video(Box<Video>),
-    /// Short connections, which the sending host opens and closes.
+    /// Short connections, which the sending host opens, or the receiving one with a request; the sending host closes them.
     ShortFlows(Box<ShortFlows>),
     /// Bytes at times of its own. The sending host opens the connection and closes it.
     OnOff(Box<OnOff>),
@@ -84,12 +86,14 @@ impl Default for Due {
 }
 
 impl Flow {
-    /// A flow whose connections will be those from number `first` on.
-    pub(crate) fn new(spec: &FlowSpec, seed: u64, first: usize) -> Flow {
-        let start = Time::ZERO + spec.start;
+    /// A flow that starts at `start`, and whose connections will be those from number `first` on.
+    pub(crate) fn new(spec: &FlowSpec, start: Time, seed: u64, first: usize) -> Flow {
         let stop = |duration: Option<Span>| duration.map_or(Time::NEVER, |duration| start + duration);
         let (app, duration) = match &spec.app {
-            AppSpec::Ftp(ftp) => (App::Bulk { bytes: ftp.bytes.unwrap_or(u64::MAX) }, ftp.duration),
+            AppSpec::Ftp(ftp) => {
+                let request = ftp.opened_by.asks(ftp.request);
+                (App::Bulk { bytes: ftp.bytes.unwrap_or(u64::MAX), request }, ftp.duration)
+            }
             AppSpec::Http(http) => (App::Http(Box::new(Http::new(http, start))), http.duration),
             AppSpec::OnOff(onoff) => {
                 let stream = Stream::derive(seed, &format!("flow/{}/onoff", spec.name));
@@ -107,9 +111,7 @@ impl Flow {
                 // What has begun by the stop is still delivered.
                 (App::ShortFlows(Box::new(flows)), None)
             }
-            AppSpec::Trace(trace) => {
-                (App::ShortFlows(Box::new(ShortFlows::replay(&trace.trace, start))), None)
-            }
+            AppSpec::Trace(trace) => (App::ShortFlows(Box::new(ShortFlows::replay(trace, start))), None),
             AppSpec::Relay(relay) => {
                 let upstream = FlowId(spec.upstream.unwrap_or_default() as u32);
                 (App::Relay(Box::new(Relay::new(upstream, relay))), None)
@@ -144,14 +146,14 @@ impl Flow {
         match (&mut self.app, pairs) {
             (App::Http(http), pairs) if now >= self.stop => http.stop(pairs),
             (App::Http(http), pairs) => http.on_time(now, pairs),
-            (App::Bulk { bytes }, [[data, back]]) if now == self.start => {
+            (App::Bulk { bytes, request: None }, [[data, back]]) if now == self.start => {
                 back.tcp.listen();
                 data.tcp.connect();
-                data.tcp.write(*bytes);
-                if *bytes != u64::MAX {
-                    data.tcp.close(false);
-                }
+                offer(&mut data.tcp, *bytes);
             }
+            (App::Bulk { request: Some(request), .. }, [pair]) if now == self.start => ask(pair, *request),
+            // Nobody has asked yet: the one who would does not any more.
+            (App::Bulk { .. }, [[data, back]]) if data.tcp.state() == State::Listen => back.tcp.close(true),
             (App::Bulk { .. }, [[data, _]]) => data.tcp.close(true),
             // What was written by then is still delivered.
             (App::OnOff(_), [[data, _]]) if now >= self.stop => data.tcp.close(false),
@@ -185,7 +187,12 @@ impl Flow {
             App::Transactions(app) => app.on_data(now, side, &mut pairs[number]),
             App::Video(video) => video.on_data(now, side, &mut pairs[number]),
             App::ShortFlows(flows) => {
-                flows.on_data(now, number, side, &pairs[number]);
+                flows.on_data(now, number, side, &mut pairs[number]);
+                Due::default()
+            }
+            // From the stop on nothing is offered.
+            App::Bulk { bytes, request: Some(request) } if now < self.stop => {
+                answer(&mut pairs[number][0].tcp, *request, *bytes);
                 Due::default()
             }
             App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => Due::default(),
@@ -202,14 +209,13 @@ impl Flow {
         }
     }
 
-    /// Whether the application does more with what arrives than read it.
-    pub(crate) fn is_attended(&self) -> bool {
-        matches!(self.app, App::Http(_) | App::Transactions(_) | App::Video(_) | App::ShortFlows(_))
-    }
-
-    /// Whether each end may be the one that gives up: the data go to the host that opened the connection.
-    pub(crate) fn is_asked_for(&self) -> bool {
-        matches!(self.app, App::Http(_) | App::Transactions(_) | App::Video(_))
+    /// Whether the application does more with what arrives on a side than read it.
+    pub(crate) fn is_attended(&self, side: Side) -> bool {
+        match &self.app {
+            App::Http(_) | App::Transactions(_) | App::Video(_) | App::ShortFlows(_) => true,
+            App::Bulk { request, .. } => request.is_some() && side == Side::Data,
+            App::OnOff(_) | App::Relay(_) | App::Udp(_) => false,
+        }
     }
 
     /// The connections whose ends have something to do after a call at a time.
@@ -238,11 +244,14 @@ impl Flow {
     pub(crate) fn on_closed(&mut self, now: Time, end: EndId, tcp: &Endpoint) -> bool {
         let number = end.connection().index() - self.connections.start;
         match &mut self.app {
-            App::Bulk { .. } | App::OnOff(_) | App::Relay(_) => end.side() == Side::Data,
+            App::Bulk { request, .. } => {
+                end.side() == Side::Data || (request.is_some() && tcp.error().is_some())
+            }
+            App::OnOff(_) | App::Relay(_) => end.side() == Side::Data,
             App::Http(http) => http.on_closed(number, end.side(), tcp.error().is_some()),
             App::Transactions(app) => app.on_closed(end.side(), tcp.error().is_some()),
             App::Video(video) => video.on_closed(now, end.side(), tcp.error().is_some()),
-            App::ShortFlows(flows) => flows.on_closed(number, end.side()),
+            App::ShortFlows(flows) => flows.on_closed(number, end.side(), tcp.error().is_some()),
             App::Udp(_) => false,
         }
     }
@@ -257,15 +266,37 @@ impl Flow {
         let receiver = || pairs.first().map(|[_, back]| back.tcp.receiver());
         match &self.app {
             // By duration: finished when the FIN behind the last byte has arrived.
-            App::Bulk { bytes: u64::MAX } | App::OnOff(_) | App::Relay(_) => {
+            App::Bulk { bytes: u64::MAX, .. } | App::OnOff(_) | App::Relay(_) => {
                 receiver().is_some_and(Receiver::finished)
             }
-            App::Bulk { bytes } => receiver().is_some_and(|receiver| receiver.delivered() == *bytes),
+            App::Bulk { bytes, .. } => receiver().is_some_and(|receiver| receiver.delivered() == *bytes),
             App::Http(http) => http.complete(),
             App::Transactions(app) => app.complete(),
             App::Video(video) => video.complete(),
             App::ShortFlows(flows) => flows.complete(),
             App::Udp(udp) => udp.over(),
         }
+    }
+}
+
+/// The host that sends data hands over all of it: `u64::MAX` bytes have no end.
+fn offer(data: &mut Endpoint, bytes: u64) {
+    data.write(bytes);
+    if bytes != u64::MAX {
+        data.close(false);
+    }
+}
+
+/// The receiving host opens the connection, and sends a request of so many bytes.
+fn ask([data, back]: &mut [End; 2], request: u64) {
+    data.tcp.listen();
+    back.tcp.connect();
+    back.tcp.write(request);
+}
+
+/// The host that sends data has read more of the request: with the whole of it, it answers.
+fn answer(data: &mut Endpoint, request: u64, bytes: u64) {
+    if data.receiver().delivered() == request && data.state() == State::Established {
+        offer(data, bytes);
     }
 }

@@ -5,14 +5,17 @@ use std::ops::Range;
 use bentpipe_path::Stream;
 use bentpipe_units::{Span, Time};
 
-use super::Exchange;
+use super::sizes::Drawn;
+use super::{Exchange, answer, ask, offer};
 use crate::engine::End;
 use crate::ids::Side;
-use crate::scenario::{ShortFlowsSpec, Sizes, Transfer};
+use crate::scenario::{ShortFlowsSpec, TraceSpec};
 
 pub(crate) struct ShortFlows {
     /// One a connection, in the order of their starts.
     transfers: Vec<Exchange>,
+    /// The size of a request, with which the receiving host opens a connection; none where the sending one does.
+    request: Option<u64>,
     closed: Vec<bool>,
     open: usize,
     /// Connections that were opened by the last call.
@@ -28,30 +31,30 @@ impl ShortFlows {
         mut gaps: Stream,
         mut sizes: Stream,
     ) -> ShortFlows {
-        let mut at = start;
+        let (mut at, drawn) = (start, Drawn::of(spec));
         let arrivals = std::iter::from_fn(|| {
             at += Span::from_secs(spec.mean_interval.as_secs() * gaps.exponential());
             (at < stop).then_some(at)
         });
         let transfers: Vec<_> = arrivals
             .take(spec.transfers as usize)
-            .map(|start| Exchange { start, response: None, size: size(spec, &mut sizes) })
+            .map(|start| Exchange { start, response: None, size: drawn.draw(&mut sizes) })
             .collect();
-        ShortFlows::of(transfers)
+        ShortFlows::of(transfers, spec.opened_by.asks(spec.request))
     }
 
     /// The transfers of a trace.
-    pub(crate) fn replay(trace: &[Transfer], start: Time) -> ShortFlows {
-        let transfers = trace.iter().map(|transfer| Exchange {
+    pub(crate) fn replay(spec: &TraceSpec, start: Time) -> ShortFlows {
+        let transfers = spec.trace.iter().map(|transfer| Exchange {
             start: start + transfer.at,
             response: None,
             size: transfer.bytes,
         });
-        ShortFlows::of(transfers.collect())
+        ShortFlows::of(transfers.collect(), spec.opened_by.asks(spec.request))
     }
 
-    fn of(transfers: Vec<Exchange>) -> ShortFlows {
-        ShortFlows { closed: vec![false; transfers.len()], transfers, open: 0, opened: 0..0 }
+    fn of(transfers: Vec<Exchange>, request: Option<u64>) -> ShortFlows {
+        ShortFlows { request, closed: vec![false; transfers.len()], transfers, open: 0, opened: 0..0 }
     }
 
     /// Opens the connections that are due.
@@ -60,11 +63,15 @@ impl ShortFlows {
         let due = self.transfers[first..].iter().take_while(|transfer| transfer.start <= now).count();
         self.opened = first..first + due;
         self.open += due;
-        for (transfer, [data, back]) in self.transfers.iter().zip(pairs).skip(first).take(due) {
+        for (transfer, pair) in self.transfers.iter().zip(pairs).skip(first).take(due) {
+            if let Some(request) = self.request {
+                ask(pair, request);
+                continue;
+            }
+            let [data, back] = pair;
             back.tcp.listen();
             data.tcp.connect();
-            data.tcp.write(transfer.size);
-            data.tcp.close(false);
+            offer(&mut data.tcp, transfer.size);
         }
     }
 
@@ -74,16 +81,20 @@ impl ShortFlows {
     }
 
     /// New data was read at an end of connection `number`.
-    pub(super) fn on_data(&mut self, now: Time, number: usize, side: Side, [_, back]: &[End; 2]) {
+    pub(super) fn on_data(&mut self, now: Time, number: usize, side: Side, [data, back]: &mut [End; 2]) {
         let transfer = &mut self.transfers[number];
+        if let (Side::Data, Some(request)) = (side, self.request) {
+            answer(&mut data.tcp, request, transfer.size);
+        }
         if side == Side::Back && back.tcp.receiver().delivered() == transfer.size {
             transfer.response = Some(now.since(transfer.start));
         }
     }
 
     /// An end of connection `number` is closed or in TIME-WAIT: whether the flow is over.
-    pub(super) fn on_closed(&mut self, number: usize, side: Side) -> bool {
-        if side == Side::Data && !std::mem::replace(&mut self.closed[number], true) {
+    pub(super) fn on_closed(&mut self, number: usize, side: Side, failed: bool) -> bool {
+        let over = side == Side::Data || (self.request.is_some() && failed);
+        if over && !std::mem::replace(&mut self.closed[number], true) {
             self.open -= 1;
         }
         self.idle()
@@ -104,26 +115,10 @@ impl ShortFlows {
     }
 }
 
-/// No sum of sizes overflows.
-const LARGEST: f64 = 1e12;
-
-/// The size of a transfer: at least a byte, and rounded to one.
-fn size(spec: &ShortFlowsSpec, stream: &mut Stream) -> u64 {
-    let mean = spec.bytes as f64;
-    let drawn = match spec.size_distribution {
-        Sizes::Constant => return spec.bytes,
-        Sizes::Exponential => mean * stream.exponential(),
-        Sizes::Pareto => mean * stream.pareto(spec.shape.unwrap_or(USUAL_SHAPE)),
-    };
-    libm::round(drawn).clamp(1.0, LARGEST) as u64
-}
-
-/// Of a Pareto distribution whose shape is not told.
-const USUAL_SHAPE: f64 = 1.5;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{Opener, Sizes};
 
     fn flows(distribution: Sizes, seed: u64, stop: Time) -> ShortFlows {
         let spec = ShortFlowsSpec {
@@ -131,6 +126,9 @@ mod tests {
             bytes: 20_000,
             size_distribution: distribution,
             shape: (distribution == Sizes::Pareto).then_some(2.5),
+            largest: None,
+            opened_by: Opener::Sender,
+            request: 350,
             transfers: 20_000,
             duration: None,
         };

@@ -9,7 +9,7 @@ use bentpipe_units::{Rate, Span, Time};
 
 use super::{App, Flow};
 use crate::ids::{ConnectionId, EndId, Side};
-use crate::scenario::{CbrSpec, FlowSpec, MultimediaSpec};
+use crate::scenario::{CbrSpec, MultimediaSpec, Scenario};
 
 /// Bytes of the headers of a datagram.
 pub(crate) const HEADERS: u32 = IP_HEADER + wire::UDP_HEADER;
@@ -38,10 +38,13 @@ pub(crate) struct Udp {
     pub(crate) last_delivery: Option<Time>,
 }
 
-/// When a flow's datagrams leave, counted from the start of the run, and the payload bytes of each, until `end`; none where
-/// the flow is over TCP.
-pub fn datagrams(spec: &FlowSpec, seed: u64, end: Time) -> Option<Vec<(Time, u32)>> {
-    let App::Udp(mut udp) = Flow::new(spec, seed, 0).app else { return None };
+/// When the datagrams of the flow with this index leave, counted from the start of the run, and the payload bytes of each, until
+/// `end`; none where the flow is over TCP.
+pub fn datagrams(scenario: &Scenario, flow: usize, end: Time) -> Option<Vec<(Time, u32)>> {
+    let start = Time::ZERO + scenario.start_of(flow, scenario.seed);
+    let App::Udp(mut udp) = Flow::new(&scenario.flows[flow], start, scenario.seed, 0).app else {
+        return None;
+    };
     let mut datagrams = Vec::new();
     while udp.next_time() < end {
         let at = udp.next_time();

@@ -143,7 +143,7 @@ fn result(
     let finish = last_byte.filter(|_| flow.complete(pairs));
     let duration = finish.unwrap_or(end).since(flow.start.max(from)).as_secs();
     // Of a page, either host may have given up.
-    let judged = if flow.is_asked_for() { 2 } else { 1 };
+    let judged = if spec.app.is_asked_for() { 2 } else { 1 };
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error =
         failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end: &End| error_of(&end.tcp));

@@ -8,12 +8,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::ScenarioError;
+use super::opener::{Opener, usual_request};
 use super::read::{keys_of, unknown_key};
 use super::schema::FlowFile;
 use super::transactions::{ShortFlowsSpec, TraceSpec, TransactionsSpec};
 use super::tree::{Node, Place};
 use super::video::VideoSpec;
-use super::written::{Choice, Names};
+use super::written::{Choice, Names, chosen};
 
 /// An application, by name.
 #[derive(Debug)]
@@ -112,7 +113,7 @@ const DATAGRAM: u64 = MOST_DATAGRAM as u64;
 const LARGEST_FRAME: f64 = 16_777_216.0;
 
 /// Bulk transfer: so many bytes, or as many as go in so long a time, or until the run ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FtpSpec {
     /// Stop after so many bytes.
@@ -122,6 +123,20 @@ pub struct FtpSpec {
     /// Stop so long after the start.
     #[serde(deserialize_with = "above_zero")]
     pub duration: Option<Span>,
+    /// Which host opens the connection: "sender" (the default), or "receiver", with a request.
+    #[serde(deserialize_with = "chosen")]
+    #[schemars(with = "Choice<Opener>")]
+    pub opened_by: Opener,
+    /// Beside "receiver" the size of the request; default "350 B".
+    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub request: u64,
+}
+
+impl Default for FtpSpec {
+    fn default() -> FtpSpec {
+        FtpSpec { bytes: None, duration: None, opened_by: Opener::Sender, request: usual_request() }
+    }
 }
 
 /// Pages, one after the other, over HTTP/1.1 (RFC 9112) and connections that the receiving host opens and that stay open: a
@@ -199,9 +214,30 @@ pub struct OnOffSpec {
     #[serde(default = "usual_shape", deserialize_with = "number_above::<_, _, 1, 1000>")]
     #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 1000))]
     pub shape: f64,
+    /// What it starts in: "equilibrium" (the default), some moment of a period, on or off, or "on", the beginning of an on period.
+    #[serde(default, deserialize_with = "chosen")]
+    #[schemars(with = "Choice<Begins>")]
+    pub begins: Begins,
     /// Stop so long after the start.
     #[serde(default, deserialize_with = "above_zero")]
     pub duration: Option<Span>,
+}
+
+/// What periods of on and off start in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begins {
+    /// Some moment of one that began long ago.
+    #[default]
+    Equilibrium,
+    /// The beginning of an on period.
+    On,
+}
+
+impl Names for Begins {
+    const WHAT: &'static str = "what to start in";
+    fn all() -> Vec<(&'static str, Self)> {
+        vec![("equilibrium", Begins::Equilibrium), ("on", Begins::On)]
+    }
 }
 
 /// A node that sends on what another flow brings to it: two TCP connections with a bounded buffer between them.
@@ -335,6 +371,17 @@ impl AppSpec {
         }
     }
 
+    /// Whether the receiving host opens the connections, and asks for what the other one sends.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        match self {
+            AppSpec::Http(_) | AppSpec::Transactions(_) | AppSpec::Video(_) => true,
+            AppSpec::Ftp(FtpSpec { opened_by, .. })
+            | AppSpec::ShortFlows(ShortFlowsSpec { opened_by, .. })
+            | AppSpec::Trace(TraceSpec { opened_by, .. }) => *opened_by == Opener::Receiver,
+            AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::Cbr(_) | AppSpec::Multimedia(_) => false,
+        }
+    }
+
     /// What is told of a run that would never end.
     pub(crate) fn nothing_ends(&self) -> String {
         let keys = match self {
@@ -380,9 +427,19 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
         return Err(at.error(&["video"], message));
     }
     if let AppSpec::ShortFlows(short) = &app
-        && let Some(message) = short.needless_shape()
+        && let Some((key, message)) = short.wrong()
     {
-        return Err(at.error(&["shape"], message));
+        return Err(at.error(&[key], message));
+    }
+    let opened_by = match &app {
+        AppSpec::Ftp(ftp) => ftp.opened_by,
+        AppSpec::ShortFlows(short) => short.opened_by,
+        AppSpec::Trace(trace) => trace.opened_by,
+        // The receiver always, or the sender, and then no request is a key.
+        _ => Opener::Receiver,
+    };
+    if let Some((key, message)) = opened_by.needless_request(&options) {
+        return Err(at.error(&[key], message));
     }
     let wrong = match &app {
         AppSpec::Trace(trace) => trace.wrong(),
@@ -396,7 +453,8 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
         return Err(at.error(&[key], expected_app(|kind| !kind.over_udp, kind)));
     }
     if let AppSpec::Relay(_) = app
-        && let Some(key) = ["start", "start_step"].into_iter().find(|key| flow.get(key).is_some())
+        && let Some(key) =
+            ["start", "start_step", "start_spread"].into_iter().find(|key| flow.get(key).is_some())
     {
         let message =
             "expected no time beside app = \"relay\", which starts with its upstream flow, found one";

@@ -1,6 +1,7 @@
 //! Whether anything of a scenario is left to chance, so that another seed may give another run.
 
 use bentpipe_path::{ActiveSpec, LossSpec, QueueSpec};
+use bentpipe_units::Span;
 
 use super::{AppSpec, DirectionSpec, Scenario, Think};
 
@@ -10,7 +11,8 @@ impl Scenario {
     pub fn is_random(&self) -> bool {
         let links = self.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
         let hops = self.constellation.iter().flat_map(|sky| [&sky.uplink, &sky.downlink, &sky.laser]);
-        links.chain(hops).any(draws) || self.flows.iter().any(|flow| app_draws(&flow.app))
+        let flows = self.flows.iter().any(|flow| flow.start_spread > Span::ZERO || app_draws(&flow.app));
+        flows || links.chain(hops).any(draws)
     }
 }
 

@@ -15,6 +15,7 @@ mod link_trace;
 mod model;
 mod names;
 mod network;
+mod opener;
 mod overrides;
 mod parse;
 mod presets;
@@ -34,12 +35,13 @@ use std::path::{Path, PathBuf};
 
 use bentpipe_tcp::Catalogue;
 
-pub use app::{AppSpec, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
+pub use app::{AppSpec, Begins, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
 pub use choices::variants;
 pub use constellation::ConstellationSpec;
 pub use error::ScenarioError;
 pub use layers::{FileKind, ReadFile};
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
+pub use opener::Opener;
 pub use presets::presets;
 pub use schema::schema;
 pub use transactions::{ShortFlowsSpec, Sizes, Think, TraceSpec, TransactionsSpec, Transfer};

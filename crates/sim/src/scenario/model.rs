@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bentpipe_net::{DirectionSetup, LinkSetup, NodeId, Topology};
 use bentpipe_path::gateway::{FlowKey, GatewaySpec};
-use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
+use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Repair, Schedule, Stream};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
 
@@ -72,6 +72,20 @@ impl Scenario {
     /// The IPv4 address of a node, as captures have it.
     pub fn address(&self, node: usize) -> u32 {
         addresses::address(node)
+    }
+
+    /// When the application of the flow with this index starts in the run with this seed: that of a relay with the first sender of
+    /// its data.
+    pub fn start_of(&self, flow: usize, seed: u64) -> Span {
+        let mut spec = &self.flows[flow];
+        while let Some(upstream) = spec.upstream {
+            spec = &self.flows[upstream];
+        }
+        if spec.start_spread == Span::ZERO {
+            return spec.start;
+        }
+        let share = Stream::derive(seed, &format!("flow/{}/start", spec.name)).uniform();
+        spec.start + Span::from_secs(spec.start_spread.as_secs() * share)
     }
 
     /// How many connections all flows may open.
@@ -155,8 +169,10 @@ pub struct FlowSpec {
     pub class: u8,
     /// Whether no gateway can read the headers of its packets.
     pub ipsec: bool,
-    /// When the application starts; for a relay, when the first sender of its data does.
+    /// When the application starts, at the earliest; for a relay, when the first sender of its data does.
     pub start: Span,
+    /// It starts at a random moment within so long after that.
+    pub start_spread: Span,
     /// What it carries.
     pub app: AppSpec,
     /// Of a relay: the flow whose data it carries on, an index in `Scenario::flows`.

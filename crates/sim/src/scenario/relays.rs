@@ -75,12 +75,16 @@ pub(super) fn join(
             followed[relay] = true;
             if let Some(upstream) = flows[relay].upstream {
                 flows[relay].start = flows[upstream].start;
+                flows[relay].start_spread = flows[upstream].start_spread;
             }
         }
     }
     for Asked { flow, at, .. } in relays {
-        let FlowSpec { app: AppSpec::Relay(relay), start, .. } = &flows[*flow] else { continue };
-        if let Some(crash) = relay.crash.filter(|crash| crash <= start) {
+        let FlowSpec { app: AppSpec::Relay(relay), start, start_spread, .. } = &flows[*flow] else {
+            continue;
+        };
+        let start = *start + *start_spread;
+        if let Some(crash) = relay.crash.filter(|crash| *crash <= start) {
             let message = format!("expected a time after the start of its data ({start}), found {crash}");
             return Err(at.error(&["crash"], message));
         }

@@ -130,6 +130,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
                 class: flow.class.map_or(0, |class| class.get() as u8),
                 ipsec: flow.ipsec,
                 start,
+                start_spread: flow.start_spread,
                 app: app.clone(),
                 upstream: None,
                 sender,
@@ -213,12 +214,17 @@ fn text(document: &Document, title: &str) -> Result<String, ScenarioError> {
 
 fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, (&'static [&'static str], String)> {
     let start = flow.start + flow.start_step * copy as u64;
-    let key: &[&str] = if start > flow.start { &["start_step"] } else { &["start"] };
+    let latest = start + flow.start_spread;
+    let key: &[&str] = match () {
+        () if flow.start_spread > Span::ZERO => &["start_spread"],
+        () if start > flow.start => &["start_step"],
+        () => &["start"],
+    };
     match run {
-        Some(end) if start >= end => {
-            Err((key, format!("expected a start before the end of the run ({end}), found {start}")))
+        Some(end) if latest >= end => {
+            Err((key, format!("expected a start before the end of the run ({end}), found {latest}")))
         }
-        _ if start > LATEST => Err((key, format!("expected a start within 100 days, found {start}"))),
+        _ if latest > LATEST => Err((key, format!("expected a start within 100 days, found {latest}"))),
         _ => Ok(start),
     }
 }

@@ -340,6 +340,9 @@ pub(crate) struct FlowFile {
     /// With `count`: how much later each copy starts than the one before; default "0 s".
     #[serde(default)]
     pub(crate) start_step: Span,
+    /// A flow, or each copy, starts at a random moment within so long after that; default "0 s".
+    #[serde(default)]
+    pub(crate) start_spread: Span,
     /// What a priority queue serves its packets by, 0 to 7, the highest first; default 0.
     pub(crate) class: Option<Whole<0, 7>>,
     /// Its packets are encrypted (IPsec ESP), so that no gateway can read their headers; default false.

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::app::LARGEST;
+use super::opener::{Opener, usual_request};
 use super::written::{Choice, Names, chosen};
 
 /// Requests, each answered at once, one after the other over one connection that the receiving host opens and that stays
@@ -58,6 +59,10 @@ pub struct ShortFlowsSpec {
     #[serde(default, deserialize_with = "number_above::<_, _, 1, 1000>")]
     #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 1000))]
     pub shape: Option<f64>,
+    /// Beside "pareto" the largest size, above `bytes`, which stays the mean; default none.
+    #[serde(default, deserialize_with = "size::<_, _, 2, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub largest: Option<u64>,
     /// Connections, at most.
     #[serde(deserialize_with = "whole::<_, _, 1, 100_000>")]
     #[schemars(with = "Whole<1, 100_000>")]
@@ -65,6 +70,14 @@ pub struct ShortFlowsSpec {
     /// Open no more so long after the start.
     #[serde(default, deserialize_with = "above_zero")]
     pub duration: Option<Span>,
+    /// Which host opens the connection: "sender" (the default), or "receiver", with a request.
+    #[serde(default, deserialize_with = "chosen")]
+    #[schemars(with = "Choice<Opener>")]
+    pub opened_by: Opener,
+    /// Beside "receiver" the size of the request; default "350 B".
+    #[serde(default = "usual_request", deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub request: u64,
 }
 
 /// Connections at the times of a trace, each for one transfer of a size that it says.
@@ -75,6 +88,14 @@ pub struct TraceSpec {
     /// the columns start_s, in seconds, and bytes.
     #[schemars(with = "TraceOrFile")]
     pub trace: Vec<Transfer>,
+    /// Which host opens the connection: "sender" (the default), or "receiver", with a request.
+    #[serde(default, deserialize_with = "chosen")]
+    #[schemars(with = "Choice<Opener>")]
+    pub opened_by: Opener,
+    /// Beside "receiver" the size of the request; default "350 B".
+    #[serde(default = "usual_request", deserialize_with = "size::<_, _, 1, LARGEST>")]
+    #[schemars(with = "Bytes")]
+    pub request: u64,
 }
 
 /// A trace as a scenario writes it.
@@ -148,11 +169,20 @@ impl Names for Sizes {
 }
 
 impl ShortFlowsSpec {
-    /// What is told of a shape without a distribution that has one.
-    pub(super) fn needless_shape(&self) -> Option<String> {
-        let found = Sizes::all().into_iter().find(|(_, sizes)| *sizes == self.size_distribution)?.0;
-        let needless = self.shape.is_some() && self.size_distribution != Sizes::Pareto;
-        needless.then(|| format!("expected size_distribution = \"pareto\" beside this key, found {found:?}"))
+    /// What is wrong with its sizes, and at which key.
+    pub(super) fn wrong(&self) -> Option<(&'static str, String)> {
+        if self.size_distribution != Sizes::Pareto {
+            let found = Sizes::all().into_iter().find(|(_, sizes)| *sizes == self.size_distribution)?.0;
+            let key = [(self.shape.is_some(), "shape"), (self.largest.is_some(), "largest")];
+            let key = key.into_iter().find_map(|(there, key)| there.then_some(key))?;
+            return Some((
+                key,
+                format!("expected size_distribution = \"pareto\" beside this key, found {found:?}"),
+            ));
+        }
+        let largest = self.largest.filter(|largest| *largest <= self.bytes)?;
+        let (mean, found) = (Bytes::new(self.bytes), Bytes::new(largest));
+        Some(("largest", format!("expected a size above the mean ({mean}), found {found}")))
     }
 }
 
@@ -172,7 +202,3 @@ impl TraceSpec {
 }
 
 const MOST_TRANSFERS: usize = 100_000;
-
-fn usual_request() -> u64 {
-    350
-}

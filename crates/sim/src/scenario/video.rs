@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::app::LARGEST;
+use super::opener::usual_request;
 
 /// A film that the receiving host asks for segment by segment, over one connection that it opens and that stays open. The bit
 /// rate of a segment is chosen by the buffer of the player (BBA-0: Huang and others, SIGCOMM 2014, algorithm 1).
@@ -100,8 +101,4 @@ fn usual_startup() -> Span {
 
 fn usual_buffer() -> Span {
     Span::from_millis(60_000)
-}
-
-fn usual_request() -> u64 {
-    350
 }

@@ -9,8 +9,9 @@ use bentpipe_tcp::Catalogue;
 use crate::simulate;
 
 /// The lines of a flow, and the bytes that it carries; none where these are drawn or chosen.
-const APPS: [(&str, &str, Option<u64>); 10] = [
+const APPS: [(&str, &str, Option<u64>); 12] = [
     ("ftp", "bytes = \"100 kB\"", Some(100_000)),
+    ("ftp", "bytes = \"100 kB\"\nopened_by = \"receiver\"\nstart_spread = \"2 s\"", Some(100_000)),
     (
         "http",
         "pages = 2\nobjects = 4\nobject = \"10 kB\"\nmain_object = \"5 kB\"\nconnections = 2",
@@ -21,6 +22,11 @@ const APPS: [(&str, &str, Option<u64>); 10] = [
     ("transactions", "response = \"10 kB\"\ntransactions = 8\nthink = \"100 ms\"", Some(80_000)),
     ("video", "ladder = [\"100 kbit/s\", \"300 kbit/s\"]\nlength = \"19 s\"\nplayer_buffer = \"12 s\"", None),
     ("short-flows", "mean_interval = \"300 ms\"\nbytes = \"8 kB\"\ntransfers = 10", Some(80_000)),
+    (
+        "short-flows",
+        "mean_interval = \"300 ms\"\nbytes = \"8 kB\"\ntransfers = 10\nopened_by = \"receiver\"",
+        Some(80_000),
+    ),
     (
         "trace",
         "trace = [{ at = \"0 s\", bytes = \"30 kB\" }, { at = \"1 s\", bytes = \"1 B\" }]",

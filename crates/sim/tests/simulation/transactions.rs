@@ -202,3 +202,64 @@ fn short_flows_that_share_begin_with_what_those_before_them_had() {
     // Each later one has the window at once: the handshake, half a round trip, and a round trip of pacing at most.
     assert!(shared[1..].iter().all(|time| *time < 1.6), "{shared:?}");
 }
+
+/// A GET: the request is at the server after a round trip and a half, and the first byte comes half a round trip later.
+#[test]
+fn a_transfer_that_the_receiver_opens_takes_half_a_round_trip_more() {
+    let apps = [
+        "app = \"ftp\"\nbytes = \"1000 B\"",
+        "app = \"short-flows\"\nmean_interval = \"1 ms\"\nbytes = \"1000 B\"\ntransfers = 1",
+        "app = \"trace\"\ntrace = [{ at = \"0 s\", bytes = \"1000 B\" }]",
+    ];
+    for app in apps {
+        let run = |opener: &str| {
+            let flow = format!("{app}\nopened_by = \"{opener}\"");
+            simulate(&one_flow(FAST, "profile = \"ns2\"", &flow), 1)
+        };
+        for (opener, expected) in [("sender", 0.75), ("receiver", 1.0)] {
+            let result = run(opener);
+            let flow = &result.flows[0];
+            assert_eq!((flow.bytes_delivered, flow.error.as_deref()), (1000, None), "{app}");
+            let began = result.transactions.first().map_or(0.0, |it| it.start_s);
+            assert_near(flow.finish_s.map(|finish| finish - began), expected);
+        }
+    }
+}
+
+#[test]
+fn whoever_opens_a_transfer_may_give_up_or_leave() {
+    let lost = format!("{FAST}\nloss = {{ model = \"packet\", probability = 1.0 }}");
+    for app in
+        ["app = \"ftp\"\nbytes = \"1 kB\"", "app = \"trace\"\ntrace = [{ at = \"0 s\", bytes = \"1 kB\" }]"]
+    {
+        let flow = format!("{app}\nopened_by = \"receiver\"");
+        let result = simulate(&one_flow(&lost, "profile = \"ns2\"\nmax_retransmissions = 2", &flow), 1);
+        assert!(result.flows[0].error.is_some() && result.flows[0].finish_s.is_none(), "{app}");
+    }
+    // Before the request has come, and behind it: the run ends, and what was sent has come.
+    for (duration, delivered) in [("100 ms", 0..1), ("600 ms", 0..1), ("3 s", 1000..u64::MAX)] {
+        let flow = format!("app = \"ftp\"\nopened_by = \"receiver\"\nduration = \"{duration}\"");
+        let result = simulate(&one_flow("rate = \"2 Mbit/s\"\ndelay = \"250 ms\"", "", &flow), 1);
+        assert!(delivered.contains(&result.flows[0].bytes_delivered), "{duration}: {:?}", result.flows[0]);
+        assert!(result.flows[0].finish_s.is_some() == (delivered.start > 0), "{duration}");
+    }
+}
+
+/// Users of one `count` do not ask in step: their starts are evenly spread, from a stream of each.
+#[test]
+fn copies_start_at_random_within_the_spread() {
+    let text = |variant: &str| {
+        let flow = format!(
+            "app = \"transactions\"\nresponse = \"1 kB\"\ntransactions = 1\ncount = 400\nstart = \"5 s\"\n\
+             start_spread = \"10 s\"\nvariant = \"{variant}\""
+        );
+        one_flow(FAST, "profile = \"ns2\"", &flow).replace("[flows.f]", "[flows.\"f{i}\"]")
+    };
+    let found = starts(&simulate(&text("sack"), 1));
+    assert_eq!(found, starts(&simulate(&text("reno"), 1)));
+    assert_ne!(found, starts(&simulate(&text("sack"), 2)));
+    assert!(found.iter().all(|start| (5.0..15.0).contains(start)));
+    let early = found.iter().filter(|start| **start < 7.5).count();
+    // Five standard deviations of a binomial with n = 400 and p = 1/4.
+    assert!(early.abs_diff(100) < 44, "{early}");
+}

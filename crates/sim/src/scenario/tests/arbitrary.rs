@@ -32,7 +32,7 @@ fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError
             prop_assert!(!scenario.flows.is_empty());
             for flow in &scenario.flows {
                 prop_assert!(flow.from < nodes && flow.to < nodes && flow.from != flow.to);
-                prop_assert!(scenario.duration.is_none_or(|end| flow.start < end));
+                prop_assert!(scenario.duration.is_none_or(|end| flow.start + flow.start_spread < end));
                 for tcp in [&flow.sender, &flow.receiver] {
                     prop_assert!(tcp.receive_window >= tcp.mss && tcp.initial_window >= 1);
                     prop_assert!(tcp.rto.min <= tcp.rto.max && tcp.delayed_ack.segments >= 1);
