@@ -1,7 +1,7 @@
 //! What programs on real kernels need to know of a scenario's flows to carry them.
 
 use bentpipe_sim::datagrams;
-use bentpipe_sim::scenario::{AppSpec, FtpSpec, Opener, Scenario};
+use bentpipe_sim::scenario::{AppSpec, FtpSpec, HttpSpec, Opener, Pages, Scenario, Tls};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Span, Time};
 use serde::Serialize;
@@ -106,6 +106,10 @@ fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
     }
     let (app, duration) = match &spec.app {
         AppSpec::Ftp(ftp) => (AppPlan::Ftp { bytes: ftp.bytes }, ftp.duration),
+        AppSpec::Http(http) if let Some(key) = only_simulated(http) => {
+            let message = "expected its default, which is all that live testbed carries, found another value";
+            return Err(LiveError::Scenario(format!("flows.{}.{key}: {message}", spec.name)));
+        }
         AppSpec::Http(http) => (
             AppPlan::Http {
                 page_interval_s: http.page_interval.as_secs(),
@@ -145,6 +149,17 @@ fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
         app,
         tcp: (!over_udp).then(|| of_tcp(&spec.receiver, &spec.sender)),
     })
+}
+
+/// The key of pages that no program here reads as the simulator does.
+fn only_simulated(http: &HttpSpec) -> Option<&'static str> {
+    let keys = [
+        (http.think.is_some(), "think"),
+        (http.size_distribution != Pages::Constant, "size_distribution"),
+        (http.tls != Tls::None, "tls"),
+        (http.dns > Span::ZERO, "dns"),
+    ];
+    keys.into_iter().find_map(|(there, key)| there.then_some(key))
 }
 
 fn of_tcp(config: &Config, sender: &Config) -> TcpPlan {

@@ -4,10 +4,14 @@
 //! does the client know of the embedded ones, and opens the other connections when it needs them. Connections stay open
 //! from page to page. The server answers a request when its last byte has come.
 
-use bentpipe_tcp::State;
-use bentpipe_units::Time;
+use std::collections::VecDeque;
 
-use super::Exchange;
+use bentpipe_path::Stream;
+use bentpipe_tcp::State;
+use bentpipe_units::{Span, Time};
+
+use super::page::Page;
+use super::{Exchange, tls};
 use crate::engine::End;
 use crate::ids::Side;
 use crate::scenario::HttpSpec;
@@ -15,12 +19,16 @@ use crate::scenario::HttpSpec;
 pub(crate) struct Http {
     spec: HttpSpec,
     phase: Phase,
-    /// When the next page is asked for; `Time::NEVER` while one is on its way, and when none is to come.
-    pub(super) next_page: Time,
-    /// Size of the objects under way: requests are all for the main object, or all for embedded ones.
-    object_size: u64,
-    /// Embedded objects of this page that were not asked for.
-    unasked: u32,
+    /// When the user or the look-up of the name goes on; `Time::NEVER` while a page is on its way, and when none is to come.
+    pub(super) next: Time,
+    /// Of times to think, and of sizes.
+    think: Stream,
+    sizes: Stream,
+    main: u64,
+    /// Sizes of the embedded objects of this page that were not asked for.
+    unasked: VecDeque<u64>,
+    /// Bytes of the messages of a TLS handshake, by turns, the client's first.
+    handshake: Vec<u64>,
     connections: Vec<Connection>,
     pub(super) pages: Vec<Exchange>,
 }
@@ -28,6 +36,8 @@ pub(crate) struct Http {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Reading,
+    /// The server's name is looked up.
+    LookingUp,
     Main,
     Embedded,
     /// Every page has come.
@@ -40,24 +50,33 @@ enum Phase {
     Failed,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Connection {
     opened: bool,
     closed: bool,
+    /// Messages of the TLS handshake that were sent.
+    greeted: usize,
+    /// Requests that wait for its end.
+    waiting: u64,
     /// Requests that the server has answered.
     answered: u64,
-    /// Bytes of all objects asked for, which the client expects.
+    /// Sizes of the objects that were asked for and not answered.
+    asked: VecDeque<u64>,
+    /// Bytes that the client expects, of the handshake and of all objects asked for.
     expected: u64,
 }
 
 impl Http {
-    pub(crate) fn new(spec: &HttpSpec, start: Time) -> Http {
+    pub(crate) fn new(spec: &HttpSpec, start: Time, think: Stream, sizes: Stream) -> Http {
         Http {
             spec: *spec,
             phase: Phase::Reading,
-            next_page: start,
-            object_size: 0,
-            unasked: 0,
+            next: start,
+            think,
+            sizes,
+            main: 0,
+            unasked: VecDeque::new(),
+            handshake: tls::messages(spec),
             connections: vec![Connection::default(); spec.connections as usize],
             pages: Vec::new(),
         }
@@ -65,101 +84,133 @@ impl Http {
 
     /// Asks for the page that is due.
     pub(super) fn on_time(&mut self, now: Time, pairs: &mut [[End; 2]]) {
-        if now < self.next_page {
+        if now < self.next {
             return;
         }
-        self.next_page = Time::NEVER;
-        let size = self.spec.main_object + u64::from(self.spec.objects) * self.spec.object;
-        self.pages.push(Exchange { start: now, response: None, size });
+        self.next = Time::NEVER;
+        if self.phase == Phase::Reading {
+            let page = Page::of(&self.spec, &mut self.sizes);
+            self.pages.push(Exchange { start: now, response: None, size: page.size() });
+            (self.main, self.unasked) = (page.main, page.embedded);
+            if self.pages.len() == 1 && self.spec.dns > Span::ZERO {
+                self.phase = Phase::LookingUp;
+                self.next = now + self.spec.dns;
+                return;
+            }
+        }
         self.phase = Phase::Main;
-        self.object_size = self.spec.main_object;
-        self.ask(0, 1, pairs);
+        self.ask(0, self.main, pairs);
     }
 
     /// The user asks for no more, and does not wait for the rest of a page.
     pub(super) fn stop(&mut self, pairs: &mut [[End; 2]]) {
-        if matches!(self.phase, Phase::Reading | Phase::Main | Phase::Embedded) {
-            self.phase = Phase::Left { clean: false };
+        if !matches!(self.phase, Phase::Done | Phase::Left { .. } | Phase::Failed) {
+            self.phase = Phase::Left { clean: self.is_closed() };
             self.close(pairs);
         }
     }
 
     /// New data was read at an end of connection `number`; returns whether that moved the other ends of the flow too.
     pub(super) fn on_data(&mut self, now: Time, number: usize, side: Side, pairs: &mut [[End; 2]]) -> bool {
+        self.greet(number, side, pairs);
         if side == Side::Data {
             self.answer(number, pairs);
             return false;
         }
+        if !self.has_all(number, pairs) {
+            return false;
+        }
         match self.phase {
-            Phase::Main if self.has_all(number, pairs) => {
+            Phase::Main if self.unasked.is_empty() => self.page_has_come(now, pairs),
+            Phase::Main => {
                 self.phase = Phase::Embedded;
-                self.object_size = self.spec.object;
-                self.unasked = self.spec.objects;
-                let HttpSpec { objects, connections, pipelining, .. } = self.spec;
-                for i in 0..connections {
-                    let share = match pipelining {
-                        true => objects / connections + u32::from(i < objects % connections),
-                        false => self.unasked.min(1),
-                    };
-                    if share > 0 {
-                        self.unasked -= share;
-                        self.ask(i as usize, share, pairs);
-                    }
+                let asks = if self.spec.pipelining { self.unasked.len() } else { self.connections.len() };
+                for i in 0..asks {
+                    let Some(size) = self.unasked.pop_front() else { break };
+                    self.ask(i % self.connections.len(), size, pairs);
                 }
-                true
             }
-            Phase::Embedded if self.has_all(number, pairs) => {
-                if self.unasked > 0 {
-                    self.unasked -= 1;
-                    self.ask(number, 1, pairs);
+            Phase::Embedded => {
+                if let Some(size) = self.unasked.pop_front() {
+                    self.ask(number, size, pairs);
                     return false;
                 }
-                let complete = (0..self.connections.len()).all(|i| self.has_all(i, pairs));
-                if complete {
-                    self.page_has_come(now, pairs);
+                if !(0..self.connections.len()).all(|i| self.has_all(i, pairs)) {
+                    return false;
                 }
-                complete
+                self.page_has_come(now, pairs);
             }
-            _ => false,
+            _ => return false,
         }
+        true
     }
 
     fn page_has_come(&mut self, now: Time, pairs: &mut [[End; 2]]) {
         let Some(page) = self.pages.last_mut() else { return };
         page.response = Some(now.since(page.start));
-        let due = page.start + self.spec.page_interval;
+        let due = match self.spec.think {
+            Some(mean) => now + self.spec.think_distribution.draw(mean, &mut self.think),
+            None => (page.start + self.spec.page_interval).max(now),
+        };
         if self.spec.pages.is_some_and(|pages| self.pages.len() as u64 >= pages) {
             self.phase = Phase::Done;
             self.close(pairs);
         } else {
             self.phase = Phase::Reading;
-            self.next_page = due.max(now);
+            self.next = due;
         }
     }
 
-    /// The client sends requests for as many objects of the kind that is due.
-    fn ask(&mut self, number: usize, objects: u32, pairs: &mut [[End; 2]]) {
+    /// The client asks for an object of this size.
+    fn ask(&mut self, number: usize, size: u64, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
         let [server, client] = &mut pairs[number];
         if !connection.opened {
             connection.opened = true;
+            connection.expected = self.handshake.iter().skip(1).step_by(2).sum();
             server.tcp.listen();
             client.tcp.connect();
         }
-        connection.expected += u64::from(objects) * self.object_size;
-        client.tcp.write(u64::from(objects) * self.spec.request);
+        connection.asked.push_back(size);
+        connection.expected += size;
+        connection.waiting += 1;
+        self.greet(number, Side::Back, pairs);
+    }
+
+    /// A side goes on with the handshake of a connection; the client's requests go behind it.
+    fn greet(&mut self, number: usize, side: Side, pairs: &mut [[End; 2]]) {
+        let connection = &mut self.connections[number];
+        let tcp = &mut pairs[number][side as usize].tcp;
+        // What the other side has said by now, newest first.
+        let heard = |messages: &[u64]| messages.iter().rev().step_by(2).sum::<u64>();
+        let turn = if connection.greeted.is_multiple_of(2) { Side::Back } else { Side::Data };
+        let delivered = tcp.receiver().delivered();
+        if let Some(bytes) = self.handshake.get(connection.greeted)
+            && side == turn
+            && delivered >= heard(&self.handshake[..connection.greeted])
+        {
+            tcp.write(*bytes);
+            connection.greeted += 1;
+        }
+        let through = connection.greeted == self.handshake.len();
+        if through && side == Side::Back && delivered >= self.handshake.iter().skip(1).step_by(2).sum() {
+            tcp.write(std::mem::take(&mut connection.waiting) * self.spec.request);
+        }
     }
 
     /// The server answers the requests that have come whole.
     fn answer(&mut self, number: usize, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
         let tcp = &mut pairs[number][0].tcp;
-        let requests = tcp.receiver().delivered() / self.spec.request;
-        // Nobody waits for what is answered after the client's FIN.
-        if requests > connection.answered && tcp.state() == State::Established {
-            tcp.write((requests - connection.answered) * self.object_size);
-        }
+        let greeting: u64 = self.handshake.iter().step_by(2).sum();
+        let requests = tcp.receiver().delivered().saturating_sub(greeting) / self.spec.request;
+        let new = requests - connection.answered;
         connection.answered = requests;
+        let objects: u64 = connection.asked.drain(..new as usize).sum();
+        // Nobody waits for what is answered after the client's FIN.
+        if objects > 0 && tcp.state() == State::Established {
+            tcp.write(objects);
+        }
     }
 
     fn has_all(&self, number: usize, pairs: &[[End; 2]]) -> bool {
@@ -169,7 +220,7 @@ impl Http {
 
     /// The client closes its connections; the server follows when it sees that.
     fn close(&mut self, pairs: &mut [[End; 2]]) {
-        self.next_page = Time::NEVER;
+        self.next = Time::NEVER;
         for (connection, [_, client]) in self.connections.iter().zip(pairs) {
             if connection.opened {
                 client.tcp.close(true);
@@ -177,18 +228,28 @@ impl Http {
         }
     }
 
+    /// Whether no connection is open.
+    fn is_closed(&self) -> bool {
+        self.connections.iter().all(|connection| connection.closed || !connection.opened)
+    }
+
+    /// Whether the user left before anything was opened.
+    pub(super) fn is_idle(&self) -> bool {
+        self.phase == Phase::Left { clean: true }
+    }
+
     /// An end of connection `number` is closed or in TIME-WAIT: whether the flow is over.
     pub(super) fn on_closed(&mut self, number: usize, side: Side, failed: bool) -> bool {
         if failed {
             self.phase = Phase::Failed;
-            self.next_page = Time::NEVER;
+            self.next = Time::NEVER;
             return true;
         }
         if side == Side::Data {
             return false;
         }
         self.connections[number].closed = true;
-        let over = self.connections.iter().all(|connection| connection.closed || !connection.opened);
+        let over = self.is_closed();
         if over && self.phase == (Phase::Left { clean: false }) {
             self.phase = Phase::Left { clean: true };
         }

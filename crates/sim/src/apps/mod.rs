@@ -2,9 +2,11 @@
 
 mod http;
 mod onoff;
+mod page;
 mod relay;
 mod short_flows;
 mod sizes;
+mod tls;
 mod transactions;
 mod udp;
 mod video;
@@ -94,7 +96,11 @@ impl Flow {
                 let request = ftp.opened_by.asks(ftp.request);
                 (App::Bulk { bytes: ftp.bytes.unwrap_or(u64::MAX), request }, ftp.duration)
             }
-            AppSpec::Http(http) => (App::Http(Box::new(Http::new(http, start))), http.duration),
+            AppSpec::Http(http) => {
+                let stream = |of| Stream::derive(seed, &format!("flow/{}/{of}", spec.name));
+                let user = Http::new(http, start, stream("think"), stream("sizes"));
+                (App::Http(Box::new(user)), http.duration)
+            }
             AppSpec::OnOff(onoff) => {
                 let stream = Stream::derive(seed, &format!("flow/{}/onoff", spec.name));
                 (App::OnOff(Box::new(OnOff::new(onoff, start, stream))), onoff.duration)
@@ -181,7 +187,7 @@ impl Flow {
     pub(crate) fn on_data(&mut self, now: Time, number: usize, side: Side, pairs: &mut [[End; 2]]) -> Due {
         match &mut self.app {
             App::Http(http) => match http.on_data(now, number, side, pairs) {
-                true => Due { at: http.next_page, others: true },
+                true => Due { at: http.next, others: true },
                 false => Due::default(),
             },
             App::Transactions(app) => app.on_data(now, side, &mut pairs[number]),
@@ -202,6 +208,7 @@ impl Flow {
     /// When the application wants to be called again after `now`, which its stop does not count for.
     pub(crate) fn next_time(&self, now: Time) -> Time {
         match &self.app {
+            App::Http(http) => http.next,
             App::OnOff(onoff) if now < self.stop => onoff.next_time(),
             App::ShortFlows(flows) => flows.next_time(),
             App::Relay(relay) => relay.next_time(now),
@@ -258,7 +265,11 @@ impl Flow {
 
     /// Whether nothing is open and nothing to come.
     pub(crate) fn is_idle(&self) -> bool {
-        matches!(&self.app, App::ShortFlows(flows) if flows.idle())
+        match &self.app {
+            App::Http(http) => http.is_idle(),
+            App::ShortFlows(flows) => flows.idle(),
+            _ => false,
+        }
     }
 
     /// Whether all of the flow's data was delivered.

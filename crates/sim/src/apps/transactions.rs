@@ -89,15 +89,8 @@ impl Transactions {
             return Due::default();
         }
         self.phase = Phase::Thinking;
-        self.next = now + self.think();
+        self.next = now + self.spec.think_distribution.draw(self.spec.think, &mut self.stream);
         Due { at: self.next, others: false }
-    }
-
-    fn think(&mut self) -> Span {
-        match self.spec.think_distribution {
-            Think::Constant => self.spec.think,
-            Think::Exponential => Span::from_secs(self.spec.think.as_secs() * self.stream.exponential()),
-        }
     }
 
     /// An end is closed or in TIME-WAIT: whether the flow is over.
@@ -113,5 +106,15 @@ impl Transactions {
 
     pub(super) fn complete(&self) -> bool {
         matches!(self.phase, Phase::Done | Phase::Left { clean: true })
+    }
+}
+
+impl Think {
+    /// A time to think.
+    pub(super) fn draw(self, mean: Span, stream: &mut Stream) -> Span {
+        match self {
+            Think::Constant => mean,
+            Think::Exponential => Span::from_secs(mean.as_secs() * stream.exponential()),
+        }
     }
 }

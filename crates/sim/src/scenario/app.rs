@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::ScenarioError;
+use super::http::HttpSpec;
 use super::opener::{Opener, usual_request};
 use super::read::{keys_of, unknown_key};
 use super::schema::FlowFile;
@@ -136,60 +137,6 @@ pub struct FtpSpec {
 impl Default for FtpSpec {
     fn default() -> FtpSpec {
         FtpSpec { bytes: None, duration: None, opened_by: Opener::Sender, request: usual_request() }
-    }
-}
-
-/// Pages, one after the other, over HTTP/1.1 (RFC 9112) and connections that the receiving host opens and that stay open: a
-/// main object, then embedded objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HttpSpec {
-    /// From one page's request to the next page's, which a page that takes longer delays; default "30 s".
-    pub page_interval: Span,
-    /// Size of a page's main object; default "10710 B".
-    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
-    #[schemars(with = "Bytes")]
-    pub main_object: u64,
-    /// Embedded objects of a page; default 15.
-    #[serde(deserialize_with = "whole::<_, _, 1, 10_000>")]
-    #[schemars(with = "Whole<1, 10_000>")]
-    pub objects: u32,
-    /// Size of an embedded object; default "7758 B".
-    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
-    #[schemars(with = "Bytes")]
-    pub object: u64,
-    /// Size of a request; default "350 B".
-    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
-    #[schemars(with = "Bytes")]
-    pub request: u64,
-    /// Persistent connections for the embedded objects; the main object comes over the first; default 1.
-    #[serde(deserialize_with = "whole::<_, _, 1, 1000>")]
-    #[schemars(with = "Whole<1, 1000>")]
-    pub connections: u32,
-    /// Whether a connection carries the requests of all its objects together, and not one after the other; default true.
-    pub pipelining: bool,
-    /// Stop after so many pages.
-    #[serde(deserialize_with = "whole::<_, _, 1, 9_007_199_254_740_991>")]
-    #[schemars(with = "Whole<1, 9_007_199_254_740_991>")]
-    pub pages: Option<u64>,
-    /// Stop so long after the start.
-    #[serde(deserialize_with = "above_zero")]
-    pub duration: Option<Span>,
-}
-
-impl Default for HttpSpec {
-    fn default() -> HttpSpec {
-        HttpSpec {
-            page_interval: Span::from_millis(30_000),
-            main_object: 10_710,
-            objects: 15,
-            object: 7758,
-            request: 350,
-            connections: 1,
-            pipelining: true,
-            pages: None,
-            duration: None,
-        }
     }
 }
 
@@ -438,6 +385,11 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
         // The receiver always, or the sender, and then no request is a key.
         _ => Opener::Receiver,
     };
+    if let AppSpec::Http(http) = &app
+        && let Some((key, message)) = http.needless(&options)
+    {
+        return Err(at.error(&[key], message.to_owned()));
+    }
     if let Some((key, message)) = opened_by.needless_request(&options) {
         return Err(at.error(&[key], message));
     }

@@ -3,7 +3,7 @@
 use bentpipe_path::{ActiveSpec, LossSpec, QueueSpec};
 use bentpipe_units::Span;
 
-use super::{AppSpec, DirectionSpec, Scenario, Think};
+use super::{AppSpec, DirectionSpec, Pages, Scenario, Think};
 
 impl Scenario {
     /// Whether any component draws random numbers on which a result may depend. Sequence numbers are drawn too, and nothing that
@@ -42,9 +42,12 @@ fn loses(loss: &LossSpec) -> bool {
 fn app_draws(app: &AppSpec) -> bool {
     match app {
         AppSpec::OnOff(_) | AppSpec::ShortFlows(_) => true,
+        AppSpec::Http(http) => {
+            http.think_distribution != Think::Constant || http.size_distribution != Pages::Constant
+        }
         AppSpec::Transactions(app) => app.think_distribution != Think::Constant,
         AppSpec::Multimedia(media) => media.frame_variation > 0.0,
-        AppSpec::Ftp(_) | AppSpec::Http(_) | AppSpec::Relay(_) | AppSpec::Video(_) => false,
+        AppSpec::Ftp(_) | AppSpec::Relay(_) | AppSpec::Video(_) => false,
         AppSpec::Trace(_) | AppSpec::Cbr(_) => false,
     }
 }

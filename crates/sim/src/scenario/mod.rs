@@ -10,6 +10,7 @@ mod constellation;
 mod depth;
 mod disk;
 mod error;
+mod http;
 mod layers;
 mod link_trace;
 mod model;
@@ -35,10 +36,11 @@ use std::path::{Path, PathBuf};
 
 use bentpipe_tcp::Catalogue;
 
-pub use app::{AppSpec, Begins, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
+pub use app::{AppSpec, Begins, CbrSpec, FtpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
 pub use choices::variants;
 pub use constellation::ConstellationSpec;
 pub use error::ScenarioError;
+pub use http::{HttpSpec, Pages, Tls};
 pub use layers::{FileKind, ReadFile};
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
 pub use opener::Opener;

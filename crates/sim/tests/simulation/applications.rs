@@ -9,13 +9,19 @@ use bentpipe_tcp::Catalogue;
 use crate::simulate;
 
 /// The lines of a flow, and the bytes that it carries; none where these are drawn or chosen.
-const APPS: [(&str, &str, Option<u64>); 12] = [
+const APPS: [(&str, &str, Option<u64>); 13] = [
     ("ftp", "bytes = \"100 kB\"", Some(100_000)),
     ("ftp", "bytes = \"100 kB\"\nopened_by = \"receiver\"\nstart_spread = \"2 s\"", Some(100_000)),
     (
         "http",
         "pages = 2\nobjects = 4\nobject = \"10 kB\"\nmain_object = \"5 kB\"\nconnections = 2",
         Some(90_000),
+    ),
+    (
+        "http",
+        "pages = 3\nsize_distribution = \"3gpp2\"\nthink = \"1 s\"\nthink_distribution = \"exponential\"\nconnections = 2\n\
+         tls = \"1.2\"\ndns = \"300 ms\"",
+        None,
     ),
     ("onoff", "rate = \"200 kbit/s\"\nduration = \"5 s\"", None),
     ("relay", "upstream = \"first\"", Some(100_000)),

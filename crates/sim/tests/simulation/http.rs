@@ -168,3 +168,81 @@ fn pages_over_a_lossy_link_are_the_same_each_time_and_whole() {
         assert_ne!(responses(&first), responses(&simulate(&text, 5)));
     }
 }
+
+/// A look-up of the name, then the handshake of TCP, that of TLS, and the page of two objects: each round trip by itself.
+#[test]
+fn tls_and_the_look_up_of_a_name_take_their_round_trips_once_a_connection() {
+    let flow = "main_object = \"1 kB\"\nobjects = 1\nobject = \"1 kB\"\npages = 2\npage_interval = \"20 s\"";
+    // Two segments of certificates fit in the initial window.
+    let flow = |more: &str| format!("{flow}\n{more}");
+    let clear = pages(FAST, "", &flow(""));
+    assert_round_trips(&clear, 0, 1.0 + 2.0);
+    for (version, rounds, bytes) in [("1.3", 1.0, 2900), ("1.2", 2.0, 2900 + 51)] {
+        let found = pages(FAST, "", &flow(&format!("tls = \"{version}\"\ncertificates = \"2900 B\"")));
+        assert_round_trips(&found, 0, 1.0 + rounds + 2.0);
+        assert_round_trips(&found, 1, 2.0);
+        assert_eq!(found.flows[0].bytes_delivered, 4000 + bytes, "{version}");
+    }
+    let looked_up = pages(FAST, "", &flow("dns = \"500 ms\"\ntls = \"1.3\"\ncertificates = \"2900 B\""));
+    assert_round_trips(&looked_up, 0, 1.0 + 1.0 + 1.0 + 2.0);
+    assert_round_trips(&looked_up, 1, 2.0);
+    // The second connection has a handshake of its own before its object.
+    let two = flow("tls = \"1.3\"\ncertificates = \"2900 B\"\nconnections = 2")
+        .replace("objects = 1\n", "objects = 2\n");
+    assert_round_trips(&pages(FAST, "", &two), 0, 1.0 + 1.0 + 1.0 + 3.0);
+}
+
+#[test]
+fn a_user_who_leaves_during_the_look_up_has_opened_nothing() {
+    let result = pages(FAST, "", "dns = \"2 s\"\nduration = \"1 s\"");
+    assert_eq!((result.pages.len(), result.pages[0].response_s), (1, None));
+    assert_eq!((result.flows[0].bytes_delivered, result.flows[0].error.as_deref()), (0, None));
+    assert!(result.duration_s < 1.5, "{}", result.duration_s);
+}
+
+#[test]
+fn a_reader_thinks_from_the_last_byte_on() {
+    let flow = |think: &str| {
+        format!(
+            "pages = 1001\nobjects = 1\nobject = \"1 kB\"\nmain_object = \"1 kB\"\nthink = \"1 s\"\n{think}"
+        )
+    };
+    let thought = |result: &RunResult| -> Vec<f64> {
+        let ends = result.pages.iter().map(|page| page.start_s + page.response_s.unwrap());
+        result.pages[1..].iter().zip(ends).map(|(page, end)| page.start_s - end).collect()
+    };
+    let constant = thought(&pages(FAST, "", &flow("")));
+    assert!(constant.iter().all(|think| (think - 1.0).abs() < 1e-6));
+    let drawn = |variant: &str| {
+        thought(&pages(
+            FAST,
+            "",
+            &flow(&format!("think_distribution = \"exponential\"\nvariant = \"{variant}\"")),
+        ))
+    };
+    let (sack, reno) = (drawn("sack"), drawn("reno"));
+    assert!(sack.iter().zip(&reno).all(|(one, other)| (one - other).abs() < 1e-6));
+    let mean = sack.iter().sum::<f64>() / 1000.0;
+    // Five standard deviations: of the mean, and of P(X > 1) = 1/e.
+    assert!((mean - 1.0).abs() < 5.0 / 1000_f64.sqrt(), "{mean}");
+    let longer = sack.iter().filter(|think| **think > 1.0).count() as f64 / 1000.0;
+    assert!((longer - 0.367_879).abs() < 5.0 * 0.0153, "{longer}");
+}
+
+/// Pages of 3GPP2 differ from each other, are the same for every variant, and are delivered whole over any number of connections.
+#[test]
+fn drawn_pages_are_the_same_for_every_variant_and_come_whole() {
+    let run = |more: &str| {
+        let flow = format!("pages = 200\nsize_distribution = \"3gpp2\"\nthink = \"0 s\"\n{more}");
+        let result = pages("rate = \"20 Mbit/s\"\ndelay = \"10 ms\"", "", &flow);
+        assert!(result.pages.iter().all(|page| page.response_s.is_some()));
+        result.flows[0].bytes_delivered
+    };
+    let one = run("");
+    assert!(one > 200 * 20_000, "{one}");
+    for more in
+        ["variant = \"reno\"", "connections = 6", "connections = 6\npipelining = false", "pipelining = false"]
+    {
+        assert_eq!(run(more), one, "{more}");
+    }
+}
