@@ -311,7 +311,7 @@ impl Link {
     fn level(&self, percent: Option<f64>, rain_db: f64) -> Level {
         let es_n0_db = self.es_n0_db(rain_db);
         let now = match &self.coding {
-            Coding::Adaptive(adaptive) => adaptive.next(None, es_n0_db),
+            Coding::Adaptive(adaptive) => adaptive.best(es_n0_db),
             _ => None,
         };
         let used = self.used(now, es_n0_db);
@@ -361,7 +361,11 @@ impl Link {
         let mut series = Series::default();
         let late = (reaction_s / step_s).round() as usize;
         let levels: Vec<f64> = rain.iter().map(|rain_db| self.es_n0_db(*rain_db)).collect();
-        let mut now = None;
+        // The link has been so before: it need not climb to where it begins.
+        let mut now = match &self.coding {
+            Coding::Adaptive(adaptive) => levels.first().and_then(|first| adaptive.best(*first)),
+            _ => None,
+        };
         for (place, (rain_db, es_n0_db)) in rain.iter().zip(&levels).enumerate() {
             if let Coding::Adaptive(adaptive) = &self.coding {
                 now = adaptive.next(now, levels[place.saturating_sub(late)]);

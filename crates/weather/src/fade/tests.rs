@@ -62,6 +62,22 @@ fn adaptive_coding_goes_on_where_a_constant_one_loses() {
     assert!(answer(&ahmedabad(Modem::DvbS2x)).mean_rate_bps >= adaptive.mean_rate_bps);
 }
 
+/// The hysteresis is between one MODCOD and the next, in time; a level of the table, and the begin of a series, have none before.
+#[test]
+fn the_hysteresis_takes_nothing_off_the_table_or_the_first_moment() {
+    let with = |hysteresis_db| {
+        answer(&Request { hysteresis_db, storm_db: None, duration_s: 10.0, ..ahmedabad(Modem::DvbS2) })
+    };
+    let none = with(0.0);
+    for hysteresis_db in [0.5, 1.0, 2.0, 5.0] {
+        let found = with(hysteresis_db);
+        assert_eq!(found.clear.modcod, none.clear.modcod, "{hysteresis_db}");
+        let rates = |answer: &Answer| answer.exceeded.iter().map(|row| row.rate_bps).collect::<Vec<_>>();
+        assert_eq!(rates(&found), rates(&none), "{hysteresis_db}");
+        assert_eq!(found.series.modcod[0], none.series.modcod[0], "{hysteresis_db}");
+    }
+}
+
 #[test]
 fn a_constant_modcod_is_lost_below_what_it_takes() {
     let found = answer(&Request { modcod: Some("8PSK 3/4".to_owned()), ..ahmedabad(Modem::DvbS2) });
