@@ -234,13 +234,8 @@ impl Windows for Xcp {
             take = (take + (feedback - demand.delta)).min(self.to_take);
             give = demand.delta + take;
         }
+        // Lines 30 and 31 follow: where a pool is empty, `min` leaves nothing of it.
         self.to_give = (self.to_give - give).max(0.0);
         self.to_take = (self.to_take - take).max(0.0);
-        if self.to_give == 0.0 {
-            self.gives = 0.0;
-        }
-        if self.to_take == 0.0 {
-            self.takes = 0.0;
-        }
     }
 }

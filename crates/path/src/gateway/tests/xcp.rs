@@ -162,3 +162,68 @@ fn packets_without_a_header_count_as_traffic_and_windows_stay() {
     assert_eq!(router.backward(at(601), &ack(1, 65_535), &link(0)), None);
     assert_eq!((router.stats().flows, router.stats().windows_lowered), (1, 0));
 }
+
+/// Line 26: what another router has taken off a packet beyond this one's share comes off what is to be taken.
+#[test]
+fn what_a_packet_is_short_counts_as_taken() {
+    let mut router = router(XcpOptions::default());
+    for _ in 0..50 {
+        asks(&mut router, 0, 50.0, 1e9, 0);
+    }
+    // The link is full: 10,000 bytes a second change hands, and alike packets would get what they lose.
+    assert_eq!(asks(&mut router, 500, 50.0, -10_000.0, 0), -10_000.0);
+    // All of it is taken by now, and a fiftieth is given.
+    near(asks(&mut router, 501, 50.0, 1e9, 0), 200.0);
+}
+
+/// Lines 30 and 31.
+#[test]
+fn of_an_empty_pool_nothing_is_given() {
+    let mut router = router(XcpOptions::default());
+    round(&mut router, 0, 10, 0);
+    let given: f64 = round(&mut router, 500, 10, 0).iter().sum();
+    near(given, 32_000.0);
+    near(round(&mut router, 990, 50, 0)[0], 0.0);
+}
+
+/// Line 36: Tq = max(ALLOWED_QUEUE, (Avg_rtt − inst_queue / capacity) / 2).
+#[test]
+fn the_least_queue_is_looked_for_in_half_a_round_trip_less_the_queue() {
+    let mut router = router(XcpOptions::default());
+    asks(&mut router, 0, 10.0, 1e9, 10_000);
+    asks(&mut router, 500, 10.0, 1e9, 10_000);
+    // From 790 to 990 ms: (500 − 100) / 2 ms. The queue is empty just before its end.
+    for (ms, queued) in [(790, 10_000), (989, 0), (990, 10_000), (993, 10_000), (996, 10_000)] {
+        asks(&mut router, ms, 10.0, 1e9, queued);
+    }
+    // Nothing stands: 0.4 (100,000 − 12,000), of which one of six packets gets its share.
+    near(asks(&mut router, 1000, 10.0, 1e9, 10_000), 35_200.0 / 6.0);
+}
+
+#[test]
+fn an_interval_without_a_header_keeps_the_mean_round_trip_time() {
+    let mut router = gateway(GatewaySpec::Xcp(XcpOptions::default()));
+    let ask = |router: &mut Gateway, ms: u64| {
+        let mut demand = Demand { rtt: 0.3, interval: 0.01, delta: 1e9 };
+        router.enters(at(ms), 100, Some(&mut demand), &link(0));
+        demand.delta
+    };
+    ask(&mut router, 0);
+    ask(&mut router, 20);
+    // Intervals end at 20, 320, 620 and 920 ms, and in the one from 320 on no header comes.
+    for ms in [320, 400, 620] {
+        router.enters(at(ms), 100, None, &link(0));
+    }
+    assert_eq!([ask(&mut router, 630), ask(&mut router, 700), ask(&mut router, 919)], [0.0; 3]);
+    assert!(ask(&mut router, 920) > 0.0);
+}
+
+#[test]
+fn a_packet_that_takes_exactly_what_is_given_is_not_limited() {
+    let mut router = router(XcpOptions { limited: Limited::Scale, ..XcpOptions::default() });
+    // Nothing is given in the first interval, and nothing is asked for.
+    for n in 0..10 {
+        assert_eq!(asks(&mut router, 50 * n, 10.0, 0.0, 0), 0.0);
+    }
+    near(asks(&mut router, 500, 10.0, 1e9, 0), 0.4 * 80_000.0 / 10.0);
+}
