@@ -67,7 +67,7 @@ impl<N> Gateways<N> {
         let Guard { gateway, link, buffer_bytes } = &mut self.guards[gateway as usize];
         let link = &mut links[link.index()];
         let queued_bytes = link.queue_bytes(now);
-        let link = LinkView { rate: link.rate(), buffer_bytes: *buffer_bytes, queued_bytes };
+        let link = LinkView { rate: link.carries(now), buffer_bytes: *buffer_bytes, queued_bytes };
         packet.show(&self.names, ttl, way, Meeting { gateway, now, link });
     }
 }

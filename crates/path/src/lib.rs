@@ -18,7 +18,7 @@ pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PE
 pub use invalid::InvalidValue;
 pub use link::{
     ArqSpec, Attempts, Change, Fate, FecSpec, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats,
-    Offered, PacketId, Passed, Repair, RepairStats, Schedule, WaitQuantiles,
+    Offered, PacketId, Passed, Repair, RepairStats, Schedule, SupplyStats, WaitQuantiles,
 };
 pub use loss::{LossModel, LossSpec, packet_error_rate};
 pub use queue::*;

@@ -8,6 +8,7 @@ mod repair;
 mod schedule;
 mod served;
 mod stats;
+mod supply;
 mod waits;
 
 use bentpipe_units::{Rate, Span, Time};
@@ -17,6 +18,7 @@ pub use schedule::{Change, InOutage, InvalidChange, Schedule};
 use served::Served;
 pub use stats::LinkStats;
 use stats::{Sums, Tally};
+pub use supply::SupplyStats;
 pub use waits::WaitQuantiles;
 use waits::Waits;
 
@@ -27,8 +29,12 @@ use crate::{LossModel, LossSpec, QueueSpec, Stream};
 /// What the ring notes of a packet that passes.
 const WHOLE: PacketId = 0;
 const DAMAGED: PacketId = 1;
-/// A length that no packet has.
+/// Lengths that no packet has.
 const NO_LENGTH: u32 = u32::MAX;
+const EACH_ANEW: u32 = u32::MAX - 1;
+/// Up to this rate the time of a packet is rounded to the nearest nanosecond, 0.16 % of the shortest packet's at most; faster links
+/// keep what is left of one for the packet that waits behind.
+const ROUNDED: Rate = Rate::from_bps(1_000_000_000);
 
 /// How a driver knows a packet: an index into its own store.
 pub type PacketId = u32;
@@ -118,9 +124,12 @@ pub struct Link {
     max_waiting_bytes: u64,
     max_waiting_packets: u32,
     /// The last packet length, and the time that it takes to send: most packets have the length of the one before.
-    /// [`NO_LENGTH`] before a queue that decides, so that the one comparison leads to the decision on a packet too.
+    /// [`NO_LENGTH`] before a queue that decides, so that the one comparison leads to the decision on a packet too; [`EACH_ANEW`] where
+    /// a part of a nanosecond is left.
     last_bytes: u32,
     last_service: Span,
+    /// Above [`ROUNDED`]: work that is left when the last packet taken has been sent, less than a nanosecond's.
+    rest: u128,
     /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, or longer, and
     /// nobody fetches them.
     passes: bool,
@@ -176,6 +185,7 @@ impl Link {
             max_waiting_packets,
             last_bytes: if gate.is_some() { NO_LENGTH } else { 0 },
             last_service: rate.time_to_send(0),
+            rest: 0,
             passes: false,
             delay: config.delay,
             loss: LossModel::new(&config.loss, &mut stream),
@@ -205,9 +215,25 @@ impl Link {
 
     #[inline(never)]
     fn take_of_other_length(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
-        self.last_bytes = bytes;
-        self.last_service = self.rate.time_to_send(u64::from(bytes));
-        self.take(now, id, bytes)
+        let before = self.rest;
+        self.last_service = self.service(now, bytes);
+        self.last_bytes = if self.rest == 0 && before == 0 { bytes } else { EACH_ANEW };
+        let offered = self.take(now, id, bytes);
+        if offered == Offered::Dropped {
+            self.rest = before;
+        }
+        offered
+    }
+
+    /// How long it takes to send a packet that comes now.
+    fn service(&mut self, now: Time, bytes: u32) -> Span {
+        if self.rate <= ROUNDED {
+            return self.rate.time_to_send(u64::from(bytes));
+        }
+        let rest = if self.free_at < now { 0 } else { self.rest };
+        let (work, rate) = (u128::from(bytes) * UNITS_A_BYTE + rest, u128::from(self.rate.as_bps()));
+        self.rest = work % rate;
+        whole_nanos(work, rate)
     }
 
     /// Takes a packet whose sending time is known, or drops it when it would have to wait and may not.
@@ -271,7 +297,8 @@ impl Link {
         let waiting = (self.ring.tail - self.serving) as u32;
         let Some(gate) = &mut self.gate else { return Offered::Dropped };
         let idle = (self.free_at <= now).then(|| now.since(self.free_at));
-        let idle_packets = idle.map(|idle| packets_in(idle, self.last_service));
+        let last = self.ring.last().map_or(0, |last| last.bytes);
+        let idle_packets = idle.map(|idle| packets_in(idle, self.rate.time_to_send(u64::from(last))));
         let arrival = Arrival { now, bytes, capable: label.ecn_capable, waiting, idle_packets };
         let verdict = gate.decide(&arrival, &self.ring);
         if matches!(verdict, Verdict::DropEarly | Verdict::DropFull) {
@@ -279,7 +306,7 @@ impl Link {
             self.tally.early += u64::from(verdict == Verdict::DropEarly);
             return Offered::Dropped;
         }
-        self.last_service = self.rate.time_to_send(u64::from(bytes));
+        self.last_service = self.service(now, bytes);
         self.take(now, id, bytes);
         if verdict == Verdict::Take {
             return Offered::Queued;
@@ -383,9 +410,15 @@ impl Link {
         }
     }
 
-    /// The rate at which it sends.
+    /// The rate at which it sends, whether it stands still or not.
     pub fn rate(&self) -> Rate {
         self.served.as_ref().map_or(self.rate, |served| served.rate())
+    }
+
+    /// The rate at which it carries packets, as seen from outside: that of [`Link::rate`], or where its schedule makes it stand still the
+    /// mean of the last tenth of a second that is over, standstills with it.
+    pub fn carries(&mut self, now: Time) -> Rate {
+        self.served.as_mut().map_or(self.rate, |served| served.carries(now))
     }
 
     /// When the packet that was taken last leaves the queue to be sent; none before the first packet, and where it is not known
@@ -443,6 +476,14 @@ impl Link {
             self.serving += 1;
         }
     }
+}
+
+/// A bit has so many units of work, so that a rate in bit/s does one unit a nanosecond and bit/s.
+const UNITS_A_BYTE: u128 = 8_000_000_000;
+
+/// The nanoseconds that so much work takes, without the part of one at the end.
+fn whole_nanos(work: u128, rate: u128) -> Span {
+    Span::from_nanos(u64::try_from(work / rate).unwrap_or(u64::MAX))
 }
 
 /// How the queue of a link decides; its random numbers come from a stream that is derived from the link's.

@@ -1,8 +1,8 @@
 //! Queues that are managed actively, under load.
 
 use bentpipe_path::{
-    ActiveSpec, Fate, Label, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, QueueSpec, RedOptions,
-    RemOptions, Repair, Schedule, Stream,
+    ActiveSpec, Change, Fate, Label, Link, LinkConfig, LinkStats, LossSpec, Offered, Packets, QueueSpec,
+    RedOptions, RemOptions, Repair, Schedule, Stream,
 };
 use bentpipe_units::{Rate, Span, Time};
 
@@ -31,6 +31,7 @@ fn red(ecn: bool) -> RedOptions {
         max_p: 0.1,
         weight: 0.002,
         gentle: true,
+        ns2: false,
         ecn,
     }
 }
@@ -126,4 +127,49 @@ fn losses_are_the_same_with_any_queue() {
     assert!(plain.contains(&true));
     assert_eq!(lost(QueueSpec::Active(ActiveSpec::Red(red(false)))), plain);
     assert_eq!(lost(QueueSpec::Active(ActiveSpec::Rem(rem(true)))), plain);
+}
+
+/// A link at twice the rate, which falls to what it is at once, treats each packet as one that had that rate from the start.
+#[test]
+fn a_new_rate_is_heard_by_the_price_of_rem() {
+    let run = |schedule: Vec<Change>, mbps: u64| {
+        let config = LinkConfig {
+            rate: Rate::from_bps(mbps * 1_000_000),
+            delay: Span::from_millis(10),
+            efficiency: 1.0,
+            queue: QueueSpec::Active(ActiveSpec::Rem(rem(false))),
+            loss: LossSpec::None,
+            schedule: Schedule(schedule),
+            repair: Repair::None,
+        };
+        let stats = loaded(&mut Link::step_by_step(&config, Stream::derive(1, "link")), 1.2, 20_000, false);
+        (stats.early_dropped_packets, stats.dropped_packets, stats.delivered_packets)
+    };
+    let change = Change {
+        at: Span::from_nanos(1),
+        rate: Some(Rate::from_bps(8_000_000)),
+        delay: None,
+        overtake: None,
+        loss: None,
+        outage: None,
+        waiting: None,
+        repeat: None,
+    };
+    let constant = run(vec![], 8);
+    assert!(constant.0 > 1000, "{constant:?}");
+    assert_eq!(run(vec![change], 16), constant);
+}
+
+/// The paper's RED drops more than ns-2's, most where few packets wait.
+#[test]
+fn with_the_rules_of_ns2_fewer_packets_are_dropped() {
+    let drops = |ns2, load: f64| {
+        let queue = QueueSpec::Active(ActiveSpec::Red(RedOptions { ns2, ..red(false) }));
+        loaded(&mut link(queue, LossSpec::None), load, (200_000.0 * load) as u32, false).dropped_packets
+            as f64
+    };
+    for (load, least, most) in [(0.9, 0.4, 0.75), (1.05, 0.85, 0.92), (1.2, 0.93, 0.97)] {
+        let share = drops(true, load) / drops(false, load);
+        assert!((least..most).contains(&share), "{load}: {share}");
+    }
 }

@@ -97,9 +97,12 @@ fn a_frame_is_given_up_after_its_last_attempt_and_holds_nobody_any_longer() {
     let (arrived, stats) = arrivals(&config(lost.clone(), arq(Attempts::AtMost(3), true)), 4);
     assert_eq!(arrived, [(0, 6, true), (1, 33, false), (2, 33, true), (3, 33, true)]);
     assert_eq!((stats.corrupted_packets, stats.repair.unwrap().retransmitted_frames), (1, 2));
+    // What was given up was not recovered.
+    assert_eq!(stats.repair.unwrap().recovered_packets, 0);
     let (arrived, stats) = arrivals(&config(lost, arq(Attempts::Unlimited, true)), 4);
     assert_eq!(arrived, [(0, 6, true), (1, 46, true), (2, 46, true), (3, 46, true)]);
     assert_eq!((stats.corrupted_packets, stats.repair.unwrap().retransmitted_frames), (0, 3));
+    assert_eq!(stats.repair.unwrap().recovered_packets, 1);
 }
 
 #[test]
@@ -178,6 +181,25 @@ fn a_block_that_nobody_fills_is_closed_when_its_time_is_over() {
     // As long as ten packets of 1500 B take: 15 ms, so that packet 2, at 16 ms, is in a block of its own.
     let usual = FecSpec::Packets { data: 10, parity: 1, wait: None, in_order: true };
     assert_eq!(spaced(Repair::Fec(usual)), (vec![(0, 6), (1, 21), (2, 22)], 2));
+}
+
+/// The usual time of a block is made for packets of 1500 B, and packets may be longer.
+#[test]
+fn a_busy_link_fills_its_blocks_whatever_the_length_of_its_packets() {
+    let parity = |bytes, wait| {
+        let repair = FecSpec::Packets { data: 20, parity: 4, wait, in_order: true };
+        let mut link = link(&config(LossSpec::None, Repair::Fec(repair)));
+        (0..200).for_each(|id| {
+            link.offer(Time::ZERO, id, bytes, Label::default);
+        });
+        drain(&mut link, Time::NEVER, &mut vec![]);
+        link.stats(ms(10_000)).repair.unwrap().parity_frames
+    };
+    for bytes in [40, 1500, 3000, 9000] {
+        assert_eq!(parity(bytes, None), 40, "{bytes}");
+    }
+    // A time that was given ends a block also where packets wait: two of 9 ms are begun within 15 ms.
+    assert_eq!(parity(9000, Some(Span::from_millis(15))), 400);
 }
 
 /// Five standard deviations of a sum of `n` with this variance each.

@@ -83,16 +83,71 @@ proptest! {
     }
 }
 
+proptest! {
+    /// The same above 1 Gbit/s, where a packet takes a part of a nanosecond beside whole ones: all of them together take what the
+    /// rate says.
+    #[test]
+    fn parts_of_a_nanosecond_go_on_to_the_next_packet(
+        gbps in 1.0..1000.0,
+        gaps in proptest::collection::vec((0_u64..60, 40_u32..1500), 1..200),
+        queue in queues(),
+        seed: u64,
+    ) {
+        let rate = Rate::from_bps((gbps * 1e9) as u64);
+        let config = LinkConfig { rate, delay: Span::ZERO, ..config(queue, LossSpec::None, vec![]) };
+        let mut closed = Link::new(&config, Stream::derive(seed, "link"));
+        let mut steps = Link::step_by_step(&config, Stream::derive(seed, "link"));
+        let (mut now, mut out) = (Time::ZERO, [vec![], vec![]]);
+        let (mut busy_from, mut taken, mut ends) = (0, 0_u128, 0);
+        for (id, (gap, bytes)) in (0_u32..).zip(gaps) {
+            now += Span::from_nanos(gap);
+            drain(&mut closed, now, &mut out[0]);
+            drain(&mut steps, now, &mut out[1]);
+            let offered = closed.offer(now, id, bytes, || label(id, bytes));
+            prop_assert_eq!(offered, steps.offer(now, id, bytes, || label(id, bytes)));
+            prop_assert_eq!(closed.queue_bytes(now), steps.queue_bytes(now));
+            if offered == Offered::Dropped {
+                continue;
+            }
+            if ends < now.as_nanos() {
+                (busy_from, taken) = (now.as_nanos(), 0);
+            }
+            taken += u128::from(bytes) * 8_000_000_000;
+            ends = busy_from + (taken / u128::from(rate.as_bps())) as u64;
+            prop_assert_eq!(closed.last_ends(), Some(Time::from_nanos(ends)));
+        }
+        drain(&mut closed, Time::NEVER, &mut out[0]);
+        drain(&mut steps, Time::NEVER, &mut out[1]);
+        prop_assert_eq!(&out[0], &out[1]);
+        let end = Time::from_nanos(ends.max(1));
+        prop_assert_eq!(closed.stats(end).utilization, steps.stats(end).utilization);
+    }
+}
+
 fn disciplines() -> impl Strategy<Value = QueueSpec> {
     let times = (1_u64..10, 1_u64..50)
         .prop_map(|(target, more)| (Span::from_millis(target), Span::from_millis(target + more)));
     let codel = (1_u32..40, times.clone(), any::<bool>()).prop_map(|(limit, (target, interval), ecn)| {
-        ActiveSpec::Codel(CodelOptions { limit: Packets(limit), target, interval, ecn })
+        ActiveSpec::Codel(CodelOptions {
+            limit: Packets(limit),
+            target,
+            interval,
+            mtu: Bytes::new(1500),
+            ecn,
+        })
     });
     let fair = (1_u32..40, 1_u32..8, 1_u64..3000, times, any::<bool>()).prop_map(
         |(limit, queues, quantum, (target, interval), ecn)| {
             let (limit, quantum) = (Packets(limit), Bytes::new(quantum));
-            ActiveSpec::FqCodel(FqCodelOptions { limit, queues, quantum, target, interval, ecn })
+            ActiveSpec::FqCodel(FqCodelOptions {
+                limit,
+                queues,
+                quantum,
+                target,
+                interval,
+                mtu: Bytes::new(1500),
+                ecn,
+            })
         },
     );
     let priority =

@@ -101,11 +101,11 @@ impl Repairer {
         Some(Box::new(Repairer { scheme, sending, next: 0, order: Order::new(in_order), sums }))
     }
 
-    /// What the sender, which has nothing to send, sends before any packet that waits.
-    pub(super) fn ahead(&mut self, now: Time) -> Option<Waiting> {
+    /// What the sender, which sends nothing, sends before any packet that waits.
+    pub(super) fn ahead(&mut self, now: Time, packets_wait: bool) -> Option<Waiting> {
         let (packet, frame) = match &mut self.scheme {
             Scheme::Arq(arq) => arq.again(now)?,
-            Scheme::Fec(fec) => fec.parity(now)?,
+            Scheme::Fec(fec) => fec.parity(now, packets_wait)?,
         };
         self.sums.retransmitted += u64::from(!frame.parity);
         self.sums.parity += u64::from(frame.parity);
@@ -125,13 +125,11 @@ impl Repairer {
 
     /// The last bit of a frame is sent.
     pub(super) fn sent(&mut self, now: Time, packet: Waiting, lost: bool, pipe: &mut Pipe) {
-        match &mut self.scheme {
-            Scheme::Arq(arq) => {
-                if lost && arq.sends_again(now, packet, self.sending, pipe.delay()) {
-                    return;
-                }
-            }
-            Scheme::Fec(fec) => fec.sent(now, self.sending),
+        if let Scheme::Arq(arq) = &mut self.scheme
+            && lost
+            && arq.sends_again(now, packet, self.sending, pipe.delay())
+        {
+            return;
         }
         pipe.send(now, packet, lost, self.sending);
     }

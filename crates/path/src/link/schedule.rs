@@ -139,6 +139,13 @@ impl Schedule {
         })
     }
 
+    /// Whether the link stops sending at times.
+    pub(super) fn stands_still(&self) -> bool {
+        self.0
+            .iter()
+            .any(|change| change.outage.is_some() && change.waiting.unwrap_or_default() == InOutage::Hold)
+    }
+
     /// When the delay changes, which is `delay` at first, or an outage begins or ends: the delay from then on, none while
     /// nothing gets through. Where the schedule repeats, up to `end`.
     pub fn delays(&self, mut delay: Span, end: Time) -> Vec<(Time, Option<Span>)> {

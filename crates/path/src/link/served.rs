@@ -6,12 +6,10 @@ use bentpipe_units::{Rate, Span, Time};
 use super::pipe::Pipe;
 use super::repair::{Frame, Repairer};
 use super::schedule::{InOutage, Step, Steps};
-use super::{Fate, Leaving, LinkConfig, Offered, PacketId, Sums, Waits};
+use super::supply::{Seen, Supply};
+use super::{Fate, Leaving, LinkConfig, Offered, PacketId, ROUNDED, Sums, UNITS_A_BYTE, Waits, whole_nanos};
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
 use crate::{LossModel, Stream};
-
-/// A bit has so many units of work, so that a rate in bit/s does one unit a nanosecond and bit/s.
-const UNITS_A_BYTE: u128 = 8_000_000_000;
 
 /// A packet that is being sent.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +31,17 @@ pub(super) struct Served {
     sending: Option<Sending>,
     /// When the server fell idle.
     free_since: Time,
+    /// Above [`ROUNDED`]: work of the packet sent last that was left then, less than a nanosecond's.
+    rest: u128,
     rate: Rate,
     efficiency: f64,
     outage: Option<InOutage>,
     steps: Steps,
+    /// It has a schedule.
+    pub(super) changes: bool,
+    supply: Supply,
+    /// Where it stands still at times.
+    seen: Option<Seen>,
     pipe: Pipe,
     repairer: Option<Box<Repairer>>,
     drops: Drops,
@@ -73,10 +78,14 @@ impl Served {
             queue,
             sending: None,
             free_since: Time::ZERO,
+            rest: 0,
             rate: config.rate.scaled(config.efficiency),
             efficiency: config.efficiency,
             outage: None,
             steps: Steps::of(&config.schedule),
+            changes: !config.schedule.0.is_empty(),
+            supply: Supply::default(),
+            seen: config.schedule.stands_still().then(|| Seen::new(config.rate.scaled(config.efficiency))),
             pipe: Pipe::new(config.delay),
             repairer: Repairer::new(&config.repair),
             drops: Drops::default(),
@@ -195,8 +204,12 @@ impl Served {
 
     /// The last bit of a packet has been sent.
     fn finish(&mut self, now: Time) {
-        let Some(Sending { packet, since, void, .. }) = self.sending.take() else { return };
-        self.tally.busy += now.since(since);
+        let Some(Sending { packet, left, since, void, .. }) = self.sending.take() else { return };
+        let time = now.since(since);
+        self.tally.busy += time;
+        if self.rate > ROUNDED {
+            self.rest = left.saturating_sub(u128::from(time.as_nanos()) * u128::from(self.rate.as_bps()));
+        }
         let lost = self.loss.lost(packet.bytes, &mut self.stream);
         match &mut self.repairer {
             Some(repairer) => repairer.sent(now, packet, lost || void, &mut self.pipe),
@@ -209,7 +222,8 @@ impl Served {
     /// An idle server takes the next packet.
     fn begin(&mut self, now: Time) {
         self.add_up(now);
-        if let Some(packet) = self.repairer.as_mut().and_then(|repairer| repairer.ahead(now)) {
+        let packets_wait = self.queue.packets() > 0;
+        if let Some(packet) = self.repairer.as_mut().and_then(|repairer| repairer.ahead(now, packets_wait)) {
             return self.send(now, packet);
         }
         let next = self.queue.dequeue(now, &mut self.drops);
@@ -229,13 +243,15 @@ impl Served {
     }
 
     fn send(&mut self, now: Time, packet: Waiting) {
-        let left = u128::from(packet.bytes) * UNITS_A_BYTE;
+        let rest = if self.free_since == now { std::mem::take(&mut self.rest) } else { 0 };
+        let left = u128::from(packet.bytes) * UNITS_A_BYTE + rest;
         let void = self.outage.is_some();
         self.sending =
             Some(Sending { packet, left, since: now, ends: now + time_for(left, self.rate), void });
     }
 
     fn change(&mut self, now: Time, step: Step) {
+        self.supply.add_up(now, self.rate, self.stands_still());
         match step {
             Step::Rate(rate) => {
                 self.pause(now);
@@ -263,7 +279,7 @@ impl Served {
                 if self.sending.is_some() {
                     self.go_on(now);
                 } else {
-                    self.free_since = now;
+                    (self.free_since, self.rest) = (now, 0);
                     self.begin(now);
                 }
             }
@@ -305,6 +321,14 @@ impl Served {
         self.rate
     }
 
+    pub(super) fn carries(&mut self, now: Time) -> Rate {
+        self.advance(now);
+        let (rate, still) = (self.rate, self.stands_still());
+        let Some(seen) = &mut self.seen else { return rate };
+        self.supply.add_up(now, rate, still);
+        seen.look(&self.supply)
+    }
+
     pub(super) fn queue_packets(&mut self, now: Time) -> u32 {
         self.advance(now);
         self.queue.packets()
@@ -336,6 +360,7 @@ impl Served {
     pub(super) fn sums(&mut self, end: Time) -> (Sums, u32) {
         self.advance(end);
         self.add_up(end);
+        self.supply.add_up(end, self.rate, self.stands_still());
         let (busy, _) = self.sending(end);
         let tally = &self.tally;
         let sums = Sums {
@@ -350,6 +375,7 @@ impl Served {
             early: tally.early,
             marked: tally.marked,
             repair: self.repairer.as_ref().map(|repairer| repairer.sums()).unwrap_or_default(),
+            supply: self.supply,
         };
         (sums, tally.max_waiting)
     }
@@ -368,8 +394,8 @@ impl Served {
     }
 }
 
-/// The time that so much work takes, rounded to the nearest nanosecond.
+/// The time that so much work takes, rounded to the nearest nanosecond; above [`ROUNDED`] without the part of one at the end.
 fn time_for(left: u128, rate: Rate) -> Span {
-    let rate = u128::from(rate.as_bps());
-    Span::from_nanos(u64::try_from((left + rate / 2) / rate).unwrap_or(u64::MAX))
+    let half = if rate > ROUNDED { 0 } else { u128::from(rate.as_bps() / 2) };
+    whole_nanos(left + half, u128::from(rate.as_bps()))
 }

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::repair::RepairSums;
-use super::{DAMAGED, Link, RepairStats, WaitQuantiles, Waits};
+use super::supply::Supply;
+use super::{DAMAGED, Link, ROUNDED, RepairStats, SupplyStats, WaitQuantiles, Waits};
 
 /// What a link did from the start of a run to its end, or from where a measurement began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -38,6 +39,9 @@ pub struct LinkStats {
     /// How its losses were repaired, where they are.
     #[serde(flatten)]
     pub repair: Option<RepairStats>,
+    /// What it could have carried, where it changes.
+    #[serde(flatten)]
+    pub supply: Option<SupplyStats>,
 }
 
 /// What cannot be told from the ring's numbers.
@@ -71,6 +75,7 @@ pub(super) struct Sums {
     pub(super) early: u64,
     pub(super) marked: u64,
     pub(super) repair: RepairSums,
+    pub(super) supply: Supply,
 }
 
 impl Sums {
@@ -89,6 +94,7 @@ impl Sums {
             early: self.early.saturating_sub(earlier.early),
             marked: self.marked.saturating_sub(earlier.marked),
             repair: self.repair.since(&earlier.repair),
+            supply: self.supply.since(&earlier.supply),
         }
     }
 
@@ -107,6 +113,7 @@ impl Sums {
             queueing_delay_mean_s: share_of(self.waits, u128::from(self.taken)) * 1e-9,
             waits: WaitQuantiles::default(),
             repair: None,
+            supply: None,
         }
     }
 }
@@ -134,7 +141,10 @@ impl Link {
             self.waits().as_ref().map_or_else(WaitQuantiles::default, |waits| waits.quantiles(sums.taken));
         let order_wait = self.served.as_ref().and_then(|served| served.order_wait());
         let repair = order_wait.map(|wait| sums.repair.stats(wait));
-        LinkStats { waits, repair, ..sums.stats(end.since(begin), most_waiting) }
+        let elapsed = end.since(begin);
+        let changes = self.served.as_ref().is_some_and(|served| served.changes);
+        let supply = changes.then(|| sums.supply.stats(elapsed));
+        LinkStats { waits, repair, supply, ..sums.stats(elapsed, most_waiting) }
     }
 
     /// Also tells, from now on, how the waits of packets are distributed. One that a packet is offered with ahead of its time
@@ -172,9 +182,13 @@ impl Link {
         let tally = &self.tally;
         let mut busy = self.free_at.since(Time::ZERO) - tally.idle;
         let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
+        // Above `ROUNDED` a packet may end up to a nanosecond later than by itself, but not after the next begins.
+        let late = Span::from_nanos(u64::from(self.rate > ROUNDED));
+        let mut follows = self.free_at;
         for number in (self.ring.head..self.ring.tail).rev() {
             let slot = self.ring.get(number);
-            let sent = slot.starts + self.rate.time_to_send(u64::from(slot.bytes));
+            let sent = (slot.starts + self.rate.time_to_send(u64::from(slot.bytes)) + late).min(follows);
+            follows = slot.starts;
             if sent <= end {
                 break;
             }
@@ -197,6 +211,7 @@ impl Link {
             early: tally.early,
             marked: tally.marked,
             repair: RepairSums::default(),
+            supply: Supply::default(),
         };
         (sums, tally.max_waiting)
     }

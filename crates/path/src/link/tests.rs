@@ -190,3 +190,101 @@ fn nothing_overtakes_where_the_delay_becomes_shorter() {
         assert_eq!(link.poll(us(1_101_000)).map(|leaving| leaving.id), Some(3));
     }
 }
+
+/// 40 bytes take 0.32 ns at 1 Tbit/s and 3.2 at 100 Gbit/s.
+#[test]
+fn a_fast_link_sends_what_its_rate_says() {
+    for (gbps, many, bytes, ends) in [
+        (1000, 1000, 40, 320),
+        (300, 1000, 40, 1066),
+        (100, 1000, 40, 3200),
+        (100, 1000, 1500, 120_000),
+        (7, 90, 1501, 154_388),
+    ] {
+        let config = LinkConfig {
+            rate: Rate::from_bps(gbps * 1_000_000_000),
+            delay: Span::ZERO,
+            efficiency: 1.0,
+            ..config("unlimited")
+        };
+        let closed = Link::new(&config, Stream::derive(1, "link"));
+        for mut link in [closed, Link::step_by_step(&config, Stream::derive(1, "link"))] {
+            for id in 0..many {
+                link.offer(Time::ZERO, id, bytes, Label::default);
+            }
+            let half = Time::from_nanos(ends / 2);
+            assert_eq!(link.stats(half).utilization, 1.0, "{gbps} Gbit/s");
+            let mut last = Time::ZERO;
+            while link.next_time() != Time::NEVER {
+                last = link.next_time();
+                arrivals(&mut link, last).for_each(drop);
+            }
+            assert_eq!(last.as_nanos(), ends, "{gbps} Gbit/s");
+            assert_eq!(link.stats(last).utilization, 1.0);
+        }
+    }
+}
+
+fn change(at: u64) -> Change {
+    let at = Span::from_millis(at);
+    Change {
+        at,
+        rate: None,
+        delay: None,
+        overtake: None,
+        loss: None,
+        outage: None,
+        waiting: None,
+        repeat: None,
+    }
+}
+
+/// 8 Mbit/s of 10 get through; from 100 ms on 2 of 2.5, and from 200 to 400 ms it stands still.
+fn changing(waiting: InOutage) -> Link {
+    let slower = Change { rate: Some(Rate::from_bps(2_500_000)), ..change(100) };
+    let outage = Some(Span::from_millis(200));
+    let still = Change { outage, waiting: Some(waiting), ..change(200) };
+    let schedule = Schedule(vec![slower, still]);
+    Link::new(&LinkConfig { schedule, ..config("unlimited") }, Stream::derive(1, "link"))
+}
+
+#[test]
+fn a_new_rate_has_the_efficiency_of_the_link_in_it() {
+    let mut link = changing(InOutage::Hold);
+    assert_eq!(link.offer(us(110_000), 1, 1000, Label::default), Offered::Queued);
+    assert_eq!(arrivals(&mut link, us(363_999)).count(), 0);
+    assert_eq!(arrivals(&mut link, us(364_000)).count(), 1);
+    assert_eq!(link.rate().as_bps(), 2_000_000);
+}
+
+/// A link that has sent all that it could is busy for the time in which it did not stand still.
+#[test]
+fn a_standstill_and_the_mean_rate_stand_in_the_numbers() {
+    let mut link = changing(InOutage::Hold);
+    for id in 0..1000 {
+        link.offer(us(0), id, 1000, Label::default);
+    }
+    let stats = link.stats(us(500_000));
+    let supply = stats.supply.unwrap();
+    // 0.8 Mbit in 100 ms, 0.2 in 100 ms, nothing in 200, 0.2 in 100.
+    assert!((supply.rate_mean_bps - 1.2e6 / 0.5).abs() < 1e-3 && (supply.standstill - 0.4).abs() < 1e-12);
+    assert!((stats.utilization - 0.6).abs() < 1e-12);
+    link.measure_from(us(500_000));
+    let supply = link.stats(us(600_000)).supply.unwrap();
+    assert_eq!((supply.rate_mean_bps, supply.standstill), (2e6, 0.0));
+    // It goes on sending, though all of it is lost.
+    let supply = changing(InOutage::Lose).stats(us(500_000)).supply.unwrap();
+    assert_eq!((supply.rate_mean_bps, supply.standstill), (1.6e6 / 0.5, 0.0));
+    assert_eq!(self::link("unlimited").stats(us(500_000)).supply, None);
+}
+
+#[test]
+fn from_outside_a_link_carries_the_mean_of_a_tenth_of_a_second_with_its_standstills() {
+    let mut link = changing(InOutage::Hold);
+    let mut seen = |ms: u64| link.carries(us(1000 * ms)).as_bps();
+    assert_eq!([seen(0), seen(99), seen(100), seen(199)], [8_000_000; 4]);
+    assert_eq!([seen(200), seen(250), seen(300), seen(450)], [2_000_000, 2_000_000, 1, 666_666]);
+    // Without a standstill the rate of now.
+    let mut link = changing(InOutage::Lose);
+    assert_eq!([99, 100].map(|ms| link.carries(us(1000 * ms)).as_bps()), [8_000_000, 2_000_000]);
+}

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use bentpipe_units::{Rate, Span, Time};
+use bentpipe_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
-use super::options::{above_zero, longer};
+use super::options::{above_zero, longer, mtu};
 use super::{Discipline, Packets, Scheme};
 use crate::{InvalidValue, Stream};
 
@@ -23,6 +23,9 @@ pub struct CodelOptions {
     /// How long they must have waited longer before one is dropped, above `target`.
     #[serde(default = "usual_interval")]
     pub interval: Span,
+    /// The longest packet of the link, 1 B to 1 MiB; where no more bytes than these are left, nothing is dropped.
+    #[serde(default = "usual_mtu")]
+    pub mtu: Bytes,
     /// Mark packets that are ECN-capable instead of dropping them.
     #[serde(default)]
     pub ecn: bool,
@@ -36,6 +39,11 @@ pub(super) fn usual_target() -> Span {
 /// RFC 8289 section 5.3: "INTERVAL = MS2TIME(100); // 100 ms sliding-minimum window".
 pub(super) fn usual_interval() -> Span {
     Span::from_millis(100)
+}
+
+/// RFC 8289 section 4.4: "maxpacket_ ... SHOULD use interface MTU", and that is Ethernet's.
+pub(super) fn usual_mtu() -> Bytes {
+    Bytes::new(1500)
 }
 
 impl Scheme for CodelOptions {
@@ -54,12 +62,14 @@ impl Scheme for CodelOptions {
 
     fn validate(&self) -> Result<(), InvalidValue> {
         above_zero("target", self.target)?;
+        mtu(self.mtu)?;
         longer("interval", self.interval, self.target, "target")
     }
 
     fn discipline(&self, _: Rate, _: Stream) -> Discipline {
         let law = Codel::new(self.target, self.interval, self.ecn);
-        Discipline::OnLeaving(Box::new(CodelQueue { limit: self.limit.0, law, line: Line::default() }))
+        let (limit, line, longest) = (self.limit.0, Line::default(), self.mtu.get());
+        Discipline::OnLeaving(Box::new(CodelQueue { limit, law, line, longest }))
     }
 }
 
@@ -113,8 +123,6 @@ pub(super) struct Codel {
     count: u32,
     last_count: u32,
     dropping: bool,
-    /// The largest packet seen, as ns-2 takes it; the RFC has 512 bytes, "SHOULD use interface MTU".
-    max_packet: u32,
 }
 
 impl Codel {
@@ -128,20 +136,18 @@ impl Codel {
             count: 0,
             last_count: 0,
             dropping: false,
-            max_packet: 0,
         }
     }
 
     /// Takes a packet off the line, and returns whether it is "OK to drop" it.
-    fn take(&mut self, now: Time, line: &mut Line) -> (Option<Waiting>, bool) {
+    fn take(&mut self, now: Time, line: &mut Line, max_packet: u64) -> (Option<Waiting>, bool) {
         let Some(packet) = line.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        self.max_packet = self.max_packet.max(packet.bytes);
         // The bytes left count beside the time waited, so that a slow link keeps a packet to send: "went below - stay below for at
         // least INTERVAL".
-        if now.since(packet.came) < self.target || line.bytes() <= u64::from(self.max_packet) {
+        if now.since(packet.came) < self.target || line.bytes() <= max_packet {
             self.first_above = None;
             return (Some(packet), false);
         }
@@ -164,9 +170,15 @@ impl Codel {
         None
     }
 
-    /// The next packet to be sent, after those that are dropped.
-    pub(super) fn dequeue(&mut self, now: Time, line: &mut Line, drops: &mut Drops) -> Option<Waiting> {
-        let (mut next, mut ok_to_drop) = self.take(now, line);
+    /// The next packet to be sent, after those that are dropped. `max_packet` is the length of the link's longest packet.
+    pub(super) fn dequeue(
+        &mut self,
+        now: Time,
+        line: &mut Line,
+        max_packet: u64,
+        drops: &mut Drops,
+    ) -> Option<Waiting> {
+        let (mut next, mut ok_to_drop) = self.take(now, line, max_packet);
         if self.dropping {
             // "sojourn time below TARGET - leave drop state".
             self.dropping = ok_to_drop;
@@ -177,7 +189,7 @@ impl Codel {
                     self.drop_next = self.control_law(self.drop_next);
                     return Some(marked);
                 }
-                (next, ok_to_drop) = self.take(now, line);
+                (next, ok_to_drop) = self.take(now, line, max_packet);
                 match ok_to_drop {
                     true => self.drop_next = self.control_law(self.drop_next),
                     false => self.dropping = false,
@@ -186,7 +198,7 @@ impl Codel {
         } else if ok_to_drop {
             // The packets have waited longer than TARGET for an INTERVAL: "enter drop state".
             let marked = next.and_then(|packet| self.mark_or_drop(packet, drops));
-            next = marked.or_else(|| self.take(now, line).0);
+            next = marked.or_else(|| self.take(now, line, max_packet).0);
             self.dropping = true;
             // "If min went above TARGET close to when it last went below, assume that the drop rate that controlled the queue
             // on the last cycle is a good starting point to control it now."
@@ -205,6 +217,8 @@ struct CodelQueue {
     limit: u32,
     law: Codel,
     line: Line,
+    /// The MTU, or the longest packet where one was longer.
+    longest: u64,
 }
 
 impl Queue for CodelQueue {
@@ -212,12 +226,13 @@ impl Queue for CodelQueue {
         if self.line.len() >= self.limit && server.idle_since.is_none() {
             return Verdict::DropFull;
         }
+        self.longest = self.longest.max(u64::from(packet.bytes));
         self.line.push(packet);
         Verdict::Take
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Waiting> {
-        self.law.dequeue(now, &mut self.line, drops)
+        self.law.dequeue(now, &mut self.line, self.longest, drops)
     }
 
     fn packets(&self) -> u32 {

@@ -7,9 +7,9 @@ use bentpipe_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::codel::{Codel, Line, usual_interval, usual_target};
+use super::codel::{Codel, Line, usual_interval, usual_mtu, usual_target};
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
-use super::options::{above_zero, longer};
+use super::options::{above_zero, longer, mtu};
 use super::{Discipline, Packets, Scheme};
 use crate::stream::splitmix64;
 use crate::{InvalidValue, Stream};
@@ -34,6 +34,9 @@ pub struct FqCodelOptions {
     /// CoDel: how long they must have waited longer before one is dropped, above `target`.
     #[serde(default = "usual_interval")]
     pub interval: Span,
+    /// CoDel: the longest packet of the link, 1 B to 1 MiB; where a queue has no more bytes than these left, nothing of it is dropped.
+    #[serde(default = "usual_mtu")]
+    pub mtu: Bytes,
     /// Mark packets that are ECN-capable instead of dropping them; default true, as in RFC 8290.
     #[serde(default = "super::options::yes")]
     pub ecn: bool,
@@ -82,6 +85,7 @@ impl Scheme for FqCodelOptions {
             return wrong("quantum", format!("expected 1 B to 1 MiB, found {}", self.quantum));
         }
         above_zero("target", self.target)?;
+        mtu(self.mtu)?;
         longer("interval", self.interval, self.target, "target")
     }
 
@@ -116,6 +120,8 @@ struct FqCodel {
     old: VecDeque<u32>,
     packets: u32,
     bytes: u64,
+    /// The MTU, or the longest packet where one was longer.
+    longest: u64,
 }
 
 impl FqCodel {
@@ -130,6 +136,7 @@ impl FqCodel {
             old: VecDeque::new(),
             packets: 0,
             bytes: 0,
+            longest: options.mtu.get(),
         }
     }
 
@@ -156,6 +163,7 @@ impl FqCodel {
 
 impl Queue for FqCodel {
     fn enqueue(&mut self, _: Time, packet: Waiting, server: &ServerView, drops: &mut Drops) -> Verdict {
+        self.longest = self.longest.max(u64::from(packet.bytes));
         let number = self.queue_of(packet.label.flow);
         let queue = &mut self.queues[number as usize];
         queue.line.push(packet);
@@ -194,7 +202,7 @@ impl Queue for FqCodel {
                 continue;
             }
             let (packets, bytes) = (queue.line.len(), queue.line.bytes());
-            let packet = queue.law.dequeue(now, &mut queue.line, drops);
+            let packet = queue.law.dequeue(now, &mut queue.line, self.longest, drops);
             self.packets -= packets - queue.line.len();
             self.bytes -= bytes - queue.line.bytes();
             match packet {

@@ -1,6 +1,6 @@
 //! Checks that the options of several schemes need.
 
-use bentpipe_units::Span;
+use bentpipe_units::{Bytes, Span};
 
 use super::Packets;
 use crate::InvalidValue;
@@ -57,5 +57,12 @@ pub(super) fn longer(key: &'static str, time: Span, than: Span, of: &str) -> Res
         false => {
             Err(InvalidValue { key, message: format!("expected more than {of} ({than}), found {time}") })
         }
+    }
+}
+
+pub(super) fn mtu(bytes: Bytes) -> Result<(), InvalidValue> {
+    match (1..=1 << 20).contains(&bytes.get()) {
+        true => Ok(()),
+        false => Err(InvalidValue { key: "mtu", message: format!("expected 1 B to 1 MiB, found {bytes}") }),
     }
 }

@@ -31,6 +31,9 @@ pub struct RedOptions {
     /// Let the probability grow from `max_p` to 1 between `max` and twice `max` (Floyd 2000), instead of all at once.
     #[serde(default = "yes")]
     pub gentle: bool,
+    /// Decide as ns-2 does: nothing is dropped early where fewer than two packets wait, nor is the first packet that could be.
+    #[serde(default)]
+    pub ns2: bool,
     /// Mark packets that are ECN-capable instead of dropping them.
     #[serde(default)]
     pub ecn: bool,
@@ -118,7 +121,8 @@ impl Red {
 impl Admission for Red {
     fn decide(&mut self, arrival: &Arrival, _: &Ring, stream: &mut Stream) -> Decision {
         self.observe(arrival.waiting, arrival.idle_packets);
-        if self.average < f64::from(self.options.min.0) {
+        let alone = self.options.ns2 && arrival.waiting < 2;
+        if self.average < f64::from(self.options.min.0) || alone {
             self.since = None;
             return Decision::Take;
         }
@@ -127,6 +131,10 @@ impl Admission for Red {
             self.since = Some(0);
             return Decision::Drop;
         };
+        if self.options.ns2 && self.since.is_none() {
+            self.since = Some(1);
+            return Decision::Take;
+        }
         let since = self.since.map_or(0, |since| since + 1);
         if stream.uniform() < spread(base, since) {
             self.since = Some(0);
@@ -162,6 +170,7 @@ mod tests {
             max_p: 0.1,
             weight,
             gentle,
+            ns2: false,
             ecn: false,
         })
     }
@@ -242,5 +251,67 @@ mod tests {
         let decisions: Vec<_> =
             (0..1000).map(|_| gentle.decide(&arrival(15), &Ring::new(), &mut stream)).collect();
         assert!(decisions.contains(&Decision::Take) && decisions.contains(&Decision::MarkOrDrop));
+    }
+
+    /// Share of packets that are dropped, each the first one decided on by a RED in this state, at an average of 10 and so p_b = 1/2.
+    fn dropped(state: &Red) -> f64 {
+        let mut stream = Stream::derive(1, "red");
+        let drops = (0..2000)
+            .filter(|_| state.clone().decide(&arrival(10), &Ring::new(), &mut stream) != Decision::Take);
+        drops.count() as f64 / 2000.0
+    }
+
+    fn half() -> Red {
+        let red = red(true, 1.0);
+        Red { average: 10.0, options: RedOptions { max_p: 1.0, ..red.options }, ..red }
+    }
+
+    /// The paper: "Initialization: count <- -1", and "count <- count + 1" before p_a.
+    #[test]
+    fn the_first_packet_above_min_has_a_count_of_0_and_the_first_after_a_drop_of_1() {
+        let mut red = half();
+        assert!((dropped(&red) - 0.5).abs() < 0.05);
+        // A drop because the queue is full is one like any other: 1/2 / (1 - 1/2) = 1.
+        red.on_full();
+        assert_eq!(dropped(&red), 1.0);
+    }
+
+    /// The paper: below min_th "count <- -1".
+    #[test]
+    fn below_min_the_count_begins_anew() {
+        let mut red = Red { since: Some(1), ..half() };
+        assert_eq!(dropped(&red), 1.0);
+        red.decide(&arrival(2), &Ring::new(), &mut Stream::derive(1, "red"));
+        assert!((dropped(&red) - 0.5).abs() < 0.05);
+    }
+
+    #[test]
+    fn where_every_packet_is_dropped_the_count_begins_at_0() {
+        let mut red = Red { since: Some(7), ..half() };
+        let every = red.decide(&arrival(30), &Ring::new(), &mut Stream::derive(1, "red"));
+        assert_eq!((every, red.since), (Decision::Drop, Some(0)));
+    }
+
+    /// red.cc of ns-2.35: "qlen > 1", and the packet with which the average crosses min_th goes through with a count of 1.
+    #[test]
+    fn ns2_lets_a_lone_packet_pass_and_the_first_above_min() {
+        let mut stream = Stream::derive(1, "red");
+        let mut decide = |red: &mut Red, waiting| red.decide(&arrival(waiting), &Ring::new(), &mut stream);
+        let still = |ns2| Red { options: RedOptions { ns2, weight: 1e-9, ..half().options }, ..half() };
+        // An average of 10 with one packet waiting, or none.
+        for waiting in [0, 1] {
+            let mut red = still(true);
+            assert!((0..100).all(|_| decide(&mut red, waiting) == Decision::Take));
+            let mut paper = still(false);
+            assert!((0..100).any(|_| decide(&mut paper, waiting) != Decision::Take));
+        }
+        // The first above min passes each time, and the next has a count of 2.
+        for _ in 0..100 {
+            let mut red = still(true);
+            assert_eq!([decide(&mut red, 10), decide(&mut red, 10)], [Decision::Take, Decision::MarkOrDrop]);
+            assert_eq!(red.since, Some(0));
+        }
+        let mut full = Red { average: 40.0, ..still(true) };
+        assert_eq!([decide(&mut full, 1), decide(&mut full, 2)], [Decision::Take, Decision::Drop]);
     }
 }

@@ -187,6 +187,7 @@ fn capacity(rate: Rate, options: &RemOptions) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ring::Slot;
 
     /// 1000-byte packets, ten an interval of 10 ms.
     fn rem() -> Rem {
@@ -253,5 +254,21 @@ mod tests {
         });
         assert_eq!(prices[0], prices[1]);
         assert_eq!(prices[0], (100.0 - 10.0 * 6.0, ms(110)));
+    }
+
+    #[test]
+    fn a_price_is_made_of_the_queue_at_its_own_time() {
+        let (mut rem, mut ring) = (rem(), Ring::new());
+        for starts in [1, 8, 12, 14, 16] {
+            let slot = Slot { id: 0, bytes: 1000, offered: ms(0), starts: ms(starts), arrives: ms(90) };
+            if ring.push(slot) {
+                ring.grow();
+            }
+            rem.on_taken(1000);
+        }
+        rem.price = 50.0;
+        // At 10 ms three waited, at 15 one does.
+        rem.catch_up(ms(15), &ring);
+        assert_eq!(rem.price, 50.0 + 0.5 * (0.1 * (3.0 - 20.0) + 5.0 - 10.0));
     }
 }

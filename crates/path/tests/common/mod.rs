@@ -29,12 +29,11 @@ pub(crate) fn losses() -> impl Strategy<Value = LossSpec> {
 }
 
 pub(crate) fn managed_queues() -> impl Strategy<Value = QueueSpec> {
-    let red = (1_u32..5, 1_u32..10, 0.01..1.0, 0.01..1.0, any::<bool>(), any::<bool>()).prop_map(
-        |(min, more, max_p, weight, gentle, ecn)| {
+    let red = (1_u32..5, 1_u32..10, 0.01..1.0, 0.01..1.0, any::<bool>(), any::<bool>(), any::<bool>())
+        .prop_map(|(min, more, max_p, weight, gentle, ns2, ecn)| {
             let (limit, min, max) = (Packets(20), Packets(min), Packets(min + more));
-            ActiveSpec::Red(RedOptions { limit, min, max, max_p, weight, gentle, ecn })
-        },
-    );
+            ActiveSpec::Red(RedOptions { limit, min, max, max_p, weight, gentle, ns2, ecn })
+        });
     let rem = (0_u32..10, 0.001..1.0, 1.001..2.0, 1_u64..40, any::<bool>()).prop_map(
         |(target, gamma, phi, interval, ecn)| {
             let interval = Span::from_millis(interval);

@@ -10,7 +10,7 @@ use crate::PacketId;
 use crate::link::pipe::Flying;
 use crate::queue::{Label, Waiting};
 
-/// Length of the packets by which the usual time of a block is reckoned.
+/// Length of the packets by which the usual time of a block is reckoned, after which it waits no longer for packets to come.
 const USUAL_BYTES: u64 = 1500;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ struct Open {
     packets: u32,
     /// Length of its longest packet, which that of its parity is.
     longest: u32,
-    /// When it takes no more.
+    /// When it takes no more; where no time was given, when it no longer waits for packets to come.
     until: Time,
 }
 
@@ -68,18 +68,12 @@ impl Fec {
         self.next - 1
     }
 
-    /// The last bit of a frame is sent.
-    pub(super) fn sent(&mut self, now: Time, frame: Frame) {
-        if !frame.parity {
-            self.close(now);
-        }
-    }
-
-    /// Closes the block if it is full, or its time is over.
-    fn close(&mut self, now: Time) {
-        let Some(open) = self.open.take_if(|open| open.packets == self.data || open.until <= now) else {
-            return;
-        };
+    /// Closes the block if it is full, or its time is over. The usual time ends no block while packets wait: how long a full one takes
+    /// depends on their lengths.
+    fn close(&mut self, now: Time, packets_wait: bool) {
+        let goes_on = self.wait.is_none() && packets_wait;
+        let ends = |open: &mut Open| open.packets == self.data || (open.until <= now && !goes_on);
+        let Some(open) = self.open.take_if(ends) else { return };
         if let Some(block) = self.blocks.back_mut() {
             block.packets = Some(open.packets);
         }
@@ -87,8 +81,8 @@ impl Fec {
     }
 
     /// The next frame of parity, if one is to be sent by now.
-    pub(super) fn parity(&mut self, now: Time) -> Option<(Waiting, Frame)> {
-        self.close(now);
+    pub(super) fn parity(&mut self, now: Time, packets_wait: bool) -> Option<(Waiting, Frame)> {
+        self.close(now, packets_wait);
         self.owed = self.owed.checked_sub(1)?;
         // No packet of the driver's: the receiver keeps it.
         let packet = Waiting {

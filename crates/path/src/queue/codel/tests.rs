@@ -1,5 +1,7 @@
 use super::*;
 
+const MTU: u64 = 1500;
+
 fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
@@ -21,7 +23,7 @@ fn standing(codel: &mut Codel, from: u64, to: u64, waited: u64, capable: bool) -
         // As if all had come so long ago.
         line.packets.iter_mut().for_each(|packet| packet.came = ms(now - waited));
         let mut drops = Drops::default();
-        let sent = codel.dequeue(ms(now), &mut line, &mut drops);
+        let sent = codel.dequeue(ms(now), &mut line, MTU, &mut drops);
         marked.extend(sent.filter(|sent| sent.marked).map(|_| now));
         dropped.extend(drops.packets.iter().map(|_| now));
     }
@@ -53,7 +55,7 @@ fn below_the_target_or_with_one_packet_left_nothing_is_dropped() {
         let mut line = Line::default();
         let mut drops = Drops::default();
         (0..2).for_each(|id| line.push(packet(id, ms(now - 50), false)));
-        assert_eq!(codel.dequeue(ms(now), &mut line, &mut drops).map(|packet| packet.id), Some(0));
+        assert_eq!(codel.dequeue(ms(now), &mut line, MTU, &mut drops).map(|packet| packet.id), Some(0));
         assert!(drops.packets.is_empty());
     }
 }
@@ -89,4 +91,73 @@ fn capable_packets_are_marked_at_the_times_of_the_drops() {
     assert!(dropped.len() > 7 && none.is_empty());
     assert_eq!(run(true, true), (vec![], dropped.clone()));
     assert_eq!(run(true, false), (dropped, vec![]));
+}
+
+/// A drop state from 100 ms on with so many drops, and calm after it; returns when the next drop was due.
+fn state(codel: &mut Codel, drops: usize) -> u64 {
+    let mut now = 100;
+    let mut found = 0;
+    while found < drops {
+        found += standing(codel, now, now + 1, 20, false).0.len();
+        now += 1;
+    }
+    standing(codel, now, now + 1, 1, false);
+    codel.drop_next.as_nanos() / 1_000_000
+}
+
+/// Section 5.5: "(now - drop_next_ < 16.0 * INTERVAL)", from the time at which the next drop was due.
+#[test]
+fn a_drop_state_within_16_intervals_goes_on_where_the_last_one_was() {
+    for (intervals, begins) in [(9, 7), (15, 7), (17, 1)] {
+        let mut codel = Codel::new(usual_target(), usual_interval(), false);
+        let due = state(&mut codel, 8);
+        assert_eq!((codel.count, codel.last_count), (8, 1));
+        // The first drop comes an interval after packets have begun to wait.
+        let first = due + 100 * intervals;
+        let (dropped, _) = standing(&mut codel, first - 100, first + 1, 20, false);
+        assert_eq!((dropped, codel.count), (vec![first], begins), "{intervals}");
+    }
+}
+
+/// Section 5.5: "if ((delta > 1) && ..." with delta the drops but the first.
+#[test]
+fn of_three_drops_two_are_taken_over_and_of_two_none() {
+    for (drops, begins) in [(2, 1), (3, 2)] {
+        let mut codel = Codel::new(usual_target(), usual_interval(), false);
+        let first = state(&mut codel, drops) + 300;
+        standing(&mut codel, first - 100, first + 1, 20, false);
+        assert_eq!(codel.count, begins);
+    }
+}
+
+/// Section 4.4: "maxpacket ... SHOULD use interface MTU".
+#[test]
+fn what_is_left_is_held_against_the_mtu_whatever_the_packets_are() {
+    let drops = |mtu: u64, packets: u32, bytes: u32| {
+        let options = CodelOptions {
+            limit: Packets(1000),
+            target: usual_target(),
+            interval: usual_interval(),
+            mtu: Bytes::new(mtu),
+            ecn: false,
+        };
+        let (rate, mut drops) = (Rate::from_bps(8_000_000), Drops::default());
+        let Discipline::OnLeaving(mut queue) = options.discipline(rate, Stream::derive(1, "codel")) else {
+            unreachable!()
+        };
+        let server = ServerView { rate, idle_since: None };
+        for now in 0..1000 {
+            while queue.packets() < packets {
+                let packet = Waiting { bytes, ..packet(0, Time::ZERO, false) };
+                queue.enqueue(ms(now), packet, &server, &mut drops);
+            }
+            queue.dequeue(ms(now + 10), &mut drops);
+        }
+        drops.early
+    };
+    // ACKs alone: 37 are 1480 B, 38 are 1520 B, and one leaves.
+    assert_eq!(drops(1500, 38, 40), 0);
+    assert!(drops(40, 38, 40) > 0 && drops(1500, 39, 40) > 0);
+    assert_eq!((drops(1514, 2, 1510), drops(1500, 2, 9000)), (0, 0));
+    assert!(drops(1500, 3, 9000) > 0);
 }

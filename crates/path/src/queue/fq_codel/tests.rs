@@ -10,6 +10,7 @@ fn queue(limit: u32) -> FqCodel {
         quantum: usual_quantum(),
         target: usual_target(),
         interval: usual_interval(),
+        mtu: usual_mtu(),
         ecn: true,
     };
     FqCodel::new(&options, 7)
@@ -104,4 +105,94 @@ fn flows_share_a_queue_by_chance_alone() {
     distinct.sort_unstable();
     distinct.dedup();
     assert!(distinct.len() > 85, "{}", distinct.len());
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+#[test]
+fn each_queue_has_a_controlled_delay_of_its_own() {
+    let (mut queue, mut drops) = (queue(10_000), Drops::default());
+    let mut early = vec![];
+    for now in 0..1000 {
+        let came = |flow| {
+            let label = Label { flow, ..Label::default() };
+            Waiting { id: flow, bytes: 1000, label, came: at(now), marked: false }
+        };
+        for flow in [1, 1, 1, 2] {
+            queue.enqueue(at(now), came(flow), &BUSY, &mut drops);
+        }
+        for _ in 0..2 {
+            queue.dequeue(at(now), &mut drops);
+        }
+        early.extend(drops.packets.drain(..).map(|packet| (packet.id, packet.came < at(now - 5))));
+    }
+    assert_eq!((drops.early, drops.full), (early.len() as u64, 0));
+    // By the control law of a line that stands from 5 ms on: about (9.9 / 2)² drops in 9 intervals.
+    assert!((20..30).contains(&early.len()), "{}", early.len());
+    assert!(early.iter().all(|drop| *drop == (1, true)));
+}
+
+#[test]
+fn what_goes_at_overload_are_the_oldest_packets() {
+    let (mut queue, mut drops) = (queue(10), Drops::default());
+    for id in 0..11 {
+        let packet = Waiting { id, bytes: 1000, label: Label::default(), came: at(0), marked: false };
+        queue.enqueue(at(0), packet, &BUSY, &mut drops);
+    }
+    assert_eq!(drops.packets.iter().map(|packet| packet.id).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn a_queue_that_has_sent_its_quantum_waits_its_turn() {
+    let (mut queue, mut drops) = (queue(100), Drops::default());
+    queue.options.quantum = Bytes::new(1500);
+    for flow in [1, 2, 1, 2, 1, 2] {
+        offer(&mut queue, flow, 1500, &mut drops);
+    }
+    assert_eq!([(); 6].map(|()| sent(&mut queue).unwrap().0), [1, 2, 1, 2, 1, 2]);
+}
+
+/// Section 4.1: a queue that becomes active has "the number of credits initialised to the configured quantum".
+#[test]
+fn credits_do_not_outlive_a_queue() {
+    let (mut queue, mut drops) = (queue(100), Drops::default());
+    queue.options.quantum = Bytes::new(1500);
+    offer(&mut queue, 1, 100, &mut drops);
+    assert_eq!([sent(&mut queue), sent(&mut queue)], [Some((1, 100)), None]);
+    // 1400 of its credits were left.
+    (0..2).for_each(|_| offer(&mut queue, 1, 1500, &mut drops));
+    offer(&mut queue, 2, 100, &mut drops);
+    assert_eq!([(); 3].map(|()| sent(&mut queue).unwrap().0), [1, 2, 1]);
+}
+
+#[test]
+fn an_idle_server_takes_a_packet_that_may_not_wait() {
+    let (mut queue, mut drops) = (queue(0), Drops::default());
+    let packet = Waiting { id: 1, bytes: 1000, label: Label::default(), came: at(0), marked: false };
+    queue.enqueue(at(0), packet, &ServerView { idle_since: Some(at(0)), ..BUSY }, &mut drops);
+    assert_eq!((drops.packets.len(), sent(&mut queue)), (0, Some((1, 1000))));
+    queue.enqueue(at(0), packet, &BUSY, &mut drops);
+    assert_eq!((drops.packets.len(), sent(&mut queue)), (1, None));
+}
+
+/// The MTU is the interface's: where one flow has long packets, what is left of another's short ones is held against them too.
+#[test]
+fn the_longest_packet_is_that_of_all_queues() {
+    let early = |long: bool| {
+        let (mut queue, mut drops) = (queue(10_000), Drops::default());
+        if long {
+            offer(&mut queue, 2, 9000, &mut drops);
+            sent(&mut queue);
+        }
+        for now in 0..1000 {
+            while queue.packets() < 9 {
+                offer(&mut queue, 1, 1000, &mut drops);
+            }
+            queue.dequeue(at(now + 10), &mut drops);
+        }
+        drops.early
+    };
+    assert_eq!((early(true), early(false) > 0), (0, true));
 }
