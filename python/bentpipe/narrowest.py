@@ -54,23 +54,29 @@ def unexpected(run: Run) -> str | None:
     if not links:
         return None
     longest = max(link.delay_s for link in links)
-    busiest = max(links, key=lambda link: mean(link.link["utilization"]) or 0.0)
+    busiest = max(links, key=lambda link: busy(link.link))
     far = longest >= FAR * busiest.delay_s
     expected = [link for link in links if far and link.delay_s == longest and link.back is busiest.back]
-    busy = mean(busiest.link["utilization"]) or 0.0
+    share = busy(busiest.link)
     lost = mean(busiest.link["dropped_packets"]) or 0.0
     queued = lost > 0 or (mean(busiest.link["queue_mean_packets"]) or 0.0) >= 1
     grew = busiest.endless and busiest.most_wait_s() > longest
     narrowest = all(busiest.rate_bps < 0.99 * link.rate_bps for link in expected)
-    if expected and narrowest and busy >= BUSY and queued:
+    if expected and narrowest and share >= BUSY and queued:
         queue = f"; its queue {busiest.grown()}" if grew else ""
         rates = quantity(busiest.rate_bps, "bit/s"), quantity(expected[0].rate_bps, "bit/s")
-        limited = f"{busiest.name} ({rates[0]}, {percent(busy)} busy) limits this run"
+        limited = f"{busiest.name} ({rates[0]}, {percent(share)} busy) limits this run"
         return f"{limited}, not {expected[0].name} ({rates[1]}){queue}"
     for link in links:
         if link.endless and link.most_wait_s() > longest:
             return f'the queue before {link.name} {link.grown()}; queue = "100 packets" would bound it'
     return None
+
+
+def busy(link: Link) -> float:
+    """Give the share of the time in which the link did not stand still that it spent sending."""
+    could = 1 - (mean(link.get("standstill")) or 0.0)
+    return min((mean(link["utilization"]) or 0.0) / could, 1.0) if could > 0 else 0.0
 
 
 def _links(run: Run, tables: Mapping[str, Any]) -> Iterator[_Found]:
@@ -82,7 +88,8 @@ def _links(run: Run, tables: Mapping[str, Any]) -> Iterator[_Found]:
         busy_s = (mean(link["utilization"]) or 0.0) * measured_s
         if delay is None or busy_s <= 0:
             continue
-        rate_bps = 8 * (mean(link["delivered_bytes"]) or 0.0) / busy_s
+        delivered_bps = 8 * (mean(link["delivered_bytes"]) or 0.0) / busy_s
+        rate_bps = mean(link.get("rate_mean_bps")) or delivered_bps
         endless = table.get("queue", "unlimited") == "unlimited"
         yield _Found(link, float(delay[1]) * _UNITS[delay[2]], rate_bps, endless)
 

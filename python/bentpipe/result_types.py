@@ -361,11 +361,17 @@ class Link(TypedDict):
     parity_frames: NotRequired[Number]
     """Frames of parity that FEC sent."""
 
+    rate_mean_bps: NotRequired[Number]
+    """Its mean rate, standstills counted as none."""
+
     recovered_packets: NotRequired[Number]
     """Packets that were lost and arrived all the same, sent again or decoded."""
 
     retransmitted_frames: NotRequired[Number]
     """Frames that ARQ sent again."""
+
+    standstill: NotRequired[Number]
+    """Share of the time in which it stood still, 0 to 1."""
 
 
 class Page(TypedDict):
@@ -634,8 +640,10 @@ COLUMNS: dict[str, dict[str, Literal["text", "integer", "number"]]] = {
         "queueing_delay_p99_s": "number",
         "order_wait_max_s": "number",
         "parity_frames": "integer",
+        "rate_mean_bps": "number",
         "recovered_packets": "integer",
         "retransmitted_frames": "integer",
+        "standstill": "number",
     },
     "gateways": {
         "name": "text",

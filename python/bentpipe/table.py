@@ -21,6 +21,7 @@ from bentpipe.flow_tables import (
 )
 from bentpipe.grid import Grid
 from bentpipe.layout import MAXIMUM_ROWS, mention_rest, more, new_table, print_whole
+from bentpipe.narrowest import busy
 from bentpipe.reproduction import Live, Reproduced, Row, verdict_counts
 from bentpipe.results import FlowPath, Gateway, Handover, Link, Number, Recording, Relay, Run, mean
 from bentpipe.units import (
@@ -135,13 +136,18 @@ def link_table(links: Sequence[Link]) -> Table:
     marked = ("marked",) if marks else ()
     repairs = any("recovered_packets" in link for link in links)
     repaired = ("recovered", "repair frames", "order wait, most") if repairs else ()
-    table = new_table("link", "busy", "delivered", "dropped", *marked, "corrupted", *repaired, *queue)
+    changes = any("rate_mean_bps" in link for link in links)
+    still = any(mean(link.get("standstill")) for link in links)
+    supply = [*(["could carry"] if changes else []), *(["stood still"] if still else [])]
+    columns = ("busy", *supply, "delivered", "dropped", *marked, "corrupted", *repaired, *queue)
+    table = new_table("link", *columns)
     if len(links) > MAXIMUM_ROWS:
         links = sorted(links, key=lambda link: -(mean(link["utilization"]) or 0.0))
     for link in links[:MAXIMUM_ROWS]:
         table.add_row(
             link["name"],
-            percent(link["utilization"]),
+            percent(busy(link) if mean(link.get("standstill")) else link["utilization"]),
+            *_supply(link)[: len(supply)],
             counted(link["delivered_packets"], "packet"),
             counted(link["dropped_packets"], "packet"),
             *([counted(link["marked_packets"], "packet")] if marks else []),
@@ -155,13 +161,20 @@ def link_table(links: Sequence[Link]) -> Table:
     if rest := links[MAXIMUM_ROWS:]:
         table.add_row(
             more(len(rest)),
-            "",
+            *("" for _ in ("busy", *supply)),
             _packets(link["delivered_packets"] for link in rest),
             _packets(link["dropped_packets"] for link in rest),
             *([_packets(link["marked_packets"] for link in rest)] if marks else []),
             _packets(link["corrupted_packets"] for link in rest),
         )
     return table
+
+
+def _supply(link: Link) -> list[str]:
+    """Give what a link that changes could have carried; one that does not has none of it."""
+    if "rate_mean_bps" not in link:
+        return ["–", "–"]
+    return [quantity(link["rate_mean_bps"], "bit/s"), percent(link["standstill"])]
 
 
 def _repaired(link: Link) -> list[str]:

@@ -121,6 +121,34 @@ def test_a_link_that_repairs_its_losses_says_how(bentpipe: Bentpipe, lossy: Path
     assert "recovered" not in bentpipe("run", lossy).stdout
 
 
+def test_a_saturated_link_behind_a_trace_of_deliveries_is_busy(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    scenario = tmp_path / "deliveries.toml"
+    scenario.write_text("""
+duration = "20 s"
+[flows.download]
+from = "server"
+to = "client"
+
+[links.access]
+from = "server"
+to = "client"
+rate = "50 Mbit/s"
+delay = "20 ms"
+queue = "200 packets"
+trace = { format = "mahimahi", text = "1\\n3\\n3\\n5\\n8\\n" }
+""")
+    (down, up) = json.loads(bentpipe("run", scenario, "--json").stdout)["links"]
+    assert (down["rate_mean_bps"], down["standstill"]) == (7.5e6, 0.5)
+    assert down["utilization"] < 0.5
+    assert "rate_mean_bps" not in up
+    header, row, back, _ = bentpipe("run", scenario).stdout.splitlines()[-4:]
+    columns = [re.split(r"  +", line) for line in (header, row, back)]
+    found = dict(zip(*columns[:2], strict=True))
+    assert (found["could carry"], found["stood still"]) == ("7.5 Mbit/s", "50 %")
+    assert float(found["busy"].removesuffix(" %")) > 98
+    assert dict(zip(columns[0], columns[2], strict=True))["could carry"] == "–"
+
+
 def test_a_relay_has_a_row_of_its_buffer_and_a_series(bentpipe: Bentpipe, tmp_path: Path) -> None:
     result = bentpipe("run", SCENARIOS / "relay.toml", "--out", "out")
     header, row = result.stdout.splitlines()[-3:-1]
