@@ -1,7 +1,7 @@
 """Scenarios under Linux's TCP and in the simulator, and the kernels' outcomes as they are kept.
 
-In simulated time a run is a draw of the kernel's seed (ports, first sequence numbers, the phase of bbr) and
-the same on every machine. In real time it is this machine's kernel, and what else the machine does is in it.
+A draw has its own seed, of the losses and, in simulated time, of the kernel (ports, first sequence numbers,
+the phase of bbr). In simulated time it is the same on every machine; in real time a machine's load is in it.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bentpipe import Scenario, _core
+from bentpipe.live.install import CONTROLS, available, held
 from bentpipe.live.testbed import (
     Side,
     in_simulator,
@@ -45,9 +46,9 @@ class Case:
         """Name it in the file of what is kept."""
         return f"{self.name}, {self.variant}"
 
-    @property
-    def scenario(self) -> Scenario:
-        return Scenario.from_toml(self.text)
+    def scenario(self, seed: int = 1) -> Scenario:
+        """Give the scenario of a draw."""
+        return Scenario.from_toml(self.text).with_({"seed": seed})
 
 
 def told(side: Side) -> dict[str, Any]:
@@ -82,9 +83,10 @@ def told(side: Side) -> dict[str, Any]:
     }
 
 
-def simulated(case: Case) -> dict[str, Any]:
-    """Give the simulator's side."""
-    return told(in_simulator(with_the_kernels_tcp(case.scenario, case.variant), progress=False))
+def simulated(case: Case, seed: int = 1, settings: Mapping[str, object] | None = None) -> dict[str, Any]:
+    """Give the simulator's side of a draw, with other settings where the kernel's release has them."""
+    scenario = with_the_kernels_tcp(case.scenario(seed), case.variant).with_(settings or {})
+    return told(in_simulator(scenario, progress=False))
 
 
 class Kept:
@@ -123,46 +125,48 @@ def plain(release: str) -> str:
 def in_simulated_time(case: Case, draws: int) -> Iterator[Told]:
     """Give the virtual kernel's outcomes, of as many seeds."""
     for seed in range(1, draws + 1):
-        (compared,) = in_virtual_kernel(Virtual(find(), seed), case.scenario, [case.variant])
+        (compared,) = in_virtual_kernel(Virtual(find(), seed), case.scenario(seed), [case.variant])
         yield told(compared.kernel)
 
 
 def in_real_time(case: Case, draws: int) -> Iterator[Told]:
     """Give the outcomes of as many runs of this machine's kernel, all at once; needs root."""
 
-    def run(_: int) -> Told:
-        (compared,) = over_kernels(case.scenario, [case.variant], progress=False)
+    def run(seed: int) -> Told:
+        (compared,) = over_kernels(case.scenario(seed), [case.variant], progress=False)
         return told(compared.kernel)
 
-    with ThreadPoolExecutor(draws) as pool:
-        yield from pool.map(run, range(draws))
+    known = {case.variant} & set(CONTROLS)
+    with held(known, "witness"), ThreadPoolExecutor(draws) as pool:
+        yield from pool.map(run, range(1, draws + 1))
 
 
 def run_kernels(
-    cases: Sequence[Case], kept: Kept, asked: argparse.Namespace, too_long: Sequence[str] = ()
+    cases: Sequence[Case], kept: Kept, asked: argparse.Namespace, but: Sequence[str] = ()
 ) -> None:
-    """Make what is asked for anew and keep it, case by case; not those in real time that take `too_long`."""
+    """Make what is asked for anew and keep it, case by case; not those whose name or control is in `but`."""
     kept.keep_only(cases)
     run, release = (
         (in_real_time, _core.kernel_release()) if asked.real else (in_simulated_time, find().release)
     )
+    known = {*available(), *CONTROLS} if asked.real else find().controls
     for case in cases:
-        if asked.real and case.key in too_long:
+        left_out = {case.name, case.variant} & set(but) or case.variant not in known
+        if left_out or not case.key.startswith(asked.only):
             continue
-        if not case.key.startswith(asked.only) or (asked.missing and plain(release) in kept.of(case)):
-            continue
-        kept.put(case, plain(release), list(run(case, asked.draws)))
-        sys.stderr.write(f"{case.key}\n")
+        if not asked.missing or plain(release) not in kept.of(case):
+            kept.put(case, plain(release), list(run(case, asked.draws)))
+            sys.stderr.write(f"{case.key}\n")
 
 
-def asked_for(about: str | None) -> argparse.Namespace:
+def asked_for(about: str | None, draws: int = 1) -> argparse.Namespace:
     """Read the command line that the scripts have in common."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--kernel", action="store_true", help="run the virtual kernel first")
     parser.add_argument("--real", action="store_true", help="run this machine's kernel first; needs root")
     parser.add_argument("--missing", action="store_true", help="only what is not kept yet")
     parser.add_argument("--only", default="", help="cases whose name begins with this")
-    parser.add_argument("--draws", type=int, default=1, help="runs of each")
+    parser.add_argument("--draws", type=int, default=draws, help="runs of each")
     return parser.parse_args()
 
 
