@@ -18,7 +18,7 @@ pub(super) struct Usage {
     free: f64,
     /// The round trip, or window of data, under way ends here.
     until: Seq,
-    /// Linux: the largest flight of that window, and the newest byte sent when the last ACK came.
+    /// Linux: the largest flight of that window in whole segments, and the newest byte sent when the last ACK came.
     most: u32,
     sent: Seq,
     pipe_ack: PipeAck,
@@ -64,7 +64,7 @@ impl Usage {
         match self.gate {
             GrowthGate::Linux => {
                 self.full = full;
-                self.validate(max - flight, max);
+                self.validate(w, max - flight, max);
                 return self.lets_grow(w);
             }
             GrowthGate::Rfc7661 if una >= self.until => self.end_round(now, una, max, rtt),
@@ -81,20 +81,22 @@ impl Usage {
         };
         self.full = f64::from(in_flight) + room > w.cwnd;
         if self.gate == GrowthGate::Linux {
-            self.validate(una, max);
+            self.validate(w, una, max);
         }
     }
 
     /// `tcp_cwnd_validate`, which the kernel calls when it has sent.
     #[inline(always)]
-    fn validate(&mut self, una: Seq, max: Seq) {
+    fn validate(&mut self, w: &Window, una: Seq, max: Seq) {
         if self.full {
             (self.free, self.until, self.sent) = (f64::INFINITY, max, max);
         } else if self.sent != max {
             self.sent = max;
             let flight = max - una;
             if una >= self.until || (self.free == 0.0 && flight > self.most) {
-                (self.free, self.until, self.most) = (0.0, max, flight);
+                // The kernel counts packets, of which the last may be less than full.
+                let smss = w.smss as u32;
+                (self.free, self.until, self.most) = (0.0, max, flight.div_ceil(smss) * smss);
             }
         }
     }

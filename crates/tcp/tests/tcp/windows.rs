@@ -1,6 +1,6 @@
 //! The two windows: what the receiver offers, what the sender makes of it and of cwnd.
 
-use bentpipe_tcp::{Config, ConnectionError, Growth, GrowthGate, IdleRestart, State};
+use bentpipe_tcp::{Config, ConnectionError, Growth, GrowthGate, IdleRestart, Nagle, State};
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, Sent, config};
@@ -287,6 +287,24 @@ fn answers_that_fill_cwnd_once_open_it_for_the_next() {
         let at_once = bursts(gate);
         assert!(at_once[1] >= 12 && at_once[2..] == [16, 16], "{gate:?} {at_once:?}");
     }
+}
+
+#[test]
+fn a_segment_that_is_not_full_counts_as_one_in_flight() {
+    // `tcp_is_cwnd_limited` counts packets: 21 in flight let cwnd grow to 42.
+    let mut net = Net::alike(Config {
+        grow_only_when_limited: GrowthGate::Linux,
+        growth: Growth::Delivered,
+        nagle: Nagle::Off,
+        initial_window: 10,
+        ..config("rack")
+    });
+    net.open();
+    for turn in 0..20 {
+        net.write(CLIENT, 20_300);
+        net.run_to(400 * (turn + 1));
+    }
+    assert_eq!(net.ends[CLIENT].sender().window().cwnd, 42_000.0);
 }
 
 #[test]
