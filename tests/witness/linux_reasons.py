@@ -22,9 +22,8 @@ REASONS = {
     "in flight at the end.",
     "A": "Linux opens cwnd in slow start by every segment that an ACK covers; RFC 3465 with the limit of "
     "one segment, which RFC 5681 recommends, is the default here.",
-    "G": "In slow start Linux lets cwnd grow to twice the most that was in flight; in the runs of "
-    "this table it grew here only while it was full, which it is not once all data is out "
-    '(`grow_only_when_limited = "full"`).',
+    "G": "In slow start Linux lets cwnd grow to twice the most that was in flight; here, by RFC 7661 "
+    "section 4.3, to twice what was acknowledged in a round trip (`grow_only_when_limited`).",
     "C": "After the recovery cwnd grows by Linux's cubic there and by RFC 9438's here.",
 }
 
