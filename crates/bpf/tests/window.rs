@@ -133,7 +133,6 @@ impl InC {
         self.advance(now, active);
         let key = if forward { header.flow } else { header.flow.reversed() };
         if header.rst {
-            self.flows.remove(&key);
             return None;
         }
         let makes = header.syn || (forward && header.payload > 0);
@@ -153,6 +152,7 @@ impl InC {
             fin: header.fin.into(),
             rst: header.rst.into(),
             shift: if header.syn { header.window_scale.unwrap_or(NO_OPTION) } else { NO_OPTION },
+            mss: header.mss.unwrap_or(0),
             ..Segment::default()
         };
         let flow = self.flows.get_mut(&key).unwrap();
@@ -236,6 +236,7 @@ fn header(step: &Step) -> Header {
         packet: 40 + step.payload,
         window: step.window,
         window_scale: if syn { step.scale } else { None },
+        mss: syn.then_some(step.window % 9000),
         signed: false,
     }
 }

@@ -311,3 +311,23 @@ fn a_syn_whose_options_do_not_parse_teaches_nothing() {
         assert_eq!(gateway.stats().segments_forward, 0, "{name}");
     }
 }
+
+/// Option 2 of the receiver's SYN: below a segment of its own a sender would stall.
+#[test]
+fn the_least_window_is_the_segment_that_the_receiver_s_syn_names() {
+    let told = Some(Span::from_millis(1));
+    let options = XfwaOptions { rtt: RttSource::Told, told, ..XfwaOptions::default() };
+    let mut gateway = Gateway::new(&GatewaySpec::Xfwa(options)).unwrap();
+    let link = link(1_000_000, 1500, 0.0);
+    let mut show = |way, flags, mss, len| {
+        let options = Options { mss, ..Options::default() };
+        let segment = Segment { len, window: 65_535, flags, options, ..Segment::default() };
+        let sent = Sent { flow: 1, way, segment, ttl: 64, damage: vec![], cut: None, padding: 0 };
+        let mut bytes = packet(&sent);
+        gateway.pass(Time::ZERO, way, &mut bytes, &link).then(|| u16::from_be_bytes([bytes[34], bytes[35]]))
+    };
+    show(Direction::Forward, Flags::SYN, Some(1460), 0);
+    assert_eq!(show(Direction::Backward, Flags::SYN | Flags::ACK, Some(8960), 0), Some(8960));
+    show(Direction::Forward, Flags::ACK, None, 1000);
+    assert_eq!(show(Direction::Backward, Flags::ACK, None, 0), Some(8960));
+}

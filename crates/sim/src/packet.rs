@@ -195,6 +195,7 @@ fn header(segment: &Segment, flow: FlowKey, ttl: u8) -> Header {
         packet: segment.packet_len(),
         window: segment.window,
         window_scale: segment.options.window_scale,
+        mss: segment.options.mss,
         signed: false,
     }
 }

@@ -54,7 +54,8 @@ fn read(packet: &[u8]) -> Option<(Header, usize)> {
     let tcp_len = usize::from(fixed[12] >> 4) * 4;
     let options = tcp.get(TCP_HEADER..tcp_len)?;
     let flags = fixed[13];
-    let (window_scale, signed) = if flags & SYN != 0 { read_options(options)? } else { (None, false) };
+    let Options { window_scale, mss, signed } =
+        if flags & SYN != 0 { read_options(options)? } else { Options::default() };
     let header = Header {
         flow: FlowKey {
             source: u32_at(ip, 12),
@@ -71,24 +72,35 @@ fn read(packet: &[u8]) -> Option<(Header, usize)> {
         packet: total as u32,
         window: u16_at(fixed, 14),
         window_scale,
+        mss,
         signed,
     };
     Some((header, ip_len))
 }
 
-/// The shift of the window scale option, if it is there, and whether segments are signed; `None` for options that do not parse.
-fn read_options(mut options: &[u8]) -> Option<(Option<u8>, bool)> {
-    let (mut shift, mut signed) = (None, false);
+/// What the options of a SYN say.
+#[derive(Default)]
+struct Options {
+    window_scale: Option<u8>,
+    mss: Option<u16>,
+    signed: bool,
+}
+
+/// `None` for options that do not parse.
+fn read_options(mut options: &[u8]) -> Option<Options> {
+    let mut said = Options::default();
     loop {
         match *options {
-            [] | [0, ..] => return Some((shift, signed)),
+            [] | [0, ..] => return Some(said),
             [1, ref rest @ ..] => options = rest,
             [kind, len, ..] => {
                 let option = options.get(..usize::from(len)).filter(|option| option.len() >= 2)?;
-                if let (3, [_, _, found]) = (kind, option) {
-                    shift = Some(*found);
+                match (kind, option) {
+                    (2, [_, _, high, low]) => said.mss = Some(u16::from_be_bytes([*high, *low])),
+                    (3, [_, _, shift]) => said.window_scale = Some(*shift),
+                    (TCP_MD5 | TCP_AO, _) => said.signed = true,
+                    _ => {}
                 }
-                signed |= kind == TCP_MD5 || kind == TCP_AO;
                 options = &options[option.len()..];
             }
             [_] => return None,

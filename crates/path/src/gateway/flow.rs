@@ -55,6 +55,8 @@ pub(super) struct Flow {
     offered: Option<(Direction, Scale, Option<Time>)>,
     /// Window in bytes that the receiver advertised last, before it was lowered.
     pub(super) advertised: Option<u64>,
+    /// Largest segment that the receiver's SYN says it takes; 0 before, and where it does not say.
+    pub(super) mss: u16,
     /// Bytes of data and of the whole packet of its longest packet with data; none before the first.
     longest: Option<(u32, u32)>,
     /// Bytes of data in this interval.
@@ -91,6 +93,9 @@ impl Flow {
         self.fin[side] |= header.fin;
         if header.syn {
             self.scale[side] = scale;
+        }
+        if header.syn && way == Direction::Backward {
+            self.mss = header.mss.unwrap_or(0);
         }
         self.handshake = match self.handshake {
             Handshake::Syn { at, way: opener } if header.syn && header.ack && way != opener => {

@@ -200,6 +200,8 @@ pub struct Header {
     pub window: u16,
     /// The window scale option (RFC 7323) of a SYN.
     pub window_scale: Option<u8>,
+    /// Largest segment that the sender of a SYN takes.
+    pub mss: Option<u16>,
     /// A SYN says that segments are signed, their windows with them (TCP-MD5, RFC 2385; TCP-AO, RFC 5925).
     pub signed: bool,
 }
@@ -355,11 +357,14 @@ impl Gateway {
         self.scheme.advance(now, link, &mut self.flows);
     }
 
-    /// The flow's place, new if `makes`; none for one that nothing is known of, that this segment resets, or whose windows are signed:
-    /// to lower one would break it.
+    /// The flow's place, new if `makes`; none for one that nothing is known of, or whose windows are signed: to lower one would break it.
+    /// A reset tells nothing: it may be forged, and a connection that has ended sends no data.
     fn flow_of(&mut self, key: FlowKey, header: &Header, makes: bool) -> Option<u32> {
+        if header.rst {
+            return None;
+        }
         let known = self.flows.find(&key);
-        if header.rst || header.signed {
+        if header.signed {
             if let Some(at) = known {
                 self.flows.remove(at);
             }
@@ -392,8 +397,8 @@ impl Gateway {
         let bytes = self.scheme.window(self.flows.rtt(at), link)? / self.scheme.overhead(self.flows.flow(at));
         // A millionth of a byte: shares that are whole numbers must not fall below them by rounding.
         let share = ((bytes + 1e-6) as u64) >> shift;
-        // Rounded up, so that a large scale does not make a zero window of it.
-        let least = self.least.div_ceil(1 << shift);
+        // Rounded up, so that a large scale does not make a zero window of it. Below a segment of its own a sender would stall.
+        let least = self.least.max(u64::from(self.flows.flow(at).mss)).div_ceil(1 << shift);
         let field = u16::try_from(share.max(least)).ok().filter(|field| *field < header.window)?;
         self.tally.windows_lowered += 1;
         self.written += u128::from(field) << shift;

@@ -48,6 +48,7 @@ fn data(n: u32) -> Header {
         packet: 1460,
         window: 65_535,
         window_scale: None,
+        mss: None,
         signed: false,
     }
 }

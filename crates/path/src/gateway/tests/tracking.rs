@@ -82,8 +82,9 @@ fn acknowledgments_of_unknown_flows_make_no_flow() {
     assert_eq!(gateway.flows.len(), 0);
 }
 
+/// Anybody may have written it. Who has ended sends no data, and counts no longer by that.
 #[test]
-fn a_reset_either_way_ends_the_flow() {
+fn a_reset_either_way_changes_nothing() {
     for forward in [true, false] {
         let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
         open(&mut gateway, at(0), 1, [None; 2]);
@@ -93,7 +94,33 @@ fn a_reset_either_way_ends_the_flow() {
         } else {
             assert_eq!(gateway.backward(at(1), &reset, &T1), None);
         }
-        assert_eq!((gateway.flows.len(), gateway.flows.active_flows()), (0, 0));
+        assert_eq!((gateway.flows.len(), gateway.flows.active_flows()), (1, 1));
+        assert_eq!(gateway.backward(at(2), &ack(1, 65_535), &T1), Some(SHARE));
+        gateway.backward(at(200), &ack(2, 65_535), &T1);
+        assert_eq!(gateway.flows.active_flows(), 0);
+    }
+}
+
+/// A window below the sender's own segment would stall it (RFC 9293 3.8.6.2.1).
+#[test]
+fn no_window_falls_below_the_segment_that_the_receiver_s_syn_names() {
+    for (sender, receiver, least) in [
+        (None, None, 1460),
+        (Some(1000), Some(536), 1460),
+        (Some(536), Some(8960), 8960),
+        (Some(8960), None, 1460),
+    ] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+        (0..60).for_each(|n| open(&mut gateway, at(0), n, [None; 2]));
+        gateway.forward(at(160), &Header { mss: sender, ..syn(99, None) }, &T1);
+        gateway.backward(at(160), &Header { mss: receiver, ..syn_ack(99, None) }, &T1);
+        (0..60).for_each(|n| gateway.forward(at(161), &data(n), &T1));
+        (0..60).for_each(|n| gateway.forward(at(321), &data(n), &T1));
+        assert_eq!(gateway.backward(at(322), &ack(99, 65_535), &T1), Some(least), "{sender:?} {receiver:?}");
+        // With a scale the least is rounded up.
+        open(&mut gateway, at(323), 98, [Some(7); 2]);
+        gateway.backward(at(323), &Header { mss: receiver, ..syn_ack(97, None) }, &T1);
+        assert_eq!(gateway.backward(at(324), &ack(98, 65_535), &T1), Some(12));
     }
 }
 

@@ -277,3 +277,110 @@ fn redistribution_gives_what_a_slow_sender_leaves_to_the_others_and_lets_it_grow
     assert!(others.iter().all(|window| *window > 16_500 && *window <= 20_000), "{others:?}");
     assert!(slow > 15_000, "{slow}: the slow one is not tied to what it uses");
 }
+
+/// Section III: "every RTT_avg". With times of 160 and 400 ms that is 280 ms, neither the one nor the other.
+#[test]
+fn snapshots_are_as_far_apart_as_the_mean_of_different_round_trip_times() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(by_ttl()));
+    let send = |gateway: &mut Gateway, ms| {
+        for (n, ttl) in [(1, 63), (2, 60)] {
+            gateway.forward(at(ms), &Header { ttl, ..data(n) }, &T1);
+        }
+    };
+    for (n, ttl) in [(1, 63), (2, 60)] {
+        gateway.forward(at(0), &Header { ttl, ..syn(n, None) }, &T1);
+        gateway.backward(at(0), &Header { ttl, ..syn_ack(n, None) }, &T1);
+    }
+    // The first snapshot knows one flow, of 120 ms while the way back was not seen; the second, then, is of both.
+    send(&mut gateway, 120);
+    let mut window = |ms, flows: u32| {
+        for n in 0..flows {
+            gateway.forward(at(ms), &Header { ttl: 63, ..data(10 + n) }, &T1);
+        }
+        send(&mut gateway, ms);
+        gateway.backward(at(ms), &Header { ttl: 63, ..ack(1, 65_535) }, &T1)
+    };
+    // 160 of 560 ms of 1.5 Mbit/s x 280 ms + 30,000.
+    let both = Some((82_500.0_f64 * 160.0 / 560.0) as u16);
+    assert_eq!([window(130, 0), window(399, 2)], [both; 2]);
+    // Two more of (hops seen one way) 120 ms: 160 of 800.
+    let mean = 200.0;
+    let four = Some(((1.5e6 / 8e3 * mean + 30_000.0) * 160.0 / 800.0) as u16);
+    assert_eq!(window(400, 2), four);
+    // RTT_avg is 200 ms now.
+    assert_eq!([window(599, 0), window(600, 2)], [four; 2]);
+}
+
+/// Section III: delta is RTT_avg; nothing longer, nothing shorter.
+#[test]
+fn delta_is_one_mean_round_trip_time_and_not_more() {
+    for (ms, active) in [(159, 1), (160, 0), (200, 0), (240, 0), (319, 0)] {
+        let mut gateway =
+            gateway(GatewaySpec::Xfwa(XfwaOptions { last_packet: LastPacket::Arrived, ..told(160) }));
+        gateway.forward(at(0), &data(1), &T1);
+        gateway.backward(at(ms), &ack(2, 0), &T1);
+        assert_eq!(gateway.stats().flows, active, "{ms} ms");
+    }
+    for (factor, last) in [(1.5, 240), (2.0, 320)] {
+        for (ms, active) in [(last - 1, 1), (last, 0)] {
+            let options = XfwaOptions { delta_factor: factor, last_packet: LastPacket::Arrived, ..told(160) };
+            let mut gateway = gateway(GatewaySpec::Xfwa(options));
+            gateway.forward(at(0), &data(1), &T1);
+            gateway.backward(at(ms), &ack(2, 0), &T1);
+            assert_eq!(gateway.stats().flows, active, "{factor} {ms} ms");
+        }
+    }
+}
+
+/// Sections III and V: feedback is written in the window of ACKs; a segment whose ACK flag is not set has none.
+#[test]
+fn segments_without_ack_keep_their_window() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+    open(&mut gateway, at(0), 1, [None; 2]);
+    (2..40).for_each(|n| open(&mut gateway, at(0), n, [None; 2]));
+    (1..40).for_each(|n| gateway.forward(at(160), &data(n), &T1));
+    assert_eq!(gateway.backward(at(161), &Header { ack: false, ..ack(1, 65_535) }, &T1), None);
+    assert!(gateway.backward(at(161), &ack(1, 65_535), &T1).is_some());
+}
+
+/// Where a table is full, the flow without recent data that was seen longest ago makes way; an acknowledgment either way is a sight of it.
+#[test]
+fn idle_flows_stand_in_the_order_in_which_they_were_seen() {
+    for forward in [true, false] {
+        let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { max_flows: 3, ..told(10) }));
+        for n in 1..=3 {
+            gateway.forward(at(u64::from(n)), &data(n), &T1);
+        }
+        // All have expired, in the order of their data; the first is seen again.
+        gateway.backward(at(500), &ack(9, 0), &T1);
+        assert_eq!(gateway.stats().flows, 0);
+        match forward {
+            true => gateway.forward(at(501), &Header { payload: 0, ..data(1) }, &T1),
+            false => drop(gateway.backward(at(501), &ack(1, 0), &T1)),
+        }
+        gateway.forward(at(502), &data(4), &T1);
+        let known: Vec<bool> = (1..=4).map(|n| gateway.flows.find(&key(n)).is_some()).collect();
+        assert_eq!(known, [true, false, true, true]);
+    }
+}
+
+/// The constants of the redistribution: a flow claims twice what its rate needs by equation 1, in which an equal share of the link is
+/// worth (pipe + buffer) / pipe times its bandwidth-delay product; one that was not there for the whole interval claims all.
+#[test]
+fn a_slow_flow_claims_twice_the_window_of_its_rate_and_a_fresh_one_all() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { redistribute: true, ..told(160) }));
+    (0..3).for_each(|n| open(&mut gateway, at(0), n, [None; 2]));
+    let send = |gateway: &mut Gateway, ms, n, payload| {
+        gateway.forward(at(ms), &Header { payload, packet: payload, ..data(n) }, &T1);
+    };
+    for ms in (10..800).step_by(10) {
+        // Of 30,000 bytes in 160 ms the first sends 1600, the others 14,240 each.
+        [100, 890, 890].iter().zip(0..).for_each(|(payload, n)| send(&mut gateway, ms, n, *payload));
+    }
+    // Pipe and buffer are twice the pipe: 1600 x 2 x 2 of 60,000 for the first, half of the rest for each of the others.
+    assert_eq!(gateway.backward(at(799), &ack(1, 65_535), &T1), Some((60_000 - 6400) / 2));
+    open(&mut gateway, at(799), 3, [None; 2]);
+    send(&mut gateway, 799, 3, 100);
+    send(&mut gateway, 800, 0, 100);
+    assert_eq!(gateway.backward(at(801), &ack(1, 65_535), &T1), Some((60_000 - 6400) / 3));
+}

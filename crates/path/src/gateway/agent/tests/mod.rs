@@ -50,6 +50,7 @@ fn segment(flow: FlowKey, seq: u32, payload: u32) -> Seen {
         packet: 40 + payload,
         window: 50_000,
         window_scale: None,
+        mss: None,
         signed: false,
     };
     Seen {
