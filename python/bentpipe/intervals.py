@@ -16,23 +16,32 @@ UNSEEN = 300
 """From so many equal values on, a number counts as known: what happens in 1 % of the runs would have been
 seen, with a probability of 95 %."""
 
-COUNTS = frozenset(
+_POISSON = 2
+"""A count that varies at most so many times as much as by Poisson's law is taken for one of single events."""
+
+_EVENTS = frozenset({"timeouts", "recoveries", "ecn_reductions", "stalls"})
+"""Numbers that count what happens in a run, often never."""
+
+_PACKETS = frozenset(
     {
-        "timeouts",
         "retransmitted_segments",
-        "recoveries",
-        "ecn_reductions",
         "dropped_packets",
         "corrupted_packets",
         "lost_packets",
         "datagrams_lost",
-        "stalls",
     }
 )
-"""Numbers that count what happens in a run, often never."""
+"""Numbers that count packets, of which one event may take many."""
 
-Kind = Literal["count", "whole", "measured"]
-"""What a number is: a count of what happens, another whole number, or measured."""
+Kind = Literal["events", "packets", "whole", "measured"]
+"""What a number is: a count of events or of packets, another whole number, or measured."""
+
+
+def kind_of(key: str, *, whole: bool) -> Kind:
+    """Say what a number of a run is, by its name and by whether it is `whole`."""
+    if key in _EVENTS:
+        return "events"
+    return "packets" if key in _PACKETS else "whole" if whole else "measured"
 
 
 def estimate(values: Sequence[float], interval: Interval = "student-t", level: float = 0.95) -> Estimate:
@@ -68,20 +77,33 @@ def judged(
 ) -> Estimate:
     """Give the estimate of a number that the runs of a scenario measured, and what is doubtful about it.
 
-    Where nothing is random (`certain`), nothing is. A count has an interval of counts, but for one that is
-    the same in all runs and not 0, which no law of chance makes.
+    Where nothing is random (`certain`), nothing is.
     """
     found = estimate(values, interval)
     if certain:
         return found
-    if kind == "count" and interval == "student-t" and len(values) > 1:
+    if kind in ("events", "packets") and interval == "student-t" and len(values) > 1:
         squares = math.fsum((value - found["mean"]) ** 2 for value in values)
-        if squares or not found["mean"]:
-            found = of_a_count(len(values), math.fsum(values), squares)
-            if squares <= 2 * (len(values) - 1) * found["mean"]:
-                return found
+        counted = counted_of(kind, len(values), math.fsum(values), squares)
+        found = counted or found
+        if counted and squares <= _POISSON * (len(values) - 1) * found["mean"]:
+            return counted
     about = doubt(values, kind)
     return {**found, "doubt": about} if about else found
+
+
+def counted_of(kind: Kind, n: int, total: float, squares: float) -> Estimate | None:
+    """Give the estimate of a count, by its sum and the sum of squared distances from its mean.
+
+    ``None`` of another number, and of a count that is the same in all runs and not 0, which no law of chance
+    makes. Packets that are lost one by one vary as Poisson's law has it; a queue that overflows takes many.
+    Runs in which there was none of that say nothing of how many it takes.
+    """
+    if kind not in ("events", "packets") or (total and not squares):
+        return None
+    found = of_a_count(n, total, squares)
+    one_by_one = 0 < squares <= _POISSON * (n - 1) * found["mean"]
+    return {**found, "doubt": "single"} if kind == "packets" and one_by_one and n < UNSEEN else found
 
 
 def doubt(values: Sequence[float], kind: Kind = "measured") -> Doubt | None:
@@ -147,7 +169,7 @@ def gain(
     return {**found, "doubt": about} if about else found
 
 
-def pooled_quantile(runs: Sequence[Sequence[float]], share: float) -> Estimate:
+def pooled_quantile(runs: Sequence[Sequence[float]], share: float, *, certain: bool = False) -> Estimate:
     """Give a quantile of what all runs have together, with an interval over the runs (Woodruff 1952).
 
     The share of values below it is a ratio over runs, each of which counts as one draw; the ends of the
@@ -156,18 +178,45 @@ def pooled_quantile(runs: Sequence[Sequence[float]], share: float) -> Estimate:
     """
     import numpy as np
 
-    every = np.concatenate([np.asarray(values, dtype=float) for values in runs])
+    every, residuals = _pooled(runs, share)
     centre, n = float(np.quantile(every, share)), len(runs)
-    if n == 1:
-        return {"mean": centre, "ci95": None, "n": 1}
-    below = np.array([sum(value <= centre for value in values) for values in runs], dtype=float)
-    sizes = np.array([len(values) for values in runs], dtype=float)
-    residuals = (below - below.sum() / sizes.sum() * sizes) / sizes.mean()
-    width = estimate(residuals.tolist())["ci95"] or 0.0
+    if n == 1 or certain:
+        return {"mean": centre, "ci95": None if n == 1 else 0.0, "n": n}
+    width = estimate(residuals)["ci95"] or 0.0
     low, high = (float(np.quantile(every, min(1.0, max(0.0, share + way * width)))) for way in (-1, 1))
     found: Estimate = {"mean": centre, "ci95": (high - low) / 2, "n": n, "low": low, "high": high}
     # Beyond the largest value nobody has seen anything.
     return {**found, "doubt": "few"} if share + width >= 1 or n < FEW_RUNS else found
+
+
+def quantile_by_run(runs: Sequence[Sequence[float]], share: float) -> list[float]:
+    """Give a number of each run whose mean is the quantile of all together, and that varies as it is unsure.
+
+    It is the quantile and how much the run moves it: by how much its share of values below misses the one of
+    all, over the density there, which is that of the interval (Woodruff). So runs of equal seed make pairs.
+    """
+    import numpy as np
+
+    every, residuals = _pooled(runs, share)
+    centre = float(np.quantile(every, share))
+    width = (estimate(residuals)["ci95"] or 0.0) if len(runs) > 1 else 0.0
+    if not width:
+        return [centre] * len(runs)
+    below, above = max(0.0, share - width), min(1.0, share + width)
+    steepness = (np.quantile(every, above) - np.quantile(every, below)) / (above - below)
+    return [centre - float(steepness) * residual for residual in residuals]
+
+
+def _pooled(runs: Sequence[Sequence[float]], share: float) -> "tuple[Any, list[float]]":
+    """Give the values of all runs, and by how much the share of each run's below the quantile is off."""
+    import numpy as np
+
+    several = [np.asarray(values, dtype=float) for values in runs]
+    every = np.concatenate(several)
+    centre = np.quantile(every, share)
+    below = np.array([np.count_nonzero(values <= centre) for values in several], dtype=float)
+    sizes = np.array([len(values) for values in several], dtype=float)
+    return every, ((below - below.sum() / sizes.sum() * sizes) / sizes.mean()).tolist()
 
 
 def bootstrap(

@@ -8,9 +8,10 @@ Interval = Literal["student-t", "bootstrap"]
 INTERVALS: tuple[Interval, ...] = ("student-t", "bootstrap")
 
 
-Doubt = Literal["few", "equal", "skewed"]
+Doubt = Literal["few", "equal", "skewed", "single"]
 """Why an interval may hold the mean more seldom than in 95 % of the cases: it is of fewer than 10 runs, all
-were the same although something is random, or they are too few for so skewed a number."""
+were the same although something is random, they are too few for so skewed a number, or packets were lost one
+by one in all of them, so that they show nothing of a rare loss of many at once."""
 
 
 class Estimate(TypedDict):

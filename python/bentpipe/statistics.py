@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from bentpipe.intervals import (
-    COUNTS,
     UNSEEN,
     Kind,
+    counted_of,
     estimate,
     from_sums,
     judged,
-    of_a_count,
+    kind_of,
     pooled_quantile,
     wanted,
 )
@@ -196,7 +196,10 @@ class Fold:
             if runs and self.runs <= _KEPT_RUNS:
                 for key, share in QUANTILES.items():
                     if flow.get(key) is not None:
-                        flow[key] = {**pooled_quantile(runs, share), **_present(flow[key])}
+                        flow[key] = {
+                            **pooled_quantile(runs, share, certain=self._certain),
+                            **_present(flow[key]),
+                        }
         combined["seed"] = self._first["seed"]
         head = {key: combined.pop(key) for key in ("scenario", "seed")}
         return cast(Run, {**head, "runs": self.runs, **combined})
@@ -247,7 +250,7 @@ class Fold:
         if isinstance(value, list):
             return [self._node(part, key) for part in value]
         whole = isinstance(value, int) or key in _GIVEN
-        leaf = _Leaf(self, "count" if key in COUNTS else "whole" if whole else "measured")
+        leaf = _Leaf(self, kind_of(key, whole=whole))
         self._leaves.append(leaf)
         return leaf
 
@@ -309,8 +312,7 @@ class _Leaf:
             found = judged(self._values, self._kind, certain=self._fold._certain)
         else:
             n, centre, squares = self._sums()
-            is_count = self._kind == "count" and (squares or not centre)
-            found = of_a_count(n, centre * n, squares) if is_count else from_sums(n, centre, squares)
+            found = counted_of(self._kind, n, centre * n, squares) or from_sums(n, centre, squares)
             if n < self._wanted:
                 found["doubt"] = "skewed"
         missing = found["n"] < self._fold.runs

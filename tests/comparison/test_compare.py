@@ -15,6 +15,7 @@ import bentpipe as bp
 from bentpipe.comparison.measure import Measure
 from bentpipe.comparison.result import Comparison, Variant
 from bentpipe.intervals import estimate, gain, judged
+from bentpipe.statistics import replication_seed
 from conftest import ENDLESS, SCENARIOS, WEB_USERS, Bentpipe, files_in
 
 pytestmark = pytest.mark.usefixtures("lossy")
@@ -115,6 +116,11 @@ def test_percentiles_of_transactions_are_compared_where_they_are_asked_for() -> 
     run = bp.run(scenario)
     waited = [row["response_s"] for row in run.transactions if row["response_s"] is not None]
     assert late["sack"].values[0] == pytest.approx(np.quantile(np.array(waited, dtype=float), 0.95))
+    # It is of all transactions of all runs together.
+    again = bp.run(scenario, seed=replication_seed(scenario.seed, 1))
+    waited += [row["response_s"] for row in again.transactions if row["response_s"] is not None]
+    assert late["sack"].value["mean"] == pytest.approx(np.quantile(np.array(waited, dtype=float), 0.95))
+    assert np.mean(late["sack"].pairs) == pytest.approx(late["sack"].value["mean"])
     # Of a single flow it is the flow's own.
     short = bp.compare(scenario, ["sack", "bbr1"], runs=1, flows=["short"], metric="response_p99_s")
     assert short["sack"].values == pytest.approx([run.flows["short"]["response_p99_s"]])
@@ -163,7 +169,7 @@ def of_values(values: dict[str, list[float]], *, random: bool = True) -> Compari
     first = next(iter(values))
     run = bp.run(bp.Scenario.from_dict(SHORT)).run
     variants = [
-        Variant(name, judged(found), gain(found, values[first]), None, run, tuple(found))
+        Variant(name, judged(found), gain(found, values[first]), None, run, tuple(found), tuple(found))
         for name, found in sorted(values.items(), key=lambda pair: -sum(pair[1]))
     ]
     runs = len(values[first])

@@ -8,7 +8,7 @@ import pytest
 
 import bentpipe as bp
 from bentpipe import intervals
-from bentpipe.intervals import bootstrap, estimate, gain, judged, paired, pooled_quantile
+from bentpipe.intervals import bootstrap, estimate, gain, judged, paired, pooled_quantile, quantile_by_run
 from bentpipe.results import Estimate, Run, mean
 from bentpipe.statistics import Failure, Fold, jain, replication_seed
 
@@ -178,19 +178,42 @@ def test_a_count_that_is_seen_seldom_has_an_interval_of_counts() -> None:
     from scipy import stats
 
     # None in ten runs: at most 3.69 in all (Garwood), where Student's t has no width at all.
-    none = judged([0] * 10, "count")
+    none = judged([0] * 10, "events")
     assert none["low"] == 0.0
     assert none["high"] == pytest.approx(0.368888, rel=1e-5)
-    some = judged([1, 0, 2, 0, 1, 0, 0, 1, 0, 0], "count")
+    some = judged([1, 0, 2, 0, 1, 0, 0, 1, 0, 0], "events")
     assert some["low"] == pytest.approx(stats.chi2.ppf(0.025, 10) / 20)
     assert some["high"] == pytest.approx(stats.chi2.ppf(0.975, 12) / 20)
     # They vary twice as much as Poisson's law: it is as wide as if there were half as many.
-    wide = judged([0, 4, 0, 4, 0, 4, 0, 4], "count")
+    wide = judged([0, 4, 0, 4, 0, 4, 0, 4], "events")
     variance = 16 * 2 / 7
     assert wide["high"] == pytest.approx(
         stats.chi2.ppf(0.975, 2 * 16 / (variance / 2) + 2) * variance / 2 / 16
     )
-    assert judged([0] * 10, "count", certain=True) == {"mean": 0.0, "ci95": 0.0, "n": 10}
+    assert judged([0] * 10, "events", certain=True) == {"mean": 0.0, "ci95": 0.0, "n": 10}
+
+
+def test_packets_that_were_lost_one_by_one_say_nothing_of_many_at_once() -> None:
+    # In three of a hundred runs a queue overflows, and takes 75.
+    source = np.random.default_rng(1)
+    truth = 3 + 0.03 * 75
+    for runs in (10, 30, 100):
+        held = marked = wrong = 0
+        for _ in range(500):
+            lost = source.poisson(3, runs) + 75 * (source.random(runs) < 0.03)
+            found = judged(lost.tolist(), "packets")
+            within = found["low"] <= truth <= found["high"]
+            held, marked = held + within, marked + ("doubt" in found)
+            wrong += not within and "doubt" not in found
+        assert wrong <= 5, runs
+        if runs <= 30:
+            assert held < 450
+            assert marked > 490
+    assert judged([3.0, 2.0, 4.0] * 10, "packets")["doubt"] == "single"
+    assert "doubt" not in judged([3.0, 2.0, 4.0] * 100, "packets")
+    assert "doubt" not in judged([3.0, 2.0, 4.0] * 10, "events")
+    # None at all is what the heading of a table speaks of.
+    assert "doubt" not in judged([0.0] * 30, "packets")
 
 
 def test_the_interval_of_a_gain_knows_that_the_first_is_unsure_too() -> None:
@@ -313,6 +336,30 @@ def test_the_bootstrap_covers_the_true_mean_about_as_often_as_it_says(
     # BCa of 30 values covers some 93 % : 279 of 300,
     # with a standard deviation of 4.4.
     assert 262 < covered < 296
+
+
+def test_gains_of_a_percentile_of_all_runs_hold_the_truth_as_often_as_they_say() -> None:
+    # Both meet the same seeds: a busy run is slow for both. The second takes half as long again.
+    source = np.random.default_rng(1)
+
+    def draw(runs: int) -> tuple[list[list[float]], list[list[float]]]:
+        busy = source.gamma(4.0, 0.25, runs)
+        waits = [source.exponential(one, 20) for one in busy]
+        slower = [wait * 1.5 * source.uniform(0.9, 1.1, 20) for wait in waits]
+        return [list(wait) for wait in waits], [list(wait) for wait in slower]
+
+    first, second = draw(40_000)
+    truth = pooled_quantile(second, 0.95)["mean"] / pooled_quantile(first, 0.95)["mean"] - 1
+    covered, apart = 0, 0
+    for _ in range(400):
+        pairs = [quantile_by_run(runs, 0.95) for runs in draw(30)]
+        found = gain(pairs[1], pairs[0])
+        assert found is not None
+        assert found["ci95"] is not None
+        covered += abs(found["mean"] - truth) <= found["ci95"]
+        apart += found["ci95"] < 0.5 * found["mean"]
+    assert 0.92 * 400 <= covered <= 0.98 * 400
+    assert apart > 390
 
 
 def test_jain_is_one_for_equal_shares_and_one_over_n_for_a_monopoly() -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -274,6 +275,19 @@ def test_points_are_no_replications(users: bp.Sweep, found: bp.Sweep) -> None:
     assert isinstance(reno.numbers[0], dict)
     assert (reno.numbers[0]["n"], len(of_reno)) == (4, 24)
     assert reno.numbers[0]["mean"] == pytest.approx(sum(of_reno) / 24)
+
+
+def test_a_percentile_is_that_of_all_runs_together(users: bp.Sweep) -> None:
+    for place, group in enumerate(users.groups(["point"], ["response_p95_s", "response_s"])):
+        rows = [row for row in users.table().to_pylist() if row["kind"] == "page" and row["point"] == place]
+        waits = [row["response_s"] for row in rows if row["response_s"] is not None]
+        late, number = group.numbers
+        assert isinstance(late, dict)
+        assert isinstance(number, dict)
+        assert late["mean"] == pytest.approx(np.quantile(waits, 0.95))
+        assert late["n"] == 5
+        assert late["low"] < late["mean"] < late["high"]
+        assert late["present"] == number.get("present", 1.0) == len(waits) / len(rows)
 
 
 def test_a_start_is_that_of_the_flow_and_not_of_its_pages(users: bp.Sweep) -> None:

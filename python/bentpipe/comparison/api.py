@@ -2,6 +2,7 @@
 
 import os
 import threading
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from difflib import get_close_matches
@@ -15,7 +16,7 @@ from bentpipe.comparison.measure import Measure, with_variant
 from bentpipe.comparison.metrics import METRICS, Metric
 from bentpipe.comparison.result import Comparison, Variant, share
 from bentpipe.errors import InputError, ScenarioError
-from bentpipe.intervals import UNSEEN, estimate, gain, judged, wanted
+from bentpipe.intervals import UNSEEN, estimate, gain, judged, pooled_quantile, quantile_by_run, wanted
 from bentpipe.number import INTERVALS, Interval
 from bentpipe.results import Run
 from bentpipe.runner import Plan, in_turn
@@ -148,6 +149,9 @@ class _Found:
         self._folds = [Fold(certain=self._certain) for _ in names]
         self._came = [(0, 0) for _ in names]
         self._values: list[list[float]] = [[] for _ in names]
+        # Of a percentile, which is of all runs together.
+        self._share: float | None = None
+        self._responses: list[list[array[float]]] = [[] for _ in names]
         self._limits: list[list[dict[str, float]]] = [[] for _ in names]
 
     @property
@@ -157,6 +161,10 @@ class _Found:
 
     def add(self, replication: Sequence[Run], measure: Measure) -> None:
         """Take a run of each variant."""
+        if measure.percentile is not None:
+            self._share = measure.percentile / 100
+            for responses, run in zip(self._responses, replication, strict=True):
+                responses.append(array("d", measure.responses(run)))
         for number, (run, fold, values, limits) in enumerate(
             zip(replication, self._folds, self._values, self._limits, strict=True)
         ):
@@ -175,8 +183,15 @@ class _Found:
         if not (FIRST_LOOK <= self.runs <= _LOOKS or self.runs % _LOOKS == 0):
             return False
         return self.reached() <= precision and all(
-            self.runs >= (UNSEEN if min(values) == max(values) else wanted(values)) for values in self._values
+            self.runs >= (UNSEEN if min(values) == max(values) else wanted(values))
+            for values in self._pairs()
         )
+
+    def _pairs(self) -> list[list[float]]:
+        """Give what is held against each other, run by run."""
+        if self._share is None:
+            return self._values
+        return [quantile_by_run(responses, self._share) for responses in self._responses]
 
     def reached(self) -> float:
         """Give the widest interval of a variant's number, or of its ratio to the first's, as a share of it.
@@ -185,9 +200,9 @@ class _Found:
         """
         if self.runs < 2:
             return inf
-        first, *others = self._values
-        level = 1 - 0.05 / (len(self._values) + len(others))
-        known = [estimate(values, level=level) for values in self._values]
+        first, *others = pairs = self._pairs()
+        level = 1 - 0.05 / (len(pairs) + len(others))
+        known = [estimate(values, level=level) for values in pairs]
         ratios = [gain(values, first, level=level) for values in others]
         widths = [(number["ci95"] or 0.0, number["mean"]) for number in known]
         widths += [(ratio["ci95"] or 0.0, 1 + ratio["mean"]) for ratio in ratios if ratio]
@@ -197,20 +212,44 @@ class _Found:
         """Give the variants, best first, and the flows that broke."""
         found: list[Variant] = []
         broken: list[tuple[str, Failure]] = []
-        for name, scenario, fold, values, limits, (came, begun) in zip(
-            self._names, self._scenarios, self._folds, self._values, self._limits, self._came, strict=True
+        pairs = self._pairs()
+        for place, (name, scenario, fold, values, limits, (came, begun)) in enumerate(
+            zip(
+                self._names,
+                self._scenarios,
+                self._folds,
+                self._values,
+                self._limits,
+                self._came,
+                strict=True,
+            )
         ):
             run = fold.combined()
-            value = judged(values, interval=self._interval, certain=self._certain)
+            if self._share is None:
+                value = judged(values, interval=self._interval, certain=self._certain)
+            else:
+                value = pooled_quantile(self._responses[place], self._share, certain=self._certain)
             carried = measure.carried_bps(scenario, run)
             over = (
                 None
                 if name == self._names[0]
-                else gain(values, self._values[0], self._interval, certain=self._certain)
+                else gain(pairs[place], pairs[0], self._interval, certain=self._certain)
             )
             of_link = share(value, carried)
             arrived = came / begun if begun else None
-            found.append(Variant(name, value, over, of_link, run, tuple(values), arrived, averaged(limits)))
+            found.append(
+                Variant(
+                    name,
+                    value,
+                    over,
+                    of_link,
+                    run,
+                    tuple(values),
+                    tuple(pairs[place]),
+                    arrived,
+                    averaged(limits),
+                )
+            )
             broken += [(name, failure) for failure in fold.failures()]
         sign = -1 if measure.higher_is_better else 1
         found.sort(key=lambda variant: sign * variant.value["mean"])

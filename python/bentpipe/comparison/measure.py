@@ -8,6 +8,7 @@ from typing import Any, cast
 from bentpipe.comparison.metrics import OF_FILMS, PERCENTILES, Metric, Words
 from bentpipe.errors import InputError, RunError
 from bentpipe.flows import check_scenario, chosen
+from bentpipe.intervals import pooled_quantile
 from bentpipe.results import Flow, Number, Run, mean
 from bentpipe.scenario import Scenario
 
@@ -99,25 +100,33 @@ class Measure:
         if self.metric in OF_FILMS:
             return self._of_films(run)
         if self.metric != "goodput_bps":
-            flows = frozenset(self.flows)
-            rows = [*run["pages"], *run["transactions"]]
-            found = [
-                response
-                for row in rows
-                if row["flow"] in flows and (response := mean(row["response_s"])) is not None
-            ]
-            if not found:
-                what = f"no {self.waited_for} of {self.flows[0]}"
-                raise RunError(f"{what} came to its end, so that there is none to compare")
+            found = self.responses(run)
             if self.percentile is None:
                 return math.fsum(found) / len(found)
-            return _quantile(sorted(found), self.percentile / 100)
+            return pooled_quantile([found], self.percentile / 100)["mean"]
         counted = self._of(run)
         if len(counted) == 1:
             return mean(counted[0]["goodput_bps"]) or 0.0
         begin_s, end_s = self.span_s(run)
         total = math.fsum(mean(flow["bytes_delivered"]) or 0.0 for flow in counted)
         return 8 * total / (end_s - begin_s) if end_s > begin_s else 0.0
+
+    def responses(self, run: Run) -> list[float]:
+        """Give how long the users of a single run waited, for what came.
+
+        Raises
+        ------
+        RunError
+            Nothing came.
+        """
+        flows = frozenset(self.flows)
+        rows = [*run["pages"], *run["transactions"]]
+        waits = (mean(row["response_s"]) for row in rows if row["flow"] in flows)
+        found = [wait for wait in waits if wait is not None]
+        if not found:
+            what = f"no {self.waited_for} of {self.flows[0]}"
+            raise RunError(f"{what} came to its end, so that there is none to compare")
+        return found
 
     def came(self, run: Run) -> tuple[int, int]:
         """Give how many of what users waited for came to their end, and how many began; 0 of bulk data."""
@@ -178,10 +187,3 @@ def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> S
 def _app(flow: Flow, written: Mapping[str, Any]) -> str:
     names = (flow["name"], flow.get("group") or "")
     return next((app for name in names if (app := written.get(name, {}).get("app"))), "ftp")
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Interpolate as the percentiles of a single flow are: definition 7 of Hyndman and Fan (1996)."""
-    place = (len(ordered) - 1) * share
-    below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
-    return below + (place - math.floor(place)) * (above - below)

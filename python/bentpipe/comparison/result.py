@@ -45,6 +45,9 @@ class Variant:
         All numbers of its runs, as ``bentpipe run --runs N --json`` prints them.
     values
         The number in each run, in the order of the seeds.
+    pairs
+        What is held against another variant's, run by run: `values`, or of a percentile, which is of all runs
+        together, how much each run moves it (`bentpipe.intervals.quantile_by_run`).
     came
         Of a response time: how many of the pages, transactions or transfers that began came to their end, as
         a share. The mean is of those that came, and so a lower bound where that is below 1.
@@ -60,6 +63,7 @@ class Variant:
     of_link: Estimate | None
     run: Run
     values: tuple[float, ...]
+    pairs: tuple[float, ...]
     came: float | None = None
     limits: dict[str, Estimate] | None = None
 
@@ -122,7 +126,7 @@ class Comparison:
         Differences that were the same in all runs tell nothing where something is random.
         """
         level = 1 - 0.05 / (len(self.variants) - 1)
-        change = paired(one.values, other.values, self.interval, level)
+        change = paired(one.pairs, other.pairs, self.interval, level)
         if abs(change["mean"]) < _SEEN * abs(other.value["mean"]):
             return False
         if not self.random or self.runs == 1:

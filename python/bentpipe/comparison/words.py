@@ -170,7 +170,7 @@ def sentence(comparison: "Comparison") -> str:
         parts.append(f"{_rounded(best.of_link)} of what the link could carry")
     told += "".join(f", {'and ' if place else ''}{part}" for place, part in enumerate(parts))
     # The best is the one that happened to be first of many: the next may be as good.
-    behind = gain(second.values, best.values, comparison.interval, certain=not comparison.random)
+    behind = gain(second.pairs, best.pairs, comparison.interval, certain=not comparison.random)
     if alike:
         change = f" ({_change(behind)})" if behind is not None else ""
         names = [variant.name for variant in alike]

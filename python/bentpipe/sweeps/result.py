@@ -13,9 +13,10 @@ import numpy as np
 
 from bentpipe import checks
 from bentpipe.errors import InputError
-from bentpipe.intervals import COUNTS, Kind, judged
-from bentpipe.number import Interval
+from bentpipe.intervals import judged, kind_of, pooled_quantile
+from bentpipe.number import Estimate, Interval
 from bentpipe.results import Number
+from bentpipe.statistics import QUANTILES
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.store import dataset, files, read
 from bentpipe.sweeps.work import KINDS
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 METRICS = ("goodput_bps", "retransmitted_segments", "timeouts", "rtt_mean_s")
 """What is shown of each point unless something else is asked for."""
+
+_WAITS = ("page", "transaction")
+"""Kinds of rows that say how long a user waited."""
 
 _ABOUT_ROWS = ("point", "replication", "kind", "name", "page", "transaction", "seed", "at_s")
 
@@ -169,10 +173,14 @@ class Sweep:
             A name is none of the columns'.
         """
         self.require(metrics, self.metrics(), "a measured number")
-        columns = ["point", "replication", "kind", *by, *metrics]
+        columns = ["point", "replication", "kind", *by, *map(_column, metrics)]
         columns += ["name"] if "group" in by else []
-        kinds = {metric: self._kinds(metric) for metric in metrics}
-        rows = self._rows(columns, where or {}, kinds=list(filter(None, kinds.values())), points=points)
+        kinds = {
+            metric: _WAITS if metric in QUANTILES else tuple(filter(None, [self._kinds(metric)]))
+            for metric in metrics
+        }
+        every = [kind for some in kinds.values() for kind in some]
+        rows = self._rows(columns, where or {}, kinds=every, points=points)
         order = np.lexsort((rows["replication"].to_numpy(), rows["point"].to_numpy()))
         of_rows = {name: rows[name].to_pylist() for name in rows.column_names}
         if "group" in by:
@@ -185,7 +193,7 @@ class Sweep:
         for key, places in together.items():
             found = []
             for metric in metrics:
-                mine = [place for place in places if of_rows["kind"][place] == kinds[metric]]
+                mine = [place for place in places if of_rows["kind"][place] in kinds[metric]]
                 whole = {of_rows["point"][place] for place in mine} <= certain
                 found.append(_number_of(of_rows, mine, metric, interval, certain=whole))
             if any(number is not None for number in found):
@@ -330,25 +338,36 @@ def _number_of(
 ) -> Number:
     """Give the estimate over replications of what these rows have, which are in the order of points."""
     of_runs: dict[tuple[int, int], list[float]] = {}
+    column = rows[_column(metric)]
     for place in places:
-        value = rows[metric][place]
-        if value is not None:
-            run = (rows["replication"][place], rows["point"][place])
-            of_runs.setdefault(run, []).append(value)
+        if (value := column[place]) is not None:
+            of_runs.setdefault((rows["replication"][place], rows["point"][place]), []).append(value)
     if not of_runs:
         return None
     points = {point for _, point in of_runs}
-    by_replication: dict[int, list[float]] = {}
+    by_replication: dict[int, list[list[float]]] = {}
     for (replication, _), values in of_runs.items():
-        by_replication.setdefault(replication, []).append(math.fsum(values) / len(values))
+        by_replication.setdefault(replication, []).append(values)
     # Of a sweep that is not finished: a replication that lacks a point has another mean.
-    whole = [values for values in by_replication.values() if len(values) == len(points)]
-    means = [math.fsum(values) / len(values) for values in whole or by_replication.values()]
-    alone = all(len(values) == 1 for values in (*of_runs.values(), *by_replication.values()))
-    is_whole = isinstance(next(iter(of_runs.values()))[0], int)
-    kind: Kind = (
-        "measured" if not alone else "count" if metric in COUNTS else "whole" if is_whole else "measured"
-    )
-    found = judged(means, kind, interval, certain=certain)
+    complete = [runs for runs in by_replication.values() if len(runs) == len(points)]
+    replications = complete or list(by_replication.values())
+    found: Estimate
+    if metric in QUANTILES:
+        together = [[value for values in runs for value in values] for runs in replications]
+        found = pooled_quantile(together, QUANTILES[metric], certain=certain)
+    else:
+        means = [
+            math.fsum(math.fsum(values) / len(values) for values in runs) / len(runs) for runs in replications
+        ]
+        alone = len(points) == 1 and all(len(values) == 1 for values in of_runs.values())
+        whole = isinstance(next(iter(of_runs.values()))[0], int)
+        found = judged(
+            means, kind_of(metric, whole=whole) if alone else "measured", interval, certain=certain
+        )
     known = sum(len(values) for values in of_runs.values())
     return found if known == len(places) else {**found, "present": known / len(places)}
+
+
+def _column(metric: str) -> str:
+    """Give where a number is read from: a percentile of all runs together from what their users waited."""
+    return "response_s" if metric in QUANTILES else metric
