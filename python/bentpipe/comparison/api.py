@@ -173,7 +173,7 @@ class _Found:
             self._came[number] = (self._came[number][0] + came, self._came[number][1] + begun)
             recorded = run.pop("recording", {})
             if "limits" in recorded:
-                limits.append(shares(recorded["limits"], measure.flows))
+                limits.append(shares(recorded["limits"], measure.names))
             fold.add(run)
 
     def is_precise(self, precision: float) -> bool:

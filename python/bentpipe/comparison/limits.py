@@ -1,7 +1,7 @@
 """What limits a variant: shares of the time of its flows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from bentpipe.intervals import estimate
 from bentpipe.number import Estimate
@@ -20,7 +20,7 @@ LIMITS = {
 """What limits a flow, with its name for people."""
 
 
-def shares(measured: Sequence[FlowLimits], flows: Sequence[str]) -> dict[str, float]:
+def shares(measured: Sequence[FlowLimits], flows: Set[str]) -> dict[str, float]:
     """Give what share of the time of all `flows` together each limit has in a run."""
     spent = {
         name: math.fsum(mean(flow[f"{name}_s"]) or 0.0 for flow in measured if flow["flow"] in flows)  # type: ignore[literal-required]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 from bentpipe.comparison.metrics import OF_FILMS, PERCENTILES, Metric, Words
@@ -55,7 +56,8 @@ class Measure:
                 raise InputError(f'--metric: expected a flow with app = "video" for {metric}, found none')
             return cls(metric or "bit_rate_mean_bps", films, "film")
         users = {flow["name"]: what for flow in flows if (what := _WAITED_FOR.get(_app(flow, written)))}
-        rest = tuple(name for flow in flows if (name := flow["name"]) not in users and name not in films)
+        others = {*users, *films}
+        rest = tuple(name for flow in flows if (name := flow["name"]) not in others)
         if metric == "goodput_bps" or (metric is None and rest):
             return cls("goodput_bps", rest or (*users, *films))
         if not users:
@@ -65,6 +67,11 @@ class Measure:
             )
         kinds = set(users.values())
         return cls(metric or "response_s", tuple(users), kinds.pop() if len(kinds) == 1 else "transaction")
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The flows it is of, to look one up in."""
+        return frozenset(self.flows)
 
     @property
     def percentile(self) -> int | None:
@@ -119,9 +126,8 @@ class Measure:
         RunError
             Nothing came.
         """
-        flows = frozenset(self.flows)
         rows = [*run["pages"], *run["transactions"]]
-        waits = (mean(row["response_s"]) for row in rows if row["flow"] in flows)
+        waits = (mean(row["response_s"]) for row in rows if row["flow"] in self.names)
         found = [wait for wait in waits if wait is not None]
         if not found:
             what = f"no {self.waited_for} of {self.flows[0]}"
@@ -132,12 +138,11 @@ class Measure:
         """Give how many of what users waited for came to their end, and how many began; 0 of bulk data."""
         if self.waited_for == "film" or self.metric == "goodput_bps":
             return 0, 0
-        flows = frozenset(self.flows)
-        rows = [row for row in (*run["pages"], *run["transactions"]) if row["flow"] in flows]
+        rows = [row for row in (*run["pages"], *run["transactions"]) if row["flow"] in self.names]
         return sum(row["response_s"] is not None for row in rows), len(rows)
 
     def _of_films(self, run: Run) -> float:
-        films = [cast(Mapping[str, Number], film) for film in run["videos"] if film["name"] in self.flows]
+        films = [cast(Mapping[str, Number], film) for film in run["videos"] if film["name"] in self.names]
         found = [mean(film[self.metric]) for film in films]
         missing = [name for name, value in zip(self.flows, found, strict=True) if value is None]
         if missing:
@@ -156,12 +161,12 @@ class Measure:
         """Give the payload that the narrowest links carry meanwhile, at best; ``None`` if unknown."""
         if self.metric != "goodput_bps":
             return None
-        numbers = [number for number, flow in enumerate(run["flows"]) if flow["name"] in self.flows]
+        numbers = [number for number, flow in enumerate(run["flows"]) if flow["name"] in self.names]
         found = scenario.carried(numbers, *self.span_s(run))
         return None if found is None else found[1]
 
     def _of(self, run: Run) -> list[Flow]:
-        return [flow for flow in run["flows"] if flow["name"] in self.flows]
+        return [flow for flow in run["flows"] if flow["name"] in self.names]
 
 
 def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> Scenario:

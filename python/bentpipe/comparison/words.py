@@ -77,7 +77,7 @@ def cells(comparison: "Comparison") -> list[list[str]]:
         row += [percent(variant.of_link)] if bulk else []
         row += [percent(variant.came)] if late else []
         for key in ("retransmitted_segments", "timeouts"):
-            row.append(count(_three(variant.total(key, comparison.measure.flows))))
+            row.append(count(_three(variant.total(key, comparison.measure.names))))
         table.append(row)
     return table
 
