@@ -199,6 +199,27 @@ def test_less_than_is_printed_is_no_difference() -> None:
     assert not told(1 - 4e-5, noise)
 
 
+def test_many_flows_cost_what_each_of_them_does() -> None:
+    class Name(str):
+        __slots__ = ()
+        looked_at = 0
+
+        def __eq__(self, other: object) -> bool:
+            Name.looked_at += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    flow = {"start_s": 0.0, "duration_s": 1.0, "goodput_bps": 8.0, "bytes_delivered": 1, "timeouts": 0}
+    names = [Name(f"f{number}") for number in range(500)]
+    run: Any = {"flows": [{"name": Name(name), **flow} for name in names], "pages": [], "transactions": []}
+    measure = Measure("goodput_bps", tuple(names))
+    assert measure.value(run) == 4000.0
+    one = Variant("sack", judged([1.0, 2.0]), None, None, run, (1.0, 2.0), (1.0, 2.0))
+    assert one.total("timeouts", measure.names) == 0
+    assert Name.looked_at <= 10 * len(names)
+
+
 def test_the_best_of_many_equals_is_not_told_from_them() -> None:
     source = np.random.default_rng(1)
     wrong = 0

@@ -1,7 +1,7 @@
 """What a comparison found."""
 
 import os
-from collections.abc import Set
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -67,7 +67,7 @@ class Variant:
     came: float | None = None
     limits: dict[str, Estimate] | None = None
 
-    def total(self, key: Literal["retransmitted_segments", "timeouts"], flows: Set[str]) -> float:
+    def total(self, key: Literal["retransmitted_segments", "timeouts"], flows: Collection[str]) -> float:
         """Give the mean number a run of what all `flows` together count under `key`."""
         return sum(mean(flow[key]) or 0.0 for flow in self.run["flows"] if flow["name"] in flows)
 

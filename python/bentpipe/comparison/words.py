@@ -33,7 +33,7 @@ _WORTH_NAMING = 0.1
 
 def rows(comparison: "Comparison") -> list[dict[str, Any]]:
     """Give a row for each variant, best first."""
-    metric, flows = comparison.measure.metric, comparison.measure.flows
+    metric, flows = comparison.measure.metric, comparison.measure.names
     return [
         {
             "variant": variant.name,

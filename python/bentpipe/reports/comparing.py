@@ -20,7 +20,9 @@ def page_of(comparison: "Comparison", command: str = "") -> Page:
     what = comparison.measure.words.heading.capitalize()
     spread = " with its 95 % interval" if comparison.runs > 1 else ""
     about = f"{what} of each variant{spread}, the best at the top"
-    flows = ", ".join(comparison.measure.flows)
+    names = comparison.measure.flows
+    rest = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    flows = ", ".join((*names[:_NAMED], *rest))
     compared = Section(
         "Which is best",
         (f"{flows}: {counted(comparison.runs, 'run')} of each variant. {_GAINS}", *words.notes(comparison)),
@@ -45,6 +47,9 @@ def page_of(comparison: "Comparison", command: str = "") -> Page:
     origin = Origin(tuple(facts), (("scenario as one text", comparison.text),) if comparison.text else ())
     return Page(f"{comparison.scenario}: variants compared", tuple(sections), tuple(told), origin)
 
+
+_NAMED = 12
+"""So many flows are named."""
 
 _GAINS = (
     "Run k has the same seed with each of them, and a gain is the mean of the differences between such runs. "
