@@ -344,3 +344,23 @@ def test_a_picture_breaks_where_every_run_failed_and_shows_zero_on_a_wide_axis(
     assert axes.get_title() == "lossy\nsingle runs"
     (container,) = axes.containers
     assert not container.has_yerr  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("losses", "told"), [("0", ", seed 1, "), ("0,0.1", "; at 1 of 2 points ")])
+def test_a_sweep_says_where_nothing_is_random(
+    bentpipe: Bentpipe, tmp_path: Path, losses: str, told: str
+) -> None:
+    link = 'links.satellite.loss={ model = "packet", probability = 0 }'
+    options = [
+        "--set",
+        link,
+        "--set",
+        "flows.download.bytes=10 kB",
+        "--vary",
+        f"{LOSS}={losses}",
+        "--runs",
+        "3",
+    ]
+    swept = bentpipe("sweep", "preset:geo", *options, "--out", tmp_path / "out")
+    assert swept.returncode == 0
+    assert f"{told}nothing is random: one run says all)" in " ".join(swept.stdout.split())

@@ -186,7 +186,7 @@ class Sweep:
         if "group" in by:
             labels = self._labels()
             of_rows["group"] = [labels.get(str(name), name) for name in of_rows["name"]]
-        certain = self._certain()
+        certain = self.certain()
         together: dict[tuple[Any, ...], list[int]] = {}
         for place in order.tolist():
             together.setdefault(tuple(of_rows[name][place] for name in by), []).append(place)
@@ -270,7 +270,7 @@ class Sweep:
         names = zip(pairs["name"].to_pylist(), pairs["group"].to_pylist(), strict=True)
         return {str(name): str(group) for name, group in names}
 
-    def _certain(self) -> set[int]:
+    def certain(self) -> set[int]:
         """Give the points at which nothing is random."""
         if "random" not in self._dataset().schema.names:
             return set()

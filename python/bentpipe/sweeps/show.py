@@ -14,6 +14,7 @@ from bentpipe.sweeps.result import METRICS, Sweep
 from bentpipe.units import (
     NOTE_OF_A_PART,
     NOTE_OF_DOUBT,
+    NOTHING_RANDOM,
     about_intervals,
     count,
     counted,
@@ -57,6 +58,15 @@ def as_json(
     }
 
 
+def _of_runs(sweep: Sweep) -> str:
+    """Say what several runs of a point tell."""
+    certain, points = len(sweep.certain()), len(sweep.design.points)
+    if certain == points:
+        return f", {NOTHING_RANDOM}"
+    some = f"; at {certain:,} of {counted(points, 'point')} {NOTHING_RANDOM}" if certain else ""
+    return f", {about_intervals(sweep.design.runs)}{some}"
+
+
 def print_sweep(
     sweep: Sweep,
     to: Console,
@@ -80,7 +90,7 @@ def print_sweep(
             ["group", "point", *sweep.keys], metrics, where, _enough(sweep, metrics, where), interval
         )
     )
-    told = f", {about_intervals(design.runs)}" if design.runs > 1 else ""
+    told = _of_runs(sweep) if design.runs > 1 else ""
     to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed}{told})", highlight=False)
     names = {group.values[0] for group in groups}
     broken = {point: 0 for point, _, _ in failed}
