@@ -33,6 +33,8 @@ set cases {
 set tcp [new [dict get $agents $variant]]
 # Reno of 2000 went into fast retransmit for each loss of a window; bugFix_ has kept it to one since July 2003.
 if {$defaults eq "2000" && $variant eq "reno"} { $tcp set bugFix_ false }
+# Sack1's pipe began with int(cwnd) - 3 until August 20, 2000.
+if {$defaults eq "2000" && $variant eq "sack"} { $tcp set oldCode_ true }
 set sink [new Agent/TCPSink[expr {$variant eq "sack" ? "/Sack1" : ""}]]
 lassign [dict get $cases $case] size rate1 delay1 rate2 delay2
 

@@ -1,9 +1,9 @@
 # One ns-2 transfer with chosen data packets dropped: ns ns2.tcl VARIANT SEGMENTS WINDOW LIMITED_TRANSMIT DROP...
 #
-# VARIANT tahoe, reno, newreno, sack, newreno-1999, newreno-2003 or sack-1996; SEGMENTS of data in all; WINDOW of the
+# VARIANT tahoe, reno, newreno, sack, tahoe-2000, reno-2000, newreno-1999, newreno-2003 or sack-1996; SEGMENTS of data in all; WINDOW of the
 # receiver in packets (also ns-2's initial ssthresh); LIMITED_TRANSMIT 0 or 1; DROP the n-th data packets that cross the
 # bottleneck, counted from 1 over first transmissions and retransmissions. The minimum RTO is 1 s, so that its fine structure decides nothing; everything else is
-# as ns-2 has it by default: for newreno-1999, newreno-2003 and sack-1996 as it had it by default then.
+# as ns-2 has it by default: for those with a year in their name as it had it by default then.
 #
 # Prints "send TIME_S SEGMENT CWND_PACKETS" for each transmission (SEGMENT 0 is the SYN) and, at the end,
 # "end TIME_S TIMEOUTS RETRANSMISSIONS CWND_PACKETS". cwnd is without the inflation by duplicate ACKs, which ns-2 keeps apart.
@@ -18,20 +18,33 @@ set drops [lrange $argv 4 end]
 # ns-2 needs its simulator before the first agent.
 set ns [new Simulator]
 switch $variant {
-    tahoe { set tcp [new Agent/TCP] }
-    reno { set tcp [new Agent/TCP/Reno] }
+    tahoe - tahoe-2000 { set tcp [new Agent/TCP] }
+    reno - reno-2000 { set tcp [new Agent/TCP/Reno] }
     newreno - newreno-1999 - newreno-2003 { set tcp [new Agent/TCP/Newreno] }
     sack - sack-1996 { set tcp [new Agent/TCP/Sack1] }
     default { puts stderr "no such variant: $variant"; exit 2 }
 }
-# The defaults of then, by ns-default.tcl of ns-2.35: the first two changed on May 5, 2003, the third on January 24, 2006.
+# The defaults of then, by ns-default.tcl of ns-2.35: the first two changed on May 5, 2003, the third on July 28, 2003, the last on
+# January 24, 2006.
 switch $variant {
+    tahoe-2000 { $tcp set precisionReduce_ false }
+    reno-2000 {
+        # Until July 28, 2003 it went into fast retransmit for each loss of a window: in ns-2.35 without bugFix_.
+        $tcp set bugFix_ false
+        $tcp set exitFastRetrans_ false
+        $tcp set precisionReduce_ false
+    }
     newreno-1999 {
         $tcp set newreno_changes1_ 0
         $tcp set partial_window_deflation_ 0
+        $tcp set exitFastRetrans_ false
         $tcp set precisionReduce_ false
     }
-    newreno-2003 - sack-1996 { $tcp set precisionReduce_ false }
+    newreno-2003 {
+        $tcp set exitFastRetrans_ false
+        $tcp set precisionReduce_ false
+    }
+    sack-1996 { $tcp set precisionReduce_ false }
 }
 if {[string match "sack*" $variant]} { set sink [new Agent/TCPSink/Sack1] } else { set sink [new Agent/TCPSink] }
 

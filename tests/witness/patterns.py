@@ -2,9 +2,23 @@
 
 from dataclasses import dataclass
 
-VARIANTS = ("tahoe", "reno", "newreno", "sack", "newreno-1999", "newreno-2003", "sack-1996")
+VARIANTS = (
+    "tahoe",
+    "reno",
+    "newreno",
+    "sack",
+    "tahoe-2000",
+    "reno-2000",
+    "newreno-1999",
+    "newreno-2003",
+    "sack-1996",
+)
 # Those that are a variant of bentpipe with options of its recovery.
-WITH_OPTIONS = {"newreno-2003": ("newreno-1999", "impatient = true, partial_deflation = true")}
+WITH_OPTIONS = {
+    "tahoe-2000": ("tahoe", "as_in_ns2 = true"),
+    "reno-2000": ("reno", "as_in_ns2 = true, each_loss = true"),
+    "newreno-2003": ("newreno-1999", "impatient = true, partial_deflation = true"),
+}
 SEGMENTS = 64
 WINDOW = 28
 

@@ -19,6 +19,9 @@ REASONS = {
     "P": "ns-2's Sack1 counts its pipe down by one for each ACK, takes two off at a partial ACK, and "
     "leaves its first retransmission out; RFC 6675 takes what is lost out of the pipe as soon as "
     "it is known.",
+    "B": "Until July 2003 ns-2's Reno was held back behind a timeout alone. ns-2.35 holds it back in every "
+    "window, or never without `bugFix_`, as it runs here: after a timeout it takes duplicate ACKs for new "
+    "losses.",
     "J": "RFC 6675 rule 4 of NextSeg resends the highest segment once when the receive window leaves "
     "no room for new data (the rescue retransmission); ns-2 has none.",
 }
@@ -63,6 +66,8 @@ DIFFERENCES = {
     **{("sack", pattern): "W" for pattern in ("new-in-recovery", "two-windows")},
     **{("sack", pattern): "JRW" for pattern in _TWICE_LOST},
     ("sack", "first-segment-limited"): "M",
+    **{("reno-2000", pattern): "B" for pattern in ("half-window", "alternate")},
+    ("reno-2000", "first-segment-limited"): "M",
     ("newreno-1999", "first-segment-limited"): "M",
     ("newreno-2003", "first-segment-limited"): "M",
     ("sack-1996", "first-segment-limited"): "M",

@@ -15,6 +15,8 @@ PAIRS = [(variant, pattern.name) for variant in VARIANTS for pattern in PATTERNS
 OTHER_RETRANSMISSIONS = {
     ("reno", "half-window"): (*range(15, 29),),
     ("reno", "alternate"): (15, 17, *range(19, 32)),
+    ("reno-2000", "half-window"): (*range(15, 26),),
+    ("reno-2000", "alternate"): (15, 17, *range(19, 31)),
     ("sack", "lost-retransmission"): (14, 41, 14),
     ("sack", "lost-retransmission-limited"): (14, 41, 14),
 }
@@ -72,7 +74,7 @@ def test_the_goldens_are_what_ns2_does(goldens: dict[str, dict[str, Transfer]], 
 
 
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
-@pytest.mark.parametrize("variant", ["newreno-1999", "newreno-2003", "sack-1996"])
+@pytest.mark.parametrize("variant", ["tahoe-2000", "newreno-1999", "newreno-2003", "sack-1996"])
 def test_the_stacks_of_then_send_again_what_ns2_does_on_any_few_losses(variant: str, tmp_path: Path) -> None:
     drawn = random.Random(1999)  # noqa: S311
     for _ in range(20):

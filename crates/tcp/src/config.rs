@@ -188,6 +188,10 @@ pub enum RtoEstimator {
     /// or by SACK, by the time of sending and by the timestamp only where something was sent again. Timers expire as on its
     /// timer wheel, and pacing makes up for half of what comes late.
     Linux,
+    /// ns-2's `rtt_update`: a round trip is the ticks of the granularity that its clock counts meanwhile, SRTT is whole eighths of a
+    /// tick and the variance term whole quarters, and the timer expires when the RTO is over, not on a tick. The handshake
+    /// gives no sample.
+    Ns2,
 }
 
 /// One end of a connection.

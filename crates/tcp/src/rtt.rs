@@ -2,12 +2,14 @@
 
 mod distribution;
 mod least;
+mod ticks;
 
 use bentpipe_units::{Span, Time};
 
 pub(crate) use distribution::RoundTrips;
 pub use distribution::RttDistribution;
 use least::Least;
+use ticks::Ticks;
 
 use crate::{RtoConfig, RtoEstimator, Seq};
 
@@ -22,6 +24,10 @@ pub struct RttEstimator {
     variation: Span,
     /// Of Linux's estimator.
     deviation: Deviation,
+    /// Of ns-2's.
+    ticks: Ticks,
+    /// Timers expire on a multiple of it.
+    timer_tick: Span,
     rto: Span,
     /// Whether the tail is probed, and the time from an event to the first thing that the timer does.
     probes: bool,
@@ -37,11 +43,14 @@ impl RttEstimator {
     /// No sample yet: the RTO is `config.initial`.
     pub fn new(config: RtoConfig) -> RttEstimator {
         let min_variance = config.min_variance.max(config.granularity);
+        let timer_tick = if config.estimator == RtoEstimator::Ns2 { Span::ZERO } else { config.granularity };
         RttEstimator {
             config: RtoConfig { min_variance, ..config },
             smoothed: None,
             variation: Span::ZERO,
             deviation: Deviation::default(),
+            ticks: Ticks::default(),
+            timer_tick,
             rto: config.initial,
             probes: false,
             wait: config.initial,
@@ -78,6 +87,10 @@ impl RttEstimator {
     #[inline(never)]
     pub fn sample(&mut self, now: Time, rtt: Span, expected: u32) {
         self.note(now, rtt, rtt);
+        if self.config.estimator == RtoEstimator::Ns2 {
+            let (smoothed, rto) = self.ticks.sample(now, rtt, self.config.granularity);
+            return self.set(smoothed, rto, Span::ZERO);
+        }
         let weight = u64::from(expected.max(1));
         let smoothed = match self.smoothed {
             // RFC 6298 (2.2): "SRTT <- R", "RTTVAR <- R/2".
@@ -147,10 +160,9 @@ impl RttEstimator {
     /// The same where it is known whether timers are Linux's.
     #[inline(always)]
     pub(crate) fn expiry_of(&self, linux: bool, now: Time, wait: Span) -> Time {
-        let tick = self.config.granularity;
         match linux {
-            true => by_wheel(tick, now, wait),
-            false => Time::ZERO + (now + wait).since(Time::ZERO).round_up_to(tick),
+            true => by_wheel(self.config.granularity, now, wait),
+            false => Time::ZERO + (now + wait).since(Time::ZERO).round_up_to(self.timer_tick),
         }
     }
 
@@ -168,6 +180,12 @@ impl RttEstimator {
     /// The timer expired: (5.5) "RTO <- RTO * 2".
     pub fn back_off(&mut self) {
         self.backoff += 1;
+        if self.config.estimator == RtoEstimator::Ns2 {
+            self.backoff = self.backoff.min(6);
+            if self.backoff > 3 {
+                self.ticks.forget();
+            }
+        }
     }
 
     /// A closed window has opened again: its probes' doublings say nothing of the path, and the next timer starts from the
@@ -210,6 +228,11 @@ impl RttEstimator {
     #[inline]
     pub(crate) fn is_linux(&self) -> bool {
         self.config.estimator == RtoEstimator::Linux
+    }
+
+    /// Whether the handshake gives a sample: ns-2 had none before May 2001 (`syn_`).
+    pub(crate) fn times_handshake(&self) -> bool {
+        self.config.estimator != RtoEstimator::Ns2
     }
 
     /// Newest sample.

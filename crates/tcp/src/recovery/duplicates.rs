@@ -17,6 +17,8 @@ pub(super) struct DuplicateAcks {
     before_duplicates: Seq,
     pub(super) phases: u32,
     pub(super) resend: Resend,
+    /// Bytes of cwnd that stand for duplicates which began no phase.
+    refused: u32,
 }
 
 impl DuplicateAcks {
@@ -30,6 +32,7 @@ impl DuplicateAcks {
             before_duplicates: Seq::default(),
             phases: 0,
             resend: Resend::default(),
+            refused: 0,
         }
     }
 
@@ -74,11 +77,42 @@ impl DuplicateAcks {
         self.enter_with(cx, flight)
     }
 
+    /// The same, or as ns-2's agents: the window is halved, and the timer starts anew (`slowdown` and `reset_rtx_timer`, `tcp.cc`).
+    pub(super) fn enter_as(&mut self, cx: &mut Context<'_>, ns2: bool) -> Response {
+        if !ns2 {
+            return self.enter(cx);
+        }
+        cx.restart_timer();
+        let flight = cx.window_to_halve(0);
+        self.enter_with(cx, flight)
+    }
+
     /// The same where something else than FlightSize is halved.
     pub(super) fn enter_with(&mut self, cx: &mut Context<'_>, flight: u32) -> Response {
         self.recover = Some(cx.max);
         self.phases += 1;
         cx.lose(cx.una, cx.una, cx.max, flight)
+    }
+
+    /// Duplicates that begin no phase inflate cwnd all the same, from the third on, as in ns-2 until July 2003 (`dupwnd_` in `recv`,
+    /// `tcp-reno.cc` and `tcp-newreno.cc`).
+    pub(super) fn inflate_refused(&mut self, cx: &mut Context<'_>) {
+        if self.count >= self.threshold {
+            let segments = if self.count == self.threshold { self.threshold } else { 1 };
+            cx.inflate(segments);
+            self.refused += segments * cx.window().smss as u32;
+        }
+    }
+
+    /// That inflation, which an ACK of new data ends.
+    pub(super) fn refused(&self) -> u32 {
+        self.refused
+    }
+
+    pub(super) fn end_refused(&mut self, cx: &mut Context<'_>) {
+        if self.refused > 0 {
+            cx.deflate(std::mem::take(&mut self.refused));
+        }
     }
 
     /// The phase is over, and nothing forbids the next one.
@@ -89,6 +123,7 @@ impl DuplicateAcks {
     pub(super) fn timed_out(&mut self, cx: &mut Context<'_>) {
         cx.mark_all_lost();
         self.count = 0;
+        self.refused = 0;
         self.recover = Some(cx.max);
         self.resend.at_once(cx.una);
         self.resend.go_back(cx.una);

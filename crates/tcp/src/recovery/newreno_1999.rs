@@ -17,6 +17,8 @@ pub struct NewReno1999 {
     options: NewReno1999Options,
     duplicates: DuplicateAcks,
     phase: Option<Phase>,
+    /// What goes out ends here until the next ACK comes, in fast recovery and while refused duplicates inflate cwnd.
+    burst_end: Seq,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +29,17 @@ struct Phase {
     /// Bytes of cwnd that stand for duplicate ACKs.
     inflation: u32,
     partial_acks: u32,
-    /// New data goes out up to here until the next ACK comes.
-    burst_end: Seq,
 }
 
 impl NewReno1999 {
     /// A recovery with nothing outstanding.
     pub fn new(config: &Config, options: NewReno1999Options) -> NewReno1999 {
-        NewReno1999 { options, duplicates: DuplicateAcks::new(config, true), phase: None }
+        NewReno1999 {
+            options,
+            duplicates: DuplicateAcks::new(config, true),
+            phase: None,
+            burst_end: Seq::default(),
+        }
     }
 }
 
@@ -66,27 +71,23 @@ impl Recovery for NewReno1999 {
             let (first_hole, recover) = (cx.una, cx.max);
             let flight = cx.window_to_halve(0);
             let inflates = self.duplicates.enter_with(cx, flight) == Response::Reduced;
-            self.phase = Some(Phase {
-                first_hole,
-                recover,
-                inflates,
-                inflation: 0,
-                partial_acks: 0,
-                burst_end: recover,
-            });
+            self.phase = Some(Phase { first_hole, recover, inflates, inflation: 0, partial_acks: 0 });
             self.duplicates.resend.at_once(cx.una);
             cx.restart_timer();
         }
-        let Some(phase) = &mut self.phase else { return };
+        self.burst_end = self.duplicates.resend.next_byte(cx.max) + BURST * cx.window().smss as u32;
+        let Some(phase) = &mut self.phase else { return self.duplicates.inflate_refused(cx) };
         if phase.inflates {
             phase.inflate(cx, if further { 1 } else { threshold });
         }
-        phase.burst_end = cx.max + BURST * cx.window().smss as u32;
     }
 
     fn on_new_ack(&mut self, cx: &mut Context<'_>, acked: u32) -> RecoveryState {
         self.duplicates.acknowledged(cx);
-        let Some(mut phase) = self.phase else { return RecoveryState::Open };
+        let Some(mut phase) = self.phase else {
+            self.duplicates.end_refused(cx);
+            return RecoveryState::Open;
+        };
         if cx.una >= phase.recover {
             // What partial ACKs have left of cwnd stays, and the ACK opens it as any other.
             let smss = cx.window().smss;
@@ -100,14 +101,14 @@ impl Recovery for NewReno1999 {
         }
         phase.deflate(cx, acked, self.options.partial_deflation);
         phase.partial_acks += 1;
-        phase.burst_end = cx.max + BURST * cx.window().smss as u32;
+        self.burst_end = cx.max + BURST * cx.window().smss as u32;
         self.phase = Some(phase);
         self.duplicates.resend.at_once(cx.una);
         RecoveryState::Recovering { restart_timer: phase.partial_acks == 1 || !self.options.impatient }
     }
 
     fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
-        Some(cx.window_to_halve(self.phase.map_or(0, |phase| phase.inflation)))
+        Some(cx.window_to_halve(self.phase.map_or(self.duplicates.refused(), |phase| phase.inflation)))
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
@@ -128,12 +129,15 @@ impl Recovery for NewReno1999 {
     }
 
     fn next(&mut self, o: &Outstanding<'_>) -> Next {
-        match (self.duplicates.next(o), &self.phase) {
-            (Next::NewData { room }, Some(phase)) => {
-                let burst = if o.max < phase.burst_end { phase.burst_end - o.max } else { 0 };
+        match self.duplicates.next(o) {
+            Next::NewData { room } if self.phase.is_some() || self.duplicates.refused() > 0 => {
+                let burst = if o.max < self.burst_end { self.burst_end - o.max } else { 0 };
                 Next::NewData { room: room.min(burst) }
             }
-            (next, _) => next,
+            Next::Again(range) if self.duplicates.refused() > 0 && range.start >= self.burst_end => {
+                Next::Nothing
+            }
+            next => next,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::{Agreed, Config, Named, Runs, Seq};
 /// timeout everything goes again, whatever is reported.
 #[derive(Debug)]
 pub struct Sack1996 {
+    options: Sack1996Options,
     duplicates: DuplicateAcks,
     phase: Option<Phase>,
     /// No ACK of new data has come since the timer expired.
@@ -43,17 +44,21 @@ struct Phase {
 
 impl Sack1996 {
     /// A recovery with nothing outstanding.
-    pub fn new(config: &Config) -> Sack1996 {
+    pub fn new(config: &Config, options: Sack1996Options) -> Sack1996 {
         let duplicates = DuplicateAcks::new(config, true);
-        Sack1996 { duplicates, phase: None, timed_out: false, news: false, advanced: false }
+        Sack1996 { options, duplicates, phase: None, timed_out: false, news: false, advanced: false }
     }
 
     fn enter(&mut self, cx: &mut Context<'_>) {
         let smss = cx.window().smss as u32;
+        let cwnd = i64::from(cx.window().cwnd as u32 / smss);
         let flight = cx.window_to_halve(0);
         self.duplicates.enter_with(cx, flight);
         // Segments, not bytes: FIN is none of its own where it goes with data.
-        let outstanding = cx.record().entries(cx.una).count() as i64;
+        let outstanding = match self.options.until_august_2000 {
+            true => cwnd,
+            false => cx.record().entries(cx.una).count() as i64,
+        };
         let first = cx.record().board().missing_from(cx.una, cx.max);
         let end = (first.start + smss).min(first.end);
         cx.mark_lost(Range { start: first.start, end });
@@ -120,7 +125,7 @@ impl Recovery for Sack1996 {
             phase.tell_further_losses(cx);
         } else if self.timed_out {
             cx.record.forget_sacked();
-        } else if news && self.duplicates.reached(cx.una, cx.max) {
+        } else if (news || self.options.until_august_2000) && self.duplicates.reached(cx.una, cx.max) {
             self.enter(cx);
             if let Some(phase) = &mut self.phase {
                 phase.tell_further_losses(cx);
@@ -202,9 +207,14 @@ impl Recovery for Sack1996 {
     }
 }
 
-/// The choice of [`Sack1996`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct Sack1996Options;
+/// Options of the recovery sack-1996.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sack1996Options {
+    /// As ns-2's Sack1 until July and August 2000: `pipe` begins with cwnd less three segments (`oldCode_`), where it later begins
+    /// with what is outstanding, and every duplicate ACK counts, whatever it reports.
+    pub until_august_2000: bool,
+}
 
 impl Named for Sack1996Options {
     const NAME: &'static str = "sack-1996";
@@ -215,7 +225,7 @@ impl Named for Sack1996Options {
 impl RecoveryFactory for Sack1996Options {
     fn make(&self, config: &Config, agreed: Agreed) -> Box<dyn Recovery> {
         match agreed.sack {
-            true => Box::new(Sack1996::new(config)),
+            true => Box::new(Sack1996::new(config, *self)),
             false => Box::new(NewReno1999::new(config, NewReno1999Options::default())),
         }
     }

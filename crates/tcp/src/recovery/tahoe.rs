@@ -8,20 +8,21 @@ use crate::{Agreed, Config, Named};
 /// Fast retransmit, then slow start from one segment (Jacobson 1988; Fall and Floyd 1996 section 2).
 #[derive(Debug)]
 pub struct Tahoe {
+    options: TahoeOptions,
     duplicates: DuplicateAcks,
 }
 
 impl Tahoe {
     /// A recovery with nothing outstanding.
-    pub fn new(config: &Config) -> Tahoe {
-        Tahoe { duplicates: DuplicateAcks::new(config, config.recover_guard) }
+    pub fn new(config: &Config, options: TahoeOptions) -> Tahoe {
+        Tahoe { options, duplicates: DuplicateAcks::new(config, config.recover_guard) }
     }
 }
 
 impl Recovery for Tahoe {
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
         if self.duplicates.reached(cx.una, cx.max) {
-            if self.duplicates.enter(cx) == Response::Reduced {
+            if self.duplicates.enter_as(cx, self.options.as_in_ns2) == Response::Reduced {
                 cx.start_over();
                 self.duplicates.resend.go_back(cx.una);
             }
@@ -32,6 +33,10 @@ impl Recovery for Tahoe {
     fn on_new_ack(&mut self, cx: &mut Context<'_>, _acked: u32) -> RecoveryState {
         self.duplicates.acknowledged(cx);
         RecoveryState::Open
+    }
+
+    fn flight_at_timeout(&self, cx: &Context<'_>) -> Option<u32> {
+        Some(if self.options.as_in_ns2 { cx.window_to_halve(0) } else { cx.flight() })
     }
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) {
@@ -59,9 +64,14 @@ impl Recovery for Tahoe {
     }
 }
 
-/// The choice of [`Tahoe`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct TahoeOptions;
+/// Options of the recovery tahoe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TahoeOptions {
+    /// As ns-2's agents: a loss halves the window in whole segments in place of the flight size, and the fast retransmit restarts the
+    /// timer.
+    pub as_in_ns2: bool,
+}
 
 impl Named for TahoeOptions {
     const NAME: &'static str = "tahoe";
@@ -70,6 +80,6 @@ impl Named for TahoeOptions {
 
 impl RecoveryFactory for TahoeOptions {
     fn make(&self, config: &Config, _agreed: Agreed) -> Box<dyn Recovery> {
-        Box::new(Tahoe::new(config))
+        Box::new(Tahoe::new(config, *self))
     }
 }

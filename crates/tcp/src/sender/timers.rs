@@ -84,7 +84,8 @@ impl Sender {
     pub fn sample_handshake(&mut self, now: Time, rtt: Span) {
         match self.rtt.is_linux() {
             true => self.rtt.sample_linux(now, rtt, rtt, self.una, self.max),
-            false => self.rtt.sample(now, rtt, 1),
+            false if self.rtt.times_handshake() => self.rtt.sample(now, rtt, 1),
+            false => {}
         }
         self.round_trips.add(rtt, self.una);
         self.control.on_rtt_sample(now, rtt);

@@ -142,6 +142,56 @@ fn a_second_loss_costs_less_the_farther_it_is_from_the_first() {
     }
 }
 
+/// The same over a recovery, until then.
+fn run_to(recovery: &str, control: &str, mask: u64, ms: u64) -> Net {
+    let config = Config { recovery: crate::harness::recovery(recovery), ..sack(control, 20) };
+    let mut net = losing(config, mask);
+    net.open();
+    net.write(CLIENT, u64::from(200 * MSS));
+    net.run_to(ms);
+    net
+}
+
+#[test]
+fn fast_recovery_is_invoked_at_once_when_the_second_loss_shows() {
+    // "Immediately triggers fast recovery after detecting another loss": in the round trip of the first one, before any partial ACK.
+    for recovery in ["sack", "sack-1996", "sack-linux-2.4", "rack"] {
+        let net = run_to(recovery, "afc", 0b10_0001, 250);
+        let sender = net.ends[CLIENT].sender();
+        assert!(sender.in_recovery(), "{recovery}");
+        assert_eq!(sender.window().ssthresh, f64::from(10 * MSS), "{recovery}\n{}", net.trace());
+        assert_eq!(run_to(recovery, "afc", 0b1, 250).ends[CLIENT].sender().window().ssthresh, f64::INFINITY);
+    }
+}
+
+#[test]
+fn cd_is_counted_from_the_first_loss_when_its_hole_is_filled_too() {
+    // Segments 1 and 19 of 20: the second shows a round trip later, when SND.UNA has come to it.
+    for recovery in ["sack", "sack-linux-2.4", "newreno"] {
+        let net = run_to(recovery, "afc", 1 | 1 << 18, 900);
+        let expected = 10.0 + 104_976.0 / (2.0 * 8000.0);
+        let found = net.ends[CLIENT].sender().window().ssthresh / f64::from(MSS);
+        assert!((found - expected).abs() < 1e-9, "{recovery}: {found}\n{}", net.trace());
+    }
+}
+
+#[test]
+fn in_severe_congestion_it_is_conventional() {
+    // Every other segment of the window.
+    let mask = 0b101_0101_0101_0101_0101;
+    for recovery in ["sack", "sack-1996", "sack-linux-2.4", "rack", "newreno"] {
+        let [ours, conventional] = ["afc", "standard"].map(|control| {
+            let net = run_to(recovery, control, mask, 3000);
+            let sender = net.ends[CLIENT].sender();
+            let stats = sender.stats();
+            assert!(!sender.in_recovery(), "{recovery}\n{}", net.trace());
+            (sender.window().ssthresh, stats.retransmitted_segments, stats.timeouts)
+        });
+        assert_eq!(ours, conventional, "{recovery}");
+        assert_eq!(ours.0, f64::from(10 * MSS), "{recovery}");
+    }
+}
+
 #[test]
 fn the_loss_of_a_window_and_of_a_retransmission_take_the_timer() {
     let burst = losing(afc(10), 0x3ff).transfer(u64::from(30 * MSS));

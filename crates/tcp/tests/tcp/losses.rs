@@ -150,7 +150,7 @@ fn reno_reduces_once_for_each_loss_of_a_window() {
 #[test]
 fn reno_of_2000_repairs_each_loss_of_a_window_and_keeps_the_guard_behind_a_timeout() {
     let reno = |each_loss| Config {
-        recovery: RenoOptions { each_loss }.into(),
+        recovery: RenoOptions { each_loss, ..RenoOptions::default() }.into(),
         limited_transmit: false,
         ..config("reno")
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bentpipe_tcp::recovery::{NewReno1999Options, Sack1996Options};
+use bentpipe_tcp::recovery::{NewReno1999Options, RenoOptions, Sack1996Options, TahoeOptions};
 use bentpipe_tcp::{Chosen, Config, Growth, Incoming, Outgoing, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 
@@ -14,6 +14,7 @@ const FIRST: Seq = Seq(7000);
 struct Bench {
     sender: Sender,
     now: Time,
+    window: u32,
 }
 
 impl Bench {
@@ -23,11 +24,16 @@ impl Bench {
 
     /// With so many segments to send, and FIN behind them.
     fn of(config: &Config, segments: u64) -> Bench {
+        Bench::within(config, segments, 60_000)
+    }
+
+    /// The same to a receiver with a window of so many bytes.
+    fn within(config: &Config, segments: u64, window: u32) -> Bench {
         let mut sender = Sender::new(config, FIRST);
-        sender.set_peer_window(60_000);
+        sender.set_peer_window(window);
         sender.write(segments * 1000);
         sender.close(false);
-        let mut bench = Bench { sender, now: Time::ZERO };
+        let mut bench = Bench { sender, now: Time::ZERO, window };
         bench.poll();
         bench
     }
@@ -42,7 +48,7 @@ impl Bench {
         let at = |segments: u32| FIRST + segments * 1000;
         let sack: Vec<SackBlock> =
             blocks.iter().map(|&(start, end)| SackBlock { start: at(start), end: at(end) }).collect();
-        let incoming = Incoming { window: Some(60_000), sack: &sack, ..Incoming::of(at(acked)) };
+        let incoming = Incoming { window: Some(self.window), sack: &sack, ..Incoming::of(at(acked)) };
         self.sender.on_ack(self.now, &incoming);
         self.poll().iter().map(|sent| (sent.seq - FIRST) / 1000).collect()
     }
@@ -276,6 +282,236 @@ fn without_sack_of_the_peer_it_is_the_newreno_of_then() {
     assert_eq!(trace("sack-1996", false), trace("newreno-1999", false));
     assert_ne!(trace("sack-1996", true), trace("newreno-1999", false));
     let chosen: Chosen<dyn bentpipe_tcp::recovery::RecoveryFactory> =
-        Chosen::new("own", Arc::new(Sack1996Options));
+        Chosen::new("own", Arc::new(Sack1996Options::default()));
     assert!(chosen.factory().offers_sack());
+}
+
+fn reno_of_ns2() -> Config {
+    Config { recovery: RenoOptions { each_loss: true, as_in_ns2: true }.into(), ..then("reno", 15) }
+}
+
+fn tahoe_of_ns2() -> Config {
+    Config { recovery: TahoeOptions { as_in_ns2: true }.into(), ..then("tahoe", 15) }
+}
+
+#[test]
+fn tahoe_and_reno_of_ns2_halve_the_window_in_whole_segments_and_restart_the_timer() {
+    for (config, half, restarts) in [
+        (tahoe_of_ns2(), 7.0, true),
+        (reno_of_ns2(), 7.0, true),
+        (then("tahoe", 15), 7.5, false),
+        (then("reno", 15), 7.5, false),
+    ] {
+        let mut bench = Bench::new(&config);
+        let before = bench.sender.next_timeout();
+        assert_eq!(bench.third_duplicate(), [0]);
+        assert_eq!((bench.windows().1, bench.sender.next_timeout() > before), (half, restarts), "{config:?}");
+        // A timeout takes what is left, without the inflation.
+        for end in 5..=9 {
+            bench.ack(0, &[(1, end)]);
+        }
+        bench.now = bench.sender.next_timeout();
+        assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+        if restarts {
+            assert_eq!(bench.windows(), (1.0, if config.recovery.name() == "tahoe" { 2.0 } else { 3.0 }));
+        }
+    }
+}
+
+#[test]
+fn the_ack_that_ends_renos_recovery_opens_cwnd_in_ns2_alone() {
+    for (config, left) in [(reno_of_ns2(), 7.0 + 1.0 / 7.0), (then("reno", 15), 7.5)] {
+        let mut bench = Bench::new(&config);
+        bench.third_duplicate();
+        bench.ack(0, &[]);
+        assert!(bench.windows().0 > 10.0);
+        bench.ack(15, &[]);
+        assert!((bench.windows().0 - left).abs() < 1e-9, "{:?}", bench.windows());
+    }
+}
+
+#[test]
+fn duplicates_that_the_guard_refuses_inflate_until_new_data_is_acknowledged() {
+    // ns-2 until July 2003: `dupwnd_ = NUMDUPACKS` whether or not dupack_action did anything.
+    for config in [newreno(NewReno1999Options::default(), 15), reno_of_ns2()] {
+        let mut bench = Bench::new(&config);
+        bench.now = bench.sender.next_timeout();
+        assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+        assert_eq!(bench.poll().len(), 1);
+        // Slow start from one; then three duplicates below `recover`.
+        assert_eq!(bench.ack(4, &[]), [4, 5]);
+        assert_eq!(bench.windows().0, 2.0);
+        let phases = bench.sender.recovery_phases();
+        let out: Vec<Vec<u32>> = (0..4).map(|_| bench.ack(4, &[])).collect();
+        // Window 2 + 3, then + 1: what had gone before the timeout goes again, two an ACK in NewReno.
+        let expected = match config.recovery.name() {
+            "reno" => [vec![], vec![], vec![6, 7, 8], vec![9]],
+            _ => [vec![], vec![], vec![6, 7], vec![8, 9]],
+        };
+        assert_eq!(out, expected, "{}", config.recovery.name());
+        assert_eq!((bench.windows().0, bench.sender.recovery_phases()), (6.0, phases));
+        bench.ack(6, &[]);
+        assert_eq!(bench.windows().0, 3.0, "the inflation is over, slow start goes on");
+        // The timer does not halve it either.
+        for _ in 0..3 {
+            bench.ack(6, &[]);
+        }
+        assert_eq!(bench.windows().0, 6.0);
+        bench.now = bench.sender.next_timeout();
+        assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+        assert_eq!(bench.windows(), (1.0, 2.0));
+    }
+}
+
+fn early_sack(window: u32) -> Config {
+    Config { recovery: Sack1996Options { until_august_2000: true }.into(), ..then("sack-1996", window) }
+}
+
+#[test]
+fn until_august_2000_pipe_begins_with_cwnd_and_not_with_what_is_outstanding() {
+    // The receiver's window holds 10 of cwnd's 20 segments back: pipe is 17 in place of 7, cwnd becomes 5.
+    let recovery = |config: &Config| {
+        let mut bench = Bench::within(config, 500, 10_000);
+        bench.third_duplicate();
+        let sent: Vec<usize> = (6..=10).map(|end| bench.ack(0, &[(5, end), (1, 4)]).len()).collect();
+        sent
+    };
+    let held = Bench::new(&early_sack(20)).windows().0;
+    assert_eq!(held, 20.0);
+    assert_eq!(recovery(&early_sack(20)), [0; 5]);
+    assert_eq!(recovery(&then("sack-1996", 20)), [0, 0, 1, 0, 0]);
+}
+
+#[test]
+fn until_july_2000_every_duplicate_counts_whatever_it_reports() {
+    for (config, phases) in [(early_sack(12), 1), (then("sack-1996", 12), 0)] {
+        let mut bench = Bench::new(&config);
+        for _ in 0..3 {
+            bench.ack(0, &[(1, 2)]);
+        }
+        assert_eq!(bench.sender.recovery_phases(), phases);
+    }
+}
+
+#[test]
+fn behind_a_timeout_no_duplicate_begins_a_phase_below_recover() {
+    for recovery in ["newreno-1999", "sack-1996"] {
+        let mut bench = Bench::new(&then(recovery, 12));
+        bench.now = bench.sender.next_timeout();
+        assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+        bench.poll();
+        bench.ack(4, &[]);
+        for end in 6..=9 {
+            bench.ack(4, &[(5, end)]);
+        }
+        assert_eq!(bench.sender.recovery_phases(), 0, "{recovery}");
+        // Beyond it they do.
+        assert_eq!(bench_end(&bench), 12);
+        bench.ack(12, &[]);
+        bench.ack(13, &[]);
+        for end in 15..=17 {
+            bench.ack(13, &[(14, end)]);
+        }
+        assert_eq!(bench.sender.recovery_phases(), 1, "{recovery}");
+    }
+}
+
+#[test]
+fn a_timeout_halves_cwnd_without_what_duplicates_have_added() {
+    let mut bench = Bench::new(&then("newreno-1999", 24));
+    for end in 2..=20 {
+        bench.ack(0, &[(1, end)]);
+    }
+    assert_eq!(bench.windows(), (12.0 + 19.0, 12.0));
+    bench.now = bench.sender.next_timeout();
+    assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+    assert_eq!(bench.windows(), (1.0, 6.0));
+}
+
+#[test]
+fn every_partial_ack_restarts_the_timer_of_sack_1996_and_the_last_ack_forgets_recover() {
+    let mut bench = Bench::new(&then("sack-1996", 12));
+    bench.third_duplicate();
+    let mut before = bench.sender.next_timeout();
+    for acked in [2, 4] {
+        bench.ack(acked, &[(acked + 1, 12)]);
+        assert!(bench.sender.in_recovery() && bench.sender.next_timeout() > before);
+        before = bench.sender.next_timeout();
+    }
+    // ns-2 sets `recover_ = 0`: what is lost next may begin at the very byte at which the phase ended.
+    bench.ack(12, &[]);
+    for end in 14..=16 {
+        bench.ack(12, &[(13, end)]);
+    }
+    assert_eq!(bench.sender.recovery_phases(), 2);
+}
+
+#[test]
+fn the_scoreboard_of_sack_1996_stays_empty_until_new_data_is_acknowledged_after_a_timeout() {
+    // `timeout_ == FALSE` in recv: what is reported meanwhile goes again all the same.
+    let mut bench = Bench::new(&then("sack-1996", 12));
+    bench.now = bench.sender.next_timeout();
+    assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+    bench.poll();
+    for end in 3..=6 {
+        assert!(bench.ack(0, &[(2, end)]).is_empty());
+    }
+    assert_eq!(bench.ack(1, &[]), [1, 2]);
+    assert_eq!(bench.ack(2, &[]), [3, 4]);
+}
+
+#[test]
+fn an_ack_of_new_data_is_no_duplicate_whatever_it_reports() {
+    let mut bench = Bench::new(&then("sack-1996", 12));
+    bench.ack(1, &[(2, 3)]);
+    bench.ack(1, &[(2, 4)]);
+    bench.ack(1, &[(2, 5)]);
+    assert_eq!(bench.sender.recovery_phases(), 0);
+    bench.ack(1, &[(2, 6)]);
+    assert_eq!(bench.sender.recovery_phases(), 1);
+}
+
+#[test]
+fn what_goes_again_after_a_timeout_stays_within_the_receive_window() {
+    for recovery in ["tahoe", "reno", "newreno", "newreno-1999", "sack", "sack-1996"] {
+        let mut bench = Bench::new(&then(recovery, 12));
+        bench.now = bench.sender.next_timeout();
+        assert_eq!(bench.sender.on_timeout(bench.now), Ok(()));
+        bench.poll();
+        for acked in 1..=4 {
+            bench.ack(acked, &[]);
+        }
+        // cwnd is five segments, the peer has room for two.
+        bench.window = 2000;
+        assert!(bench.ack(6, &[]).is_empty(), "{recovery}");
+        assert!(bench.windows().0 > 4.0);
+        bench.window = 4000;
+        assert!(bench.ack(7, &[]).into_iter().all(|segment| segment < 11), "{recovery}");
+    }
+}
+
+#[test]
+fn reno_leaves_with_ssthresh() {
+    // RFC 2581 section 3.2 step 5: "set cwnd to ssthresh (the value set in step 1). This is termed "deflating" the window."
+    let mut bench = Bench::new(&then("reno", 12));
+    bench.third_duplicate();
+    for end in 5..=12 {
+        bench.ack(0, &[(1, end)]);
+    }
+    assert_eq!(bench.windows(), (6.0 + 11.0, 6.0));
+    bench.ack(12, &[]);
+    assert_eq!(bench.windows(), (6.0, 6.0));
+}
+
+#[test]
+fn newreno_1999_stays_in_recovery_until_all_that_was_outstanding_is_acknowledged() {
+    let mut bench = Bench::new(&newreno(NewReno1999Options::default(), 12));
+    bench.third_duplicate();
+    for acked in [3, 7, 11] {
+        // The segment behind a partial ACK is taken for lost, and goes again.
+        assert_eq!(bench.ack(acked, &[]).first(), Some(&acked));
+        assert!(bench.sender.in_recovery());
+    }
+    bench.ack(12, &[]);
+    assert!(!bench.sender.in_recovery());
 }

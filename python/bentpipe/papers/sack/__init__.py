@@ -73,6 +73,12 @@ ITEMS = (
         about=texts.SENSITIVITY,
         measure=satellite.measure_grid,
     ),
+    Item(
+        "text-phases",
+        "Which claims of figures 1 to 5 hold at which phase of the timer's tick",
+        about=texts.PHASES,
+        measure=satellite.measure_phases,
+    ),
     Item.beyond(
         "today",
         "NewReno and SACK as the RFCs have them today",

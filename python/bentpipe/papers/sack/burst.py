@@ -17,8 +17,8 @@ from .sequences import draw_sequences
 SCENARIO = "burst.toml"
 FIRST = 401
 WINDOW = 64
-LOST = (32, 33, 34, 36, 40, 44, 48)
-"""Adjacent packets lost of a window of 64: half of it, and more."""
+LOST = (24, 28, 29, 32, 33, 34, 36, 40, 44, 48)
+"""Adjacent packets lost of a window of 64: half of it, fewer and more."""
 
 LEAST = 33
 """The least that is more than half."""
@@ -51,8 +51,10 @@ def _resent(subject: Subject) -> list[int]:
     return [repair.resent_in(one) for one in range(1, round(repair.round_trips or 0) + 1)]
 
 
-def _growth(resent: list[int]) -> float:
-    """Give by what factor the packets of a round trip grow, from the second one to that with most."""
+def _growth(resent: list[int]) -> float | None:
+    """Give the factor by which a round trip's packets grow, from the second one, if any, to the most."""
+    if not resent[1]:
+        return None
     most = max(range(1, len(resent)), key=lambda place: resent[place])
     return float((resent[most] / resent[1]) ** (1 / (most - 1)))
 
@@ -64,8 +66,11 @@ def compute(context: Context) -> list[Row]:
     tahoe = {lost: recovery(trace) for lost, trace in _by_lost(context, "tahoe").items()}
     more = {lost: recovery(trace) for lost, trace in sack.items() if lost >= LEAST}
     lost_again = recovery(_lost_again(context, sack[LEAST]))
-    half = min(LOST)
+    half = WINDOW // 2
     waits = [lost for lost, repair in more.items() if repair.timeouts]
+    alone = max(lost for lost, trace in sack.items() if not recovery(trace).timeouts)
+    context.fact("alone", f"{alone}")
+    context.fact("at_alone", ", ".join(map(str, _resent(sack[alone])[:6])))
     context.fact("at_half", ", ".join(map(str, _resent(sack[half])[:5])))
     context.fact("at_least", ", ".join(map(str, _resent(sack[LEAST])[:6])))
     context.fact("waits", f"{min(waits)} to {max(waits)}" if waits else "none")

@@ -68,8 +68,7 @@ def recovery(subject: Subject) -> Recovery:
         again_s=tuple(float(time) for time in during),
         whole_s=whole,
         end_s=float(mean(subject.run["duration_s"]) or 0.0),
-        # The first sample is the SYN's, which is shorter.
-        rtt_s=float(subject.traces.get(FLOW, "rtt").value[1]),
+        rtt_s=float(subject.traces.get(FLOW, "rtt").value[0]),
         timeouts=int(mean(subject.run["flows"][0]["timeouts"]) or 0),
     )
 

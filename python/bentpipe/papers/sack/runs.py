@@ -50,6 +50,14 @@ LONG_S = 60
 """The same for what needs a run that is long enough, in s."""
 
 START_S = 1
+"""When the first data leaves, in s."""
+
+SATELLITE_SYN_S, TERRESTRIAL_SYN_S = 0.2508333, 0.20108
+"""How much earlier the SYN leaves, in s: ns-2 of then opened no connection."""
+
+TICK_S, PHASES = 0.1, 20
+"""The timer's tick, in s, and its parts in each of which a transfer may begin, as ns-2 draws it."""
+
 BUFFER = 49
 """Default buffer of the satellite case, in waiting packets."""
 
@@ -92,26 +100,33 @@ def scheme_settings(scheme: str) -> dict[str, str]:
     return {"flows.transfer.variant": VARIANTS[scheme]}
 
 
+def _times(traffic_s: int, syn_s: float, phase: int) -> dict[str, str]:
+    first_s = START_S + phase * TICK_S / PHASES
+    return {"flows.transfer.start": f"{first_s - syn_s:.7f} s", "duration": f"{first_s + traffic_s:.7f} s"}
+
+
 def satellite_settings(
-    scheme: str, window: int, *, traffic_s: int = TRAFFIC_S, buffer: int = BUFFER
+    scheme: str, window: int, *, traffic_s: int = TRAFFIC_S, buffer: int = BUFFER, phase: int = 0
 ) -> dict[str, str]:
     """Give the settings of a run over the satellite."""
     return {
         **scheme_settings(scheme),
+        **_times(traffic_s, SATELLITE_SYN_S, phase),
         "tcp.receive_window": f"{window} segments",
-        "duration": f"{START_S + traffic_s} s",
+        "tcp.initial_ssthresh": f"{window} segments",
         "links.*.queue": f"{buffer} packets",
     }
 
 
 def terrestrial_settings(
-    scheme: str, *, traffic_s: int = TRAFFIC_S, buffer: int = 7, window: int = 28
+    scheme: str, *, traffic_s: int = TRAFFIC_S, buffer: int = 7, window: int = 28, phase: int = 0
 ) -> dict[str, str]:
     """Give the settings of a run on the terrestrial path."""
     return {
         **scheme_settings(scheme),
+        **_times(traffic_s, TERRESTRIAL_SYN_S, phase),
         "tcp.receive_window": f"{window} segments",
-        "duration": f"{START_S + traffic_s} s",
+        "tcp.initial_ssthresh": f"{window} segments",
         "links.bottleneck.queue": f"{buffer} packets",
     }
 
@@ -123,14 +138,16 @@ def satellite(
     *,
     traffic_s: int = TRAFFIC_S,
     buffer: int = BUFFER,
+    phase: int = 0,
 ) -> Sweep:
     """Run the satellite case for each scheme and window."""
     keys = list(product(schemes, windows))
     settings = [
-        satellite_settings(scheme, window, traffic_s=traffic_s, buffer=buffer) for scheme, window in keys
+        satellite_settings(scheme, window, traffic_s=traffic_s, buffer=buffer, phase=phase)
+        for scheme, window in keys
     ]
     runs = context.runs("satellite.toml", settings)
-    return {key: _measure(run, "uplink") for key, run in zip(keys, runs, strict=True)}
+    return {key: _measure(run, "uplink", traffic_s) for key, run in zip(keys, runs, strict=True)}
 
 
 def terrestrial(
@@ -141,21 +158,24 @@ def terrestrial(
     traffic_s: int = TRAFFIC_S,
     buffer: int = 7,
     window: int = 28,
+    phase: int = 0,
 ) -> Case:
     """Run a terrestrial case for each scheme."""
     settings = [
-        terrestrial_settings(scheme, traffic_s=traffic_s, buffer=buffer, window=window) for scheme in schemes
+        terrestrial_settings(scheme, traffic_s=traffic_s, buffer=buffer, window=window, phase=phase)
+        for scheme in schemes
     ]
     runs = context.runs(scenario, settings)
-    return {scheme: _measure(run, "bottleneck") for scheme, run in zip(schemes, runs, strict=True)}
+    return {scheme: _measure(run, "bottleneck", traffic_s) for scheme, run in zip(schemes, runs, strict=True)}
 
 
-def _measure(run: Run, bottleneck: str) -> Measured:
+def _measure(run: Run, bottleneck: str, traffic_s: int) -> Measured:
     flow = run["flows"][0]
     throughput = plain(flow["throughput_bps"])
     return Measured(
         efficiency=100 * plain(flow["goodput_bps"]) / throughput,
-        throughput=throughput / 1e6,
+        # From the first data on, not from the SYN.
+        throughput=throughput * plain(flow["duration_s"]) / traffic_s / 1e6,
         delay=1e3 * plain(link(run, bottleneck)["queueing_delay_mean_s"]),
         drops=sum(plain(one["dropped_packets"]) for one in run["links"]),
         timeouts=plain(flow["timeouts"]),

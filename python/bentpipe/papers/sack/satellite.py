@@ -20,15 +20,20 @@ from .runs import (
     CURVE_WINDOWS,
     LABELS,
     LONG_S,
+    PHASES,
     PRODUCT,
     SCHEMES,
     TRAFFIC_S,
     WINDOWS,
     Claim,
+    Runs,
     Sweep,
     satellite,
     satellite_settings,
+    terrestrial,
 )
+from .terrestrial import CASES
+from .terrestrial import CLAIMS as TERRESTRIAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -223,19 +228,39 @@ def _curves(axes: "Axes", sweep: Sweep, metric: str) -> None:
     axes.set_xticks((32, 64, *BEYOND))
 
 
+def measure_phases(context: Context) -> Grid:
+    """Count for each claim of figures 1 to 5 at how many phases of the timer's tick it holds."""
+    over = [satellite(context, phase=phase) for phase in range(PHASES)]
+    drops = [
+        {case: terrestrial(context, f"{case}.toml", phase=phase) for case in CASES} for phase in range(PHASES)
+    ]
+    rows = [*_counted(context, TERRESTRIAL, drops), *_counted(context, CLAIMS, over)]
+    return Grid(
+        f"At how many of {PHASES} phases of the timer's tick each claim holds",
+        ("figure", "claim", "holds", "holds weakly", "does not hold"),
+        tuple(rows),
+    )
+
+
+def _counted(
+    context: Context, claims: Mapping[str, Sequence[Claim[Runs]]], runs: Sequence[Runs]
+) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for item, group in claims.items():
+        for claim in group:
+            verdicts = [claim.verdict(context.paper, item, one) for one in runs]
+            counts = [float(verdicts.count(verdict)) for verdict in CODES]
+            rows.append((item, f"{claim.case}, {claim.metric}", *counts))
+    return rows
+
+
 def measure_grid(context: Context) -> Grid:
     """Count for each claim of figures 2 to 5 in how many settings it holds."""
     runs = grid(context)
-    rows: list[tuple[Cell, ...]] = []
-    for item, group in CLAIMS.items():
-        for claim in group:
-            verdicts = [claim.verdict(context.paper, item, sweep) for sweep in runs.values()]
-            counts = [float(verdicts.count(verdict)) for verdict in CODES]
-            rows.append((item, f"{claim.case}, {claim.metric}", *counts))
     return Grid(
         f"In how many of {len(runs)} durations and buffers each claim holds",
         ("figure", "claim", "holds", "holds weakly", "does not hold"),
-        tuple(rows),
+        tuple(_counted(context, CLAIMS, list(runs.values()))),
     )
 
 

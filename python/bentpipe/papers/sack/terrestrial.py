@@ -168,7 +168,7 @@ def one_drop(context: Context) -> list[Row]:
     return [
         *rows,
         context.claim(
-            "SACK resends the dropped packet first", "time of the retransmission after the first SYN", first
+            "SACK resends the dropped packet first", "time of the retransmission after the first data", first
         ),
         context.number("Tahoe, window after the drop", "window at once", window_after(tahoe, 0.0)),
         context.number("Tahoe, window after the drop", "growth in the third round trip", growth),
@@ -232,7 +232,7 @@ def schemes(context: Context) -> list[Row]:
         context.number("SACK, three drops", "new packets sent before a known loss", new["sack"]),
         context.claim(
             "SACK enters recovery as Reno does",
-            "time of the first retransmission after the first SYN",
+            "time of the first retransmission after the first data",
             {scheme: repaired[scheme].again_s[0] - START_S for scheme in ("reno", "sack")},
         ),
         context.claim(

@@ -18,12 +18,14 @@ INFERRED = (
     "through with its losses when the run ended. The second panel of each figure shows up to 60 s.",
     "The terrestrial path, its window of 28 packets, its limit of 8 packets, and which packets are "
     "dropped (14; 14, 26 and 28, counted from 0): the same scripts.",
-    "An initial window of one segment, a clock tick of 100 ms, no limited transmit: ns-2 as it was in "
-    "February 2000, the date of the document's reference for it. ns-2's file of defaults dates each later "
-    "change.",
+    "An initial window of one segment, slow start up to the advertised window, an RTO in whole ticks of 100 "
+    "ms, no limited transmit: ns-2 as it was in February 2000, the date of the document's reference for it. "
+    "ns-2's file of defaults dates each later change. It opened no connection then: the first data leaves at "
+    "1 s, and the SYN a handshake earlier.",
     "Reno, NewReno and SACK of that time: Reno goes into fast retransmit for each loss of a window until a "
     "timeout, as ns-2's did until July 2003, newreno-1999 starts the timer anew at each partial ACK, as "
-    "ns-2 did until May 2003, and sack-1996 has the pipe that section 9 describes. What the RFCs have made "
+    "ns-2 did until May 2003, and sack-1996 has the pipe that section 9 describes, begun with cwnd as until "
+    "August 2000. What the RFCs have made "
     "of the latter two is in beyond-today.",
     "Efficiency is goodput over throughput, that is, what arrives of what is sent: the document has "
     "efficiency fall from 160 to 190 packets while throughput rises, so it is not throughput over link rate. "
@@ -83,7 +85,7 @@ FIGURE_3 = (
 FIGURE_4 = (
     "The document sees efficiency fall up to 128 packets, rise at 160, fall at 190, with SACK far ahead "
     "and NewReno last. It falls from 96 to 128 and from 160 to 190 packets here too, and SACK is ahead and "
-    "NewReno last wherever the buffer overflows. The rise at 160 comes out for Tahoe alone: it depends on "
+    "NewReno last wherever the buffer overflows. The rise at 160 does not come out: it depends on "
     "the duration and on whether the burst that ends a recovery fits the buffer.",
 )
 FIGURE_5 = (
@@ -102,8 +104,9 @@ RECOVERY = (
     "The document argues that SACK is never slower than slow start, even if more than half of a window is "
     "lost: one packet in the first round trip, two in the second, twice as many in each one after it, and no "
     "timeout unless a retransmission is lost too. Here 33 adjacent packets of a window of 64 are dropped, "
-    "and other numbers. The argument is right to the packet where exactly half is lost; with one packet more "
-    "SACK needs a round trip more, and beyond that it needs the timer.",
+    "and other numbers. In ns-2 of February 2000 pipe begins with cwnd, which has grown beyond the window: "
+    "up to 28 packets lost the argument holds, from 29 on SACK needs the timer. With the pipe of half a year "
+    "later it is right to the packet where exactly half is lost.",
 )
 CONCLUSIONS = (
     "Most of the conclusions repeat what has rows above. These do not: that SACK needs no timeout over the "
@@ -116,6 +119,12 @@ SENSITIVITY = (
     "where the repair is a large part of them, and with buffers that overflow. At 72 packets and more of "
     "buffer little is dropped and the four become alike. The peak at 96 packets, and everything that sets "
     "160 against 128 or 190, belongs to the choice of both.",
+)
+PHASES = (
+    "The timer of then counts in ticks of 100 ms, and a round trip of 256 ms is two of them or three, by "
+    "where in a tick its segment leaves. ns-2 draws that (boot_time_). Each row is a claim, run with its "
+    "transfer begun at twenty places of a tick, with as much traffic at each; the rows of the figures are "
+    "those of the first place.",
 )
 TODAY = (
     "The document's NewReno and SACK are of the 1990s. Today NewReno's timer is restarted by the first "
