@@ -19,7 +19,7 @@ NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test fuzz wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test fuzz mutants wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -29,6 +29,7 @@ help:
 	@echo "make virtual-kernel  Linux as a program with simulated time, for bentpipe live --virtual; SOURCE=TREE: another one"
 	@echo "make bpf          the congestion controls as BPF programs, for bentpipe live install (clang-19)"
 	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz), and the Rust tests with twenty seeds"
+	@echo "make mutants      each rule of scripts/mutants.toml is taken out: the test named for it must fail (RULES=WORDS: some)"
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
@@ -178,6 +179,10 @@ fuzz:
 		cargo +nightly fuzz run $$target -- -max_total_time=120 -rss_limit_mb=4096 || exit 1; done
 	for seed in $$(seq 2 21); do \
 		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=1000 cargo test --quiet --workspace $(NOT_BUILT) || exit 1; done
+
+# Each rule of scripts/mutants.toml taken out, in a copy: half a minute a rule.
+mutants: setup
+	$(BIN)/python scripts/mutants.py $(RULES)
 
 fmt: setup
 	cargo fmt --all

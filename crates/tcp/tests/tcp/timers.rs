@@ -1,6 +1,6 @@
 //! The retransmission timer, and what is learnt of the round trip.
 
-use bentpipe_tcp::{Config, ConnectionError};
+use bentpipe_tcp::{Config, ConnectionError, RtoEstimator};
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, RECOVERIES, SERVER, by_timer_alone, config};
@@ -149,4 +149,20 @@ fn a_fast_retransmit_spoils_the_sample_it_would_have_given() {
             assert!((mean - 0.1).abs() < 1e-9, "{recovery:?} {lost}: {mean} s\n{}", net.trace());
         }
     }
+}
+
+#[test]
+fn the_estimator_of_ns2_times_no_handshake_and_its_timer_waits_for_no_tick() {
+    let mut config = config("tahoe");
+    config.rto.estimator = RtoEstimator::Ns2;
+    config.rto.granularity = Span::from_millis(70);
+    config.rto.min = Span::ZERO;
+    config.rto.initial = Span::from_millis(6000);
+    // The first segment is lost: no round trip was timed before it, and 6.1 s are no multiple of the tick.
+    let mut net = Net::alike(config).dropping(&[1]);
+    net.open();
+    assert_eq!(net.ends[CLIENT].sender().rtt().samples(), 0);
+    net.write(CLIENT, 1000);
+    net.run_to(7000);
+    assert_eq!(times(&net, 0), [100.0, 6100.0], "{}", net.trace());
 }
