@@ -2,7 +2,9 @@
 
 mod compression;
 mod quick;
+mod report;
 mod tuning;
+mod window;
 
 use bentpipe_units::{Span, Time};
 
@@ -11,6 +13,7 @@ use crate::{Config, DelayedAck, Host, SackBlock, SackBlocks, Seq};
 use compression::Compression;
 use quick::QuickAcks;
 use tuning::Tuning;
+use window::worthwhile;
 
 /// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,12 +88,6 @@ pub struct Receiver {
     stats: ReceiverStats,
 }
 
-/// RFC 9293 section 3.8.6.2.2: the window opens by "min( Fr * RCV.BUFF, Eff.snd.MSS )" at least, Fr = 1/2; a scaled window
-/// may round down by less than one unit of its scale.
-fn worthwhile(capacity: u32, mss: u32, scale: u8) -> u32 {
-    (capacity / 2).min(mss).saturating_sub((1 << scale) - 1).max(1)
-}
-
 impl Receiver {
     /// A receiver that has not heard of the peer's sequence numbers.
     pub fn new(config: &Config) -> Receiver {
@@ -114,7 +111,10 @@ impl Receiver {
             fin: None,
             watches: QuickAcks::of(config).is_some() || tuning.is_some(),
             fin_reached: false,
-            delayed_ack: config.delayed_ack,
+            delayed_ack: match QuickAcks::of(config).is_some_and(|quick| quick.counts_bytes()) {
+                true => DelayedAck { segments: u32::MAX, ..config.delayed_ack },
+                false => config.delayed_ack,
+            },
             quick: QuickAcks::of(config),
             compression: Compression::of(config),
             tuning,
@@ -214,7 +214,8 @@ impl Receiver {
         let deadline = self.deadline;
         let readable = if start >= end {
             self.stats.duplicate_bytes += u64::from(self.nxt.min(seq + len).max(seq) - seq);
-            self.ack_now |= len > 0;
+            // In Linux the FIN behind it makes it new.
+            self.ack_now |= len > 0 && !(self.linux && self.fin == Some(self.nxt));
             0
         } else if start == self.nxt {
             if let Some(held) = self.held.first().filter(|held| held.start < end && seq >= self.nxt) {
@@ -229,7 +230,7 @@ impl Receiver {
         let opens = self.tuning.is_some() && self.tune(len, readable > 0);
         let closes = self.linux && self.fin == Some(self.nxt) && !self.fin_reached;
         if self.quick.is_some() {
-            let arrival = match (readable > 0, start >= end) {
+            let arrival = match (readable > 0 || closes, start >= end) {
                 (true, _) => Arrival::InOrder { opens, closes },
                 (false, true) => Arrival::Old,
                 (false, false) => Arrival::PastHole,
@@ -251,13 +252,15 @@ impl Receiver {
     /// Times the ACK of a segment of data where the times differ; `deadline` is what stood before it came.
     #[inline(never)]
     fn time_ack(&mut self, now: Time, deadline: Time, data: bool, arrival: Arrival) {
+        let full =
+            matches!(arrival, Arrival::InOrder { closes, .. } if self.is_due(self.nxt + u32::from(closes)));
         let Some(quick) = self.quick.as_mut().filter(|_| data) else { return };
         match arrival {
             Arrival::InOrder { opens, closes } => {
                 if closes {
                     quick.expect_answer();
                 }
-                self.ack_now |= quick.on_data(now, opens);
+                self.ack_now |= quick.on_data(now, opens) || full;
                 // "If delack timer is about to expire, send ACK now" (tcp_send_delayed_ack).
                 self.ack_now |= self.linux && deadline <= now + quick.delay() / 4;
                 self.deadline = deadline.min(now + quick.delay());
@@ -272,9 +275,9 @@ impl Receiver {
 
     /// A segment with data comes, with PSH or without; `smoothed` is the round trip of this end's own data.
     #[inline(never)]
-    pub(crate) fn foresee(&mut self, len: u32, push: bool, smoothed: Option<Span>) {
+    pub(crate) fn foresee(&mut self, len: u32, push: bool, smoothed: Option<Span>, acknowledged: Seq) {
         if let Some(quick) = &mut self.quick {
-            quick.note_push(len, push, self.waiting_segments == 0);
+            quick.measure(len, push, acknowledged, self.waiting_segments == 0);
             quick.know_round_trip(smoothed);
         }
         if let Some(compression) = &mut self.compression {
@@ -302,9 +305,11 @@ impl Receiver {
             self.edge = self.edge.max(self.nxt);
             // What a peer sent behind its own FIN is nothing.
             self.held.clear();
+            let full = self.is_due(self.nxt);
             if let Some(quick) = self.quick.as_mut().filter(|_| self.linux) {
                 // tcp_fin: the application's own FIN is waited for, and what was to be reported is forgotten.
                 quick.expect_answer();
+                self.ack_now |= full || self.deadline <= now + quick.delay() / 4;
                 self.deadline = self.deadline.min(now + quick.delay());
                 self.duplicate = None;
             }
@@ -324,17 +329,6 @@ impl Receiver {
         self.stats.data_segments += u64::from(len > 0);
         self.stats.duplicate_bytes += u64::from(below);
         self.stats.beyond_window_bytes += u64::from(len - below);
-    }
-
-    /// What came twice is reported by the next ACK.
-    ///
-    /// RFC 2883 section 4: "The left edge of the D-SACK block specifies the first sequence number of the duplicate contiguous
-    /// sequence, and the right edge of the D-SACK block specifies the sequence number immediately following the last sequence
-    /// in the duplicate contiguous sequence."
-    fn note_duplicate(&mut self, start: Seq, end: Seq) {
-        if self.reports_duplicates && start < end {
-            self.duplicate = Some(SackBlock { start, end });
-        }
     }
 
     #[inline(always)]
@@ -396,134 +390,7 @@ impl Receiver {
             self.note_duplicate(start, end);
         }
         self.stats.duplicate_bytes += u64::from((block.end - block.start) - fresh);
-        // RFC 2018 section 4: "The first SACK block [...] MUST specify the contiguous block of data containing the
-        // segment which triggered this ACK", the rest "the most recently reported".
-        let Some(run) = self.held.holding(block.start) else { return };
-        let mut recent = [run; SackBlocks::MOST];
-        let mut count = 1;
-        for other in &self.recent[..usize::from(self.recent_count)] {
-            // A run only ever changes by becoming a part of the one that is reported.
-            let elsewhere = other.start < run.start || other.start >= run.end;
-            if elsewhere && other.start >= self.nxt && count < recent.len() {
-                recent[count] = *other;
-                count += 1;
-            }
-        }
-        self.recent = recent;
-        self.recent_count = count as u8;
-    }
-
-    /// Whether there is something to report by SACK blocks.
-    #[inline]
-    pub(crate) fn has_report(&self) -> bool {
-        self.has_hole() || self.duplicate.is_some()
-    }
-
-    /// The SACK blocks to send, at most `most`; what came twice is reported once.
-    ///
-    /// RFC 2883 section 4: a D-SACK block "is only used to report a duplicate contiguous sequence of data received by the
-    /// receiver in the most recent packet", as the first block, with "the second SACK block" for the run around it where that
-    /// lies beyond the cumulative ACK.
-    pub fn sack_blocks(&mut self, most: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::NONE;
-        if let Some(duplicate) = self.duplicate.take() {
-            blocks.push(duplicate);
-            if let Some(run) = self.held.holding(duplicate.start) {
-                blocks.push(self.with_fin(run));
-            }
-        }
-        if self.held.is_empty() {
-            return blocks;
-        }
-        let second = blocks.as_slice().get(1).copied();
-        for run in &self.recent[..usize::from(self.recent_count)] {
-            let run = self.with_fin(*run);
-            if run.start >= self.nxt && blocks.as_slice().len() < most && second != Some(run) {
-                blocks.push(run);
-            }
-        }
-        blocks
-    }
-
-    /// A run as it is reported: to the FIN, where that stands behind it.
-    ///
-    /// RFC 2018 section 3 counts in sequence numbers, of which FIN has one (RFC 9293 section 3.4); Linux reports it too.
-    fn with_fin(&self, run: SackBlock) -> SackBlock {
-        SackBlock { end: run.end + u32::from(self.fin == Some(run.end)), ..run }
-    }
-
-    /// The application reads up to `most` bytes; returns how many there were.
-    pub fn read(&mut self, most: u32) -> u32 {
-        let taken = self.unread.min(most);
-        self.unread -= taken;
-        self.standing_field = None;
-        if taken > 0 && self.window() < 2 * self.mss && self.gain() >= self.worthwhile {
-            // The peer may be waiting for this.
-            self.ack_now = true;
-        }
-        if self.linux && taken > 0 && !self.ack_now {
-            self.answer_read();
-        }
-        taken
-    }
-
-    /// The application has read: Linux acknowledges a segment that was pushed once all is read, and tells of a window twice as large
-    /// (`__tcp_cleanup_rbuf`).
-    #[inline(never)]
-    fn answer_read(&mut self) {
-        let doubled = !self.fin_reached && self.gain() >= self.window().max(1);
-        if let Some(quick) = self.quick.as_mut() {
-            let read = self.unread == 0 && self.waiting_segments > 0 && self.held.is_empty();
-            self.ack_now = doubled || (read && quick.goes_when_read());
-            if self.ack_now {
-                quick.sent();
-            }
-        }
-    }
-
-    /// How far the right edge could move.
-    fn gain(&self) -> u32 {
-        let candidate = self.nxt + (self.capacity.saturating_sub(self.unread) >> self.scale << self.scale);
-        candidate.max(self.edge) - self.edge
-    }
-
-    /// An acknowledgment goes out: returns the window field, and forgets that one was owed.
-    #[inline]
-    pub fn acknowledge(&mut self) -> u16 {
-        self.ack_now = false;
-        if let Some(field) = self.standing_field {
-            return field;
-        }
-        self.waiting_segments = 0;
-        self.deadline = Time::NEVER;
-        let edge = self.nxt + self.open;
-        let field = match self.unread == 0 && edge > self.edge && edge - self.edge >= self.worthwhile {
-            true => {
-                self.edge = edge;
-                self.open_field
-            }
-            false => self.other_field(),
-        };
-        self.standing_field = Some(field);
-        field
-    }
-
-    /// The window field to advertise while something was not read, or the right edge would move by little.
-    #[inline(never)]
-    fn other_field(&mut self) -> u16 {
-        let gain = self.gain();
-        if gain >= self.worthwhile {
-            self.edge += gain;
-        }
-        let window = self.edge - self.nxt;
-        let field = (window.div_ceil(1 << self.scale)).min(65_535);
-        self.edge = self.edge.max(self.nxt + (field << self.scale));
-        field as u16
-    }
-
-    /// The window field of a SYN, which is never scaled.
-    pub fn syn_window(&self) -> u16 {
-        self.capacity.min(65_535) as u16
+        self.note_run(block.start);
     }
 
     /// An acknowledgment is owed at once.

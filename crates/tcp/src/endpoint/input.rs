@@ -190,6 +190,7 @@ impl Endpoint {
             }
             self.establish(now, segment);
             self.window_from = (segment.seq, segment.ack);
+            self.take_text_of_syn(now);
         }
         if !self.may_acknowledge(segment.ack) {
             self.challenge(now);
@@ -320,7 +321,7 @@ impl Endpoint {
             if self.config.host == Host::Linux {
                 self.answers = true;
                 let push = segment.flags.has(Flags::PSH);
-                self.receiver.foresee(segment.len, push, self.sender.rtt().smoothed());
+                self.receiver.foresee(segment.len, push, self.sender.rtt().smoothed(), self.last_ack_sent);
             }
             self.receiver.on_data(now, segment.seq, segment.len, segment.flags.has(Flags::FIN));
         } else if segment.sequence_len() > 0 {

@@ -116,11 +116,13 @@ struct Syn {
     retries: u32,
     /// How often it had to be sent again, by the timer or because the peer asked again.
     again: u32,
+    /// Bytes of text that came with the peer's SYN, and whether FIN did.
+    text: (u32, bool),
 }
 
 impl Default for Syn {
     fn default() -> Syn {
-        Syn { due: false, timer: Time::NEVER, sent: None, retries: 0, again: 0 }
+        Syn { due: false, timer: Time::NEVER, sent: None, retries: 0, again: 0, text: (0, false) }
     }
 }
 

@@ -46,8 +46,13 @@ impl Endpoint {
             return;
         }
         self.take_syn(segment);
+        // tcp_rcv_synsent_state_process: without Fast Open what comes with a SYN is dropped.
+        if self.config.host == Host::Rfc {
+            self.syn.text = (segment.len, segment.flags.has(Flags::FIN));
+        }
         if acknowledges {
             self.establish(now, segment);
+            self.take_text_of_syn(now);
             match self.config.host {
                 Host::Rfc => self.receiver.ack_soon(),
                 // tcp_rcv_synsent_state_process: before the application hears of the connection.
@@ -86,6 +91,18 @@ impl Endpoint {
         }
         self.sender.set_peer_window(u32::from(segment.window));
         self.window_from = (segment.seq, segment.ack);
+    }
+
+    /// The connection is open, and what came with the peer's SYN is taken.
+    ///
+    /// RFC 9293 section 3.10.7.3: "If there are other controls or text in the segment, queue them for processing after the ESTABLISHED
+    /// state has been reached". A listener takes none: the peer sends it again, and a forged SYN delivers nothing.
+    pub(super) fn take_text_of_syn(&mut self, now: Time) {
+        let (len, fin) = std::mem::take(&mut self.syn.text);
+        if len > 0 || fin {
+            self.receiver.on_data(now, self.receiver.nxt(), len, fin);
+            self.follow_fins(now);
+        }
     }
 
     pub(super) fn establish(&mut self, now: Time, segment: &Segment) {

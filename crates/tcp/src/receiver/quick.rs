@@ -2,7 +2,11 @@
 
 use bentpipe_units::{Span, Time};
 
-use crate::{Config, Host};
+use crate::{Config, Host, Seq};
+
+/// What Linux takes a peer's full segments for before they show more, and the least that they may be.
+const TCP_MSS_DEFAULT: u32 = 536;
+const TCP_MIN_MSS: u32 = 88;
 
 /// How many ACKs still go at once, and how long the others wait: the quick-ACK mode and `ato` of Linux 2.4.19 and 6
 /// (`tcp_input.c`).
@@ -12,8 +16,16 @@ pub(super) struct QuickAcks {
     linux: bool,
     /// Whether the application answers what comes, so that its answer carries the ACK (`inet_csk_in_pingpong_mode`).
     answers: bool,
-    /// Whether what waits for an ACK ends with a small segment, or one with PSH (`ICSK_ACK_PUSHED`).
-    pushed: bool,
+    /// Whether a small segment waits for an ACK, or one with PSH (`ICSK_ACK_PUSHED`); and whether one more does (`ICSK_ACK_PUSHED2`).
+    pushed: (bool, bool),
+    /// What the peer's full segments carry, as far as they have shown (`rcv_mss`); at most what this end takes. And a smaller one that came last.
+    full: u32,
+    largest: u32,
+    small: u32,
+    /// So many of them wait beside what makes an ACK go.
+    waiting: u32,
+    /// RCV.NXT as it was acknowledged last.
+    acknowledged: Seq,
     most: u32,
     left: u32,
     mss: u32,
@@ -38,7 +50,12 @@ impl QuickAcks {
         let quick = QuickAcks {
             linux: config.host == Host::Linux,
             answers: false,
-            pushed: false,
+            pushed: (false, false),
+            full: config.mss.clamp(TCP_MIN_MSS, TCP_MSS_DEFAULT),
+            largest: config.mss,
+            small: 0,
+            waiting: ack.segments - 1,
+            acknowledged: Seq(0),
             most: ack.quick,
             left: 0,
             mss: config.mss,
@@ -126,14 +143,44 @@ impl QuickAcks {
         self.left > 0 && !self.answers
     }
 
-    /// A segment came of `len` bytes, `first` of those that wait for an ACK, with PSH or without (`tcp_measure_rcv_mss`).
-    pub(super) fn note_push(&mut self, len: u32, push: bool, first: bool) {
-        self.pushed = push || len < self.mss || (self.pushed && !first);
+    /// A segment of `len` bytes came, with PSH or without, `first` of those that wait for an ACK (`tcp_measure_rcv_mss`); all up to `acknowledged` do not.
+    pub(super) fn measure(&mut self, len: u32, push: bool, acknowledged: Seq, first: bool) {
+        self.acknowledged = acknowledged;
+        if len == 0 {
+            return;
+        }
+        if first {
+            self.pushed = (false, false);
+        }
+        let before = std::mem::take(&mut self.small);
+        if len >= self.full {
+            self.full = len.min(self.largest);
+            self.pushed.0 |= push;
+            return;
+        }
+        if len >= TCP_MSS_DEFAULT || (len >= TCP_MIN_MSS && !push) {
+            self.small = len;
+            if len == before {
+                self.full = len;
+                return;
+            }
+        }
+        self.pushed = (true, self.pushed.0);
+    }
+
+    /// Whether ACKs go by bytes and not by segments.
+    pub(super) fn counts_bytes(&self) -> bool {
+        self.linux
+    }
+
+    /// RCV.NXT as it was acknowledged, where more came since, up to `nxt`, than waits for an ACK.
+    pub(super) fn is_full(&self, nxt: Seq) -> Option<Seq> {
+        (self.linux && nxt - self.acknowledged > self.waiting * self.full).then_some(self.acknowledged)
     }
 
     /// The application has read all that came: whether the ACK that waits goes now (`__tcp_cleanup_rbuf`).
     pub(super) fn goes_when_read(&self) -> bool {
-        self.linux && self.pushed && !self.answers
+        self.linux && (self.pushed.1 || (self.pushed.0 && !self.answers))
     }
 
     /// The end sends data: what came within the time that an ACK waits is answered (`tcp_event_data_sent`).
@@ -165,8 +212,11 @@ impl QuickAcks {
         self.delay = (self.delay * 2).min(self.longest);
     }
 
-    /// How long an ACK waits.
+    /// How long an ACK waits; not at all before any data came (`icsk_ack.ato` 0).
     pub(super) fn delay(&self) -> Span {
-        self.delay.min(self.bound)
+        match self.linux && self.last.is_none() {
+            true => Span::ZERO,
+            false => self.delay.min(self.bound),
+        }
     }
 }

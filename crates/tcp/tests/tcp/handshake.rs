@@ -241,3 +241,33 @@ fn timestamps_are_echoed_from_the_segment_that_was_acknowledged_last() {
     assert_eq!(client[1], Timestamps { value: 101, echo: 51 });
     assert_eq!(server[1], Timestamps { value: 151, echo: 101 });
 }
+
+#[test]
+fn text_and_fin_that_come_with_a_syn_are_taken_once_the_connection_is_open() {
+    // RFC 9293 section 3.10.7.3; Linux drops them (tcp_rcv_synsent_state_process).
+    for (acknowledges, fin) in [(true, false), (true, true), (false, false), (false, true)] {
+        for taken in [true, false] {
+            let host = if taken { bentpipe_tcp::Host::Rfc } else { bentpipe_tcp::Host::Linux };
+            let mut client = Endpoint::new(Config { host, ..sack() }, Seq(100));
+            client.connect();
+            assert!(client.poll_transmit(Time::ZERO).is_some());
+            let mut flags = if acknowledges { Flags::SYN | Flags::ACK } else { Flags::SYN };
+            flags = if fin { flags | Flags::FIN } else { flags };
+            let ack = if acknowledges { Seq(101) } else { Seq(0) };
+            let syn = Segment { seq: Seq(7), ack, len: 30, window: 9000, flags, ..Segment::default() };
+            client.on_segment(Time::ZERO, &syn);
+            assert_eq!(client.receiver().delivered(), if taken && acknowledges { 30 } else { 0 });
+            let answer = client.poll_transmit(Time::ZERO).unwrap().segment;
+            if !acknowledges {
+                assert_eq!((answer.flags, answer.ack), (Flags::SYN | Flags::ACK, Seq(8)));
+                let open = Segment { seq: Seq(8), ack: Seq(101), len: 0, flags: Flags::ACK, ..syn };
+                client.on_segment(Time::ZERO, &open);
+            } else if taken {
+                assert_eq!(answer.ack, Seq(8) + 30 + u32::from(fin));
+            }
+            assert_eq!(client.receiver().delivered(), if taken { 30 } else { 0 });
+            let closed = if taken && fin { State::CloseWait } else { State::Established };
+            assert_eq!(client.state(), closed, "{acknowledges} {fin}");
+        }
+    }
+}

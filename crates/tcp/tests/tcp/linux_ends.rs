@@ -215,18 +215,29 @@ fn an_answer_carries_the_ack_of_what_it_answers() {
 
 #[test]
 fn the_ack_of_a_fin_waits_for_the_fin_of_this_end() {
-    // tcp_fin.
-    let answered = |closes: bool, config: Config| {
+    // tcp_fin, tcp_send_delayed_ack: as long as an ACK waits, which is not at all before any data came; __tcp_ack_snd_check: not where
+    // more than a full segment is to be acknowledged.
+    let answered = |data: &[u64], closes: bool, config: Config| {
         let mut net = over(config, 50);
         net.closes_after_peer = [false, closes];
         net.open();
-        net.run_to(300);
+        for bytes in data {
+            net.run_to(300);
+            net.write(CLIENT, *bytes);
+        }
+        if data.len() < 2 {
+            net.run_to(700);
+        }
         net.close(CLIENT);
-        net.run_to(1000);
-        net.sent_by(SERVER).nth(1).map(|sent| sent.ms()).unwrap()
+        net.run_to(1500);
+        let fin = net.sent_by(CLIENT).find(|sent| sent.passing.segment.flags.has(Flags::FIN)).unwrap().ms();
+        let waits = |ms: f64| ms - fin - 50.0;
+        net.sent_by(SERVER).map(|sent| waits(sent.ms())).find(|ms| *ms >= 0.0).unwrap()
     };
-    assert_eq!((answered(true, linux()), answered(false, linux())), (350.0, 390.0));
-    assert_eq!(answered(false, config("sack")), 350.0);
+    assert_eq!((answered(&[500], true, linux()), answered(&[500], false, linux())), (0.0, 40.0));
+    assert_eq!((answered(&[], true, linux()), answered(&[], false, linux())), (0.0, 0.0));
+    assert_eq!(answered(&[1448, 1448], false, linux()), 0.0);
+    assert_eq!(answered(&[500], false, config("sack")), 0.0);
 }
 
 #[test]

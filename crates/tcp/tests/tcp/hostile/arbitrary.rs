@@ -161,6 +161,7 @@ struct Attacked {
     config: Config,
     /// Edge of the highest byte of data that ever arrived, and how much arrived in all.
     arrived: u64,
+    with_syn: bool,
     read: u64,
     written: u64,
     emitted: u64,
@@ -171,8 +172,17 @@ impl Attacked {
     fn new(config: Config, start: Start) -> Attacked {
         let end = Endpoint::new(config.clone(), OUR_ISS);
         let (now, acknowledged) = (Time::ZERO, None);
-        let mut attacked =
-            Attacked { end, now, config, arrived: 0, read: 0, written: 0, emitted: 0, acknowledged };
+        let mut attacked = Attacked {
+            end,
+            now,
+            config,
+            arrived: 0,
+            with_syn: false,
+            read: 0,
+            written: 0,
+            emitted: 0,
+            acknowledged,
+        };
         attacked.begin(start);
         attacked
     }
@@ -261,8 +271,11 @@ impl Attacked {
         let delivered = self.end.receiver().delivered();
         self.end.on_segment(self.now, &segment);
         let gained = self.end.receiver().delivered().saturating_sub(delivered);
-        if gained > 0 {
-            let (state, nxt, window) = before;
+        let (state, nxt, window) = before;
+        // What came with a SYN is delivered once the connection is open.
+        self.with_syn |= state == State::SynSent && segment.flags.has(Flags::SYN) && segment.len > 0;
+        let opens = self.with_syn && matches!(state, State::SynSent | State::SynReceived);
+        if gained > 0 && !opens {
             let takes =
                 [State::SynReceived, State::Established, State::FinWait1, State::FinWait2].contains(&state);
             assert!(takes, "{gained} bytes delivered in {state:?}");

@@ -1,0 +1,103 @@
+//! The window that is advertised: when it opens, and what of it is told when the application reads.
+
+use bentpipe_units::Time;
+
+use super::Receiver;
+use crate::Seq;
+
+/// RFC 9293 section 3.8.6.2.2: the window opens by "min( Fr * RCV.BUFF, Eff.snd.MSS )" at least, Fr = 1/2; a scaled window
+/// may round down by less than one unit of its scale.
+pub(super) fn worthwhile(capacity: u32, mss: u32, scale: u8) -> u32 {
+    (capacity / 2).min(mss).saturating_sub((1 << scale) - 1).max(1)
+}
+
+impl Receiver {
+    /// The application reads up to `most` bytes; returns how many there were.
+    pub fn read(&mut self, most: u32) -> u32 {
+        let taken = self.unread.min(most);
+        self.unread -= taken;
+        self.standing_field = None;
+        if taken > 0 && self.window() < 2 * self.mss && self.gain() >= self.worthwhile {
+            // The peer may be waiting for this.
+            self.ack_now = true;
+        }
+        if self.linux && taken > 0 && !self.ack_now {
+            self.answer_read();
+        }
+        taken
+    }
+
+    /// The application has read: Linux acknowledges a segment that was pushed once all is read, and tells of a window twice as large
+    /// (`__tcp_cleanup_rbuf`).
+    #[inline(never)]
+    fn answer_read(&mut self) {
+        let doubled = !self.fin_reached && self.gain() >= self.window().max(1);
+        if let Some(quick) = self.quick.as_mut() {
+            let waits = self.waiting_segments > 0;
+            let read = self.unread == 0 && self.held.is_empty() && quick.goes_when_read();
+            self.ack_now = doubled || (waits && (read || quick.is_full(self.nxt).is_some()));
+            if self.ack_now {
+                quick.sent();
+            }
+        }
+    }
+
+    /// How far the right edge could move.
+    fn gain(&self) -> u32 {
+        let candidate = self.nxt + (self.capacity.saturating_sub(self.unread) >> self.scale << self.scale);
+        candidate.max(self.edge) - self.edge
+    }
+
+    /// An acknowledgment goes out: returns the window field, and forgets that one was owed.
+    #[inline]
+    pub fn acknowledge(&mut self) -> u16 {
+        self.ack_now = false;
+        if let Some(field) = self.standing_field {
+            return field;
+        }
+        self.waiting_segments = 0;
+        self.deadline = Time::NEVER;
+        let edge = self.nxt + self.open;
+        let field = match self.unread == 0 && edge > self.edge && edge - self.edge >= self.worthwhile {
+            true => {
+                self.edge = edge;
+                self.open_field
+            }
+            false => self.other_field(),
+        };
+        self.standing_field = Some(field);
+        field
+    }
+
+    /// The window field to advertise while something was not read, or the right edge would move by little.
+    #[inline(never)]
+    fn other_field(&mut self) -> u16 {
+        let gain = self.gain();
+        if gain >= self.worthwhile {
+            self.edge += gain;
+        }
+        let window = self.edge - self.nxt;
+        let field = (window.div_ceil(1 << self.scale)).min(65_535);
+        self.edge = self.edge.max(self.nxt + (field << self.scale));
+        field as u16
+    }
+
+    /// The window field of a SYN, which is never scaled.
+    pub fn syn_window(&self) -> u16 {
+        self.capacity.min(65_535) as u16
+    }
+
+    /// Whether more came up to `nxt` than waits for an ACK, and the window is no smaller than it was: else the ACK goes when the application
+    /// reads (`__tcp_ack_snd_check`).
+    pub(super) fn is_due(&self, nxt: Seq) -> bool {
+        let Some(acknowledged) = self.quick.as_ref().and_then(|quick| quick.is_full(nxt)) else {
+            return false;
+        };
+        let room = self
+            .tuning
+            .as_ref()
+            .map_or(self.capacity, |tuning| tuning.window(self.held.held() + self.unread));
+        let room = if self.tuning.is_some() { room } else { room.saturating_sub(self.unread) };
+        room >> self.scale << self.scale >= self.edge - acknowledged
+    }
+}
