@@ -290,6 +290,17 @@ impl Record {
         low
     }
 
+    /// What a block covers of whole segments: Linux takes a part of one for none of it (`tcp_match_skb_to_sack`).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn whole_segments(&self, block: SackBlock, una: Seq) -> SackBlock {
+        let first = self.holding(block.start);
+        let last = self.holding(block.end);
+        let start_of = |number: u64| if number == self.head { una } else { self.get(number - 1).end };
+        let start = if start_of(first) < block.start { start_of(first + 1) } else { block.start };
+        SackBlock { start, end: start_of(last).max(start) }
+    }
+
     #[inline(never)]
     fn split_somewhere(&mut self, seq: Seq, una: Seq) -> u64 {
         let low = self.holding(seq);

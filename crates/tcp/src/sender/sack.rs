@@ -25,7 +25,10 @@ impl Sender {
                 continue;
             }
             // Of what counts bytes FIN is none.
-            let block = SackBlock { end: fin.map_or(block.end, |fin| fin.min(block.end)), ..*block };
+            let mut block = SackBlock { end: fin.map_or(block.end, |fin| fin.min(block.end)), ..*block };
+            if self.rtt.is_linux() && (start % self.smss != 0 || end % self.smss != 0) {
+                block = self.record.whole_segments(block, self.una);
+            }
             if !self.record.board().admits(block, outstanding, self.smss) {
                 continue;
             }
