@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,17 @@ needs_the_machine = [
     pytest.mark.skipif(bool(LACKING), reason=LACKING),
     pytest.mark.usefixtures("nothing_left_behind"),
 ]
+
+
+def children(of: int, program: bytes) -> Iterator[int]:
+    """Give the children of a process that run `program`."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == of and program in (folder / "cmdline").read_bytes():
+                yield int(folder.name)
+        except OSError:
+            continue
 
 
 def traces_of_a_run(mark: str) -> dict[str, set[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cases import faults
-from machine import needs_the_machine
+from machine import children, needs_the_machine
 from networks import NETWORKS, SATELLITE, every_network, transfer
 
 from bentpipe.live.interop import interop
@@ -216,7 +216,9 @@ def test_the_capture_has_the_addresses_of_the_simulated_one(
 def test_an_interrupted_run_over_a_file_writes_nothing(file: Path) -> None:
     command = [str(PROGRAM), "live", "interop", file.name, "--bytes", "1 GB", "--pcap", "wire.pcapng"]
     with subprocess.Popen(command, cwd=file.parent, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(2)
+        # Until the other end's program is there, nothing has begun.
+        while not list(children(process.pid, b"peer.py")):
+            time.sleep(0.05)
         os.kill(process.pid, signal.SIGTERM)
         _, complaint = process.communicate(timeout=30)
     assert process.returncode == 128 + signal.SIGTERM

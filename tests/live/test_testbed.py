@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machine import needs_the_machine
+from machine import children, needs_the_machine
 
 from bentpipe import Scenario
 from bentpipe.live.install import available
@@ -197,14 +197,7 @@ def start(scenario: Path) -> "subprocess.Popen[str]":
 def programs(of: int) -> list[int]:
     """Processes in hosts of the testbed `of`, when there are two of them."""
     for _ in range(200):
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-                if parent == of and b"agent.py" in (folder / "cmdline").read_bytes():
-                    found.append(int(folder.name))
-            except OSError:
-                continue
+        found = list(children(of, b"agent.py"))
         if len(found) == 2:
             # Until the transfer goes.
             time.sleep(1.0)
