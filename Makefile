@@ -19,13 +19,14 @@ NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test fuzz mutants wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
 	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
 	@echo "make test         formatters, linters, types, and every test (what CI runs)"
 	@echo "make live-test    our TCP against this machine's kernel and Debian's in QEMU, the whole matrix (root; half an hour)"
+	@echo "make packetdrill SUITE=FOLDER  the endpoint against packetdrill's scripts in a folder"
 	@echo "make virtual-kernel  Linux as a program with simulated time, for bentpipe live --virtual; SOURCE=TREE: another one"
 	@echo "make bpf          the congestion controls as BPF programs, for bentpipe live install (clang-19)"
 	@echo "make fuzz         each fuzz target for two minutes (Rust nightly and cargo-fuzz), and the Rust tests with twenty seeds"
@@ -172,6 +173,12 @@ live-test: setup
 	$(BIN)/pytest tests/guest/second_kernel.py
 	@$(MAKE) --no-print-directory virtual-kernel
 	$(BIN)/pytest tests/virtual/with_kernel.py
+
+# Suites of others, which are not part of this tree: google/packetdrill, tools/testing/selftests/net/packetdrill of Linux,
+# freebsd-net/tcp-testsuite.
+packetdrill:
+	@test -d '$(SUITE)' || { echo "SUITE names a folder with scripts: make packetdrill SUITE=FOLDER" >&2; exit 2; }
+	SUITE='$(abspath $(SUITE))' cargo test --quiet --release -p bentpipe-tcp --test packetdrill -- --ignored --nocapture
 
 # cargo install cargo-fuzz, with a nightly compiler. What a target finds lies in fuzz/artifacts.
 fuzz:
