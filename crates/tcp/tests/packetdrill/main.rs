@@ -6,6 +6,7 @@ mod packet;
 mod play;
 mod script;
 mod settings;
+mod transfers;
 
 use std::path::{Path, PathBuf};
 
@@ -112,6 +113,26 @@ fn asserts_are_counted_and_read_as_python_reads_them() {
         assert!(checked > 0);
     }
     assert_eq!(asserts::check("assert seven == 7", &names).1, ["seven"]);
+}
+
+/// Writes random transfers as scripts, for `tests/witness/drill.py`: `SEEDS` of them from 0 into the folder `INTO`.
+#[test]
+#[ignore = "writes files: tests/witness/drill.py asks for them"]
+fn transfers_of_ours_are_written_as_scripts() {
+    let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
+    let seeds: u64 = variable("SEEDS").parse().expect("a number");
+    for seed in 0..seeds {
+        let file = Path::new(&variable("INTO")).join(format!("{seed}.pkt"));
+        std::fs::write(file, transfers::script(seed, variable("LATE_ROUNDS") == "1")).expect("a folder");
+    }
+}
+
+#[test]
+fn a_transfer_that_was_written_as_a_script_is_played_as_written() {
+    for seed in 0..20 {
+        let text = transfers::script(seed, false);
+        assert!(play(&text, Strictness::default()).is_ok_and(|checked| checked > 8), "{text}");
+    }
 }
 
 /// Plays a suite of somebody else's: `make packetdrill SUITE=FOLDER`. `expected.txt` names those that fail, each with its reason; one that
