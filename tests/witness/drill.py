@@ -1,7 +1,8 @@
-"""Random transfers of our sender, written out as scripts, and played on Linux in simulated time, packet by packet.
+"""Random transfers of our sender as scripts, played on Linux in simulated time, packet by packet.
 
-A script of packetdrill's language has the ACKs that our sender got and the segments that it sent. The kernel gets the same ACKs at
-the same times; each segment of data that it sends is held against ours: the same bytes in the same order, within 8 ms.
+A script of packetdrill's language has the ACKs that our sender got and the segments that it sent. The kernel
+gets the same ACKs at the same times; each segment of data that it sends is held against ours: the same bytes
+in the same order, within 8 ms.
 
     .venv/bin/python tests/witness/drill.py [COUNT]     # seeds 0 to COUNT - 1
 """
@@ -74,15 +75,19 @@ def written(count: int, *, late_rounds: bool) -> list[Script]:
 
 
 def _checksum(data: bytes) -> int:
-    total = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+    total: int = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
 
 
-def _packet(ports: tuple[int, int], seq: int, ack: int, flags: int, window: int, options: bytes = b"") -> bytes:
+def _packet(
+    ports: tuple[int, int], seq: int, ack: int, flags: int, window: int, options: bytes = b""
+) -> bytes:
     there, here = socket.inet_aton(THERE), socket.inet_aton(HERE)
-    header = struct.pack("!HHIIBBHHH", *ports, seq, ack, (20 + len(options)) * 4, flags, window, 0, 0) + options
+    header = (
+        struct.pack("!HHIIBBHHH", *ports, seq, ack, (20 + len(options)) * 4, flags, window, 0, 0) + options
+    )
     check = _checksum(there + here + struct.pack("!HH", 6, len(header)) + header)
     header = header[:16] + struct.pack("!H", check) + header[18:]
     ip = struct.pack("!BBHHHBBH", 69, 0, 20 + len(header), 0, 0x4000, 64, 6, 0) + there + here
