@@ -117,8 +117,8 @@ NOTE_OF_A_PART = (
 NOTHING_RANDOM = "nothing is random: one run says all"
 
 NOTE_OF_DOUBT = (
-    "? too narrow perhaps: of fewer than 10 runs, the same in all of them, or too skewed for so few "
-    "(more --runs)"
+    "? too narrow perhaps: of fewer than 10 runs, the same in all of them, too skewed for so few, or of "
+    "packets that were lost one by one (more --runs)"
 )
 """Stands under a table that has an interval with a question mark."""
 

@@ -1,12 +1,16 @@
 """The tables that `run` prints for people."""
 
+import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from bentpipe.layout import new_table, print_whole
 from conftest import WEB_USERS, Bentpipe
 
 
@@ -33,6 +37,27 @@ def rows_of(text: str, first: str) -> dict[str, list[str]]:
             break
         rows[cells[0]] = cells[1:]
     return rows
+
+
+def test_a_narrow_terminal_cuts_no_number_from_its_unit() -> None:
+    cells = ["29.43 ± 2.5 s", "562.9 ± 53 kbit/s", "4.05 (3.2–5.1?)", "531.9 ± 0.85 ms", "0.005 ± 0.0005 %"]
+    table = new_table("flow", *(f"number {place}" for place in range(len(cells))))
+    table.add_row("download", *cells)
+    table.add_row("upload", *cells)
+
+    def printed(width: int, *, terminal: bool) -> list[str]:
+        text = io.StringIO()
+        print_whole(table, Console(file=text, width=width, force_terminal=terminal, no_color=True))
+        return [re.sub("\x1b[^m]*m", "", line).rstrip() for line in text.getvalue().splitlines()]
+
+    narrow = printed(60, terminal=True)
+    assert max(map(len, narrow)) <= 60
+    assert len(narrow) == 6
+    assert [line.split()[0] for line in narrow] == ["flow", "download", "upload"] * 2
+    assert all(any(cell in line for line in narrow) for cell in cells)
+    assert len(printed(160, terminal=True)) == 3
+    # A file has no width, and a program that reads it wants a row a line.
+    assert len(printed(60, terminal=False)) == 3
 
 
 def test_copies_have_one_row_with_sum_mean_and_spread_beside_the_download(

@@ -10,6 +10,7 @@ import bentpipe as bp
 from bentpipe import _core
 from bentpipe.plot import Page, Subject
 from bentpipe.plot.ways import ways_of
+from bentpipe.results import mean
 from bentpipe.traces import Traces
 from conftest import SCENARIOS, Bentpipe
 from fake_sky import FakeSky
@@ -105,6 +106,19 @@ def test_goodput_is_what_was_delivered_over_time(moving: Subject) -> None:
     assert set(narrowest.get_ydata()) == {2.048e6, 1e6}
     carried = np.sum(np.asarray(goodput.get_ydata())[:-1] * np.diff(goodput.get_xdata())) / 8
     assert carried == pytest.approx(moving.run["flows"][0]["bytes_delivered"], rel=0.06)
+
+
+def test_the_goodput_of_a_group_is_a_band(tmp_path: Path) -> None:
+    users = MOVING.replace("[flows.download]", '[flows."user{i}"]\ncount = 20')
+    (tmp_path / "users.toml").write_text(users)
+    subject = Subject.of(str(tmp_path / "users.toml"))
+    axes = panels(subject)["goodput"]
+    (band,) = axes.collections
+    (median,) = [line for line in axes.get_lines() if line.get_drawstyle() == "steps-post"]
+    carried = np.sum(np.asarray(median.get_ydata())[:-1] * np.diff(median.get_xdata())) / 8
+    delivered = [mean(flow["bytes_delivered"]) or 0.0 for flow in subject.run["flows"]]
+    assert 0.5 * min(delivered) < carried < 1.1 * max(delivered)
+    assert band.get_paths()[0].vertices[:, 1].max() > np.max(median.get_ydata())
 
 
 def test_a_link_whose_rate_alone_changes_has_goodput_beside_it(tmp_path: Path) -> None:

@@ -122,9 +122,18 @@ class Curves:
     def goodput(self, flow: str) -> tuple[Values, Values]:
         """Give the rate at which a flow's bytes were acknowledged, in bits a second, in steps of `bin_s`."""
         edges = np.arange(self.start, self.end + self.bin_s / 1e3, self.bin_s)
+        return edges, self._rates(flow, edges)
+
+    def goodput_band(self, flows: Sequence[str]) -> Band | None:
+        """Give the band of the rates of those of the `flows` that go over TCP; ``None`` if none does."""
+        edges = np.arange(self.start, self.end + self.bin_s / 1e3, self.bin_s)
+        over_tcp = [flow for flow in flows if any(self.has(name, "acked") for name in self.connections(flow))]
+        return _band(edges, [self._rates(flow, edges) for flow in over_tcp]) if over_tcp else None
+
+    def _rates(self, flow: str, edges: Values) -> Values:
         carried = np.diff(np.nan_to_num(self._delivered(flow, edges)))
         rates = 8.0 * carried / self.bin_s
-        return edges, np.append(rates, rates[-1:])
+        return np.append(rates, rates[-1:])
 
     @property
     def bin_s(self) -> float:

@@ -156,6 +156,8 @@ def goodput(axes: "Axes", view: View) -> Legend:
             drawn.append(way.rate_bps)
             line = _steps(axes, (way.time_s, way.rate_bps), GREY, "narrowest link", width=0.9)
             entries |= line
+    for group in view.choice.bands:
+        _band(axes, view.curves.goodput_band(group.flows), group)
     for flow in view.choice.lines:
         names = view.curves.connections(flow.flows[0])
         if any(view.curves.has(name, "acked") for name in names):
