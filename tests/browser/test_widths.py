@@ -6,8 +6,10 @@ import pytest
 from playwright.sync_api import Browser
 
 import bentpipe as bp
+from bentpipe.orbit import film
 from bentpipe.reports.page import Cell, Page, Section, Table
 from conftest import Bentpipe
+from fake_sky import COURSE, SKY
 from tabs import CHROMIUM, Opened, browser
 
 __all__ = ["browser"]
@@ -61,11 +63,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     Page("claims", (Section("Claims", tables=(Table("claims", headings, claims),)),)).write(
         folder / "claims.html"
     )
+    film.draw(
+        SKY, [COURSE], "a film", folder / "film.html", film.times_of(10.0, 0.5), "bentpipe orbit a.toml"
+    )
     return {path.stem: path for path in folder.glob("*.html")}
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
-@pytest.mark.parametrize("kind", ["compare", "sweep", "claims"])
+@pytest.mark.parametrize("kind", ["compare", "sweep", "claims", "film"])
 def test_nothing_on_a_page_is_cut(browser: Browser, pages: dict[str, Path], kind: str, width: int) -> None:
     page = Opened(browser, pages[kind], width)
     assert page.tab.evaluate(CUT) == []

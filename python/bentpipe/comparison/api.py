@@ -18,6 +18,7 @@ from bentpipe.comparison.result import Comparison, Variant, share
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.intervals import UNSEEN, estimate, gain, judged, pooled_quantile, quantile_by_run, wanted
 from bentpipe.number import INTERVALS, Interval
+from bentpipe.progress import Reporter
 from bentpipe.results import Run
 from bentpipe.runner import Plan, in_turn
 from bentpipe.scenario import Scenario
@@ -125,7 +126,8 @@ def compare(
             if plan.precision is not None and found.is_precise(plan.precision):
                 precise = True
                 break
-    variants_found, broken = found.variants(measure)
+    with Reporter(title) as reporter:
+        variants_found, broken = found.variants(measure, reporter)
     first_seed = loaded.seed if plan.seed is None else plan.seed
     return Comparison(
         loaded.title,
@@ -208,7 +210,9 @@ class _Found:
         widths += [(ratio["ci95"] or 0.0, 1 + ratio["mean"]) for ratio in ratios if ratio]
         return max((width / mean for width, mean in widths if width), default=0.0)
 
-    def variants(self, measure: Measure) -> tuple[tuple[Variant, ...], tuple[tuple[str, Failure], ...]]:
+    def variants(
+        self, measure: Measure, reporter: Reporter
+    ) -> tuple[tuple[Variant, ...], tuple[tuple[str, Failure], ...]]:
         """Give the variants, best first, and the flows that broke."""
         found: list[Variant] = []
         broken: list[tuple[str, Failure]] = []
@@ -224,6 +228,7 @@ class _Found:
                 strict=True,
             )
         ):
+            reporter.update(place / len(self._names), f"taking the runs of {name} together")
             run = fold.combined()
             if self._share is None:
                 value = judged(values, interval=self._interval, certain=self._certain)
@@ -247,7 +252,7 @@ class _Found:
                     tuple(values),
                     tuple(pairs[place]),
                     arrived,
-                    averaged(limits),
+                    averaged(limits, certain=self._certain),
                 )
             )
             broken += [(name, failure) for failure in fold.failures()]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence, Set
 
-from bentpipe.intervals import estimate
+from bentpipe.intervals import judged
 from bentpipe.number import Estimate
 from bentpipe.result_types import FlowLimits
 from bentpipe.results import mean
@@ -30,6 +30,6 @@ def shares(measured: Sequence[FlowLimits], flows: Set[str]) -> dict[str, float]:
     return {name: seconds / whole if whole else 0.0 for name, seconds in spent.items()}
 
 
-def averaged(runs: Sequence[dict[str, float]]) -> dict[str, Estimate] | None:
+def averaged(runs: Sequence[dict[str, float]], *, certain: bool) -> dict[str, Estimate] | None:
     """Give the mean share of each limit over the runs; ``None`` without runs."""
-    return {name: estimate([run[name] for run in runs]) for name in LIMITS} if runs else None
+    return {name: judged([run[name] for run in runs], certain=certain) for name in LIMITS} if runs else None

@@ -93,7 +93,8 @@ class Page:
         phased = [
             line for line in self._choice.lines if any(each.has_phases(line.flows[0]) for each in curves)
         ]
-        shown = [line.flows[0] for line in self._choice.lines]
+        # Of groups alone the way of one of each, as copies have the same ends.
+        shown = [drawn.flows[0] for drawn in self._choice.lines or self._choice.bands]
         ways = [ways_of(subject.run, shown, self._end) for subject in subjects]
         self._views = [
             View(each, self._choice, queues, phased, way) for each, way in zip(curves, ways, strict=True)

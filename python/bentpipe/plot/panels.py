@@ -150,9 +150,8 @@ def goodput(axes: "Axes", view: View) -> Legend:
     """Draw what each flow over TCP delivers, and what its narrowest link carries where that changes."""
     entries: Legend = {}
     drawn: list[Values] = []
-    for flow in view.choice.lines:
-        way = view.ways.get(flow.flows[0])
-        if way is not None and len(way.rate_bps) and not any(np.array_equal(way.rate_bps, d) for d in drawn):
+    for way in view.ways.values():
+        if len(way.rate_bps) and not any(np.array_equal(way.rate_bps, d) for d in drawn):
             drawn.append(way.rate_bps)
             line = _steps(axes, (way.time_s, way.rate_bps), GREY, "narrowest link", width=0.9)
             entries |= line

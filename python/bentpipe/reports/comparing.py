@@ -52,8 +52,9 @@ _NAMED = 12
 """So many flows are named."""
 
 _GAINS = (
-    "Run k has the same seed with each of them, and a gain is the mean of the differences between such runs. "
-    "A gain whose interval holds 0 is none that these runs show."
+    "Run k has the same seed with each of them, and a gain is the ratio of their means, less 1; its interval "
+    "is of such pairs, and knows that both means are unsure. A gain whose interval holds 0 is none that "
+    "these runs show."
 )
 _LIMITS = (
     "Each moment of a connection counts for what kept it from sending more just then; full link is time in "
