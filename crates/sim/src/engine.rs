@@ -254,7 +254,8 @@ impl Engine {
         if now == flow.start && flow.stop != Time::NEVER {
             self.net.probe.timers.push(flow.stop, target);
         }
-        flow.on_time(now, pairs_mut(&mut self.ends, flow));
+        self.at_both_ends(id, |flow, pairs| flow.on_time(now, pairs));
+        let flow = &mut self.flows[id.index()];
         let crashed = matches!(&flow.app, App::Relay(relay) if relay.crashed(now));
         let next = flow.next_time(now);
         if next != Time::NEVER {
@@ -269,6 +270,7 @@ impl Engine {
             return self.crash_relay(id);
         }
         self.serve_all(connections);
+        self.serve_user(id);
     }
 
     pub(crate) fn links_mut(&mut self) -> &mut [Link] {

@@ -255,11 +255,11 @@ pub struct RelayResult {
     pub upstream: String,
     /// The node where it is.
     pub node: String,
-    /// Size of its buffer.
+    /// Size of its buffer, of which each connection has one.
     pub buffer_bytes: u64,
-    /// What was in the buffer on average: from the first byte on, until the last was acknowledged or the run ended.
+    /// What was in its buffers on average: from the first byte on, until the last was acknowledged or the run ended.
     pub buffer_mean_bytes: f64,
-    /// The most that was in the buffer.
+    /// The most that was in its buffers.
     pub buffer_max_bytes: u64,
     /// Bytes acknowledged to the sender and not by the receiver: at the end, or when it crashed.
     pub undelivered_bytes: u64,
@@ -368,9 +368,13 @@ fn relay_results(scenario: &Scenario, engine: &Engine, end: Time) -> Vec<RelayRe
     let relays = scenario.flows.iter().zip(&flows).filter_map(|(spec, (flow, pairs))| {
         let App::Relay(relay) = &flow.app else { return None };
         let upstream = relay.upstream.index();
-        let ([[source, up]], [[down, sink]]) = (flows[upstream].1, pairs) else { return None };
-        let acknowledged = acknowledged(source, up);
-        let cut = relay.crashed(end) || relay.broken.is_some() || down.tcp.error().is_some();
+        let joined = || flows[upstream].1.iter().zip(pairs.iter());
+        let acknowledged: u64 = joined().map(|([source, up], _)| acknowledged(source, up)).sum();
+        let delivered: u64 = pairs.iter().map(|[_, sink]| sink.tcp.receiver().delivered()).sum();
+        let failed = pairs.iter().any(|[down, _]| down.tcp.error().is_some());
+        let cut = relay.crashed(end) || relay.broken.is_some() || failed;
+        let undelivered =
+            (0..).zip(joined()).map(|(number, ([_, up], _))| relay.undelivered(number, &up.tcp));
         Some(RelayResult {
             name: spec.name.clone(),
             upstream: scenario.flows[upstream].name.clone(),
@@ -378,11 +382,11 @@ fn relay_results(scenario: &Scenario, engine: &Engine, end: Time) -> Vec<RelayRe
             buffer_bytes: relay.size(),
             buffer_mean_bytes: relay.mean(end, flow.complete(pairs)),
             buffer_max_bytes: relay.most(),
-            undelivered_bytes: relay.undelivered(&up.tcp),
+            undelivered_bytes: undelivered.sum(),
             undelivered_max_bytes: relay.most_undelivered(),
             acknowledged_bytes: acknowledged,
             crashed_s: relay.crashed_at(end).map(Time::as_secs),
-            lost_bytes: if cut { acknowledged.saturating_sub(sink.tcp.receiver().delivered()) } else { 0 },
+            lost_bytes: if cut { acknowledged.saturating_sub(delivered) } else { 0 },
         })
     });
     relays.collect()

@@ -40,6 +40,10 @@ pub(crate) struct Flow {
     pub(crate) connections: Range<usize>,
     /// The flow that carries its data on from the node that it goes to.
     pub(crate) relay: Option<FlowId>,
+    /// The last of the relays that carry what its user asks for: the user is at the other end of that.
+    pub(crate) last: Option<FlowId>,
+    /// Of such a last one: the flow whose user is at its end.
+    pub(crate) source: Option<FlowId>,
     pub(crate) over: bool,
 }
 
@@ -57,7 +61,8 @@ pub(crate) enum App {
     ShortFlows(Box<ShortFlows>),
     /// Bytes at times of its own. The sending host opens the connection and closes it.
     OnOff(Box<OnOff>),
-    /// The data of another flow, which ends at the node where this one begins. That node opens the connection and closes it.
+    /// The data of another flow, which ends at the node where this one begins. That node opens the connections, or the receiving host,
+    /// where it opens those of the other flow.
     Relay(Box<Relay>),
     /// Datagrams, without a connection and so without ends.
     Udp(Box<Udp>),
@@ -137,6 +142,8 @@ impl Flow {
             app,
             connections: first..first + spec.app.connections(),
             relay: None,
+            last: None,
+            source: None,
             over: false,
         }
     }
@@ -175,8 +182,7 @@ impl Flow {
             (App::Video(video), [pair]) if now >= self.stop => video.stop(now, pair),
             (App::Video(video), [pair]) => video.on_time(now, pair),
             (App::ShortFlows(flows), pairs) => flows.on_time(now, pairs),
-            // The relay opens the connection when its upstream connection is open.
-            (App::Relay(_), [[_, back]]) if now == self.start => back.tcp.listen(),
+            (App::Relay(relay), pairs) if now == self.start => relay.listen(pairs),
             // One connection each, or none.
             (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_), _)
             | (App::Transactions(_) | App::Video(_), _) => {}
@@ -247,18 +253,15 @@ impl Flow {
         }
     }
 
-    /// An end of the flow is closed, or only waits for old segments to die out: whether the flow is over.
-    pub(crate) fn on_closed(&mut self, now: Time, end: EndId, tcp: &Endpoint) -> bool {
-        let number = end.connection().index() - self.connections.start;
+    /// An end of its connection `number` is closed, or only waits for old segments to die out: whether the flow is over.
+    pub(crate) fn on_closed(&mut self, now: Time, number: usize, side: Side, tcp: &Endpoint) -> bool {
         match &mut self.app {
-            App::Bulk { request, .. } => {
-                end.side() == Side::Data || (request.is_some() && tcp.error().is_some())
-            }
-            App::OnOff(_) | App::Relay(_) => end.side() == Side::Data,
-            App::Http(http) => http.on_closed(number, end.side(), tcp.error().is_some()),
-            App::Transactions(app) => app.on_closed(end.side(), tcp.error().is_some()),
-            App::Video(video) => video.on_closed(now, end.side(), tcp.error().is_some()),
-            App::ShortFlows(flows) => flows.on_closed(number, end.side(), tcp.error().is_some()),
+            App::Bulk { request, .. } => side == Side::Data || (request.is_some() && tcp.error().is_some()),
+            App::OnOff(_) | App::Relay(_) => side == Side::Data,
+            App::Http(http) => http.on_closed(number, side, tcp.error().is_some()),
+            App::Transactions(app) => app.on_closed(side, tcp.error().is_some()),
+            App::Video(video) => video.on_closed(now, side, tcp.error().is_some()),
+            App::ShortFlows(flows) => flows.on_closed(number, side, tcp.error().is_some()),
             App::Udp(_) => false,
         }
     }
@@ -277,6 +280,7 @@ impl Flow {
         let receiver = || pairs.first().map(|[_, back]| back.tcp.receiver());
         match &self.app {
             // By duration: finished when the FIN behind the last byte has arrived.
+            App::Relay(relay) if relay.is_asked() => relay.complete,
             App::Bulk { bytes: u64::MAX, .. } | App::OnOff(_) | App::Relay(_) => {
                 receiver().is_some_and(Receiver::finished)
             }

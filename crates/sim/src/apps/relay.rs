@@ -1,37 +1,59 @@
-//! Two connections joined at a node: what arrives by one is sent on by the other, through a bounded buffer.
+//! Connections joined at a node, two by two: what arrives by one is sent on by the other, through a bounded buffer.
 
 use bentpipe_tcp::{ConnectionError, Endpoint, Seq, State};
 use bentpipe_units::Time;
 
+use crate::engine::End;
 use crate::ids::FlowId;
 use crate::scenario::RelaySpec;
 
-/// A relay's buffer, and how far the data has come.
+/// The buffers of a relay, one a connection, and how far the data has come.
 ///
-/// The buffer holds what was read from the upstream connection until the downstream connection's receiver has acknowledged
+/// A buffer holds what was read from the upstream connection until the downstream connection's receiver has acknowledged
 /// it, as the buffers of a proxy and of its socket do together. No more is read than it has room for, so that the upstream
 /// connection's receive window closes while the downstream connection is slower.
 pub(crate) struct Relay {
     /// The flow whose data it carries on.
     pub(crate) upstream: FlowId,
-    /// Size of the buffer in bytes.
+    /// Whether the receiving hosts open the connections, and send requests the other way.
+    asked: bool,
+    /// Size of a buffer in bytes.
     size: u64,
-    /// Bytes read from upstream.
-    read: u64,
-    /// Of those, handed to the downstream TCP.
-    written: u64,
-    /// Of those, acknowledged by the receiver.
-    acked: u64,
-    /// SND.UNA of the downstream connection at the newest count.
-    una: Option<Seq>,
-    /// Why the upstream connection broke.
+    connections: Vec<Joined>,
+    /// Why an upstream connection broke.
     pub(crate) broken: Option<ConnectionError>,
     /// When it crashes, and when it is there again; `Time::NEVER` for never.
     crash: Time,
     back: Time,
-    /// The most that was acknowledged to the sender and not by the receiver, in bytes.
+    /// Bytes that were acknowledged to the sender and not by the receiver, and the most of them.
+    undelivered: u64,
     most_undelivered: u64,
     fill: Fill,
+    /// Whether all that was asked for has come.
+    pub(crate) complete: bool,
+}
+
+/// A connection upstream and one downstream.
+#[derive(Clone, Debug, Default)]
+struct Joined {
+    opened: bool,
+    data: Way,
+    requests: Way,
+    /// Bytes that were acknowledged to the sender and not by the receiver.
+    undelivered: u64,
+}
+
+/// What goes from one connection to the other.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    /// Bytes read from the one.
+    read: u64,
+    /// Of those, handed to the TCP of the other.
+    written: u64,
+    /// Of those, acknowledged by its receiver.
+    acked: u64,
+    /// SND.UNA of the other at the newest count.
+    una: Option<Seq>,
 }
 
 /// What was in a buffer over time.
@@ -65,51 +87,18 @@ impl Fill {
     }
 }
 
-impl Relay {
-    /// An empty buffer.
-    pub(crate) fn new(upstream: FlowId, spec: &RelaySpec) -> Relay {
-        let crash = spec.crash.map_or(Time::NEVER, |at| Time::ZERO + at);
-        Relay {
-            upstream,
-            size: spec.buffer,
-            crash,
-            back: spec.back.map_or(Time::NEVER, |span| crash + span),
-            most_undelivered: 0,
-            read: 0,
-            written: 0,
-            acked: 0,
-            una: None,
-            broken: None,
-            fill: Fill::default(),
-        }
-    }
-
-    /// Moves data from `up`, the receiving end of the upstream connection, to `down`, the sending end of the downstream one,
-    /// which it opens when `up` is open and closes behind the last byte. Returns how many bytes it read.
-    pub(crate) fn carry(&mut self, now: Time, up: &mut Endpoint, down: &mut Endpoint) -> u32 {
-        let opening = matches!(up.state(), State::Listen | State::SynSent | State::SynReceived);
-        if self.broken.is_some() || opening || down.error().is_some() || now >= self.crash {
-            return 0;
-        }
-        if self.una.is_none() {
-            if up.state() == State::Closed {
-                return 0;
-            }
-            self.una = Some(down.sender().una());
-            down.connect();
-        }
-        self.count_acked(down.sender().una());
-        let room = self.size - self.held();
-        let read = up.read(room.min(u32::MAX.into()) as u32);
+impl Way {
+    /// Moves data on, as far as a buffer of `size` bytes has room; returns how many bytes it read. With `wholly` less than a segment
+    /// waits while something is unacknowledged, as with Nagle's algorithm (RFC 9293 section 3.7.4).
+    fn carry(&mut self, size: u64, wholly: bool, from: &mut Endpoint, to: &mut Endpoint) -> u32 {
+        self.count_acked(to.sender().una());
+        let room = size - self.held();
+        let read = from.read(room.min(u32::MAX.into()) as u32);
         self.read += u64::from(read);
-        let ended = up.receiver().finished() && up.receiver().unread() == 0;
-        self.write(down, ended);
-        self.most_undelivered = self.most_undelivered.max(self.undelivered(up));
-        if self.held() != self.fill.bytes {
-            self.fill.change(now, self.held());
-        }
-        debug_assert!(self.acked <= self.written && self.written <= self.read && self.held() <= self.size);
-        debug_assert_eq!(self.read + u64::from(up.receiver().unread()), up.receiver().delivered());
+        let ended = from.receiver().finished() && from.receiver().unread() == 0;
+        self.write(to, wholly, ended);
+        debug_assert!(self.acked <= self.written && self.written <= self.read && self.held() <= size);
+        debug_assert_eq!(self.read + u64::from(from.receiver().unread()), from.receiver().delivered());
         read
     }
 
@@ -119,35 +108,113 @@ impl Relay {
         self.acked = (self.acked + u64::from(una - before)).min(self.written);
     }
 
-    /// As Nagle's algorithm does (RFC 9293 section 3.7.4): less than a segment waits while something is unacknowledged.
-    fn write(&mut self, down: &mut Endpoint, ended: bool) {
+    fn write(&mut self, to: &mut Endpoint, wholly: bool, ended: bool) {
         let mut due = self.read - self.written;
-        if !ended && self.acked < self.written {
-            due -= due % u64::from(down.segment_size());
+        if wholly && !ended && self.acked < self.written {
+            due -= due % u64::from(to.segment_size());
         }
         if due > 0 {
             self.written += due;
-            down.write(due);
+            to.write(due);
         }
         if ended {
-            down.close(false);
+            to.close(false);
         }
-    }
-
-    /// Whether the downstream connection was opened.
-    pub(crate) fn opened(&self) -> bool {
-        self.una.is_some()
     }
 
     /// Bytes in the buffer.
-    pub(crate) fn held(&self) -> u64 {
+    fn held(&self) -> u64 {
         self.read - self.acked
     }
+}
 
-    /// Bytes that were acknowledged to the upstream sender and not by the receiver behind the relay; `up` is the receiving
-    /// end of the upstream connection.
-    pub(crate) fn undelivered(&self, up: &Endpoint) -> u64 {
-        self.held() + u64::from(up.receiver().unread())
+impl Relay {
+    /// Empty buffers.
+    pub(crate) fn new(upstream: FlowId, spec: &RelaySpec) -> Relay {
+        let crash = spec.crash.map_or(Time::NEVER, |at| Time::ZERO + at);
+        Relay {
+            upstream,
+            asked: spec.carried.asked,
+            size: spec.buffer,
+            connections: vec![Joined::default(); spec.carried.connections],
+            crash,
+            back: spec.back.map_or(Time::NEVER, |span| crash + span),
+            undelivered: 0,
+            most_undelivered: 0,
+            broken: None,
+            fill: Fill::default(),
+            complete: false,
+        }
+    }
+
+    /// The relay is there, from the start of its flow on.
+    pub(super) fn listen(&self, pairs: &mut [[End; 2]]) {
+        for [data, back] in pairs {
+            let end = if self.asked { data } else { back };
+            end.tcp.listen();
+        }
+    }
+
+    /// Moves data from `up`, the receiving end of connection `number` upstream, to `down`, the sending end of the same one downstream,
+    /// and requests the other way. When the one that its peer opens is open it opens the other, and it closes each behind the last
+    /// byte. Returns how many bytes of data it read.
+    pub(crate) fn carry(&mut self, now: Time, number: usize, up: &mut Endpoint, down: &mut Endpoint) -> u32 {
+        let (first, second) = if self.asked { (&*down, &*up) } else { (&*up, &*down) };
+        let opening = matches!(first.state(), State::Listen | State::SynSent | State::SynReceived);
+        if self.broken.is_some() || opening || second.error().is_some() || now >= self.crash {
+            return 0;
+        }
+        let joined = &mut self.connections[number];
+        if !joined.opened {
+            if first.state() == State::Closed {
+                return 0;
+            }
+            joined.opened = true;
+            (joined.data.una, joined.requests.una) = (Some(down.sender().una()), Some(up.sender().una()));
+            let second = if self.asked { &mut *up } else { &mut *down };
+            second.connect();
+        }
+        let before = joined.data.held();
+        let mut read = 0;
+        // Who has asked and closed has no use for more.
+        if self.asked && down.receiver().finished() {
+            joined.data.count_acked(down.sender().una());
+        } else {
+            read = joined.data.carry(self.size, !self.asked, up, down);
+        }
+        if self.asked {
+            joined.requests.carry(self.size, false, down, up);
+        }
+        let held = joined.data.held();
+        let undelivered = held + u64::from(up.receiver().unread());
+        self.undelivered = self.undelivered - joined.undelivered + undelivered;
+        joined.undelivered = undelivered;
+        self.most_undelivered = self.most_undelivered.max(self.undelivered);
+        if held != before {
+            self.fill.change(now, self.fill.bytes - before + held);
+        }
+        read
+    }
+
+    /// Whether it has opened its part of connection `number`.
+    pub(crate) fn opened(&self, number: usize) -> bool {
+        self.connections[number].opened
+    }
+
+    /// Whether the receiving hosts open the connections.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked
+    }
+
+    /// Bytes in all buffers, which a crash empties.
+    pub(crate) fn held(&self) -> u64 {
+        self.fill.bytes
+    }
+
+    /// Bytes that were acknowledged to the upstream sender and not by the receiver behind the relay, of connection `number`; `up` is
+    /// the receiving end upstream.
+    pub(crate) fn undelivered(&self, number: usize, up: &Endpoint) -> u64 {
+        self.connections[number].data.held() + u64::from(up.receiver().unread())
     }
 
     /// The most of those at once, in bytes.
@@ -170,7 +237,7 @@ impl Relay {
         self.crashed(now).then_some(self.crash)
     }
 
-    /// The host of both ends, which are its own, goes down or comes back at `now`; the buffer is gone.
+    /// The host of both ends of a connection, which are its own, goes down or comes back at `now`; the buffer is gone.
     pub(crate) fn crash(&mut self, now: Time, up: &mut Endpoint, down: &mut Endpoint) {
         if now == self.crash {
             self.fill.change(now, 0);
@@ -183,17 +250,17 @@ impl Relay {
         }
     }
 
-    /// Size of the buffer in bytes.
+    /// Size of a buffer in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// The most that was in the buffer, in bytes.
+    /// The most that was in all buffers, in bytes.
     pub(crate) fn most(&self) -> u64 {
         self.fill.most
     }
 
-    /// What was in the buffer on average, in bytes: from the first byte on until the last was acknowledged, which is before
+    /// What was in all buffers on average, in bytes: from the first byte on until the last was acknowledged, which is before
     /// the end of the run when the transfer is `over`.
     pub(crate) fn mean(&self, end: Time, over: bool) -> f64 {
         self.fill.mean(end, over)

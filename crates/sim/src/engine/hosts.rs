@@ -6,9 +6,9 @@ use bentpipe_net::{Arrived, Network, RouteId};
 use bentpipe_tcp::{Endpoint, State, Written};
 use bentpipe_units::Time;
 
-use super::{Engine, pairs_mut};
+use super::Engine;
 use crate::apps::{Due, Flow};
-use crate::ids::{Call, EndId, FlowId};
+use crate::ids::{Call, EndId, FlowId, Side};
 use crate::packet::{Content, Packet};
 use crate::watch::{HostProbe, Watch};
 
@@ -130,33 +130,37 @@ impl Engine {
     fn attend(&mut self, id: EndId, data: bool) {
         let number = self.ends[id.index()].flow;
         if let Some(relay) = self.relay_at(id) {
-            return self.relay(relay);
+            let connection = id.connection().index() - self.flows[number.index()].connections.start;
+            return self.relay(relay, connection);
         }
         if data {
-            self.converse(id, number);
+            self.converse(id);
         }
         self.serve(id);
     }
 
     /// An end may read what its application answers.
     #[cold]
-    fn converse(&mut self, id: EndId, number: FlowId) {
+    fn converse(&mut self, id: EndId) {
         let now = self.net.now();
         let end = &mut self.ends[id.index()];
         if end.tcp.read(u32::MAX) == 0 {
             return;
         }
         end.last_delivery = Some(now);
-        let flow = &mut self.flows[number.index()];
+        let own = end.flow;
+        let flow = &self.flows[own.index()];
         let place = id.connection().index() - flow.connections.start;
-        let pairs = pairs_mut(&mut self.ends, flow);
-        let Due { at, others } = flow.on_data(now, place, id.side(), pairs);
+        let number = flow.source.unwrap_or(own);
+        let told = self.at_both_ends(number, |flow, pairs| flow.on_data(now, place, id.side(), pairs));
+        let Due { at, others } = told;
         if at != Time::NEVER {
             self.net.probe.timers.push(at, Call::Application(number).into());
         }
         if others {
-            let connections = flow.connections.clone();
+            let connections = self.flows[number.index()].connections.clone();
             self.serve_all(connections);
+            self.serve_user(number);
         }
     }
 
@@ -183,12 +187,21 @@ impl Engine {
     #[cold]
     fn closed(&mut self, id: EndId) {
         let end = &self.ends[id.index()];
-        let flow = &mut self.flows[end.flow.index()];
-        if !flow.over && flow.on_closed(self.net.now(), id, &end.tcp) {
+        let flow = &self.flows[end.flow.index()];
+        let place = id.connection().index() - flow.connections.start;
+        let broken = end.attended && end.tcp.error().is_some();
+        // The user of what relays carry is at the end of the last one, and not where its own flow ends.
+        let (number, behind) = match id.side() {
+            Side::Data => (end.flow, false),
+            Side::Back => (flow.source.unwrap_or(end.flow), flow.last.is_some()),
+        };
+        let flow = &mut self.flows[number.index()];
+        if !flow.over && !behind && flow.on_closed(self.net.now(), place, id.side(), &end.tcp) {
             flow.over = true;
             self.open_flows -= 1;
+            self.tell_relays(number);
         }
-        if end.attended && end.tcp.error().is_some() {
+        if broken {
             self.break_relay(id);
         }
     }

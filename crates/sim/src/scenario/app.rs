@@ -203,6 +203,25 @@ pub struct RelaySpec {
     /// So long after the crash it is there again, and resets what is left of its connections; default never.
     #[serde(default)]
     pub back: Option<Span>,
+    /// What the flows upstream have told it.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) carried: Carried,
+}
+
+/// What a relay carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Carried {
+    /// How many connections.
+    pub(crate) connections: usize,
+    /// Whether the receiving host opens them.
+    pub(crate) asked: bool,
+}
+
+impl Default for Carried {
+    fn default() -> Carried {
+        Carried { connections: 1, asked: false }
+    }
 }
 
 fn usual_buffer() -> u64 {
@@ -309,7 +328,8 @@ impl AppSpec {
     /// How many connections the application may open; none over UDP.
     pub fn connections(&self) -> usize {
         match self {
-            AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_) => 1,
+            AppSpec::Ftp(_) | AppSpec::OnOff(_) => 1,
+            AppSpec::Relay(relay) => relay.carried.connections,
             AppSpec::Transactions(_) | AppSpec::Video(_) => 1,
             AppSpec::ShortFlows(short) => short.transfers as usize,
             AppSpec::Trace(trace) => trace.trace.len(),
@@ -325,7 +345,8 @@ impl AppSpec {
             AppSpec::Ftp(FtpSpec { opened_by, .. })
             | AppSpec::ShortFlows(ShortFlowsSpec { opened_by, .. })
             | AppSpec::Trace(TraceSpec { opened_by, .. }) => *opened_by == Opener::Receiver,
-            AppSpec::OnOff(_) | AppSpec::Relay(_) | AppSpec::Cbr(_) | AppSpec::Multimedia(_) => false,
+            AppSpec::Relay(relay) => relay.carried.asked,
+            AppSpec::OnOff(_) | AppSpec::Cbr(_) | AppSpec::Multimedia(_) => false,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bentpipe_units::Bytes;
 
-use super::app::AppSpec;
+use super::app::{AppSpec, Carried};
 use super::error::{ScenarioError, expected_one_of, quoted};
 use super::model::FlowSpec;
 use super::tree::Place;
@@ -74,6 +74,14 @@ pub(super) fn join(
         while let Some(relay) = chain.pop() {
             followed[relay] = true;
             if let Some(upstream) = flows[relay].upstream {
+                let source = &flows[upstream].app;
+                let carried = Carried {
+                    connections: source.connections(),
+                    asked: source.is_asked_for() && !matches!(source, AppSpec::Ftp(_)),
+                };
+                if let AppSpec::Relay(spec) = &mut flows[relay].app {
+                    spec.carried = carried;
+                }
                 flows[relay].start = flows[upstream].start;
                 flows[relay].start_spread = flows[upstream].start_spread;
             }
@@ -108,9 +116,9 @@ fn find(
     if found == relay {
         return Err(format!("expected another flow than the relay itself, found {} again", quoted(upstream)));
     }
-    if !matches!(flow.app, AppSpec::Ftp(_) | AppSpec::OnOff(_) | AppSpec::Relay(_)) {
+    if flow.app.over_udp() || matches!(flow.app, AppSpec::ShortFlows(_) | AppSpec::Trace(_)) {
         return Err(format!(
-            "expected a flow with app = \"ftp\", \"onoff\" or \"relay\", found {}, which has {:?}",
+            "expected a flow with app = \"ftp\", \"http\", \"onoff\", \"transactions\", \"video\" or \"relay\", found {}, which has {:?}",
             quoted(upstream),
             flow.app.name()
         ));

@@ -272,6 +272,110 @@ fn a_short_trace() {
     assert_eq!(trace, include_str!("relays.txt"), "found:\n{trace}");
 }
 
+/// What a user asks for over a relay, and the same over the whole way.
+fn asked(app: &str, far: &str) -> [RunResult; 2] {
+    let split = Split {
+        up: "rate = \"10 Mbit/s\"\ndelay = \"250 ms\"",
+        down: &format!("rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n{far}"),
+        tcp: "profile = \"ns2\"\nreceive_window = \"1 MiB\"",
+        first: app,
+        second: "",
+    };
+    [simulate(&split.text(), 1), simulate(&split.whole(), 1)]
+}
+
+/// Each page, answer and segment takes what it takes over the whole way, but for the second handshake, which is over when the first
+/// request has come: the relay opens its connection when the user's is open.
+#[test]
+fn a_relay_carries_pages_answers_and_films() {
+    let apps = [
+        "app = \"http\"\npages = 3\npage_interval = \"20 s\"",
+        "app = \"http\"\npages = 3\npage_interval = \"20 s\"\nconnections = 4\npipelining = false\ntls = \"1.3\"",
+        "app = \"transactions\"\nresponse = \"20 kB\"\ntransactions = 3\nthink = \"100 ms\"",
+        "app = \"video\"\nladder = [\"250 kbit/s\", \"1 Mbit/s\"]\nlength = \"60 s\"",
+    ];
+    for app in apps {
+        let [split, whole] = asked(app, "");
+        let [first, second] = [&split.flows[0], &split.flows[1]];
+        assert_eq!(first.bytes_delivered, second.bytes_delivered, "{app}");
+        assert!(first.finish_s.is_some() && second.finish_s.is_some(), "{app}: {second:?}");
+        assert!(first.error.is_none() && second.error.is_none(), "{app}");
+        assert_eq!((split.relays[0].undelivered_bytes, split.relays[0].lost_bytes), (0, 0), "{app}");
+        let times = |result: &RunResult| -> Vec<f64> {
+            let pages = result.pages.iter().map(|page| page.response_s);
+            pages.chain(result.transactions.iter().map(|one| one.response_s)).map(Option::unwrap).collect()
+        };
+        let (with, without) = (times(&split), times(&whole));
+        assert!(with.len() == without.len() && !with.is_empty(), "{app}");
+        // No bound of the whole way's is far: the relay takes 10 ms off the loop and adds as much for itself.
+        assert!(
+            with.iter().zip(&without).all(|(with, without)| (with - without).abs() < 0.15 * without),
+            "{with:?} {without:?}"
+        );
+    }
+}
+
+/// What the short link loses the relay repairs there.
+#[test]
+fn pages_over_a_relay_come_sooner_where_the_short_link_loses() {
+    let app = "app = \"http\"\npages = 30\npage_interval = \"5 s\"";
+    let [split, whole] = asked(app, "loss = { model = \"packet\", probability = 0.05 }");
+    let mean =
+        |result: &RunResult| result.pages.iter().filter_map(|page| page.response_s).sum::<f64>() / 30.0;
+    assert!(mean(&split) < 0.8 * mean(&whole), "{} {}", mean(&split), mean(&whole));
+}
+
+#[test]
+fn what_was_asked_for_over_relays_comes_whole_whatever_is_lost() {
+    let lossy = "loss = { model = \"packet\", probability = 0.03 }";
+    let link = format!("rate = \"2 Mbit/s\"\ndelay = \"50 ms\"\n{lossy}\nreverse = {{ {lossy} }}");
+    let third = format!(
+        "[links.last]\nfrom = \"b\"\nto = \"c\"\n{link}\n[flows.h]\nfrom = \"b\"\nto = \"c\"\napp = \"relay\"\nupstream = \"g\"\n"
+    );
+    let apps = [
+        "app = \"http\"\npages = 3\npage_interval = \"1 s\"\nconnections = 3\ntls = \"1.2\"",
+        "app = \"video\"\nladder = [\"300 kbit/s\"]\nlength = \"20 s\"",
+    ];
+    for app in apps {
+        for seed in 1..=10 {
+            let split = Split { up: &link, down: &link, tcp: "", first: app, second: "buffer = \"8 KiB\"" };
+            let result = simulate(&format!("{}{third}", split.text()), seed);
+            assert!(
+                result.flows.iter().all(|flow| flow.finish_s.is_some() && flow.error.is_none()),
+                "{app} {seed}"
+            );
+            assert!(result.pages.iter().all(|page| page.response_s.is_some()), "{app} {seed}");
+            assert!(result.transactions.iter().all(|one| one.response_s.is_some()), "{app} {seed}");
+            let delivered: Vec<u64> = result.flows.iter().map(|flow| flow.bytes_delivered).collect();
+            assert!(
+                delivered[0] > 0 && delivered.iter().all(|bytes| *bytes == delivered[0]),
+                "{delivered:?}"
+            );
+            for relay in &result.relays {
+                assert_eq!(relay.lost_bytes, 0, "{app} {seed}");
+                assert!(relay.buffer_max_bytes <= 3 * relay.buffer_bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_crash_or_a_dead_link_ends_what_was_asked_for() {
+    for far in ["loss = { model = \"packet\", probability = 1.0 }", ""] {
+        let split = Split {
+            up: "rate = \"10 Mbit/s\"\ndelay = \"250 ms\"",
+            down: &format!("rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n{far}"),
+            tcp: "profile = \"ns2\"\nmax_retransmissions = 3",
+            first: "app = \"http\"\npages = 30\nconnections = 2",
+            second: if far.is_empty() { "crash = \"2 s\"" } else { "" },
+        };
+        let result = simulate(&split.text(), 1);
+        assert!(result.flows.iter().all(|flow| flow.finish_s.is_none()), "{far}");
+        assert!(result.flows[1].error.is_some(), "{far}");
+        assert!(result.pages.len() == 1 && result.pages[0].response_s.is_none(), "{far}");
+    }
+}
+
 /// Sends a buffer of 20 segments a round trip of half a second; 30 more wait in the window of its upstream connection.
 fn crashing(crash: &str, down: &str) -> String {
     let split = Split {

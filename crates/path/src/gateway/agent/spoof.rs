@@ -1,4 +1,4 @@
-//! Local acknowledgments: the sender hears at once, and the agent sees to it that the receiver gets what it heard of.
+//! ACK spoofing: the agent acknowledges data to the sender at once, and delivers it to the receiver itself.
 
 use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
@@ -66,7 +66,7 @@ impl SpoofOptions {
     }
 }
 
-/// What the SYNs of both sides said.
+/// The options of a host's SYN.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
     scale: Option<u8>,
@@ -79,7 +79,7 @@ struct Offer {
 ///
 /// Between the receiver's cumulative acknowledgment `una` and `top` every byte is kept. Of these, `acked` were acknowledged to the
 /// sender: whole packets, at most half the buffer ahead of `una`, and no FIN. Those before `next` went onto the link, within the
-/// receiver's window and as the queue had room. Behind `top` are packets that came over a hole on the sender's side.
+/// receiver's window and as the queue had room. Packets beyond a hole of the sender's lie behind `top`.
 #[derive(Clone, Debug)]
 pub(super) struct Spoof {
     board: Board,
@@ -91,10 +91,10 @@ pub(super) struct Spoof {
     right: u64,
     /// Its window in bytes.
     window: u64,
-    /// Its window field, but for that of its SYN; and what was told the sender last.
+    /// The receiver's newest window field, of its SYN none; and the field that the sender was told last.
     field: Option<u16>,
     told: Option<u16>,
-    /// Duplicates that the sender is to hear when all before its hole is acknowledged.
+    /// Duplicates to send once everything before the sender's hole is acknowledged.
     owed: u32,
     /// Of the receiver's newest segment: the sequence number behind it, its TSval, its echo of a mark.
     behind: u32,
@@ -102,7 +102,7 @@ pub(super) struct Spoof {
     ece: bool,
     /// TSval of the sender's newest data in order.
     echo: Option<u32>,
-    /// A packet of the receiver, by whose way an answer goes.
+    /// A packet of the receiver: answers to the sender go its way.
     way_back: Option<u32>,
 }
 
@@ -129,8 +129,8 @@ impl Spoof {
         }
     }
 
-    /// The sender's newest TSval: a copy that goes behind what was sent later would be too old for the receiver (PAWS of RFC 7323
-    /// section 5) with its own.
+    /// The sender's newest TSval, which copies carry. With its own TSval a copy behind later data would be too old for the receiver
+    /// (PAWS, RFC 7323 section 5).
     pub(super) fn newest_stamp(&self) -> Option<u32> {
         self.board.stamp
     }
@@ -234,8 +234,8 @@ impl Spoof {
         if passes { Verdict::Keep(copy) } else { Verdict::Hold(copy) }
     }
 
-    /// An acknowledgment of the sender, or its reset, numbered behind what it has sent: to the receiver that is what went onto the link.
-    /// Beyond its window it would not be read (RFC 9293 section 3.10.7.4).
+    /// An acknowledgment or a reset of the sender, which numbers it behind all its data. It is renumbered to the last byte that went onto
+    /// the link, because the receiver does not read a segment beyond its window (RFC 9293 section 3.10.7.4).
     pub(super) fn within_reach(&self, seen: &Seen) -> Verdict {
         let next = self.board.next;
         if self.is_open() && self.line.place(seen.seq) > next {
@@ -244,8 +244,8 @@ impl Spoof {
         Verdict::Pass
     }
 
-    /// Whether a packet may be kept: it lies within the buffer from the first byte that the receiver lacks, so that what fills a hole
-    /// has room too. Where packets overlap that is more than the buffer, and those behind the hole make way.
+    /// Whether a packet may be kept. It must lie within the buffer, which begins at the first byte that the receiver lacks: a packet that
+    /// fills a hole has room. Overlapping packets may need more than the buffer; then those behind the hole are dropped.
     fn make_room(&mut self, start: u64, payload: u32, desk: &mut Desk) -> bool {
         let (end, buffer) = (start + u64::from(payload), self.buffer());
         let in_order = start <= self.top;
@@ -261,7 +261,7 @@ impl Spoof {
         true
     }
 
-    /// Moves what is acknowledged to the sender on, if something was not; the most ahead of the receiver is counted.
+    /// Acknowledges more to the sender where it may, and returns whether it did. Counts the most bytes ahead of the receiver.
     fn advance(&mut self, desk: &mut Desk) -> bool {
         let before = self.acked;
         let most = self.board.una + self.half();
@@ -283,8 +283,8 @@ impl Spoof {
         last.is_none_or(|entry| entry.start >= self.top || entry.payload == 0)
     }
 
-    /// Tells the sender of what moved, or of one more packet behind its hole. Where both hosts offered SACK, the blocks say what is held back
-    /// before the hole. Elsewhere duplicates wait until nothing is: earlier they would ask for what is kept.
+    /// Sends a new acknowledgment, or a duplicate for one more packet behind the sender's hole. With SACK the blocks report held packets
+    /// too. Without SACK duplicates wait until nothing is held: an earlier one would ask for a packet that the agent has.
     fn tell(&mut self, moved: bool, duplicate: bool, desk: &mut Desk) {
         if self.board.selective {
             if moved || duplicate {
@@ -303,7 +303,7 @@ impl Spoof {
         }
     }
 
-    /// An acknowledgment to the sender of what it may know of, with what is kept beyond as SACK blocks.
+    /// Acknowledges everything up to `acked`, with the packets kept beyond as SACK blocks.
     fn answer(&mut self, desk: &mut Desk) {
         let Some(way) = self.way_back else { return };
         let sack = if self.board.selective { self.blocks() } else { Default::default() };
@@ -325,7 +325,8 @@ impl Spoof {
         field.min(u64::from(u16::MAX)) as u16
     }
 
-    /// The runs of packets behind the sender's hole, the last one first, and what is held back before it; none where there is no hole.
+    /// SACK blocks: the runs of packets behind the sender's hole, the last one first, then the held packets before it. Without a hole
+    /// there are none.
     fn blocks(&self) -> [(u32, u32); 3] {
         let mut blocks = [(0, 0); 3];
         let held = (self.top > self.acked).then_some((self.acked, self.top));
@@ -418,7 +419,7 @@ impl Spoof {
         if window <= most { Verdict::Keep(copy) } else { Verdict::KeepLowered(copy, most) }
     }
 
-    /// What the receiver says; whether the sender is to hear of it.
+    /// Reads an acknowledgment of the receiver; returns whether the sender is to hear of it.
     fn acknowledge(&mut self, now: Time, seen: &Seen, pure: bool, desk: &mut Desk) -> bool {
         let ack = self.line.place(seen.ack);
         if ack < self.board.una {
