@@ -22,6 +22,22 @@ def request_of(bentpipe: Bentpipe, *arguments: str) -> dict[str, Any]:
     return found
 
 
+def test_the_page_s_first_example_is_what_its_command_prints(bentpipe: Bentpipe, tmp_path: Path) -> None:
+    page = (SCENARIOS.parent / "docs" / "weather.md").read_text(encoding="utf-8")
+    command, printed, trace = page.split("```")[1:6:2]
+    arguments = command.removeprefix("sh\n").replace("\\\n", " ").split()
+    assert arguments[:2] == ["bentpipe", "fade"]
+    arguments = arguments[1 : arguments.index("--trace")]
+    output = bentpipe(*arguments, "--trace", tmp_path / "storm.csv").stdout.splitlines()
+    lines = [line for line in printed.strip().splitlines() if line != "…"]
+    assert len(lines) == 8
+    assert not set(lines) - set(output)
+    written = [line for line in (tmp_path / "storm.csv").read_text().splitlines() if line[0] != "#"]
+    rows = trace.strip().splitlines()
+    assert rows[-1] == "…"
+    assert written[: len(rows) - 1] == rows[:-1]
+
+
 def test_the_numbers_are_those_of_the_budget(bentpipe: Bentpipe) -> None:
     found = request_of(bentpipe, "--modem", "qpsk-1/2")
     clear, series = found["clear"], found["series"]
