@@ -266,3 +266,18 @@ impl Relay {
         self.fill.mean(end, over)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A buffer that has had its last byte is not there to be averaged over any longer.
+    #[test]
+    fn the_mean_of_a_buffer_ends_where_it_is_empty_for_good() {
+        let at = |s: u64| Time::from_nanos(s * 1_000_000_000);
+        let mut fill = Fill::default();
+        fill.change(at(1), 100);
+        fill.change(at(3), 0);
+        assert_eq!([fill.mean(at(101), true), fill.mean(at(101), false)], [100.0, 2.0]);
+    }
+}

@@ -250,6 +250,42 @@ fn a_broken_connection_upstream_breaks_what_is_behind_it() {
     assert_eq!(result.relays[1].buffer_max_bytes, 256 << 10);
 }
 
+/// The sender hears of nothing from 40 ms on, gives up and resets its connection; by then all has come to the relay.
+#[test]
+fn a_connection_upstream_that_breaks_behind_the_last_byte_breaks_nothing() {
+    let split = Split {
+        up: "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+             reverse.schedule = [{ at = \"40 ms\", outage = \"1000 s\", waiting = \"lose\" }]",
+        down: "rate = \"20 kbit/s\"\ndelay = \"10 ms\"",
+        tcp: "max_retransmissions = 3\ninitial_window = \"64 segments\"",
+        first: "bytes = \"60 kB\"",
+        second: "",
+    };
+    let result = simulate(&split.text(), 1);
+    let [upstream, downstream] = &result.flows[..] else { panic!("{:?}", result.flows) };
+    assert!(upstream.error.is_some());
+    assert_eq!((downstream.bytes_delivered, downstream.error.as_deref()), (60_000, None));
+    assert!(downstream.finish_s.is_some_and(|finish_s| finish_s > 20.0), "{downstream:?}");
+}
+
+/// RFC 9293 section 3.7.4: what comes in small pieces goes on in whole segments while something is unacknowledged.
+#[test]
+fn a_relay_sends_whole_segments_on() {
+    let split = Split {
+        up: "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"",
+        down: "rate = \"10 Mbit/s\"\ndelay = \"100 ms\"",
+        tcp: "no_delay = true",
+        first: "app = \"onoff\"\nrate = \"400 kbit/s\"\npacket = \"100 B\"\nmean_on = \"1000 s\"\n\
+                begins = \"on\"\nduration = \"4 s\"",
+        second: "",
+    };
+    let result = simulate(&split.text(), 1);
+    let packets = |name| result.links.iter().find(|link| link.name == name).unwrap().stats.delivered_packets;
+    assert_eq!(result.flows[1].bytes_delivered, result.flows[0].bytes_delivered);
+    // 2000 writes, and 137 segments.
+    assert!(packets("up") > 1000 && packets("down") < 170, "{} {}", packets("up"), packets("down"));
+}
+
 /// A short transfer over a relay, segment by segment: its first data waits for the second handshake, the buffer fills, FIN
 /// follows the last byte.
 #[test]
