@@ -62,10 +62,11 @@ def told(side: Side) -> dict[str, Any]:
     )
     finish_s = max(flow["finish_s"] for flow in flows)
     sent = {link["name"]: link["delivered_packets"] for link in side.run["links"]}
-    means = [
-        float(np.average(values[:-1], weights=np.diff(times)))
-        for times, values in (of["rtt"] for of in side.series.values())
-    ]
+
+    def mean(name: str) -> float:
+        courses = (of[name] for of in side.series.values())
+        return float(np.mean([np.average(values[:-1], weights=np.diff(times)) for times, values in courses]))
+
     return {
         "s": [round(flow["finish_s"] - flow["start_s"], 4) for flow in flows],
         "goodput_bps": round(8 * sum(flow["bytes_delivered"] for flow in flows) / finish_s),
@@ -79,7 +80,8 @@ def told(side: Side) -> dict[str, Any]:
         ],
         "cwnd_most": max(cwnd),
         "cwnd_last": cwnd[-1],
-        "rtt_s": round(float(np.mean(means)), 5),
+        "cwnd_mean": round(mean("cwnd") / SEGMENT_BYTES, 1),
+        "rtt_s": round(mean("rtt"), 5),
     }
 
 

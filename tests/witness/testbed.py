@@ -1,25 +1,27 @@
-"""Write the table of docs/witness-testbed.md: kernels beside the simulator, by the testbed; needs root."""
+"""Write the table of docs/witness-testbed.md: flows over kernels beside the simulator, several draws of each.
 
-import argparse
+`--kernel` runs the virtual kernel first, `--real` this machine's for the controls that are BPF programs, as
+root; without either what is kept in ``testbed.json`` is written beside what the simulator makes now.
+"""
+
 import statistics
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+from kernels import Case, Kept, Told, asked_for, clusters, run_kernels, simulated
 
-from bentpipe import Scenario, _core, run
-from bentpipe.live.testbed import SIMULATED, Compared, Side, over_kernels
-from bentpipe.results import Run
+from statements import between_marks
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "witness-testbed.md"
-VARIANTS = ("reno", "cubic", "bbr", "adalr", "afc")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "witness-testbed.md"
+KEPT = Path(__file__).with_name("testbed.json")
+VIRTUAL, REAL = ("reno", "cubic", "bbr"), ("adalr", "afc")
+"""The controls of the virtual kernel, and those that are BPF programs."""
+DRAWS = 5
 SEEDS = 40
 """Simulated runs where losses are random."""
 CLOSE = 0.05
+WINDOWS = {"automatic": "", "4 MiB": '\n[tcp]\nreceive_window = "4 MiB"\n'}
 
 _GEO = """
 [links.satellite]
@@ -80,136 +82,113 @@ SCENARIOS: Mapping[str, str] = {
     ),
 }
 
+CASES = tuple(
+    Case(f"{name}, {window}", variant, text + added)
+    for name, text in SCENARIOS.items()
+    for window, added in WINDOWS.items()
+    for variant in (*VIRTUAL, *REAL)
+)
+
 
 @dataclass(frozen=True)
 class Row:
-    """A variant over a scenario: goodput (bit/s) of all flows together, and mean RTT (s), on both sides."""
+    """The draws of a case on both sides."""
 
-    scenario: str
-    compared: Compared
-    low_bps: float
-    high_bps: float
-
-    @property
-    def deviation(self) -> float:
-        """Of goodput."""
-        assert self.compared.simulator is not None
-        return goodput(self.compared.kernel.run) / goodput(self.compared.simulator.run) - 1
+    case: Case
+    kernel: Sequence[Told]
+    ours: Sequence[Told]
+    among: tuple[float, float] | None
+    """Where 95 of 100 simulated goodputs lie, bit/s, where losses are random."""
 
     @property
-    def rtt_deviation(self) -> float:
-        """Of RTT."""
-        kernel, simulated = self._rtts()
-        return kernel / simulated - 1
-
-    def _rtts(self) -> tuple[float, float]:
-        assert self.compared.simulator is not None
-        return over_time(self.compared.kernel), over_time(self.compared.simulator)
+    def deviations(self) -> list[float]:
+        """Of goodput, draw by draw."""
+        pairs = zip(self.kernel, self.ours, strict=True)
+        return [theirs["goodput_bps"] / ours["goodput_bps"] - 1 for theirs, ours in pairs]
 
     @property
     def alike(self) -> bool:
-        """Within 5 %, or among 95 of 100 runs with random losses."""
-        return (
-            abs(self.deviation) <= CLOSE or self.low_bps <= goodput(self.compared.kernel.run) <= self.high_bps
-        )
+        """Each draw within 5 %, or ours between the kernel's, or these among 95 of 100 of ours."""
+        if all(abs(apart) <= CLOSE for apart in self.deviations):
+            return True
+        kernel, ours = ([draw["goodput_bps"] for draw in side] for side in (self.kernel, self.ours))
+        inner, outer = (kernel, self.among) if self.among else (ours, (min(kernel), max(kernel)))
+        return bool(outer[0] <= min(inner) and max(inner) <= outer[1])
 
     def cells(self) -> Iterator[str]:
         """Write it for the table."""
-        assert self.compared.simulator is not None
-        kernel, simulated = self.compared.kernel.run, self.compared.simulator.run
-        rtt, simulated_rtt = self._rtts()
-        yield self.scenario
-        yield self.compared.variant
-        yield from (f"{goodput(side) / 1e6:.4g}" for side in (kernel, simulated))
-        yield share(self.deviation)
-        yield f"{self.low_bps / 1e6:.3g} to {self.high_bps / 1e6:.3g}" if self.high_bps else ""
-        yield f"{rtt * 1e3:.0f}, {simulated_rtt * 1e3:.0f}"
-        yield share(self.rtt_deviation)
-        for key in ("retransmitted_segments", "timeouts"):
-            yield ", ".join(str(total(side, key)) for side in (kernel, simulated))
+        name, window = self.case.name.rsplit(", ", 1)
+        yield from (name, window, self.case.variant)
+        for side in (self.kernel, self.ours):
+            goodputs = [draw["goodput_bps"] for draw in side]
+            yield spread(goodputs) if self.among else several(goodputs)
+        yield between(f"{apart * 100:+.1f}" for apart in (min(self.deviations), max(self.deviations)))
+        yield between(f"{bound / 1e6:.3g}" for bound in self.among) if self.among else ""
+        for key, scale in (("rtt_s", 1e3), ("resent", 1), ("timeouts", 1)):
+            yield ", ".join(
+                f"{statistics.fmean(d[key] for d in s) * scale:.0f}" for s in (self.kernel, self.ours)
+            )
         yield "yes" if self.alike else "no"
 
 
-def over_time(side: Side) -> float:
-    """Give the mean RTT over time, s, over the flows."""
-    means = []
-    for curves in side.series.values():
-        times, values = curves["rtt"]
-        means.append(float(np.average(values[:-1], weights=np.diff(times))))
-    return statistics.fmean(means)
+def spread(goodputs: list[float]) -> str:
+    """Write the goodputs of draws of which each has its own losses."""
+    bounds = between(f"{bound / 1e6:.3g}" for bound in (min(goodputs), max(goodputs)))
+    return f"{statistics.fmean(goodputs) / 1e6:.4g} ({bounds})"
 
 
-def total(of: Run, key: str) -> int:
-    """Sum a count over the flows of a run."""
-    return sum(int(flow.get(key) or 0) for flow in of["flows"])  # type: ignore[call-overload]
+def several(goodputs: list[float]) -> str:
+    """Write the goodputs of draws that could be alike: each that came, with how often."""
+    groups = clusters(goodputs)
+    if len(groups) == 1:
+        return f"{groups[0][0] / 1e6:.4g}"
+    return ", ".join(f"{goodput / 1e6:.4g} ({count} of {len(goodputs)})" for goodput, count in groups)
 
 
-def goodput(of: Run) -> float:
-    """Give the bytes of all flows over the time until the last of them has finished, in bit/s."""
-    flows: list[Any] = list(of["flows"])
-    total_bytes: float = sum(flow["bytes_delivered"] for flow in flows)
-    return float(8 * total_bytes / max(flow["finish_s"] for flow in flows))
+def between(bounds: Iterable[str]) -> str:
+    """Write two bounds, or one where they are the same."""
+    return " to ".join(dict.fromkeys(bounds))
 
 
-def share(value: float) -> str:
-    """Write a deviation."""
-    return f"{value * 100:+.1f} %"
+def rows(kept: Kept) -> Iterator[Row]:
+    """Simulate as many draws of each case as are kept of its kernel."""
+    for case in CASES:
+        for release, draws in kept.of(case).items():
+            # Kernels before 6.16 let the receive buffer grow to 6 MiB.
+            older = release.startswith("6.12") and "automatic" in case.name
+            settings = {"tcp.receive_buffer": {"kernel": "6.12"}} if older else {}
+            count = SEEDS if "probability" in case.text else len(draws)
+            ours = [simulated(case, seed, settings) for seed in range(1, count + 1)]
+            among = None
+            if count == SEEDS:
+                cuts = statistics.quantiles([draw["goodput_bps"] for draw in ours], n=40, method="inclusive")
+                among = cuts[0], cuts[-1]
+            yield Row(case, draws, ours[: len(draws)], among)
 
 
-def among(text: str, variant: str) -> tuple[float, float]:
-    """Give where 95 of 100 simulated goodputs lie, bit/s; zeros without random losses."""
-    if "probability" not in text:
-        return 0.0, 0.0
-    ours = {"reno": "standard", "bbr": "bbr1"}.get(variant, variant)
-    scenario = Scenario.from_toml(text).with_(
-        {
-            "tcp.profile": "linux",
-            "flows.*.recovery": "rack",
-            "flows.*.control": ours,
-            **SIMULATED.get(variant, {}),
-        }
-    )
-    goodputs = [goodput(run(scenario, seed=seed, progress=False).run) for seed in range(1, SEEDS + 1)]
-    cuts = statistics.quantiles(goodputs, n=40, method="inclusive")
-    return cuts[0], cuts[-1]
-
-
-MARKS = tuple(f"<!-- written by tests/witness/testbed.py: {side} -->\n" for side in ("begin", "end"))
 _COLUMNS = (
-    *("scenario", "control", "kernel (Mbit/s)", "simulated", "kernel beside it", "95 of 100"),
-    *("RTT (ms)", "kernel beside it", "resent", "timeouts", "alike"),
+    *("scenario", "window", "control", "kernel (Mbit/s)", "simulated", "kernel beside it (%)", "95 of 100"),
+    *("RTT (ms)", "resent", "timeouts", "alike"),
 )
 
 
 def main() -> None:
-    """Measure, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="scenarios whose name begins with this, and no page")
-    parser.add_argument("--variants", default=",".join(VARIANTS))
-    asked = parser.parse_args()
-    rows = []
-    for name, text in SCENARIOS.items():
-        if not name.startswith(asked.only):
-            continue
-        scenario = Scenario.from_toml(text)
-        for compared in over_kernels(scenario, asked.variants.split(","), both=True, progress=False):
-            row = Row(name, compared, *among(text, compared.variant))
-            rows.append(row)
-            late = compared.kernel.run["emulator"]["overload"]  # type: ignore[typeddict-item]
-            sys.stderr.write(f"{' | '.join(row.cells())} | late {late:.2%}\n")
-    if asked.only:
-        return
-    release = _core.kernel_release().split("-")[0]
+    """Run what is asked for, and write the page."""
+    asked = asked_for(__doc__, draws=DRAWS)
+    kept = Kept(KEPT)
+    if asked.kernel or asked.real:
+        run_kernels(CASES, kept, asked, REAL if asked.kernel else VIRTUAL)
+    found = list(rows(kept))
+    alike = sum(row.alike for row in found)
     lines = [
-        f"Linux {release}; {sum(row.alike for row in rows)} of {len(rows)} rows are alike.",
+        f"Linux {' and '.join(kept.releases())}; {alike} of {len(found)} rows are alike.",
         "",
         f"| {' | '.join(_COLUMNS)} |",
         "|" + "---|" * len(_COLUMNS),
-        *(f"| {' | '.join(row.cells())} |" for row in rows),
+        *(f"| {' | '.join(row.cells())} |" for row in found),
     ]
-    begin, end = MARKS
-    before, rest = PAGE.read_text(encoding="utf-8").split(begin)
-    PAGE.write_text(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1], encoding="utf-8")
+    text = "\n".join(lines) + "\n"
+    PAGE.write_text(between_marks(PAGE, "tests/witness/testbed.py", text), encoding="utf-8")
 
 
 if __name__ == "__main__":
