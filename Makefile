@@ -172,7 +172,7 @@ live-test: setup
 	@scripts/guest-kernel
 	$(BIN)/pytest tests/guest/second_kernel.py
 	@$(MAKE) --no-print-directory virtual-kernel
-	$(BIN)/pytest tests/virtual/with_kernel.py
+	$(BIN)/pytest tests/virtual/with_kernel.py tests/witness/drill.py
 
 # Suites of others, which are not part of this tree: google/packetdrill, tools/testing/selftests/net/packetdrill of Linux,
 # freebsd-net/tcp-testsuite.

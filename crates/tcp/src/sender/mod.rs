@@ -150,6 +150,8 @@ pub struct Sender {
     unsent: u64,
     /// Retransmission timer, or persist timer while `probing`.
     timer: Time,
+    /// When it was set.
+    armed: Time,
     /// The earlier of the recovery's own timer and of the time at which pacing lets the next segment go.
     other_timer: Time,
     last_sent: Time,
@@ -215,6 +217,7 @@ impl Sender {
             refilled_at: refilled_at(config.send_room()),
             unsent: 0,
             timer: Time::NEVER,
+            armed: Time::ZERO,
             other_timer: Time::NEVER,
             last_sent: Time::ZERO,
             window: agreed.first_window(config),
@@ -529,6 +532,7 @@ impl Sender {
         } else if restart_timer {
             // RFC 6298 (5.3): "restart the retransmission timer so that it will expire after RTO seconds".
             self.timer = self.rtt.expiry_of(linux, now, self.rtt.wait());
+            self.armed = now;
         }
     }
 

@@ -25,6 +25,7 @@ pub(super) struct PutOff {
 impl Sender {
     #[inline(never)]
     pub(super) fn arm(&mut self, now: Time, slack: Span) {
+        self.armed = now;
         self.timer = self.rtt.expiry(now, slack + self.rtt.wait());
     }
 
@@ -172,22 +173,38 @@ impl Sender {
         let Some(behind) = self.rtt.behind_probe() else { return false };
         let (timer, una) = (self.timer, self.una);
         let known = self.put_off.filter(|known| known.timer == timer && known.una == una);
-        let (probe, timeout) = known.map_or((timer, timer + behind), |known| (known.probe, known.timeout));
+        let linux = self.rtt.is_linux();
+        let plain = if linux { self.rtt.expiry(self.armed, self.rtt.rto()) } else { timer + behind };
+        let (probe, timeout) = known.map_or((timer, plain), |known| (known.probe, known.timeout));
         let quiet = !self.probing && una < self.max;
         if !(quiet && self.recovery.may_probe_tail() && self.record.board().is_empty()) {
             return now < timeout && self.put_off(timeout, timeout, timeout);
         }
         let segment = self.smss + u32::from(self.fin_sent());
-        let single = if known.is_none() && self.flight() <= segment { MAX_ACK_DELAY } else { Span::ZERO };
-        let probe = (probe + single).max(self.last_sent + self.rtt.probe_timeout() + single).min(timeout);
+        let alone = self.flight() <= segment;
+        let probe = if linux {
+            self.probe_of_linux(alone).min(timeout)
+        } else {
+            let single = if known.is_none() && alone { MAX_ACK_DELAY } else { Span::ZERO };
+            (probe + single).max(self.last_sent + self.rtt.probe_timeout() + single).min(timeout)
+        };
         if now < probe {
             return self.put_off(probe, probe, timeout);
         }
         self.resent_this_pass = 0;
         let probes = self.with_recovery(now, |recovery, cx| recovery.on_tail_silent(cx));
         self.look_at_recovery();
-        let timeout = now + self.rtt.rto();
+        let timeout = if linux { self.rtt.expiry(now, self.rtt.rto()) } else { now + self.rtt.rto() };
         probes && self.put_off(timeout, timeout, timeout)
+    }
+
+    /// When Linux probes the tail (`tcp_schedule_loss_probe`): each segment that is sent sets the timer anew, to the RTO at most.
+    fn probe_of_linux(&self, alone: bool) -> Time {
+        let from = self.armed.max(self.last_sent);
+        // A lone segment waits for a delayed ACK: `tcp_rto_min` in place of two ticks.
+        let single = if alone { MAX_ACK_DELAY - self.rtt.least_timer() } else { Span::ZERO };
+        let left = (self.armed + self.rtt.rto()).since(from);
+        self.rtt.expiry(from, (self.rtt.probe_timeout() + single).min(left))
     }
 
     fn put_off(&mut self, timer: Time, probe: Time, timeout: Time) -> bool {

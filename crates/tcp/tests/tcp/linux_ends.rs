@@ -4,6 +4,7 @@ use bentpipe_tcp::{Config, DelayedAck, Flags, Nagle, Profile, Seq, State};
 use bentpipe_units::Span;
 
 use crate::harness::{CLIENT, Fate, Net, Reader, SERVER, config, control, recovery};
+use crate::script::Script;
 
 fn linux() -> Config {
     Profile::Linux.config(recovery("rack"), control("standard"))
@@ -238,6 +239,20 @@ fn the_ack_of_a_fin_waits_for_the_fin_of_this_end() {
     assert_eq!((answered(&[], true, linux()), answered(&[], false, linux())), (0.0, 0.0));
     assert_eq!(answered(&[1448, 1448], false, linux()), 0.0);
     assert_eq!(answered(&[500], false, config("sack")), 0.0);
+}
+
+#[test]
+fn the_probe_of_a_lone_segment_expires_as_the_timer_wheel_has_it() {
+    // tcp_schedule_loss_probe: two round trips and 200 ms, but the RTO of 260 ms at most, from 140 ms on. That is 65 ticks, of which
+    // the wheel makes a multiple of 8.
+    let mut script = Script::of(&Config { mss: 1000, ..linux() }, 60);
+    script.wait(80);
+    script.write(8);
+    script.wait(60);
+    for acked in 1..8 {
+        script.ack(acked, &[]);
+    }
+    assert_eq!(script.quiet(1000)[0], (416.0, (8, true)));
 }
 
 #[test]
