@@ -17,5 +17,4 @@ def test_a_cell_without_random_losses_is_alike(cell: grid.Cell) -> None:
     assert abs(grid.deviation(kernel, ours)) <= grid.CLOSE
     assert kernel["timeouts"] == ours["timeouts"] == 0
     # Segments lost at the queue, when slow start ends and each time that the window is full again.
-    if cell.rate_bps < 100_000_000:
-        assert ours["resent"] == pytest.approx(kernel["resent"], rel=0.1, abs=8)
+    assert ours["resent"] == pytest.approx(kernel["resent"], rel=0.1, abs=8)

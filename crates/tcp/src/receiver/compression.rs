@@ -3,7 +3,7 @@
 use bentpipe_units::{Span, Time};
 
 use super::Receiver;
-use crate::{Config, Host, Seq};
+use crate::{Config, Host, SackBlock, Seq};
 
 /// `tcp_comp_sack_delay_ns`: the longest that such an ACK waits.
 const LONGEST: Span = Span::from_millis(1);
@@ -50,5 +50,14 @@ impl Receiver {
         self.waiting_segments += 1;
         self.deadline = self.deadline.min(now + (rtt / 20).min(LONGEST));
         false
+    }
+
+    /// Whether a segment past a hole is of neither of the two newest blocks (`TCP_SACK_BLOCKS_EXPECTED`): an ACK has room for
+    /// three, so more of them must not share one (`tcp_sack_new_ofo_skb`).
+    pub(super) fn begins_a_block(&self, block: SackBlock) -> bool {
+        let mut newest =
+            self.recent[..usize::from(self.recent_count)].iter().filter(|run| run.start >= self.nxt);
+        let (Some(first), Some(second)) = (newest.next(), newest.next()) else { return false };
+        ![first, second].iter().any(|run| block.start <= run.end && run.start <= block.end)
     }
 }

@@ -163,6 +163,26 @@ fn segments_past_a_hole_share_acks() {
 }
 
 #[test]
+fn blocks_beyond_the_second_do_not_share_an_ack() {
+    // tcp_sack_new_ofo_skb: every second segment is lost within a millisecond, and none that came is sent again.
+    let again = |lost: fn(usize) -> bool| {
+        let config = Config { initial_window: 200, ..fixed(1 << 20) };
+        let mut net = over(config, 50).through(move |p| match p.data_number {
+            n if (50..150).contains(&n) && lost(n) && !p.again => Fate::drop(),
+            _ => Fate::pass(),
+        });
+        net.open();
+        net.write(CLIENT, 1448);
+        net.run_to(400);
+        net.write(CLIENT, 200 * 1448);
+        net.run_to(5000);
+        net.ends[CLIENT].sender().stats().retransmitted_segments
+    };
+    assert_eq!(again(|n| n % 2 == 0), 50);
+    assert_eq!(again(|n| n % 3 == 0), 33);
+}
+
+#[test]
 fn an_ack_is_delayed_by_a_round_trip_at_most() {
     // tcp_send_delayed_ack: max(SRTT, 40 ms). Single segments less than an RTO apart, so that the delay would double to 200 ms.
     let wait = |(delay, gap): (u64, u64)| {
