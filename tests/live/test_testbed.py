@@ -180,6 +180,24 @@ def test_an_application_that_no_program_carries_is_told(bentpipe: Bentpipe, scen
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("flow", "message"),
+    [
+        ('bytes = "2 MB"\nopened_by = "receiver"\n', 'flows.download.opened_by: expected "sender", which'),
+        ('app = "http"\npages = 1\ntls = "1.3"\n', "flows.download.tls: expected its default, which"),
+        ('app = "http"\npages = 1\nthink = "1 s"\n', "flows.download.think: expected its default, which"),
+    ],
+)
+def test_what_only_the_simulator_carries_is_told(
+    bentpipe: Bentpipe, scenario: Path, flow: str, message: str
+) -> None:
+    scenario.write_text(DOWNLOAD.replace('bytes = "2 MB"\n', flow))
+    result = bentpipe("live", "testbed", scenario)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
 def start(scenario: Path) -> "subprocess.Popen[str]":
     command = [
         str(PROGRAM),
