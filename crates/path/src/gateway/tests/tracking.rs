@@ -124,6 +124,18 @@ fn no_window_falls_below_the_segment_that_the_receiver_s_syn_names() {
     }
 }
 
+/// Also where the receiver opens the connection, so that the sender's SYN comes second.
+#[test]
+fn the_segment_of_the_sender_s_syn_bounds_nothing() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+    (0..60).for_each(|n| open(&mut gateway, at(0), n, [None; 2]));
+    gateway.backward(at(1), &Header { ack: false, mss: Some(536), ..syn_ack(99, None) }, &T1);
+    gateway.forward(at(1), &Header { ack: true, mss: Some(8960), ..syn(99, None) }, &T1);
+    (0..60).for_each(|n| gateway.forward(at(161), &data(n), &T1));
+    (0..60).for_each(|n| gateway.forward(at(321), &data(n), &T1));
+    assert_eq!(gateway.backward(at(322), &ack(99, 65_535), &T1), Some(1460));
+}
+
 #[test]
 fn a_flow_ends_when_both_sides_have_closed() {
     let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
