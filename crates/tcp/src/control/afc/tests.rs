@@ -200,6 +200,7 @@ fn growth_while_delayed_is_held_or_credited() {
         w.cwnd / SMSS
     };
     assert_eq!(through(BOTH, f64::INFINITY, false), 20.0);
+    assert_eq!(through(AfcOptions::default(), f64::INFINITY, false), 20.0);
     assert_eq!(through(credited, f64::INFINITY, false), 40.0);
     assert_eq!(through(credited, 30.0 * SMSS, false), 30.0);
     assert_eq!(through(credited, 10.0 * SMSS, false), 21.0);
