@@ -364,6 +364,17 @@ fn a_pass_after_a_timeout_resends_no_more_than_its_limit() {
 }
 
 #[test]
+fn what_is_reported_behind_a_timeout_goes_again_all_the_same_in_sack_1996() {
+    // `timeout_ == FALSE` in ns-2's recv: the scoreboard stays empty until new data is acknowledged. The control leaves cwnd at twelve.
+    for (recovery, next) in [("sack-1996", [3, 4, 5]), ("sack", [3, 4, 6])] {
+        let control = Custom { resend_limit: Some(3), ..Custom::default() };
+        let mut bench = Bench::new(&twelve(recovery), control);
+        assert_eq!(Bench::again(&bench.expire()), [0, 1, 2], "{recovery}");
+        assert_eq!(Bench::again(&bench.ack(0, &[(5, 6)])), next, "{recovery}");
+    }
+}
+
+#[test]
 fn newreno_leaves_with_no_more_than_a_segment_beyond_flight() {
     // RFC 6582 section 3.2, full acknowledgment (1): min (ssthresh, max(FlightSize, SMSS) + SMSS), against a burst.
     let mut bench = Bench::new(&twelve("newreno"), Custom::default());
