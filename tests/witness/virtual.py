@@ -61,9 +61,15 @@ def _told(run: Mapping[str, Any]) -> dict[str, Any]:
     return {key: [flow[key] for flow in run["flows"]] for key in keys}
 
 
+def ours(number: int) -> Scenario:
+    """Give the scenario as it is simulated: with that kernel's receive buffer, where the window is not fixed."""
+    chosen = with_the_kernels_tcp(loaded(number))
+    return chosen if "fixed window" in chosen.title else chosen.with_({"tcp.receive_buffer.kernel": '"6.12"'})
+
+
 def simulated(number: int, later_us: int = 0) -> dict[str, Any]:
     """Give the simulator's side, with a delay that is so much longer."""
-    chosen = with_the_kernels_tcp(loaded(number))
+    chosen = ours(number)
     if later_us:
         delay_us = int(chosen.links.path.delay.removesuffix(" us")) + later_us
         chosen = chosen.with_({"links.path.delay": f"{delay_us} us"})

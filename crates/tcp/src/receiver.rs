@@ -224,10 +224,14 @@ impl Receiver {
             }
             self.in_order(now, end)
         } else {
-            self.out_of_order(now, SackBlock { start, end });
+            self.out_of_order(SackBlock { start, end });
             0
         };
         let opens = self.tuning.is_some() && self.tune(len, readable > 0);
+        if start < end && readable == 0 {
+            // While the window opens, each is answered at once past a hole too (`tcp_grow_window`).
+            self.ack_now |= opens || self.compression.is_none() || self.answers_hole(now);
+        }
         let closes = self.linux && self.fin == Some(self.nxt) && !self.fin_reached;
         if self.quick.is_some() {
             let arrival = match (readable > 0 || closes, start >= end) {
@@ -368,9 +372,9 @@ impl Receiver {
         }
     }
 
-    fn out_of_order(&mut self, now: Time, block: SackBlock) {
+    fn out_of_order(&mut self, block: SackBlock) {
         self.stats.out_of_order_segments += 1;
-        self.ack_now |= self.compression.is_none() || self.answers_hole(now) || self.begins_a_block(block);
+        self.ack_now |= self.begins_a_block(block);
         if !self.held.admits(block, self.capacity.max(self.window()), self.mss) {
             return;
         }

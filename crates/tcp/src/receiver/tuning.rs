@@ -162,7 +162,7 @@ impl Tuning {
 
     /// What may be offered opens by two segments with each that comes, where the buffer has room; whether it did.
     pub(super) fn open_further(&mut self, len: u32, held: u32) -> bool {
-        let room = self.room().saturating_sub(held);
+        let room = ReceiveBuffer::window_of(self.size).saturating_sub(held).min(self.most);
         // Less than 128 bytes are not counted (tcp_event_data_recv).
         if len < 128 || room <= self.offered {
             return false;
@@ -209,7 +209,13 @@ impl Receiver {
         if past_hole > 0 {
             tuning.on_hole(past_hole);
         }
-        let opens = (in_order || past_hole > 0) && tuning.open_further(len, held);
+        // What is in order takes its own room until it is read; past a hole it takes it later (`tcp_data_queue`).
+        let own = if in_order {
+            ReceiveBuffer::window_of(ReceiveBuffer::for_window(u64::from(len)) as u32)
+        } else {
+            0
+        };
+        let opens = (in_order || past_hole > 0) && tuning.open_further(len, held + own);
         self.capacity = tuning.window(held);
         // Rounded up to what the field can say, as __tcp_select_window does.
         self.open_field = (self.capacity.div_ceil(1 << self.scale)).min(65_535) as u16;

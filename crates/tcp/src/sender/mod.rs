@@ -3,6 +3,7 @@
 mod agreed;
 mod dummies;
 mod error;
+mod groups;
 mod limit;
 mod marks;
 mod paced;
@@ -26,6 +27,7 @@ use pacing::Pacing;
 pub use rate::{LostSegment, RateSample};
 pub use record::{Record, Sent};
 
+use groups::Group;
 use restart::Restart;
 use timers::PutOff;
 use usage::Usage;
@@ -34,7 +36,7 @@ use crate::control::{Ack, Control, Window};
 use crate::recovery::{Context, Recovery, RecoveryState, Reductions};
 use crate::rtt::{RoundTrips, RttEstimator};
 use crate::slow_start::SlowStart;
-use crate::{Config, Flags, Growth, Nagle, RtoEstimator, SackBlock, Seq};
+use crate::{Config, Flags, Growth, Host, Nagle, RtoEstimator, SackBlock, Seq};
 
 /// A segment that the sender wants on the wire; the endpoint adds the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +175,9 @@ pub struct Sender {
     burst: u32,
     /// Whether a burst goes out.
     bursting: bool,
+    /// Whether segments go in packets of several, and the one under way.
+    groups: bool,
+    group: Group,
     slow_start: Box<dyn SlowStart>,
     pacing: Pacing,
     restart: Restart,
@@ -234,6 +239,8 @@ impl Sender {
             max_retransmissions: config.max_retransmissions,
             burst: config.burst,
             bursting: false,
+            groups: config.host == Host::Linux,
+            group: Group::default(),
             slow_start,
             pacing: Pacing::new(config.rto.estimator == RtoEstimator::Linux),
             restart: agreed.restart(config),

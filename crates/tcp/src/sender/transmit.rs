@@ -27,8 +27,13 @@ impl Sender {
         };
         let rwnd = rwnd.min(self.buffered);
         let room = (self.window.cwnd as u32).saturating_sub(view.flight);
-        let sent = self.send_new_data::<false>(now, rwnd, room)?;
-        let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
+        let unsent = self.unsent;
+        let mut sent = self.send_new_data::<false>(now, rwnd, room)?;
+        let room = room.min(rwnd.saturating_sub(view.flight));
+        if self.groups {
+            sent = self.in_group(sent, room, unsent);
+        }
+        let left = room.saturating_sub(sent.len);
         Some(Outgoing { last: self.is_last(left), ..sent })
     }
 
@@ -100,10 +105,14 @@ impl Sender {
                 if self.burst > 1 && !in_recovery && self.waits_for_burst(room, rwnd) {
                     return None;
                 }
-                let Some(sent) = self.send_new_data::<false>(now, rwnd, room) else {
+                let unsent = self.unsent;
+                let Some(mut sent) = self.send_new_data::<false>(now, rwnd, room) else {
                     self.bursting = false;
                     return None;
                 };
+                if self.groups {
+                    sent = self.in_group(sent, room.min(rwnd.saturating_sub(view.flight)), unsent);
+                }
                 Some(Outgoing { last: in_recovery && self.is_last(room.saturating_sub(sent.len)), ..sent })
             }
             Next::Nothing => None,

@@ -340,8 +340,9 @@ fn a_reset_has_timestamps_where_they_are_agreed_on() {
 
 #[test]
 fn the_last_segment_of_what_is_written_has_push() {
-    // RFC 9293 section 3.9.1.2, whatever the profile.
-    for config in [linux(), config("sack")] {
+    // RFC 9293 section 3.9.1.2, whatever the profile; in Linux the last of two that go together has it too.
+    let both = [(linux(), vec![2896, 4500, 7396, 9000]), (config("sack"), vec![4500, 9000])];
+    for (config, expected) in both {
         let mut net = over(config, 50);
         net.open();
         for ms in [200, 1000] {
@@ -353,7 +354,7 @@ fn the_last_segment_of_what_is_written_has_push() {
             .filter(|sent| sent.passing.segment.flags.has(Flags::PSH))
             .map(|sent| sent.passing.segment.end())
             .collect();
-        assert_eq!(pushed.iter().map(|end| net.relative(CLIENT, *end)).collect::<Vec<_>>(), [4500, 9000]);
+        assert_eq!(pushed.iter().map(|end| net.relative(CLIENT, *end)).collect::<Vec<_>>(), expected);
         // It does not cost the usual way of a segment: the receiver takes it as any other.
         assert_eq!(net.read[SERVER], 9000);
     }
@@ -430,4 +431,23 @@ fn a_send_buffer_bounds_what_is_not_acknowledged_and_is_filled_by_thirds() {
     let bursts = data.chunk_by(|a, b| a.at == b.at).map(<[_]>::len).collect::<Vec<_>>();
     // A little more than 30 segments, so that ten are a little less than a third.
     assert_eq!(bursts[..4], [30, 11, 11, 11], "{}", net.trace());
+}
+
+#[test]
+fn while_the_window_opens_what_comes_past_a_hole_is_answered_at_once() {
+    // tcp_grow_window, tcp_in_quickack_mode; SACK compression would have one ACK for several from the fourth on.
+    let answers = |tuned: bool| {
+        let start = if tuned { linux() } else { fixed(8 << 20) };
+        let config = Config {
+            initial_window: 30,
+            delayed_ack: DelayedAck { quick: 0, ..linux().delayed_ack },
+            ..start
+        };
+        let mut net = over(config, 50).dropping(&[1]);
+        net.open();
+        net.write(CLIENT, 20 * 1448);
+        net.run_to(240);
+        acks(&net).iter().filter(|(_, ack)| *ack == 0).count()
+    };
+    assert!(answers(true) > answers(false), "{} and {}", answers(true), answers(false));
 }

@@ -15,6 +15,7 @@ mod cubic_traces;
 mod dummies;
 mod ecn;
 mod golden;
+mod groups;
 mod handshake;
 mod harness;
 mod hooks;
