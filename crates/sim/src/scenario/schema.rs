@@ -22,8 +22,8 @@ use super::link_trace::{self, TraceFile};
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
-    Choice, DelayedAckFile, GatewayWritten, GrowthName, ReceiveBufferFile, Rule, Segments, Setting, Ssthresh,
-    arq, fec, gateway, loss, steady,
+    Choice, DelayedAckFile, GatewayWritten, GrowthName, InitialWindow, ReceiveBufferFile, Rule, Segments,
+    Setting, Ssthresh, arq, fec, gateway, loss, steady,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -259,8 +259,8 @@ pub(crate) struct TcpFile {
     pub(crate) sack_compression: Option<bool>,
     /// Offer explicit congestion notification (RFC 3168); default false.
     pub(crate) ecn: Option<bool>,
-    /// Initial window: segments, or bytes rounded down to whole segments.
-    pub(crate) initial_window: Option<Segments>,
+    /// Initial window: segments, bytes rounded down to whole segments, or "rfc5681" or "rfc6928", by the size of a segment.
+    pub(crate) initial_window: Option<InitialWindow>,
     /// Initial slow-start threshold: bytes, segments or "unlimited".
     pub(crate) initial_ssthresh: Option<Ssthresh>,
     /// What opens the window: each ACK alike, or the bytes it acknowledges.

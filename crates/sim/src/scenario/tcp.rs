@@ -15,7 +15,7 @@ use super::layers::merge;
 use super::read::{OptionsOf, keys_of, unknown_key};
 use super::schema::TcpFile;
 use super::tree::{Document, Node, Place, Table, Value};
-use super::written::{Choice, GrowthName, ReceiveBufferFile, Segments, Setting, Ssthresh};
+use super::written::{Choice, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
 const MAX_WINDOW: u64 = 1 << 30;
@@ -218,9 +218,13 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
         );
         return Err((&["receive_window"], message));
     }
-    if let Some(written) = file.initial_window {
-        window(written, "a window", &["initial_window"])?;
-        config.initial_window = written.segments(mss) as u32;
+    let by_profile =
+        file.profile.is_none_or(|profile| profile.0 == Profile::Rfc).then_some(InitialWindow::Rfc5681);
+    if let Some(initial) = file.initial_window.or(by_profile) {
+        if let InitialWindow::Window(written) = initial {
+            window(written, "a window", &["initial_window"])?;
+        }
+        config.initial_window = initial.segments(mss) as u32;
     }
     match file.initial_ssthresh {
         Some(Ssthresh::Unlimited) => config.initial_ssthresh = None,

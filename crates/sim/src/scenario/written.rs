@@ -261,6 +261,45 @@ impl Segments {
     }
 }
 
+/// An initial window: a number of bytes or segments, or a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InitialWindow {
+    /// RFC 5681 section 3.1: 2 segments above 2190 B, 4 up to 1095 B, else 3.
+    Rfc5681,
+    /// RFC 6928 section 2: "min (10*MSS, max (2*MSS, 14600))".
+    Rfc6928,
+    Window(Segments),
+}
+
+const INITIAL_WINDOW: &str = "a window such as \"64 KiB\" or \"10 segments\", \"rfc5681\" or \"rfc6928\"";
+
+impl FromStr for InitialWindow {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<InitialWindow, String> {
+        match text.trim() {
+            "rfc5681" => Ok(InitialWindow::Rfc5681),
+            "rfc6928" => Ok(InitialWindow::Rfc6928),
+            window => Segments::read(window, INITIAL_WINDOW).map(InitialWindow::Window),
+        }
+    }
+}
+
+impl InitialWindow {
+    /// In whole segments of `mss` bytes.
+    pub(crate) fn segments(self, mss: u32) -> u64 {
+        match self {
+            InitialWindow::Rfc5681 => match mss {
+                0..=1095 => 4,
+                1096..=2190 => 3,
+                _ => 2,
+            },
+            InitialWindow::Rfc6928 => (14_600 / u64::from(mss)).clamp(2, 10),
+            InitialWindow::Window(written) => written.segments(mss),
+        }
+    }
+}
+
 /// A slow-start threshold: a window, or none at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ssthresh {
@@ -282,6 +321,12 @@ impl FromStr for Ssthresh {
 }
 
 written_as_text!(Segments, "Segments", SEGMENTS, "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$");
+written_as_text!(
+    InitialWindow,
+    "InitialWindow",
+    INITIAL_WINDOW,
+    "^(rfc5681|rfc6928|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$"
+);
 written_as_text!(
     Ssthresh,
     "Ssthresh",

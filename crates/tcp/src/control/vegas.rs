@@ -40,7 +40,7 @@ pub enum VegasReading {
     /// halves.
     Paper,
     /// The least RTT of a round trip, and a backlog of cwnd (RTT − `BaseRTT`) / `BaseRTT`; slow start doubles cwnd each round trip and
-    /// ends with what the path held; RFC 5681 where a round trip had two samples or less; a loss halves cwnd.
+    /// ends with what the path held; RFC 5681 where a round trip had two samples or less; a loss halves cwnd; `BaseRTT` begins anew once all was acknowledged.
     Linux,
     /// The mean RTT of a round trip, and a backlog in whole segments; slow start doubles cwnd every other round trip and ends with an
     /// eighth less; a loss takes a quarter of cwnd.
@@ -193,8 +193,12 @@ impl Control for Vegas {
         self.restart();
     }
 
+    /// Linux forgets `BaseRTT` too (`tcp_vegas_cwnd_event`).
     fn on_resume(&mut self, _: &mut Window, _: &Resume) {
         self.restart();
+        if self.linux() {
+            self.base = f64::INFINITY;
+        }
     }
 
     fn adjusts_receive_window(&self) -> bool {

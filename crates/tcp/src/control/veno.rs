@@ -5,7 +5,7 @@ use bentpipe_units::bounded::number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Response, Timeout, Window, grow, halve};
+use super::{Ack, Control, ControlFactory, Loss, Response, Resume, Timeout, Window, grow, halve};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -31,7 +31,7 @@ pub struct VenoOptions {
 pub enum VenoReading {
     /// The backlog by the smoothed RTT; `BaseRTT` begins anew with each loss; a timeout halves; what is reduced is the flight size.
     Paper,
-    /// The backlog by the newest RTT; `BaseRTT` is that of the connection; a timeout is answered as any loss; what is reduced is cwnd.
+    /// The backlog by the newest RTT; `BaseRTT` begins anew once all was acknowledged; a timeout is answered as any loss; what is reduced is cwnd.
     Linux,
 }
 
@@ -128,6 +128,13 @@ impl Control for Veno {
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         self.reduce(w, loss.flight);
         Response::Reduced
+    }
+
+    /// Linux begins anew once all was acknowledged (`tcp_veno_cwnd_event`).
+    fn on_resume(&mut self, _: &mut Window, _: &Resume) {
+        if self.linux() {
+            *self = Veno::new(self.options);
+        }
     }
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {

@@ -251,7 +251,7 @@ impl Sender {
                 && room > 0
                 && (self.unsent == 0 || self.holds_small()) =>
             {
-                self.record.limit_by_application(self.flight());
+                self.record.limit_by_application(self.record.in_flight(self.flight()));
                 return None;
             }
             _ => return None,

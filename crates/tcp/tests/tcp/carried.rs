@@ -205,6 +205,38 @@ fn a_rate_is_marked_after_a_pause_of_the_application_and_not_while_the_window_is
     assert_eq!(taken(&rates.0), [true; 3]);
 }
 
+#[test]
+fn what_the_peer_has_reported_is_not_in_flight_where_the_application_has_no_more() {
+    let rates = Rates::default();
+    let sent = |sender: &mut Sender, at| std::iter::from_fn(|| sender.poll(at)).count();
+    let mut sender = {
+        let rates: Chosen<dyn ControlFactory> = Chosen::new("rates", Arc::new(rates.clone()));
+        let config = Config { control: rates, initial_window: 40, ..config("rack") };
+        let mut sender = Sender::new(&config, FIRST);
+        sender.open(&config, bentpipe_tcp::Agreed::all(&config));
+        sender.set_peer_window(1 << 20);
+        sender.sample_handshake(Time::ZERO, Span::from_millis(100));
+        sender
+    };
+    sender.write(10_000);
+    assert_eq!(sent(&mut sender, ms(0)), 10);
+    // The first is lost, and nothing is left to send but it.
+    let block = SackBlock { start: FIRST + 1000, end: FIRST + 10_000 };
+    on_ack(&mut sender, ms(100), FIRST, &[block]);
+    assert_eq!(sent(&mut sender, ms(100)), 1);
+    // 9 are delivered and 1 is in flight: the pause is over once more than 10 are, and the application stops no more.
+    sender.write(u64::MAX);
+    on_ack(&mut sender, ms(200), FIRST + 10_000, &[]);
+    assert!(sent(&mut sender, ms(200)) > 1);
+    on_ack(&mut sender, ms(300), FIRST + 12_000, &[]);
+    let next = sender.max();
+    assert!(sent(&mut sender, ms(300)) > 0);
+    on_ack(&mut sender, ms(400), next, &[]);
+    taken(&rates.0);
+    on_ack(&mut sender, ms(400), next + 1000, &[]);
+    assert_eq!(taken(&rates.0), [false]);
+}
+
 /// HyStart++ (RFC 9406) without its conservative phase: slow start ends when the smallest RTT of a round is an eighth above
 /// that of the round before.
 #[derive(Clone, Default)]

@@ -52,6 +52,27 @@ fn every_key_arrives() {
     assert_eq!(upload.app, AppSpec::Ftp(FtpSpec { duration: Some(second(30)), ..FtpSpec::default() }));
 }
 
+#[test]
+fn the_initial_window_of_the_rfcs_is_by_the_size_of_a_segment() {
+    let found = |mss: u32, others: &[(&str, &str)]| {
+        let mss = format!("{mss} B");
+        let all: Vec<(&str, &str)> =
+            [("tcp.mss", mss.as_str())].into_iter().chain(others.iter().copied()).collect();
+        set(SMALL, &all).unwrap().flows[0].sender.initial_window
+    };
+    // RFC 5681 section 3.1.
+    for (mss, segments) in [(1095, 4), (1096, 3), (2190, 3), (2191, 2), (8960, 2)] {
+        assert_eq!(found(mss, &[]), segments, "{mss} B");
+    }
+    // RFC 6928 section 2: min (10*MSS, max (2*MSS, 14600)).
+    for (mss, segments) in [(536, 10), (1460, 10), (1461, 9), (8960, 2)] {
+        assert_eq!(found(mss, &[("tcp.initial_window", "rfc6928")]), segments, "{mss} B");
+    }
+    assert_eq!(found(8960, &[("tcp.initial_window", "3 segments")]), 3);
+    assert_eq!(found(8960, &[("tcp.profile", "linux")]), 10);
+    assert_eq!(found(8960, &[("tcp.profile", "ns2"), ("tcp.initial_window", "rfc5681")]), 2);
+}
+
 const SMALL: &str = "
 [links.l]
 from = 'a'

@@ -81,6 +81,18 @@ fn a_round_trip_ends_with_what_was_sent_when_it_began() {
 }
 
 #[test]
+fn linux_begins_the_least_rtt_anew_once_all_was_acknowledged() {
+    for (reading, base) in [(PAPER, 0.1), (LINUX, 0.3), (NS2, 0.1)] {
+        let (mut vegas, mut w) = (Vegas { base: 0.1, ..control(reading) }, window(10.0, 5.0));
+        let now = Time::ZERO + bentpipe_units::Span::from_millis(5000);
+        let resume = Resume { now, idle: bentpipe_units::Span::from_millis(100), by_application: true };
+        vegas.on_resume(&mut w, &resume);
+        ack(&mut vegas, &mut w, 5300, 300, 1);
+        assert_eq!(vegas.base, base, "{reading:?}");
+    }
+}
+
+#[test]
 fn a_loss_takes_half_or_in_ns2_a_quarter() {
     let loss = Loss { now: Time::ZERO, distance: 0, flight: 20_000 };
     for (reading, left) in [(PAPER, 10_000.0), (LINUX, 20_000.0), (NS2, 30_000.0)] {

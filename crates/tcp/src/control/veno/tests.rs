@@ -84,6 +84,16 @@ fn a_loss_begins_the_least_rtt_anew_but_in_linux() {
 }
 
 #[test]
+fn linux_begins_the_least_rtt_anew_once_all_was_acknowledged() {
+    for (reading, base) in [(PAPER, 0.1), (LINUX, 0.15)] {
+        let (mut control, mut w) = after(reading, 20.0, 150);
+        control.on_resume(&mut w, &Resume { now: at(5000), idle: Span::from_millis(150), by_application: true });
+        ack(&mut control, &mut w, 5150, 150, 1);
+        assert_eq!(control.base, base);
+    }
+}
+
+#[test]
 fn a_timeout_halves_and_a_mark_is_never_random() {
     let timeout = Timeout { now: at(5000), flight: 20_000, repeated: false };
     for (reading, left) in [(PAPER, 10_000.0), (LINUX, 16_000.0)] {
