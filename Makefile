@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 RUST := Cargo.toml Cargo.lock $(shell find crates scenarios -name '*.rs' -o -name '*.toml')
 # Files that the tables of schemes declare as modules: cargo fmt does not see them.
-SCHEMES := $(wildcard $(addprefix crates/,$(addsuffix /*.rs,tcp/src/control tcp/src/recovery tcp/src/slow_start path/src/gateway path/src/queue)))
+SCHEMES := $(foreach room,tcp/src/control tcp/src/recovery tcp/src/slow_start path/src/gateway path/src/queue,$(shell find crates/$(room) -name "*.rs"))
 export PYO3_PYTHON := $(BIN)/python
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -125,10 +125,10 @@ wheel: setup
 	@ls target/wheels/*
 
 types: setup
-	$(BIN)/python -m bentpipe.typed
+	$(BIN)/python -m bentpipe.runs.typed
 
 coverage: setup
-	$(BIN)/python -m bentpipe.coverage
+	$(BIN)/python -m bentpipe.reproduction.coverage
 
 # ---- checks ----------------------------------------------------------------------------------------
 
@@ -150,6 +150,8 @@ test-python: setup
 	@echo "== Python: format and lints"
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
+	@echo "== Python: a room knows those below it"
+	$(BIN)/lint-imports
 	@echo "== Python: types"
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bentpipe._core

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bentpipe as bp
-from bentpipe.intervals import gain, judged, kind_of, pooled_quantile, quantile_by_run
-from bentpipe.number import Estimate
+from bentpipe.numbers.intervals import gain, judged, kind_of, pooled_quantile, quantile_by_run
+from bentpipe.numbers.number import Estimate
 from bentpipe.results import Run
-from bentpipe.statistics import Fold, replication_seed
+from bentpipe.runs.statistics import Fold, replication_seed
 from statements import between_marks
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"

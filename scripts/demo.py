@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from bentpipe import Scenario, replicate, run
-from bentpipe.output import Staging
+from bentpipe.files.output import Staging
 from bentpipe.plot import Subject, draw_sequence, label_axis
 from bentpipe.results import Number, half_width, mean
-from bentpipe.style import CYCLE, GREY, ORANGE, picture
-from bentpipe.table import console
-from bentpipe.units import count, percent, quantity, seconds
+from bentpipe.show.style import CYCLE, GREY, ORANGE, picture
+from bentpipe.show.table import console
+from bentpipe.show.units import count, percent, quantity, seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,10 +16,10 @@ from typing import TypeAlias
 import bentpipe as bp
 from bentpipe.catalogue import entries
 from bentpipe.comparison.result import Variant
-from bentpipe.number import Estimate
-from bentpipe.output import write_text
-from bentpipe.progress import Reporter
+from bentpipe.files.output import write_text
+from bentpipe.numbers.number import Estimate
 from bentpipe.results import mean
+from bentpipe.runs.progress import Reporter
 from every_scheme_says import numbers, teaches
 from statements import DoesNotHoldError, between_marks
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bentpipe.comparison.result import Variant
-from bentpipe.intervals import gain
+from bentpipe.numbers.intervals import gain
 
 
 class DoesNotHoldError(Exception):

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import bentpipe as bp
 from bentpipe.comparison.result import Variant
-from bentpipe.output import write_text
-from bentpipe.progress import Reporter
+from bentpipe.files.output import write_text
 from bentpipe.results import mean
+from bentpipe.runs.progress import Reporter
 from every_scheme import table, variants, with_interval
 from every_scheme_says import column, numbers
 from statements import DoesNotHoldError, between_marks, says

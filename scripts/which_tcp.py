@@ -16,9 +16,9 @@ from typing import TypeAlias
 import bentpipe as bp
 from bentpipe.comparison.limits import LIMITS
 from bentpipe.comparison.result import Variant
-from bentpipe.output import write_text
+from bentpipe.files.output import write_text
 from bentpipe.results import mean
-from bentpipe.units import percent, quantity
+from bentpipe.show.units import percent, quantity
 from statements import DoesNotHoldError, between_marks, more, says, whole
 
 ROOT = Path(__file__).resolve().parent.parent

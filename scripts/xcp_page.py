@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import bentpipe
-from bentpipe.output import write_text
+from bentpipe.files.output import write_text
 from statements import between_marks
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bentpipe.finished import Cache
-from bentpipe.reproduction import Row, reproduce
+from bentpipe.files.finished import Cache
+from bentpipe.reproduction.reproduce import Row, reproduce
 
 PROGRAM = Path(sys.executable).with_name("bentpipe")
 ROOT = Path(__file__).parent.parent

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from bentpipe.comparison.api import compare
     from bentpipe.comparison.result import Comparison
     from bentpipe.control import Ack, Control, Exit, Loss, Mark, PartialAck, Timeout, Window
-    from bentpipe.intervals import bootstrap
-    from bentpipe.measured import Result, Table
-    from bentpipe.runner import replicate, run
+    from bentpipe.numbers.intervals import bootstrap
+    from bentpipe.plot.pyplot import draw_in_pyplot as draw_in_pyplot
+    from bentpipe.runs.result import Result, Table
+    from bentpipe.runs.runner import replicate, run
+    from bentpipe.runs.statistics import Failure
+    from bentpipe.runs.traces import Trace, Traces
     from bentpipe.scenario import Scenario
-    from bentpipe.statistics import Failure
     from bentpipe.sweeps.api import sweep
     from bentpipe.sweeps.result import Sweep
-    from bentpipe.traces import Trace, Traces
 
 __version__ = version("bentpipe")
 
@@ -62,14 +63,15 @@ _HOMES = {
     "control": ("Ack", "Control", "Exit", "Loss", "Mark", "PartialAck", "Timeout", "Window"),
     "comparison.api": ("compare",),
     "comparison.result": ("Comparison",),
-    "measured": ("Result", "Table"),
-    "runner": ("replicate", "run"),
+    "runs.result": ("Result", "Table"),
+    "plot.pyplot": ("draw_in_pyplot",),
+    "runs.runner": ("replicate", "run"),
     "scenario": ("Scenario",),
-    "intervals": ("bootstrap",),
-    "statistics": ("Failure",),
+    "numbers.intervals": ("bootstrap",),
+    "runs.statistics": ("Failure",),
     "sweeps.api": ("sweep",),
     "sweeps.result": ("Sweep",),
-    "traces": ("Trace", "Traces"),
+    "runs.traces": ("Trace", "Traces"),
 }
 
 

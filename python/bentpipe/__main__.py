@@ -2,7 +2,7 @@
 
 import sys
 
-from bentpipe.ending import Ending
+from bentpipe.command_line.signals import Ending
 
 
 def main() -> None:

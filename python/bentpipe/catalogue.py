@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bentpipe import _core, papers
+from bentpipe import _core
 
 
 class Entry(NamedTuple):
@@ -36,8 +36,6 @@ def entries(what: str) -> list[Entry]:
             pairs = [("drop-tail", summary), *_core.queues()]
         case "gateways":
             pairs = _core.gateways()
-        case "papers":
-            pairs = [(paper.name, f"{paper.title} ({paper.citation})") for paper in papers.all_papers()]
         case _:
             raise ValueError(what)
     return [Entry(name, summary) for name, summary in pairs]

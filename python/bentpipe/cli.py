@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bentpipe.comparison.command import compare
-from bentpipe.completion import reproductions, scenarios
-from bentpipe.crew import left_behind
-from bentpipe.ending import Ending, discard
-from bentpipe.errors import BentpipeError, InputError, one_line
-from bentpipe.live.command import live
-from bentpipe.options import (
+from bentpipe.command_line.completion import scenarios
+from bentpipe.command_line.options import (
     Commands,
     File,
     Folder,
@@ -25,15 +20,21 @@ from bentpipe.options import (
     json_option,
     set_option,
 )
+from bentpipe.command_line.own_control import controls_in, controls_option, told_of_hook
+from bentpipe.command_line.signals import Ending, discard
+from bentpipe.command_line.terminal import prepare, print_json
+from bentpipe.comparison.command import compare
+from bentpipe.errors import BentpipeError, InputError, one_line
+from bentpipe.live.command import live
 from bentpipe.orbit.command import orbit
-from bentpipe.own import controls_in, controls_option, told_of_hook
-from bentpipe.statistics import MOST_RUNS, Failure, failures
+from bentpipe.reproduction.catalogue import reproductions
+from bentpipe.runs.statistics import MOST_RUNS, Failure, failures
+from bentpipe.runs.threads import left_behind
 from bentpipe.sweeps import command as sweeps
-from bentpipe.terminal import prepare, print_json
 from bentpipe.weather import command as weather
 
 if TYPE_CHECKING:
-    from bentpipe.finished import Cache
+    from bentpipe.files.finished import Cache
 
 
 class _Number(click.ParamType[float]):
@@ -181,16 +182,17 @@ def run(
     SCENARIO may also be the folder that --out wrote, or the JSON of a run: that run is made again, with its
     settings where the options do not say otherwise.
     """
-    from bentpipe import runner, table
-    from bentpipe.flows import check_scenario
-    from bentpipe.folder import PICTURE, RESULT, SERIES
-    from bentpipe.narrowest import unexpected
+    from bentpipe.files.folder import PICTURE, RESULT, SERIES
+    from bentpipe.files.output import Staging
     from bentpipe.orbit.age import warning_of
-    from bentpipe.output import Staging
-    from bentpipe.provenance import Recorded
+    from bentpipe.recorded import Recorded
+    from bentpipe.runs import runner
+    from bentpipe.runs.subjects import Subjects
+    from bentpipe.runs.traces import Traces
     from bentpipe.scenario import Scenario
-    from bentpipe.subjects import Subjects
-    from bentpipe.traces import Traces
+    from bentpipe.show import table
+    from bentpipe.show.flows import check_scenario
+    from bentpipe.show.narrowest import unexpected
 
     for option, given, needed, there in (
         ("--series", bool(series), "--out DIR", out),
@@ -285,9 +287,11 @@ def list_(what: str, as_json: bool) -> None:
     WHAT is variants, recoveries, controls, starts, applications, queues, gateways, presets, profiles or
     papers.
     """
-    from bentpipe import catalogue, table
+    from bentpipe import catalogue
+    from bentpipe.reproduction.catalogue import entries as papers
+    from bentpipe.show import table
 
-    entries = catalogue.entries(what)
+    entries = papers() if what == "papers" else catalogue.entries(what)
     if as_json:
         print_json([{"name": entry.name, "summary": entry.summary} for entry in entries])
     else:
@@ -323,9 +327,9 @@ def plot(
     A scenario is a file, preset:NAME, or - for standard input. Of a folder that `sweep --out` wrote, a number
     is drawn over what was varied.
     """
-    from bentpipe.output import Staging
+    from bentpipe.files.output import Staging
     from bentpipe.plot import Subject, draw_runs, end_of
-    from bentpipe.style import picture_format
+    from bentpipe.show.style import picture_format
 
     out = out or Path("plot.png")
     picture_format(out)
@@ -398,34 +402,39 @@ def reproduce(
     as_json: bool,
 ) -> None:
     """Run what a paper ran and hold its numbers and claims against ours; all papers if none is named."""
-    from bentpipe import reproduction, table
-    from bentpipe.finished import Cache
+    from bentpipe.files.finished import Cache
+    from bentpipe.reproduction import reproduce
+    from bentpipe.reproduction.table import print_reproduction
+    from bentpipe.show.table import console
 
     if is_live:
         if report is not None:
             raise InputError("--live: expected no --report beside it, which shows what was simulated")
         _reproduce_live(what, Cache.at(cache, off=no_cache), threads, as_json=as_json)
         return
-    outcome = reproduction.reproduce(
+    outcome = reproduce.reproduce(
         what, Cache.at(cache, off=no_cache), threads=threads, report=report, command=command_line()
     )
     if as_json:
-        print_json(reproduction.as_json(outcome))
+        print_json(reproduce.as_json(outcome))
     else:
-        table.print_reproduction(outcome, table.console())
+        print_reproduction(outcome, console())
     if report is not None:
         click.echo(f"Wrote {report / 'index.html'}", err=True)
 
 
 def _reproduce_live(what: str, cache: "Cache", threads: int | None, *, as_json: bool) -> None:
-    from bentpipe import _core, reproduction, table
+    from bentpipe import _core
+    from bentpipe.reproduction import reproduce
+    from bentpipe.reproduction.table import print_live
+    from bentpipe.show.table import console
 
-    found = reproduction.reproduce_live(what, cache, threads=threads)
+    found = reproduce.reproduce_live(what, cache, threads=threads)
     release = _core.kernel_release()
     if as_json:
-        print_json(reproduction.live_as_json(found, release))
+        print_json(reproduce.live_as_json(found, release))
     else:
-        table.print_live(found, release, table.console())
+        print_live(found, release, console())
 
 
 def _give_up_for(broken: Sequence[Failure]) -> None:

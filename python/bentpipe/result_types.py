@@ -2,7 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from bentpipe.number import Number
+from bentpipe.numbers.number import Number
 
 
 class CaptureRecord(TypedDict):

@@ -6,7 +6,7 @@ A number is plain in a single run, and an `Estimate` where several replications 
 import json
 from typing import NotRequired, TypedDict, cast
 
-from bentpipe.number import Estimate, Number
+from bentpipe.numbers.number import Estimate, Number
 from bentpipe.result_types import (
     COLUMNS,
     CaptureRecord,

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Self, TypeVar
 from bentpipe import _core, checks
 from bentpipe.control import Controls, Named, registered
 from bentpipe.errors import InputError, ScenarioError
-from bentpipe.provenance import Recorded
+from bentpipe.recorded import Recorded
 from bentpipe.source import read_source
 
 _Read = TypeVar("_Read")

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import bentpipe as bp
-from bentpipe import recording, typed
 from bentpipe.results import COLUMNS
+from bentpipe.runs import recording, typed
 from conftest import LOSSY, SCENARIOS
 
 SCENARIO = bp.Scenario.from_toml(LOSSY)

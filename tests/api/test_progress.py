@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bentpipe import progress
+from bentpipe.runs import progress
 
 
 class ZMQInteractiveShell:

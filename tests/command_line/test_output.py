@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bentpipe.errors import BentpipeError
-from bentpipe.output import Staging, write_text
-from bentpipe.parts import sweep
+from bentpipe.files.output import Staging, write_text
+from bentpipe.files.parts import sweep
 from conftest import ENDLESS, PROGRAM, Bentpipe, files_in
 
 TOO_SMALL = 8 * 1024

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from bentpipe.errors import InputError
-from bentpipe.runner import run
+from bentpipe.runs.runner import run
+from bentpipe.runs.traces import Traces
 from bentpipe.scenario import Scenario
-from bentpipe.traces import Traces
 from conftest import ENDLESS, PROGRAM, SCENARIOS, Bentpipe, files_in
 
 FAST = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe.statistics import replication_seed
+from bentpipe.runs.statistics import replication_seed
 from conftest import LOSSY, SCENARIOS, Bentpipe
 
 BASE = LOSSY.replace('title = "lossy"\n', "")

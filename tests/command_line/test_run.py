@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from bentpipe.results import parse
-from bentpipe.table import print_run
+from bentpipe.show.table import print_run
 from conftest import ROOT, SCENARIOS, Bentpipe, without_engine
 
 FLOW_KEYS = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bentpipe.layout import new_table, print_whole
+from bentpipe.show.layout import new_table, print_whole
 from conftest import WEB_USERS, Bentpipe
 
 

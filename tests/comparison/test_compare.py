@@ -14,8 +14,8 @@ import pytest
 import bentpipe as bp
 from bentpipe.comparison.measure import Measure
 from bentpipe.comparison.result import Comparison, Variant
-from bentpipe.intervals import estimate, gain, judged
-from bentpipe.statistics import replication_seed
+from bentpipe.numbers.intervals import estimate, gain, judged
+from bentpipe.runs.statistics import replication_seed
 from conftest import ENDLESS, SCENARIOS, WEB_USERS, Bentpipe, files_in
 
 pytestmark = pytest.mark.usefixtures("lossy")

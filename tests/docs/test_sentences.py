@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import bentpipe as bp
-from bentpipe.narrowest import unexpected
+from bentpipe.show.narrowest import unexpected
 from conftest import ROOT, Bentpipe
 
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from bentpipe import papers
-from bentpipe.finished import Cache
+from bentpipe.files.finished import Cache
 from bentpipe.papers.afc import equation, runs, stages
-from bentpipe.reproduction import Context
+from bentpipe.reproduction import papers
+from bentpipe.reproduction.reproduce import Context
 from bentpipe.results import mean
 from conftest import ROOT, Bentpipe, RowsOf
 

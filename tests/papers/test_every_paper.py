@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe import coverage, papers
-from bentpipe.finished import Cache
-from bentpipe.papers import Paper
-from bentpipe.reproduction import Context, reproduce
+from bentpipe.files.finished import Cache
+from bentpipe.reproduction import coverage, papers
+from bentpipe.reproduction.papers import Paper
+from bentpipe.reproduction.reproduce import Context, reproduce
 from conftest import ROOT, Bentpipe
 
 PAPERS = papers.all_papers()

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe import papers
 from bentpipe.errors import BentpipeError
-from bentpipe.finished import Cache
+from bentpipe.files.finished import Cache
 from bentpipe.papers import sack
 from bentpipe.papers.common import plain
 from bentpipe.papers.sack import geo, satellite, terrestrial
@@ -28,7 +27,8 @@ from bentpipe.papers.sack.runs import (
     terrestrial_settings,
 )
 from bentpipe.papers.sack.runs import terrestrial as terrestrial_case
-from bentpipe.reproduction import Context, Item, Reproduced, Row, reproduce
+from bentpipe.reproduction import papers
+from bentpipe.reproduction.reproduce import Context, Item, Reproduced, Row, reproduce
 from conftest import ROOT, Bentpipe
 
 PAPER = papers.read(papers.folder() / "sack")

@@ -6,8 +6,7 @@ import tomllib
 import numpy as np
 import pytest
 
-from bentpipe import papers
-from bentpipe.finished import Cache
+from bentpipe.files.finished import Cache
 from bentpipe.papers.common import link, plain
 from bentpipe.papers.xfwa import (
     beyond,
@@ -22,7 +21,8 @@ from bentpipe.papers.xfwa import (
     sections,
     staged,
 )
-from bentpipe.reproduction import Context
+from bentpipe.reproduction import papers
+from bentpipe.reproduction.reproduce import Context
 from bentpipe.results import mean
 from conftest import ROOT, Bentpipe, RowsOf
 

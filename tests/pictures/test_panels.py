@@ -14,8 +14,8 @@ from bentpipe.errors import InputError
 from bentpipe.plot import Subject, draw_runs, page
 from bentpipe.plot.headings import headings as headings_of
 from bentpipe.results import mean
-from bentpipe.style import picture
-from bentpipe.traces import Trace, Traces
+from bentpipe.runs.traces import Trace, Traces
+from bentpipe.show.style import picture
 from conftest import SCENARIOS, WEB_USERS, Bentpipe
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def rgb(colour: str) -> tuple[int, ...]:
 def test_a_lossy_run_is_drawn_with_retransmissions_windows_and_queues(
     bentpipe: Bentpipe, lossy: Path, tmp_path: Path
 ) -> None:
-    from bentpipe.style import BLUE, ORANGE, RED
+    from bentpipe.show.style import BLUE, ORANGE, RED
 
     result = bentpipe("plot", lossy)
     assert (result.returncode, result.stdout) == (0, "")
@@ -34,7 +34,7 @@ def test_a_lossy_run_is_drawn_with_retransmissions_windows_and_queues(
 
 
 def test_a_loss_free_run_has_no_retransmission_drawn(bentpipe: Bentpipe, tmp_path: Path) -> None:
-    from bentpipe.style import RED
+    from bentpipe.show.style import RED
 
     bentpipe("plot", SCENARIOS / "first.toml", "--out", "clean.png")
     # The legend still shows what the mark would look like.

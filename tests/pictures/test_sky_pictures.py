@@ -19,7 +19,7 @@ from bentpipe.errors import InputError, Interrupted
 from bentpipe.orbit import apng, film, map_plot, rtt_plot, world
 from bentpipe.orbit.labels import beside
 from bentpipe.orbit.pictures import Pictures
-from bentpipe.style import picture
+from bentpipe.show.style import picture
 from fake_sky import BLIND, COURSE, NOWHERE, SKY, FakeSky
 
 LONDON, SYDNEY = (51.507, -0.128), (-33.869, 151.209)

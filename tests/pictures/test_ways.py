@@ -10,7 +10,7 @@ import bentpipe as bp
 from bentpipe import _core
 from bentpipe.plot import Page, Subject
 from bentpipe.plot.ways import ways_of
-from bentpipe.traces import Traces
+from bentpipe.runs.traces import Traces
 from conftest import SCENARIOS, Bentpipe
 from fake_sky import FakeSky
 

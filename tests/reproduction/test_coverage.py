@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe import coverage, papers
-from bentpipe.papers import Paper
+from bentpipe.reproduction import coverage, papers
+from bentpipe.reproduction.papers import Paper
 
 ABOUT = """\
 title = "Two windows"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bentpipe.finished import Cache
+from bentpipe.files.finished import Cache
 from bentpipe.live.testbed import Compared, Side, in_simulator, with_the_kernels_tcp
 from bentpipe.papers.afc import live
-from bentpipe.reproduction import live_as_json, reproduce_live
+from bentpipe.reproduction.reproduce import live_as_json, reproduce_live
 from bentpipe.scenario import Scenario
 from conftest import Bentpipe
 

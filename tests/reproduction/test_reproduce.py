@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe import context, papers, runner
 from bentpipe.errors import BentpipeError, InputError
-from bentpipe.finished import Cache
-from bentpipe.grid import Grid
-from bentpipe.measured import Result
-from bentpipe.progress import Reporter
-from bentpipe.reproduction import Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
+from bentpipe.files.finished import Cache
+from bentpipe.reproduction import context, papers
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
+from bentpipe.runs import runner
+from bentpipe.runs.progress import Reporter
+from bentpipe.runs.result import Result
 from conftest import LOSSY, Bentpipe
 
 ABOUT = 'title = "Two windows"\ncitation = "A. Uthor, 2001"\n'

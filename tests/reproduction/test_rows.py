@@ -2,10 +2,10 @@
 
 import pytest
 
-from bentpipe.papers import Input, Published
+from bentpipe.reproduction.papers import Input, Published
+from bentpipe.reproduction.rows import INDEX, claim_row, number_row, with_shapes
+from bentpipe.reproduction.verdicts import Verdict
 from bentpipe.results import Number
-from bentpipe.rows import INDEX, claim_row, number_row, with_shapes
-from bentpipe.verdicts import Verdict
 
 
 def published(printed: str, *, case: str = "a", unit: str = "s", why: Input = "") -> Published:

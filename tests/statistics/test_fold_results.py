@@ -7,7 +7,7 @@ import pytest
 import bentpipe as bp
 from bentpipe._core import RunResult, columns
 from bentpipe.results import parse
-from bentpipe.statistics import Fold, replication_seed
+from bentpipe.runs.statistics import Fold, replication_seed
 from conftest import SCENARIOS
 
 LOSSY = {"links.satellite.loss": {"model": "packet", "probability": 0.02}}

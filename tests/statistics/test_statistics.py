@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 
 import bentpipe as bp
-from bentpipe import intervals
-from bentpipe.intervals import bootstrap, estimate, gain, judged, paired, pooled_quantile, quantile_by_run
+from bentpipe.numbers import intervals
+from bentpipe.numbers.intervals import (
+    bootstrap,
+    estimate,
+    gain,
+    judged,
+    paired,
+    pooled_quantile,
+    quantile_by_run,
+)
 from bentpipe.results import Estimate, Run, mean
-from bentpipe.statistics import Failure, Fold, jain, replication_seed
+from bentpipe.runs.statistics import Failure, Fold, jain, replication_seed
 
 
 def test_an_estimate_by_hand() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from patterns import PATTERNS, SEGMENTS, VARIANTS, WINDOW, WITH_OPTIONS, Pattern
 
 from bentpipe import _core
-from bentpipe.recording import MemoryRecorder
-from bentpipe.subjects import Subjects
+from bentpipe.runs.recording import MemoryRecorder
+from bentpipe.runs.subjects import Subjects
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"

@@ -62,7 +62,7 @@ def _told(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ours(number: int) -> Scenario:
-    """Give the scenario as it is simulated: with that kernel's receive buffer, where the window is not fixed."""
+    """Give the scenario as it is simulated: with that kernel's receive buffer where no window is fixed."""
     chosen = with_the_kernels_tcp(loaded(number))
     return chosen if "fixed window" in chosen.title else chosen.with_({"tcp.receive_buffer.kernel": '"6.12"'})
 

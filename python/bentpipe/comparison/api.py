@@ -16,13 +16,21 @@ from bentpipe.comparison.measure import Measure, with_variant
 from bentpipe.comparison.metrics import METRICS, Metric
 from bentpipe.comparison.result import Comparison, Variant, share
 from bentpipe.errors import InputError, ScenarioError
-from bentpipe.intervals import UNSEEN, estimate, gain, judged, pooled_quantile, quantile_by_run, wanted
-from bentpipe.number import INTERVALS, Interval
-from bentpipe.progress import Reporter
+from bentpipe.numbers.intervals import (
+    UNSEEN,
+    estimate,
+    gain,
+    judged,
+    pooled_quantile,
+    quantile_by_run,
+    wanted,
+)
+from bentpipe.numbers.number import INTERVALS, Interval
 from bentpipe.results import Run
-from bentpipe.runner import Plan, in_turn
+from bentpipe.runs.progress import Reporter
+from bentpipe.runs.runner import Plan, in_turn
+from bentpipe.runs.statistics import FIRST_LOOK, Failure, Fold
 from bentpipe.scenario import Scenario
-from bentpipe.statistics import FIRST_LOOK, Failure, Fold
 
 Variants: TypeAlias = Iterable[str] | Mapping[str, str | checks.Settings]
 """Names of variants, or names of one's own, each with a variant or with settings."""

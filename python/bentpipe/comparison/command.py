@@ -4,11 +4,8 @@ from pathlib import Path
 
 import click
 
-from bentpipe.comparison.metrics import METRICS, Metric
-from bentpipe.completion import scenarios, variants
-from bentpipe.errors import InputError
-from bentpipe.number import Interval
-from bentpipe.options import (
+from bentpipe.command_line.completion import scenarios, variants
+from bentpipe.command_line.options import (
     Command,
     Precision,
     Whole,
@@ -18,8 +15,11 @@ from bentpipe.options import (
     page_file,
     set_option,
 )
-from bentpipe.own import controls_in, controls_option
-from bentpipe.terminal import print_json
+from bentpipe.command_line.own_control import controls_in, controls_option
+from bentpipe.command_line.terminal import print_json
+from bentpipe.comparison.metrics import METRICS, Metric
+from bentpipe.errors import InputError
+from bentpipe.numbers.number import Interval
 
 _MOST_FAILURES = 10
 
@@ -102,10 +102,10 @@ def compare(
     paired differences.
     """
     from bentpipe.comparison import api, words
-    from bentpipe.output import Outputs
+    from bentpipe.files.output import Outputs
     from bentpipe.scenario import Scenario
-    from bentpipe.style import picture_format
-    from bentpipe.table import console
+    from bentpipe.show.style import picture_format
+    from bentpipe.show.table import console
 
     forms = {"--markdown": markdown, "--csv": as_csv, "--json": as_json}
     if len(asked := [option for option, given in forms.items() if given]) > 1:

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence, Set
 
-from bentpipe.intervals import judged
-from bentpipe.number import Estimate
+from bentpipe.numbers.intervals import judged
+from bentpipe.numbers.number import Estimate
 from bentpipe.result_types import FlowLimits
 from bentpipe.results import mean
 

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from bentpipe.comparison.metrics import OF_FILMS, PERCENTILES, Metric, Words
 from bentpipe.errors import InputError, RunError
-from bentpipe.flows import check_scenario, chosen
-from bentpipe.intervals import pooled_quantile
+from bentpipe.numbers.intervals import pooled_quantile
 from bentpipe.results import Flow, Number, Run, mean
 from bentpipe.scenario import Scenario
+from bentpipe.show.flows import check_scenario, chosen
 
 _WAITED_FOR = {"http": "page", "transactions": "transaction", "short-flows": "transfer", "trace": "transfer"}
 """What the users of an application wait for."""

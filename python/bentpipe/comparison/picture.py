@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bentpipe.comparison.limits import LIMITS
-from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain
-from bentpipe.sweeps.picture import unit_of
+from bentpipe.show.scales import unit_of
+from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain
 
 if TYPE_CHECKING:
     from bentpipe.comparison.result import Comparison

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from bentpipe.comparison import words
 from bentpipe.comparison.measure import Measure
 from bentpipe.errors import InputError
-from bentpipe.intervals import paired
-from bentpipe.number import Estimate, Interval
+from bentpipe.numbers.intervals import paired
+from bentpipe.numbers.number import Estimate, Interval
 from bentpipe.results import Run, dump, mean
-from bentpipe.statistics import Failure
-from bentpipe.style import picture_format
+from bentpipe.runs.statistics import Failure
+from bentpipe.show.style import picture_format
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +47,7 @@ class Variant:
         The number in each run, in the order of the seeds.
     pairs
         What is held against another variant's, run by run: `values`, or of a percentile, which is of all runs
-        together, how much each run moves it (`bentpipe.intervals.quantile_by_run`).
+        together, how much each run moves it (`bentpipe.numbers.intervals.quantile_by_run`).
     came
         Of a response time: how many of the pages, transactions or transfers that began came to their end, as
         a share. The mean is of those that came, and so a lower bound where that is below 1.
@@ -216,7 +216,7 @@ class Comparison:
             It was not measured (``explain=True`` does), or the file's name ends otherwise.
         """
         from bentpipe.comparison.picture import draw_limits
-        from bentpipe.output import Staging
+        from bentpipe.files.output import Staging
 
         if not self.explained:
             raise InputError("plot: expected a comparison with explain=True, found one without")
@@ -232,7 +232,7 @@ class Comparison:
         BentpipeError
             The file cannot be written; what was there stays.
         """
-        from bentpipe.reports.comparing import page_of
+        from bentpipe.comparison.report import page_of
 
         page_of(self, command).write(Path(path))
 

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.comparison.limits import LIMITS
-from bentpipe.intervals import gain
-from bentpipe.layout import new_table, print_whole
-from bentpipe.number import Estimate
-from bentpipe.units import (
+from bentpipe.numbers.intervals import gain
+from bentpipe.numbers.number import Estimate
+from bentpipe.show.layout import new_table, print_whole
+from bentpipe.show.units import (
     NOTE_OF_DOUBT,
     NOTHING_RANDOM,
     about_intervals,

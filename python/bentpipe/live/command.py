@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bentpipe.completion import scenarios
+from bentpipe.command_line.completion import scenarios
+from bentpipe.command_line.options import Commands, Whole, json_option, set_option
 from bentpipe.errors import InputError
 from bentpipe.live.emulate_command import emulate, shell
 from bentpipe.live.gateway_command import gateway
 from bentpipe.live.install_command import install, remove, status
 from bentpipe.live.quantity import Quantity
 from bentpipe.live.testbed_command import testbed
-from bentpipe.options import Commands, Whole, json_option, set_option
-from bentpipe.share import share
+from bentpipe.numbers.share import share
 
 if TYPE_CHECKING:
     from bentpipe.live.interop import Over, Transfer
@@ -217,13 +217,13 @@ def interop(virtual: "Virtual | None", /, **options: Any) -> None:
     hash differs or a connection breaks, and 2 when an option cannot be used or the machine or the user lacks
     something.
     """
+    from bentpipe.command_line.terminal import print_json
+    from bentpipe.files.output import Staging
     from bentpipe.live.interop import PEER, in_virtual_kernel
     from bentpipe.live.interop import interop as run
     from bentpipe.live.table import print_interop
     from bentpipe.live.virtual.machine import stated
-    from bentpipe.output import Staging
-    from bentpipe.table import console
-    from bentpipe.terminal import print_json
+    from bentpipe.show.table import console
 
     transfers, reads = _transfers(options, virtual)
     pcap = options["pcap"]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from bentpipe.completion import scenarios
+from bentpipe.command_line.completion import scenarios
+from bentpipe.command_line.options import Whole, json_option, set_option
 from bentpipe.live.quantity import Quantity
-from bentpipe.options import Whole, json_option, set_option
 
 
 class At(click.ParamType[tuple[str, str]]):
@@ -58,13 +58,13 @@ def emulate(
     shell there. The flows themselves are not run: what programs in these shells send is. With --interface
     HOST=NAME, two hosts are other machines instead, and this one is a wire between them.
     """
+    from bentpipe.command_line.terminal import print_json
+    from bentpipe.files.output import Staging
     from bentpipe.live.emulate import emulate as run
     from bentpipe.live.emulate import named
     from bentpipe.live.emulator_table import print_emulated, shown
-    from bentpipe.output import Staging
     from bentpipe.scenario import Scenario
-    from bentpipe.table import console
-    from bentpipe.terminal import print_json
+    from bentpipe.show.table import console
 
     loaded = Scenario.load(scenario, settings)
     with Staging(loaded.files) as staging:

@@ -11,10 +11,10 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from bentpipe.layout import MAXIMUM_ROWS, mention_rest, new_table, print_whole
 from bentpipe.live.emulate import Paced, Rates
-from bentpipe.table import network_tables
-from bentpipe.units import count, counted, percent, quantity, seconds
+from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, new_table, print_whole
+from bentpipe.show.table import network_tables
+from bentpipe.show.units import count, counted, percent, quantity, seconds
 
 _TERMINAL_EVERY_S = 0.5
 _LOG_EVERY_S = 10.0

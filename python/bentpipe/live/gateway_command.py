@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bentpipe.command_line.options import json_option
 from bentpipe.errors import InputError
 from bentpipe.live.quantity import Quantity
-from bentpipe.options import json_option
 
 if TYPE_CHECKING:
     from bentpipe.live.gateway import Counts
@@ -72,9 +72,9 @@ def gateway(
     A BPF program does it in the kernel, on what leaves and enters by IFACE and nothing else, until Ctrl-C or
     SIGTERM. It is gone with this command, however that ends. Needs Linux 6.6 and root.
     """
+    from bentpipe.command_line.terminal import print_json
     from bentpipe.live.emulate import Paced
     from bentpipe.live.gateway import Settings, guard
-    from bentpipe.terminal import print_json
 
     if until_s is not None and not 0 < until_s < math.inf:
         raise InputError(f"--time: expected seconds above 0, found {until_s:g}")
@@ -96,7 +96,7 @@ def gateway(
 
 
 def _line(counts: "Counts") -> str:
-    from bentpipe.units import counted, quantity, seconds
+    from bentpipe.show.units import counted, quantity, seconds
 
     parts = [
         seconds(counts.duration_s),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bentpipe.options import json_option
+from bentpipe.command_line.options import json_option
 
 if TYPE_CHECKING:
     from bentpipe.live.install import Installed
@@ -95,7 +95,7 @@ def _print_users(control: "Installed") -> None:
 
 
 def _print_json(controls: "list[Installed]") -> None:
-    from bentpipe.terminal import print_json
+    from bentpipe.command_line.terminal import print_json
 
     rows: list[dict[str, Any]] = [asdict(control) for control in controls]
     for row in rows:

@@ -16,8 +16,8 @@ from bentpipe._core import LiveFailed, Scenario
 from bentpipe.errors import InputError, Interrupted, ScenarioError
 from bentpipe.live.told import told
 from bentpipe.live.virtual.machine import Virtual
-from bentpipe.progress import Reporter
-from bentpipe.share import share
+from bentpipe.numbers.share import share
+from bentpipe.runs.progress import Reporter
 
 PEER = Path(__file__).with_name("peer.py")
 """The socket program at the kernel's end."""

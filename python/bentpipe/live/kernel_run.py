@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bentpipe.provenance import stated
 from bentpipe.results import Run
-from bentpipe.runner import Plan
+from bentpipe.runs.provenance import stated
+from bentpipe.runs.runner import Plan
+from bentpipe.runs.statistics import jain
 from bentpipe.scenario import Scenario
-from bentpipe.statistics import jain
 
 if TYPE_CHECKING:
     from bentpipe.live.testbed import Series, Side

@@ -6,10 +6,10 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from bentpipe.layout import new_table, print_whole
 from bentpipe.results import Link
-from bentpipe.table import network_tables
-from bentpipe.units import count, percent, quantity, seconds
+from bentpipe.show.layout import new_table, print_whole
+from bentpipe.show.table import network_tables
+from bentpipe.show.units import count, percent, quantity, seconds
 
 _MOST_NAMES = 10
 

@@ -22,9 +22,9 @@ from bentpipe.live.install import CONTROLS, available, held
 from bentpipe.live.kernel_run import kernel_run
 from bentpipe.live.told import told
 from bentpipe.live.virtual.machine import Virtual
-from bentpipe.progress import Reporter
 from bentpipe.results import Run, mean
-from bentpipe.runner import run
+from bentpipe.runs.progress import Reporter
+from bentpipe.runs.runner import run
 from bentpipe.scenario import Scenario
 
 AGENT = Path(__file__).with_name("agent.py")

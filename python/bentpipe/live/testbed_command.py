@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bentpipe.completion import scenarios
-from bentpipe.options import json_option, set_option
+from bentpipe.command_line.completion import scenarios
+from bentpipe.command_line.options import json_option, set_option
 
 if TYPE_CHECKING:
     from bentpipe.live.virtual.machine import Virtual
@@ -45,16 +45,16 @@ def testbed(
     long as it takes. Needs Linux and root, or live --virtual.
     """
     from bentpipe import _core
+    from bentpipe.command_line.terminal import print_json
     from bentpipe.errors import InputError
+    from bentpipe.files.output import Staging
     from bentpipe.live.testbed import in_virtual_kernel, over_kernels
     from bentpipe.live.testbed_plot import draw
     from bentpipe.live.testbed_table import print_compared
     from bentpipe.live.virtual.machine import stated
-    from bentpipe.output import Staging
     from bentpipe.scenario import Scenario
-    from bentpipe.style import picture_format
-    from bentpipe.table import console
-    from bentpipe.terminal import print_json
+    from bentpipe.show.style import picture_format
+    from bentpipe.show.table import console
 
     names = [] if variants is None else [name.strip() for name in variants.split(",")]
     if variants is not None and not all(names):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bentpipe.style import CYCLE, picture
+from bentpipe.show.style import CYCLE, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from bentpipe.flow_tables import Rows, waiting_table
-from bentpipe.layout import MAXIMUM_ROWS, mention_rest, new_table, print_whole
 from bentpipe.live.emulator_table import warnings
-from bentpipe.table import network_tables
-from bentpipe.units import count, counted, quantity, seconds
+from bentpipe.show.flow_tables import Rows, waiting_table
+from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, new_table, print_whole
+from bentpipe.show.table import network_tables
+from bentpipe.show.units import count, counted, quantity, seconds
 
 if TYPE_CHECKING:
     from bentpipe.live.testbed import Compared

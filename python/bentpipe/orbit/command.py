@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from bentpipe.completion import scenarios
+from bentpipe.command_line.completion import scenarios
+from bentpipe.command_line.options import Command, File, command_line, json_option, set_option
+from bentpipe.command_line.terminal import print_json
 from bentpipe.errors import InputError
-from bentpipe.options import Command, File, command_line, json_option, set_option
 from bentpipe.orbit import pictures
-from bentpipe.terminal import print_json
 
 _USUAL_S = 600.0
 
@@ -56,18 +56,18 @@ def orbit(
     SCENARIO is a file, preset:NAME, or - for standard input, with a [constellation].
     """
     from bentpipe import _core
-    from bentpipe.flows import check_patterns
-    from bentpipe.layout import mention_rest
+    from bentpipe.files.output import Staging
     from bentpipe.orbit.age import told
     from bentpipe.orbit.course import Course, pairs
     from bentpipe.orbit.passes import passes
     from bentpipe.orbit.passes import table_of as table_of_passes
     from bentpipe.orbit.rtt_plot import Pair, table_of
     from bentpipe.orbit.trace import trace_of
-    from bentpipe.output import Staging
-    from bentpipe.progress import Reporter
+    from bentpipe.runs.progress import Reporter
     from bentpipe.scenario import Scenario
-    from bentpipe.table import console
+    from bentpipe.show.flows import check_patterns
+    from bentpipe.show.layout import mention_rest
+    from bentpipe.show.table import console
 
     asked = pictures.Pictures(**wanted)
     loaded = Scenario.load(scenario, settings)

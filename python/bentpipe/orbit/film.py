@@ -15,10 +15,10 @@ from bentpipe.orbit.course import Course, Sky
 from bentpipe.orbit.map_plot import LAND, SEA, SHORE, Chart
 from bentpipe.orbit.rtt_plot import curve
 from bentpipe.orbit.world import EARTH_KM, land
-from bentpipe.plot.scales import label_time
-from bentpipe.progress import Reporter
 from bentpipe.reports.page import Origin, environment
-from bentpipe.style import CYCLE, house_style, picture_format, plain
+from bentpipe.runs.progress import Reporter
+from bentpipe.show.scales import label_time
+from bentpipe.show.style import CYCLE, house_style, picture_format, plain
 
 FORMATS = ("html", "png")
 """What the names of files end in."""

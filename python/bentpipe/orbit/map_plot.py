@@ -12,7 +12,7 @@ from bentpipe.errors import InputError
 from bentpipe.orbit.course import Course, Sky
 from bentpipe.orbit.labels import beside
 from bentpipe.orbit.world import EARTH_KM, Line, coverage, great_circle, land, split, split_ring
-from bentpipe.style import CYCLE, GREY, PURPLE, picture, plain
+from bentpipe.show.style import CYCLE, GREY, PURPLE, picture, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

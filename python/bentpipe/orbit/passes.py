@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from rich.table import Table
 
-from bentpipe.layout import MAXIMUM_ROWS, mention_rest, new_table
-from bentpipe.units import seconds
+from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, new_table
+from bentpipe.show.units import seconds
 
 _EVERY_S = 1.0
 """From look to look; times are as good as that."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bentpipe.command_line.options import File
 from bentpipe.errors import InputError
-from bentpipe.options import File
 
 if TYPE_CHECKING:
     from bentpipe.orbit.course import Course, Sky
@@ -81,7 +81,7 @@ class Pictures:
 
     def __post_init__(self) -> None:
         from bentpipe.orbit import film, rtt_plot
-        from bentpipe.style import picture_format
+        from bentpipe.show.style import picture_format
 
         for option, given, needed, there in (
             ("--at", self.at, "--map FILE", self.world),
@@ -123,8 +123,8 @@ class Pictures:
         BentpipeError
             A file cannot be written.
         """
+        from bentpipe.files.output import Staging
         from bentpipe.orbit import film, map_plot, rtt_plot
-        from bentpipe.output import Staging
 
         if self.at is not None and self.at > until_s:
             raise InputError(f"--at: expected a time up to the end, {until_s:g} s, found {self.at:g} s")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table as RichTable
 
-from bentpipe.layout import MAXIMUM_ROWS, new_table
 from bentpipe.orbit.course import Course, Sky
 from bentpipe.orbit.world import FIBRE_INDEX, least_rtt_s
-from bentpipe.plot.scales import label_time
 from bentpipe.reports.page import Cell, Origin, Page, Section, Table, inline
-from bentpipe.style import CYCLE, GREY, RED, picture, picture_format, plain
+from bentpipe.show.layout import MAXIMUM_ROWS, new_table
+from bentpipe.show.scales import label_time
+from bentpipe.show.style import CYCLE, GREY, RED, picture, picture_format, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

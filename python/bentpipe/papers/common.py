@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bentpipe.intervals import estimate
-from bentpipe.reproduction import Context, Settings
+from bentpipe.numbers.intervals import estimate
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Estimate, Number, Run, half_width, mean
 
 if TYPE_CHECKING:

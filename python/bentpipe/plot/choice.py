@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bentpipe.flows import MAXIMUM_FLOWS, Bundle, bundles, chosen
 from bentpipe.plot.subject import Subject
 from bentpipe.results import Flow
-from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
+from bentpipe.show.flows import MAXIMUM_FLOWS, Bundle, bundles, chosen
+from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 
 MAXIMUM_BANDS = 4
 """Groups that have a band of their own; the others share one."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe.plot.subject import Subject
-from bentpipe.traces import Phase, Trace
+from bentpipe.runs.traces import Phase, Trace
 
 Values: TypeAlias = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bentpipe.plot.subject import Subject
-from bentpipe.style import plain
+from bentpipe.show.style import plain
 
 _MAXIMUM_VARIANTS = 4
 _MAXIMUM_SETTINGS = 3

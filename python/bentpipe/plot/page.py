@@ -21,11 +21,11 @@ from bentpipe.plot.panels import (
     shade,
     window,
 )
-from bentpipe.plot.scales import fit, label_time, unit_for
 from bentpipe.plot.subject import Subject
 from bentpipe.plot.ways import ways_of
 from bentpipe.results import Handover, mean
-from bentpipe.style import GREY, picture
+from bentpipe.show.scales import fit, label_time, unit_for
+from bentpipe.show.style import GREY, picture
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,10 +8,10 @@ import numpy as np
 
 from bentpipe.plot.choice import Choice, Drawn
 from bentpipe.plot.curves import Band, Curves, Values
-from bentpipe.plot.scales import label_axis
 from bentpipe.plot.subject import Subject
 from bentpipe.plot.ways import LOSSY, Way
-from bentpipe.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
+from bentpipe.show.scales import label_axis
+from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

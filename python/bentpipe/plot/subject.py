@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bentpipe.errors import InputError
-from bentpipe.folder import RESULT, SERIES
+from bentpipe.files.folder import RESULT, SERIES
 from bentpipe.plot.check import checked
-from bentpipe.recording import identity_of
 from bentpipe.results import Run
-from bentpipe.traces import Traces
+from bentpipe.runs.recording import identity_of
+from bentpipe.runs.traces import Traces
 
 _FILES = (RESULT, SERIES)
 
@@ -43,7 +43,7 @@ class Subject:
             raise InputError(
                 f"{name}: expected the folder that it is in, or a scenario, found a file of a result"
             )
-        from bentpipe import runner
+        from bentpipe.runs import runner
         from bentpipe.scenario import Scenario
 
         scenario = Scenario.load(name, settings)

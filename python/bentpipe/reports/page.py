@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from bentpipe import _core
-from bentpipe.output import Staging
+from bentpipe.files.output import Staging
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -5,11 +5,12 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from bentpipe import checks, runner
+from bentpipe import checks
 from bentpipe.control import Named
 from bentpipe.errors import InputError
+from bentpipe.runs import runner
+from bentpipe.runs.statistics import MOST_RUNS as MOST_REPLICATIONS
 from bentpipe.scenario import Scenario
-from bentpipe.statistics import MOST_RUNS as MOST_REPLICATIONS
 from bentpipe.sweeps import store
 from bentpipe.sweeps.axes import MOST_RUNS, Axis, Points, points_of
 from bentpipe.sweeps.cluster import Cluster

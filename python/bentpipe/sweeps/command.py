@@ -6,10 +6,8 @@ from typing import Any
 
 import click
 
-from bentpipe.completion import scenarios
-from bentpipe.errors import InputError
-from bentpipe.number import Interval
-from bentpipe.options import (
+from bentpipe.command_line.completion import scenarios
+from bentpipe.command_line.options import (
     Command,
     Folder,
     Setting,
@@ -20,8 +18,10 @@ from bentpipe.options import (
     page_file,
     set_option,
 )
-from bentpipe.own import controls_in, controls_option
-from bentpipe.terminal import print_json
+from bentpipe.command_line.own_control import controls_in, controls_option
+from bentpipe.command_line.terminal import print_json
+from bentpipe.errors import InputError
+from bentpipe.numbers.number import Interval
 
 _report = click.option(
     "--report",
@@ -170,7 +170,7 @@ def show(
 
 
 def _require_own(report: Path, sweep: Any) -> None:
-    from bentpipe.output import Outputs
+    from bentpipe.files.output import Outputs
 
     Outputs([path for path in sweep.folder.rglob("*") if path.is_file()]).add(report, "--report")
 
@@ -183,9 +183,9 @@ def _tell(
     as_json: bool,
     interval: Interval = "student-t",
 ) -> None:
+    from bentpipe.show.table import console
     from bentpipe.sweeps.show import as_json as json_of
     from bentpipe.sweeps.show import print_sweep
-    from bentpipe.table import console
 
     if as_json:
         print_json(json_of(sweep, metrics, where, interval))
@@ -216,7 +216,7 @@ def draw(
     InputError
         It is none, the options leave open what to draw, or `others` are given, which are those of runs.
     """
-    from bentpipe.output import Staging
+    from bentpipe.files.output import Staging
     from bentpipe.sweeps.picture import draw_sweep
     from bentpipe.sweeps.result import Sweep
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from bentpipe.crew import Crew
 from bentpipe.errors import BentpipeError, Interrupted, RunError
-from bentpipe.progress import Reporter
+from bentpipe.runs.progress import Reporter
+from bentpipe.runs.threads import Crew
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.store import Store, missing_runs
 from bentpipe.sweeps.work import Done, Job, failed, simulate, who

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bentpipe.errors import InputError
 from bentpipe.results import Number, half_width, mean
-from bentpipe.style import CYCLE, picture, plain
+from bentpipe.show.scales import unit_of
+from bentpipe.show.style import CYCLE, picture, plain
 from bentpipe.sweeps.result import Group, Sweep
 
 if TYPE_CHECKING:
@@ -195,20 +196,6 @@ def _draw(
     axes.set_title("\n".join(filter(None, (plain(sweep.design.title), told))))
     if len(lines) > 1 or any(values for values in lines):
         axes.legend()
-
-
-def unit_of(metric: str, values: Sequence[float | None]) -> tuple[float, str]:
-    """Give what to divide by, and the unit that is then meant."""
-    highest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
-    prefixes = {"_bps": ("bit/s", 1.0), "_bytes": ("B", 1.0), "_s": ("s", 1e-9)}
-    for ending, (unit, least) in prefixes.items():
-        if metric.endswith(ending):
-            for scale, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ")):
-                too_long = unit == "s" and scale > 1
-                if highest >= scale >= least and not too_long:
-                    return scale, f"{prefix}{unit}"
-            return 1.0, unit
-    return 1.0, ""
 
 
 def _text(value: Any) -> str:

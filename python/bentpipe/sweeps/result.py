@@ -13,10 +13,10 @@ import numpy as np
 
 from bentpipe import checks
 from bentpipe.errors import InputError
-from bentpipe.intervals import judged, kind_of, pooled_quantile
-from bentpipe.number import Estimate, Interval
+from bentpipe.numbers.intervals import judged, kind_of, pooled_quantile
+from bentpipe.numbers.number import Estimate, Interval
 from bentpipe.results import Number
-from bentpipe.statistics import QUANTILES
+from bentpipe.runs.statistics import QUANTILES
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.store import dataset, files, read
 from bentpipe.sweeps.work import KINDS
@@ -119,7 +119,7 @@ class Sweep:
         BentpipeError
             The file cannot be written; what was there stays.
         """
-        from bentpipe.reports.sweeping import page_of
+        from bentpipe.sweeps.report import page_of
 
         page_of(self, metrics, where, command).write(Path(path))
 
@@ -227,7 +227,7 @@ class Sweep:
         InputError
             A name is none of the sweep's, or points that differ otherwise would be mixed.
         """
-        from bentpipe.style import house_style_of_pyplot
+        from bentpipe.show.style import house_style_of_pyplot
         from bentpipe.sweeps.picture import draw
 
         with house_style_of_pyplot() as pyplot:

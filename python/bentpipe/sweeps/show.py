@@ -7,11 +7,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bentpipe.layout import MAXIMUM_ROWS, new_table, print_whole
-from bentpipe.number import Interval
+from bentpipe.numbers.number import Interval
 from bentpipe.results import Number
-from bentpipe.sweeps.result import METRICS, Sweep
-from bentpipe.units import (
+from bentpipe.show.layout import MAXIMUM_ROWS, new_table, print_whole
+from bentpipe.show.units import (
     NOTE_OF_A_PART,
     NOTE_OF_DOUBT,
     NOTHING_RANDOM,
@@ -24,6 +23,7 @@ from bentpipe.units import (
     quantity,
     seconds,
 )
+from bentpipe.sweeps.result import METRICS, Sweep
 
 _MOST_ERRORS = 5
 _UNITS = {"_bps": "bit/s", "_bytes": "B"}

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe.errors import BentpipeError, InputError
-from bentpipe.output import write_text
+from bentpipe.files.output import write_text
 from bentpipe.sweeps.design import ABOUT, SCENARIO, Design
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from bentpipe import _core
-from bentpipe.crew import Halted
 from bentpipe.errors import BentpipeError, RunError, ScenarioError, one_line
-from bentpipe.statistics import replication_seed
+from bentpipe.runs.statistics import replication_seed
+from bentpipe.runs.threads import Halted
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from bentpipe.completion import scenarios
+from bentpipe.command_line.completion import scenarios
+from bentpipe.command_line.options import Command, File, Whole, command_line, json_option, set_option
+from bentpipe.command_line.terminal import print_json
 from bentpipe.errors import InputError
-from bentpipe.options import Command, File, Whole, command_line, json_option, set_option
-from bentpipe.terminal import print_json
 from bentpipe.weather import MODEMS, TILTS_DEG
 
 _DAY_S, _STORM_S = 86_400.0, 7200.0
@@ -125,9 +125,9 @@ def fade(
 
     Rain is that of ITU-R P.618-13 and P.838-3, its time series that of P.1853-2, MODCODs those of EN 302 307.
     """
-    from bentpipe.output import Staging
-    from bentpipe.style import picture_format
-    from bentpipe.table import console
+    from bentpipe.files.output import Staging
+    from bentpipe.show.style import picture_format
+    from bentpipe.show.table import console
     from bentpipe.weather import api
     from bentpipe.weather.picture import draw_fade
     from bentpipe.weather.words import print_fade
@@ -229,7 +229,7 @@ def trace(
     SCENARIO is a file, preset:NAME, - for standard input, or the result of a run. LINK is a link's name, or
     its name with /reverse. Of a schedule that repeats, it is one round.
     """
-    from bentpipe.output import Staging
+    from bentpipe.files.output import Staging
     from bentpipe.scenario import Scenario
 
     loaded = Scenario.load(scenario, settings)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bentpipe.style import BLUE, GREEN, GREY, ORANGE, RED, picture
+from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, RED, picture
 from bentpipe.weather.api import Fade
 
 

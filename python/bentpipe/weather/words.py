@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.console import Console
 
-from bentpipe.layout import new_table
-from bentpipe.units import count, percent, quantity, seconds
+from bentpipe.show.layout import new_table
+from bentpipe.show.units import count, percent, quantity, seconds
 from bentpipe.weather.api import Fade
 
 

@@ -28,8 +28,8 @@ def _write(name: str, content: object) -> None:
 
 def _call() -> None:
     sys.path[:] = json.loads((FOLDER / "path").read_text(encoding="utf-8"))
-    from bentpipe import progress
     from bentpipe.errors import BentpipeError
+    from bentpipe.runs import progress
 
     count = 0
 

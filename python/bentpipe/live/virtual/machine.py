@@ -22,7 +22,7 @@ import bentpipe
 from bentpipe import _core
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.live.virtual.kernel import FILES, Kernel
-from bentpipe.progress import Reporter
+from bentpipe.runs.progress import Reporter
 
 PREFIX = "bentpipe-virtual-"
 """How the folder of a run is named."""

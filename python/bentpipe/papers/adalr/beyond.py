@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bentpipe.papers.common import over, plain, width
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Run
-from bentpipe.style import picture
+from bentpipe.show.style import picture
 
 from .runs import BERS, SEEDS, bit_errors, download, download_s, finished, settings_of
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bentpipe.papers.common import over, plain
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Number, Run
-from bentpipe.style import GREY, picture
+from bentpipe.show.style import GREY, picture
 
 from .ideal import BIN_S, binned, name
 from .runs import (

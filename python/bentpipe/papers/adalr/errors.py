@@ -7,10 +7,10 @@ from itertools import product
 from pathlib import Path
 
 from bentpipe.papers.common import curve, over, plain, width
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
+from bentpipe.reproduction.verdicts import NARROW
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.style import picture
-from bentpipe.verdicts import NARROW
+from bentpipe.show.style import picture
 
 from .runs import (
     BERS,

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.papers.common import plain
-from bentpipe.reproduction import Context, Row
-from bentpipe.statistics import jain
-from bentpipe.style import GREY, ORANGE, picture
+from bentpipe.reproduction.reproduce import Context, Row
+from bentpipe.runs.statistics import jain
+from bentpipe.show.style import GREY, ORANGE, picture
 
 from .runs import COLOURS, DELAYED_ACK, LABELS, higher, shorter
 

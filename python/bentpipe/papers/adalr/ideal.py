@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bentpipe.papers.common import plain
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Number, Run
-from bentpipe.style import GREY, picture
-from bentpipe.traces import Traces
+from bentpipe.runs.traces import Traces
+from bentpipe.show.style import GREY, picture
 
 from .parameters import EFFICIENCY
 from .runs import (

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from bentpipe.papers.common import over, plain
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate, Number
 
 from .errors import draw_over_ber, in_words

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bentpipe.papers.common import curve, over, plain
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.style import GREY, picture
+from bentpipe.show.style import GREY, picture
 
 from .ideal import by_name, name
 from .runs import (

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from bentpipe.papers.common import link, over, plain
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 
 from .runs import DELAYED_ACK, SEEDS, bit_errors, download_s, scenario_table, settings_of
 

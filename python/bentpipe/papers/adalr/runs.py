@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe.papers.common import flows, link, plain
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Number, Run
-from bentpipe.style import BLUE, GREEN, ORANGE, PURPLE
-from bentpipe.traces import Traces
+from bentpipe.runs.traces import Traces
+from bentpipe.show.style import BLUE, GREEN, ORANGE, PURPLE
 
 VARIANTS = ("adalr-sack", "adalr-newreno", "sack", "newreno")
 STANDARD = {"adalr-sack": "sack", "adalr-newreno": "newreno"}

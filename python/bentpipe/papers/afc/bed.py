@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from bentpipe.papers.common import link, over, plain
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate, Run
 
 from .multimedia import BESIDE_MULTIMEDIA, MULTIMEDIA, media_rates

@@ -5,11 +5,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bentpipe.grid import Grid
 from bentpipe.papers.common import curve, flows, link, over, plain, seeded
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.style import CYCLE, picture
+from bentpipe.show.style import CYCLE, picture
 
 from .runs import ALONE, LINUX, counted_errors, flow, independent_errors
 from .shared import BESIDE_TCP, CLEAR

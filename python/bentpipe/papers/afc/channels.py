@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from textwrap import fill
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import curve, over, plain
-from bentpipe.reproduction import Context
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context
 from bentpipe.results import Estimate
-from bentpipe.style import GREY, picture
+from bentpipe.show.style import GREY, picture
 
 from .runs import COLOURS, LABELS, SCHEMES, bars, bursty_errors, counted_errors, independent_errors
 from .stages import (

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from bentpipe.papers.common import curve, over, plain
-from bentpipe.reproduction import Context, Row
-from bentpipe.style import GREY, picture
+from bentpipe.reproduction.reproduce import Context, Row
+from bentpipe.show.style import GREY, picture
 
 from .runs import COLOURS, FILE_BYTES, LABELS, SCHEMES, span, surest
 from .stages import (

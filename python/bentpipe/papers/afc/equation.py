@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bentpipe.reproduction import Context, Row
-from bentpipe.style import BLUE, GREY, picture
+from bentpipe.reproduction.reproduce import Context, Row
+from bentpipe.show.style import BLUE, GREY, picture
 
 from .runs import ALONE, LOSS, PAYLOAD, scheme
 

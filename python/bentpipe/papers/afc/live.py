@@ -11,9 +11,9 @@ from bentpipe.errors import BentpipeError
 from bentpipe.live.install import held
 from bentpipe.live.testbed import Side, over_kernels
 from bentpipe.papers.common import over
-from bentpipe.progress import Reporter
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate
+from bentpipe.runs.progress import Reporter
 from bentpipe.scenario import Scenario
 
 from .runs import ALONE, BERS, FILE_BYTES, SCHEMES, counted_errors, flow, scheme

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bentpipe.grid import Grid
 from bentpipe.papers.common import link, over, plain
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Estimate, Run
 
 from .runs import (

@@ -1,7 +1,7 @@
 """Numbers of the text: counted losses, times, throughputs, and the percentages of the conclusions."""
 
 from bentpipe.papers.common import over, plain
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Estimate
 
 from .multimedia import (

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bentpipe.papers.common import over, plain, seeded, width
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.style import BLUE, ORANGE
+from bentpipe.show.style import BLUE, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

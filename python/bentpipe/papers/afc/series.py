@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bentpipe.grid import Grid
 from bentpipe.papers.common import curve, over
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Estimate, Run
-from bentpipe.style import picture
+from bentpipe.show.style import picture
 
 from .runs import (
     BERS,

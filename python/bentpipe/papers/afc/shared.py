@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bentpipe.grid import Grid
 from bentpipe.papers.common import curve, over, plain
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import BLUE, CYCLE, GREY, picture
+from bentpipe.show.style import BLUE, CYCLE, GREY, picture
 
 from .runs import (
     BERS,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bentpipe.papers.common import over, plain
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Estimate
 
 from .runs import ALONE, FILE_BYTES, LOSS, PAYLOAD, SCHEMES, SEEDS, flow, scheme

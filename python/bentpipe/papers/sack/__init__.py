@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from bentpipe.reproduction import Item
+from bentpipe.reproduction.reproduce import Item
 
 from . import burst, geo, satellite, terrestrial, texts, today, window
 

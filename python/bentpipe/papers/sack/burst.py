@@ -5,9 +5,9 @@ from pathlib import Path
 
 from bentpipe.papers.common import plain
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Number
-from bentpipe.style import picture
+from bentpipe.show.style import picture
 
 from .recovery import position_of_first_retransmission, recovery, subjects
 from .runs import COLOURS, CURVE_WINDOWS, LABELS, SCHEMES, Sweep, satellite, scheme_settings

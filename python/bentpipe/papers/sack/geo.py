@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bentpipe import _core
-from bentpipe.reproduction import Context, Row
-from bentpipe.style import BLUE, GREEN, GREY, ORANGE, RED, picture
+from bentpipe.reproduction.reproduce import Context, Row
+from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, RED, picture
 
 GM_KM3_S2 = 398_600.4418
 """Gravitational parameter of the Earth (WGS 84)."""

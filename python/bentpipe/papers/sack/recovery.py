@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import mean
 
 from .runs import LABELS

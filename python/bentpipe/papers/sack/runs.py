@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Generic, TypeVar
 
-from bentpipe.papers import Paper
 from bentpipe.papers.common import link, plain
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.papers import Paper
+from bentpipe.reproduction.reproduce import Context, Row
+from bentpipe.reproduction.verdicts import Verdict, judge_claim
 from bentpipe.results import Number, Run
-from bentpipe.style import CYCLE
-from bentpipe.verdicts import Verdict, judge_claim
+from bentpipe.show.style import CYCLE
 
 SCHEMES = ("tahoe", "reno", "newreno", "sack")
 TODAY = ("newreno-6582", "sack-6675")

@@ -6,12 +6,12 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context, Row
+from bentpipe.reproduction.verdicts import Verdict
 from bentpipe.results import Number
-from bentpipe.style import GREY, picture
-from bentpipe.verdicts import Verdict
+from bentpipe.show.style import GREY, picture
 
 from .recovery import lost_at_end, most_resent_in_a_round_trip, recovery
 from .runs import (

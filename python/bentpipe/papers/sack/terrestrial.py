@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import mean
 
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Number
-from bentpipe.style import GREY, picture
+from bentpipe.show.style import GREY, picture
 
 from .recovery import (
     largest_window_in_repair,

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from bentpipe.grid import Grid
-from bentpipe.reproduction import Context
-from bentpipe.style import picture
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context
+from bentpipe.show.style import picture
 
 from .runs import COLOURS, CURVE_WINDOWS, LABELS, LONG_S, TODAY, TRAFFIC_S, satellite, terrestrial
 from .satellite import AXES, BEYOND

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from bentpipe.papers.common import link, plain
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Run
-from bentpipe.style import BLUE, GREEN, GREY, picture
+from bentpipe.show.style import BLUE, GREEN, GREY, picture
 
 from .runs import (
     ACK_PACKET,

@@ -1,6 +1,6 @@
 """Taleb, Kato and Nemoto, "On Improving the Efficiency and Fairness of TCP": figures and claims."""
 
-from bentpipe.reproduction import Item
+from bentpipe.reproduction.reproduce import Item
 
 from . import (
     beyond,

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import curve, flows, over, plain, seeded
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Run
-from bentpipe.style import picture
+from bentpipe.show.style import picture
 
 from .link_types import TYPES
 from .runs import (

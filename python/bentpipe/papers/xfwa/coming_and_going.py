@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import flows, link, over, plain
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Estimate
-from bentpipe.style import CYCLE, GREY, picture
+from bentpipe.show.style import CYCLE, GREY, picture
 
 from .over_time import Series
 from .runs import (

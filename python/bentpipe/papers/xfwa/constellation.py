@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe import _core
-from bentpipe.grid import Grid
 from bentpipe.orbit.course import Course
 from bentpipe.papers.common import flows, over, plain
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context, Settings
+from bentpipe.runs.statistics import jain
 from bentpipe.scenario import Scenario
-from bentpipe.statistics import jain
 
 from .over_time import Series
 from .runs import PAYLOAD, SPREAD_S, TTL

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import over
-from bentpipe.reproduction import Context
-from bentpipe.statistics import jain
-from bentpipe.style import CYCLE, GREY, picture
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context
+from bentpipe.runs.statistics import jain
+from bentpipe.show.style import CYCLE, GREY, picture
 
 from .over_time import Series
 from .runs import SEEDS, STAGED

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bentpipe.papers.common import flows, link, over, plain
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import BLUE, GREY, picture
+from bentpipe.show.style import BLUE, GREY, picture
 
 from .link_types import MEAN_ROUND_TRIP_S, NUMBERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType
 from .over_time import flight

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import curve, flows, over, plain, seeded
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Row
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context, Row
 from bentpipe.results import Estimate, Run
-from bentpipe.statistics import jain
-from bentpipe.style import CYCLE, picture
+from bentpipe.runs.statistics import jain
+from bentpipe.show.style import CYCLE, picture
 
 from .coming_and_going import styles
 from .link_types import NUMBERS, OTHERS, ROUND_TRIPS_S, TYPES, WORDS, LinkType

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bentpipe.grid import Grid
 from bentpipe.papers.common import over
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Settings
-from bentpipe.style import picture
+from bentpipe.reproduction.grid import Grid
+from bentpipe.reproduction.reproduce import Context, Settings
+from bentpipe.show.style import picture
 
 from .convergence import draw_indices, fairness, settles, time_cell
 from .over_time import Bottleneck, Series, acked

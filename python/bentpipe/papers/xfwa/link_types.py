@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from bentpipe.reproduction import Settings
+from bentpipe.reproduction.reproduce import Settings
 
 from .runs import BUFFER_S, GROUPS, HOP_S, PAYLOAD, SEEDS, SPREAD_S, moments, rate
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from bentpipe.grid import Cell, Grid
-from bentpipe.reproduction import Context
-from bentpipe.style import picture
-from bentpipe.verdicts import describe, judge_claim
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context
+from bentpipe.reproduction.verdicts import describe, judge_claim
+from bentpipe.show.style import picture
 
 from . import coming_and_going, groups, web
 from .runs import STAGED, Measured, scheme

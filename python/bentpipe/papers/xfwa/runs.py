@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from bentpipe.papers.common import flows, link, plain
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Number, Run
-from bentpipe.statistics import jain
-from bentpipe.style import BLUE, GREEN, ORANGE
+from bentpipe.runs.statistics import jain
+from bentpipe.show.style import BLUE, GREEN, ORANGE
 
 SCHEMES = ("tcp", "xfwa")
 BOTH = (*SCHEMES, "arrived")

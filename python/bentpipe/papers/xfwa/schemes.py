@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import over, plain, seeded, width
-from bentpipe.reproduction import Context, Settings
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import CYCLE, picture
+from bentpipe.show.style import CYCLE, picture
 
 from .link_types import TYPES
 from .runs import (

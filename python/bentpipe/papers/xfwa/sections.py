@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import flows, link, over, plain, seeded
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.statistics import jain
+from bentpipe.runs.statistics import jain
 
 from .equation import BUFFER_KB, EIGHT, LONG, ROOM_S, sums, windows
 from .groups import means

@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from bentpipe.plot import Subject
-from bentpipe.reproduction import Context, Settings
-from bentpipe.statistics import jain
+from bentpipe.reproduction.reproduce import Context, Settings
+from bentpipe.runs.statistics import jain
 
 from .over_time import Bottleneck, Series, acked
 from .runs import BOTTLENECK, SEEDS, STAGED, moments, scheme

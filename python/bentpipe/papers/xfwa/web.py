@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from bentpipe.grid import Cell, Grid
 from bentpipe.papers.common import curve, flows, over, plain, seeded
-from bentpipe.reproduction import Context, Row, Settings
+from bentpipe.reproduction.grid import Cell, Grid
+from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Estimate, Run
-from bentpipe.style import picture
+from bentpipe.show.style import picture
 
 from .runs import (
     COLOURS,

@@ -137,7 +137,8 @@ impl Control for LinuxCubic {
 
     /// Just after a reduction the queue that was there still tells (`cubictcp_acked`).
     fn on_rtt_sample(&mut self, now: Time, sample: Span) {
-        let young = self.seen.epoch.is_some_and(|epoch| tick(now).saturating_sub(epoch.began) < TICKS_A_SECOND);
+        let young =
+            self.seen.epoch.is_some_and(|epoch| tick(now).saturating_sub(epoch.began) < TICKS_A_SECOND);
         if !young {
             self.seen.delay_min = Some(self.seen.delay_min.map_or(sample, |least| least.min(sample)));
         }

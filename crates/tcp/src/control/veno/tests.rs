@@ -87,7 +87,8 @@ fn a_loss_begins_the_least_rtt_anew_but_in_linux() {
 fn linux_begins_the_least_rtt_anew_once_all_was_acknowledged() {
     for (reading, base) in [(PAPER, 0.1), (LINUX, 0.15)] {
         let (mut control, mut w) = after(reading, 20.0, 150);
-        control.on_resume(&mut w, &Resume { now: at(5000), idle: Span::from_millis(150), by_application: true });
+        control
+            .on_resume(&mut w, &Resume { now: at(5000), idle: Span::from_millis(150), by_application: true });
         ack(&mut control, &mut w, 5150, 150, 1);
         assert_eq!(control.base, base);
     }

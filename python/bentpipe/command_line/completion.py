@@ -1,0 +1,93 @@
+"""What a shell offers behind the TAB key: presets, scenarios, results, papers and names of variants."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
+
+_PRESET = "preset:"
+
+_NAMED = {
+    "variant": "variants",
+    "recovery": "recoveries",
+    "slow_start": "starts",
+    "control": "controls",
+    "app": "applications",
+    "profile": "profiles",
+}
+"""Keys of a scenario whose values are names, and where these are listed."""
+
+
+def scenarios(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+    """Offer presets by name, and scenario files; files of every name once one is begun."""
+    files = CompletionItem(incomplete, type="file")
+    presets = [
+        CompletionItem(_PRESET + name, help=summary)
+        for name, summary in _entries("presets")
+        if (_PRESET + name).startswith(incomplete)
+    ]
+    if not incomplete:
+        return [*map(CompletionItem, sorted(str(path) for path in Path().glob("*.toml"))), *presets]
+    return presets or [files]
+
+
+def settings(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+    """Offer the values of ``KEY=`` where they are names, such as those of ``flows.*.variant=``."""
+    key, equals, value = incomplete.partition("=")
+    what = _NAMED.get(key.rpartition(".")[2])
+    if not equals or what is None:
+        return []
+    return [
+        CompletionItem(f"{key}={name}", help=summary)
+        for name, summary in _entries(what)
+        if name.startswith(value)
+    ]
+
+
+def variants(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+    """Offer the variants that do not stand before the last comma yet."""
+    before, comma, last = incomplete.rpartition(",")
+    named = before.split(",")
+    return [
+        CompletionItem(f"{before}{comma}{name}", help=summary)
+        for name, summary in _entries("variants")
+        if name.startswith(last) and name not in named
+    ]
+
+
+def _entries(what: str) -> list[tuple[str, str]]:
+    from bentpipe import catalogue
+
+    return [(entry.name, entry.summary) for entry in catalogue.entries(what)]
+
+
+_SOURCE = BashComplete.source_template.replace(
+    'COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD',
+    'COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" COMP_WORDBREAKS="$COMP_WORDBREAKS"',
+)
+
+
+@add_completion_class
+class _Bash(BashComplete):
+    """Bash takes ``preset:geo`` and ``key=value`` for several words, and replaces the last of them only."""
+
+    name = "bash"
+    source_template = _SOURCE
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        line = os.environ["COMP_LINE"].encode()[: int(os.environ["COMP_POINT"])].decode(errors="ignore")
+        words = split_arg_string(line)
+        incomplete = "" if line.endswith((" ", "\t")) or not words else words.pop()
+        return words[1:], incomplete
+
+    def complete(self) -> str:
+        arguments, incomplete = self.get_completion_args()
+        breaks = [c for c in os.environ.get("COMP_WORDBREAKS", "") if c in ":="]
+        kept = max((incomplete.rfind(c) + 1 for c in breaks), default=0)
+        lines = []
+        for item in self.get_completions(arguments, incomplete):
+            value = str(item.value)[kept:] if item.type == "plain" else item.value
+            lines.append(f"{item.type},{value}")
+        return "\n".join(lines)

@@ -1,0 +1,200 @@
+"""Kinds of values on the command line, and what is said of commands and options that are not there."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from bentpipe.command_line.completion import settings
+from bentpipe.errors import InputError
+from bentpipe.numbers.number import INTERVALS
+from bentpipe.numbers.share import share
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"expected a whole number {bounds}, found {str(value)!r}", param, ctx)
+
+
+class Precision(click.ParamType[float]):
+    """A share of one that is neither nothing nor all."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Give the share."""
+        try:
+            precision = share(str(value).strip())
+        except ValueError:
+            precision = 0.0
+        if not 0.0 < precision < 1.0:
+            self.fail(
+                f"{value!r} is no precision: expected something between 0% and 100%, such as 2%", param, ctx
+            )
+        return precision
+
+
+class Setting(click.ParamType[tuple[str, str]]):
+    """A key of a scenario and its new value."""
+
+    name = "key=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Give key and value."""
+        key, equals, text = str(value).partition("=")
+        if not (equals and key.strip()):
+            self.fail(
+                f"{value!r} is not of the form key=value, such as links.satellite.rate='1 Mbit/s'", param, ctx
+            )
+        return key.strip(), text.strip()
+
+
+set_option = click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    shell_complete=settings,
+    help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+
+
+class File(click.Path):
+    """A file to write."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the path."""
+        if not str(value):
+            self.fail("expected a file's name, found an empty one", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Folder(click.Path):
+    """A folder to write to."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the path."""
+        path = Path(value)
+        if not str(value):
+            self.fail("expected a folder's name, found an empty one", param, ctx)
+        hint = _NAMES_OF_FILES.get(path.suffix.lower())
+        if hint is not None and not path.is_dir():
+            self.fail(f"expected a folder, found the name of a file, {str(value)!r}; {hint}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_IN_FOLDER = "numbers and time series are written to files in a folder"
+_NAMES_OF_FILES = {
+    ".csv": f"{_IN_FOLDER}, result.json and series.parquet",
+    ".html": _IN_FOLDER,
+    ".json": "--json prints the JSON, for > to a file",
+    ".parquet": f"{_IN_FOLDER}, result.json and series.parquet",
+    ".pcap": "--pcap FILE writes packets",
+    ".pcapng": "--pcap FILE writes packets",
+    ".png": "bentpipe plot SCENARIO --out FILE draws to a file",
+    ".svg": "bentpipe plot SCENARIO --out FILE draws to a file",
+    ".txt": f"{_IN_FOLDER}, result.json and series.parquet",
+}
+
+interval_option = click.option(
+    "--interval",
+    type=click.Choice(INTERVALS),
+    default=INTERVALS[0],
+    show_default=True,
+    help="How 95 % intervals are made: by Student's t, or by the bootstrap (BCa).",
+)
+
+
+def page_file(path: Path) -> Path:
+    """Give the file of a page.
+
+    Raises
+    ------
+    InputError
+        Its name ends otherwise than in .html.
+    """
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report: expected a file name that ends in .html, found {path}")
+    return path
+
+
+def command_line() -> str:
+    """Give the command that was typed, so that it can be typed again."""
+    return shlex.join(["bentpipe", *sys.argv[1:]])
+
+
+_OTHER_COMMANDS = {
+    "report": "bentpipe reproduce PAPER --report DIR writes a paper's page",
+    "validate": "bentpipe run checks a scenario before it begins",
+    "check": "bentpipe run checks a scenario before it begins",
+}
+
+_FORMAT = "--json prints JSON, --out DIR writes result.json and series.parquet"
+_OTHER_OPTIONS = {
+    "--csv": _FORMAT,
+    "--excel": _FORMAT,
+    "--format": _FORMAT,
+    "--html": _FORMAT,
+    "--output": _FORMAT,
+    "--parquet": _FORMAT,
+    "--xlsx": _FORMAT,
+    "--replications": "--runs N says how many",
+    "--repeat": "--runs N says how many",
+    "--variant": "--set 'flows.*.variant=NAME' chooses it",
+    "--variants": "bentpipe compare SCENARIO --variants NAME,NAME compares several",
+    "--vary": "bentpipe sweep runs a scenario for each of several values",
+    "--jobs": "--threads N says how many runs at a time",
+    "--duration": "--set duration='60 s' says when the run ends",
+}
+
+
+class Command(click.Command):
+    """A command that says what to use instead of an option that it has not."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the options apart."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            hint = _OTHER_OPTIONS.get(error.option_name)
+            if hint is None:
+                raise
+            _instead(f"No such option {error.option_name!r}", hint, ctx)
+
+
+class Commands(click.Group):
+    """A group that says what to use instead of a command that it has not."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        hint = _OTHER_COMMANDS.get(args[0])
+        if hint is not None and args[0] not in self.commands and not ctx.resilient_parsing:
+            _instead(f"No such command {args[0]!r} yet", hint, ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _instead(message: str, hint: str, ctx: click.Context) -> NoReturn:
+    raise click.UsageError(f"{message}: {hint}.", ctx)

@@ -1,0 +1,84 @@
+"""The page of a comparison."""
+
+from typing import TYPE_CHECKING
+
+from bentpipe.comparison import words
+from bentpipe.comparison.picture import draw_limits, draw_values
+from bentpipe.reports.page import Origin, Page, Section, Table, inline, number_cells
+from bentpipe.show.units import counted
+
+if TYPE_CHECKING:
+    from bentpipe.comparison.result import Comparison
+
+
+def page_of(comparison: "Comparison", command: str = "") -> Page:
+    """Give the page of a comparison, made by `command` if one made it."""
+    told = [comparison.sentence]
+    if not comparison.precise:
+        told.append(f"The precision was not reached in {comparison.runs:,} runs.")
+    told += [f"{name}: {failure}" for name, failure in comparison.failures]
+    what = comparison.measure.words.heading.capitalize()
+    spread = " with its 95 % interval" if comparison.runs > 1 else ""
+    about = f"{what} of each variant{spread}, the best at the top"
+    names = comparison.measure.flows
+    rest = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    flows = ", ".join((*names[:_NAMED], *rest))
+    compared = Section(
+        "Which is best",
+        (f"{flows}: {counted(comparison.runs, 'run')} of each variant. {_GAINS}", *words.notes(comparison)),
+        (inline(lambda path: draw_values(comparison, path), about, "values"),),
+        tables=(_table("variants", words.cells(comparison), _sorted_by(comparison)),),
+    )
+    sections = [compared]
+    if comparison.explained:
+        about = "Share of the time in which each of several things limits a variant"
+        limits = [_limits(comparison, cells[0]) for cells in words.limit_cells(comparison)[1:]]
+        sections.append(
+            Section(
+                "What limits each",
+                (comparison.explanation, _LIMITS),
+                (inline(lambda path: draw_limits(comparison, path), about, "limits"),),
+                tables=(_table("limits", words.limit_cells(comparison), limits),),
+            )
+        )
+    facts = [("scenario", comparison.scenario), ("first seed", str(comparison.seed))]
+    facts += [("runs of each", f"{comparison.runs:,}")]
+    facts += [("command", command)] if command else []
+    origin = Origin(tuple(facts), (("scenario as one text", comparison.text),) if comparison.text else ())
+    return Page(f"{comparison.scenario}: variants compared", tuple(sections), tuple(told), origin)
+
+
+_NAMED = 12
+"""So many flows are named."""
+
+_GAINS = (
+    "Run k has the same seed with each of them, and a gain is the ratio of their means, less 1; its interval "
+    "is of such pairs, and knows that both means are unsure. A gain whose interval holds 0 is none that "
+    "these runs show."
+)
+_LIMITS = (
+    "Each moment of a connection counts for what kept it from sending more just then; full link is time in "
+    "which a link on the way was sending almost without a pause."
+)
+
+
+def _sorted_by(comparison: "Comparison") -> list[list[float | None]]:
+    bulk = comparison.measure.metric == "goodput_bps"
+    rows = []
+    for row in words.rows(comparison):
+        numbers = [None, row[comparison.measure.metric], row["gain"]]
+        numbers += [row["of_link"]] if bulk else []
+        rows.append([*numbers, row["retransmitted_segments"], row["timeouts"]])
+    return rows
+
+
+def _limits(comparison: "Comparison", name: str) -> list[float | None]:
+    limits = comparison[name].limits or {}
+    shown = words.shown_limits(comparison)
+    return [None, *(limits[limit]["mean"] for limit in shown)]
+
+
+def _table(name: str, cells: list[list[str]], numbers: list[list[float | None]]) -> Table:
+    headings, *texts = cells
+    rows = zip(texts, numbers, strict=True)
+    return Table(name, tuple(headings), tuple(tuple(number_cells(*row)) for row in rows))

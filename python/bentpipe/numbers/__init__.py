@@ -1,0 +1,1 @@
+"""Measured values, and how sure they are."""

@@ -1,0 +1,1 @@
+"""What a paper ran and printed, held against ours."""

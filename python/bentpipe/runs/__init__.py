@@ -1,0 +1,1 @@
+"""What runs a scenario, and what comes out of it."""

@@ -1,0 +1,275 @@
+"""What came out of a run, or of all replications together, as Python and data frames take it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+from bentpipe.errors import InputError
+from bentpipe.results import (
+    COLUMNS,
+    Flow,
+    FlowPath,
+    Gateway,
+    Handover,
+    Link,
+    Number,
+    Page,
+    Relay,
+    Run,
+    Transaction,
+    Video,
+    dump,
+)
+from bentpipe.runs.statistics import Failure, replication_seed
+from bentpipe.runs.traces import Traces
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_Row = TypeVar("_Row", bound=Mapping[str, Any])
+
+What = Literal[
+    "flows", "links", "gateways", "handovers", "paths", "relays", "pages", "videos", "transactions"
+]
+"""The tables of a result."""
+
+_SHOWN = 20
+"""Rows that a notebook shows; the rest is counted."""
+
+
+class Table(Sequence[_Row], Generic[_Row]):
+    """Rows of a result: ``flows[0]``, ``flows["download"]``, and to pandas, Polars and DuckDB a data frame.
+
+    These take it by the Arrow PyCapsule interface: ``pandas.DataFrame.from_arrow(result.flows)`` or
+    ``polars.DataFrame(result.flows)``. Names are dictionary-encoded. Where replications were combined, a
+    number `x` has three columns: its mean `x`, the half-width of its 95 % interval `x_ci95`, and `x_n`, how
+    many replications have it.
+    """
+
+    def __init__(
+        self, what: What, rows: Sequence[_Row], *, combined: bool, before: Mapping[str, Sequence[int]] = {}
+    ) -> None:
+        self._what: What = what
+        self._rows, self._combined, self._before = rows, combined, before
+
+    @overload
+    def __getitem__(self, which: int | str) -> _Row: ...
+    @overload
+    def __getitem__(self, which: slice) -> Sequence[_Row]: ...
+    def __getitem__(self, which: int | str | slice) -> _Row | Sequence[_Row]:
+        if not isinstance(which, str):
+            return self._rows[which]
+        for row in self._rows:
+            if row.get("name") == which:
+                return row
+        names = ", ".join(dict.fromkeys(str(row["name"]) for row in self._rows if "name" in row))
+        raise KeyError(f"no row {which!r} in {self._what}: there are {names or 'none with a name'}")
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<Table {self._what}, {len(self):,} rows: {', '.join(self.to_arrow().column_names)}>"
+
+    def to_arrow(self) -> "pa.Table":
+        """Give it as a table of pyarrow."""
+        import pyarrow as pa
+
+        columns: dict[str, pa.Array[Any]] = {
+            key: pa.array(values, pa.int64()) for key, values in self._before.items()
+        }
+        for key, kind in COLUMNS[self._what].items():
+            values = [row.get(key) for row in self._rows]
+            if kind == "text":
+                columns[key] = pa.array(values, pa.string()).dictionary_encode()
+            elif not self._combined or key in ("page", "transaction"):
+                columns[key] = pa.array(values, pa.int64() if kind == "integer" else pa.float64())
+            else:
+                for suffix, part in (("", "mean"), ("_ci95", "ci95"), ("_n", "n")):
+                    told = [None if value is None else value[part] for value in values]
+                    columns[key + suffix] = pa.array(told, pa.int64() if part == "n" else pa.float64())
+        return pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
+
+    def _repr_html_(self) -> str:
+        keys = [*self._before, *COLUMNS[self._what]]
+        head = "".join(f"<th>{escape(key)}</th>" for key in keys)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(_shown(value))}</td>' for value in self._cells(place, keys))}</tr>"
+            for place in range(min(len(self), _SHOWN))
+        )
+        more = f"<p>and {len(self) - _SHOWN:,} more rows</p>" if len(self) > _SHOWN else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+    def _cells(self, place: int, keys: Sequence[str]) -> Iterator[Any]:
+        for key in keys:
+            yield self._before[key][place] if key in self._before else self._rows[place].get(key)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of a run, or of all replications together.
+
+    Parameters
+    ----------
+    run
+        The numbers, as ``bentpipe run --json`` prints them. Of several replications each is
+        ``{"mean": …, "ci95": …, "n": …}``.
+    series
+        Time series of the first replication, if they were asked for.
+    precise
+        Whether the precision that was asked for was reached.
+    failures
+        The flows that broke, and why. One that is open when the run ends has not failed.
+    runs
+        The numbers of each replication, in the order of their seeds, where they were kept.
+    """
+
+    run: Run
+    series: Traces
+    precise: bool
+    failures: tuple[Failure, ...] = ()
+    runs: Sequence[Run] = field(default=(), repr=False)
+
+    @cached_property
+    def flows(self) -> Table[Flow]:
+        """What each flow did."""
+        return self._table("flows")
+
+    @cached_property
+    def links(self) -> Table[Link]:
+        """What each direction of a link did."""
+        return self._table("links")
+
+    @cached_property
+    def gateways(self) -> Table[Gateway]:
+        """What each gateway did."""
+        return self._table("gateways")
+
+    @cached_property
+    def handovers(self) -> Table[Handover]:
+        """What each handover moved, and lost."""
+        return self._table("handovers")
+
+    @cached_property
+    def paths(self) -> Table[FlowPath]:
+        """What the path of each flow over satellites was like."""
+        return self._table("paths")
+
+    @cached_property
+    def relays(self) -> Table[Relay]:
+        """What each relay held."""
+        return self._table("relays")
+
+    @cached_property
+    def pages(self) -> Table[Page]:
+        """The pages that users of HTTP flows asked for."""
+        return self._table("pages")
+
+    @cached_property
+    def videos(self) -> Table[Video]:
+        """The films, as their users saw them."""
+        return self._table("videos")
+
+    @cached_property
+    def transactions(self) -> Table[Transaction]:
+        """The transactions, the segments of films, and the transfers of short flows."""
+        return self._table("transactions")
+
+    @property
+    def seed(self) -> int:
+        """The seed; of several replications that of the first."""
+        return self.run["seed"]
+
+    @property
+    def duration_s(self) -> Number:
+        """Simulated time at the end, in seconds."""
+        return self.run["duration_s"]
+
+    @property
+    def jain(self) -> Number:
+        """Jain's index over the goodputs of flows that ask for the same; ``None`` when there are none."""
+        return self.run["jain"]
+
+    def replications(self, what: What = "flows") -> Table[Any]:
+        """Give the rows of every replication, with the columns ``replication`` (from 0) and ``seed``.
+
+        Raises
+        ------
+        InputError
+            There is no such table, or the replications were not kept.
+        """
+        if what not in COLUMNS:
+            raise InputError(f"what: expected one of {', '.join(COLUMNS)}, found {what!r}")
+        if not self.runs:
+            raise InputError("replications: expected a result of bentpipe.replicate that kept them")
+        rows: list[Mapping[str, Any]] = []
+        numbers: list[int] = []
+        for number, run in enumerate(self.runs):
+            rows += run[what]
+            numbers += [number] * len(run[what])
+        seeds = [replication_seed(self.seed, number) for number in range(len(self.runs))]
+        before = {"replication": numbers, "seed": [seeds[number] for number in numbers]}
+        return Table(what, rows, combined=False, before=before)
+
+    def plot(
+        self,
+        *others: "Result",
+        flows: Sequence[str] = (),
+        start_s: float | None = None,
+        end_s: float | None = None,
+    ) -> "NDArray[np.object_]":
+        """Draw the time series in a figure of pyplot, with `others` beside them, as ``bentpipe plot`` does.
+
+        Gives the axes of matplotlib: a row for each of sequence numbers, window, round-trip time and queue,
+        and a column for each run, from `start_s` to `end_s`. The flows that fit the patterns `flows` are
+        lines, the others bands.
+
+        Raises
+        ------
+        InputError
+            A result has no time series, or no flow fits a pattern.
+        """
+        import bentpipe
+
+        results = (self, *others)
+        if not all(result.series.curves for result in results):
+            raise InputError("series: expected results of bentpipe.run(..., series=True), found one without")
+        return bentpipe.draw_in_pyplot(results, flows=flows, start_s=start_s, end_s=end_s)
+
+    def json(self) -> str:
+        """Give the numbers as the JSON of ``bentpipe run --json``."""
+        return dump(self.run)
+
+    def __repr__(self) -> str:
+        often = f", {self.run['runs']:,} replications" if "runs" in self.run else ""
+        flows = "; ".join(
+            f"{flow['name']} {flow['variant']} {_shown(flow['goodput_bps'])} bit/s" for flow in self.flows[:4]
+        )
+        more = f" and {len(self.flows) - 4} more" if len(self.flows) > 4 else ""
+        return f"<Result {self.run['scenario']!r}, seed {self.seed}{often}: {flows}{more}>"
+
+    def _repr_html_(self) -> str:
+        often = f", {self.run['runs']:,} replications" if "runs" in self.run else ""
+        head = f"<p><b>{escape(self.run['scenario'])}</b> (seed {self.seed}{often})</p>"
+        broken = "".join(f"<p>{escape(str(failure))}</p>" for failure in self.failures)
+        shown: tuple[Callable[[], str], ...] = (self.flows._repr_html_, self.links._repr_html_)
+        return head + broken + "".join(table() for table in shown)
+
+    def _table(self, what: What) -> Table[Any]:
+        return Table(what, self.run[what], combined="runs" in self.run)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        spread = "" if value["ci95"] is None else f" ± {value['ci95']:.2g}"
+        return f"{value['mean']:,.5g}{spread}"
+    if value is None:
+        return "–"
+    return f"{value:,.5g}" if isinstance(value, float) else str(value)
