@@ -156,7 +156,7 @@ test-python: setup
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bentpipe._core
 	@echo "== Python: end-to-end tests"
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadgroup
 
 test-wasm: setup
 	@echo "== WebAssembly: the native module's results, byte for byte"

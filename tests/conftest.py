@@ -55,10 +55,21 @@ to = "client"
 bytes = "2 MB"
 """
 
+WHOLE_MACHINE = {"guest", "live", "virtual"}
+"""Folders whose tests make or count namespaces, links and processes: no two at once."""
+
 Result = subprocess.CompletedProcess[str]
 Bentpipe = Callable[..., Result]
 Rows = Mapping[tuple[str, str], Row]
 RowsOf = Callable[[str], Rows]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one worker, and those that look at the whole machine."""
+    for item in items:
+        folder = item.path.parent.name
+        group = "whole-machine" if folder in WHOLE_MACHINE else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture
@@ -79,7 +90,12 @@ def bentpipe(tmp_path: Path) -> Bentpipe:
 @pytest.fixture(scope="session")
 def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the folder where the tests of papers keep finished runs: what one has run, no other runs again."""
-    return tmp_path_factory.mktemp("finished-runs")
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    folder = folder / "finished-runs"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

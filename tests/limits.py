@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Generator
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -11,11 +12,24 @@ LIMIT_S = float(os.environ.get("BENTPIPE_TEST_LIMIT_S", "900"))
 """The longest test takes minutes on a machine that does other things."""
 
 
-def pytest_configure() -> None:
-    # A child inherits what is ignored, as under nohup, and not what is handled.
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, _ignore)
+IGNORED = pytest.StashKey[list[int]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A child inherits what is ignored, as under nohup, and not what is handled: a worker is told.
+    told = getattr(config, "workerinput", {}).get("ignored", [])
+    ending = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+    ignored = [
+        int(number) for number in ending if number in told or signal.getsignal(number) is signal.SIG_IGN
+    ]
+    for number in ignored:
+        signal.signal(number, _ignore)
+    config.stash[IGNORED] = ignored
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["ignored"] = node.config.stash[IGNORED]
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:

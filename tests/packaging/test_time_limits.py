@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from conftest import ROOT
 
 HANGING = """\
@@ -25,10 +27,14 @@ def test_that_waits_for_ever(tmp_path):
 """
 
 
-def test_a_test_that_hangs_fails_and_a_child_of_nohup_has_default_signals(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "worker"])
+def test_a_test_that_hangs_fails_and_a_child_of_nohup_has_default_signals(
+    tmp_path: Path, workers: list[str]
+) -> None:
     (tmp_path / "test_hanging.py").write_text(HANGING)
-    environment = {**os.environ, "BENTPIPE_TEST_LIMIT_S": "2", "PYTHONPATH": str(ROOT / "tests")}
-    pytest = [
+    environment = {name: told for name, told in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"BENTPIPE_TEST_LIMIT_S": "2", "PYTHONPATH": str(ROOT / "tests")}
+    command = [
         sys.executable,
         "-m",
         "pytest",
@@ -37,10 +43,11 @@ def test_a_test_that_hangs_fails_and_a_child_of_nohup_has_default_signals(tmp_pa
         "limits",
         "-p",
         "no:cacheprovider",
+        *workers,
         "test_hanging.py",
     ]
     result = subprocess.run(
-        ["sh", "-c", 'trap "" HUP INT; exec "$@"', "sh", *pytest],
+        ["sh", "-c", 'trap "" HUP INT; exec "$@"', "sh", *command],
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert "1 failed, 1 passed" in result.stdout, result.stdout
