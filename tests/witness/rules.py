@@ -305,8 +305,6 @@ APART = frozenset(
         "every 100th, bbr",
         "a path that becomes longer",
         "late packets",
-        "an outage that loses",
-        "a path that grows, vegas",
     }
 )
 """Rules of which a number is not the kernel's; the list may only shrink."""

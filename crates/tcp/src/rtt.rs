@@ -74,6 +74,10 @@ impl RttEstimator {
         let term = self.deviation.sample(rtt, self.smoothed, self.config.min_variance, una, max);
         // Linux counts the RTO in ticks (`__tcp_set_rto`), before it doubles.
         self.set(smoothed, (smoothed + term).round_up_to(self.config.granularity), LEAST_TIMER);
+        if self.probes {
+            // The first segment left was sent since, and what is left of its RTO bounds the probe (`tcp_schedule_loss_probe`).
+            self.wait = self.wait.min(self.rto - newest);
+        }
     }
 
     #[inline(always)]

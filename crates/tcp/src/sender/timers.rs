@@ -14,9 +14,9 @@ const MAX_ACK_DELAY: Span = Span::from_millis(200);
 /// The timer has expired without a timeout and was set again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PutOff {
-    /// What it was set to, and SND.UNA then: it may have been armed anew since.
+    /// What it was set to, and since when it ran then: it may have been armed anew since, and come to the same tick.
     timer: Time,
-    una: Seq,
+    armed: Time,
     /// When the tail is probed, and when the RTO is over.
     probe: Time,
     timeout: Time,
@@ -172,7 +172,7 @@ impl Sender {
     fn probe_first(&mut self, now: Time) -> bool {
         let Some(behind) = self.rtt.behind_probe() else { return false };
         let (timer, una) = (self.timer, self.una);
-        let known = self.put_off.filter(|known| known.timer == timer && known.una == una);
+        let known = self.put_off.filter(|known| known.timer == timer && known.armed == self.armed);
         let linux = self.rtt.is_linux();
         let plain = if linux { self.rtt.expiry(self.armed, self.rtt.rto()) } else { timer + behind };
         let (probe, timeout) = known.map_or((timer, plain), |known| (known.probe, known.timeout));
@@ -183,7 +183,7 @@ impl Sender {
         let segment = self.smss + u32::from(self.fin_sent());
         let alone = self.flight() <= segment;
         let probe = if linux {
-            self.probe_of_linux(alone).min(timeout)
+            self.probe_of_linux(alone)
         } else {
             let single = if known.is_none() && alone { MAX_ACK_DELAY } else { Span::ZERO };
             (probe + single).max(self.last_sent + self.rtt.probe_timeout() + single).min(timeout)
@@ -198,17 +198,22 @@ impl Sender {
         probes && self.put_off(timeout, timeout, timeout)
     }
 
-    /// When Linux probes the tail (`tcp_schedule_loss_probe`): each segment that is sent sets the timer anew, to the RTO at most.
+    /// When Linux probes the tail (`tcp_schedule_loss_probe`): an ACK sets the timer, to the RTO at most, and what is sent sets it
+    /// anew, to what is left of the RTO of the first segment at most, if anything is.
     fn probe_of_linux(&self, alone: bool) -> Time {
-        let from = self.armed.max(self.last_sent);
         // A lone segment waits for a delayed ACK: `tcp_rto_min` in place of two ticks.
         let single = if alone { MAX_ACK_DELAY - self.rtt.least_timer() } else { Span::ZERO };
-        let left = (self.armed + self.rtt.rto()).since(from);
-        self.rtt.expiry(from, (self.rtt.probe_timeout() + single).min(left))
+        let (wait, rto) = (self.rtt.probe_timeout() + single, self.rtt.rto());
+        if self.last_sent < self.armed {
+            return self.rtt.expiry(self.armed, wait.min(rto));
+        }
+        let first = self.record.entries(self.una).next().map_or(self.armed, |(_, sent)| sent.at);
+        let left = (first + rto).since(self.last_sent);
+        self.rtt.expiry(self.last_sent, if left > Span::ZERO { wait.min(left) } else { wait })
     }
 
     fn put_off(&mut self, timer: Time, probe: Time, timeout: Time) -> bool {
-        self.put_off = Some(PutOff { timer, una: self.una, probe, timeout });
+        self.put_off = Some(PutOff { timer, armed: self.armed, probe, timeout });
         self.timer = timer;
         true
     }

@@ -297,6 +297,11 @@ impl Sender {
         self.recovery.on_resent(now, range, self.max);
         self.look_at_recovery();
         self.stats.retransmitted_segments += 1;
+        // The first segment has a whole RTO again (`tcp_xmit_retransmit_queue`), unless RACK's timer runs in place of the RTO's.
+        let first = range.start == self.una && now > self.armed;
+        if first && self.rtt.is_linux() && self.recovery.next_timeout() == Time::NEVER {
+            self.arm(now, Span::ZERO);
+        }
         self.sent(now, len);
         let push = self.unsent == 0 && len > 0 && range.start + len == fin_seq.unwrap_or(self.max);
         Outgoing { seq: range.start, len, flags: ending(fin, push), again: true, last: false }

@@ -101,3 +101,28 @@ fn linux_probes_a_closed_window_with_nothing_below_it() {
         assert!(script.sender.next_timeout() > script.now, "and another");
     }
 }
+
+#[test]
+fn the_timer_of_the_first_segment_bounds_the_probe_after_what_linux_sends() {
+    // tcp_schedule_loss_probe(sk, false): what is left went out at 0, and its RTO is over before two round trips are from 150 ms.
+    for (more, first) in [(0, 368.0), (1, 312.0)] {
+        let mut script = linux(100);
+        script.write(10);
+        script.wait(150);
+        script.ack(1, &[]);
+        script.write(more);
+        assert_eq!(script.quiet(400).first().map(|(at, _)| *at), Some(first), "{more}");
+    }
+}
+
+#[test]
+fn a_first_segment_that_linux_sends_again_has_a_whole_rto() {
+    // tcp_xmit_retransmit_queue: F-RTO has sent 14 and 15, and what 14 brings sends 2 again, without a timer of RACK's.
+    let mut script = linux(100);
+    script.write(20);
+    script.quiet(600);
+    script.ack(1, &[]);
+    script.wait(100);
+    assert_eq!(script.ack(1, &[(12, 12)]), again(2..=2));
+    assert_eq!(script.quiet(500), [(1024.0, again(2..=2)[0])]);
+}
