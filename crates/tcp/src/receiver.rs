@@ -229,7 +229,8 @@ impl Receiver {
         };
         let opens = self.tuning.is_some() && self.tune(len, readable > 0);
         if start < end && readable == 0 {
-            // While the window opens, each is answered at once past a hole too (`tcp_grow_window`).
+            // While the window opens, each is answered at once past a hole too (`tcp_grow_window`), but where the application answers.
+            let opens = opens && self.quick.as_ref().is_none_or(|quick| !quick.answers());
             self.ack_now |= opens || self.compression.is_none() || self.answers_hole(now);
         }
         let closes = self.linux && self.fin == Some(self.nxt) && !self.fin_reached;

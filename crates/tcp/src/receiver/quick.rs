@@ -138,6 +138,11 @@ impl QuickAcks {
         self.goes_at_once()
     }
 
+    /// Whether the application answers what comes.
+    pub(super) fn answers(&self) -> bool {
+        self.answers
+    }
+
     /// Whether ACKs go at once (`tcp_in_quickack_mode`).
     pub(super) fn goes_at_once(&self) -> bool {
         self.left > 0 && !self.answers
