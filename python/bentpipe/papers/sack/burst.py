@@ -9,14 +9,19 @@ from bentpipe.reproduction.reproduce import Context, Row, Settings
 from bentpipe.results import Number
 from bentpipe.show.style import picture
 
-from .recovery import position_of_first_retransmission, recovery, subjects
+from .recovery import Recovery, position_of_first_retransmission, recovery, subjects
 from .runs import COLOURS, CURVE_WINDOWS, LABELS, SCHEMES, Sweep, satellite, scheme_settings
 from .satellite import BEYOND
 from .sequences import draw_sequences
 
 SCENARIO = "burst.toml"
-FIRST = 401
 WINDOW = 64
+FIRST = WINDOW + 1
+"""The first packet lost, from 1, is of the window that slow start has just filled."""
+
+LATER = 401
+"""The same of a later window, which cwnd has outgrown."""
+
 LOST = (24, 28, 29, 32, 33, 34, 36, 40, 44, 48)
 """Adjacent packets lost of a window of 64: half of it, fewer and more."""
 
@@ -24,8 +29,8 @@ LEAST = 33
 """The least that is more than half."""
 
 
-def _losing(scheme: str, lost: int, *also: int) -> Settings:
-    packets = [*range(FIRST, FIRST + lost), *also]
+def _losing(scheme: str, lost: int, *also: int, first: int = FIRST) -> Settings:
+    packets = [*range(first, first + lost), *also]
     return {**scheme_settings(scheme), "links.downlink.loss.packets": f"{packets}"}
 
 
@@ -45,16 +50,19 @@ def _lost_again(context: Context, sack: Subject) -> Subject:
     return context.trace(SCENARIO, _losing("sack", LEAST, again), title=LABELS["sack"])
 
 
+def _later(context: Context, lost: int) -> Recovery:
+    """Run SACK where the window is lost later, and cwnd has grown beyond it."""
+    return recovery(context.trace(SCENARIO, _losing("sack", lost, first=LATER), title=LABELS["sack"]))
+
+
 def _resent(subject: Subject) -> list[int]:
     """Give what is sent again in each round trip of the repair."""
     repair = recovery(subject)
     return [repair.resent_in(one) for one in range(1, round(repair.round_trips or 0) + 1)]
 
 
-def _growth(resent: list[int]) -> float | None:
-    """Give the factor by which a round trip's packets grow, from the second one, if any, to the most."""
-    if not resent[1]:
-        return None
+def _growth(resent: list[int]) -> float:
+    """Give by what factor the packets of a round trip grow, from the second one to that with most."""
     most = max(range(1, len(resent)), key=lambda place: resent[place])
     return float((resent[most] / resent[1]) ** (1 / (most - 1)))
 
@@ -68,9 +76,8 @@ def compute(context: Context) -> list[Row]:
     lost_again = recovery(_lost_again(context, sack[LEAST]))
     half = WINDOW // 2
     waits = [lost for lost, repair in more.items() if repair.timeouts]
-    alone = max(lost for lost, trace in sack.items() if not recovery(trace).timeouts)
-    context.fact("alone", f"{alone}")
-    context.fact("at_alone", ", ".join(map(str, _resent(sack[alone])[:6])))
+    alone = [lost for lost in LOST if not _later(context, lost).timeouts]
+    context.fact("later", f"{max(alone)} of {FIRST - 1}, with the first of them packet {LATER}")
     context.fact("at_half", ", ".join(map(str, _resent(sack[half])[:5])))
     context.fact("at_least", ", ".join(map(str, _resent(sack[LEAST])[:6])))
     context.fact("waits", f"{min(waits)} to {max(waits)}" if waits else "none")
@@ -142,12 +149,10 @@ def draw(context: Context, path: Path) -> None:
     sack, tahoe = _by_lost(context, "sack"), _by_lost(context, "tahoe")
     with picture(path, (13, 7.6)) as figure:
         above, below = figure.subfigures(2, 1, squeeze=False)[:, 0]
-        draw_sequences(
-            above.subplots(1, len(SCHEMES), sharey=True), _schemes(context), (3.6, 9.0), (140, 420)
-        )
+        draw_sequences(above.subplots(1, len(SCHEMES), sharey=True), _schemes(context), (2.0, 7.5), (0, 280))
         again, rounds, times = below.subplots(1, 3)
         draw_sequences(
-            [again], {"sack": _lost_again(context, sack[LEAST])}, (3.6, 9.0), (140, 420), legend=False
+            [again], {"sack": _lost_again(context, sack[LEAST])}, (2.0, 7.5), (0, 280), legend=False
         )
         again.set_title("SACK, its first retransmission lost too")
         for lost, trace in sack.items():

@@ -25,13 +25,12 @@ INFERRED = (
     "Reno, NewReno and SACK of that time: Reno goes into fast retransmit for each loss of a window until a "
     "timeout, as ns-2's did until July 2003, newreno-1999 starts the timer anew at each partial ACK, as "
     "ns-2 did until May 2003, and sack-1996 has the pipe that section 9 describes, begun with cwnd as until "
-    "August 2000. What the RFCs have made "
-    "of the latter two is in beyond-today.",
+    "August 2000. What the RFCs have made of the latter two is in beyond-today.",
     "Efficiency is goodput over throughput, that is, what arrives of what is sent: the document has "
     "efficiency fall from 160 to 190 packets while throughput rises, so it is not throughput over link rate. "
     "What is on its way when the run ends counts as sent only.",
-    "33 packets of a window of 64 lost, the least that is more than half of it; other numbers are in the "
-    "notes.",
+    "33 packets of a window of 64 lost, the least that is more than half of it, where slow start has just "
+    "filled the window, so that cwnd is as large; others are in the notes.",
     "The sentence that the delay varies with the window cannot be of the propagation delay, since one round "
     "trip of 255.3 ms is given for all. It is read as the queueing delay, which the window does change.",
     "Nothing in these runs is random: the drops are named, or are what a full buffer has no room for. Each "
@@ -59,8 +58,8 @@ METHODOLOGY = (
 ONE_DROP = (
     "One packet is dropped from a window of 15. The document finds Tahoe behind in everything, and SACK "
     "equal to Reno and NewReno but for a shorter queue. So it comes out with the SACK of 1996. Queueing "
-    "delays differ by two milliseconds, a fifth of one packet's service: their order turns on how recovery "
-    "ends, and on the length of the run. Below: all durations, buffers and windows tried.",
+    "delays differ by less than two milliseconds, a fifth of one packet's service: their order turns on how "
+    "recovery ends, and on the length of the run. Below: all durations, buffers and windows tried.",
 )
 FIGURE_1 = (
     "Three packets of the same window are dropped. Reno's window is halved and it then waits for the "
@@ -79,7 +78,7 @@ FIGURE_3 = (
     "to 113 packets there are no drops and the four schemes do exactly the same; from there on the drops "
     "of the first overflow are the same for all, since the schemes differ only in what they do next. "
     "SACK's further drops between 113 and 190 packets are a second overflow, by the burst that ends its "
-    "recovery. NewReno's drops fall at 190 packets with buffers of 37 to 43 packets and 10 s of traffic, "
+    "recovery. NewReno's drops fall at 190 packets with buffers of 35 to 46 packets and 10 s of traffic, "
     "when its recovery ends within the run at 160 packets and not at 190.",
 )
 FIGURE_4 = (
@@ -104,9 +103,9 @@ RECOVERY = (
     "The document argues that SACK is never slower than slow start, even if more than half of a window is "
     "lost: one packet in the first round trip, two in the second, twice as many in each one after it, and no "
     "timeout unless a retransmission is lost too. Here 33 adjacent packets of a window of 64 are dropped, "
-    "and other numbers. In ns-2 of February 2000 pipe begins with cwnd, which has grown beyond the window: "
-    "up to 28 packets lost the argument holds, from 29 on SACK needs the timer. With the pipe of half a year "
-    "later it is right to the packet where exactly half is lost.",
+    "and other numbers, at the end of slow start, where cwnd is the window. The argument is right to the "
+    "packet where exactly half is lost; with one packet more SACK needs a round trip more, and beyond that "
+    "it needs the timer.",
 )
 CONCLUSIONS = (
     "Most of the conclusions repeat what has rows above. These do not: that SACK needs no timeout over the "
