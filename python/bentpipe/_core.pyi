@@ -38,6 +38,7 @@ __all__ = [
     "fade",
     "gateways",
     "has_room",
+    "indented",
     "interop",
     "kernel_controls",
     "kernel_release",
@@ -594,6 +595,9 @@ def has_room(path: str, more: int) -> bool:
     OSError
         The disk cannot be asked.
     """
+
+def indented(compact: str) -> str:
+    """Give JSON without spaces between its parts again with a line for each part, two spaces a level."""
 
 def schema() -> str:
     """Give the JSON Schema of a scenario file."""

@@ -86,7 +86,11 @@ def dump(value: object, *, escaped: bool = False) -> str:
 
     `escaped` writes what is not ASCII as JSON's escapes.
     """
-    return json.dumps(value, indent=2, ensure_ascii=escaped, allow_nan=False) + "\n"
+    # Help needs no Rust, and every command imports this module.
+    from bentpipe import _core
+
+    compact = json.dumps(value, ensure_ascii=escaped, allow_nan=False, separators=(",", ":"))
+    return _core.indented(compact) + "\n"
 
 
 def mean(number: Number) -> float | None:

@@ -3,6 +3,7 @@
 mod bpf;
 mod gateway;
 mod hooks;
+mod indent;
 mod live;
 mod numbers;
 mod own;
@@ -479,6 +480,8 @@ mod _core {
     use super::gateway::{KernelGateway, bpf_gateway};
     #[pymodule_export]
     use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
+    #[pymodule_export]
+    use super::indent::indented;
     #[pymodule_export]
     use super::live::{
         LiveFailed, LiveMissing, emulate, interop, kernel_controls, kernel_release, live_flow, live_plan,
