@@ -409,16 +409,16 @@ class Relay(TypedDict):
     """The node where it is."""
 
     buffer_bytes: Number
-    """Size of its buffer."""
+    """Size of its buffer, of which each connection has one."""
 
     buffer_mean_bytes: Number
-    """What was in the buffer on average.
+    """What was in its buffers on average.
 
     From the first byte on, until the last was acknowledged or the run ended.
     """
 
     buffer_max_bytes: Number
-    """The most that was in the buffer."""
+    """The most that was in its buffers."""
 
     undelivered_bytes: Number
     """Bytes acknowledged to the sender and not by the receiver: at the end, or when it crashed."""
