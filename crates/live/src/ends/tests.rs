@@ -93,7 +93,7 @@ fn both_ends_are_those_of_the_flow() {
     let kernel = settings.kernel(Some(&flow));
     assert_eq!((kernel.network.mtu, kernel.network.quickack, kernel.buffer), (1040, true, Some(100_000)));
     assert_eq!(pairs(&kernel.network.sysctl), "tcp_ecn=0 tcp_timestamps=1 tcp_window_scaling=1");
-    assert_eq!(pairs(&kernel.network.route), "initcwnd=3");
+    assert_eq!(pairs(&kernel.network.route), "initcwnd=4");
 
     let chosen = r#""recovery": "sack", "control": "standard", "direction": "receive", "kernel_mss": 536,
         "kernel_buffer": "1 MB", "sysctl": {"tcp_timestamps": "0"}"#;

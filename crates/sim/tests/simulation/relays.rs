@@ -293,7 +293,7 @@ fn a_short_trace() {
     let split = Split {
         up: "rate = \"2 Mbit/s\"\ndelay = \"10 ms\"",
         down: "rate = \"1 Mbit/s\"\ndelay = \"50 ms\"\nloss = { model = \"drop\", packets = [5] }",
-        tcp: "mss = \"1000 B\"",
+        tcp: "mss = \"1000 B\"\ninitial_window = \"3 segments\"",
         first: "bytes = \"9500 B\"",
         second: "buffer = \"4000 B\"\nvariant = \"newreno\"",
     };
