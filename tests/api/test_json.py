@@ -6,7 +6,7 @@ import pytest
 
 from bentpipe.results import dump
 
-VALUES = [
+VALUES: list[object] = [
     None,
     [],
     {},

@@ -1,5 +1,6 @@
 """Replications that are taken together give what they give one by one."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -110,3 +111,20 @@ def test_where_nothing_is_random_another_seed_gives_the_same(settings: dict[str,
     assert not scenario.is_random()
     one, other = (parse(scenario.simulate(seed=seed).json()) for seed in (1, 2))
     assert (one["flows"], one["links"]) == (other["flows"], other["links"])
+
+
+def test_numbers_that_stay_are_not_searched_for_cycles() -> None:
+    scenario = bp.Scenario.load("preset:geo").with_({"flows.download.bytes": "1 kB"})
+    run = parse(scenario.simulate().json())
+    flows = [dict(run["flows"][0], name=str(number)) for number in range(2000)]
+    searches: list[str] = []
+    gc.collect()
+    gc.callbacks.append(lambda phase, _: searches.append(phase))
+    try:
+        Fold()._node(flows)
+        by_itself, searches[:] = len(searches), []
+        Fold().add({**run, "flows": flows})  # type: ignore[typeddict-item]
+    finally:
+        gc.callbacks.pop()
+    assert gc.isenabled()
+    assert len(searches) < by_itself / 2

@@ -1,9 +1,11 @@
 """Replications: their seeds, and what their numbers say together."""
 
+import gc
 import hashlib
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -118,7 +120,8 @@ class Fold:
         """Take another run of the same scenario."""
         if self._first is None:
             self._first = run
-            self._tree = self._node({**run, **_NOTHING_LISTED})
+            with _no_collection():
+                self._tree = self._node({**run, **_NOTHING_LISTED})
         elif self.runs % self._block == 0:
             for leaf in self._leaves:
                 leaf.fold()
@@ -371,6 +374,18 @@ def _combined(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: _combined(part) for key, part in node.items()}
     return [_combined(part) for part in node]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Search for no cycles meanwhile: millions of new objects that stay would be walked again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _exact(values: list[float]) -> list[float]:
