@@ -6,9 +6,10 @@ import pytest
 from playwright.sync_api import Browser
 
 import bentpipe as bp
+from bentpipe.files.finished import Cache
 from bentpipe.orbit import film
 from bentpipe.reports.page import Cell, Page, Section, Table
-from conftest import Bentpipe
+from bentpipe.reproduction.reproduce import reproduce
 from fake_sky import COURSE, SKY
 from tabs import CHROMIUM, Opened, browser
 
@@ -76,12 +77,30 @@ def test_nothing_on_a_page_is_cut(browser: Browser, pages: dict[str, Path], kind
     assert page.tab.evaluate(CUT) == []
 
 
+REPRODUCED = {
+    "sack/text-window": "numbers of a text",
+    "adalr/text-inferred": "parameters, with long notes and no picture",
+    "adalr/figure-2": "a picture",
+    "xfwa/section-1": "a table of our own and no picture",
+    "xfwa/beyond-handover": "a picture and a table of our own",
+}
+"""An item of each kind, and what is on its page."""
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reproduced")
+    for item in REPRODUCED:
+        reproduce(item, Cache(None), report=folder / item)
+    return {item: folder / item / "index.html" for item in REPRODUCED}
+
+
 @pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("item", REPRODUCED)
 def test_nothing_on_the_page_of_a_reproduction_is_cut(
-    browser: Browser, tmp_path: Path, bentpipe: Bentpipe, width: int
+    browser: Browser, reproduced: dict[str, Path], item: str, width: int
 ) -> None:
-    bentpipe("reproduce", "sack/text-window", "--report", "told", "--no-cache")
-    page = Opened(browser, tmp_path / "told" / "index.html", width)
+    page = Opened(browser, reproduced[item], width)
     assert page.tab.evaluate(CUT) == []
     verdicts = page.tab.locator("td.match, td.shape, td.differs").all()
     assert verdicts
