@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from bentpipe.files.finished import Cache
 from bentpipe.reproduction.reproduce import Row, reproduce
@@ -64,12 +65,17 @@ Rows = Mapping[tuple[str, str], Row]
 RowsOf = Callable[[str], Rows]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one worker, and those that look at the whole machine."""
-    for item in items:
-        folder = item.path.parent.name
-        group = "whole-machine" if folder in WHOLE_MACHINE else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+class _Files(LoadScopeScheduling):  # type: ignore[misc]
+    """Keeps the tests of a file in one worker, and those that look at the whole machine."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = Path(nodeid.partition("::")[0])
+        return "whole machine" if file.parent.name in WHOLE_MACHINE else str(file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return _Files(config, log)
 
 
 @pytest.fixture
