@@ -106,6 +106,14 @@ pub struct Leaving {
     pub fate: Fate,
 }
 
+/// Above [`ROUNDED`]: whole nanoseconds of a packet of so many bytes, and the work behind them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whole {
+    bytes: u32,
+    time: Span,
+    part: u64,
+}
+
 /// One direction of a link.
 ///
 /// In closed form it keeps its packets in a ring, in order, and waits for one event only, the arrival of its head. The times
@@ -129,7 +137,8 @@ pub struct Link {
     last_bytes: u32,
     last_service: Span,
     /// Above [`ROUNDED`]: work that is left when the last packet taken has been sent, less than a nanosecond's.
-    rest: u128,
+    rest: u64,
+    whole: Whole,
     /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, or longer, and
     /// nobody fetches them.
     passes: bool,
@@ -186,6 +195,7 @@ impl Link {
             last_bytes: if gate.is_some() { NO_LENGTH } else { 0 },
             last_service: rate.time_to_send(0),
             rest: 0,
+            whole: Whole::default(),
             passes: false,
             delay: config.delay,
             loss: LossModel::new(&config.loss, &mut stream),
@@ -217,7 +227,7 @@ impl Link {
     fn take_of_other_length(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
         let before = self.rest;
         self.last_service = self.service(now, bytes);
-        self.last_bytes = if self.rest == 0 && before == 0 { bytes } else { EACH_ANEW };
+        self.last_bytes = if self.rest == 0 && self.whole.part == 0 { bytes } else { EACH_ANEW };
         let offered = self.take(now, id, bytes);
         if offered == Offered::Dropped {
             self.rest = before;
@@ -230,10 +240,20 @@ impl Link {
         if self.rate <= ROUNDED {
             return self.rate.time_to_send(u64::from(bytes));
         }
+        let rate = self.rate.as_bps();
+        if self.whole.bytes != bytes {
+            let work = u64::from(bytes).saturating_mul(UNITS_A_BYTE as u64);
+            self.whole = Whole { bytes, time: Span::from_nanos(work / rate), part: work % rate };
+        }
+        let Whole { time, part, .. } = self.whole;
         let rest = if self.free_at < now { 0 } else { self.rest };
-        let (work, rate) = (u128::from(bytes) * UNITS_A_BYTE + rest, u128::from(self.rate.as_bps()));
-        self.rest = work % rate;
-        whole_nanos(work, rate)
+        let lacks = rate - part;
+        if rest >= lacks {
+            self.rest = rest - lacks;
+            return time + Span::from_nanos(1);
+        }
+        self.rest = rest + part;
+        time
     }
 
     /// Takes a packet whose sending time is known, or drops it when it would have to wait and may not.

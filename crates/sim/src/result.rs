@@ -304,7 +304,7 @@ impl RunResult {
     ) -> RunResult {
         let counts = flows::counts(engine, end);
         let data_segments = counts.iter().map(|counts| counts.data_segments).sum();
-        let flows = flows::flow_results(&scenario.flows, engine, warm_up, &counts, end);
+        let flows = flows::flow_results(&scenario.flows, engine, warm_up, counts, end);
         let flows_by_name =
             || engine.flows().zip(&scenario.flows).map(|((flow, _), spec)| (&*spec.name, flow));
         let pages =

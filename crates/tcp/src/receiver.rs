@@ -193,6 +193,7 @@ impl Receiver {
     }
 
     /// Payload `seq .. seq + len`, with FIN behind it or not, arrived. Returns the bytes that became readable.
+    #[inline(always)]
     pub fn on_data(&mut self, now: Time, seq: Seq, len: u32, fin: bool) -> u32 {
         self.standing_field = None;
         if self.tuning.is_some() {
@@ -257,23 +258,22 @@ impl Receiver {
     /// Times the ACK of a segment of data where the times differ; `deadline` is what stood before it came.
     #[inline(never)]
     fn time_ack(&mut self, now: Time, deadline: Time, data: bool, arrival: Arrival) {
-        let full =
-            matches!(arrival, Arrival::InOrder { closes, .. } if self.is_due(self.nxt + u32::from(closes)));
         let Some(quick) = self.quick.as_mut().filter(|_| data) else { return };
         match arrival {
             Arrival::InOrder { opens, closes } => {
                 if closes {
                     quick.expect_answer();
                 }
-                self.ack_now |= quick.on_data(now, opens) || full;
+                self.ack_now |= quick.on_data(now, opens);
                 // "If delack timer is about to expire, send ACK now" (tcp_send_delayed_ack).
                 self.ack_now |= self.linux && deadline <= now + quick.delay() / 4;
                 self.deadline = deadline.min(now + quick.delay());
+                self.ack_now = self.ack_now || self.is_due(self.nxt + u32::from(closes));
             }
             Arrival::Old => quick.renew(),
             Arrival::PastHole => quick.past_hole(),
         }
-        if self.ack_now {
+        if let (true, Some(quick)) = (self.ack_now, &mut self.quick) {
             quick.sent();
         }
     }

@@ -62,10 +62,10 @@ pub(super) fn flow_results(
     specs: &[FlowSpec],
     engine: &Engine,
     warm_up: &WarmUp,
-    counts: &[Counts],
+    counts: Vec<Counts>,
     end: Time,
 ) -> Vec<FlowResult> {
-    let counted = counts.iter().zip(&warm_up.flows).map(|(counts, before)| counts.since(before));
+    let counted = counts.into_iter().zip(&warm_up.flows).map(|(counts, before)| counts.since(before));
     let flows = specs.iter().zip(engine.flows()).zip(counted);
     flows
         .map(|((spec, (flow, pairs)), counts)| result(spec, flow, pairs, &counts, [warm_up.until, end]))
@@ -91,7 +91,7 @@ impl Counts {
         };
         let mut round_trips = RttDistribution::default();
         for sender in senders() {
-            round_trips.add(&sender.round_trips());
+            sender.add_round_trips_to(&mut round_trips);
         }
         Counts {
             delivered_bytes: receivers().map(|receiver| receiver.delivered()).sum(),
@@ -110,7 +110,7 @@ impl Counts {
         }
     }
 
-    fn since(&self, earlier: &Counts) -> Counts {
+    fn since(self, earlier: &Counts) -> Counts {
         Counts {
             delivered_bytes: self.delivered_bytes - earlier.delivered_bytes,
             sent_bytes: self.sent_bytes - earlier.sent_bytes,
@@ -147,7 +147,7 @@ fn result(
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error =
         failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end: &End| error_of(&end.tcp));
-    let rtt = |share| counts.round_trips.quantile_secs(share);
+    let [p50, p95, p99] = counts.round_trips.quantiles_secs([0.5, 0.95, 0.99]);
     let measured = flow.exchanges().iter().filter(|exchange| exchange.start >= from);
     FlowResult {
         name: spec.name.clone(),
@@ -162,9 +162,9 @@ fn result(
         retransmitted_segments: counts.retransmitted_segments,
         timeouts: counts.timeouts,
         rtt_mean_s: counts.round_trips.mean_secs(),
-        rtt_p50_s: rtt(0.5),
-        rtt_p95_s: rtt(0.95),
-        rtt_p99_s: rtt(0.99),
+        rtt_p50_s: p50,
+        rtt_p95_s: p95,
+        rtt_p99_s: p99,
         data_segments_sent: counts.data_segments,
         ecn_reductions: counts.mark_reductions,
         recoveries: counts.recoveries,

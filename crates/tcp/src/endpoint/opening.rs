@@ -97,6 +97,7 @@ impl Endpoint {
     ///
     /// RFC 9293 section 3.10.7.3: "If there are other controls or text in the segment, queue them for processing after the ESTABLISHED
     /// state has been reached". A listener takes none: the peer sends it again, and a forged SYN delivers nothing.
+    #[inline]
     pub(super) fn take_text_of_syn(&mut self, now: Time) {
         let (len, fin) = std::mem::take(&mut self.syn.text);
         if len > 0 || fin {

@@ -33,9 +33,9 @@ impl Receiver {
     fn answer_read(&mut self) {
         let doubled = !self.fin_reached && self.gain() >= self.window().max(1);
         if let Some(quick) = self.quick.as_mut() {
-            let waits = self.waiting_segments > 0;
-            let read = self.unread == 0 && self.held.is_empty() && quick.goes_when_read();
-            self.ack_now = doubled || (waits && (read || quick.is_full(self.nxt).is_some()));
+            let all_read = self.unread == 0 && self.held.is_empty();
+            let goes = || (all_read && quick.goes_when_read()) || quick.is_full(self.nxt).is_some();
+            self.ack_now = doubled || (self.waiting_segments > 0 && goes());
             if self.ack_now {
                 quick.sent();
             }

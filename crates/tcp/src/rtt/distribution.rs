@@ -24,6 +24,7 @@ pub struct RttDistribution {
     /// The number of the first bin.
     first: usize,
     bins: Vec<Bin>,
+    bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,10 +67,16 @@ impl RoundTrips {
         (self.edge, self.width) = bounds(number(nanos));
     }
 
-    /// Bytes by their round trip so far.
-    pub(crate) fn distribution(&self) -> RttDistribution {
-        let mut all = self.others.clone();
+    /// Adds bytes by their round trip so far.
+    pub(crate) fn add_to(&self, all: &mut RttDistribution) {
+        all.add(&self.others);
         all.put(number(self.edge), self.now);
+    }
+
+    #[cfg(test)]
+    fn distribution(&self) -> RttDistribution {
+        let mut all = RttDistribution::default();
+        self.add_to(&mut all);
         all
     }
 }
@@ -77,6 +84,9 @@ impl RoundTrips {
 impl RttDistribution {
     /// Takes what another one has.
     pub fn add(&mut self, other: &RttDistribution) {
+        if self.bins.is_empty() {
+            return self.clone_from(other);
+        }
         for (place, bin) in other.bins.iter().enumerate() {
             self.put(other.first + place, *bin);
         }
@@ -84,12 +94,13 @@ impl RttDistribution {
 
     /// The same without what there was at an `earlier` time.
     #[must_use]
-    pub fn since(&self, earlier: &RttDistribution) -> RttDistribution {
-        let mut later = self.clone();
+    pub fn since(self, earlier: &RttDistribution) -> RttDistribution {
+        let mut later = self;
         for (place, before) in earlier.bins.iter().enumerate() {
             let number = earlier.first + place;
             if let Some(bin) = number.checked_sub(later.first).and_then(|place| later.bins.get_mut(place)) {
                 bin.bytes -= before.bytes;
+                later.bytes -= before.bytes;
                 bin.excess -= before.excess;
             }
         }
@@ -102,6 +113,7 @@ impl RttDistribution {
         }
         if self.bins.is_empty() {
             self.first = number;
+            self.bins.reserve(1 << BITS);
         }
         if number < self.first {
             let more = self.first - number;
@@ -114,30 +126,36 @@ impl RttDistribution {
         }
         let bin = &mut self.bins[place];
         bin.bytes += added.bytes;
+        self.bytes += added.bytes;
         bin.excess = bin.excess.saturating_add(added.excess);
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bins.iter().map(|bin| bin.bytes).sum()
     }
 
     /// The mean in seconds; `None` of no bytes.
     pub fn mean_secs(&self) -> Option<f64> {
         let nanos: u128 = self.numbered().map(|(number, bin)| bin.nanos(number)).sum();
-        let bytes = self.bytes();
-        (bytes > 0).then(|| nanos as f64 / bytes as f64 / 1e9)
+        (self.bytes > 0).then(|| nanos as f64 / self.bytes as f64 / 1e9)
     }
 
     /// The round trip in seconds within which a `share` of the bytes was acknowledged, to 1/64 of itself; `None` of no bytes.
     pub fn quantile_secs(&self, share: f64) -> Option<f64> {
-        let wanted = share * self.bytes() as f64;
-        let mut below = 0;
+        let [quantile] = self.quantiles_secs([share]);
+        quantile
+    }
+
+    /// The same of several shares, which ascend.
+    pub fn quantiles_secs<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
+        let (mut below, mut reached) = (0, None);
         let mut filled = self.numbered().filter(|(_, bin)| bin.bytes > 0);
-        let (number, bin) = filled.find(|(_, bin)| {
-            below += bin.bytes;
-            below as f64 >= wanted
-        })?;
-        Some(bin.nanos(number) as f64 / bin.bytes as f64 / 1e9)
+        shares.map(|share| {
+            let wanted = share * self.bytes as f64;
+            while reached.is_none() || (below as f64) < wanted {
+                let (number, bin) = filled.next()?;
+                below += bin.bytes;
+                reached = Some((number, bin));
+            }
+            let (number, bin) = reached?;
+            Some(bin.nanos(number) as f64 / bin.bytes as f64 / 1e9)
+        })
     }
 
     fn numbered(&self) -> impl Iterator<Item = (usize, &Bin)> {
@@ -226,8 +244,8 @@ mod tests {
             let found = all.quantile_secs(share).unwrap_or(f64::NAN);
             prop_assert!((found - exact).abs() <= exact / 64.0 + 1e-9, "{} {}", found, exact);
             // What came after a split and what came before are the whole again.
-            let mut joined = all.since(&before);
-            prop_assert_eq!(joined.bytes() + before.bytes(), all.bytes());
+            let mut joined = all.clone().since(&before);
+            prop_assert_eq!(joined.bytes + before.bytes, all.bytes);
             joined.add(&before);
             prop_assert_eq!(joined.mean_secs(), all.mean_secs());
             prop_assert_eq!(joined.quantile_secs(share), all.quantile_secs(share));

@@ -1,8 +1,7 @@
 //! Segments that leave a Linux host as one packet (TSO, in its stack also where the device has none): the last of two or more has PSH
 //! (`tcp_write_xmit`, `__tcp_transmit_skb`).
 
-use super::{Outgoing, Sender};
-use crate::Flags;
+use super::Sender;
 
 /// `sk_gso_max_size`.
 const MOST: u32 = 65_536;
@@ -20,21 +19,28 @@ pub(super) struct Group {
 }
 
 impl Sender {
-    /// A segment of new data goes out, where the window had room for `room` bytes and there were `unsent` bytes: with PSH if it is the last of
-    /// its packet.
+    /// A segment of new data goes out, where the window had room for `room` bytes and there were `unsent` bytes: whether it is the last of its
+    /// packet, so that it has PSH.
     #[inline(never)]
-    pub(super) fn in_group(&mut self, sent: Outgoing, room: u32, unsent: u64) -> Outgoing {
+    pub(super) fn ends_group(&mut self, room: u32, unsent: u64) -> bool {
         if self.group.left == 0 {
-            let half = (self.window.segments() / 2).max(1);
-            let waiting = u32::try_from(unsent.div_ceil(u64::from(self.smss))).unwrap_or(u32::MAX);
-            let left = (room / self.smss).min(half).min(waiting).min(self.most_in_group()).max(1);
+            let left = self.size_of_group(room, unsent);
             self.group = Group { left, single: left == 1 };
         }
         self.group.left -= 1;
-        match self.group.left == 0 && !self.group.single {
-            true => Outgoing { flags: sent.flags | Flags::PSH, ..sent },
-            false => sent,
+        self.group.left == 0 && !self.group.single
+    }
+
+    fn size_of_group(&self, room: u32, unsent: u64) -> u32 {
+        let room = room / self.smss;
+        if room <= 1 {
+            return 1;
         }
+        let half = self.window.segments() / 2;
+        let waiting = u32::try_from(unsent.div_ceil(u64::from(self.smss))).unwrap_or(u32::MAX);
+        let left = room.min(half).min(waiting).max(1);
+        // So many may always go: what else bounds them need not be known.
+        if left <= LEAST_SEGMENTS { left } else { left.min(self.most_in_group()) }
     }
 
     /// `tcp_tso_autosize`: what goes in a millisecond at 1.2 or, early in slow start, twice cwnd a round trip (`tcp_update_pacing_rate`).

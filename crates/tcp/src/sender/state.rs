@@ -107,7 +107,14 @@ impl Sender {
 
     /// The round trips so far, each sample by the bytes acknowledged since the one before.
     pub fn round_trips(&self) -> RttDistribution {
-        self.round_trips.distribution()
+        let mut all = RttDistribution::default();
+        self.add_round_trips_to(&mut all);
+        all
+    }
+
+    /// Adds them to others.
+    pub fn add_round_trips_to(&self, all: &mut RttDistribution) {
+        self.round_trips.add_to(all);
     }
 
     /// Whether a recovery phase is under way.

@@ -30,8 +30,8 @@ impl Sender {
         let unsent = self.unsent;
         let mut sent = self.send_new_data::<false>(now, rwnd, room)?;
         let room = room.min(rwnd.saturating_sub(view.flight));
-        if self.groups {
-            sent = self.in_group(sent, room, unsent);
+        if self.groups && self.ends_group(room, unsent) {
+            sent.flags |= Flags::PSH;
         }
         let left = room.saturating_sub(sent.len);
         Some(Outgoing { last: self.is_last(left), ..sent })
@@ -110,8 +110,9 @@ impl Sender {
                     self.bursting = false;
                     return None;
                 };
-                if self.groups {
-                    sent = self.in_group(sent, room.min(rwnd.saturating_sub(view.flight)), unsent);
+                let free = room.min(rwnd.saturating_sub(view.flight));
+                if self.groups && self.ends_group(free, unsent) {
+                    sent.flags |= Flags::PSH;
                 }
                 Some(Outgoing { last: in_recovery && self.is_last(room.saturating_sub(sent.len)), ..sent })
             }
