@@ -163,6 +163,8 @@ def draw(context: Context, path: Path) -> None:
         rounds.set_xlabel("round trip of the repair")
         rounds.set_ylabel("packets sent again")
         rounds.legend()
+        later = [_later(context, lost).round_trips for lost in LOST]
+        times.plot(LOST, later, "--", color=COLOURS["sack"], label=f"SACK, packet {LATER} the first lost")
         for scheme, traces in (("tahoe", tahoe), ("sack", sack)):
             repairs = {lost: recovery(trace) for lost, trace in traces.items()}
             trips = [repair.round_trips for repair in repairs.values()]
