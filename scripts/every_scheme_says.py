@@ -67,7 +67,6 @@ def _about_losses(load: Numbers) -> Iterator[str]:
         f"carries {rest:.1f}, "
         f"`newreno` {ber6['newreno']:.1f}.",
         above(ber6, 6.0) == good,
-        rest < 0.75 * min(ber6[name] for name in good),
     )
     agent, best, *others = sorted(ber5, key=lambda name: -ber5[name])
     yield says(
