@@ -191,6 +191,7 @@ def run(
     from bentpipe.runs.traces import Traces
     from bentpipe.scenario import Scenario
     from bentpipe.show import table
+    from bentpipe.show.bbr import strained
     from bentpipe.show.flows import check_scenario
     from bentpipe.show.narrowest import unexpected
 
@@ -250,8 +251,9 @@ def run(
         print_json(outcome.run)
     else:
         table.print_run(outcome.run, table.console(), flows)
-        if said := unexpected(outcome.run):
-            click.echo(f"bentpipe: {said}", err=True)
+        for said in (unexpected(outcome.run), *strained(outcome.run)):
+            if said is not None:
+                click.echo(f"bentpipe: {said}", err=True)
     _give_up_for(outcome.failures)
 
 
