@@ -80,6 +80,13 @@ def _rule(
 
 
 _EVERY_TENTH = range(600, 1391, 10)
+_THREE_LOSSES: dict[str, Any] = {
+    "rate": "10 Mbit/s",
+    "delay": "270 ms",
+    "link": 'queue = "2000 packets"',
+    "size": 1_500_000,
+    "lost": (100, 190, 218),
+}
 _LATE = 'arq = { attempts = "unlimited", in_order = false }'
 
 RULES = (
@@ -161,21 +168,13 @@ RULES = (
         "a loss of the next window that was resent before a recovery ends begins another reduction",
         "s ssthresh",
         "reno",
-        rate="10 Mbit/s",
-        delay="270 ms",
-        link='queue = "2000 packets"',
-        size=1_500_000,
-        lost=(100, 190, 218),
+        **_THREE_LOSSES,
     ),
     _rule(
         "three losses, cubic",
         "the same",
         "s ssthresh",
-        rate="10 Mbit/s",
-        delay="270 ms",
-        link='queue = "2000 packets"',
-        size=1_500_000,
-        lost=(100, 190, 218),
+        **_THREE_LOSSES,
     ),
     _rule(
         "every 10th of 800",

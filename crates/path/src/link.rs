@@ -501,11 +501,6 @@ impl Link {
 /// A bit has so many units of work, so that a rate in bit/s does one unit a nanosecond and bit/s.
 const UNITS_A_BYTE: u128 = 8_000_000_000;
 
-/// The nanoseconds that so much work takes, without the part of one at the end.
-fn whole_nanos(work: u128, rate: u128) -> Span {
-    Span::from_nanos(u64::try_from(work / rate).unwrap_or(u64::MAX))
-}
-
 /// How the queue of a link decides; its random numbers come from a stream that is derived from the link's.
 fn discipline(config: &LinkConfig, stream: &Stream) -> Discipline {
     let rate = config.rate.scaled(config.efficiency);

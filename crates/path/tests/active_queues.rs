@@ -145,16 +145,8 @@ fn a_new_rate_is_heard_by_the_price_of_rem() {
         let stats = loaded(&mut Link::step_by_step(&config, Stream::derive(1, "link")), 1.2, 20_000, false);
         (stats.early_dropped_packets, stats.dropped_packets, stats.delivered_packets)
     };
-    let change = Change {
-        at: Span::from_nanos(1),
-        rate: Some(Rate::from_bps(8_000_000)),
-        delay: None,
-        overtake: None,
-        loss: None,
-        outage: None,
-        waiting: None,
-        repeat: None,
-    };
+    let rate = Some(Rate::from_bps(8_000_000));
+    let change = Change { at: Span::from_nanos(1), rate, ..Change::default() };
     let constant = run(vec![], 8);
     assert!(constant.0 > 1000, "{constant:?}");
     assert_eq!(run(vec![change], 16), constant);

@@ -110,13 +110,9 @@ fn what_is_lost_in_an_outage_is_sent_again_after_it() {
     let outage = |waiting| {
         let outage = Change {
             at: Span::from_millis(1),
-            rate: None,
-            delay: None,
-            overtake: None,
-            loss: None,
             outage: Some(Span::from_millis(30)),
             waiting: Some(waiting),
-            repeat: None,
+            ..Change::default()
         };
         let schedule = Schedule(vec![outage]);
         LinkConfig { schedule, ..config(dropping(&[1]), arq(Attempts::Unlimited, true)) }

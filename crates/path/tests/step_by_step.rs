@@ -274,17 +274,6 @@ proptest! {
     }
 }
 
-const NO_CHANGE: Change = Change {
-    at: Span::ZERO,
-    rate: None,
-    delay: None,
-    overtake: None,
-    loss: None,
-    outage: None,
-    waiting: None,
-    repeat: None,
-};
-
 /// What becomes of packets of 1000 bytes, 1 ms each, that all come at 0: when each arrives in µs, and whether whole.
 fn arrivals(schedule: Vec<Change>, many: u32) -> Vec<(u32, u64, bool)> {
     let mut link =
@@ -305,8 +294,8 @@ fn at(us: u64) -> Span {
 
 #[test]
 fn a_new_rate_holds_for_the_rest_of_a_packet_too() {
-    let halved = Change { at: at(1500), rate: Some(Rate::from_bps(4_000_000)), ..NO_CHANGE };
-    let doubled = Change { at: at(3500), rate: Some(Rate::from_bps(16_000_000)), ..NO_CHANGE };
+    let halved = Change { at: at(1500), rate: Some(Rate::from_bps(4_000_000)), ..Change::default() };
+    let doubled = Change { at: at(3500), rate: Some(Rate::from_bps(16_000_000)), ..Change::default() };
     // The second packet: half at 8 Mbit/s, half at 4. The third begins at 2.5 ms: half at 4, half at 16.
     let arrived = arrivals(vec![halved, doubled], 4);
     assert_eq!(arrived, [(0, 6000, true), (1, 7500, true), (2, 8750, true), (3, 9250, true)]);
@@ -314,7 +303,7 @@ fn a_new_rate_holds_for_the_rest_of_a_packet_too() {
 
 #[test]
 fn a_shorter_delay_lets_packets_overtake_only_where_it_says_so() {
-    let nearer = |overtake| Change { at: at(1500), delay: Some(at(1000)), overtake, ..NO_CHANGE };
+    let nearer = |overtake| Change { at: at(1500), delay: Some(at(1000)), overtake, ..Change::default() };
     assert_eq!(
         arrivals(vec![nearer(None)], 4),
         [(0, 6000, true), (1, 6000, true), (2, 6000, true), (3, 6000, true)]
@@ -326,7 +315,7 @@ fn a_shorter_delay_lets_packets_overtake_only_where_it_says_so() {
 
 #[test]
 fn an_outage_holds_what_waits_or_loses_it() {
-    let outage = |waiting| Change { at: at(1500), outage: Some(at(2000)), waiting, ..NO_CHANGE };
+    let outage = |waiting| Change { at: at(1500), outage: Some(at(2000)), waiting, ..Change::default() };
     // The second packet was half sent, and goes on at 3.5 ms.
     let held = [(0, 6000, true), (1, 9000, true), (2, 10_000, true), (3, 11_000, true), (4, 12_000, true)];
     assert_eq!(arrivals(vec![outage(None)], 5), held);
@@ -336,7 +325,7 @@ fn an_outage_holds_what_waits_or_loses_it() {
 
 #[test]
 fn a_held_link_is_not_busy_and_its_queue_is_limited() {
-    let outage = Change { at: at(500), outage: Some(at(2000)), ..NO_CHANGE };
+    let outage = Change { at: at(500), outage: Some(at(2000)), ..Change::default() };
     let mut link =
         Link::new(&config(QueueSpec::Packets(1), LossSpec::None, vec![outage]), Stream::derive(1, "link"));
     let offer = |link: &mut Link, us, id| link.offer(Time::ZERO + at(us), id, 1000, Label::default);
@@ -357,17 +346,17 @@ fn a_held_link_is_not_busy_and_its_queue_is_limited() {
 
 #[test]
 fn losses_change_with_what_is_sent() {
-    let none = Change { at: at(3500), loss: Some(LossSpec::None), ..NO_CHANGE };
-    let all = Change { at: at(1500), loss: Some(LossSpec::Packet { probability: 1.0 }), ..NO_CHANGE };
+    let none = Change { at: at(3500), loss: Some(LossSpec::None), ..Change::default() };
+    let all = Change { at: at(1500), loss: Some(LossSpec::Packet { probability: 1.0 }), ..Change::default() };
     let whole: Vec<bool> = arrivals(vec![all, none], 5).into_iter().map(|(_, _, whole)| whole).collect();
     assert_eq!(whole, [true, false, false, true, true]);
 }
 
 #[test]
 fn the_delays_of_a_schedule_are_none_while_nothing_gets_through() {
-    let nearer = Change { at: at(2000), delay: Some(at(1000)), ..NO_CHANGE };
-    let outage = |us, waiting| Change { at: at(us), outage: Some(at(500)), waiting, ..NO_CHANGE };
-    let slower = Change { at: at(5500), rate: Some(Rate::from_bps(1)), ..NO_CHANGE };
+    let nearer = Change { at: at(2000), delay: Some(at(1000)), ..Change::default() };
+    let outage = |us, waiting| Change { at: at(us), outage: Some(at(500)), waiting, ..Change::default() };
+    let slower = Change { at: at(5500), rate: Some(Rate::from_bps(1)), ..Change::default() };
     let schedule = Schedule(vec![outage(1000, None), nearer, outage(4000, Some(InOutage::Lose)), slower]);
     let delays = schedule.delays(at(5000), Time::ZERO).into_iter();
     let delays: Vec<_> = delays.map(|(at, delay)| (at.as_nanos() / 1000, delay)).collect();
@@ -378,9 +367,9 @@ fn the_delays_of_a_schedule_are_none_while_nothing_gets_through() {
 
 #[test]
 fn a_schedule_that_repeats_begins_anew() {
-    let slow = Change { at: at(2000), rate: Some(Rate::from_bps(4_000_000)), ..NO_CHANGE };
-    let fast = Change { at: at(0), rate: Some(Rate::from_bps(8_000_000)), ..NO_CHANGE };
-    let again = Change { at: at(4000), repeat: Some(true), ..NO_CHANGE };
+    let slow = Change { at: at(2000), rate: Some(Rate::from_bps(4_000_000)), ..Change::default() };
+    let fast = Change { at: at(0), rate: Some(Rate::from_bps(8_000_000)), ..Change::default() };
+    let again = Change { at: at(4000), repeat: Some(true), ..Change::default() };
     // Of each 4 ms, 2 at 1 ms a packet and 2 at 2 ms a packet, and 5 ms on the way.
     let arrived: Vec<u64> = arrivals(vec![fast, slow, again], 9).into_iter().map(|(_, at, _)| at).collect();
     assert_eq!(arrived, [6000, 7000, 9000, 10_000, 11_000, 13_000, 14_000, 15_000, 17_000]);
@@ -388,8 +377,8 @@ fn a_schedule_that_repeats_begins_anew() {
 
 #[test]
 fn an_outage_that_repeats_may_end_where_the_schedule_does() {
-    let outage = Change { at: at(1000), outage: Some(at(1000)), ..NO_CHANGE };
-    let again = Change { at: at(2000), repeat: Some(true), ..NO_CHANGE };
+    let outage = Change { at: at(1000), outage: Some(at(1000)), ..Change::default() };
+    let again = Change { at: at(2000), repeat: Some(true), ..Change::default() };
     let schedule = Schedule(vec![outage.clone(), again.clone()]);
     assert_eq!(schedule.validate(), Ok(()));
     let arrived: Vec<u64> = arrivals(schedule.0.clone(), 3).into_iter().map(|(_, at, _)| at).collect();
@@ -412,7 +401,7 @@ proptest! {
             let later = |change: &Change| Change { at: change.at + period * round, ..change.clone() };
             written.extend(changes.iter().map(later));
         }
-        let again = Change { at: period, repeat: Some(true), ..NO_CHANGE };
+        let again = Change { at: period, repeat: Some(true), ..Change::default() };
         let repeated: Vec<Change> = changes.into_iter().chain([again]).collect();
         prop_assert_eq!(Schedule(repeated.clone()).validate(), Ok(()));
         let (found, expected) = (arrivals(repeated, many), arrivals(written, many));
@@ -423,9 +412,10 @@ proptest! {
 
 #[test]
 fn impossible_schedules_name_the_change_and_the_key() {
-    let change = |ms| Change { at: Span::from_millis(ms), rate: Some(Rate::from_bps(1)), ..NO_CHANGE };
+    let change =
+        |ms| Change { at: Span::from_millis(ms), rate: Some(Rate::from_bps(1)), ..Change::default() };
     let outage = |ms, long| Change { outage: Some(Span::from_millis(long)), ..change(ms) };
-    let repeat = |ms| Change { at: Span::from_millis(ms), repeat: Some(true), ..NO_CHANGE };
+    let repeat = |ms| Change { at: Span::from_millis(ms), repeat: Some(true), ..Change::default() };
     for (changes, place, message) in [
         (
             vec![change(5), change(5)],
@@ -433,11 +423,11 @@ fn impossible_schedules_name_the_change_and_the_key() {
             "at: expected a time after that of the change before (5 ms), found 5 ms",
         ),
         (
-            vec![change(5), NO_CHANGE],
+            vec![change(5), Change::default()],
             1,
             "at: expected a time after that of the change before (5 ms), found 0 ns",
         ),
-        (vec![NO_CHANGE], 0, "at: expected rate, delay, loss or outage beside it, found none"),
+        (vec![Change::default()], 0, "at: expected rate, delay, loss or outage beside it, found none"),
         (vec![outage(5, 0)], 0, "outage: expected a time above zero, found 0 s"),
         (
             vec![outage(5, 10), outage(14, 1)],
@@ -476,7 +466,7 @@ fn impossible_schedules_name_the_change_and_the_key() {
         ),
         (vec![repeat(0)], 0, "at: expected a time above zero, from which on it repeats, found 0 s"),
         (
-            vec![Change { repeat: Some(false), ..NO_CHANGE }],
+            vec![Change { repeat: Some(false), ..Change::default() }],
             0,
             "at: expected rate, delay, loss or outage beside it, found none",
         ),

@@ -9,7 +9,7 @@ const STEP: usize = 2;
 pub(crate) fn indented(compact: &str) -> String {
     let mut out = String::with_capacity(2 * compact.len());
     let mut depth = 0;
-    // The beginning of what is copied as it is, up to the next sign that begins or ends a line.
+    // Text from here on is copied when the next line begins.
     let mut from = 0;
     let bytes = compact.as_bytes();
     let mut at = 0;

@@ -93,6 +93,7 @@ impl Receiver {
     pub fn new(config: &Config) -> Receiver {
         let tuning = Tuning::of(config);
         let capacity = tuning.as_ref().map_or(config.receive_window, |tuning| tuning.window(0));
+        let quick = QuickAcks::of(config);
         Receiver {
             nxt: Seq::default(),
             edge: Seq::default(),
@@ -109,13 +110,13 @@ impl Receiver {
             duplicate: None,
             reports_duplicates: config.duplicate_sack,
             fin: None,
-            watches: QuickAcks::of(config).is_some() || tuning.is_some(),
+            watches: quick.is_some() || tuning.is_some(),
             fin_reached: false,
-            delayed_ack: match QuickAcks::of(config).is_some_and(|quick| quick.counts_bytes()) {
+            delayed_ack: match quick.as_ref().is_some_and(|quick| quick.counts_bytes()) {
                 true => DelayedAck { segments: u32::MAX, ..config.delayed_ack },
                 false => config.delayed_ack,
             },
-            quick: QuickAcks::of(config),
+            quick,
             compression: Compression::of(config),
             tuning,
             waiting_segments: 0,

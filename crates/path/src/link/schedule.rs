@@ -29,7 +29,7 @@ impl fmt::Display for InvalidChange {
 impl std::error::Error for InvalidChange {}
 
 /// A change of a link; what is not set stays as it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// When.

@@ -7,7 +7,7 @@ use super::pipe::Pipe;
 use super::repair::{Frame, Repairer};
 use super::schedule::{InOutage, Step, Steps};
 use super::supply::{Seen, Supply};
-use super::{Fate, Leaving, LinkConfig, Offered, PacketId, ROUNDED, Sums, UNITS_A_BYTE, Waits, whole_nanos};
+use super::{Fate, Leaving, LinkConfig, Offered, PacketId, ROUNDED, Sums, UNITS_A_BYTE, Waits};
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
 use crate::{LossModel, Stream};
 
@@ -397,5 +397,6 @@ impl Served {
 /// The time that so much work takes, rounded to the nearest nanosecond; above [`ROUNDED`] without the part of one at the end.
 fn time_for(left: u128, rate: Rate) -> Span {
     let half = if rate > ROUNDED { 0 } else { u128::from(rate.as_bps() / 2) };
-    whole_nanos(left + half, u128::from(rate.as_bps()))
+    let nanos = (left + half) / u128::from(rate.as_bps());
+    Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }

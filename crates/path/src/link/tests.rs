@@ -226,17 +226,7 @@ fn a_fast_link_sends_what_its_rate_says() {
 }
 
 fn change(at: u64) -> Change {
-    let at = Span::from_millis(at);
-    Change {
-        at,
-        rate: None,
-        delay: None,
-        overtake: None,
-        loss: None,
-        outage: None,
-        waiting: None,
-        repeat: None,
-    }
+    Change { at: Span::from_millis(at), ..Change::default() }
 }
 
 /// 8 Mbit/s of 10 get through; from 100 ms on 2 of 2.5, and from 200 to 400 ms it stands still.

@@ -167,7 +167,7 @@ impl Http {
         let [server, client] = &mut pairs[number];
         if !connection.opened {
             connection.opened = true;
-            connection.expected = self.handshake.iter().skip(1).step_by(2).sum();
+            connection.expected = tls::said(&self.handshake, Side::Data);
             server.tcp.listen();
             client.tcp.connect();
         }
@@ -181,19 +181,20 @@ impl Http {
     fn greet(&mut self, number: usize, side: Side, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
         let tcp = &mut pairs[number][side as usize].tcp;
-        // What the other side has said by now, newest first.
-        let heard = |messages: &[u64]| messages.iter().rev().step_by(2).sum::<u64>();
-        let turn = if connection.greeted.is_multiple_of(2) { Side::Back } else { Side::Data };
+        let (turn, other) = match connection.greeted.is_multiple_of(2) {
+            true => (Side::Back, Side::Data),
+            false => (Side::Data, Side::Back),
+        };
         let delivered = tcp.receiver().delivered();
         if let Some(bytes) = self.handshake.get(connection.greeted)
             && side == turn
-            && delivered >= heard(&self.handshake[..connection.greeted])
+            && delivered >= tls::said(&self.handshake[..connection.greeted], other)
         {
             tcp.write(*bytes);
             connection.greeted += 1;
         }
         let through = connection.greeted == self.handshake.len();
-        if through && side == Side::Back && delivered >= self.handshake.iter().skip(1).step_by(2).sum() {
+        if through && side == Side::Back && delivered >= tls::said(&self.handshake, Side::Data) {
             tcp.write(std::mem::take(&mut connection.waiting) * self.spec.request);
         }
     }
@@ -202,7 +203,7 @@ impl Http {
     fn answer(&mut self, number: usize, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
         let tcp = &mut pairs[number][0].tcp;
-        let greeting: u64 = self.handshake.iter().step_by(2).sum();
+        let greeting = tls::said(&self.handshake, Side::Back);
         let requests = tcp.receiver().delivered().saturating_sub(greeting) / self.spec.request;
         let new = requests - connection.answered;
         connection.answered = requests;

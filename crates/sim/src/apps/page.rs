@@ -89,7 +89,7 @@ mod tests {
             pages.iter().flat_map(|page| &page.embedded).map(|size| *size as f64).collect();
         assert!(main.iter().all(|size| (100.0..=2e6).contains(size)));
         assert!(embedded.iter().all(|size| (50.0..=2e6).contains(size)));
-        // P(X < exp(μ + zσ)), of what lies between the bounds; the lower one takes off Φ(−2.73) = 0.0031 and Φ(−0.957) = 0.1694.
+        // P(X < exp(μ + zσ)) between the bounds. The lower bound takes off Φ(−2.73) = 0.0031 and Φ(−0.957) = 0.1694.
         for (sizes, law, cut) in [(&main, MAIN, 0.0031), (&embedded, EMBEDDED, 0.1694)] {
             for (z, below) in [(-0.5, 0.3085), (0.0, 0.5), (1.0, 0.8413)] {
                 let limit = libm::exp(law.mean_of_log + z * law.deviation_of_log);

@@ -36,7 +36,6 @@ pub(crate) struct Relay {
 /// A connection upstream and one downstream.
 #[derive(Clone, Debug, Default)]
 struct Joined {
-    opened: bool,
     data: Way,
     requests: Way,
     /// Bytes that were acknowledged to the sender and not by the receiver.
@@ -128,6 +127,13 @@ impl Way {
     }
 }
 
+impl Joined {
+    /// Whether the relay has opened its part: from then on it counts what is acknowledged.
+    fn opened(&self) -> bool {
+        self.data.una.is_some()
+    }
+}
+
 impl Relay {
     /// Empty buffers.
     pub(crate) fn new(upstream: FlowId, spec: &RelaySpec) -> Relay {
@@ -165,11 +171,10 @@ impl Relay {
             return 0;
         }
         let joined = &mut self.connections[number];
-        if !joined.opened {
+        if !joined.opened() {
             if first.state() == State::Closed {
                 return 0;
             }
-            joined.opened = true;
             (joined.data.una, joined.requests.una) = (Some(down.sender().una()), Some(up.sender().una()));
             let second = if self.asked { &mut *up } else { &mut *down };
             second.connect();
@@ -198,7 +203,7 @@ impl Relay {
 
     /// Whether it has opened its part of connection `number`.
     pub(crate) fn opened(&self, number: usize) -> bool {
-        self.connections[number].opened
+        self.connections[number].opened()
     }
 
     /// Whether the receiving hosts open the connections.

@@ -1,5 +1,6 @@
 //! The handshake of TLS: how much each side says before the first request.
 
+use crate::ids::Side;
 use crate::scenario::{HttpSpec, Tls};
 
 /// A ClientHello, which is padded to this (RFC 7685).
@@ -15,4 +16,10 @@ pub(super) fn messages(spec: &HttpSpec) -> Vec<u64> {
         // ChangeCipherSpec (6), Finished (58).
         Tls::V13 => vec![HELLO, spec.certificates, 64],
     }
+}
+
+/// Bytes that a side says in a handshake of such messages.
+pub(super) fn said(messages: &[u64], side: Side) -> u64 {
+    let first = usize::from(side == Side::Data);
+    messages.iter().skip(first).step_by(2).sum()
 }

@@ -190,7 +190,7 @@ impl Engine {
         let flow = &self.flows[end.flow.index()];
         let place = id.connection().index() - flow.connections.start;
         let broken = end.attended && end.tcp.error().is_some();
-        // The user of what relays carry is at the end of the last one, and not where its own flow ends.
+        // With relays the user sits at the end of the last relay, not at the end of the first flow.
         let (number, behind) = match id.side() {
             Side::Data => (end.flow, false),
             Side::Back => (flow.source.unwrap_or(end.flow), flow.last.is_some()),

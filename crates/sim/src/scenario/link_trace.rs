@@ -175,21 +175,8 @@ pub(crate) fn schedule(
             format!("expected at most {MAX_CHANGES} changes over all copies of the link, found more");
         return Err(place.error(&[], message));
     }
-    changes.extend(end.map(|at| Change { repeat: Some(true), ..nothing(at) }));
+    changes.extend(end.map(|at| Change { at, repeat: Some(true), ..Change::default() }));
     Ok(Schedule(changes))
-}
-
-fn nothing(at: Span) -> Change {
-    Change {
-        at,
-        rate: None,
-        delay: None,
-        overtake: None,
-        loss: None,
-        outage: None,
-        waiting: None,
-        repeat: None,
-    }
 }
 
 /// What changes from row to row. From `end` on, if there is one, the first row holds again; without one, the last row does.
@@ -200,7 +187,7 @@ fn changes(rows: Vec<Row>, end: Option<Span>) -> Vec<Change> {
     let mut before = Row { at: Span::ZERO, delay_s: None, rate_bps: None, loss: None, ber: None };
     let mut sent_bps = None;
     for (place, row) in rows.iter().enumerate() {
-        let mut change = nothing(row.at);
+        let mut change = Change { at: row.at, ..Change::default() };
         let delay = row.delay_s.filter(|_| row.delay_s != before.delay_s);
         change.delay = delay.map(Span::from_secs);
         let lost = row.loss.filter(|_| row.loss != before.loss);

@@ -223,7 +223,7 @@ impl Control for Cubic {
         w.cwnd = w.smss;
     }
 
-    /// The pause is no part of the time that the curve goes by, as RFC 9438 section 4.2 has it of what limits the application.
+    /// RFC 9438 section 4.2 leaves periods in which the application limits the flow out of the elapsed time.
     fn on_resume(&mut self, _: &mut Window, resume: &Resume) {
         if let Some(epoch) = &mut self.state.epoch {
             epoch.began += resume.now.since(self.acked_at);

@@ -31,7 +31,8 @@ pub struct VenoOptions {
 pub enum VenoReading {
     /// The backlog by the smoothed RTT; `BaseRTT` begins anew with each loss; a timeout halves; what is reduced is the flight size.
     Paper,
-    /// The backlog by the newest RTT; `BaseRTT` begins anew once all was acknowledged; a timeout is answered as any loss; what is reduced is cwnd.
+    /// The backlog is by the newest RTT, and `BaseRTT` begins anew once all was acknowledged. A timeout counts as any loss, and reductions are
+    /// shares of cwnd.
     Linux,
 }
 

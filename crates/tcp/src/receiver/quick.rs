@@ -18,11 +18,12 @@ pub(super) struct QuickAcks {
     answers: bool,
     /// Whether a small segment waits for an ACK, or one with PSH (`ICSK_ACK_PUSHED`); and whether one more does (`ICSK_ACK_PUSHED2`).
     pushed: (bool, bool),
-    /// What the peer's full segments carry, as far as they have shown (`rcv_mss`); at most what this end takes. And a smaller one that came last.
+    /// Length of the peer's full segments, as far as they have shown it (`rcv_mss`); this end takes `largest` at most.
     full: u32,
     largest: u32,
+    /// Length of the last segment, if it was smaller.
     small: u32,
-    /// So many of them wait beside what makes an ACK go.
+    /// So many full segments wait before an ACK goes.
     waiting: u32,
     /// RCV.NXT as it was acknowledged last.
     acknowledged: Seq,

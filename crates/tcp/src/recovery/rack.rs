@@ -401,7 +401,7 @@ impl Recovery for Rack {
         cx.record.board_mut().advance(cx.una, |_| {});
         self.lost.advance(cx.una);
         self.taken = self.news;
-        // In Linux the ACK that ends it opens cwnd as any other, by what it is the first to report (`tcp_cong_control`).
+        // In Linux the ACK that ends a recovery opens cwnd as any other ACK (`tcp_cong_control`).
         let recovering = self.in_reduction() && cx.window().growth != Growth::Delivered;
         self.take_ack(cx, acked);
         match recovering || self.in_reduction() {

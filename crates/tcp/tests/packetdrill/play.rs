@@ -1,4 +1,4 @@
-//! A script is played: what comes is given to an endpoint, what is expected is held against what it sends.
+//! Plays a script: an endpoint is given its incoming packets, and must send its expected ones.
 
 use std::collections::BTreeMap;
 

@@ -177,7 +177,7 @@ fn an_idle_server_takes_a_packet_that_may_not_wait() {
     assert_eq!((drops.packets.len(), sent(&mut queue)), (1, None));
 }
 
-/// The MTU is the interface's: where one flow has long packets, what is left of another's short ones is held against them too.
+/// The longest packet is the interface's: a queue of short packets is compared with the long packets of another flow.
 #[test]
 fn the_longest_packet_is_that_of_all_queues() {
     let early = |long: bool| {

@@ -10,8 +10,8 @@ use bentpipe_units::{Rate, Span};
 use super::super::error::quoted;
 use super::super::network::MAX_RATE;
 use super::super::resolve::LATEST;
+use super::Fault;
 use super::rows::said;
-use super::{Fault, nothing};
 
 /// Bits of an opportunity: 1500 bytes.
 const BITS: u64 = 12_000;
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str, efficiency: f64) -> Result<(Vec<Change>, Span), F
     for (time_ms, many) in bins {
         if time_ms - 1 > now_ms {
             let outage = Some(Span::from_millis(time_ms - 1 - now_ms));
-            changes.push(Change { outage, ..nothing(Span::from_millis(now_ms)) });
+            changes.push(Change { outage, at: Span::from_millis(now_ms), ..Change::default() });
         }
         if many != sent {
             let rate = Rate::from_bps(many.saturating_mul(BITS * 1000));
@@ -64,7 +64,11 @@ pub(super) fn read(text: &str, efficiency: f64) -> Result<(Vec<Change>, Span), F
                 );
                 return Err(fault(message));
             }
-            changes.push(Change { rate: Some(rate), ..nothing(Span::from_millis(time_ms - 1)) });
+            changes.push(Change {
+                rate: Some(rate),
+                at: Span::from_millis(time_ms - 1),
+                ..Change::default()
+            });
             sent = many;
         }
         now_ms = time_ms;

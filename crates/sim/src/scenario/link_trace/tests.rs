@@ -2,7 +2,7 @@ use bentpipe_path::{Change, LossSpec};
 use bentpipe_units::{Rate, Span};
 use proptest::prelude::*;
 
-use super::{deliveries, nothing};
+use super::deliveries;
 use crate::scenario::{FileKind, Scenario, ScenarioError, parse_with};
 use bentpipe_tcp::Catalogue;
 
@@ -40,10 +40,16 @@ fn a_row_changes_what_it_says_otherwise_than_the_row_before() {
             delay: Some(ms(250)),
             rate: Some(Rate::from_bps(2_000_000)),
             loss: Some(LossSpec::None),
-            ..nothing(ms(0))
+            at: ms(0),
+            ..Change::default()
         },
-        Change { rate: Some(Rate::from_bps(1_000_000)), loss: Some(packet), ..nothing(ms(1500)) },
-        Change { delay: Some(ms(300)), loss: Some(LossSpec::None), ..nothing(ms(3000)) },
+        Change {
+            rate: Some(Rate::from_bps(1_000_000)),
+            loss: Some(packet),
+            at: ms(1500),
+            ..Change::default()
+        },
+        Change { delay: Some(ms(300)), loss: Some(LossSpec::None), at: ms(3000), ..Change::default() },
     ];
     assert_eq!(changes("\"x.csv\"", text), expected);
     assert_eq!(changes("{ file = \"x.csv\", format = \"csv\", repeat = false }", text), expected);
@@ -53,15 +59,15 @@ fn a_row_changes_what_it_says_otherwise_than_the_row_before() {
 fn columns_come_in_any_order_and_quoted() {
     let text = "\u{feff}\"ber\",\"time_s\"\r\n\"1e-6\",\"2\"\r\n";
     let loss = Some(LossSpec::Ber { ber: 1e-6, correctable_bits: 0 });
-    assert_eq!(changes("\"x.csv\"", text), [Change { loss, ..nothing(ms(2000)) }]);
+    assert_eq!(changes("\"x.csv\"", text), [Change { loss, at: ms(2000), ..Change::default() }]);
 }
 
 #[test]
 fn a_rate_of_zero_is_a_standstill_until_the_next_rate() {
     let text = "time_s,rate_bps,delay_s\n0,8,0\n1,0,0\n2,0,1\n3,8,1\n4,0,1\n";
     let changes = changes("\"x.csv\"", text);
-    assert_eq!(changes[1], Change { outage: Some(ms(2000)), ..nothing(ms(1000)) });
-    assert_eq!(changes[2], Change { delay: Some(ms(1000)), ..nothing(ms(2000)) });
+    assert_eq!(changes[1], Change { outage: Some(ms(2000)), at: ms(1000), ..Change::default() });
+    assert_eq!(changes[2], Change { delay: Some(ms(1000)), at: ms(2000), ..Change::default() });
     // The rate is the one that it had before.
     assert_eq!((changes.len(), changes[3].at), (4, ms(4000)));
     assert_eq!(ms(4000) + changes[3].outage.unwrap_or_default(), super::super::resolve::LATEST);
@@ -71,9 +77,9 @@ fn a_rate_of_zero_is_a_standstill_until_the_next_rate() {
 fn a_trace_that_repeats_ends_at_its_last_time() {
     let text = "time_s,rate_bps\n0,0\n1,8\n3,0\n";
     let expected = [
-        Change { outage: Some(ms(1000)), ..nothing(ms(0)) },
-        Change { rate: Some(Rate::from_bps(8)), ..nothing(ms(1000)) },
-        Change { repeat: Some(true), ..nothing(ms(3000)) },
+        Change { outage: Some(ms(1000)), at: ms(0), ..Change::default() },
+        Change { rate: Some(Rate::from_bps(8)), at: ms(1000), ..Change::default() },
+        Change { repeat: Some(true), at: ms(3000), ..Change::default() },
     ];
     assert_eq!(changes("{ file = \"x.csv\", repeat = true }", text), expected);
 }
@@ -98,10 +104,10 @@ fn deliveries_are_spread_over_the_millisecond_that_ends_at_their_time() {
     let (found, end) = deliveries::read("1\n2\n2\n5\n6\n", 1.0).unwrap_or_else(|fault| panic!("{fault:?}"));
     let rate = |bps| Some(Rate::from_bps(bps));
     let expected = [
-        Change { rate: rate(12_000_000), ..nothing(ms(0)) },
-        Change { rate: rate(24_000_000), ..nothing(ms(1)) },
-        Change { outage: Some(ms(2)), ..nothing(ms(2)) },
-        Change { rate: rate(12_000_000), ..nothing(ms(4)) },
+        Change { rate: rate(12_000_000), at: ms(0), ..Change::default() },
+        Change { rate: rate(24_000_000), at: ms(1), ..Change::default() },
+        Change { outage: Some(ms(2)), at: ms(2), ..Change::default() },
+        Change { rate: rate(12_000_000), at: ms(4), ..Change::default() },
     ];
     assert_eq!((found.as_slice(), end), (&expected[..], ms(6)));
     // What comes at 0 comes at the end of each round.

@@ -162,7 +162,7 @@ impl Control for LinuxCubic {
         w.cwnd = w.cwnd.min(w.ssthresh);
     }
 
-    /// The pause is no part of the time that the curve goes by (`CA_EVENT_TX_START`).
+    /// A pause is left out of the elapsed time (`CA_EVENT_TX_START`).
     fn on_resume(&mut self, _: &mut Window, resume: &Resume) {
         if let Some(epoch) = &mut self.seen.epoch {
             let now = tick(resume.now);
