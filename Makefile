@@ -39,7 +39,7 @@ help:
 	@echo "make every-scheme docs/every-scheme.md: every variant and element over every link (ten minutes)"
 	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: the table of docs/statistics.md (two minutes)"
 	@echo "make which-orbit  docs/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
-	@echo "make wheel        a wheel for Linux and a source distribution, in target/wheels, tried in a bare environment"
+	@echo "make wheel        a wheel for Linux, the papers' and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
 	@echo "make types        the Python types of a result, from the schema of the Rust side"
 	@echo "make fmt          format Rust and Python"
@@ -121,6 +121,7 @@ wheel: setup
 	rm -rf target/wheels
 	PATH="$(BIN):$$PATH" $(BIN)/maturin build --release --strip --zig --compatibility manylinux_2_28 --out target/wheels
 	$(BIN)/maturin sdist --out target/wheels
+	$(BIN)/pip wheel --no-deps --wheel-dir target/wheels ./papers
 	PYTHON="$(PYTHON)" scripts/try-wheel target/wheels/*.whl
 	@ls target/wheels/*
 
@@ -128,7 +129,7 @@ types: setup
 	$(BIN)/python -m bentpipe.runs.typed
 
 coverage: setup
-	$(BIN)/python -m bentpipe.reproduction.coverage
+	$(BIN)/python -m bentpipe_papers.reproduction.coverage
 
 # ---- checks ----------------------------------------------------------------------------------------
 
@@ -210,4 +211,4 @@ lock:
 	mv target/lock/lock requirements.lock
 
 clean:
-	rm -rf target $(VENV) out python/bentpipe/_core.*.so python/bentpipe/bpf python/bentpipe/papers/data
+	rm -rf target $(VENV) out python/bentpipe/_core.*.so python/bentpipe/bpf

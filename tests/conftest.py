@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-from bentpipe.files.finished import Cache
-from bentpipe.reproduction.reproduce import Row, reproduce
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.reproduce import Row, reproduce
 
 PROGRAM = Path(sys.executable).with_name("bentpipe")
 ROOT = Path(__file__).parent.parent

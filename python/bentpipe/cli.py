@@ -16,9 +16,9 @@ from bentpipe.command_line.options import (
     Folder,
     Precision,
     Whole,
-    command_line,
     json_option,
     set_option,
+    threads_option,
 )
 from bentpipe.command_line.own_control import controls_in, controls_option, told_of_hook
 from bentpipe.command_line.signals import Ending, discard
@@ -27,14 +27,13 @@ from bentpipe.comparison.command import compare
 from bentpipe.errors import BentpipeError, InputError, one_line
 from bentpipe.live.command import live
 from bentpipe.orbit.command import orbit
-from bentpipe.reproduction.catalogue import reproductions
 from bentpipe.runs.statistics import MOST_RUNS, Failure, failures
 from bentpipe.runs.threads import left_behind
 from bentpipe.sweeps import command as sweeps
 from bentpipe.weather import command as weather
 
 if TYPE_CHECKING:
-    from bentpipe.files.finished import Cache
+    from types import ModuleType
 
 
 class _Number(click.ParamType[float]):
@@ -73,10 +72,11 @@ class _Size(click.ParamType[int]):
 MOST_FAILURES = 10
 """So many flows that broke are named."""
 
+NO_PAPERS = "the papers are a package of their own, which is not installed: pip install 'bentpipe[papers]'"
+
 Command = Callable[..., None]
 
 _seed = click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
-_threads = click.option("--threads", type=Whole(1), help="How many runs at a time; all cores by default.")
 _flows = click.option(
     "--flows",
     metavar="PATTERN",
@@ -85,6 +85,20 @@ _flows = click.option(
 )
 _folder = Folder()
 _file = File()
+
+
+def _papers() -> "ModuleType | None":
+    try:
+        from bentpipe_papers import command
+    except ModuleNotFoundError as error:
+        if error.name != "bentpipe_papers":
+            raise
+        return None
+    return command
+
+
+_PAPERS = _papers()
+"""What `bentpipe-papers` adds, where it is installed."""
 
 
 class _Commands(Commands):
@@ -157,7 +171,7 @@ def cli(context: click.Context) -> None:
 )
 @click.option("--snap", type=Whole(1), help="With --pcap: bytes kept of each packet; all headers by default.")
 @_flows
-@_threads
+@threads_option
 @json_option
 def run(
     scenario: str,
@@ -290,10 +304,11 @@ def list_(what: str, as_json: bool) -> None:
     papers.
     """
     from bentpipe import catalogue
-    from bentpipe.reproduction.catalogue import entries as papers
     from bentpipe.show import table
 
-    entries = papers() if what == "papers" else catalogue.entries(what)
+    if what == "papers" and not _PAPERS:
+        raise InputError(NO_PAPERS)
+    entries = _PAPERS.entries() if what == "papers" and _PAPERS else catalogue.entries(what)
     if as_json:
         print_json([{"name": entry.name, "summary": entry.summary} for entry in entries])
     else:
@@ -372,71 +387,14 @@ def schema() -> None:
     click.echo(_core.schema())
 
 
-@cli.command(short_help="Hold a paper's numbers and claims against ours.")
-@click.argument("what", metavar="[PAPER[/ITEM]]", default="", shell_complete=reproductions)
-@click.option(
-    "--report",
-    type=_folder,
-    help="Write index.html, a page with a picture of each item, and result.json here.",
+@click.command(
+    short_help="Hold a paper's numbers and claims against ours.",
+    context_settings={"ignore_unknown_options": True},
 )
-@click.option(
-    "--cache",
-    type=_folder,
-    help="Where finished runs are kept, so that a second call goes on from there; "
-    "~/.cache/bentpipe/reproduce by default.",
-)
-@click.option("--no-cache", is_flag=True, help="Run everything again.")
-@click.option(
-    "--live",
-    "is_live",
-    is_flag=True,
-    help="Beside it, in real time, under this machine's TCP: afc's table 2 and figures 3 to 5; needs root.",
-)
-@_threads
-@json_option
-def reproduce(
-    what: str,
-    report: Path | None,
-    cache: Path | None,
-    no_cache: bool,
-    is_live: bool,
-    threads: int | None,
-    as_json: bool,
-) -> None:
-    """Run what a paper ran and hold its numbers and claims against ours; all papers if none is named."""
-    from bentpipe.files.finished import Cache
-    from bentpipe.reproduction import reproduce
-    from bentpipe.reproduction.table import print_reproduction
-    from bentpipe.show.table import console
-
-    if is_live:
-        if report is not None:
-            raise InputError("--live: expected no --report beside it, which shows what was simulated")
-        _reproduce_live(what, Cache.at(cache, off=no_cache), threads, as_json=as_json)
-        return
-    outcome = reproduce.reproduce(
-        what, Cache.at(cache, off=no_cache), threads=threads, report=report, command=command_line()
-    )
-    if as_json:
-        print_json(reproduce.as_json(outcome))
-    else:
-        print_reproduction(outcome, console())
-    if report is not None:
-        click.echo(f"Wrote {report / 'index.html'}", err=True)
-
-
-def _reproduce_live(what: str, cache: "Cache", threads: int | None, *, as_json: bool) -> None:
-    from bentpipe import _core
-    from bentpipe.reproduction import reproduce
-    from bentpipe.reproduction.table import print_live
-    from bentpipe.show.table import console
-
-    found = reproduce.reproduce_live(what, cache, threads=threads)
-    release = _core.kernel_release()
-    if as_json:
-        print_json(reproduce.live_as_json(found, release))
-    else:
-        print_live(found, release, console())
+@click.argument("what", metavar="[PAPER[/ITEM]]", nargs=-1, expose_value=False)
+def reproduce() -> None:
+    """Run what a paper ran and hold its numbers and claims against ours; needs ``bentpipe[papers]``."""
+    raise InputError(NO_PAPERS)
 
 
 def _give_up_for(broken: Sequence[Failure]) -> None:
@@ -459,6 +417,7 @@ def _cut_short(run: Mapping[str, Any]) -> float | None:
 
 for command in (compare, live, sweeps.sweep, sweeps.show, orbit, weather.fade, weather.trace):
     cli.add_command(command)
+cli.add_command(_PAPERS.reproduce if _PAPERS else reproduce)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

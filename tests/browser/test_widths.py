@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Browser
 
 import bentpipe as bp
-from bentpipe.files.finished import Cache
 from bentpipe.orbit import film
 from bentpipe.reports.page import Cell, Page, Section, Table
-from bentpipe.reproduction.reproduce import reproduce
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.reproduce import reproduce
 from fake_sky import COURSE, SKY
 from tabs import CHROMIUM, Opened, browser
 

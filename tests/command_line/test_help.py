@@ -35,17 +35,27 @@ def test_the_options_of_run_are_those_promised(bentpipe: Bentpipe) -> None:
         assert option in text
 
 
+def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command line where importing from a module fails."""
+    blocker = f"import sys; sys.modules[{module!r}] = None; from bentpipe.cli import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", blocker, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 def test_help_comes_without_the_rust_module_and_its_absence_is_one_line() -> None:
-    # An empty module in its place: importing anything from it fails.
-    blocker = (
-        "import sys; sys.modules['bentpipe._core'] = None; from bentpipe.cli import main; main(sys.argv[1:])"
-    )
-
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", blocker, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    assert call("--help").returncode == 0
-    missing = call("list", "presets")
+    assert without("bentpipe._core", "--help").returncode == 0
+    missing = without("bentpipe._core", "list", "presets")
     assert missing.returncode == 1
     assert missing.stderr == "bentpipe: the Rust module is not built: run `make setup` in the checkout\n"
+
+
+@pytest.mark.parametrize("arguments", [("reproduce", "sack", "--json"), ("reproduce",), ("list", "papers")])
+def test_without_the_papers_their_commands_say_how_to_have_them(arguments: tuple[str, ...]) -> None:
+    missing = without("bentpipe_papers", *arguments)
+    assert missing.returncode == 2
+    assert missing.stdout == ""
+    assert missing.stderr == (
+        "bentpipe: the papers are a package of their own, which is not installed: "
+        "pip install 'bentpipe[papers]'\n"
+    )
+    assert without("bentpipe_papers", "list", "presets").returncode == 0

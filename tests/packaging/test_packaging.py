@@ -31,6 +31,9 @@ def test_there_is_one_version() -> None:
         assert package["version"] == {"workspace": True}, manifest
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert "version" in project["dynamic"]
+    papers = tomllib.loads((ROOT / "papers/pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert papers["version"] == cargo()["version"]
+    assert papers["dependencies"] == [f"bentpipe=={cargo()['version']}"]
 
 
 def test_the_changelog_begins_with_what_is_not_released_or_with_this_version() -> None:
@@ -82,7 +85,7 @@ def test_the_source_distribution_holds_what_the_crates_read(tmp_path: Path) -> N
             path = os.path.relpath((source.parent / name).resolve(), ROOT)
             assert path in held, f"{source} reads {path}"
     presets = {f"scenarios/presets/{path.name}" for path in (ROOT / "scenarios/presets").glob("*.toml")}
-    published = {f"papers/{name}/published.csv" for name in ("adalr", "afc", "sack", "xfwa")}
     assert presets
-    assert presets | published | {"python/bentpipe/templates/report.html.j2", "LICENSE-MIT"} <= held
-    assert not [name for name in held if name.endswith(".so") or name.startswith(("target/", ".venv/"))]
+    assert presets | {"python/bentpipe/templates/report.html.j2", "LICENSE-MIT"} <= held
+    others = ("target/", ".venv/", "papers/", "python/bentpipe_papers")
+    assert not [name for name in held if name.endswith(".so") or name.startswith(others)]

@@ -6,12 +6,12 @@ from typing import cast
 import numpy as np
 import pytest
 
-from bentpipe.papers.adalr.runs import busy_percent, finished, utilization
-from bentpipe.reproduction import papers
 from bentpipe.results import Run
 from bentpipe.runs import runner
 from bentpipe.runs.statistics import jain
 from bentpipe.scenario import Scenario
+from bentpipe_papers.adalr.runs import busy_percent, finished, utilization
+from bentpipe_papers.reproduction import papers
 from conftest import RowsOf
 
 PAPER = papers.read(papers.folder() / "adalr")

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from bentpipe.files.finished import Cache
-from bentpipe.papers.afc import equation, runs, stages
-from bentpipe.reproduction import papers
-from bentpipe.reproduction.reproduce import Context
 from bentpipe.results import mean
+from bentpipe_papers.afc import equation, runs, stages
+from bentpipe_papers.reproduction import papers
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.reproduce import Context
 from conftest import ROOT, Bentpipe, RowsOf
 
 PAPER = papers.read(papers.folder() / "afc")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe.files.finished import Cache
-from bentpipe.reproduction import coverage, papers
-from bentpipe.reproduction.papers import Paper
-from bentpipe.reproduction.reproduce import Context, reproduce
+from bentpipe_papers.reproduction import coverage, papers
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.papers import Paper
+from bentpipe_papers.reproduction.reproduce import Context, reproduce
 from conftest import ROOT, Bentpipe
 
 PAPERS = papers.all_papers()

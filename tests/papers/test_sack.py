@@ -6,17 +6,19 @@ from pathlib import Path
 import pytest
 
 from bentpipe.errors import BentpipeError
-from bentpipe.files.finished import Cache
-from bentpipe.papers import sack
-from bentpipe.papers.common import plain
-from bentpipe.papers.sack import geo, satellite, terrestrial
-from bentpipe.papers.sack.recovery import (
+from bentpipe_papers import sack
+from bentpipe_papers.common import plain
+from bentpipe_papers.reproduction import papers
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.reproduce import Context, Item, Reproduced, Row, reproduce
+from bentpipe_papers.sack import geo, satellite, terrestrial
+from bentpipe_papers.sack.recovery import (
     lost_at_end,
     most_resent_in_a_round_trip,
     new_before_known_losses,
     recovery,
 )
-from bentpipe.papers.sack.runs import (
+from bentpipe_papers.sack.runs import (
     CURVE_WINDOWS,
     PHASES,
     SCHEMES,
@@ -26,9 +28,7 @@ from bentpipe.papers.sack.runs import (
     scheme_settings,
     terrestrial_settings,
 )
-from bentpipe.papers.sack.runs import terrestrial as terrestrial_case
-from bentpipe.reproduction import papers
-from bentpipe.reproduction.reproduce import Context, Item, Reproduced, Row, reproduce
+from bentpipe_papers.sack.runs import terrestrial as terrestrial_case
 from conftest import ROOT, Bentpipe
 
 PAPER = papers.read(papers.folder() / "sack")

@@ -6,9 +6,12 @@ import tomllib
 import numpy as np
 import pytest
 
-from bentpipe.files.finished import Cache
-from bentpipe.papers.common import link, plain
-from bentpipe.papers.xfwa import (
+from bentpipe.results import mean
+from bentpipe_papers.common import link, plain
+from bentpipe_papers.reproduction import papers
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.reproduce import Context
+from bentpipe_papers.xfwa import (
     beyond,
     coming_and_going,
     constellation,
@@ -21,9 +24,6 @@ from bentpipe.papers.xfwa import (
     sections,
     staged,
 )
-from bentpipe.reproduction import papers
-from bentpipe.reproduction.reproduce import Context
-from bentpipe.results import mean
 from conftest import ROOT, Bentpipe, RowsOf
 
 PAPER = papers.read(papers.folder() / "xfwa")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bentpipe.reproduction import coverage, papers
-from bentpipe.reproduction.papers import Paper
+from bentpipe_papers.reproduction import coverage, papers
+from bentpipe_papers.reproduction.papers import Paper
 
 ABOUT = """\
 title = "Two windows"

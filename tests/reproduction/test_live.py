@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bentpipe.files.finished import Cache
 from bentpipe.live.testbed import Compared, Side, in_simulator, with_the_kernels_tcp
-from bentpipe.papers.afc import live
-from bentpipe.reproduction.reproduce import live_as_json, reproduce_live
 from bentpipe.scenario import Scenario
+from bentpipe_papers.afc import live
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.reproduce import live_as_json, reproduce_live
 from conftest import Bentpipe
 
 

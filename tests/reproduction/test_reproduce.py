@@ -7,13 +7,21 @@ from pathlib import Path
 import pytest
 
 from bentpipe.errors import BentpipeError, InputError
-from bentpipe.files.finished import Cache
-from bentpipe.reproduction import context, papers
-from bentpipe.reproduction.grid import Grid
-from bentpipe.reproduction.reproduce import Context, Item, Reproduced, Row, as_json, reproduce, verdict_counts
 from bentpipe.runs import runner
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.result import Result
+from bentpipe_papers.reproduction import context, papers
+from bentpipe_papers.reproduction.finished import Cache
+from bentpipe_papers.reproduction.grid import Grid
+from bentpipe_papers.reproduction.reproduce import (
+    Context,
+    Item,
+    Reproduced,
+    Row,
+    as_json,
+    reproduce,
+    verdict_counts,
+)
 from conftest import LOSSY, Bentpipe
 
 ABOUT = 'title = "Two windows"\ncitation = "A. Uthor, 2001"\n'

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bentpipe.reproduction.papers import Input, Published
-from bentpipe.reproduction.rows import INDEX, claim_row, number_row, with_shapes
-from bentpipe.reproduction.verdicts import Verdict
 from bentpipe.results import Number
+from bentpipe_papers.reproduction.papers import Input, Published
+from bentpipe_papers.reproduction.rows import INDEX, claim_row, number_row, with_shapes
+from bentpipe_papers.reproduction.verdicts import Verdict
 
 
 def published(printed: str, *, case: str = "a", unit: str = "s", why: Input = "") -> Published:

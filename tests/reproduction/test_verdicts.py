@@ -3,8 +3,14 @@
 import pytest
 
 from bentpipe.numbers.intervals import estimate
-from bentpipe.reproduction.verdicts import judge_claim, judge_index, judge_input, judge_number, same_place
 from bentpipe.results import Estimate, Number
+from bentpipe_papers.reproduction.verdicts import (
+    judge_claim,
+    judge_index,
+    judge_input,
+    judge_number,
+    same_place,
+)
 
 
 def around(mean: float, ci95: float) -> Estimate:

@@ -69,6 +69,10 @@ set_option = click.option(
     help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
 )
 
+threads_option = click.option(
+    "--threads", type=Whole(1), help="How many runs at a time; all cores by default."
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
 
 

@@ -1,0 +1,296 @@
+"""Sections 5.3 and 5.4: bit errors on the satellite's downlink, without and with congestion."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+from bentpipe.results import Estimate, Number, Run
+from bentpipe.show.style import picture
+from bentpipe_papers.common import curve, over, plain, width
+from bentpipe_papers.reproduction.reproduce import Context, Row, Settings
+from bentpipe_papers.reproduction.verdicts import NARROW
+
+from .runs import (
+    BERS,
+    COLOURS,
+    DELAYED_ACK,
+    LABELS,
+    STANDARD,
+    VARIANTS,
+    Case,
+    bit_errors,
+    download_s,
+    finished,
+    higher,
+    rate_kbps,
+    settings_of,
+    shorter,
+    utilization,
+    with_errors,
+)
+
+Runs = Mapping[tuple[Case, str], Sequence[Run]]
+
+HIGH = ("1e-6", "1e-5")
+LOW = ("1e-8", "1e-7")
+
+RENO = "download-reno.toml"
+"""The same download, repaired as by Reno."""
+
+CONGESTED_RENO = "congestion-reno.toml"
+"""The same beside the stream."""
+
+DOWNLOADS = "congestion-downloads.toml"
+"""The same download beside three others, which respond."""
+
+_OTHER_SEEDS = {RENO: 10, CONGESTED_RENO: 6, DOWNLOADS: 4}
+"""Replications of what else was tried."""
+
+TRIED = {False: {"reno": RENO}, True: {"reno": CONGESTED_RENO, "downloads": DOWNLOADS}}
+"""What else was tried, without congestion and with it."""
+
+_CONTROL = {"adalr-sack": "adalr", "sack": "standard"}
+
+
+def throughput(run: Run) -> Number:
+    """Give what the sender sent, in kbit/s over its own time."""
+    return rate_kbps(run, "throughput")
+
+
+def goodput(run: Run) -> Number:
+    """Give what arrived for good, in kbit/s over the download's own time."""
+    return rate_kbps(run, "goodput")
+
+
+def busy(run: Run) -> Number:
+    """Give the share of time that the satellite link sends, in %."""
+    return 100 * plain(utilization(run))
+
+
+Measure = Callable[[Run], Number]
+MEASURES: dict[str, Measure] = {
+    "download response time": download_s,
+    "throughput": throughput,
+    "goodput": goodput,
+    "utilization": busy,
+    "satellite link throughput": busy,
+}
+FIGURES = {
+    "figure-8": ("download response time", False),
+    "figure-9": ("throughput", False),
+    "figure-10": ("goodput", False),
+    "figure-11": ("utilization", False),
+    "figure-13": ("download response time", True),
+    "figure-14": ("throughput", True),
+    "figure-15": ("goodput", True),
+    "figure-16": ("utilization", True),
+}
+"""What each figure shows, and whether the gateway is congested."""
+
+
+def sample(runs: Runs, measure: Measure, case: Case, ber: str) -> Estimate:
+    """Give what was measured from each seed."""
+    return over(measure(run) for run in runs[case, ber])
+
+
+def gains(
+    runs: Runs, measure: Measure, pair: tuple[str, str], delayed: str, bers: Sequence[str], *, lower: bool
+) -> dict[str, Estimate]:
+    """Give by how many per cent the first is lower or higher, from each seed, at each bit error rate."""
+    percent = shorter if lower else higher
+    ours, theirs = pair
+    return {
+        ber: over(
+            percent(plain(measure(one)), plain(measure(other)))
+            for one, other in zip(runs[(ours, delayed), ber], runs[(theirs, delayed), ber], strict=True)
+        )
+        for ber in bers
+    }
+
+
+def compute(context: Context) -> list[Row]:
+    """Give the rows of one of the figures 8 to 11 and 13 to 16."""
+    measured, congestion = FIGURES[context.item]
+    runs = finished(with_errors(context, congestion=congestion))
+    lower = measured == "download response time"
+    for (what, scenario), delayed in product(TRIED[congestion].items(), DELAYED_ACK):
+        other = _tried(context, scenario, delayed)
+        by_ber = gains(other, MEASURES[measured], ("adalr-sack", "sack"), delayed, BERS, lower=lower)
+        context.fact(f"{what}_{delayed}", in_words(by_ber))
+    rows: list[Row] = []
+    for row in context.paper.published:
+        if row.item != context.item:
+            continue
+        what, _, end = row.metric.rpartition(", ")
+        if end in ("least", "most"):
+            rows.append(_range(context, runs, row.case, row.metric, what, end))
+        else:
+            rows.append(_claim(context, runs, row.case, row.metric))
+    return rows
+
+
+def _tried(context: Context, scenario: str, delayed: str) -> Runs:
+    """Run SACK's pair under what else the documents may mean."""
+    keys = list(product(_CONTROL, BERS))
+    settings: list[Settings] = [
+        {
+            **(
+                {"flows.download.control": _CONTROL[variant], "tcp.delayed_ack": DELAYED_ACK[delayed]}
+                if scenario != DOWNLOADS
+                else {**settings_of((variant, delayed)), "flows.cross.variant": variant}
+            ),
+            **bit_errors(ber),
+        }
+        for variant, ber in keys
+    ]
+    found = context.replicate(scenario, settings, runs=_OTHER_SEEDS[scenario])
+    return finished(
+        {((variant, delayed), ber): runs for (variant, ber), runs in zip(keys, found, strict=True)}
+    )
+
+
+def _range(context: Context, runs: Runs, case: str, metric: str, what: str, end: str) -> Row:
+    word, _, measured = what.partition(" ")
+    delayed = case.rpartition(", ")[2]
+    bers = HIGH if "BER from 1e-6" in case else LOW if "BER up to 1e-7" in case else BERS
+    by_ber = gains(runs, MEASURES[measured], _pair(case), delayed, bers, lower=word == "shorter")
+    name = re.sub(r"\W+", "_", case)
+    context.fact(name, in_words(by_ber))
+    gain = (min if end == "least" else max)(by_ber.values(), key=plain)
+    context.fact(f"{name}_{end}_seeds", f"{_seeds_needed(context, case, metric, gain):,.0f}")
+    return context.number(case, metric, gain)
+
+
+def _seeds_needed(context: Context, case: str, metric: str, gain: Estimate) -> float:
+    """Give how many seeds would make an interval narrow enough to decide."""
+    wanted = NARROW / 2 * abs(float(context.published(case, metric).published))
+    return gain["n"] * (width(gain) / wanted) ** 2
+
+
+def in_words(by_ber: Mapping[str, Number]) -> str:
+    """Write gains and the bit error rates at which they are."""
+    values = [f"{plain(gain):.1f}" for gain in by_ber.values()]
+    return f"{_listed(values)} % at {_listed(list(by_ber))}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _pair(case: str) -> tuple[str, str]:
+    """Give who is ahead of whom: ``over sack`` is ADaLR SACK over SACK, ``A over B`` as it says."""
+    ahead, _, behind = case.partition(",")[0].partition("over ")
+    if ahead:
+        return ahead.strip(), behind
+    return f"adalr-{behind}", behind
+
+
+def _claim(context: Context, runs: Runs, case: str, metric: str) -> Row:
+    measure = MEASURES[FIGURES[context.item][0]]
+    delayed = case.rpartition(", ")[2]
+    if case.endswith("by rising BER"):
+        variant = case.partition(",")[0]
+        return context.claim(
+            case, metric, {ber: sample(runs, measure, (variant, "enabled"), ber) for ber in BERS}
+        )
+    bers = LOW if metric.endswith("up to 1e-7") else HIGH if metric.endswith("from 1e-6") else BERS
+    if case.startswith("disabled over enabled, "):
+        values = {column: _over_bers(runs, measure, (delayed, column), bers) for column in DELAYED_ACK}
+        return context.claim(case, metric, values)
+    column = delayed if delayed in DELAYED_ACK else "enabled"
+    means: dict[str, Number] = {}
+    for variant in VARIANTS:
+        means[variant] = (
+            _over_bers(runs, measure, (variant, column), bers, ("sack", column))
+            if metric.startswith("mean of the ratios")
+            else _over_bers(runs, measure, (variant, column), bers)
+        )
+    return context.claim(case, metric, means)
+
+
+def _over_bers(
+    runs: Runs, measure: Measure, case: Case, bers: Sequence[str], reference: Case | None = None
+) -> Estimate:
+    """Give the mean over bit error rates from each seed, of ratios to a reference if there is one."""
+    return over(
+        math.fsum(each) / len(bers)
+        for each in zip(
+            *(
+                [
+                    plain(measure(run)) / (plain(measure(other)) if reference else 1.0)
+                    for run, other in zip(runs[case, ber], runs[reference or case, ber], strict=True)
+                ]
+                for ber in bers
+            ),
+            strict=True,
+        )
+    )
+
+
+def abstract(context: Context) -> list[Row]:
+    """Give the rows of the abstract: the largest gains of figures 9, 11, 14 and 15."""
+    rows = []
+    for case, congestion, measured in (
+        ("error losses", False, "throughput"),
+        ("error losses", False, "utilization"),
+        ("congestion and error losses", True, "throughput"),
+        ("congestion and error losses", True, "goodput"),
+    ):
+        runs = finished(with_errors(context, congestion=congestion))
+        found = [
+            gain
+            for pair in STANDARD.items()
+            for gain in gains(runs, MEASURES[measured], pair, "enabled", BERS, lower=False).values()
+        ]
+        rows.append(context.number(case, f"higher {measured}, up to", max(found, key=plain)))
+    return rows
+
+
+_AXES = {
+    "download response time": "download response time (s)",
+    "throughput": "throughput (kbit/s)",
+    "goodput": "goodput (kbit/s)",
+    "utilization": "satellite link busy (%)",
+}
+
+
+def draw(context: Context, path: Path) -> None:
+    """Draw one figure over the bit error rate, with 95 % intervals, for both settings of delayed ACK."""
+    measured, congestion = FIGURES[context.item]
+    runs = finished(with_errors(context, congestion=congestion))
+    draw_over_ber(
+        path,
+        lambda case, ber: sample(runs, MEASURES[measured], case, ber),
+        _AXES[measured],
+        log=measured == "download response time",
+    )
+
+
+def draw_over_ber(path: Path, value: Callable[[Case, str], Number], label: str, *, log: bool) -> None:
+    """Draw a curve a variant over the bit error rate, a panel a setting of delayed ACK."""
+    with picture(path, (11, 4.2)) as figure:
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, delayed in zip(panels, DELAYED_ACK, strict=True):
+            for variant in VARIANTS:
+                curve(
+                    axes,
+                    [float(ber) for ber in BERS],
+                    [value((variant, delayed), ber) for ber in BERS],
+                    color=COLOURS[variant],
+                    marker="o" if variant in STANDARD else "s",
+                    ls="-" if variant.endswith("sack") else "--",
+                    label=LABELS[variant],
+                )
+            axes.set_xscale("log")
+            axes.set_title(f"delayed ACK {delayed}")
+            axes.set_xlabel("bit error rate of the downlink")
+        # The panels share this axis: only when both are drawn is it known how high it reaches.
+        if log:
+            panels[0].set_yscale("log")
+        else:
+            panels[0].set_ylim(bottom=0)
+        panels[0].set_ylabel(label)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)

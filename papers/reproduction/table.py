@@ -1,0 +1,92 @@
+"""Reproductions as tables for people."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bentpipe.show.layout import print_whole
+from bentpipe_papers.reproduction.grid import Grid
+from bentpipe_papers.reproduction.reproduce import Live, Reproduced, Row, verdict_counts
+from bentpipe_papers.reproduction.verdicts import VERDICTS
+
+_COLOURS = {"match": "green", "shape": "yellow", "differs": "red", "input": "dim"}
+
+
+def grid_table(grid: Grid) -> Table:
+    """Make the table of an item's own measurements."""
+    table = Table(*grid.columns, box=None, header_style="bold", pad_edge=False, title=grid.title)
+    for row in grid.text():
+        table.add_row(*map(escape, row))
+    return table
+
+
+def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
+    """Print each item's rows, published beside computed, why some disagree, and how many agree."""
+    for result in results:
+        if not result.rows and result.grid is None:
+            continue
+        to.print(
+            f"\n[bold]{result.paper.name}/{result.item.name}[/bold]  {result.item.title}", highlight=False
+        )
+        if result.grid is not None:
+            to.print(grid_table(result.grid))
+        if not result.rows:
+            continue
+        table = Table(
+            "case", "metric", "published", "computed", box=None, header_style="bold", pad_edge=False
+        )
+        table.add_column("deviation", justify="right")
+        table.add_column("verdict")
+        for row in result.rows:
+            colour = _COLOURS[row.verdict]
+            cells = (row.case, row.metric, row.published_text(), row.computed_text(), row.deviation_text())
+            table.add_row(*(escape(cell) for cell in cells), f"[{colour}]{row.verdict}[/{colour}]")
+        to.print(table)
+        for explanation, names in _explained(result.rows).items():
+            to.print(f"  {escape('; '.join(names))}: {escape(explanation)}", style="dim", highlight=False)
+    to.print()
+    to.print(_counts(results))
+
+
+def print_live(results: Sequence[Live], release: str, to: Console) -> None:
+    """Print each row of items that ran under a kernel's TCP: published, simulated, and the kernel's."""
+    for result in results:
+        item = f"{result.simulated.paper.name}/{result.simulated.item.name}"
+        to.print(f"\n[bold]{item}[/bold]  {result.simulated.item.title}", highlight=False)
+        table = Table(
+            "case", "metric", "published", "simulated", "", box=None, header_style="bold", pad_edge=False
+        )
+        table.add_column(f"Linux {release.split('-')[0]}")
+        table.add_column("")
+        kernel = {(row.case, row.metric): row for row in result.rows}
+        for row in result.simulated.rows:
+            live = kernel.get((row.case, row.metric))
+            if live is None:
+                continue
+            cells = (row.case, row.metric, row.published_text(), row.computed_text())
+            verdicts = (
+                f"[{_COLOURS[one.verdict]}]{one.verdict}[/{_COLOURS[one.verdict]}]" for one in (row, live)
+            )
+            simulated, of_kernel = verdicts
+            table.add_row(*map(escape, cells), simulated, escape(live.computed_text()), of_kernel)
+        print_whole(table, to)
+
+
+def _explained(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Collect the rows that do not match by what explains them."""
+    explained: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note and row.verdict not in ("match", "input"):
+            explained.setdefault(row.explanation(), []).append(f"{row.case}, {row.metric}")
+    return explained
+
+
+def _counts(results: Sequence[Reproduced]) -> Table:
+    table = Table("paper", box=None, header_style="bold", pad_edge=False)
+    for verdict in ("rows", *VERDICTS):
+        table.add_column(verdict, justify="right")
+    for name, counts in verdict_counts(results).items():
+        table.add_row(name, str(sum(counts.values())), *(str(counts[verdict]) for verdict in VERDICTS))
+    return table
