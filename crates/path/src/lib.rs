@@ -9,6 +9,7 @@ mod geo;
 mod invalid;
 mod link;
 mod loss;
+mod packet;
 mod queue;
 mod ring;
 mod stream;
@@ -18,9 +19,10 @@ pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PE
 pub use invalid::InvalidValue;
 pub use link::{
     ArqSpec, Attempts, Change, Fate, FecSpec, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats,
-    Offered, PacketId, Passed, Repair, RepairStats, Schedule, SupplyStats, WaitQuantiles,
+    Offered, Passed, Repair, RepairStats, Schedule, SupplyStats, WaitQuantiles,
 };
 pub use loss::{LossModel, LossSpec, packet_error_rate};
+pub use packet::PacketId;
 pub use queue::*;
 pub use stream::Stream;
 

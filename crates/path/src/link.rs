@@ -3,6 +3,10 @@
 //! Where the queue is first in, first out, nothing changes and no loss is repaired, the moment at which a packet leaves is known when it comes,
 //! and the link is computed in closed form. Otherwise it goes step by step (`served`). Both do the same where both can.
 
+mod config;
+mod frame;
+mod measured;
+mod outcome;
 mod pipe;
 mod repair;
 mod schedule;
@@ -10,9 +14,12 @@ mod served;
 mod stats;
 mod supply;
 mod waits;
+mod work;
 
 use bentpipe_units::{Rate, Span, Time};
 
+pub use config::LinkConfig;
+pub use outcome::{Fate, Leaving, Offered, Passed};
 pub use repair::{ArqSpec, Attempts, FecSpec, Repair, RepairStats};
 pub use schedule::{Change, InOutage, InvalidChange, Schedule};
 use served::Served;
@@ -21,7 +28,9 @@ use stats::{Sums, Tally};
 pub use supply::SupplyStats;
 pub use waits::WaitQuantiles;
 use waits::Waits;
+use work::{ROUNDED, UNITS_A_BYTE, Whole};
 
+use crate::packet::PacketId;
 use crate::queue::{Arrival, Discipline, Fifo, Gate, Label, Queue, Verdict, packets_in};
 use crate::ring::{Ring, Slot};
 use crate::{LossModel, LossSpec, QueueSpec, Stream};
@@ -32,87 +41,6 @@ const DAMAGED: PacketId = 1;
 /// Lengths that no packet has.
 const NO_LENGTH: u32 = u32::MAX;
 const EACH_ANEW: u32 = u32::MAX - 1;
-/// Up to this rate the time of a packet is rounded to the nearest nanosecond, 0.16 % of the shortest packet's at most; faster links
-/// keep what is left of one for the packet that waits behind.
-const ROUNDED: Rate = Rate::from_bps(1_000_000_000);
-
-/// How a driver knows a packet: an index into its own store.
-pub type PacketId = u32;
-
-/// What one direction of a link is set up with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkConfig {
-    /// Nominal rate.
-    pub rate: Rate,
-    /// Propagation delay, from the last bit sent to the last bit received.
-    pub delay: Span,
-    /// Share of the nominal rate that carries packets (framing, coding, roll-off); above 0, at most 1.
-    pub efficiency: f64,
-    /// What may wait while another packet is sent.
-    pub queue: QueueSpec,
-    /// Which packets arrive damaged.
-    pub loss: LossSpec,
-    /// How all this changes.
-    pub schedule: Schedule,
-    /// What becomes of the packets that arrive damaged.
-    pub repair: Repair,
-}
-
-/// What became of a packet that was offered to a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offered {
-    /// Taken: it will come out of [`Link::poll`].
-    Queued,
-    /// Taken, and marked: it will come out of [`Link::poll`], and the caller sets the ECN codepoint CE on it.
-    Marked,
-    /// The queue was full, or is managed so that it dropped the packet early; the packet is the caller's again.
-    Dropped,
-}
-
-/// What becomes of a packet that goes through a link without an event for its arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passed {
-    /// It arrives at this time.
-    Arrives(Time),
-    /// It arrives at this time, marked: the caller sets the ECN codepoint CE on it.
-    Marked(Time),
-    /// It arrives at this time, damaged.
-    Corrupted(Time),
-    /// The queue was full, or is managed so that it dropped the packet early.
-    Dropped,
-}
-
-/// What became of a packet that a link took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It is at the far end.
-    Whole,
-    /// It is at the far end, and the queue marked it when it left: the caller sets the ECN codepoint CE on it.
-    Marked,
-    /// It was damaged under way: it used the link, and nobody receives it.
-    Damaged,
-    /// The queue dropped it after all.
-    Dropped,
-}
-
-/// A packet that leaves a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaving {
-    /// The id that it was offered with.
-    pub id: PacketId,
-    /// The length that it was offered with, in bytes.
-    pub bytes: u32,
-    /// How it leaves.
-    pub fate: Fate,
-}
-
-/// Above [`ROUNDED`]: whole nanoseconds of a packet of so many bytes, and the work behind them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Whole {
-    bytes: u32,
-    time: Span,
-    part: u64,
-}
 
 /// One direction of a link.
 ///
@@ -497,9 +425,6 @@ impl Link {
         }
     }
 }
-
-/// A bit has so many units of work, so that a rate in bit/s does one unit a nanosecond and bit/s.
-const UNITS_A_BYTE: u128 = 8_000_000_000;
 
 /// How the queue of a link decides; its random numbers come from a stream that is derived from the link's.
 fn discipline(config: &LinkConfig, stream: &Stream) -> Discipline {

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use bentpipe_units::{Span, Time};
 
-use super::repair::Frame;
+use super::frame::Frame;
 use crate::queue::Waiting;
 
 /// A packet between the ends of a link.

@@ -16,6 +16,7 @@ use self::arq::Arq;
 use self::fec::Fec;
 use self::order::Order;
 pub use self::spec::{ArqSpec, Attempts, FecSpec, Repair};
+use super::frame::Frame;
 use super::pipe::{Flying, Pipe};
 use crate::queue::Waiting;
 
@@ -57,17 +58,6 @@ impl RepairSums {
             order_wait_max_s: order_wait.as_secs(),
         }
     }
-}
-
-/// What a scheme knows of a frame on its way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Frame {
-    /// Which packet of the link it carries, counted from 0 in the order in which they were first sent.
-    number: u64,
-    /// ARQ: how often it had been sent before. FEC: the number of its block.
-    part: u64,
-    /// FEC: it carries no packet.
-    parity: bool,
 }
 
 /// What repairs the losses of a link.

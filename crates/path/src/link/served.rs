@@ -3,11 +3,17 @@
 
 use bentpipe_units::{Rate, Span, Time};
 
+use super::config::LinkConfig;
+use super::frame::Frame;
+use super::outcome::{Fate, Leaving, Offered};
 use super::pipe::Pipe;
-use super::repair::{Frame, Repairer};
+use super::repair::Repairer;
 use super::schedule::{InOutage, Step, Steps};
+use super::stats::Sums;
 use super::supply::{Seen, Supply};
-use super::{Fate, Leaving, LinkConfig, Offered, PacketId, ROUNDED, Sums, UNITS_A_BYTE, Waits};
+use super::waits::Waits;
+use super::work::{ROUNDED, UNITS_A_BYTE};
+use crate::packet::PacketId;
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
 use crate::{LossModel, Stream};
 

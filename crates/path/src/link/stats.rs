@@ -1,12 +1,14 @@
 //! What a link did: counted packet by packet, and told as shares and means.
 
-use bentpipe_units::{Span, Time};
+use bentpipe_units::Span;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::repair::RepairStats;
 use super::repair::RepairSums;
 use super::supply::Supply;
-use super::{DAMAGED, Link, ROUNDED, RepairStats, SupplyStats, WaitQuantiles, Waits};
+use super::supply::SupplyStats;
+use super::waits::WaitQuantiles;
 
 /// What a link did from the start of a run to its end, or from where a measurement began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -81,7 +83,7 @@ pub(super) struct Sums {
 impl Sums {
     /// What was added since `earlier`. A packet that waited then has the wait that it was going to have in both, and what a
     /// link passes ahead of its time may lie in `earlier` alone.
-    fn since(&self, earlier: &Sums) -> Sums {
+    pub(super) fn since(&self, earlier: &Sums) -> Sums {
         Sums {
             busy: self.busy - earlier.busy,
             waiting: self.waiting.saturating_sub(earlier.waiting),
@@ -98,7 +100,7 @@ impl Sums {
         }
     }
 
-    fn stats(&self, elapsed: Span, most_waiting: u32) -> LinkStats {
+    pub(super) fn stats(&self, elapsed: Span, most_waiting: u32) -> LinkStats {
         let elapsed = u128::from(elapsed.as_nanos());
         LinkStats {
             utilization: share_of(u128::from(self.busy.as_nanos()), elapsed),
@@ -115,126 +117,6 @@ impl Sums {
             repair: None,
             supply: None,
         }
-    }
-}
-
-/// What has come to the far end.
-struct Arrivals {
-    /// Packets, damaged ones among them.
-    packets: u64,
-    /// Bytes of those that arrived whole.
-    bytes: u64,
-    corrupted: u64,
-}
-
-impl Link {
-    /// What the link did in [0, `end`], or from where [`Link::measure_from`] began; `end` is not before the last delivery. A
-    /// packet that [`Link::pass`] on another link brought here ahead of time counts only when its time has come.
-    pub fn stats(&mut self, end: Time) -> LinkStats {
-        let (mut sums, most_waiting) = self.sums(end);
-        let mut begin = Time::ZERO;
-        if let Some(before) = &self.before {
-            begin = before.0;
-            sums = sums.since(&before.1);
-        }
-        let waits =
-            self.waits().as_ref().map_or_else(WaitQuantiles::default, |waits| waits.quantiles(sums.taken));
-        let order_wait = self.served.as_ref().and_then(|served| served.order_wait());
-        let repair = order_wait.map(|wait| sums.repair.stats(wait));
-        let elapsed = end.since(begin);
-        let changes = self.served.as_ref().is_some_and(|served| served.changes);
-        let supply = changes.then(|| sums.supply.stats(elapsed));
-        LinkStats { waits, repair, supply, ..sums.stats(elapsed, most_waiting) }
-    }
-
-    /// Also tells, from now on, how the waits of packets are distributed. One that a packet is offered with ahead of its time
-    /// counts from the offer on.
-    pub fn measure_waits(&mut self) {
-        *self.waits() = Waits::new().map(Box::new);
-    }
-
-    fn waits(&mut self) -> &mut Option<Box<Waits>> {
-        match &mut self.served {
-            Some(served) => &mut served.waits,
-            None => &mut self.waits,
-        }
-    }
-
-    /// Leaves what it has done by `now` out of what [`Link::stats`] tells.
-    pub fn measure_from(&mut self, now: Time) {
-        let waiting = self.queue_packets(now);
-        self.before = Some(Box::new((now, self.sums(now).0)));
-        match &mut self.served {
-            Some(served) => served.forget_most(waiting),
-            None => self.tally.max_waiting = waiting,
-        }
-        if let Some(waits) = self.waits() {
-            waits.clear();
-        }
-    }
-
-    /// With the most packets that have waited at once.
-    fn sums(&mut self, end: Time) -> (Sums, u32) {
-        if let Some(served) = &mut self.served {
-            return served.sums(end);
-        }
-        let Arrivals { packets, bytes: delivered_bytes, corrupted } = self.arrivals(end);
-        let tally = &self.tally;
-        let mut busy = self.free_at.since(Time::ZERO) - tally.idle;
-        let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
-        // Above `ROUNDED` a packet may end up to a nanosecond later than by itself, but not after the next begins.
-        let late = Span::from_nanos(u64::from(self.rate > ROUNDED));
-        let mut follows = self.free_at;
-        for number in (self.ring.head..self.ring.tail).rev() {
-            let slot = self.ring.get(number);
-            let sent = (slot.starts + self.rate.time_to_send(u64::from(slot.bytes)) + late).min(follows);
-            follows = slot.starts;
-            if sent <= end {
-                break;
-            }
-            busy = busy - sent.since(slot.starts.max(end));
-            waits_to_end -= u128::from(slot.starts.since(end.max(slot.offered)).as_nanos());
-            if slot.offered > end {
-                taken -= 1;
-                waits -= u128::from(slot.starts.since(slot.offered).as_nanos());
-            }
-        }
-        let sums = Sums {
-            busy,
-            waiting: waits_to_end,
-            taken,
-            waits,
-            delivered: packets - corrupted,
-            delivered_bytes,
-            corrupted,
-            dropped: tally.dropped,
-            early: tally.early,
-            marked: tally.marked,
-            repair: RepairSums::default(),
-            supply: Supply::default(),
-        };
-        (sums, tally.max_waiting)
-    }
-
-    /// What arrived by `end`: where packets pass, all were counted when they were taken.
-    fn arrivals(&self, end: Time) -> Arrivals {
-        let Tally { delivered_bytes: bytes, corrupted, .. } = self.tally;
-        if !self.passes {
-            return Arrivals { packets: self.ring.head, bytes, corrupted };
-        }
-        let mut arrivals = Arrivals { packets: self.ring.tail, bytes, corrupted };
-        for number in (self.ring.head..self.ring.tail).rev() {
-            let slot = self.ring.get(number);
-            if slot.arrives <= end {
-                break;
-            }
-            arrivals.packets -= 1;
-            match slot.id {
-                DAMAGED => arrivals.corrupted -= 1,
-                _ => arrivals.bytes -= u64::from(slot.bytes),
-            }
-        }
-        arrivals
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use bentpipe_units::{Rate, Time};
 
-use crate::PacketId;
+use crate::packet::PacketId;
 
 /// What a queue may know of a packet beside its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

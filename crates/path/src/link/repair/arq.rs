@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use bentpipe_units::{Span, Time};
 
-use super::{ArqSpec, Frame};
+use super::spec::ArqSpec;
+use crate::link::frame::Frame;
 use crate::queue::Waiting;
 
 #[derive(Debug)]

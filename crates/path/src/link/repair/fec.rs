@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 
 use bentpipe_units::{Rate, Span, Time};
 
-use super::{Frame, Order};
-use crate::PacketId;
+use super::order::Order;
+use crate::link::frame::Frame;
 use crate::link::pipe::Flying;
+use crate::packet::PacketId;
 use crate::queue::{Label, Waiting};
 
 /// Length of the packets by which the usual time of a block is reckoned, after which it waits no longer for packets to come.
