@@ -8,8 +8,8 @@
 use bentpipe_units::{Span, Time};
 
 use super::cache::{Cache, Entry};
+use super::desk::{Desk, Local};
 use super::rtt::LocalRtt;
-use super::{Desk, Local};
 
 /// RFC 5681 section 3.2: so many duplicates tell of a loss.
 const DUPLICATES: u32 = 3;

@@ -2,10 +2,12 @@
 
 mod board;
 mod cache;
+mod desk;
 mod line;
 mod repair;
 mod room;
 mod rtt;
+mod segment;
 mod snoop;
 mod spoof;
 
@@ -13,90 +15,20 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
-use bentpipe_units::{Bytes, Span, Time};
+use bentpipe_units::Time;
 
 use super::flows::FlowHasher;
-use super::scheme::{invalid, some_bytes, some_time};
 use super::{FlowKey, GatewayStats, Header};
-use crate::InvalidValue;
 
 pub use room::Room;
+pub use segment::{Answer, Emission, Seen, Verdict};
 pub use snoop::SnoopOptions;
 pub use spoof::SpoofOptions;
 
-use cache::Places;
+use desk::Desk;
 use room::Own;
 use snoop::Snoop;
 use spoof::Spoof;
-
-/// What an agent reads of a TCP segment that passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// What every gateway reads.
-    pub header: Header,
-    /// Sequence number of the first byte, or of the SYN.
-    pub seq: u32,
-    /// Next byte expected, where the header says that it counts.
-    pub ack: u32,
-    /// What was received beyond it, each from its first byte to the one after its last; those of no length are none.
-    pub sack: [(u32, u32); 4],
-    /// The echo of a mark (ECE of RFC 3168).
-    pub ece: bool,
-    /// The SYN offers selective acknowledgments.
-    pub sack_permitted: bool,
-    /// TSval of the timestamp option.
-    pub stamp: Option<u32>,
-    /// TSecr of the timestamp option.
-    pub echo: Option<u32>,
-    /// Bytes of the packet.
-    pub bytes: u32,
-}
-
-/// What becomes of a packet that was shown to an agent. A place is one of the copies that the driver keeps for the agent; what
-/// was in it before is forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It goes on.
-    Pass,
-    /// It goes on with this window field, which is below its own.
-    Lower(u16),
-    /// It goes on, and a copy is kept in this place.
-    Keep(u32),
-    /// It goes on with this window field, which is below its own, and a copy is kept in this place.
-    KeepLowered(u32, u16),
-    /// It is kept in this place and goes no further.
-    Hold(u32),
-    /// It goes on with this sequence number: it has no data.
-    Renumber(u32),
-    /// It goes no further.
-    Swallow,
-}
-
-/// A packet that an agent sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emission {
-    /// The copy in this place, on its way from there; where it has timestamps, with this TSval instead of its own if there is one.
-    Copy(u32, Option<u32>),
-    /// An acknowledgment in the name of the receiver, on the way of the packet in this place, which it sent.
-    Answer(u32, Answer),
-}
-
-/// The fields of an acknowledgment that an agent makes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
-    /// Sequence number.
-    pub seq: u32,
-    /// Next byte expected.
-    pub ack: u32,
-    /// The window field.
-    pub window: u16,
-    /// The echo of a mark (ECE of RFC 3168).
-    pub ece: bool,
-    /// TSval and TSecr of the timestamp option.
-    pub stamps: Option<(u32, u32)>,
-    /// SACK blocks, each from its first byte to the one after its last; those of no length are none.
-    pub sack: [(u32, u32); 3],
-}
 
 /// An agent beside one direction of a link: a [`Gateway`](super::Gateway) whose contract is wider.
 ///
@@ -147,31 +79,17 @@ enum Flow {
     Spoof(Spoof),
 }
 
-/// What all flows of an agent share: the places of copies, what goes out now, and what is counted.
-#[derive(Clone, Debug, Default)]
-struct Desk {
-    places: Places,
-    out: VecDeque<Emission>,
-    tally: GatewayStats,
+impl SnoopOptions {
+    /// An agent that has seen nothing.
+    pub(crate) fn agent(&self) -> Agent {
+        Agent::new(Rules::Snoop(self.clone()), self.max_flows, 1.0)
+    }
 }
 
-/// Options that both agents have.
-#[derive(Clone, Copy, Debug)]
-struct Local {
-    /// Of one flow.
-    cache: u64,
-    min_timeout: Span,
-    first_timeout: Span,
-    retries: u32,
-}
-
-fn valid(cache: (&'static str, Bytes), timeouts: [Span; 2], max_flows: u32) -> Result<(), InvalidValue> {
-    some_bytes(cache.0, cache.1)?;
-    some_time("min_timeout", timeouts[0])?;
-    some_time("first_timeout", timeouts[1])?;
-    match max_flows {
-        0 => invalid("max_flows", "expected a number of flows from 1 on, found 0".to_owned()),
-        _ => Ok(()),
+impl SpoofOptions {
+    /// An agent that has seen nothing.
+    pub(crate) fn agent(&self) -> Agent {
+        Agent::new(Rules::Spoof(self.clone()), self.max_flows, self.queue_share)
     }
 }
 
@@ -190,16 +108,6 @@ impl Agent {
             desk: Desk::default(),
             now: Time::ZERO,
         }
-    }
-
-    /// An agent that has seen nothing.
-    pub(super) fn snoop(options: &SnoopOptions) -> Agent {
-        Agent::new(Rules::Snoop(options.clone()), options.max_flows, 1.0)
-    }
-
-    /// An agent that has seen nothing.
-    pub(super) fn spoof(options: &SpoofOptions) -> Agent {
-        Agent::new(Rules::Spoof(options.clone()), options.max_flows, options.queue_share)
     }
 
     /// A segment is about to enter the guarded link.

@@ -4,8 +4,9 @@
 use bentpipe_units::Time;
 
 use super::cache::Cache;
+use super::desk::{Desk, Local};
 use super::rtt::LocalRtt;
-use super::{Desk, Emission, Local};
+use super::segment::Emission;
 
 /// What a flow's agent awaits of the receiver.
 #[derive(Clone, Debug)]

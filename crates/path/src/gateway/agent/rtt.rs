@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::Local;
+use super::desk::Local;
 
 /// Doubled no more often: 2^6 times the timeout.
 const MOST_DOUBLINGS: u32 = 6;

@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cache::Entry;
+use super::desk::{Desk, Local, valid};
 use super::line::{Line, later};
 use super::repair::Repair;
-use super::{Agent, Answer, Desk, Emission, Local, Seen, Verdict, valid};
+use super::segment::{Answer, Emission, Seen, Verdict};
 use crate::InvalidValue;
 
 /// Settings of Snoop.
@@ -47,10 +48,6 @@ impl SnoopOptions {
 
     pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
         valid(("cache", self.cache), [self.min_timeout, self.first_timeout], self.max_flows)
-    }
-
-    pub(crate) fn agent(&self) -> Agent {
-        Agent::snoop(self)
     }
 }
 

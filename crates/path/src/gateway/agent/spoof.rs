@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::board::{Board, Report};
 use super::cache::Entry;
+use super::desk::{Desk, Local, valid};
 use super::line::{Line, later};
-use super::{Agent, Answer, Desk, Local, Seen, Verdict, valid};
+use super::segment::{Answer, Seen, Verdict};
 use crate::InvalidValue;
 use crate::gateway::scheme::positive;
 
@@ -59,10 +60,6 @@ impl SpoofOptions {
     pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
         positive("queue_share", self.queue_share, 1.0)?;
         valid(("buffer", self.buffer), [self.min_timeout, self.first_timeout], self.max_flows)
-    }
-
-    pub(crate) fn agent(&self) -> Agent {
-        Agent::spoof(self)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use bentpipe_units::Bytes;
 
+use bentpipe_units::Span;
+
 use super::*;
 use crate::gateway::GatewaySpec;
 
