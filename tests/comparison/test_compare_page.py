@@ -30,6 +30,7 @@ def test_its_commands_and_its_program_run(bentpipe: Bentpipe, tmp_path: Path) ->
         if command.endswith("bbr3 --explain"):
             assert result.stdout.endswith(blocks("text")[0])
     assert (tmp_path / "limits.svg").is_file()
+    assert (tmp_path / "variants.html").is_file()
     program = "\n".join(blocks("python"))
     printed = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],

@@ -20,7 +20,6 @@ TRIED_BY = {
     "docs/compare.md": "tests/comparison/test_compare_page.py",
     "docs/library.md": "tests/docs/test_examples.py",
     "docs/own-control.md": "tests/docs/test_examples.py",
-    "docs/reports.md": "tests/docs/test_examples.py",
     "docs/researcher.md": "tests/docs/test_researcher.py",
     "docs/server.md": "tests/live/test_server_page.py",
     "docs/statistics.md": "tests/docs/test_examples.py",

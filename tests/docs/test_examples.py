@@ -1,7 +1,6 @@
 """What the pages show in Python runs as it stands there."""
 
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -61,15 +60,3 @@ def test_links_of_the_page_lead_to_pages(page: str) -> None:
     named = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
     assert named
     assert [name for name in named if not (ROOT / page).with_name(name).is_file()] == []
-
-
-def test_the_page_of_reports_runs(tmp_path: Path) -> None:
-    (scenario,) = blocks("docs/reports.md", "toml")
-    (tmp_path / "mine.toml").write_text(scenario)
-    for line in "".join(blocks("docs/reports.md", "console")).splitlines():
-        program, *rest = shlex.split(line.removeprefix("$ "))
-        command = [str(Path(sys.executable).with_name(program)), *rest]
-        subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
-    run("\n".join(blocks("docs/reports.md", "python")), tmp_path)
-    pages = {path.name for path in tmp_path.glob("*.html")}
-    assert pages == {"variants.html", "loss.html", "bbr3.html", "rates.html"}

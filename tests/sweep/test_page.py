@@ -19,7 +19,7 @@ def test_its_commands_and_its_program_run(bentpipe: Bentpipe, tmp_path: Path) ->
     (scenario,) = blocks("toml")
     (tmp_path / "mine.toml").write_text(scenario)
     commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
-    assert len(commands) == 7
+    assert len(commands) == 9
     for command in commands:
         program, *arguments = shlex.split(command)
         result = bentpipe(*arguments)
@@ -30,3 +30,4 @@ def test_its_commands_and_its_program_run(bentpipe: Bentpipe, tmp_path: Path) ->
         [sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True
     ).stdout
     assert [line.split()[0] for line in printed.splitlines()] == ["newreno", "sack"]
+    assert {path.name for path in tmp_path.glob("*.html")} == {"loss.html", "sack.html", "rates.html"}
