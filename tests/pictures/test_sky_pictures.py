@@ -13,10 +13,11 @@ from typing import Any
 import matplotlib.image
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from bentpipe.errors import InputError, Interrupted
-from bentpipe.orbit import apng, film, map_plot, rtt_plot, world
+from bentpipe.orbit import film, map_plot, rtt_plot, world
 from bentpipe.orbit.labels import beside
 from bentpipe.orbit.pictures import Pictures
 from bentpipe.show.style import picture
@@ -234,7 +235,7 @@ def test_a_track_is_one_revolution() -> None:
         map_plot.ground_track(SKY, "sat9", 0.0)
 
 
-def frames(number: int) -> list[apng.Pixels]:
+def frames(number: int) -> list[NDArray[np.uint8]]:
     made = []
     for each in range(number):
         pixels = np.full((40, 60, 3), 255, np.uint8)
@@ -245,7 +246,7 @@ def frames(number: int) -> list[apng.Pixels]:
 
 
 def test_an_apng_has_all_frames_in_their_colours_and_times(tmp_path: Path) -> None:
-    apng.write(tmp_path / "film.png", iter(frames(5)), 5, 120, "a blue box – it moves")
+    film.write(tmp_path / "film.png", map(Image.fromarray, frames(5)), 120, "a blue box – it moves")
     with Image.open(tmp_path / "film.png") as opened:
         opened.load()
         found: Any = opened
@@ -276,8 +277,8 @@ def test_a_film_moves_its_satellites_its_path_and_its_cursor(tmp_path: Path) -> 
 
 
 def test_the_cursor_of_a_film_goes_with_its_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    shown: list[apng.Pixels] = []
-    monkeypatch.setattr(apng, "write", lambda _, frames, *__: shown.extend(map(np.array, frames)))
+    shown: list[NDArray[np.uint8]] = []
+    monkeypatch.setattr(film, "write", lambda _, frames, *__: shown.extend(map(np.array, frames)))
     film.draw(SKY, [COURSE], "made", tmp_path / "film.png", [1.0, 2.0, 4.0, 9.0])
     # A dark line from top to bottom of the panel below the map, somewhere else in each frame.
     dark = np.array([np.all(frame[-110:-70].max(axis=2) < 200, axis=0) for frame in shown])
@@ -397,6 +398,7 @@ def test_what_cannot_be_drawn_is_one_line(given: dict[str, Any], message: str) -
             "--track: expected a satellite, from sat0 to sat3, found 'moon'",
         ),
         ({"film": "film.html", "step": 1e-4}, "--step: expected 10,000 frames at most, found 100,000"),
+        ({"film": "film.png", "step": 5e-3}, "--step: expected 1,000 frames at most, found 2,000"),
     ],
 )
 def test_nothing_is_written_when_something_is_wrong(

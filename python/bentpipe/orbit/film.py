@@ -3,14 +3,13 @@
 import base64
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bentpipe.orbit import apng
 from bentpipe.orbit.course import Course, Sky
 from bentpipe.orbit.map_plot import LAND, SEA, SHORE, Chart
 from bentpipe.orbit.rtt_plot import curve
@@ -19,6 +18,9 @@ from bentpipe.reports.page import Origin, environment
 from bentpipe.runs.progress import Reporter
 from bentpipe.show.scales import label_time
 from bentpipe.show.style import CYCLE, house_style, picture_format, plain
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 FORMATS = ("html", "png")
 """What the names of files end in."""
@@ -138,6 +140,7 @@ def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Se
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from PIL.Image import fromarray
 
     with ExitStack() as stack:
         stack.enter_context(house_style())
@@ -181,7 +184,7 @@ def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Se
         figure.set_layout_engine("none")
         empty = canvas.copy_from_bbox(figure.bbox)
 
-        def frames() -> Iterator[apng.Pixels]:
+        def frames() -> "Iterator[Image]":
             for number, at_s in enumerate(times):
                 canvas.restore_region(empty)
                 chart.show(sky.positions(at_s), at_s)
@@ -193,6 +196,21 @@ def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Se
                 for axes, artist in moving:
                     axes.draw_artist(artist)
                 reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
-                yield np.asarray(canvas.buffer_rgba())[..., :3]
+                yield fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
 
-        apng.write(path, frames(), len(times), shown_ms(len(times)), chart.about(times[0]))
+        write(path, frames(), shown_ms(len(times)), chart.about(times[0]))
+
+
+def write(path: Path, frames: "Iterable[Image]", shown_ms: int, about: str) -> None:
+    """Write frames of one size as APNG in the first's 256 colours, each shown for so long, over and over."""
+    from PIL.Image import Dither
+    from PIL.PngImagePlugin import PngInfo
+
+    told = PngInfo()
+    told.add_text("Software", "bentpipe")
+    told.add_itxt("Description", about)
+    coming = iter(frames)
+    first = next(coming).quantize()
+    rest = [frame.quantize(palette=first, dither=Dither.NONE) for frame in coming]
+    with path.open("wb") as file:
+        first.save(file, "PNG", save_all=True, append_images=rest, duration=shown_ms, loop=0, pnginfo=told)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(\w*)")
 
-_MOST_FRAMES = 10_000
+_MOST_FRAMES = {"html": 10_000, "png": 1000}
+"""By what the film's name ends in: a moving picture is made in memory, a megabyte a frame."""
 _MOST_PLACES = 10_000_000
 """Of all satellites in all frames: a page has four bytes for each."""
 
@@ -125,10 +126,12 @@ class Pictures:
         """
         from bentpipe.files.output import Staging
         from bentpipe.orbit import film, map_plot, rtt_plot
+        from bentpipe.show.style import picture_format
 
         if self.at is not None and self.at > until_s:
             raise InputError(f"--at: expected a time up to the end, {until_s:g} s, found {self.at:g} s")
-        most = min(_MOST_FRAMES, _MOST_PLACES // len(sky.satellites))
+        ending = picture_format(self.film, film.FORMATS) if self.film else "html"
+        most = min(_MOST_FRAMES[ending], _MOST_PLACES // len(sky.satellites))
         if self.step is not None and until_s / self.step > most:
             raise InputError(f"--step: expected {most:,} frames at most, found {until_s / self.step:,.0f}")
         with Staging(reads) as staging:
