@@ -223,7 +223,7 @@ def socket_programs(parent: int, expected: int) -> list[int]:
     def children() -> list[int]:
         threads = Path(f"/proc/{parent}/task").iterdir()
         found = [int(child) for thread in threads for child in contents(thread / "children").split()]
-        return [child for child in found if b"peer.py" in command_line(child)]
+        return [child for child in found if b"bentpipe.live.program" in command_line(child)]
 
     until(lambda: len(children()) == expected)
     # So that the connection is open.

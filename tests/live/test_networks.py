@@ -217,7 +217,7 @@ def test_an_interrupted_run_over_a_file_writes_nothing(file: Path) -> None:
     command = [str(PROGRAM), "live", "interop", file.name, "--bytes", "1 GB", "--pcap", "wire.pcapng"]
     with subprocess.Popen(command, cwd=file.parent, stderr=subprocess.PIPE, text=True) as process:
         # Until the other end's program is there, nothing has begun.
-        while not list(children(process.pid, b"peer.py")):
+        while not list(children(process.pid, b"bentpipe.live.program")):
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGTERM)
         _, complaint = process.communicate(timeout=30)

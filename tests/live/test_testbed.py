@@ -215,7 +215,7 @@ def start(scenario: Path) -> "subprocess.Popen[str]":
 def programs(of: int) -> list[int]:
     """Processes in hosts of the testbed `of`, when there are two of them."""
     for _ in range(200):
-        found = list(children(of, b"agent.py"))
+        found = list(children(of, b"bentpipe.live.program"))
         if len(found) == 2:
             # Until the transfer goes.
             time.sleep(1.0)

@@ -1,12 +1,11 @@
 """A transfer against the kernel in which our end and the kernel's behave alike wherever both can."""
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from bentpipe import _core
-from bentpipe.live.interop import PEER
+from bentpipe.live.interop import PROGRAM
 
 INITIAL_WINDOW = 10
 
@@ -43,9 +42,7 @@ def transfer(
             **sysctl,
         },
     }
-    row: dict[str, Any] = json.loads(
-        _core.interop(json.dumps(told), [sys.executable, "-I", str(PEER)], pcap=pcap)
-    )
+    row: dict[str, Any] = json.loads(_core.interop(json.dumps(told), list(PROGRAM), pcap=pcap))
     if not row["sha256_equal"] or row["checksum_errors"]:
         raise AssertionError(f"bytes differ: {told}")
     return row

@@ -219,7 +219,7 @@ def interop(virtual: "Virtual | None", /, **options: Any) -> None:
     """
     from bentpipe.command_line.terminal import print_json
     from bentpipe.files.output import Staging
-    from bentpipe.live.interop import PEER, in_virtual_kernel
+    from bentpipe.live.interop import in_virtual_kernel
     from bentpipe.live.interop import interop as run
     from bentpipe.live.table import print_interop
     from bentpipe.live.virtual.machine import stated
@@ -229,7 +229,7 @@ def interop(virtual: "Virtual | None", /, **options: Any) -> None:
     pcap = options["pcap"]
     if pcap is not None and len(transfers) > 1:
         raise InputError(f"--pcap is for one transfer, and these options give {len(transfers)}")
-    with Staging([PEER, *reads]) as staging:
+    with Staging(reads) as staging:
         capture = staging.file(pcap, "--pcap") if pcap is not None else None
         if virtual is None:
             result = run(transfers, threads=options["threads"], pcap=capture)

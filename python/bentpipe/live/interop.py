@@ -19,8 +19,8 @@ from bentpipe.live.virtual.machine import Virtual
 from bentpipe.numbers.share import share
 from bentpipe.runs.progress import Reporter
 
-PEER = Path(__file__).with_name("peer.py")
-"""The socket program at the kernel's end."""
+PROGRAM = (sys.executable, "-I", "-m", "bentpipe.live.program")
+"""The program at a kernel's end."""
 
 LINUX = "linux"
 """The recovery that stands for a second kernel in our end's place."""
@@ -324,12 +324,11 @@ def _result(future: Future[Row]) -> Row:
 
 
 def _run(transfer: Transfer, pcap: str | None, progress: Any) -> Row:
-    program = [sys.executable, "-I", str(PEER)]
     try:
         over = transfer.over
         measured = _core.interop(
             json.dumps(transfer.settings),
-            program,
+            list(PROGRAM),
             scenario=over.scenario if over else None,
             flow=over.flow if over else None,
             pcap=pcap,

@@ -4,13 +4,11 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 from bentpipe import _core
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.live.install import CONTROLS, available, held
+from bentpipe.live.interop import PROGRAM
 from bentpipe.live.kernel_run import kernel_run
 from bentpipe.live.told import told
 from bentpipe.live.virtual.machine import Virtual
@@ -26,8 +25,6 @@ from bentpipe.results import Run, mean
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.runner import run
 from bentpipe.scenario import Scenario
-
-AGENT = Path(__file__).with_name("agent.py")
 
 _RENAMED = {"standard": "reno", "bbr1": "bbr"}
 """Controls that the kernel calls by another name than the simulator; every other has one name."""
@@ -275,7 +272,7 @@ class _Hosts:
                 continue
             enter = ["nsenter", f"--net=/proc/{os.getpid()}/fd/{descriptor}"]
             agent = subprocess.Popen(
-                [*enter, sys.executable, "-I", str(AGENT)],
+                [*enter, *PROGRAM],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

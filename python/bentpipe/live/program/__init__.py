@@ -1,0 +1,1 @@
+"""The program that real Linux TCP is asked through: it runs in a host's network namespace."""
