@@ -40,7 +40,7 @@ def run_of(path: Path) -> tuple[dict[str, Any], str | None]:
 
 
 def summary(run: dict[str, Any], capture: str | None, keys: Keys) -> Summary:
-    """Give the digest of all numbers under `keys`, and to read, their sums over rows where these are not 0."""
+    """Give the digest of all numbers under `keys`, and to read, their sums over rows where not 0."""
     counted = {part: [{key: row.get(key) for key in keys[part]} for row in run[part]] for part in SECTIONS}
     if run["relays"]:
         counted["relays"] = [{key: row.get(key) for key in keys["relays"]} for row in run["relays"]]
