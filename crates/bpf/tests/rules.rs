@@ -8,7 +8,8 @@
 
 use bentpipe_bpf as _;
 use bentpipe_tcp::control::{
-    Ack, Adalr, AdalrOptions, Afc, AfcOptions, Control, Exit, Loss, Response, Standard, Timeout, Window,
+    Ack, Adalr, AdalrOptions, Afc, AfcOptions, Control, Exit, Loss, ReceiveWindow, Response, Standard,
+    Timeout, Window,
 };
 use bentpipe_tcp::slow_start::StandardStart;
 use bentpipe_tcp::{Growth, Record};

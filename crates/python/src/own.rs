@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
 use bentpipe_tcp::control::{
-    Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Standard, Timeout,
+    Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Standard, Timeout,
 };
 use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Catalogue, Scheme, control};
@@ -419,15 +419,7 @@ impl Control for Hooked {
         }
     }
 
-    fn paces(&self) -> bool {
-        self.paces
-    }
-
-    fn reads_rates(&self) -> bool {
-        self.reads_rates
-    }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: self.paces, reads_rates: self.reads_rates, ..Extras::default() }
     }
 }

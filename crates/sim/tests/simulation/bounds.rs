@@ -87,7 +87,7 @@ impl Transfer<'_> {
 
     /// Whether the control may send beyond the advertised window.
     pub(crate) fn widens(&self) -> bool {
-        self.spec.sender.control.factory().make().adjusts_receive_window()
+        self.spec.sender.control.factory().make().extras().receive_window.is_some()
     }
 
     /// What of its control and its slow start may be faster than doubling.

@@ -2,6 +2,7 @@
 
 use bentpipe_sim::{Subjects, scenario};
 use bentpipe_tcp::Catalogue;
+use bentpipe_tcp::control::Extras;
 
 use crate::relays::{Point, curves};
 use crate::{one_flow, scenario as read};
@@ -103,11 +104,11 @@ fn every_scheme_shows_the_phases_that_it_names_and_rates_where_it_has_them() {
                 assert!(named.contains(&name), "{name} in {text}");
                 seen.push(name);
             }
-            let made = control.make();
-            assert_eq!(of(&points, "delivery_rate").is_empty(), !made.reads_rates(), "{text}");
-            let paces = made.paces() || slow_start.make().paces();
-            assert!(paces || of(&points, "pacing_rate").is_empty(), "{text}");
-            assert!(!made.paces() || of(&points, "pacing_rate").len() > 1, "{text}");
+            let mut made = control.make();
+            let Extras { paces, reads_rates, .. } = made.extras();
+            assert_eq!(of(&points, "delivery_rate").is_empty(), !reads_rates, "{text}");
+            assert!(paces || slow_start.make().paces() || of(&points, "pacing_rate").is_empty(), "{text}");
+            assert!(!paces || of(&points, "pacing_rate").len() > 1, "{text}");
         }
     }
     for name in ["startup", "drain", "probe_bw", "probe_bw_cruise", "conservative"] {

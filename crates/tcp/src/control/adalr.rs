@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Ack, Control, ControlFactory, Exit, Loss, PartialAck, Response, SendView, Standard, Timeout, Window, grow,
+    Ack, Control, ControlFactory, Exit, Extras, Loss, PartialAck, ReceiveWindow, Response, SendView, Standard,
+    Timeout, Window, grow,
 };
 use crate::Named;
 use crate::slow_start::SlowStart;
@@ -248,27 +249,6 @@ impl Control for Adalr {
         w.cwnd += factor * w.avoidance_growth(ack.counted());
     }
 
-    fn on_advertised_window(&mut self, rwnd: u32) {
-        self.adjusted_since_ack = false;
-        let advertised = f64::from(rwnd);
-        self.adjusted = match self.options.rwnd_reading {
-            RwndReading::Accumulating if self.widens(rwnd) => self.adjusted.max(advertised),
-            _ => advertised,
-        };
-    }
-
-    fn receive_window(&mut self, w: &Window, view: &SendView) -> u32 {
-        if self.options.rwnd_reading == RwndReading::FromAdvertised {
-            self.adjusted = f64::from(view.rwnd);
-        }
-        let once_more = !(self.adjusted_since_ack && self.grows_once());
-        if once_more && f64::from(view.flight) <= self.adjusted {
-            self.adjusted = (self.adjusted + self.increment(w, view)).min(LARGEST_WINDOW);
-            self.adjusted_since_ack = true;
-        }
-        self.adjusted as u32
-    }
-
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         self.lossless = false;
         self.recovering = true;
@@ -298,12 +278,35 @@ impl Control for Adalr {
         Standard.on_timeout(w, timeout);
     }
 
-    fn timeout_slack(&self) -> Span {
-        if self.options.loss_recovery { SLACK } else { Span::ZERO }
+    fn extras(&mut self) -> Extras<'_> {
+        let extras = match self.options.loss_recovery {
+            true => Extras { timeout_slack: SLACK, resend_limit: RESENT_A_PASS, ..Extras::default() },
+            false => Extras::default(),
+        };
+        Extras { receive_window: Some(self), ..extras }
+    }
+}
+
+impl ReceiveWindow for Adalr {
+    fn on_advertised_window(&mut self, rwnd: u32) {
+        self.adjusted_since_ack = false;
+        let advertised = f64::from(rwnd);
+        self.adjusted = match self.options.rwnd_reading {
+            RwndReading::Accumulating if self.widens(rwnd) => self.adjusted.max(advertised),
+            _ => advertised,
+        };
     }
 
-    fn resend_limit(&self) -> u32 {
-        if self.options.loss_recovery { RESENT_A_PASS } else { u32::MAX }
+    fn receive_window(&mut self, w: &Window, view: &SendView) -> u32 {
+        if self.options.rwnd_reading == RwndReading::FromAdvertised {
+            self.adjusted = f64::from(view.rwnd);
+        }
+        let once_more = !(self.adjusted_since_ack && self.grows_once());
+        if once_more && f64::from(view.flight) <= self.adjusted {
+            self.adjusted = (self.adjusted + self.increment(w, view)).min(LARGEST_WINDOW);
+            self.adjusted_since_ack = true;
+        }
+        self.adjusted as u32
     }
 }
 

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Ack, Adalr, AdalrOptions, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, SendView,
-    Standard, Timeout, Window,
+    Ack, Adalr, AdalrOptions, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response,
+    Resume, Standard, Timeout, Window,
 };
 use crate::Named;
 use crate::slow_start::SlowStart;
@@ -210,11 +210,6 @@ impl<C: Control> Control for Afc<C> {
         self.inner.on_rtt_sample(now, sample);
     }
 
-    #[inline]
-    fn on_advertised_window(&mut self, rwnd: u32) {
-        self.inner.on_advertised_window(rwnd);
-    }
-
     fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
         self.inner.on_congestion_mark(w, mark);
     }
@@ -243,11 +238,6 @@ impl<C: Control> Control for Afc<C> {
         self.inner.on_partial_ack(w, ack);
     }
 
-    #[inline]
-    fn receive_window(&mut self, w: &Window, view: &SendView) -> u32 {
-        self.inner.receive_window(w, view)
-    }
-
     fn save(&mut self, w: &mut Window) {
         self.inner.save(w);
     }
@@ -256,24 +246,20 @@ impl<C: Control> Control for Afc<C> {
         self.inner.restore(w);
     }
 
-    fn paces(&self) -> bool {
-        self.inner.paces()
+    fn on_handshake(&mut self, w: &mut Window, now: Time, rtt: Span) {
+        self.inner.on_handshake(w, now, rtt);
     }
 
-    fn reads_rates(&self) -> bool {
-        self.inner.reads_rates()
+    fn on_resume(&mut self, w: &mut Window, resume: &Resume) {
+        self.inner.on_resume(w, resume);
     }
 
-    fn adjusts_receive_window(&self) -> bool {
-        self.inner.adjusts_receive_window()
+    fn phase(&self) -> Option<&'static str> {
+        self.inner.phase()
     }
 
-    fn timeout_slack(&self) -> Span {
-        self.inner.timeout_slack()
-    }
-
-    fn resend_limit(&self) -> u32 {
-        self.inner.resend_limit()
+    fn extras(&mut self) -> Extras<'_> {
+        self.inner.extras()
     }
 }
 

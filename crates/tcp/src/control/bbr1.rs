@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax};
-use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
+use super::{Ack, Control, ControlFactory, Extras, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
 use crate::slow_start::SlowStart;
 use crate::{Named, RateSample};
 use extra::Extra;
@@ -460,16 +460,8 @@ impl Control for Bbr1 {
         })
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
-
-    fn reads_rates(&self) -> bool {
-        true
-    }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: true, reads_rates: true, ..Extras::default() }
     }
 }
 

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax, draw, number, seconds};
-use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
+use super::{Ack, Control, ControlFactory, Extras, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
 use crate::Named;
 use crate::slow_start::SlowStart;
 use bounds::Undo;
@@ -483,16 +483,8 @@ impl Control for Bbr3 {
         })
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
-
-    fn reads_rates(&self) -> bool {
-        true
-    }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: true, reads_rates: true, ..Extras::default() }
     }
 }
 

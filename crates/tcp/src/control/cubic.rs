@@ -243,8 +243,4 @@ impl Control for Cubic {
         }
         w.restore();
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }

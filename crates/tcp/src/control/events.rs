@@ -98,7 +98,7 @@ impl<'a> Ack<'a> {
     }
 
     /// The segments that were taken for lost since the control was told of an ACK last, by this ACK or by a timer; none where the
-    /// control did not ask ([`Control::reads_rates`](super::Control::reads_rates)).
+    /// control did not ask ([`Extras::reads_rates`](super::Extras::reads_rates)).
     #[inline]
     pub fn losses(&self) -> &[LostSegment] {
         self.record.losses()
@@ -118,7 +118,7 @@ impl<'a> Ack<'a> {
     }
 
     /// The delivery rate that it shows; none when it reports nothing new, or the control did not ask
-    /// ([`Control::reads_rates`](super::Control::reads_rates)).
+    /// ([`Extras::reads_rates`](super::Extras::reads_rates)).
     pub fn rate(&self) -> Option<RateSample> {
         self.record.rate(self.now)
     }

@@ -5,7 +5,7 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
+use super::{Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, grow, halve};
 use crate::Named;
 use crate::slow_start::SlowStart;
 
@@ -229,12 +229,8 @@ impl Control for Hybla {
         w.cwnd = w.smss;
     }
 
-    fn paces(&self) -> bool {
-        self.options.pacing
-    }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: self.options.pacing, ..Extras::default() }
     }
 }
 

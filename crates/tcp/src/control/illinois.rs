@@ -220,10 +220,6 @@ impl Control for Illinois {
     fn on_resume(&mut self, _: &mut Window, _: &Resume) {
         self.round.restart();
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -163,10 +163,6 @@ impl Control for Jersey {
         }
         w.cwnd = w.smss;
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

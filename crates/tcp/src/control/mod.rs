@@ -5,6 +5,7 @@
 //! events, never after a scheme.
 
 mod events;
+mod extras;
 mod round;
 mod rounds;
 #[cfg(test)]
@@ -22,11 +23,12 @@ use std::sync::Arc;
 use bentpipe_units::{Span, Time};
 
 pub use events::{Ack, Exit, Feedback, Loss, Mark, PartialAck, Response, Resume, SendView, Supply, Timeout};
+pub use extras::{Dummies, Extras, ReceiveWindow, Routers};
 pub use window::Window;
 
+use crate::Growth;
 use crate::choice::schemes;
 use crate::slow_start::SlowStart;
-use crate::{CongestionHeader, Growth};
 
 schemes! {
     /// Every control of this crate; the first is that of a connection that names none.
@@ -107,10 +109,6 @@ pub trait Control: Send {
     /// The connection has opened, and its handshake took `rtt`; not told where the SYN had to be sent again.
     fn on_handshake(&mut self, _w: &mut Window, _now: Time, _rtt: Span) {}
 
-    /// An ACK advertised a window of `rwnd` bytes; told after everything else that the ACK means.
-    #[inline]
-    fn on_advertised_window(&mut self, _rwnd: u32) {}
-
     /// The first loss of a window.
     ///
     /// RFC 5681 equation 4: "ssthresh = max (FlightSize / 2, 2*SMSS)".
@@ -130,20 +128,6 @@ pub trait Control: Send {
     /// TCP. That is, the TCP source halves the congestion window "cwnd" and reduces the slow start threshold "ssthresh"."
     fn on_congestion_mark(&mut self, w: &mut Window, mark: &Mark) {
         halve_by_mark(w, mark);
-    }
-
-    /// What routers allotted to the connection came back, of a control that goes by it ([`Control::header_bytes`]); told after
-    /// everything else that the segment means.
-    fn on_feedback(&mut self, _w: &mut Window, _feedback: &Feedback) {}
-
-    /// What the congestion header of a segment of data asks of the routers.
-    fn asks_of_routers(&self, _w: &Window, _supply: &Supply) -> CongestionHeader {
-        CongestionHeader::default()
-    }
-
-    /// Bytes of the congestion header that it has put before segments; 0 for none. Asked when the connection opens.
-    fn header_bytes(&self) -> u8 {
-        0
     }
 
     /// Duplicate ACKs tell that `segments` segments have left the network.
@@ -217,61 +201,14 @@ pub trait Control: Send {
         w.restore();
     }
 
-    /// Whether it offers dummy segments, by [`Control::has_dummies`], [`Control::next_dummy`] and the two hooks that tell of them; asked when the connection opens.
-    fn offers_dummies(&self) -> bool {
-        false
-    }
-
-    /// Whether dummy segments are left to send, now or as ACKs come; asked after a loss, a timeout, and each of them.
-    fn has_dummies(&self) -> bool {
-        false
-    }
-
-    /// When the next dummy segment may go out: a copy of the newest data, of low priority, when nothing else does.
-    fn next_dummy(&self) -> Time {
-        Time::NEVER
-    }
-
-    /// A dummy segment goes out.
-    fn on_dummy_sent(&mut self, _now: Time) {}
-
-    /// A dummy segment was acknowledged.
-    fn on_dummy_acked(&mut self, _w: &mut Window, _now: Time) {}
-
     /// The name of the phase that it is in, one of [`ControlFactory::phases`], for a control that goes through phases.
     fn phase(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether it asks for pacing, by [`Window::pacing_rate`] and [`Window::send_quantum`]; asked when the connection opens.
-    fn paces(&self) -> bool {
-        false
-    }
-
-    /// Whether it reads delivery rates ([`Ack::rate`]); asked when the connection opens.
-    fn reads_rates(&self) -> bool {
-        false
-    }
-
-    /// Whether it has a say in the receive window, by the two hooks that tell and ask of it; asked when the connection opens.
-    fn adjusts_receive_window(&self) -> bool {
-        true
-    }
-
-    /// The receive window to send by, asked once before each segment; cwnd limits beside it.
-    #[inline]
-    fn receive_window(&mut self, _w: &Window, view: &SendView) -> u32 {
-        view.rwnd
-    }
-
-    /// Added to "now" when the timer is scheduled after a timeout.
-    fn timeout_slack(&self) -> Span {
-        Span::ZERO
-    }
-
-    /// Segments that one pass through the retransmission buffer may resend after a timeout.
-    fn resend_limit(&self) -> u32 {
-        u32::MAX
+    /// What it asks for beside these hooks; looked at when the connection opens, and always the same.
+    fn extras(&mut self) -> Extras<'_> {
+        Extras::default()
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again, grow, halve,
+    Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, begin_again, grow, halve,
     halve_by_mark,
 };
 use crate::Named;
@@ -210,12 +210,8 @@ impl Control for NewVegas {
         self.pace(w);
     }
 
-    fn paces(&self) -> bool {
-        self.options.pacing_gain > 0.0
-    }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: self.options.pacing_gain > 0.0, ..Extras::default() }
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve, halve_by_mark,
+    Ack, Control, ControlFactory, Dummies, Extras, Loss, Mark, Response, Timeout, Window, grow, halve, halve_by_mark,
 };
 use crate::Named;
 use crate::slow_start::SlowStart;
@@ -113,10 +113,6 @@ impl Control for Peach {
         self.start(w, now);
     }
 
-    fn on_advertised_window(&mut self, rwnd: u32) {
-        self.rwnd = rwnd;
-    }
-
     fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
         self.recover(w, loss.flight);
         halve(w, loss.flight);
@@ -133,12 +129,14 @@ impl Control for Peach {
         self.start(w, timeout.now);
     }
 
-    fn adjusts_receive_window(&self) -> bool {
-        false
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { dummies: Some(self), ..Extras::default() }
     }
+}
 
-    fn offers_dummies(&self) -> bool {
-        true
+impl Dummies for Peach {
+    fn on_first_window(&mut self, rwnd: u32) {
+        self.rwnd = rwnd;
     }
 
     fn has_dummies(&self) -> bool {

@@ -11,11 +11,7 @@ use crate::Named;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 
-impl Control for Standard {
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
-}
+impl Control for Standard {}
 
 /// Alternative backoff with ECN (ABE, RFC 8511): RFC 5681 that leaves another share of the flight size at a mark.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +29,6 @@ impl Control for Abe {
             w.ssthresh = (self.beta_mark * f64::from(mark.flight)).max(2.0 * w.smss);
         }
         w.cwnd = w.ssthresh.min(cwnd);
-    }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
     }
 }
 

@@ -94,10 +94,6 @@ impl Control for Star {
         }
         w.cwnd = w.smss;
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

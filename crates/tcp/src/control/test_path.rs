@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bentpipe_units::{Span, Time};
 
-use super::{Ack, Control, Exit, Loss, Mark, PartialAck, Response, Resume, StandardOptions, Timeout, Window};
+use super::{
+    Ack, Control, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, StandardOptions, Timeout, Window,
+};
 use crate::recovery::RackOptions;
 use crate::slow_start::SlowStart;
 use crate::{Incoming, Profile, SackBlock, Sender, Seq};
@@ -86,14 +88,8 @@ impl<C: Control + Copy> Control for Watched<C> {
     fn on_partial_ack(&mut self, w: &mut Window, ack: &PartialAck) {
         self.tell(|control| control.on_partial_ack(w, ack));
     }
-    fn paces(&self) -> bool {
-        self.0.paces()
-    }
-    fn reads_rates(&self) -> bool {
-        self.0.reads_rates()
-    }
-    fn adjusts_receive_window(&self) -> bool {
-        self.0.adjusts_receive_window()
+    fn extras(&mut self) -> Extras<'_> {
+        self.0.extras()
     }
 }
 

@@ -200,10 +200,6 @@ impl Control for Vegas {
             self.base = f64::INFINITY;
         }
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }
 
 impl Vegas {

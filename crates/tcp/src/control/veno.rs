@@ -149,10 +149,6 @@ impl Control for Veno {
         }
         w.cwnd = w.smss;
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -161,10 +161,6 @@ impl Control for Westwood {
             self.rtt_min = None;
         }
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Feedback, Loss, Response, Supply, Timeout, Window, grow, halve};
+use super::{Ack, Control, ControlFactory, Extras, Feedback, Loss, Response, Routers, Supply, Timeout, Window, grow, halve};
 use crate::slow_start::SlowStart;
 use crate::{CongestionHeader, Named};
 
@@ -138,6 +138,29 @@ impl Control for Xcp {
         self.srtt = if self.srtt == 0.0 { sample } else { self.srtt + NEW_SAMPLE * (sample - self.srtt) };
     }
 
+    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
+        if self.options.loss == XcpLoss::Keep && self.goes_by_routers() {
+            return Response::Keep;
+        }
+        self.standard |= self.options.loss == XcpLoss::Standard;
+        halve(w, loss.flight);
+        Response::Reduced
+    }
+
+    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
+        self.standard |= self.options.loss == XcpLoss::Standard;
+        if !timeout.repeated {
+            halve(w, timeout.flight);
+        }
+        w.cwnd = w.smss;
+    }
+
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { routers: Some(self), ..Extras::default() }
+    }
+}
+
+impl Routers for Xcp {
     /// cwnd = max(cwnd + feedback RTT, SMSS): section 4.1.3 of the draft. While a recovery has the window that a loss was answered
     /// with, it stays so.
     fn on_feedback(&mut self, w: &mut Window, feedback: &Feedback) {
@@ -171,27 +194,6 @@ impl Control for Xcp {
 
     fn header_bytes(&self) -> u8 {
         self.options.header
-    }
-
-    fn on_loss(&mut self, w: &mut Window, loss: &Loss) -> Response {
-        if self.options.loss == XcpLoss::Keep && self.goes_by_routers() {
-            return Response::Keep;
-        }
-        self.standard |= self.options.loss == XcpLoss::Standard;
-        halve(w, loss.flight);
-        Response::Reduced
-    }
-
-    fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
-        self.standard |= self.options.loss == XcpLoss::Standard;
-        if !timeout.repeated {
-            halve(w, timeout.flight);
-        }
-        w.cwnd = w.smss;
-    }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
     }
 }
 

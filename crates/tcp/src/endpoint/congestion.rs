@@ -36,7 +36,7 @@ impl Endpoint {
     }
 
     /// Puts a congestion header before a SYN, or the `answer` to one.
-    pub(super) fn offer_congestion_header(&self, answer: bool, segment: &mut Segment) {
+    pub(super) fn offer_congestion_header(&mut self, answer: bool, segment: &mut Segment) {
         let asked = self.sender.header_bytes();
         let header = match (&self.congestion, answer) {
             (Some(agreed), true) => CongestionHeader {

@@ -12,25 +12,44 @@ pub(crate) struct Dummy {
     pub(crate) len: u32,
 }
 
+/// The dummy segments of a control that offers some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DummiesLeft {
+    None,
+    Some,
+    /// Some, and the time of the next one is waited for.
+    Awaited,
+}
+
 impl Sender {
     /// Whether the control offers dummy segments.
     pub(crate) fn offers_dummies(&self) -> bool {
-        self.dummies
+        self.asked.dummies
     }
 
     /// Whether dummy segments are left to send, now or later; never without data under way.
     #[inline(always)]
     pub(crate) fn has_dummies(&self) -> bool {
-        self.dummies_left && self.una < self.fin_seq().unwrap_or(self.max)
+        self.dummies != DummiesLeft::None && self.una < self.fin_seq().unwrap_or(self.max)
     }
 
     pub(super) fn note_dummies(&mut self) {
-        self.dummies_left = self.dummies && self.control.has_dummies();
+        if self.asked.dummies {
+            let left = self.control.extras().dummies.is_some_and(|control| control.has_dummies());
+            self.dummies = match (left, self.dummies) {
+                (false, _) => DummiesLeft::None,
+                (true, DummiesLeft::None) => DummiesLeft::Some,
+                (true, as_before) => as_before,
+            };
+        }
     }
 
     /// When the next dummy segment may go out.
-    pub(super) fn next_dummy(&self) -> Time {
-        if self.has_dummies() { self.control.next_dummy() } else { Time::NEVER }
+    pub(super) fn next_dummy(&mut self) -> Time {
+        match self.has_dummies() {
+            true => self.control.extras().dummies.map_or(Time::NEVER, |control| control.next_dummy()),
+            false => Time::NEVER,
+        }
     }
 
     /// The next dummy segment, if one may go out.
@@ -38,12 +57,16 @@ impl Sender {
         if !self.has_dummies() {
             return None;
         }
-        let due = now >= self.next_dummy();
+        let control = self.control.extras().dummies?;
+        let due = now >= control.next_dummy();
         if due {
-            self.control.on_dummy_sent(now);
+            control.on_dummy_sent(now);
         }
-        self.note_dummies();
-        self.awaits_dummy = self.dummies_left && !due;
+        self.dummies = match control.has_dummies() {
+            true if due => DummiesLeft::Some,
+            true => DummiesLeft::Awaited,
+            false => DummiesLeft::None,
+        };
         self.note_other_timer();
         let end = self.fin_seq().unwrap_or(self.max);
         let len = (end - self.una).min(self.smss);
@@ -52,8 +75,8 @@ impl Sender {
 
     /// A dummy segment was acknowledged.
     pub(crate) fn on_dummy_acked(&mut self, now: Time) {
-        if self.dummies {
-            self.control.on_dummy_acked(&mut self.window, now);
+        if let Some(control) = self.control.extras().dummies {
+            control.on_dummy_acked(&mut self.window, now);
             self.look_at_recovery();
         }
     }

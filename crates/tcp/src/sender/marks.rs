@@ -16,7 +16,7 @@ impl Sender {
         }
         self.stats.mark_reductions += 1;
         // Who reads rates halves nothing, and has to know what was in flight.
-        let flight_to_halve = match self.control.reads_rates() {
+        let flight_to_halve = match self.record.stamps.is_some() {
             true => flight,
             false => self.with_recovery(now, |recovery, cx| recovery.flight_at_mark(cx, flight)),
         };
@@ -43,19 +43,24 @@ impl Sender {
     }
 
     /// Bytes of the congestion header that the control asks for; 0 for none.
-    pub(crate) fn header_bytes(&self) -> u8 {
-        self.control.header_bytes()
+    pub(crate) fn header_bytes(&mut self) -> u8 {
+        self.control.extras().routers.map_or(0, |control| control.header_bytes())
     }
 
     /// A congestion header brought back what routers allotted, in bytes a second.
     pub(crate) fn on_feedback(&mut self, change: f64, routers: u8) {
         let feedback = Feedback { change, routers, in_recovery: self.recovery.in_recovery() };
-        self.control.on_feedback(&mut self.window, &feedback);
+        if let Some(control) = self.control.extras().routers {
+            control.on_feedback(&mut self.window, &feedback);
+        }
     }
 
     /// What the congestion header of a segment of data asks of the routers.
-    pub(crate) fn asks_of_routers(&self) -> CongestionHeader {
+    pub(crate) fn asks_of_routers(&mut self) -> CongestionHeader {
         let supply = Supply { rwnd: self.rwnd, unsent: self.unsent };
-        self.control.asks_of_routers(&self.window, &supply)
+        match self.control.extras().routers {
+            Some(control) => control.asks_of_routers(&self.window, &supply),
+            None => CongestionHeader::default(),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The sending half of a connection: what is outstanding, the retransmission timer, and the order in which data goes out.
 
 mod agreed;
+mod asked;
 mod dummies;
 mod error;
 mod groups;
@@ -27,6 +28,8 @@ use pacing::Pacing;
 pub use rate::{LostSegment, RateSample};
 pub use record::{Record, Sent};
 
+use asked::Asked;
+use dummies::DummiesLeft;
 use groups::Group;
 use restart::Restart;
 use timers::PutOff;
@@ -123,14 +126,10 @@ pub struct Sender {
     start_listens: bool,
     /// Whether pacing holds back what the window may have room for.
     held_back: bool,
-    /// Whether the control has a say in the receive window.
-    adjusts_rwnd: bool,
+    asked: Asked,
     /// Whether an ACK is followed by [`Sender::note_room`].
     minds_room: bool,
-    /// Whether the control offers dummy segments, whether some are left to send, and whether the time of the next one is waited for.
-    dummies: bool,
-    dummies_left: bool,
-    awaits_dummy: bool,
+    dummies: DummiesLeft,
     /// Whether the recovery goes by SACK blocks.
     reads_sack: bool,
     /// Whether the recovery counts an ACK that reports nothing new among the duplicates.
@@ -191,6 +190,7 @@ impl Sender {
         let recovery = config.recovery.factory().make(config, agreed);
         let slow_start = config.slow_start.factory().make();
         let probes_tail = recovery.probes_tail();
+        let mut control = config.control.factory().make();
         Sender {
             una: first,
             max: first,
@@ -203,11 +203,9 @@ impl Sender {
             paced: false,
             start_listens: slow_start.listens(),
             held_back: false,
-            adjusts_rwnd: true,
+            asked: Asked::by(&mut *control),
             minds_room: true,
-            dummies: false,
-            dummies_left: false,
-            awaits_dummy: false,
+            dummies: DummiesLeft::None,
             reads_sack: recovery.needs_sack(),
             plain_duplicates: recovery.counts_plain_duplicates(),
             probing: false,
@@ -226,7 +224,7 @@ impl Sender {
             other_timer: Time::NEVER,
             last_sent: Time::ZERO,
             window: agreed.first_window(config),
-            control: config.control.factory().make(),
+            control,
             recovery,
             record: Record::default(),
             rtt: RttEstimator::new(config.rto).probing(probes_tail),
@@ -258,12 +256,11 @@ impl Sender {
     }
 
     fn look_at_control(&mut self) {
-        if self.control.reads_rates() {
+        self.asked = Asked::by(&mut *self.control);
+        if self.asked.reads_rates {
             self.record.stamp_entries(self.una);
         }
-        self.adjusts_rwnd = self.control.adjusts_receive_window();
-        self.minds_room = self.adjusts_rwnd || self.send_buffer != u32::MAX;
-        self.dummies = self.control.offers_dummies();
+        self.minds_room = self.asked.receive_window || self.send_buffer != u32::MAX;
         self.look_at_start();
         self.look_at_recovery();
     }
@@ -315,7 +312,13 @@ impl Sender {
     /// The handshake told the window that the peer has to begin with, in bytes.
     pub fn set_peer_window(&mut self, bytes: u32) {
         self.note_window(bytes);
-        self.control.on_advertised_window(bytes);
+        let extras = self.control.extras();
+        if let Some(control) = extras.receive_window {
+            control.on_advertised_window(bytes);
+        }
+        if let Some(control) = extras.dummies {
+            control.on_first_window(bytes);
+        }
     }
 
     /// There is no peer any more.
@@ -488,7 +491,8 @@ impl Sender {
 
     fn note_other_timer(&mut self) {
         let release = if self.held_back { self.pacing.release() } else { Time::NEVER };
-        let dummy = if self.awaits_dummy { self.next_dummy() } else { Time::NEVER };
+        let awaited = self.dummies == DummiesLeft::Awaited;
+        let dummy = if awaited { self.next_dummy() } else { Time::NEVER };
         self.other_timer = self.recovery.next_timeout().min(release).min(dummy);
     }
 
@@ -554,8 +558,10 @@ impl Sender {
                 self.buffered = self.send_buffer;
             }
         }
-        if self.adjusts_rwnd {
-            self.control.on_advertised_window(self.rwnd);
+        if self.asked.receive_window
+            && let Some(control) = self.control.extras().receive_window
+        {
+            control.on_advertised_window(self.rwnd);
         }
     }
 

@@ -3,7 +3,6 @@
 use bentpipe_units::Time;
 
 use super::{Incoming, Outgoing, Sender};
-use crate::control::SendView;
 
 impl Sender {
     /// Whether pacing, cwnd and rwnd alone decide what goes out, where the recovery is idle.
@@ -58,16 +57,11 @@ impl Sender {
         if self.una == self.max {
             self.restart_after_idle(now);
         }
-        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: false };
-        let rwnd = match self.adjusts_rwnd {
-            true => self.control.receive_window(&self.window, &view),
-            false => self.rwnd,
-        };
-        let rwnd = rwnd.min(self.buffered);
-        let room = (self.window.cwnd as u32).saturating_sub(view.flight);
+        let (flight, rwnd) = (self.flight(), self.receive_window(false));
+        let room = (self.window.cwnd as u32).saturating_sub(flight);
         let sent = self.send_new_data::<true>(now, rwnd, room)?;
         self.pacing.sent(now, sent.len, self.window.pacing_rate, self.window.send_quantum);
-        let left = room.min(rwnd.saturating_sub(view.flight)).saturating_sub(sent.len);
+        let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
         Some(Outgoing { last: self.waits_for_release(now) || self.is_last(left), ..sent })
     }
 

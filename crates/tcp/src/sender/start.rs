@@ -7,7 +7,7 @@ impl Sender {
     #[cold]
     pub(super) fn look_at_start(&mut self) {
         self.start_listens = self.slow_start.listens();
-        self.paced = self.control.paces() || (self.start_listens && self.slow_start.paces());
+        self.paced = self.asked.paces || (self.start_listens && self.slow_start.paces());
         self.held_back &= self.paced;
         if !self.paced {
             self.window.pacing_rate = f64::INFINITY;

@@ -88,7 +88,7 @@ impl Sender {
     }
 
     /// The delivery rate that the newest ACK showed, in bytes a second; of a control that goes by delivery rates
-    /// ([`Control::reads_rates`](crate::control::Control::reads_rates)).
+    /// ([`Extras::reads_rates`](crate::control::Extras::reads_rates)).
     pub fn delivery_rate(&self) -> Option<f64> {
         self.record.stamps.as_ref()?.newest_rate()
     }

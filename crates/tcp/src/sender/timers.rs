@@ -2,6 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
+use super::dummies::DummiesLeft;
 use super::{ConnectionError, Sender};
 use crate::control;
 use crate::recovery::Reduction;
@@ -115,7 +116,9 @@ impl Sender {
     /// The retransmission limit was reached: the connection is over.
     pub fn on_timeout(&mut self, now: Time) -> Result<(), ConnectionError> {
         // What is due goes out when the sender is asked.
-        self.awaits_dummy = false;
+        if self.dummies == DummiesLeft::Awaited {
+            self.dummies = DummiesLeft::Some;
+        }
         if now >= self.other_timer {
             self.on_other_timer(now);
         }
@@ -159,8 +162,7 @@ impl Sender {
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
         self.look_at_recovery();
-        let slack = self.control.timeout_slack();
-        self.arm(now, slack);
+        self.arm(now, self.asked.timeout_slack);
         Ok(())
     }
 

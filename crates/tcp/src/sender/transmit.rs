@@ -3,7 +3,6 @@
 use bentpipe_units::{Span, Time};
 
 use super::{Fin, Outgoing, Sender};
-use crate::control::SendView;
 use crate::recovery::{Next, Outstanding, Range};
 use crate::{Flags, Nagle, Seq};
 
@@ -20,16 +19,11 @@ impl Sender {
             }
             self.restart_after_idle(now);
         }
-        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery: false };
-        let rwnd = match self.adjusts_rwnd {
-            true => self.control.receive_window(&self.window, &view),
-            false => self.rwnd,
-        };
-        let rwnd = rwnd.min(self.buffered);
-        let room = (self.window.cwnd as u32).saturating_sub(view.flight);
+        let (flight, rwnd) = (self.flight(), self.receive_window(false));
+        let room = (self.window.cwnd as u32).saturating_sub(flight);
         let unsent = self.unsent;
         let mut sent = self.send_new_data::<false>(now, rwnd, room)?;
-        let room = room.min(rwnd.saturating_sub(view.flight));
+        let room = room.min(rwnd.saturating_sub(flight));
         if self.groups && self.ends_group(room, unsent) {
             sent.flags |= Flags::PSH;
         }
@@ -41,7 +35,7 @@ impl Sender {
     /// receive window is asked each time.
     #[inline(always)]
     pub(super) fn is_last(&self, left: u32) -> bool {
-        left < self.smss && self.unsent >= u64::from(self.smss) && !self.adjusts_rwnd
+        left < self.smss && self.unsent >= u64::from(self.smss) && !self.asked.receive_window
     }
 
     /// Whether there is nothing to send or to send again, and no timer has it sent.
@@ -83,12 +77,7 @@ impl Sender {
 
     fn next_by_recovery(&mut self, now: Time) -> Option<Outgoing> {
         let in_recovery = self.recovery.in_recovery();
-        let view = SendView { flight: self.flight(), rwnd: self.rwnd, in_recovery };
-        let rwnd = match self.adjusts_rwnd {
-            true => self.control.receive_window(&self.window, &view),
-            false => self.rwnd,
-        };
-        let rwnd = rwnd.min(self.buffered);
+        let (flight, rwnd) = (self.flight(), self.receive_window(in_recovery));
         let outstanding = Outstanding {
             una: self.una,
             max: self.max,
@@ -96,7 +85,7 @@ impl Sender {
             cwnd: self.window.cwnd as u32,
             rwnd,
             new_data: self.new_data_len(self.max, rwnd).is_some(),
-            may_resend: self.resent_this_pass < self.control.resend_limit(),
+            may_resend: self.resent_this_pass < self.asked.resend_limit,
             record: &self.record,
         };
         match self.recovery.next(&outstanding) {
@@ -110,7 +99,7 @@ impl Sender {
                     self.bursting = false;
                     return None;
                 };
-                let free = room.min(rwnd.saturating_sub(view.flight));
+                let free = room.min(rwnd.saturating_sub(flight));
                 if self.groups && self.ends_group(free, unsent) {
                     sent.flags |= Flags::PSH;
                 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bentpipe_tcp::control::{Ack, Control, ControlFactory, Loss, Response, Window};
+use bentpipe_tcp::control::{Ack, Control, ControlFactory, Extras, Loss, Response, Window};
 use bentpipe_tcp::recovery::{Context, Next, Outstanding, Recovery, RecoveryState, Resend};
 use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Chosen, Config, Incoming, SackBlock, Sender, Seq};
@@ -170,8 +170,8 @@ impl ControlFactory for Rates {
 }
 
 impl Control for Rates {
-    fn reads_rates(&self) -> bool {
-        true
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { reads_rates: true, ..Extras::default() }
     }
 
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {

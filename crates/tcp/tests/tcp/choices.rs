@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bentpipe_tcp::control::{Ack, Control, Loss, PartialAck, Response, Standard, Window};
+use bentpipe_tcp::control::{Ack, Control, Extras, Loss, PartialAck, Response, Standard, Window};
 use bentpipe_tcp::recovery::{Context, Next, Outstanding, Recovery, RecoveryState, Resend};
 use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Config, Incoming, Outgoing, RateSample, SackBlock, Sender, Seq};
@@ -43,8 +43,8 @@ fn ms(ms: u64) -> Time {
 struct Paced(f64);
 
 impl Control for Paced {
-    fn paces(&self) -> bool {
-        true
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: true, ..Extras::default() }
     }
 
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
@@ -94,8 +94,8 @@ type Told = (u32, u32, bool, Option<u64>, Option<RateSample>);
 struct Listening(Noted<Told>);
 
 impl Control for Listening {
-    fn reads_rates(&self) -> bool {
-        true
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { reads_rates: true, ..Extras::default() }
     }
 
     fn on_ack(&mut self, _: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bentpipe_tcp::control::{Ack, Control, Exit, Loss, PartialAck, Response, SendView, Timeout, Window};
+use bentpipe_tcp::control::{
+    Ack, Control, Exit, Extras, Loss, PartialAck, ReceiveWindow, Response, SendView, Timeout, Window,
+};
 use bentpipe_tcp::recovery::Reduction;
 use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Config, Incoming, Outgoing, SackBlock, Sender, Seq};
@@ -110,16 +112,18 @@ impl Control for Custom {
         self.log.events().push(Event::Expired { flight: timeout.flight, repeated: timeout.repeated });
     }
 
+    fn extras(&mut self) -> Extras<'_> {
+        let timeout_slack = Span::from_millis(self.slack_ms);
+        let resend_limit = self.resend_limit.unwrap_or(u32::MAX);
+        Extras { timeout_slack, resend_limit, receive_window: Some(self), ..Extras::default() }
+    }
+}
+
+impl ReceiveWindow for Custom {
+    fn on_advertised_window(&mut self, _: u32) {}
+
     fn receive_window(&mut self, _: &Window, view: &SendView) -> u32 {
         view.rwnd * self.stretch.max(1)
-    }
-
-    fn timeout_slack(&self) -> Span {
-        Span::from_millis(self.slack_ms)
-    }
-
-    fn resend_limit(&self) -> u32 {
-        self.resend_limit.unwrap_or(u32::MAX)
     }
 }
 

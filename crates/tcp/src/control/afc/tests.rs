@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Growth;
-use crate::control::{Adalr, AdalrOptions, Standard};
+use crate::control::{Adalr, AdalrOptions, ReceiveWindow, SendView, Standard};
 
 const SMSS: f64 = 1000.0;
 const BOTH: AfcOptions =
@@ -207,22 +207,27 @@ fn growth_while_delayed_is_held_or_credited() {
     assert_eq!(through(credited, f64::INFINITY, true), 10.0);
 }
 
+fn receive_window(control: &mut Afc<Adalr>) -> &mut dyn ReceiveWindow {
+    control.extras().receive_window.expect("what ADaLR hands out")
+}
+
 #[test]
 fn around_adalr_a_random_loss_leaves_its_lossless_branches_on() {
     let widened = |told: bool| {
         let mut control = Afc::new(Adalr::new(AdalrOptions::default()), BOTH);
         control.on_rtt_sample(Time::ZERO, Span::from_millis(500));
-        control.on_advertised_window(40_000);
+        receive_window(&mut control).on_advertised_window(40_000);
         let mut w = window(20.0);
         control.on_loss(&mut w, &loss(0));
         if told {
             control.on_further_loss(&mut w, &loss(1));
         }
         let view = SendView { flight: 10_000, rwnd: 40_000, in_recovery: false };
-        control.receive_window(&w, &view)
+        receive_window(&mut control).receive_window(&w, &view)
     };
     // 0.25 · ρ · SMSS with ρ = 30, and nothing after a loss that counts.
     assert_eq!((widened(false), widened(true)), (47_500, 40_000));
-    let control = Afc::new(Adalr::new(AdalrOptions::default()), BOTH);
-    assert_eq!((control.timeout_slack(), control.resend_limit()), (Span::from_millis(200), 3));
+    let mut control = Afc::new(Adalr::new(AdalrOptions::default()), BOTH);
+    let Extras { timeout_slack, resend_limit, .. } = control.extras();
+    assert_eq!((timeout_slack, resend_limit), (Span::from_millis(200), 3));
 }

@@ -178,10 +178,6 @@ impl Control for LinuxCubic {
         self.seen = Seen::default();
         w.cwnd = w.smss;
     }
-
-    fn adjusts_receive_window(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ fn linux_counts_in_eighths_and_in_128ths() {
 fn pacing_spreads_cwnd_over_an_rtt() {
     let options = HyblaOptions { pacing: true, ..PAPER };
     let (mut control, mut w) = (after(options, 100), window(3.0, 20.0));
-    assert!(control.paces() && !Hybla::new(PAPER).paces());
+    assert!(control.extras().paces && !Hybla::new(PAPER).extras().paces);
     control.on_handshake(&mut w, at(100), Span::from_millis(100));
     close(w.pacing_rate, 4.0 * SMSS / 0.1);
     ack(&mut control, &mut w, 1000, 100, 1);

@@ -95,14 +95,14 @@ fn slow_start_ends_where_more_than_gamma_waits_and_growth_is_halved() {
 #[test]
 fn slow_start_is_paced_in_pairs_and_nothing_else_is() {
     let (mut control, mut w) = (NewVegas::new(NewVegasOptions::default()), window(10.0, f64::INFINITY));
-    assert!(control.paces());
+    assert!(control.extras().paces);
     control.on_handshake(&mut w, Time::ZERO, ms(500.0));
     assert_eq!((w.pacing_rate, w.send_quantum), (40_000.0, 2000.0), "twice 10 segments in half a second");
     control.on_loss(&mut w, &Loss { now: Time::ZERO, distance: 0, flight: 10_000 });
     assert_eq!((w.cwnd, w.pacing_rate, w.send_quantum), (5000.0, f64::INFINITY, 0.0));
-    let unpaced = NewVegas::new(NewVegasOptions { pacing_gain: 0.0, ..NewVegasOptions::default() });
+    let mut unpaced = NewVegas::new(NewVegasOptions { pacing_gain: 0.0, ..NewVegasOptions::default() });
     unpaced.pace(&mut w);
-    assert!(!unpaced.paces() && w.pacing_rate.is_infinite());
+    assert!(!unpaced.extras().paces && w.pacing_rate.is_infinite());
     let mut lone = NewVegas::new(unpaired());
     let mut w = window(10.0, f64::INFINITY);
     lone.on_handshake(&mut w, Time::ZERO, ms(500.0));

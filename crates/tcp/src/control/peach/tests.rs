@@ -14,7 +14,7 @@ fn window(segments: f64) -> Window {
 /// A connection that has opened at 1 s with an RTT of 500 ms and a receive window of 50 segments.
 fn opened(sudden_start: u32) -> (Peach, Window) {
     let (mut peach, mut w) = (Peach::new(PeachOptions { sudden_start }), window(10.0));
-    peach.on_advertised_window(50_000);
+    peach.on_first_window(50_000);
     peach.on_handshake(&mut w, at(1.0), ms(500.0));
     (peach, w)
 }
@@ -34,7 +34,7 @@ fn dummies(peach: &mut Peach) -> Vec<f64> {
 fn a_sudden_start_spreads_the_rest_of_the_receivers_window_over_a_round_trip() {
     for (sudden_start, segments) in [(0, 50), (20, 20)] {
         let (mut peach, w) = opened(sudden_start);
-        assert!(peach.offers_dummies() && w.cwnd == SMSS && !w.in_slow_start());
+        assert!(peach.extras().dummies.is_some() && w.cwnd == SMSS && !w.in_slow_start());
         let times = dummies(&mut peach);
         assert_eq!(times.len(), segments - 1);
         let gap = 0.5 / segments as f64;
@@ -48,7 +48,7 @@ fn a_sudden_start_spreads_the_rest_of_the_receivers_window_over_a_round_trip() {
 #[test]
 fn without_an_rtt_there_is_slow_start() {
     let (mut peach, mut w) = (Peach::new(PeachOptions::default()), window(10.0));
-    peach.on_advertised_window(50_000);
+    peach.on_first_window(50_000);
     peach.on_timeout(&mut w, &Timeout { now: at(3.0), flight: 10_000, repeated: false });
     assert!(w.cwnd == SMSS && w.in_slow_start() && peach.next_dummy() == Time::NEVER);
 }
