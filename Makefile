@@ -41,7 +41,7 @@ help:
 	@echo "make which-orbit  docs/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
 	@echo "make wheel        a wheel for Linux, the papers' and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
-	@echo "make types        the Python types of a result, from the schema of the Rust side"
+	@echo "make types        the Python types of a result and the tables of docs/results.md, from what the engine declares"
 	@echo "make fmt          format Rust and Python"
 	@echo "make lock         renew the pinned Python packages"
 	@echo "make clean        remove everything that was built"
@@ -126,7 +126,7 @@ wheel: setup
 	@ls target/wheels/*
 
 types: setup
-	$(BIN)/python -m bentpipe.runs.typed
+	$(BIN)/python scripts/result_types.py
 
 coverage: setup
 	$(BIN)/python -m bentpipe_papers.reproduction.coverage

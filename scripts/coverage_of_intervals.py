@@ -72,7 +72,7 @@ def of_flow(*keys: str) -> Callable[[Run], list[float]]:
 
 def mean_of(values: Values, name: str, scenario: str, key: str) -> Number:
     """Give the mean of a number over runs, as `run` and `show` print it."""
-    kind = kind_of(key, whole=False)
+    kind = kind_of(key)
 
     def draw(source: np.random.Generator, runs: int) -> Estimate:
         return judged(source.choice(values, runs).tolist(), kind)

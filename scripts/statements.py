@@ -36,7 +36,12 @@ def more(one: Variant, other: Variant) -> bool:
 
 def between_marks(page: Path, program: str, text: str) -> str:
     """Give the page with `text` in place of what stands between the marks of `program`."""
+    return between(page.read_text(encoding="utf-8"), program, text)
+
+
+def between(page: str, program: str, text: str) -> str:
+    """Give a page's text with `text` in place of what stands between the marks of `program`."""
     begin, end = (f"<!-- written by {program}: {mark} -->\n" for mark in ("begin", "end"))
-    before, rest = page.read_text(encoding="utf-8").split(begin)
+    before, rest = page.split(begin)
     _, after = rest.split(end)
     return f"{before}{begin}{text}{end}{after}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import bentpipe as bp
-from bentpipe.comparison.limits import LIMITS
+from bentpipe.comparison.limits import limit_names
 from bentpipe.comparison.result import Variant
 from bentpipe.files.output import write_text
 from bentpipe.results import mean
@@ -364,9 +364,8 @@ def in_short(found: list[tuple[Part, Found]]) -> str:
             f"| {part.heading} | `{best.name}`, {quantity(best.value, 'bit/s')} | {percent(best.of_link)} "
         )
         why = most(sack)
-        text += (
-            f"| {quantity(sack.value, 'bit/s')} | {LIMITS[why]}, {whole(limit(sack, why))} of the time |\n"
-        )
+        named = f"{limit_names()[why]}, {whole(limit(sack, why))} of the time"
+        text += f"| {quantity(sack.value, 'bit/s')} | {named} |\n"
     return text
 
 

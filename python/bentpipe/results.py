@@ -8,7 +8,6 @@ from typing import NotRequired, TypedDict, cast
 
 from bentpipe.numbers.number import Estimate, Number
 from bentpipe.result_types import (
-    COLUMNS,
     CaptureRecord,
     Engine,
     Flow,
@@ -26,7 +25,6 @@ from bentpipe.result_types import (
 )
 
 __all__ = [
-    "COLUMNS",
     "CaptureRecord",
     "Engine",
     "Estimate",

@@ -11,15 +11,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import bentpipe as bp
-from bentpipe.results import COLUMNS
-from bentpipe.runs import recording, typed
+import result_types
+from bentpipe.numbers.declared import tables
+from bentpipe.runs import recording
 from conftest import LOSSY, SCENARIOS
 
 SCENARIO = bp.Scenario.from_toml(LOSSY)
 
 
-def test_the_types_of_a_result_are_those_of_the_rust_side() -> None:
-    assert typed.FILE.read_text(encoding="utf-8") == typed.generate(), "run: make types"
+def test_types_and_page_of_a_result_are_those_of_the_rust_side() -> None:
+    assert result_types.TYPES.read_text(encoding="utf-8") == result_types.types(), "run: make types"
+    assert result_types.PAGE.read_text(encoding="utf-8") == result_types.page(), "run: make types"
 
 
 REPAIRED = {"retransmitted_frames", "parity_frames", "recovered_packets", "order_wait_max_s"}
@@ -43,7 +45,7 @@ CHANGING = {"rate_mean_bps", "standstill"}
 )
 def test_a_run_has_the_columns_of_the_schema(name: str) -> None:
     result = bp.run(bp.Scenario.load(SCENARIOS / name), progress=False)
-    for what, columns in COLUMNS.items():
+    for what, columns in tables().items():
         table = getattr(result, what)
         assert all(set(row) - REPAIRED - CHANGING == set(columns) - REPAIRED - CHANGING for row in table)
         repaired = [row["name"] for row in table if set(row) & REPAIRED]
@@ -53,8 +55,11 @@ def test_a_run_has_the_columns_of_the_schema(name: str) -> None:
         arrow = pa.table(table)
         assert arrow.column_names == list(columns)
         assert arrow.num_rows == len(table) == len(result.run[what])  # type: ignore[literal-required]
-        for key, kind in columns.items():
-            assert pa.types.is_dictionary(arrow.schema.field(key).type) == (kind == "text")
+        for key, column in columns.items():
+            field = arrow.schema.field(key)
+            assert pa.types.is_dictionary(field.type) == (column.kind == "text")
+            assert (field.metadata.get(b"unit") or b"").decode() == column.unit
+            assert field.metadata[b"meaning"].decode() == column.meaning
 
 
 def test_a_row_is_found_by_its_name_and_a_wrong_one_names_those_that_are_there() -> None:

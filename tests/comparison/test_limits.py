@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bentpipe as bp
-from bentpipe.comparison.limits import LIMITS
+from bentpipe.comparison.limits import limit_names
 from conftest import LOSSY, Bentpipe, files_in
 
 FLOW = '[flows.download]\nfrom = "server"\nto = "client"\nbytes = "1 MB"\n'
@@ -25,7 +25,7 @@ def explained(**settings: object) -> bp.Comparison:
 def share(found: bp.Comparison, name: str, limit: str) -> float:
     limits = found[name].limits
     assert limits is not None
-    assert list(limits) == list(LIMITS)
+    assert list(limits) == list(limit_names())
     assert sum(number["mean"] for number in limits.values()) == pytest.approx(1)
     return limits[limit]["mean"]
 
@@ -76,7 +76,7 @@ def test_every_form_of_the_table_has_the_shares(bentpipe: Bentpipe, lossy: Path,
     found = json.loads(compare("--explain", "--json"))["variants"]
     for row, variant in zip(csv.DictReader(io.StringIO(compare("--explain", "--csv"))), found, strict=True):
         assert row["variant"] == variant["variant"]
-        for limit in LIMITS:
+        for limit in limit_names():
             assert float(row[f"limit_{limit}"]) == variant["limits"][limit]["mean"]
     table = compare("--explain").splitlines()
     assert any(line.startswith("limited by  ") and "loss response" in line for line in table)

@@ -203,6 +203,7 @@ impl<'a> Driver<'a> {
         let forward = self.path.stats(settings.direction);
         let backward = self.path.stats(settings.direction.opposite());
         let duration_s = finished.as_secs();
+        let (links, gateways) = self.path.network_rows();
         Ok(Row {
             delay_s: self.path.delay_s(),
             bytes,
@@ -226,8 +227,8 @@ impl<'a> Driver<'a> {
             realtime: self.realtime,
             forward,
             backward,
-            links: self.path.links(),
-            gateways: self.path.gateways(),
+            links,
+            gateways,
             handovers: self.path.handovers(),
             kernel_retransmitted_segments: kernel.retransmitted_segments,
             kernel_checksum_errors: kernel.wrong_checksums_received,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bentpipe_net::{Lost, Network, Probe, RouteId, Router};
 use bentpipe_path::{Disorder, Stream};
-use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult};
+use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use bentpipe_units::Time;
 use serde::Serialize;
 
@@ -171,22 +171,12 @@ impl Path {
         self.course.delay().as_secs()
     }
 
-    /// What each direction of a link did until something last happened on the network.
-    pub(crate) fn links(&mut self) -> Vec<LinkResult> {
-        let end = self.net.now();
-        let links = self.course.names().into_iter().zip(self.net.links_mut());
-        links.map(|(name, link)| LinkResult { name, stats: link.stats(end) }).collect()
-    }
-
-    /// What each gateway did.
-    pub(crate) fn gateways(&self) -> Vec<GatewayResult> {
-        let (names, directions) = (self.course.names(), self.course.topology.directions());
-        let specs: Vec<_> = directions.map(|(_, direction)| direction.gateway.as_ref()).collect();
-        let gateways = self.net.gateways().filter_map(|(link, stats)| {
-            let scheme = specs[link.index()]?.name();
-            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
-        });
-        gateways.collect()
+    /// What each direction of a link did until something last happened on the network, and each gateway.
+    pub(crate) fn network_rows(&mut self) -> (Vec<LinkResult>, Vec<GatewayResult>) {
+        let (end, topology) = (self.net.now(), &self.course.topology);
+        let names: Vec<_> = topology.links.iter().map(|link| link.name.clone()).collect();
+        let guards = topology.directions().map(|(_, direction)| direction.gateway.as_ref());
+        network_rows(&mut self.net, &names, guards, None, end)
     }
 
     /// What each handover cost, those to come included.
@@ -277,7 +267,7 @@ via = ["far"]
         assert_eq!(arrives(&mut unkind, 1100), Some(1400.001));
         assert_eq!((unkind.handovers()[0].lost_packets, unkind.stats(Direction::Send).lost), (1, 1));
         let delivered: Vec<_> =
-            unkind.links().into_iter().map(|link| (link.name, link.stats.delivered_packets)).collect();
+            unkind.network_rows().0.into_iter().map(|link| (link.name, link.stats.delivered_packets)).collect();
         // What comes out of a link that its flow has left was delivered by that link.
         assert_eq!(delivered[0], ("near".to_owned(), 2));
         assert_eq!(delivered[2], ("far".to_owned(), 1));

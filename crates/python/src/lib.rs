@@ -5,7 +5,6 @@ mod gateway;
 mod hooks;
 mod indent;
 mod live;
-mod numbers;
 mod own;
 mod series;
 mod sky;
@@ -22,7 +21,7 @@ use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ActiveSpec, GeoHop, GeoModel, QueueSpec};
 use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Subjects, scenario};
 use bentpipe_tcp::{Catalogue, Composition, Profile, Scheme};
-use bentpipe_units::{Bytes, Rate, Span, Time};
+use bentpipe_units::{Bytes, Numbers, Rate, Span, Time};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -304,22 +303,22 @@ impl RunResult {
 fn columns<'py>(
     py: Python<'py>,
     results: Vec<PyRef<'py, RunResult>>,
-) -> PyResult<Option<Bound<'py, PyBytes>>> {
+) -> Option<Bound<'py, PyBytes>> {
     let mut rows = Vec::new();
     let mut each = 0;
     for (number, result) in results.iter().enumerate() {
         if !result.is_regular() {
-            return Ok(None);
+            return None;
         }
-        numbers::numbers(&result.0, &mut rows).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        result.0.numbers(&mut rows);
         each = if number == 0 { rows.len() } else { each };
         if rows.len() != each * (number + 1) {
-            return Ok(None);
+            return None;
         }
     }
     let column = |column: usize| rows.iter().skip(column).step_by(each);
     let bytes: Vec<u8> = (0..each).flat_map(column).flat_map(|value| value.to_ne_bytes()).collect();
-    Ok(Some(PyBytes::new(py, &bytes)))
+    Some(PyBytes::new(py, &bytes))
 }
 
 /// The version of the simulator.

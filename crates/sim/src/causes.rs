@@ -8,42 +8,42 @@ use bentpipe_net::Lost;
 use bentpipe_tcp::recovery::Reduction;
 use bentpipe_tcp::{Ecn, Flags, Seq};
 use bentpipe_units::Time;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::ids::{ConnectionId, Side};
 use crate::packet::{Content, Packet};
 
-/// Lost data segments by cause, and what they cost.
-///
-/// A lost segment costs a reduction of the window when the sender reduces after it has sent it, before the cumulative ACK
-/// passes it, and for a window of data that it is in: its first byte is at or after SND.UNA, and before the `recover` of the
-/// loss that the reduction answers to (SND.MAX at a timeout). A retransmission that is lost is a loss of its own. A segment is
-/// counted by its cause when it has cost a reduction or the cumulative ACK has passed it; what neither has happened to at the
-/// end of a run is open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LossCauses {
-    /// Data segments that a link damaged.
-    #[serde(rename = "loss_cause_random")]
-    pub random: u64,
-    /// Those of them that cost a reduction.
-    #[serde(rename = "loss_cause_random_cut")]
-    pub random_cut: u64,
-    /// Data segments that a full queue dropped.
-    #[serde(rename = "loss_cause_congestion")]
-    pub congestion: u64,
-    /// Those of them that cost no reduction.
-    #[serde(rename = "loss_cause_congestion_kept")]
-    pub congestion_kept: u64,
-    /// Reductions of the window: in answer to a loss, to a mark, or to an expiry of the retransmission timer.
-    #[serde(rename = "loss_cause_cuts")]
-    pub cuts: u64,
-    /// Those of them that answer to no mark, and in whose window of data nothing was lost.
-    #[serde(rename = "loss_cause_needless_cuts")]
-    pub needless_cuts: u64,
-    /// Data segments lost whose case is open at the end: they have cost no reduction, and the cumulative ACK has not passed them.
-    #[serde(rename = "loss_cause_open")]
-    pub open: u64,
+bentpipe_units::numbers! {
+    /// Lost data segments by cause, and what they cost.
+    ///
+    /// A lost segment costs a reduction of the window when the sender reduces after it has sent it, before the cumulative ACK
+    /// passes it, and for a window of data that it is in: its first byte is at or after SND.UNA, and before the `recover` of the
+    /// loss that the reduction answers to (SND.MAX at a timeout). A retransmission that is lost is a loss of its own. A segment is
+    /// counted by its cause when it has cost a reduction or the cumulative ACK has passed it; what neither has happened to at the
+    /// end of a run is open.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct LossCauses {
+        /// Data segments that a link damaged.
+        #[serde(rename = "loss_cause_random")]
+        pub random: u64 = "segment", "random", flows sum;
+        /// Data segments that a link damaged and that cost a reduction.
+        #[serde(rename = "loss_cause_random_cut")]
+        pub random_cut: u64 = "segment", "reduced after random", flows sum;
+        /// Data segments that a full queue dropped.
+        #[serde(rename = "loss_cause_congestion")]
+        pub congestion: u64 = "segment", "congestion", flows sum;
+        /// Data segments that a full queue dropped and that cost no reduction.
+        #[serde(rename = "loss_cause_congestion_kept")]
+        pub congestion_kept: u64 = "segment", "not reduced after congestion", flows sum;
+        /// Reductions of the window: in answer to a loss, to a mark, or to an expiry of the retransmission timer.
+        #[serde(rename = "loss_cause_cuts")]
+        pub cuts: u64 = "", "reductions", flows sum;
+        /// Reductions that answer to no mark, and in whose window of data nothing was lost.
+        #[serde(rename = "loss_cause_needless_cuts")]
+        pub needless_cuts: u64 = "", "needless reductions", flows sum;
+        /// Data segments lost whose case is open at the end: they have cost no reduction, and the cumulative ACK has not passed them.
+        #[serde(rename = "loss_cause_open")]
+        pub open: u64 = "segment", "open", flows sum;
+    }
 }
 
 impl LossCauses {

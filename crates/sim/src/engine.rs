@@ -13,8 +13,7 @@ mod shared;
 
 use std::ops::ControlFlow;
 
-use bentpipe_net::{Calendar, LinkId, Network, NodeId, Router};
-use bentpipe_path::gateway::GatewayStats;
+use bentpipe_net::{Calendar, Network, NodeId, Router};
 use bentpipe_path::{Link, Stream};
 use bentpipe_tcp::{Endpoint, Seq};
 use bentpipe_units::Time;
@@ -25,6 +24,7 @@ use crate::ids::{Call, ConnectionId, FlowId, Side};
 use crate::moving::TURNS;
 use crate::observe::Observer;
 use crate::packet::{Names, Packet};
+use crate::result::{GatewayResult, LinkResult, network_rows};
 use crate::scenario::Scenario;
 use crate::sky::Sky;
 use crate::watch::Watch;
@@ -277,11 +277,6 @@ impl Engine {
         self.net.links_mut()
     }
 
-    /// The names of the links, in the order of their numbers.
-    pub(crate) fn link_names(&self) -> impl Iterator<Item = &String> {
-        self.link_names.iter().chain(self.sky_link_names())
-    }
-
     /// The flows, each with the ends of its connections.
     pub(crate) fn flows(&self) -> impl Iterator<Item = (&Flow, &[[End; 2]])> {
         self.flows.iter().map(|flow| (flow, pairs(&self.ends, flow)))
@@ -292,9 +287,16 @@ impl Engine {
         self.net.probe.causes.sum(flow.connections.clone())
     }
 
-    /// What each gateway did, with the direction of a link that it guards, in the order of those.
-    pub(crate) fn gateways(&self) -> impl Iterator<Item = (LinkId, GatewayStats)> {
-        self.net.gateways()
+    /// The rows of the links and of the gateways.
+    pub(crate) fn network_rows(
+        &mut self,
+        scenario: &Scenario,
+        end: Time,
+    ) -> (Vec<LinkResult>, Vec<GatewayResult>) {
+        let names: Vec<_> = self.link_names.iter().chain(self.sky_link_names()).cloned().collect();
+        let guards = scenario.links.iter().flat_map(|link| [&link.forward.gateway, &link.reverse.gateway]);
+        let aboard = scenario.constellation.as_ref().and_then(|spec| spec.laser.gateway.as_ref());
+        network_rows(&mut self.net, &names, guards.map(Option::as_ref), aboard, end)
     }
 
     /// Packets that each handover lost, in the scenario's order.

@@ -25,7 +25,7 @@ pub use moving::{MovingPaths, TURNS};
 pub use result::{
     CaptureRecord, Ended, EngineResult, FlowLimits, FlowPathResult, FlowResult, GatewayResult,
     HandoverResult, LinkResult, PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult,
-    VideoResult,
+    VideoResult, network_rows,
 };
 pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};

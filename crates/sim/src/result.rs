@@ -2,118 +2,121 @@
 
 mod exchanges;
 mod flows;
+mod network;
 
-use bentpipe_path::gateway::GatewayStats;
-use bentpipe_units::Time;
+use bentpipe_units::{Numbers, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::exchanges::{PageResult, Responses, TransactionResult, VideoResult};
 pub(crate) use self::flows::WarmUp;
+pub use self::network::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use crate::apps::App;
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
 use crate::scenario::{AppSpec, FlowSpec, Scenario};
 
-/// The outcome of a run.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RunResult {
-    /// The scenario's title.
-    pub scenario: String,
-    /// The seed that the random streams were derived from.
-    pub seed: u64,
-    /// Simulated time at the end, in seconds.
-    pub duration_s: f64,
-    /// The first part of it, which is left out of the numbers of flows and links, in seconds; 0 without one.
-    pub warm_up_s: f64,
-    /// One entry a flow, in the scenario's order.
-    pub flows: Vec<FlowResult>,
-    /// Two entries a link, in the scenario's order: `name` and `name/reverse`.
-    pub links: Vec<LinkResult>,
-    /// One entry a gateway, in the order of the directions of links that they guard.
-    pub gateways: Vec<GatewayResult>,
-    /// One entry a handover, in the scenario's order.
-    pub handovers: Vec<HandoverResult>,
-    /// One entry a flow over satellites, in the scenario's order; none without a constellation.
-    pub paths: Vec<FlowPathResult>,
-    /// One entry a relay, in the scenario's order of flows.
-    pub relays: Vec<RelayResult>,
-    /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
-    pub pages: Vec<PageResult>,
-    /// One entry a film, in the scenario's order of flows.
-    pub videos: Vec<VideoResult>,
-    /// The transactions, the segments of films, and the transfers of short flows: one flow after the other, in the order of their starts.
-    pub transactions: Vec<TransactionResult>,
-    /// Jain's index over the goodputs of flows that ask for the same: (Σx)² / (n Σx²); null when there are none, or nothing
-    /// was delivered. These are the bulk transfers, which take all that they can get; when there are none, all flows if they
-    /// carry the same application with the same settings.
-    pub jain: Option<f64>,
-    /// How many flows `jain` is over; 0 when it is null.
-    pub jain_flows: u64,
-    /// What the run cost.
-    pub engine: EngineResult,
-    /// What was recorded beside the numbers; none when nothing was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recording: Option<Recording>,
-}
+bentpipe_units::numbers! {
+    /// The outcome of a run.
+    #[derive(Debug)]
+    pub struct RunResult {
+        /// The scenario's title.
+        pub scenario: String;
+        /// The seed that the random streams were derived from.
+        pub seed: u64 = "", "seed", runs one;
+        /// Simulated time at the end, in seconds.
+        pub duration_s: f64 = "s", "time";
+        /// The first part of the run, which is left out of the numbers of flows and links, in seconds; 0 without one.
+        pub warm_up_s: f64 = "s", "warm-up", runs given;
+        /// One entry a flow, in the scenario's order.
+        pub flows: Vec<FlowResult>;
+        /// Two entries a link, in the scenario's order: `name` and `name/reverse`.
+        pub links: Vec<LinkResult>;
+        /// One entry a gateway, in the order of the directions of links that they guard.
+        pub gateways: Vec<GatewayResult>;
+        /// One entry a handover, in the scenario's order.
+        pub handovers: Vec<HandoverResult>;
+        /// One entry a flow over satellites, in the scenario's order; none without a constellation.
+        pub paths: Vec<FlowPathResult>;
+        /// One entry a relay, in the scenario's order of flows.
+        pub relays: Vec<RelayResult>;
+        /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
+        pub pages: Vec<PageResult>;
+        /// One entry a film, in the scenario's order of flows.
+        pub videos: Vec<VideoResult>;
+        /// The transactions, the segments of films, and the transfers of short flows: one flow after the other, in the order of their starts.
+        pub transactions: Vec<TransactionResult>;
+        /// Jain's index over the goodputs of flows that ask for the same: (Σx)² / (n Σx²); null when there are none, or nothing
+        /// was delivered. These are the bulk transfers, which take all that they can get; when there are none, all flows if they
+        /// carry the same application with the same settings.
+        pub jain: Option<f64> = "", "Jain's index";
+        /// How many flows `jain` is over; 0 when it is null.
+        pub jain_flows: u64 = "", "flows of Jain's index";
+        /// What the run cost.
+        pub engine: EngineResult;
+        /// What was recorded beside the numbers; none when nothing was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub recording: Option<Recording>;
+    }
 
-/// What was recorded of a run beside its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Recording {
-    /// The time series.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesRecord>,
-    /// The capture.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub capture: Option<CaptureRecord>,
-    /// What limited each flow over TCP, in the scenario's order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Vec<FlowLimits>>,
-}
+    /// What was recorded of a run beside its numbers.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Recording {
+        /// The time series.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub series: Option<SeriesRecord>;
+        /// The capture.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub capture: Option<CaptureRecord>;
+        /// What limited each flow over TCP, in the scenario's order.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub limits: Option<Vec<FlowLimits>>;
+    }
 
-/// For how long what limited a flow, its connections added up: from the first SYN until all was acknowledged, or the run ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct FlowLimits {
-    /// The flow's name.
-    pub flow: String,
-    /// A link on the way of its data sent almost without a pause, in seconds.
-    pub link_s: f64,
-    /// The window that the receiver advertised had no room, in seconds.
-    pub receive_window_s: f64,
-    /// Losses were repaired, or the window was what a loss or a mark had left of it, in seconds.
-    pub loss_response_s: f64,
-    /// The handshake, and a window that was still opening, in seconds.
-    pub slow_start_s: f64,
-    /// The wait for the retransmission timer, and the way back to the window that it left, in seconds.
-    pub timeouts_s: f64,
-    /// There was nothing more to send, in seconds.
-    pub application_s: f64,
-    /// Pacing, or a window that the control had set without a loss, in seconds.
-    pub control_s: f64,
-}
+    /// For how long what limited a flow, its connections added up: from the first SYN until all was acknowledged, or the run ended.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct FlowLimits {
+        /// The flow's name.
+        pub flow: String;
+        /// A link on the way of its data sent almost without a pause, in seconds.
+        pub link_s: f64 = "s", "full link";
+        /// The window that the receiver advertised had no room, in seconds.
+        pub receive_window_s: f64 = "s", "receive window";
+        /// Losses were repaired, or the window was what a loss or a mark had left of it, in seconds.
+        pub loss_response_s: f64 = "s", "loss response";
+        /// The handshake, and a window that was still opening, in seconds.
+        pub slow_start_s: f64 = "s", "slow start";
+        /// The wait for the retransmission timer, and the way back to the window that it left, in seconds.
+        pub timeouts_s: f64 = "s", "timeouts";
+        /// There was nothing more to send, in seconds.
+        pub application_s: f64 = "s", "nothing to send";
+        /// Pacing, or a window that the control had set without a loss, in seconds.
+        pub control_s: f64 = "s", "pacing or control";
+    }
 
-/// How much of the time series was recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SeriesRecord {
-    /// Points.
-    pub points: u64,
-    /// When the recording ended before the run did, in seconds; null when it did not.
-    pub ended_s: Option<f64>,
-    /// Why it did.
-    pub reason: Option<Ended>,
-}
+    /// How much of the time series was recorded.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct SeriesRecord {
+        /// Points.
+        pub points: u64 = "", "points", runs one;
+        /// When the recording ended before the run did, in seconds; null when it did not.
+        pub ended_s: Option<f64> = "s", "ended", runs one;
+        /// Why it did.
+        pub reason: Option<Ended>;
+    }
 
-/// How much of the packets was recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CaptureRecord {
-    /// Packets.
-    pub packets: u64,
-    /// Size of the file.
-    pub bytes: u64,
-    /// When the recording ended before the run did, in seconds; null when it did not.
-    pub ended_s: Option<f64>,
-    /// Why it did.
-    pub reason: Option<Ended>,
+    /// How much of the packets was recorded.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct CaptureRecord {
+        /// Packets.
+        pub packets: u64 = "packet", "packets", runs one;
+        /// Size of the file.
+        pub bytes: u64 = "B", "size", runs one;
+        /// When the recording ended before the run did, in seconds; null when it did not.
+        pub ended_s: Option<f64> = "s", "ended", runs one;
+        /// Why it did.
+        pub reason: Option<Ended>;
+    }
 }
 
 /// Why a recording ended before its run.
@@ -126,163 +129,132 @@ pub enum Ended {
     Disk,
 }
 
-/// One flow; what is counted is the sum over its connections, in the direction of its data.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct FlowResult {
-    /// The flow's name.
-    pub name: String,
-    /// The name that the scenario gives to this flow and its copies, such as `web{i}`; null without a `count`.
-    pub group: Option<String>,
-    /// Recovery and control, such as `sack`; `udp` for datagrams.
-    pub variant: String,
-    /// Payload bytes delivered to the application, over TCP in order.
-    pub bytes_delivered: u64,
-    /// When the connection was opened, or the first datagram sent, in seconds.
-    pub start_s: f64,
-    /// When the last byte was delivered, in seconds; null when the flow did not finish.
-    pub finish_s: Option<f64>,
-    /// From the first SYN, or the end of the warm-up, to the last byte, or to the end of the run, in seconds.
-    pub duration_s: f64,
-    /// Payload delivered over `duration_s`, in bits a second.
-    pub goodput_bps: f64,
-    /// Payload sent, retransmissions included, over `duration_s`, in bits a second.
-    pub throughput_bps: f64,
-    /// Segments sent again, by fast retransmit, by the timer or after it.
-    pub retransmitted_segments: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Mean round-trip time of the acknowledged bytes, in seconds: each sample counts as often as bytes were acknowledged since the
-    /// one before. Null without a sample.
-    pub rtt_mean_s: Option<f64>,
-    /// The round-trip time within which half of them were acknowledged, to 1/64 of itself.
-    pub rtt_p50_s: Option<f64>,
-    /// The same of 95 %.
-    pub rtt_p95_s: Option<f64>,
-    /// The same of 99 %.
-    pub rtt_p99_s: Option<f64>,
-    /// Segments with payload that the sender sent.
-    pub data_segments_sent: u64,
-    /// Reductions of the window in answer to a mark (ECN).
-    pub ecn_reductions: u64,
-    /// Recovery phases entered.
-    pub recoveries: u64,
-    /// Payload bytes that the receiver dropped because they lay beyond its window.
-    pub beyond_window_bytes: u64,
-    /// Payload bytes that the receiver held already.
-    pub duplicate_bytes: u64,
-    /// Datagrams sent; 0 over TCP.
-    pub datagrams_sent: u64,
-    /// Datagrams dropped by a queue or damaged by a link before the end of the run; 0 over TCP.
-    pub datagrams_lost: u64,
-    /// Lost data segments by cause, and what they cost.
-    #[serde(flatten)]
-    pub losses: LossCauses,
-    /// How long its users waited.
-    #[serde(flatten)]
-    pub responses: Responses,
-    /// Why the connection ended early; null when it did not.
-    pub error: Option<String>,
-}
+impl Numbers for Ended {}
 
-/// The path of a flow over satellites, from the end of the warm-up to the end of the run.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct FlowPathResult {
-    /// The flow's name.
-    pub flow: String,
-    /// Changes from one path to another.
-    pub handovers: u64,
-    /// Time without a path, outages after handovers included, in seconds.
-    pub no_path_s: f64,
-    /// The fewest links of a path; null without a path.
-    pub hops_min: Option<u64>,
-    /// The most links of a path; null without a path.
-    pub hops_max: Option<u64>,
-    /// The least propagation delay there and back of all steps with a path, in seconds; null without a path.
-    pub rtt_min_s: Option<f64>,
-    /// Its median, in seconds; null without a path.
-    pub rtt_median_s: Option<f64>,
-    /// The largest, in seconds; null without a path.
-    pub rtt_max_s: Option<f64>,
-    /// Packets of both directions that were lost because they came out of a link that their path had left, from the start of the
-    /// run; that link counts them as delivered.
-    pub left_packets: u64,
-    /// Packets of both directions that were lost because their host sent them while it had no path, from the start of the run.
-    pub no_path_packets: u64,
-}
+bentpipe_units::numbers! {
+    /// One flow; what is counted is the sum over its connections, in the direction of its data.
+    #[derive(Debug)]
+    pub struct FlowResult {
+        /// The flow's name.
+        pub name: String;
+        /// The name that the scenario gives to this flow and its copies, such as `web{i}`; null without a `count`.
+        pub group: Option<String>;
+        /// Recovery and control, such as `sack`; `udp` for datagrams.
+        pub variant: String;
+        /// Payload bytes delivered to the application, over TCP in order.
+        pub bytes_delivered: u64 = "B", "delivered", flows sum;
+        /// When the connection was opened, or the first datagram sent, in seconds.
+        pub start_s: f64 = "s", "start", runs given;
+        /// When the last byte was delivered, in seconds; null for a flow that goes on when the run ends, or whose connection broke.
+        pub finish_s: Option<f64> = "s", "end";
+        /// From the first SYN, or the end of the warm-up, to the last byte, or to the end of the run, in seconds.
+        pub duration_s: f64 = "s", "time", flows spread;
+        /// Payload delivered over `duration_s`, in bits a second.
+        pub goodput_bps: f64 = "bit/s", "goodput", flows spread, better more;
+        /// Payload sent, retransmissions included, over `duration_s`, in bits a second.
+        pub throughput_bps: f64 = "bit/s", "throughput", flows spread;
+        /// Segments sent again, by fast retransmit, by the timer or after it.
+        pub retransmitted_segments: u64 = "segment", "resent segments", flows sum, runs packets;
+        /// Expiries of the retransmission timer.
+        pub timeouts: u64 = "", "timeouts", flows sum, runs events;
+        /// Mean round-trip time of the acknowledged bytes, in seconds: each sample counts as often as bytes were acknowledged since the
+        /// one before, the SYN as one. Null without a sample.
+        pub rtt_mean_s: Option<f64> = "s", "RTT", flows spread;
+        /// The round-trip time within which half of the bytes were acknowledged, in seconds, to 1/64 of itself.
+        pub rtt_p50_s: Option<f64> = "s", "RTT, p50", flows spread;
+        /// The round-trip time within which 95 % of the bytes were acknowledged, in seconds, to 1/64 of itself.
+        pub rtt_p95_s: Option<f64> = "s", "RTT, p95", flows spread;
+        /// The round-trip time within which 99 % of the bytes were acknowledged, in seconds, to 1/64 of itself.
+        pub rtt_p99_s: Option<f64> = "s", "RTT, p99", flows spread;
+        /// Segments with payload that the sender sent.
+        pub data_segments_sent: u64 = "segment", "segments sent", flows sum;
+        /// Reductions of the window in answer to a mark (ECN).
+        pub ecn_reductions: u64 = "", "reductions by marks", flows sum, runs events;
+        /// Recovery phases entered.
+        pub recoveries: u64 = "", "recoveries", flows sum, runs events;
+        /// Payload bytes that the receiver dropped because they lay beyond its window.
+        pub beyond_window_bytes: u64 = "B", "beyond the window", flows sum;
+        /// Payload bytes that the receiver held already.
+        pub duplicate_bytes: u64 = "B", "duplicates", flows sum;
+        /// Datagrams sent; 0 over TCP.
+        pub datagrams_sent: u64 = "datagram", "datagrams sent", flows sum;
+        /// Datagrams dropped by a queue or damaged by a link before the end of the run; 0 over TCP.
+        pub datagrams_lost: u64 = "datagram", "datagrams lost", flows sum, runs packets;
+        /// Lost data segments by cause, and what they cost.
+        #[serde(flatten)]
+        pub losses: LossCauses;
+        /// How long its users waited.
+        #[serde(flatten)]
+        pub responses: Responses;
+        /// Why the connection ended early; null when it did not.
+        pub error: Option<String>;
+    }
 
-/// One direction of a link.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct LinkResult {
-    /// `name`, or `name/reverse`.
-    pub name: String,
-    /// Its measurements.
-    #[serde(flatten)]
-    pub stats: bentpipe_path::LinkStats,
-}
+    /// The path of a flow over satellites, from the end of the warm-up to the end of the run.
+    #[derive(Debug)]
+    pub struct FlowPathResult {
+        /// The flow's name.
+        pub flow: String;
+        /// Changes from one path to another.
+        pub handovers: u64 = "", "changes";
+        /// Time without a path, outages after handovers included, in seconds.
+        pub no_path_s: f64 = "s", "without";
+        /// The fewest links of a path; null without a path.
+        pub hops_min: Option<u64> = "", "links, fewest";
+        /// The most links of a path; null without a path.
+        pub hops_max: Option<u64> = "", "links, most";
+        /// The least propagation delay there and back of all steps with a path, in seconds; null without a path.
+        pub rtt_min_s: Option<f64> = "s", "round trip, least";
+        /// The median propagation delay there and back of all steps with a path, in seconds; null without a path.
+        pub rtt_median_s: Option<f64> = "s", "median";
+        /// The largest propagation delay there and back of all steps with a path, in seconds; null without a path.
+        pub rtt_max_s: Option<f64> = "s", "most";
+        /// Packets of both directions that were lost because they came out of a link that their path had left, from the start of the
+        /// run; that link counts them as delivered.
+        pub left_packets: u64 = "packet", "left";
+        /// Packets of both directions that were lost because their host sent them while it had no path, from the start of the run.
+        pub no_path_packets: u64 = "packet", "no path";
+    }
 
-/// One gateway.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct GatewayResult {
-    /// The direction of a link that it guards: `name`, or `name/reverse`.
-    pub name: String,
-    /// What it does, such as `xfwa`.
-    pub scheme: &'static str,
-    /// Its measurements.
-    #[serde(flatten)]
-    pub stats: GatewayStats,
-}
+    /// One relay.
+    #[derive(Debug)]
+    pub struct RelayResult {
+        /// The name of its flow, whose times are those of the whole way: from the start of the first sender to the last byte at
+        /// the last receiver.
+        pub name: String;
+        /// The flow whose data it carries on.
+        pub upstream: String;
+        /// The node where it is.
+        pub node: String;
+        /// Size of its buffer, of which each connection has one.
+        pub buffer_bytes: u64 = "B", "buffer";
+        /// What was in its buffers on average: from the first byte on, until the last was acknowledged or the run ended.
+        pub buffer_mean_bytes: f64 = "B", "buffer, mean";
+        /// The most that was in its buffers.
+        pub buffer_max_bytes: u64 = "B", "buffer, most";
+        /// Bytes acknowledged to the sender and not by the receiver: at the end, or when it crashed.
+        pub undelivered_bytes: u64 = "B", "undelivered";
+        /// The most bytes that were acknowledged to the sender and not by the receiver at once.
+        pub undelivered_max_bytes: u64 = "B", "undelivered, most";
+        /// Bytes of the sender's data that were acknowledged to it.
+        pub acknowledged_bytes: u64 = "B", "acknowledged";
+        /// When it crashed, in seconds; null when it did not.
+        pub crashed_s: Option<f64> = "s", "crashed";
+        /// Bytes that were acknowledged to the sender and that the receiver never got, because the relay crashed or a connection
+        /// of it broke; 0 when neither happened.
+        pub lost_bytes: u64 = "B", "lost";
+    }
 
-/// One handover.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct HandoverResult {
-    /// Its name.
-    pub name: String,
-    /// When it happens, in seconds.
-    pub at_s: f64,
-    /// Flows that take another way.
-    pub flows: u64,
-    /// Packets lost because they came out of a link that their flow had left; that link counts them as delivered.
-    pub lost_packets: u64,
-}
-
-/// One relay.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RelayResult {
-    /// The name of its flow, whose times are those of the whole way: from the start of the first sender to the last byte at
-    /// the last receiver.
-    pub name: String,
-    /// The flow whose data it carries on.
-    pub upstream: String,
-    /// The node where it is.
-    pub node: String,
-    /// Size of its buffer, of which each connection has one.
-    pub buffer_bytes: u64,
-    /// What was in its buffers on average: from the first byte on, until the last was acknowledged or the run ended.
-    pub buffer_mean_bytes: f64,
-    /// The most that was in its buffers.
-    pub buffer_max_bytes: u64,
-    /// Bytes acknowledged to the sender and not by the receiver: at the end, or when it crashed.
-    pub undelivered_bytes: u64,
-    /// The most of these at once.
-    pub undelivered_max_bytes: u64,
-    /// Bytes of the sender's data that were acknowledged to it.
-    pub acknowledged_bytes: u64,
-    /// When it crashed, in seconds; null when it did not.
-    pub crashed_s: Option<f64>,
-    /// Bytes that were acknowledged to the sender and that the receiver never got, because the relay crashed or a connection
-    /// of it broke; 0 when neither happened.
-    pub lost_bytes: u64,
-}
-
-/// What a run cost.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct EngineResult {
-    /// Events handled: arrivals at a link's far end, timers, applications.
-    pub events: u64,
-    /// Segments with payload that were sent.
-    pub data_segments: u64,
-    /// Wall-clock time of the event loop in seconds.
-    pub wall_s: f64,
+    /// What a run cost.
+    #[derive(Debug)]
+    pub struct EngineResult {
+        /// Events handled: arrivals at a link's far end, timers, applications.
+        pub events: u64 = "", "events";
+        /// Segments with payload that were sent.
+        pub data_segments: u64 = "segment", "segments";
+        /// Wall-clock time of the event loop in seconds.
+        pub wall_s: f64 = "s", "wall clock", runs given;
+    }
 }
 
 impl RunResult {
@@ -314,31 +286,9 @@ impl RunResult {
             .collect();
         let videos = flows_by_name().filter_map(|(name, flow)| exchanges::video(name, flow, end)).collect();
         let relays = relay_results(scenario, engine, end);
-        let names = engine.link_names().flat_map(|name| [name.clone(), format!("{name}/reverse")]);
-        let names: Vec<String> = names.collect();
-        let directions: Vec<_> =
-            scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).collect();
-        let aboard = scenario.constellation.as_ref().map(|spec| &spec.laser);
-        let gateways = engine.gateways().filter_map(|(link, stats)| {
-            let direction = directions.get(link.index()).copied().or(aboard)?;
-            let scheme = direction.gateway.as_ref()?.name();
-            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
-        });
-        let gateways = gateways.collect();
-        let handovers = scenario.handovers.iter().zip(engine.handover_losses());
-        let handovers = handovers.map(|(spec, lost_packets)| HandoverResult {
-            name: spec.name.clone(),
-            at_s: spec.at.as_secs(),
-            flows: spec.flows.len() as u64,
-            lost_packets,
-        });
-        let handovers = handovers.collect();
+        let handovers = HandoverResult::of(&scenario.handovers, engine.handover_losses());
         let paths = engine.path_results(scenario, end);
-        let links = names
-            .into_iter()
-            .zip(engine.links_mut())
-            .map(|(name, link)| LinkResult { name, stats: link.stats(end) })
-            .collect();
+        let (links, gateways) = engine.network_rows(scenario, end);
         let shares = sharing(scenario, &flows);
         let jain = jain(shares.iter().copied());
         RunResult {

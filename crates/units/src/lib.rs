@@ -1,12 +1,15 @@
-//! Time, rate and size as types, and the way that people write them (`"250 ms"`, `"2.048 Mbit/s"`, `"64 KiB"`).
+//! Time, rate and size as types, and the way that people write them (`"250 ms"`, `"2.048 Mbit/s"`, `"64 KiB"`); [`numbers!`] declares
+//! those of a result.
 //!
 //! Time is integer nanoseconds, so a run gives the same bytes on every machine.
 
 pub mod bounded;
+mod numbers;
 mod quantity;
 mod text;
 mod time;
 
+pub use numbers::Numbers;
 pub use quantity::{Bytes, Rate};
 pub use text::{Written, read_text};
 pub use time::{Span, Time};

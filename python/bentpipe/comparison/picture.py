@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bentpipe.comparison.limits import LIMITS
+from bentpipe.comparison.limits import limit_names
 from bentpipe.show.scales import unit_of
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain
 
@@ -55,7 +55,7 @@ def draw_limits(comparison: "Comparison", path: Path) -> None:
     with picture(path, size, about=comparison.scenario) as figure:
         axes = figure.add_subplot()
         begins = [0.0] * len(variants)
-        for limit, label in LIMITS.items():
+        for limit, label in limit_names().items():
             widths = [100 * limits[limit]["mean"] for _, limits in variants]
             if not any(widths):
                 continue

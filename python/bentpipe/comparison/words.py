@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from bentpipe.comparison.limits import LIMITS
+from bentpipe.comparison.limits import limit_names
 from bentpipe.numbers.intervals import gain
 from bentpipe.numbers.number import Estimate
 from bentpipe.show.layout import new_table, print_whole
@@ -86,7 +86,7 @@ def limit_cells(comparison: "Comparison") -> list[list[str]]:
     """Give what limits the variants as texts: headings, then a row for each; what limits none is left out."""
     limits = [variant.limits or {} for variant in comparison.variants]
     shown = shown_limits(comparison)
-    table = [["limited by", *(LIMITS[name] for name in shown)]]
+    table = [["limited by", *(limit_names()[name] for name in shown)]]
     for variant, one in zip(comparison.variants, limits, strict=True):
         table.append([variant.name, *(_whole(one[name]["mean"]) for name in shown)])
     return table
@@ -95,7 +95,7 @@ def limit_cells(comparison: "Comparison") -> list[list[str]]:
 def shown_limits(comparison: "Comparison") -> list[str]:
     """Give the limits that some variant meets, in the order of the table."""
     limits = [variant.limits or {} for variant in comparison.variants]
-    return [name for name in LIMITS if any(one[name]["mean"] > 0 for one in limits)]
+    return [name for name in limit_names() if any(one[name]["mean"] > 0 for one in limits)]
 
 
 def explanation(comparison: "Comparison") -> str:
@@ -104,8 +104,8 @@ def explanation(comparison: "Comparison") -> str:
     for variant in comparison.variants:
         found = sorted((variant.limits or {}).items(), key=lambda pair: -pair[1]["mean"])
         parts = [
-            f"{LIMITS[name]} ({_whole(share['mean'])} of the time)" if place == 0
-            else f"{LIMITS[name]} ({_whole(share['mean'])})"
+            f"{limit_names()[name]} ({_whole(share['mean'])} of the time)" if place == 0
+            else f"{limit_names()[name]} ({_whole(share['mean'])})"
             for place, (name, share) in enumerate(found[:_NAMED])
             if place == 0 or share["mean"] >= _WORTH_NAMING
         ]  # fmt: skip

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from bentpipe.numbers.declared import quantiles, tables
 from bentpipe.results import Run
 from bentpipe.runs.provenance import stated
 from bentpipe.runs.runner import Plan
@@ -13,24 +14,6 @@ from bentpipe.scenario import Scenario
 
 if TYPE_CHECKING:
     from bentpipe.live.testbed import Series, Side
-
-_UNKNOWN = (
-    "recoveries",
-    "ecn_reductions",
-    "beyond_window_bytes",
-    "duplicate_bytes",
-    "loss_cause_random",
-    "loss_cause_random_cut",
-    "loss_cause_congestion",
-    "loss_cause_congestion_kept",
-    "loss_cause_cuts",
-    "loss_cause_needless_cuts",
-    "loss_cause_open",
-    "response_p50_s",
-    "response_p95_s",
-    "response_p99_s",
-)
-"""What a kernel does not tell, or a page's responses have to give: None until then."""
 
 _Reports = Mapping[tuple[str, str], Mapping[str, Any]]
 
@@ -54,23 +37,17 @@ def kernel_run(
     for flow in flows:
         responses = [page["response_s"] for page in pages if page["flow"] == flow["name"]]
         came = [response for response in responses if response is not None]
-        for percent in (50, 95, 99) if came else ():
-            flow[f"response_p{percent}_s"] = float(np.percentile(came, percent))
+        for key, share in quantiles().items() if came else ():
+            flow[key] = float(np.quantile(came, share))
     alike = [flow["goodput_bps"] for flow in flows if flow["variant"] != "udp"]
     found = {
         "scenario": scenario.title,
         "seed": scenario.seed,
         "duration_s": end_s,
         "warm_up_s": 0.0,
+        **{table: emulated.get(table, []) for table in tables()},
         "flows": flows,
-        "links": emulated["links"],
-        "gateways": emulated["gateways"],
-        "handovers": emulated["handovers"],
-        "paths": emulated["paths"],
-        "relays": [],
         "pages": pages,
-        "videos": [],
-        "transactions": [],
         "jain": jain(alike) if alike else None,
         "jain_flows": len(alike),
         "engine": {
@@ -100,7 +77,8 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
     last_s = receiver.get("last_byte_s")
     whole = bool(receiver.get("finished")) and error is None
     duration_s = (last_s if whole and last_s is not None else end_s) - start_s
-    told: dict[str, Any] = {
+    # What a kernel does not tell is None; of responses, until the pages are known.
+    told: dict[str, Any] = dict.fromkeys(tables()["flows"]) | {
         "name": flow["name"],
         "group": flow["group"],
         "variant": "udp" if flow["tcp"] is None else flow["control"],
@@ -110,7 +88,6 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
         "duration_s": duration_s,
         "goodput_bps": 8 * delivered / duration_s if duration_s > 0 else 0.0,
         "error": error,
-        **dict.fromkeys(_UNKNOWN),
     }
     if flow["tcp"] is None:
         sent = sender.get("sent", 0)
@@ -119,7 +96,6 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
             "throughput_bps": bits / duration_s if duration_s > 0 else 0.0,
             "retransmitted_segments": 0,
             "timeouts": 0,
-            **_round_trips([]),
             "data_segments_sent": sent,
             "datagrams_sent": sent,
             "datagrams_lost": sent - receiver.get("received", 0),
@@ -140,15 +116,15 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
     }
 
 
-def _round_trips(samples: Sequence[Sequence[float]]) -> dict[str, float | None]:
+def _round_trips(samples: Sequence[Sequence[float]]) -> dict[str, float]:
     """Give mean and quantiles of the smoothed RTT, each by the bytes that were acknowledged meanwhile."""
     rows = np.array([[row[3], row[5]] for row in samples], dtype=float).reshape(-1, 2)
     round_trips, weights = rows[1:, 0], np.diff(rows[:, 1])
     if weights.sum() <= 0:
-        return dict.fromkeys(("rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s"))
+        return {}
     order = np.argsort(round_trips)
     below = np.cumsum(weights[order])
-    found: dict[str, float | None] = {"rtt_mean_s": float(np.average(round_trips, weights=weights))}
+    found = {"rtt_mean_s": float(np.average(round_trips, weights=weights))}
     for percent in (50, 95, 99):
         at = np.searchsorted(below, percent / 100 * below[-1])
         found[f"rtt_p{percent}_s"] = float(round_trips[order][min(at, len(order) - 1)])

@@ -1,32 +1,31 @@
 """Kernel and simulator side by side, as a table for people."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.live.emulator_table import warnings
+from bentpipe.show.columns import cells, columns
 from bentpipe.show.flow_tables import Rows, waiting_table
 from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, new_table, print_whole
 from bentpipe.show.table import network_tables
-from bentpipe.show.units import count, counted, quantity, seconds
+from bentpipe.show.units import counted, seconds
 
 if TYPE_CHECKING:
     from bentpipe.live.testbed import Compared
 
-_Write = Callable[[Any], str]
-
-_COLUMNS: Sequence[tuple[str, str, _Write, bool]] = (
-    ("delivered", "bytes_delivered", lambda value: quantity(value, "B"), False),
-    ("time", "duration_s", seconds, True),
-    ("goodput", "goodput_bps", lambda value: quantity(value, "bit/s"), True),
-    ("resent segments", "retransmitted_segments", count, False),
-    ("timeouts", "timeouts", count, False),
-    ("RTT", "rtt_mean_s", seconds, True),
-    ("datagrams lost", "datagrams_lost", count, False),
+_SHOWN = (
+    "bytes_delivered",
+    "duration_s",
+    "goodput_bps",
+    "retransmitted_segments",
+    "timeouts",
+    "rtt_mean_s",
+    "datagrams_lost",
 )
-"""Of each: its head, the key, how it is written, and whether the kernel's is told beside the simulator's."""
+"""Numbers of a flow; of those that several flows would have a spread of, the kernel's is told beside ours."""
 
 
 def print_compared(compared: "Compared", release: str, to: Console) -> None:
@@ -35,15 +34,16 @@ def print_compared(compared: "Compared", release: str, to: Console) -> None:
     title = f"{run['scenario']}, {compared.variant}, {seconds(run['duration_s'])} over Linux {release}"
     to.print(f"[bold]{escape(title)}[/bold]", highlight=False, soft_wrap=True)
     datagrams = any(flow["datagrams_sent"] for flow in run["flows"])
-    columns = [column for column in _COLUMNS if column[1] != "datagrams_lost" or datagrams]
-    table = new_table("flow", "TCP", *(head for head, *_ in columns))
+    of = columns("flows", *(key for key in _SHOWN if key != "datagrams_lost" or datagrams))
+    table = new_table("flow", "TCP", *(one.heading for one in of))
     simulated = {} if compared.simulator is None else _by_name(compared.simulator.run["flows"])
     for flow in run["flows"][:MAXIMUM_ROWS]:
-        table.add_row(escape(flow["name"]), "Linux", *_cells(flow, columns))
+        table.add_row(escape(flow["name"]), "Linux", *cells(flow, of))
         beside = simulated.get(flow["name"])
         if beside is not None:
-            table.add_row("", "simulated", *_cells(beside, columns))
-            shares = (_apart(flow[key], beside[key]) if told else "" for _, key, _, told in columns)
+            table.add_row("", "simulated", *cells(beside, of))
+            told = (one.key if one.flows == "spread" else None for one in of)
+            shares = (_apart(flow[key], beside[key]) if key else "" for key in told)
             table.add_row("", "Linux beside it", *shares)
     mention_rest(table, len(run["flows"]))
     print_whole(table, to)
@@ -63,10 +63,6 @@ def print_compared(compared: "Compared", release: str, to: Console) -> None:
 
 def _by_name(flows: Sequence[Any]) -> Mapping[str, Mapping[str, Any]]:
     return {flow["name"]: flow for flow in flows}
-
-
-def _cells(flow: Mapping[str, Any], columns: Sequence[tuple[str, str, _Write, bool]]) -> list[str]:
-    return ["–" if flow[key] is None else write(flow[key]) for _, key, write, _ in columns]
 
 
 def _apart(kernel: float | None, simulated: float | None) -> str:

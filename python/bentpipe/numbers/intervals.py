@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from bentpipe.numbers.declared import declared
 from bentpipe.numbers.number import Doubt, Estimate, Interval
 
 RESAMPLES = 9_999
@@ -19,29 +20,18 @@ seen, with a probability of 95 %."""
 _POISSON = 2
 """A count that varies at most so many times as much as by Poisson's law is taken for one of single events."""
 
-_EVENTS = frozenset({"timeouts", "recoveries", "ecn_reductions", "stalls"})
-"""Numbers that count what happens in a run, often never."""
-
-_PACKETS = frozenset(
-    {
-        "retransmitted_segments",
-        "dropped_packets",
-        "corrupted_packets",
-        "lost_packets",
-        "datagrams_lost",
-    }
-)
-"""Numbers that count packets, of which one event may take many."""
-
 Kind = Literal["events", "packets", "whole", "measured"]
 """What a number is: a count of events or of packets, another whole number, or measured."""
 
 
-def kind_of(key: str, *, whole: bool) -> Kind:
-    """Say what a number of a run is, by its name and by whether it is `whole`."""
-    if key in _EVENTS:
-        return "events"
-    return "packets" if key in _PACKETS else "whole" if whole else "measured"
+def kind_of(key: str) -> Kind:
+    """Say what a number of a run is, by its name."""
+    found = declared(key)
+    if found is None:
+        return "measured"
+    # What the scenario or the machine gives says nothing of chance by being equal.
+    whole = found.kind == "integer" or found.runs == "given"
+    return found.runs if found.runs in ("events", "packets") else "whole" if whole else "measured"  # type: ignore[return-value]
 
 
 def estimate(values: Sequence[float], interval: Interval = "student-t", level: float = 0.95) -> Estimate:

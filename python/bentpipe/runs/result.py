@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from bentpipe.errors import InputError
+from bentpipe.numbers.declared import tables
 from bentpipe.results import (
-    COLUMNS,
     Flow,
     FlowPath,
     Gateway,
@@ -47,7 +47,7 @@ class Table(Sequence[_Row], Generic[_Row]):
     These take it by the Arrow PyCapsule interface: ``pandas.DataFrame.from_arrow(result.flows)`` or
     ``polars.DataFrame(result.flows)``. Names are dictionary-encoded. Where replications were combined, a
     number `x` has three columns: its mean `x`, the half-width of its 95 % interval `x_ci95`, and `x_n`, how
-    many replications have it.
+    many replications have it. The metadata of a column has its ``unit`` and its ``meaning``.
     """
 
     def __init__(
@@ -82,23 +82,27 @@ class Table(Sequence[_Row], Generic[_Row]):
         columns: dict[str, pa.Array[Any]] = {
             key: pa.array(values, pa.int64()) for key, values in self._before.items()
         }
-        for key, kind in COLUMNS[self._what].items():
+        about: dict[str, dict[str, str]] = {}
+        for key, column in tables()[self._what].items():
             values = [row.get(key) for row in self._rows]
-            if kind == "text":
+            about[key] = {"meaning": column.meaning, **({"unit": column.unit} if column.unit else {})}
+            if column.kind == "text":
                 columns[key] = pa.array(values, pa.string()).dictionary_encode()
-            elif not self._combined or key in ("page", "transaction"):
-                columns[key] = pa.array(values, pa.int64() if kind == "integer" else pa.float64())
+            elif not self._combined or column.runs == "one":
+                columns[key] = pa.array(values, pa.int64() if column.kind == "integer" else pa.float64())
             else:
                 for suffix, part in (("", "mean"), ("_ci95", "ci95"), ("_n", "n")):
                     told = [None if value is None else value[part] for value in values]
                     columns[key + suffix] = pa.array(told, pa.int64() if part == "n" else pa.float64())
-        return pa.table(columns)
+                about[key + "_ci95"] = about[key]
+        schema = [pa.field(key, array.type, metadata=about.get(key)) for key, array in columns.items()]
+        return pa.table(list(columns.values()), schema=pa.schema(schema))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
 
     def _repr_html_(self) -> str:
-        keys = [*self._before, *COLUMNS[self._what]]
+        keys = [*self._before, *tables()[self._what]]
         head = "".join(f"<th>{escape(key)}</th>" for key in keys)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(_shown(value))}</td>' for value in self._cells(place, keys))}</tr>"
@@ -205,8 +209,8 @@ class Result:
         InputError
             There is no such table, or the replications were not kept.
         """
-        if what not in COLUMNS:
-            raise InputError(f"what: expected one of {', '.join(COLUMNS)}, found {what!r}")
+        if what not in tables():
+            raise InputError(f"what: expected one of {', '.join(tables())}, found {what!r}")
         if not self.runs:
             raise InputError("replications: expected a result of bentpipe.replicate that kept them")
         rows: list[Mapping[str, Any]] = []

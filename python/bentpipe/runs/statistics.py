@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from bentpipe.numbers.declared import listed, quantiles
 from bentpipe.numbers.intervals import (
     UNSEEN,
     Kind,
@@ -34,16 +35,6 @@ MOST_RUNS = 1_000_000
 
 _KEPT_RUNS = 1000
 _KEPT_VALUES = 1 << 24
-
-_LISTED = {"pages": "page", "transactions": "transaction"}
-"""Tables whose rows are as many as came in a run, and what numbers those of a flow."""
-QUANTILES = {"response_p50_s": 0.5, "response_p95_s": 0.95, "response_p99_s": 0.99}
-"""Quantiles of what the users of a flow waited for, of all runs together."""
-
-_GIVEN = frozenset({"start_s", "at_s", "warm_up_s", "wall_s", "size_bytes"})
-"""Numbers that are the scenario's or the machine's, and say nothing of chance by being equal."""
-
-_NOTHING_LISTED: dict[str, list[Any]] = {what: [] for what in _LISTED}
 
 
 def replication_seed(base: int, replication: int) -> int:
@@ -107,7 +98,7 @@ class Fold:
         self._certain = certain
         self._first: Run | None = None
         self._tree: _Node | None = None
-        self._listed: dict[str, dict[str, dict[int, dict[str, _Node]]]] = {what: {} for what in _LISTED}
+        self._listed: dict[str, dict[str, dict[int, dict[str, _Node]]]] = {what: {} for what in listed()}
         self._leaves: list[_Leaf] = []
         # Those that `RunResult` has numbers for, in its order.
         self._numbers: list[_Leaf] = []
@@ -121,12 +112,12 @@ class Fold:
         if self._first is None:
             self._first = run
             with _no_collection():
-                self._tree = self._node({**run, **_NOTHING_LISTED})
+                self._tree = self._node({**run, **{what: [] for what in listed()}})
         elif self.runs % self._block == 0:
             for leaf in self._leaves:
                 leaf.fold()
         self.runs += 1
-        _add(self._tree, {**run, **_NOTHING_LISTED})
+        _add(self._tree, {**run, **{what: [] for what in listed()}})
         if self.runs == 1:
             self._numbers = [leaf for leaf in self._leaves if leaf._texts is None]
         if self.runs <= _KEPT_RUNS:
@@ -134,10 +125,10 @@ class Fold:
         for what, by_flow in self._listed.items():
             for row in cast(Iterable[dict[str, Any]], run.get(what, ())):
                 kept = by_flow.setdefault(row["flow"], {})
-                number = row[_LISTED[what]]
+                number = row[listed()[what]]
                 if number not in kept:
                     kept[number] = {
-                        key: self._node(None, key) for key in row if key not in ("flow", _LISTED[what])
+                        key: self._node(None, key) for key in row if key not in ("flow", listed()[what])
                     }
                 for key, node in kept[number].items():
                     cast(_Leaf, node).add(row[key])
@@ -187,7 +178,7 @@ class Fold:
         if self._first is None:
             raise ValueError("no run to combine")
         combined = _combined(self._tree)
-        for what, number_of in _LISTED.items():
+        for what, number_of in listed().items():
             combined[what] = [
                 {"flow": flow, number_of: number, **{key: _combined(node) for key, node in nodes.items()}}
                 for flow, numbered in self._listed[what].items()
@@ -197,7 +188,7 @@ class Fold:
             runs = self._responses.get(flow["name"])
             # Beyond what is kept, the mean of the runs' quantiles is what there is.
             if runs and self.runs <= _KEPT_RUNS:
-                for key, share in QUANTILES.items():
+                for key, share in quantiles().items():
                     if flow.get(key) is not None:
                         flow[key] = {
                             **pooled_quantile(runs, share, certain=self._certain),
@@ -209,7 +200,7 @@ class Fold:
 
     def _keep_responses(self, run: Run) -> None:
         found: dict[str, array[float]] = {}
-        for what in _LISTED:
+        for what in listed():
             for row in cast(Iterable[dict[str, Any]], run.get(what, ())):
                 if row["response_s"] is not None:
                     found.setdefault(row["flow"], array("d")).append(row["response_s"])
@@ -252,8 +243,7 @@ class Fold:
             return {key: self._node(part, key) for key, part in value.items()}
         if isinstance(value, list):
             return [self._node(part, key) for part in value]
-        whole = isinstance(value, int) or key in _GIVEN
-        leaf = _Leaf(self, kind_of(key, whole=whole))
+        leaf = _Leaf(self, kind_of(key))
         self._leaves.append(leaf)
         return leaf
 

@@ -1,55 +1,22 @@
 """What flows got, lost and waited for, as tables: a row for each flow, or for all copies of one."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, cast
 
 from rich.markup import escape
 from rich.table import Table
 
+from bentpipe.numbers.declared import Declared, quantiles, tables
 from bentpipe.results import Flow, Number, Page, Transaction, Video, mean
+from bentpipe.show.columns import columns, written
 from bentpipe.show.flows import Bundle, bundles, chosen
 from bentpipe.show.layout import MAXIMUM_ROWS, more, new_table
-from bentpipe.show.units import count, counted, percent, quantity, seconds, spread
+from bentpipe.show.units import percent, seconds, spread
 
-_SUM = "\nsum"
-_SPREAD = "\nmean (least–most)"
+_TOLD = {"sum": "\nsum", "spread": "\nmean (least–most)", "mean": "\nmean"}
 _MAXIMUM_VARIANTS = 3
-
-_Key: TypeAlias = Literal[
-    "bytes_delivered",
-    "duration_s",
-    "goodput_bps",
-    "throughput_bps",
-    "retransmitted_segments",
-    "timeouts",
-    "rtt_mean_s",
-    "datagrams_sent",
-    "datagrams_lost",
-    "loss_cause_random",
-    "loss_cause_random_cut",
-    "loss_cause_congestion",
-    "loss_cause_congestion_kept",
-    "loss_cause_cuts",
-    "loss_cause_needless_cuts",
-    "response_p50_s",
-    "response_p95_s",
-    "response_p99_s",
-]
-
-QUANTILES: dict[str, _Key] = {"p50": "response_p50_s", "p95": "response_p95_s", "p99": "response_p99_s"}
-"""Of response times, by what a table calls them."""
-
-
-_LOSSES: tuple[_Key, ...] = (
-    "loss_cause_random",
-    "loss_cause_random_cut",
-    "loss_cause_congestion",
-    "loss_cause_congestion_kept",
-    "loss_cause_cuts",
-    "loss_cause_needless_cuts",
-)
 
 
 @dataclass(frozen=True)
@@ -89,7 +56,11 @@ class Rows:
 
     def header(self, name: str, how: str) -> str:
         """Say under the name of a column how several flows become one number, if they do."""
-        return name + how if self.grouped else name
+        return name + _TOLD.get(how, how) if self.grouped else name
+
+    def headings(self, of: Sequence[Declared]) -> list[str]:
+        """Give the headings of these columns."""
+        return [self.header(one.heading, one.flows) for one in of]
 
     def add_rest(self, table: Table, *cells: str) -> None:
         """Add the row of what is not shown, if anything, with these first cells."""
@@ -99,32 +70,24 @@ class Rows:
 
 def flow_table(rows: Rows) -> Table:
     """Make the table of what each flow got; one that goes on at the end is open, one that broke failed."""
-    table = new_table(
-        "flow",
-        "variant",
-        rows.header("delivered", _SUM),
-        *(rows.header(name, _SPREAD) for name in ("time", "goodput", "throughput")),
-        *(rows.header(name, _SUM) for name in ("resent segments", "timeouts")),
-        rows.header("RTT", _SPREAD),
-    )
+    delivered, time = columns("flows", "bytes_delivered", "duration_s")
+    rates = columns("flows", "goodput_bps", "throughput_bps")
+    repairs = columns("flows", "retransmitted_segments", "timeouts")
+    rtt = columns("flows", "rtt_mean_s")
+    table = new_table("flow", "variant", *rows.headings([delivered, time, *rates, *repairs, *rtt]))
     for row in rows.shown:
         variants = list(dict.fromkeys(flow["variant"] for flow in row.flows))
         shown = ", ".join(variants) if len(variants) <= _MAXIMUM_VARIANTS else f"{len(variants)} variants"
-        resent = (
-            _sum(row, "retransmitted_segments"),
-            _sum(row, "timeouts"),
-        )
         table.add_row(
             _name(row),
             shown,
-            quantity(_sum(row, "bytes_delivered"), "B"),
-            _spread(row, "duration_s", seconds, "s") + _ends(row.flows),
-            _spread(row, "goodput_bps", _rate, "bit/s"),
-            _spread(row, "throughput_bps", _rate, "bit/s"),
-            *(("–", "–") if all(map(over_udp, row.flows)) else map(count, resent)),
-            _spread(row, "rtt_mean_s", seconds, "s"),
+            folded(row.flows, delivered),
+            folded(row.flows, time) + _ends(row.flows),
+            *(folded(row.flows, one) for one in rates),
+            *("–" if all(map(over_udp, row.flows)) else folded(row.flows, one) for one in repairs),
+            *(folded(row.flows, one) for one in rtt),
         )
-    carried = quantity(_sum(Bundle("", rows.rest), "bytes_delivered"), "B") if rows.rest else ""
+    carried = folded(rows.rest, delivered) if rows.rest else ""
     rows.add_rest(table, "", carried)
     every = [flow for row in rows.shown for flow in row.flows] + list(rows.rest)
     broken = list(dict.fromkeys(f"{flow['name']}: {flow['error']}" for flow in every if flow.get("error")))
@@ -137,41 +100,36 @@ def flow_table(rows: Rows) -> Table:
 
 def datagram_table(rows: Rows) -> Table:
     """Make the table of what became of the datagrams of each flow over UDP."""
-    table = new_table(
-        "flow",
-        rows.header("datagrams sent", _SUM),
-        rows.header("lost", _SUM),
-        rows.header("share lost", "\n"),
-    )
+    of = columns("flows", "datagrams_sent", "datagrams_lost")
+    table = new_table("flow", *rows.headings(of), rows.header("share lost", "\n"))
     for row in rows.shown:
-        sent, lost = (
-            _sum(row, "datagrams_sent"),
-            _sum(row, "datagrams_lost"),
-        )
-        table.add_row(_name(row), count(sent), count(lost), _share(lost, sent))
+        sent, lost = (_sum(row.flows, one.key) for one in of)
+        table.add_row(_name(row), *(folded(row.flows, one) for one in of), _share(lost, sent))
     rows.add_rest(table)
     return table
 
 
 def loss_cause_table(rows: Rows) -> Table:
     """Make the table of which losses cost each flow a reduction of its window, by their cause."""
+    of = [one for key, one in tables()["flows"].items() if key.startswith("loss_cause_")]
+    random, cut, congestion, kept, cuts, needless, _ = of
     table = new_table(
         "losses by cause",
-        rows.header("random", _SUM),
+        *rows.headings([random]),
         "reduced after",
-        rows.header("congestion", _SUM),
+        *rows.headings([congestion]),
         "not reduced after",
-        rows.header("needless reductions", _SUM),
+        *rows.headings([needless]),
     )
     for row in rows.shown:
-        random, cut, congestion, kept, cuts, needless = (_sum(row, key) for key in _LOSSES)
+        sums = {one: _sum(row.flows, one.key) for one in of}
         table.add_row(
             _name(row),
-            counted(random, "segment"),
-            _share(cut, random),
-            counted(congestion, "segment"),
-            _share(kept, congestion),
-            f"{count(needless)} of {count(cuts)}",
+            written(sums[random], random),
+            _share(sums[cut], sums[random]),
+            written(sums[congestion], congestion),
+            _share(sums[kept], sums[congestion]),
+            f"{written(sums[needless], needless)} of {written(sums[cuts], cuts)}",
         )
     rows.add_rest(table)
     return table
@@ -183,9 +141,10 @@ def waiting_table(rows: Rows, what: str, waited_for: Sequence[Page] | Sequence[T
     for one in waited_for:
         asked.setdefault(one["flow"], []).append(one)
     rows = rows.part(lambda flow: flow["name"] in asked)
-    first = rows.header(f"response, first {what.removesuffix('s')}", "\nmean")
-    quantiles = (rows.header(name, _SPREAD) for name in QUANTILES)
-    table = new_table("flow", rows.header(what, _SUM), first, "mean", "least", "most", *quantiles)
+    first = rows.header(f"response, first {what.removesuffix('s')}", "mean")
+    of = columns("flows", *quantiles())
+    shares = (rows.header(one.runs, one.flows) for one in of)
+    table = new_table("flow", rows.header(what, "sum"), first, "mean", "least", "most", *shares)
     for row in rows.shown:
         wanted = [one for flow in row.flows for one in asked[flow["name"]]]
         responses = [value for one in wanted if (value := mean(one["response_s"])) is not None]
@@ -197,7 +156,7 @@ def waiting_table(rows: Rows, what: str, waited_for: Sequence[Page] | Sequence[T
             _name(row),
             f"{len(responses)} of {len(wanted)}",
             *(seconds(value) for value in (opening, centre, *ends)),
-            *(_spread(row, key, seconds, "s") for key in QUANTILES.values()),
+            *(folded(row.flows, one) for one in of),
         )
     rows.add_rest(table)
     return table
@@ -207,33 +166,24 @@ def video_table(rows: Rows, videos: Sequence[Video]) -> Table:
     """Make the table of how the users of each flow saw its film."""
     films = {film["name"]: film for film in videos}
     rows = rows.part(lambda flow: flow["name"] in films)
-    table = new_table(
-        "film",
-        rows.header("segments", _SUM),
-        *(rows.header(name, "\nmean") for name in ("startup", "bit rate")),
-        *(rows.header(name, _SUM) for name in ("switches", "stalls", "stalled")),
+    of = columns(
+        "videos", "segments", "startup_s", "bit_rate_mean_bps", "bit_rate_switches", "stalls", "stalled_s"
     )
+    table = new_table("film", *rows.headings(of))
     for row in rows.shown:
         shown = [films[flow["name"]] for flow in row.flows]
-        table.add_row(
-            _name(row),
-            count(_one(sum, [film["segments"] for film in shown])),
-            seconds(_one(_mean, [film["startup_s"] for film in shown])),
-            quantity(_one(_mean, [film["bit_rate_mean_bps"] for film in shown]), "bit/s"),
-            count(_one(sum, [film["bit_rate_switches"] for film in shown])),
-            count(_one(sum, [film["stalls"] for film in shown])),
-            seconds(_one(sum, [film["stalled_s"] for film in shown])),
-        )
+        table.add_row(_name(row), *(folded(shown, one) for one in of))
     rows.add_rest(table)
     return table
 
 
-def _one(fold: Callable[[list[float]], float | None], numbers: Sequence[Number]) -> Number:
-    """Fold the numbers that there are; a single one keeps its interval."""
-    if len(numbers) == 1:
-        return numbers[0]
-    values = [value for number in numbers if (value := mean(number)) is not None]
-    return fold(values) if values else None
+def folded(rows: Sequence[Mapping[str, Any]], about: Declared) -> str:
+    """Write a number of several flows, of those that have it; that of a single one keeps its interval."""
+    if len(rows) == 1:
+        return written(rows[0][about.key], about)
+    if about.flows == "spread":
+        return spread(_values(rows, about.key), about.unit)
+    return written(_mean(_values(rows, about.key)) if about.flows == "mean" else _sum(rows, about.key), about)
 
 
 def over_udp(flow: Flow) -> bool:
@@ -250,20 +200,16 @@ def _name(row: Bundle) -> str:
     return row.name if row.alone else f"{row.name} ({len(row.flows):,} flows)"
 
 
-def _sum(row: Bundle, key: _Key) -> Number:
+def _values(rows: Sequence[Mapping[str, Any]], key: str) -> list[float]:
+    return [value for row in rows if (value := mean(row[key])) is not None]
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], key: str) -> Number:
     """Add up a number of all flows of a row; that of a single flow keeps its interval."""
-    if row.alone:
-        return row.flows[0][key]
-    values = row.values(lambda flow: flow[key])
+    if len(rows) == 1:
+        return cast(Number, rows[0][key])
+    values = _values(rows, key)
     return math.fsum(values) if values else None
-
-
-def _spread(row: Bundle, key: _Key, write: Callable[[Number], str], unit: str) -> str:
-    return write(row.flows[0][key]) if row.alone else spread(row.values(lambda flow: flow[key]), unit)
-
-
-def _rate(number: Number) -> str:
-    return quantity(number, "bit/s")
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -13,10 +13,10 @@ import numpy as np
 
 from bentpipe import checks
 from bentpipe.errors import InputError
+from bentpipe.numbers.declared import quantiles
 from bentpipe.numbers.intervals import judged, kind_of, pooled_quantile
 from bentpipe.numbers.number import Estimate, Interval
 from bentpipe.results import Number
-from bentpipe.runs.statistics import QUANTILES
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.store import dataset, files, read
 from bentpipe.sweeps.work import KINDS
@@ -176,7 +176,7 @@ class Sweep:
         columns = ["point", "replication", "kind", *by, *map(_column, metrics)]
         columns += ["name"] if "group" in by else []
         kinds = {
-            metric: _WAITS if metric in QUANTILES else tuple(filter(None, [self._kinds(metric)]))
+            metric: _WAITS if metric in quantiles() else tuple(filter(None, [self._kinds(metric)]))
             for metric in metrics
         }
         every = [kind for some in kinds.values() for kind in some]
@@ -352,22 +352,19 @@ def _number_of(
     complete = [runs for runs in by_replication.values() if len(runs) == len(points)]
     replications = complete or list(by_replication.values())
     found: Estimate
-    if metric in QUANTILES:
+    if metric in quantiles():
         together = [[value for values in runs for value in values] for runs in replications]
-        found = pooled_quantile(together, QUANTILES[metric], certain=certain)
+        found = pooled_quantile(together, quantiles()[metric], certain=certain)
     else:
         means = [
             math.fsum(math.fsum(values) / len(values) for values in runs) / len(runs) for runs in replications
         ]
         alone = len(points) == 1 and all(len(values) == 1 for values in of_runs.values())
-        whole = isinstance(next(iter(of_runs.values()))[0], int)
-        found = judged(
-            means, kind_of(metric, whole=whole) if alone else "measured", interval, certain=certain
-        )
+        found = judged(means, kind_of(metric) if alone else "measured", interval, certain=certain)
     known = sum(len(values) for values in of_runs.values())
     return found if known == len(places) else {**found, "present": known / len(places)}
 
 
 def _column(metric: str) -> str:
     """Give where a number is read from: a percentile of all runs together from what their users waited."""
-    return "response_s" if metric in QUANTILES else metric
+    return "response_s" if metric in quantiles() else metric

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bentpipe import _core
 from bentpipe.errors import BentpipeError, RunError, ScenarioError, one_line
+from bentpipe.numbers.declared import structure, tables
 from bentpipe.runs.statistics import replication_seed
 from bentpipe.runs.threads import Halted
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Job = tuple[int, Sequence[tuple[str, str]], Sequence[int]]
 """A point, what it changes of the scenario, and which of its replications are to be run."""
 
-KINDS = ("flow", "link", "gateway", "handover", "path", "relay", "page", "video", "transaction")
+KINDS = tuple(table.removesuffix("s") for table in tables())
 """What a run has rows of, beside the one row ``run``, in the order of the dataset."""
 
 
@@ -162,9 +163,9 @@ class _Gathered:
         if run is not None:
             broken = [f"{flow['name']} failed: {flow['error']}" for flow in run["flows"] if flow.get("error")]
             row["error"] = "; ".join(broken) or None
-            # What a run took differs from call to call, and so is not in the dataset.
-            row |= {"events": run["engine"]["events"], "data_segments": run["engine"]["data_segments"]}
-            row |= {key: run[key] for key in ("duration_s", "jain", "jain_flows")}
+            # What the scenario or the machine gives is not in the dataset.
+            for numbers, of in ((structure("EngineResult"), run["engine"]), (structure(), run)):
+                row |= {key: of[key] for key, one in numbers.items() if one.kind != "text" and not one.runs}
             row["random"] = random
             for kind in KINDS:
                 rows = run[f"{kind}s"]

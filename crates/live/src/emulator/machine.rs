@@ -9,7 +9,7 @@ use bentpipe_files::CaptureFile;
 use bentpipe_net::{Lost, Network, Probe, Topology};
 use bentpipe_sim::pcap::Capture;
 use bentpipe_sim::scenario::Scenario;
-use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult, TURNS};
+use bentpipe_sim::{HandoverResult, TURNS, network_rows};
 use bentpipe_units::{Span, Time};
 use rustix::event::{PollFd, PollFlags};
 
@@ -404,26 +404,12 @@ impl<'a> Machine<'a> {
         let end = self.clock.now().min(self.net.next_time()).max(self.net.now());
         self.net.advance(end);
         let names = self.topology.links.iter().map(|link| &link.name).chain(self.roads.sky_link_names());
-        let names = names.flat_map(|name| [name.clone(), format!("{name}/reverse")]);
-        let names: Vec<String> = names.collect();
-        let links = names.iter().cloned().zip(self.net.links_mut());
-        let links = links.map(|(name, link)| LinkResult { name, stats: link.stats(end) }).collect();
-        let specs: Vec<_> =
-            self.topology.directions().map(|(_, direction)| direction.gateway.as_ref()).collect();
-        let aboard = self.scenario.constellation.as_ref().map(|spec| spec.laser.gateway.as_ref());
-        let gateways = self.net.gateways().filter_map(|(link, stats)| {
-            let scheme = specs.get(link.index()).copied().or(aboard)??.name();
-            Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
-        });
-        let gateways = gateways.collect();
-        let handovers = self.scenario.handovers.iter().zip(&self.net.probe.handovers);
-        let handovers = handovers.map(|(handover, lost)| HandoverResult {
-            name: handover.name.clone(),
-            at_s: handover.at.as_secs(),
-            flows: handover.flows.len() as u64,
-            lost_packets: *lost,
-        });
-        let handovers = handovers.collect();
+        let names: Vec<String> = names.cloned().collect();
+        let guards = self.topology.directions().map(|(_, direction)| direction.gateway.as_ref());
+        let aboard = self.scenario.constellation.as_ref().and_then(|spec| spec.laser.gateway.as_ref());
+        let (links, gateways) = network_rows(&mut self.net, &names, guards, aboard, end);
+        let lost = self.net.probe.handovers.iter().copied();
+        let handovers = HandoverResult::of(&self.scenario.handovers, lost);
         let hosts: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
         let paths = self.roads.paths(&hosts, &self.net.probe.strayed, end);
         let mut device_lost_packets = 0;

@@ -228,39 +228,41 @@ pub struct LinkView {
     pub queued_bytes: u64,
 }
 
-/// What a gateway saw and did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct GatewayStats {
-    /// Flows active now.
-    pub flows: u32,
-    /// Most flows that were ever active at once.
-    pub flows_max: u32,
-    /// Flows in the table now, active or not; never more than `max_flows`.
-    pub flows_remembered: u32,
-    /// Flows forgotten because the table was full.
-    pub evicted: u64,
-    /// Segments that entered the guarded link.
-    pub segments_forward: u64,
-    /// Segments that came the other way.
-    pub segments_backward: u64,
-    /// Acknowledgments whose window was lowered.
-    pub windows_lowered: u64,
-    /// Mean window in bytes over the acknowledgments whose window was lowered; 0 if there were none.
-    pub window_mean_bytes: f64,
-    /// Most payload bytes of one flow that an agent kept at once; this and what follows is 0 for what only computes windows.
-    pub cached_max_bytes: u64,
-    /// Packets that it sent again over the guarded link.
-    pub local_retransmissions: u64,
-    /// Acknowledgments of the receiver that it swallowed.
-    pub acks_swallowed: u64,
-    /// Acknowledgments that it made.
-    pub acks_made: u64,
-    /// Data packets of the sender that it swallowed: it had them already, or no room for them.
-    pub data_swallowed: u64,
-    /// Most bytes of one flow that it had acknowledged and the receiver had not.
-    pub acknowledged_ahead_max_bytes: u64,
-    /// Bytes that it has acknowledged and the receiver has not: now, or when it gave their flow up.
-    pub acknowledged_ahead_bytes: u64,
+bentpipe_units::numbers! {
+    /// What a gateway saw and did.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct GatewayStats {
+        /// Flows active now, or at the end of the run.
+        pub flows: u32 = "", "flows";
+        /// Most flows that were ever active at once.
+        pub flows_max: u32 = "", "flows, most";
+        /// Flows in the table now, active or not; never more than `max_flows`.
+        pub flows_remembered: u32 = "", "flows remembered";
+        /// Flows forgotten because the table was full.
+        pub evicted: u64 = "", "evicted";
+        /// Segments that entered the guarded link.
+        pub segments_forward: u64 = "", "segments";
+        /// Segments that came the other way.
+        pub segments_backward: u64 = "", "acknowledgments";
+        /// Acknowledgments whose window was lowered.
+        pub windows_lowered: u64 = "", "lowered";
+        /// Mean window in bytes over the acknowledgments whose window was lowered; 0 if there were none.
+        pub window_mean_bytes: f64 = "B", "mean window";
+        /// Most payload bytes of one flow that an agent kept at once; this and what follows is 0 for what only computes windows.
+        pub cached_max_bytes: u64 = "B", "kept, most";
+        /// Packets that it sent again over the guarded link.
+        pub local_retransmissions: u64 = "", "resent locally";
+        /// Acknowledgments of the receiver that it swallowed.
+        pub acks_swallowed: u64 = "", "ACKs swallowed";
+        /// Acknowledgments that it made.
+        pub acks_made: u64 = "", "ACKs made";
+        /// Data packets of the sender that it swallowed: it had them already, or no room for them.
+        pub data_swallowed: u64 = "", "data swallowed";
+        /// Most bytes of one flow that it had acknowledged and the receiver had not.
+        pub acknowledged_ahead_max_bytes: u64 = "B", "ahead, most";
+        /// Bytes that it has acknowledged and the receiver has not: now, or when it gave their flow up.
+        pub acknowledged_ahead_bytes: u64 = "B", "ahead";
+    }
 }
 
 /// A gateway beside one direction of a link.

@@ -9,8 +9,6 @@ mod order;
 mod spec;
 
 use bentpipe_units::{Rate, Span, Time};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use self::arq::Arq;
 use self::fec::Fec;
@@ -20,17 +18,19 @@ use super::frame::Frame;
 use super::pipe::{Flying, Pipe};
 use crate::queue::Waiting;
 
-/// What a link did to repair its losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct RepairStats {
-    /// Frames that ARQ sent again.
-    pub retransmitted_frames: u64,
-    /// Frames of parity that FEC sent.
-    pub parity_frames: u64,
-    /// Packets that were lost and arrived all the same, sent again or decoded.
-    pub recovered_packets: u64,
-    /// Longest wait of a packet at the far end for those before it, in seconds.
-    pub order_wait_max_s: f64,
+bentpipe_units::numbers! {
+    /// What a link did to repair its losses.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct RepairStats {
+        /// Frames that ARQ sent again.
+        pub retransmitted_frames: u64 = "frame", "resent frames";
+        /// Frames of parity that FEC sent.
+        pub parity_frames: u64 = "frame", "parity frames";
+        /// Packets that were lost and arrived all the same, sent again or decoded.
+        pub recovered_packets: u64 = "packet", "recovered";
+        /// Longest wait of a packet at the far end for those before it, in seconds.
+        pub order_wait_max_s: f64 = "s", "order wait, most";
+    }
 }
 
 /// What is counted of it up to a time.

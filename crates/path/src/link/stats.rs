@@ -1,8 +1,6 @@
 //! What a link did: counted packet by packet, and told as shares and means.
 
 use bentpipe_units::Span;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::repair::RepairStats;
 use super::repair::RepairSums;
@@ -10,40 +8,42 @@ use super::supply::Supply;
 use super::supply::SupplyStats;
 use super::waits::WaitQuantiles;
 
-/// What a link did from the start of a run to its end, or from where a measurement began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct LinkStats {
-    /// Share of the time spent sending, 0 to 1.
-    pub utilization: f64,
-    /// Packets that arrived whole.
-    pub delivered_packets: u64,
-    /// Their bytes.
-    pub delivered_bytes: u64,
-    /// Packets that found the queue full, or were dropped early.
-    pub dropped_packets: u64,
-    /// Those of them that the queue dropped while there was room.
-    pub early_dropped_packets: u64,
-    /// Packets that the queue marked.
-    pub marked_packets: u64,
-    /// Packets that arrived damaged, and that nothing repaired.
-    pub corrupted_packets: u64,
-    /// Time average of the number of packets waiting, the one being sent not counted.
-    pub queue_mean_packets: f64,
-    /// Most packets that ever waited at once.
-    pub queue_max_packets: u32,
-    /// Mean wait before service of the packets taken, in seconds; service and propagation are not in it. A packet still
-    /// waiting at the end counts with the wait that it was going to have; where that is not known, because the queue decides when
-    /// it leaves or the link changes, it does not count.
-    pub queueing_delay_mean_s: f64,
-    /// How the waits are distributed.
-    #[serde(flatten)]
-    pub waits: WaitQuantiles,
-    /// How its losses were repaired, where they are.
-    #[serde(flatten)]
-    pub repair: Option<RepairStats>,
-    /// What it could have carried, where it changes.
-    #[serde(flatten)]
-    pub supply: Option<SupplyStats>,
+bentpipe_units::numbers! {
+    /// What a link did from the start of a run to its end, or from where a measurement began.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct LinkStats {
+        /// Share of the time spent sending, 0 to 1.
+        pub utilization: f64 = "share", "busy";
+        /// Packets that arrived whole.
+        pub delivered_packets: u64 = "packet", "delivered";
+        /// Bytes of the packets that arrived whole.
+        pub delivered_bytes: u64 = "B", "delivered bytes";
+        /// Packets that found the queue full, or were dropped early.
+        pub dropped_packets: u64 = "packet", "dropped", runs packets;
+        /// Packets that an active queue dropped while there was room.
+        pub early_dropped_packets: u64 = "packet", "dropped early";
+        /// Packets that the queue marked.
+        pub marked_packets: u64 = "packet", "marked";
+        /// Packets that arrived damaged, and that nothing repaired.
+        pub corrupted_packets: u64 = "packet", "corrupted", runs packets;
+        /// Time average of the number of packets waiting, the one being sent not counted.
+        pub queue_mean_packets: f64 = "packet", "queue, mean";
+        /// Most packets that ever waited at once.
+        pub queue_max_packets: u32 = "packet", "queue, most";
+        /// Mean wait before service of the packets taken, in seconds; service and propagation are not in it. A packet still
+        /// waiting at the end counts with the wait that it was going to have; where that is not known, because the queue decides when
+        /// it leaves or the link changes, it does not count.
+        pub queueing_delay_mean_s: f64 = "s", "queueing delay";
+        /// How the waits are distributed.
+        #[serde(flatten)]
+        pub waits: WaitQuantiles;
+        /// How its losses were repaired, where they are.
+        #[serde(flatten)]
+        pub repair: Option<RepairStats>;
+        /// What it could have carried, where it changes.
+        #[serde(flatten)]
+        pub supply: Option<SupplyStats>;
+    }
 }
 
 /// What cannot be told from the ring's numbers.

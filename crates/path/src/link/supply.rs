@@ -1,16 +1,16 @@
 //! What a link that changes could have carried.
 
 use bentpipe_units::{Rate, Span, Time};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-/// What a link could have carried by its schedule or its trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct SupplyStats {
-    /// Its mean rate, standstills counted as none.
-    pub rate_mean_bps: f64,
-    /// Share of the time in which it stood still, 0 to 1.
-    pub standstill: f64,
+bentpipe_units::numbers! {
+    /// What a link could have carried by its schedule or its trace.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct SupplyStats {
+        /// Mean rate at which the link could have carried packets, its efficiency in it and standstills counted as none, in bits a second.
+        pub rate_mean_bps: f64 = "bit/s", "could carry";
+        /// Share of the time in which the link stood still, 0 to 1; `utilization` comes to 1 less this where it was busy all the while.
+        pub standstill: f64 = "share", "stood still";
+    }
 }
 
 /// How long a look from outside at a link that stands still now and then goes back.

@@ -2,19 +2,19 @@
 
 use bentpipe_units::Span;
 use hdrhistogram::Histogram;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-/// Quantiles of the waits before service of the packets that were taken, within 0.1 %: the least wait that so many of them
-/// are within. Null where they were not asked for, and without a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct WaitQuantiles {
-    /// Median of the waits before service, in seconds; null where it was not asked for.
-    pub queueing_delay_p50_s: Option<f64>,
-    /// The wait that 95 % of the packets are within, in seconds.
-    pub queueing_delay_p95_s: Option<f64>,
-    /// The wait that 99 % of the packets are within, in seconds.
-    pub queueing_delay_p99_s: Option<f64>,
+bentpipe_units::numbers! {
+    /// Quantiles of the waits before service of the packets that were taken, within 0.1 %: the least wait that so many of them
+    /// are within. Null where they were not asked for, and without a packet.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct WaitQuantiles {
+        /// Median of the waits before service, in seconds; null where it was not asked for.
+        pub queueing_delay_p50_s: Option<f64> = "s", "p50";
+        /// The wait that 95 % of the packets are within, in seconds.
+        pub queueing_delay_p95_s: Option<f64> = "s", "p95";
+        /// The wait that 99 % of the packets are within, in seconds.
+        pub queueing_delay_p99_s: Option<f64> = "s", "p99";
+    }
 }
 
 /// Counts waits, to three digits each.

@@ -1,69 +1,70 @@
 //! What users waited for: pages, answers, films, short transfers.
 
 use bentpipe_units::{Rate, Span, Time};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::apps::{App, Exchange, Flow};
 
-/// One page of an HTTP flow.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct PageResult {
-    /// The flow's name.
-    pub flow: String,
-    /// Its number, from 1.
-    pub page: u64,
-    /// When the user asked for it, in seconds.
-    pub start_s: f64,
-    /// From the moment the user asks, before the SYN for the first page, to the last byte of the last object, in seconds;
-    /// null when that did not come.
-    pub response_s: Option<f64>,
-}
+bentpipe_units::numbers! {
+    /// One page of an HTTP flow.
+    #[derive(Debug)]
+    pub struct PageResult {
+        /// The flow's name.
+        pub flow: String;
+        /// Its number, from 1.
+        pub page: u64 = "", "page", runs one;
+        /// When the user asked for it, in seconds.
+        pub start_s: f64 = "s", "start", runs given;
+        /// From the moment the user asks, before the SYN for the first page, to the last byte of the last object, in seconds;
+        /// null when that did not come.
+        pub response_s: Option<f64> = "s", "response", better less;
+    }
 
-/// One transaction, one segment of a film, or the transfer of one short connection.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TransactionResult {
-    /// The flow's name.
-    pub flow: String,
-    /// Its number, from 1.
-    pub transaction: u64,
-    /// Size of the answer or of the transfer.
-    pub size_bytes: u64,
-    /// When the client asked, or the connection was opened, in seconds.
-    pub start_s: f64,
-    /// From the start, before the SYN where there is one, to the last byte, in seconds; null when that did not come.
-    pub response_s: Option<f64>,
-}
+    /// One transaction, one segment of a film, or the transfer of one short connection.
+    #[derive(Debug)]
+    pub struct TransactionResult {
+        /// The flow's name.
+        pub flow: String;
+        /// Its number, from 1.
+        pub transaction: u64 = "", "transaction", runs one;
+        /// Size of the answer or of the transfer.
+        pub size_bytes: u64 = "B", "size", runs given;
+        /// When the client asked, or the connection was opened, in seconds.
+        pub start_s: f64 = "s", "start", runs given;
+        /// From the start, before the SYN where there is one, to the last byte, in seconds; null when that did not come.
+        pub response_s: Option<f64> = "s", "response", better less;
+    }
 
-/// A film, as its user saw it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct VideoResult {
-    /// The flow's name.
-    pub name: String,
-    /// Segments that came whole.
-    pub segments: u64,
-    /// From the request for the first segment, before the SYN, to the first picture, in seconds; null when nothing was shown.
-    pub startup_s: Option<f64>,
-    /// Times that the buffer ran empty while the film was shown.
-    pub stalls: u64,
-    /// How long the picture stood still for that, in seconds: until the film went on, the user left, or the run ended.
-    pub stalled_s: f64,
-    /// Mean bit rate of the segments that came, by their playing time, in bits a second; null without one.
-    pub bit_rate_mean_bps: Option<f64>,
-    /// Segments whose bit rate is not that of the one before.
-    pub bit_rate_switches: u64,
-}
+    /// A film, as its user saw it.
+    #[derive(Debug)]
+    pub struct VideoResult {
+        /// The flow's name.
+        pub name: String;
+        /// Segments that came whole.
+        pub segments: u64 = "", "segments", flows sum;
+        /// From the request for the first segment, before the SYN, to the first picture, in seconds; null when nothing was shown.
+        pub startup_s: Option<f64> = "s", "startup", flows mean, better less;
+        /// Times that the buffer ran empty while the film was shown.
+        pub stalls: u64 = "", "stalls", flows sum, runs events;
+        /// How long the picture stood still for that, in seconds: until the film went on, the user left, or the run ended.
+        pub stalled_s: f64 = "s", "stalled", flows sum, better less;
+        /// Mean bit rate of the segments that came, by their playing time, in bits a second; null without one.
+        pub bit_rate_mean_bps: Option<f64> = "bit/s", "bit rate", flows mean, better more;
+        /// Segments whose bit rate is not that of the one before.
+        pub bit_rate_switches: u64 = "", "switches", flows sum;
+    }
 
-/// Quantiles of the response times of a flow's pages, transactions or short transfers, of those that came: each interpolated
-/// between the two nearest (definition 7 of Hyndman and Fan 1996). Null when there are none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Responses {
-    /// Median of the response times of its pages, transactions or short transfers that came, in seconds; null without one.
-    pub response_p50_s: Option<f64>,
-    /// The response time that 95 % of them are within, in seconds.
-    pub response_p95_s: Option<f64>,
-    /// The response time that 99 % of them are within, in seconds.
-    pub response_p99_s: Option<f64>,
+    /// Quantiles of the response times of a flow's pages, transactions or short transfers, of those that came: each interpolated
+    /// between the two nearest (definition 7 of Hyndman and Fan 1996). Null when there are none.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct Responses {
+        /// Median of the response times of its pages, transactions or short transfers that came, in seconds, interpolated between the two
+        /// nearest (definition 7 of Hyndman and Fan 1996, NumPy's default); null without one. Over replications that of all runs together.
+        pub response_p50_s: Option<f64> = "s", "response, p50", flows spread, runs p50, better less;
+        /// The response time that 95 % of those that came are within, in seconds.
+        pub response_p95_s: Option<f64> = "s", "response, p95", flows spread, runs p95, better less;
+        /// The response time that 99 % of those that came are within, in seconds.
+        pub response_p99_s: Option<f64> = "s", "response, p99", flows spread, runs p99, better less;
+    }
 }
 
 impl Responses {

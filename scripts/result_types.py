@@ -1,0 +1,106 @@
+"""Writes the types of a run's result and the tables of docs/results.md, from what the engine declares."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bentpipe.numbers.declared import fields, schema
+from statements import between
+
+ROOT = Path(__file__).parents[1]
+TYPES, PAGE = ROOT / "python" / "bentpipe" / "result_types.py", ROOT / "docs" / "results.md"
+
+PARTS = {
+    "run": "",
+    "flow": "FlowResult",
+    "link": "LinkResult",
+    "path": "FlowPathResult",
+    "gateway": "GatewayResult",
+    "handover": "HandoverResult",
+    "relay": "RelayResult",
+    "page": "PageResult",
+    "transaction": "TransactionResult",
+    "film": "VideoResult",
+    "engine": "EngineResult",
+}
+"""What the page has a table of, each with its structure in the schema."""
+
+_HEAD = '''"""The types of a run's result, by `make types`; docs/results.md says what each number means."""
+
+from typing import Literal, NotRequired, TypedDict
+
+from bentpipe.numbers.number import Number
+'''
+
+
+def types() -> str:
+    """Give the text of the types."""
+    there = schema()["$defs"]
+    parts = [_HEAD, *(_class(name, there[name]) for name in _in_order(there)), _class("RunResult", schema())]
+    return "\n\n".join(parts)
+
+
+def _in_order(types: dict[str, Any]) -> Iterator[str]:
+    """Give the names of the objects, those first that others refer to."""
+    done: list[str] = []
+    waiting = [name for name, told in types.items() if told.get("type") == "object"]
+    while waiting:
+        for name in list(waiting):
+            if not any(f'"#/$defs/{other}"' in json.dumps(types[name]) for other in waiting if other != name):
+                done.append(name)
+                waiting.remove(name)
+    yield from done
+
+
+def _class(name: str, told: dict[str, Any]) -> str:
+    about = told["description"].partition(": ")[0].partition(";")[0].removesuffix(".")
+    lines = [f"class {_named(name)}(TypedDict):", f'    """{about}."""', ""]
+    for key, field in fields(told):
+        kind = _type(field)
+        kind = kind if key in told.get("required", []) else f"NotRequired[{kind.removesuffix(' | None')}]"
+        lines.append(f"    {key}: {kind}")
+    return "\n".join(lines) + "\n"
+
+
+def _type(field: dict[str, Any]) -> str:
+    if "$ref" in field:
+        return _named(field["$ref"].rpartition("/")[2])
+    if "anyOf" in field:
+        return " | ".join(map(_type, field["anyOf"]))
+    kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    if "array" in kinds:
+        return f"list[{_type(field['items'])}]"
+    if "number" in field and ["runs", "one"] not in field["number"]:
+        return "Number"
+    names = {"string": "str", "integer": "int", "number": "float", "null": "None"}
+    return " | ".join(names[kind] for kind in kinds)
+
+
+def _named(name: str) -> str:
+    if name == "Ended":
+        return 'Literal["limit", "disk"]'
+    return "Measured" if name == "RunResult" else name.removesuffix("Result")
+
+
+def page() -> str:
+    """Give the page with its tables made anew."""
+    text = PAGE.read_text(encoding="utf-8")
+    for part, name in PARTS.items():
+        text = between(text, f"make types, {part}", _table(schema()["$defs"][name] if name else schema()))
+    return text
+
+
+def _table(told: dict[str, Any]) -> str:
+    lines = ["| key | unit | what |", "| --- | --- | --- |"]
+    for key, field in fields(told):
+        unit = dict(field.get("number", [])).get("unit", "")
+        what = re.sub(r"(?<!`)\b[Nn]ull\b(?!`)", "`null`", field.get("description", "")).replace("\n", " ")
+        lines.append(f"| `{key}` | {unit} | {what.replace('|', chr(92) + '|').removesuffix('.')} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    TYPES.write_text(types(), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
