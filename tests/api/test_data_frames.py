@@ -58,8 +58,11 @@ def test_a_run_has_the_columns_of_the_schema(name: str) -> None:
         for key, column in columns.items():
             field = arrow.schema.field(key)
             assert pa.types.is_dictionary(field.type) == (column.kind == "text")
-            assert (field.metadata.get(b"unit") or b"").decode() == column.unit
-            assert field.metadata[b"meaning"].decode() == column.meaning
+            about = field.metadata or {}
+            assert (about.get(b"unit", b"").decode(), about[b"meaning"].decode()) == (
+                column.unit,
+                column.meaning,
+            )
 
 
 def test_a_row_is_found_by_its_name_and_a_wrong_one_names_those_that_are_there() -> None:

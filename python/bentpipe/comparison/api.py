@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from bentpipe import _core, checks
 from bentpipe.comparison.limits import averaged, shares
 from bentpipe.comparison.measure import Measure, with_variant
-from bentpipe.comparison.metrics import METRICS, Metric
+from bentpipe.comparison.metrics import metrics
 from bentpipe.comparison.result import Comparison, Variant, share
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.numbers.intervals import (
@@ -49,7 +49,7 @@ def compare(
     runs: int | None = None,
     precision: float | None = None,
     flows: Sequence[str] = (),
-    metric: Metric | None = None,
+    metric: str | None = None,
     explain: bool = False,
     interval: Interval = "student-t",
     seed: int | None = None,
@@ -114,8 +114,8 @@ def compare(
     patterns = checks.texts("flows", flows)
     if interval not in INTERVALS:
         raise InputError(f"interval: expected {' or '.join(INTERVALS)}, found {interval!r}")
-    if metric is not None and metric not in METRICS:
-        raise InputError(f"metric: expected one of {', '.join(METRICS)}, found {metric!r}")
+    if metric is not None and metric not in metrics():
+        raise InputError(f"metric: expected one of {', '.join(metrics())}, found {metric!r}")
     several = [_changed(loaded, name, change, patterns) for name, change in chosen.items()]
     random = any(one.is_random() for one in several)
     if runs is None and precision is None:
@@ -171,8 +171,8 @@ class _Found:
 
     def add(self, replication: Sequence[Run], measure: Measure) -> None:
         """Take a run of each variant."""
-        if measure.percentile is not None:
-            self._share = measure.percentile / 100
+        if measure.quantile is not None:
+            self._share = measure.quantile
             for responses, run in zip(self._responses, replication, strict=True):
                 responses.append(array("d", measure.responses(run)))
         for number, (run, fold, values, limits) in enumerate(
@@ -264,7 +264,7 @@ class _Found:
                 )
             )
             broken += [(name, failure) for failure in fold.failures()]
-        sign = -1 if measure.higher_is_better else 1
+        sign = -1 if measure.number.better == "more" else 1
         found.sort(key=lambda variant: sign * variant.value["mean"])
         return tuple(found), tuple(broken)
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from bentpipe.comparison.metrics import OF_FILMS, PERCENTILES, Metric, Words
+from bentpipe.comparison.metrics import Words, metrics
 from bentpipe.errors import InputError, RunError
+from bentpipe.numbers.declared import Declared
 from bentpipe.numbers.intervals import pooled_quantile
 from bentpipe.results import Flow, Number, Run, mean
 from bentpipe.scenario import Scenario
@@ -21,14 +22,14 @@ _WAITED_FOR = {"http": "page", "transactions": "transaction", "short-flows": "tr
 class Measure:
     """The number that is compared, and the flows it is of."""
 
-    metric: Metric
+    metric: str
     flows: tuple[str, ...]
     waited_for: str = "page"
     """What its users wait for, of a response time."""
 
     @classmethod
     def of(
-        cls, run: Run, scenario: Scenario, patterns: Sequence[str], metric: Metric | None = None
+        cls, run: Run, scenario: Scenario, patterns: Sequence[str], metric: str | None = None
     ) -> "Measure":
         """Choose by what the flows that fit `patterns` carry, unless `metric` says what is compared.
 
@@ -51,15 +52,15 @@ class Measure:
         if not flows:
             raise InputError("--flows: expected a flow over TCP to compare, found none")
         films = tuple(flow["name"] for flow in flows if _app(flow, written) == "video")
-        if metric in OF_FILMS or (metric is None and len(films) == len(flows)):
+        if metric in metrics("videos") or (metric is None and len(films) == len(flows)):
             if not films:
                 raise InputError(f'--metric: expected a flow with app = "video" for {metric}, found none')
             return cls(metric or "bit_rate_mean_bps", films, "film")
         users = {flow["name"]: what for flow in flows if (what := _WAITED_FOR.get(_app(flow, written)))}
         others = {*users, *films}
         rest = tuple(name for flow in flows if (name := flow["name"]) not in others)
-        if metric == "goodput_bps" or (metric is None and rest):
-            return cls("goodput_bps", rest or (*users, *films))
+        if metric not in _waits() and (metric or rest):
+            return cls(metric or "goodput_bps", rest or (*users, *films))
         if not users:
             raise InputError(
                 "--metric: expected goodput_bps of flows that bring neither pages nor transactions nor short "
@@ -74,27 +75,23 @@ class Measure:
         return frozenset(self.flows)
 
     @property
-    def percentile(self) -> int | None:
-        """Which percentile it is; ``None`` of a mean."""
-        return PERCENTILES.get(self.metric)
+    def number(self) -> Declared:
+        """What the engine says of the number."""
+        return metrics()[self.metric]
 
     @property
-    def higher_is_better(self) -> bool:
-        """Whether the larger number is the better one."""
-        return self.metric in ("goodput_bps", "bit_rate_mean_bps")
+    def quantile(self) -> float | None:
+        """The quantile of response times that it is; ``None`` of a mean."""
+        return self.number.quantile
 
     @property
     def words(self) -> Words:
         """How it is told of."""
-        if self.metric == "goodput_bps":
-            return Words("goodput", "carries", "more than", "carries {} less")
-        if self.metric in OF_FILMS:
-            return OF_FILMS[self.metric]
-        what, share = self.waited_for, self.percentile
-        if share is None:
-            return Words("response", f"brings a {what} in", "sooner than", "takes {} longer")
-        does = f"brings {share} % of {what}s within"
-        return Words(f"response, p{share}", does, "sooner than", "takes {} longer")
+        if self.metric not in _waits():
+            return Words.of(self.number)
+        what, share = self.waited_for, self.quantile
+        does = f"brings a {what} in" if share is None else f"brings {share:.0%} of {what}s within"
+        return Words(does.replace("%", " %"), "sooner than", "takes {} longer")
 
     def value(self, run: Run) -> float:
         """Give the number of a single run.
@@ -104,13 +101,13 @@ class Measure:
         RunError
             There is none: no page, transaction or film came so far.
         """
-        if self.metric in OF_FILMS:
-            return self._of_films(run)
-        if self.metric != "goodput_bps":
+        if self.metric in _waits():
             found = self.responses(run)
-            if self.percentile is None:
+            if self.quantile is None:
                 return math.fsum(found) / len(found)
-            return pooled_quantile([found], self.percentile / 100)["mean"]
+            return pooled_quantile([found], self.quantile)["mean"]
+        if self.metric != "goodput_bps":
+            return self._mean(run)
         counted = self._of(run)
         if len(counted) == 1:
             return mean(counted[0]["goodput_bps"]) or 0.0
@@ -136,17 +133,19 @@ class Measure:
 
     def came(self, run: Run) -> tuple[int, int]:
         """Give how many of what users waited for came to their end, and how many began; 0 of bulk data."""
-        if self.waited_for == "film" or self.metric == "goodput_bps":
+        if self.metric not in _waits():
             return 0, 0
         rows = [row for row in (*run["pages"], *run["transactions"]) if row["flow"] in self.names]
         return sum(row["response_s"] is not None for row in rows), len(rows)
 
-    def _of_films(self, run: Run) -> float:
-        films = [cast(Mapping[str, Number], film) for film in run["videos"] if film["name"] in self.names]
-        found = [mean(film[self.metric]) for film in films]
+    def _mean(self, run: Run) -> float:
+        every = run["videos"] if self.metric in metrics("videos") else run["flows"]
+        rows = [cast(Mapping[str, Number], row) for row in every if row["name"] in self.names]
+        found = [mean(row[self.metric]) for row in rows]
         missing = [name for name, value in zip(self.flows, found, strict=True) if value is None]
         if missing:
-            raise RunError(f"no segment of {missing[0]} came in time, so that there is none to compare")
+            what = "segment" if self.waited_for == "film" else self.number.heading
+            raise RunError(f"no {what} of {missing[0]} came in time, so that there is none to compare")
         return math.fsum(value for value in found if value is not None) / len(found)
 
     def span_s(self, run: Run) -> tuple[float, float]:
@@ -167,6 +166,11 @@ class Measure:
 
     def _of(self, run: Run) -> list[Flow]:
         return [flow for flow in run["flows"] if flow["name"] in self.names]
+
+
+def _waits() -> set[str]:
+    """Give the numbers that are of how long users waited."""
+    return {"response_s", *(one.key for one in metrics("flows").values() if one.quantile is not None)}
 
 
 def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> Scenario:

@@ -1,50 +1,47 @@
-"""The numbers that variants are compared by: their names, and how a table and a sentence call them."""
+"""The numbers that variants are compared by, and how a sentence tells of them."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-Metric = Literal[
-    "goodput_bps",
-    "response_s",
-    "response_p50_s",
-    "response_p95_s",
-    "response_p99_s",
-    "bit_rate_mean_bps",
-    "startup_s",
-    "stalled_s",
-]
-"""Goodput of all flows together in bits a second; mean or percentile of response times in seconds; of films,
-their mean bit rate in bits a second, the time to the first picture, and that of all stalls, in seconds."""
+from bentpipe.numbers.declared import Columns, Declared, tables
 
-METRICS: tuple[Metric, ...] = get_args(Metric)
 
-PERCENTILES = {"response_p50_s": 50, "response_p95_s": 95, "response_p99_s": 99}
-"""Which percentile of response times a number is."""
+def metrics(*what: str) -> Columns:
+    """Give the numbers of these tables of which one may be better than another: of flows, pages and films."""
+    parts = [tables()[table].values() for table in what or ("flows", "pages", "videos")]
+    return {one.key: one for columns in parts for one in columns if one.better}
 
 
 @dataclass(frozen=True)
 class Words:
-    """How a number is told of: as the heading of a column, and in a sentence.
+    """How a number is told of in a sentence.
 
     Parameters
     ----------
-    heading
-        Of its column.
     does
         What the best variant does, before its number.
     better, worse
         Behind a share, of the best against another; and around one, ``{}``, of the next against the best.
     """
 
-    heading: str
     does: str
     better: str
     worse: str
 
+    @classmethod
+    def of(cls, metric: Declared) -> "Words":
+        """Give the words for a number, of which most say no more than which of two is larger."""
+        more = metric.better == "more"
+        plain = cls(
+            f"has a {metric.heading} of",
+            "more than" if more else "less than",
+            "has {} less" if more else "has {} more",
+        )
+        return _SAID.get(metric.key, plain)
 
-OF_FILMS: dict[str, Words] = {
-    "bit_rate_mean_bps": Words("bit rate", "shows the film at", "more than", "shows it at {} less"),
-    "startup_s": Words("startup", "shows the first picture after", "sooner than", "takes {} longer"),
-    "stalled_s": Words("stalled", "stalls for", "shorter than", "stalls {} longer"),
+
+_SAID = {
+    "goodput_bps": Words("carries", "more than", "carries {} less"),
+    "bit_rate_mean_bps": Words("shows the film at", "more than", "shows it at {} less"),
+    "startup_s": Words("shows the first picture after", "sooner than", "takes {} longer"),
+    "stalled_s": Words("stalls for", "shorter than", "stalls {} longer"),
 }
-"""What is compared of films."""

@@ -44,7 +44,7 @@ def draw_values(comparison: "Comparison", path: Path) -> None:
         axes.set_yticks(range(len(variants)), [plain(variant.name) for variant in variants])
         axes.set_ylim(len(variants) - 0.5, -0.5)
         axes.set_xlim(left=0)
-        axes.set_xlabel(f"{comparison.measure.words.heading} ({unit})")
+        axes.set_xlabel(f"{comparison.measure.number.heading} ({unit})")
         axes.set_title(plain(comparison.scenario))
 
 

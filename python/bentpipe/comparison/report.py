@@ -17,7 +17,7 @@ def page_of(comparison: "Comparison", command: str = "") -> Page:
     if not comparison.precise:
         told.append(f"The precision was not reached in {comparison.runs:,} runs.")
     told += [f"{name}: {failure}" for name, failure in comparison.failures]
-    what = comparison.measure.words.heading.capitalize()
+    what = comparison.measure.number.heading.capitalize()
     spread = " with its 95 % interval" if comparison.runs > 1 else ""
     about = f"{what} of each variant{spread}, the best at the top"
     names = comparison.measure.flows

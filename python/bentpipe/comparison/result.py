@@ -1,19 +1,19 @@
 """What a comparison found."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, cast
 
 from bentpipe.comparison import words
 from bentpipe.comparison.measure import Measure
 from bentpipe.errors import InputError
 from bentpipe.numbers.intervals import paired
 from bentpipe.numbers.number import Estimate, Interval
-from bentpipe.results import Run, dump, mean
+from bentpipe.results import Number, Run, dump, mean
 from bentpipe.runs.statistics import Failure
 from bentpipe.show.style import picture_format
 
@@ -67,9 +67,10 @@ class Variant:
     came: float | None = None
     limits: dict[str, Estimate] | None = None
 
-    def total(self, key: Literal["retransmitted_segments", "timeouts"], flows: Collection[str]) -> float:
+    def total(self, key: str, flows: Collection[str]) -> float:
         """Give the mean number a run of what all `flows` together count under `key`."""
-        return sum(mean(flow[key]) or 0.0 for flow in self.run["flows"] if flow["name"] in flows)
+        there = [cast(Mapping[str, Number], flow) for flow in self.run["flows"] if flow["name"] in flows]
+        return sum(mean(flow[key]) or 0.0 for flow in there)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from rich.markup import escape
 from bentpipe.comparison.limits import limit_names
 from bentpipe.numbers.intervals import gain
 from bentpipe.numbers.number import Estimate
+from bentpipe.show.columns import columns, written
 from bentpipe.show.layout import new_table, print_whole
 from bentpipe.show.units import (
     NOTE_OF_DOUBT,
@@ -19,8 +20,6 @@ from bentpipe.show.units import (
     counted,
     doubted,
     percent,
-    quantity,
-    seconds,
 )
 
 if TYPE_CHECKING:
@@ -66,18 +65,18 @@ def csv_of(comparison: "Comparison") -> str:
 def cells(comparison: "Comparison") -> list[list[str]]:
     """Give the table as texts: the headings, then a row for each variant."""
     bulk = comparison.measure.metric == "goodput_bps"
-    headings = ["variant", comparison.measure.words.heading, f"against {comparison.first}"]
+    headings = ["variant", comparison.measure.number.heading, f"against {comparison.first}"]
     headings += ["of the link"] if bulk else []
     late = any(_is_late(variant) for variant in comparison.variants)
     headings += ["came"] if late else []
-    table = [[*headings, "resent segments", "timeouts"]]
+    repairs = columns("flows", "retransmitted_segments", "timeouts")
+    table = [[*headings, *(one.heading for one in repairs)]]
     for variant in comparison.variants:
         row = [variant.name, _value(comparison, variant)]
         row.append("–" if variant.gain is None else _change(variant.gain))
         row += [percent(variant.of_link)] if bulk else []
         row += [percent(variant.came)] if late else []
-        for key in ("retransmitted_segments", "timeouts"):
-            row.append(count(_three(variant.total(key, comparison.measure.names))))
+        row += [count(_three(variant.total(one.key, comparison.measure.names))) for one in repairs]
         table.append(row)
     return table
 
@@ -194,9 +193,7 @@ def _size(change: Estimate) -> str:
 
 
 def _value(comparison: "Comparison", variant: "Variant") -> str:
-    if comparison.measure.metric.endswith("_bps"):
-        return quantity(variant.value, "bit/s")
-    return seconds(variant.value)
+    return written(variant.value, comparison.measure.number)
 
 
 def _change(number: Estimate) -> str:

@@ -34,15 +34,15 @@ def print_compared(compared: "Compared", release: str, to: Console) -> None:
     title = f"{run['scenario']}, {compared.variant}, {seconds(run['duration_s'])} over Linux {release}"
     to.print(f"[bold]{escape(title)}[/bold]", highlight=False, soft_wrap=True)
     datagrams = any(flow["datagrams_sent"] for flow in run["flows"])
-    of = columns("flows", *(key for key in _SHOWN if key != "datagrams_lost" or datagrams))
-    table = new_table("flow", "TCP", *(one.heading for one in of))
+    shown = columns("flows", *(key for key in _SHOWN if key != "datagrams_lost" or datagrams))
+    table = new_table("flow", "TCP", *(one.heading for one in shown))
     simulated = {} if compared.simulator is None else _by_name(compared.simulator.run["flows"])
     for flow in run["flows"][:MAXIMUM_ROWS]:
-        table.add_row(escape(flow["name"]), "Linux", *cells(flow, of))
+        table.add_row(escape(flow["name"]), "Linux", *cells(flow, shown))
         beside = simulated.get(flow["name"])
         if beside is not None:
-            table.add_row("", "simulated", *cells(beside, of))
-            told = (one.key if one.flows == "spread" else None for one in of)
+            table.add_row("", "simulated", *cells(beside, shown))
+            told = (one.key if one.flows == "spread" else None for one in shown)
             shares = (_apart(flow[key], beside[key]) if key else "" for key in told)
             table.add_row("", "Linux beside it", *shares)
     mention_rest(table, len(run["flows"]))

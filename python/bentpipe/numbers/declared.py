@@ -39,9 +39,9 @@ Columns: TypeAlias = Mapping[str, Declared]
 def schema() -> dict[str, Any]:
     """Give the JSON Schema of a result."""
     # `bentpipe --help` comes without the Rust side.
-    from bentpipe import _core
+    from bentpipe._core import result_schema
 
-    found: dict[str, Any] = json.loads(_core.result_schema())
+    found: dict[str, Any] = json.loads(result_schema())
     return found
 
 
