@@ -266,8 +266,12 @@ via = ["far"]
         assert_eq!(arrives(&mut unkind, 950), None);
         assert_eq!(arrives(&mut unkind, 1100), Some(1400.001));
         assert_eq!((unkind.handovers()[0].lost_packets, unkind.stats(Direction::Send).lost), (1, 1));
-        let delivered: Vec<_> =
-            unkind.network_rows().0.into_iter().map(|link| (link.name, link.stats.delivered_packets)).collect();
+        let delivered: Vec<_> = unkind
+            .network_rows()
+            .0
+            .into_iter()
+            .map(|link| (link.name, link.stats.delivered_packets))
+            .collect();
         // What comes out of a link that its flow has left was delivered by that link.
         assert_eq!(delivered[0], ("near".to_owned(), 2));
         assert_eq!(delivered[2], ("far".to_owned(), 1));

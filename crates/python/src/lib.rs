@@ -300,10 +300,7 @@ impl RunResult {
 /// The numbers of runs of one scenario in the order of their JSON, as native doubles: all of the first number, then all of the
 /// second; a null is NaN. None when one of the runs has a list that others have not, or a text.
 #[pyfunction]
-fn columns<'py>(
-    py: Python<'py>,
-    results: Vec<PyRef<'py, RunResult>>,
-) -> Option<Bound<'py, PyBytes>> {
+fn columns<'py>(py: Python<'py>, results: Vec<PyRef<'py, RunResult>>) -> Option<Bound<'py, PyBytes>> {
     let mut rows = Vec::new();
     let mut each = 0;
     for (number, result) in results.iter().enumerate() {

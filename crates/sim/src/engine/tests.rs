@@ -1,5 +1,7 @@
 use serde_json::Value;
 
+use bentpipe_net::LinkId;
+
 use super::*;
 use crate::RunResult;
 use crate::result::WarmUp;
