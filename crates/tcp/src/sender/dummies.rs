@@ -77,7 +77,7 @@ impl Sender {
     pub(crate) fn on_dummy_acked(&mut self, now: Time) {
         if let Some(control) = self.control.extras().dummies {
             control.on_dummy_acked(&mut self.window, now);
-            self.look_at_recovery();
+            self.settle();
         }
     }
 }

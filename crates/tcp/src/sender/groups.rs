@@ -2,6 +2,7 @@
 //! (`tcp_write_xmit`, `__tcp_transmit_skb`).
 
 use super::Sender;
+use crate::{Config, Host};
 
 /// `sk_gso_max_size`.
 const MOST: u32 = 65_536;
@@ -10,9 +11,38 @@ const RTT_SHIFT: u32 = 9;
 /// `tcp_min_tso_segs`.
 const LEAST_SEGMENTS: u32 = 2;
 
+/// Which segments go out together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Groups {
+    /// New data goes out so many segments at a time; 1 for as soon as it may.
+    burst: u32,
+    /// Whether a burst goes out.
+    pub(super) bursting: bool,
+    /// The packet of several segments that is going out, of a host that makes such.
+    group: Option<Group>,
+}
+
+impl Groups {
+    pub(super) fn new(config: &Config) -> Groups {
+        let group = (config.host == Host::Linux).then(Group::default);
+        Groups { burst: config.burst, bursting: false, group }
+    }
+
+    #[inline(always)]
+    pub(super) fn has_bursts(&self) -> bool {
+        self.burst > 1
+    }
+
+    /// Whether segments go in packets of several.
+    #[inline(always)]
+    pub(super) fn are_there(&self) -> bool {
+        self.group.is_some()
+    }
+}
+
 /// The packet that is going out.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Group {
+struct Group {
     /// Segments of it that are still to go.
     left: u32,
     single: bool,
@@ -23,12 +53,25 @@ impl Sender {
     /// packet, so that it has PSH.
     #[inline(never)]
     pub(super) fn ends_group(&mut self, room: u32, unsent: u64) -> bool {
-        if self.group.left == 0 {
+        let under_way = self.groups.group.filter(|group| group.left > 0);
+        let group = under_way.unwrap_or_else(|| {
             let left = self.size_of_group(room, unsent);
-            self.group = Group { left, single: left == 1 };
-        }
-        self.group.left -= 1;
-        self.group.left == 0 && !self.group.single
+            Group { left, single: left == 1 }
+        });
+        let left = group.left - 1;
+        self.groups.group = Some(Group { left, ..group });
+        left == 0 && !group.single
+    }
+
+    /// Whether the window has too little room for a burst, with more under way that will make some; once one has begun, it goes on for as long
+    /// as there is room. A third of the window is enough (`tcp_tso_should_defer`, `tcp_tso_win_divisor`).
+    pub(super) fn waits_for_burst(&mut self, room: u32, rwnd: u32) -> bool {
+        let room = room.min(rwnd.saturating_sub(self.flight()));
+        let window = (self.window.cwnd as u32).min(rwnd);
+        let enough = (self.groups.burst * self.smss).min(window / 3);
+        let all = u64::from(room) >= self.app.unsent;
+        self.groups.bursting |= self.una == self.max || room >= enough || all;
+        !self.groups.bursting
     }
 
     fn size_of_group(&self, room: u32, unsent: u64) -> u32 {

@@ -21,31 +21,33 @@ impl Sender {
     /// What keeps it from sending more until something changes; asked after [`Sender::poll`] gave nothing.
     pub fn limit(&self) -> Limit {
         let in_recovery = self.recovery.in_recovery();
-        let waits = self.unsent < u64::from(self.smss) && self.holds_small();
-        let full = self.buffered < self.rwnd && self.flight() + self.smss > self.buffered;
-        if (waits || full || (self.unsent == 0 && self.fin != Fin::Queued)) && !in_recovery {
+        let waits = self.app.unsent < u64::from(self.smss) && self.holds_small();
+        let full = self.app.buffered < self.peer.rwnd && self.flight() + self.smss > self.app.buffered;
+        if (waits || full || (self.app.unsent == 0 && self.app.fin != Fin::Queued)) && !in_recovery {
             return Limit::Application;
         }
         let starting = match self.control.phase() {
             Some(phase) => phase == "startup",
             None => self.window.in_slow_start(),
         };
-        if self.held_back {
+        if self.pacing.holds_back {
             // What goes out next fills the window: pacing spreads what the receiver takes in a round trip.
             let next = self.window.send_quantum.max(f64::from(self.smss)) + f64::from(self.smss);
-            let room = f64::from(self.rwnd.saturating_sub(self.flight()));
-            if f64::from(self.rwnd) <= self.window.cwnd && room < next {
+            let room = f64::from(self.peer.rwnd.saturating_sub(self.flight()));
+            if f64::from(self.peer.rwnd) <= self.window.cwnd && room < next {
                 return Limit::ReceiveWindow;
             }
             return if starting { Limit::SlowStart } else { Limit::Control };
         }
-        if self.probing {
+        if self.probing() {
             return Limit::ReceiveWindow;
         }
         if in_recovery {
             return Limit::LossResponse;
         }
-        if f64::from(self.rwnd) <= self.window.cwnd && self.new_data_len(self.max, self.rwnd).is_none() {
+        if f64::from(self.peer.rwnd) <= self.window.cwnd
+            && self.new_data_len(self.max, self.peer.rwnd).is_none()
+        {
             return Limit::ReceiveWindow;
         }
         if starting {

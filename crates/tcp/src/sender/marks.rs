@@ -32,7 +32,7 @@ impl Sender {
         if self.window.cwnd < before {
             let moved = self.flight() < flight;
             self.with_recovery(now, |recovery, cx| recovery.on_reduced_by_mark(cx, before, moved));
-            self.look_at_recovery();
+            self.settle();
         }
     }
 
@@ -57,7 +57,7 @@ impl Sender {
 
     /// What the congestion header of a segment of data asks of the routers.
     pub(crate) fn asks_of_routers(&mut self) -> CongestionHeader {
-        let supply = Supply { rwnd: self.rwnd, unsent: self.unsent };
+        let supply = Supply { rwnd: self.peer.rwnd, unsent: self.app.unsent };
         match self.control.extras().routers {
             Some(control) => control.asks_of_routers(&self.window, &supply),
             None => CongestionHeader::default(),

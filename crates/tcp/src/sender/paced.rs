@@ -2,6 +2,7 @@
 
 use bentpipe_units::Time;
 
+use super::way::Way;
 use super::{Incoming, Outgoing, Sender};
 
 impl Sender {
@@ -15,7 +16,7 @@ impl Sender {
     /// An ACK that is not plain, or data is paced.
     #[inline(never)]
     pub(super) fn on_special_ack(&mut self, now: Time, incoming: Incoming<'_>) {
-        let plain = self.plainly_paced || self.plain;
+        let plain = self.way != Way::ByRecovery;
         match plain && incoming.sack.is_empty() && incoming.ack != self.una {
             true => self.on_paced_ack(now, &incoming),
             false => self.on_other_ack(now, &incoming),
@@ -35,17 +36,15 @@ impl Sender {
                 self.record.limit_by_application(self.flight());
             }
         }
-        if self.minds_room {
-            self.note_room();
-        }
+        self.note_room();
     }
 
     /// The next segment where cwnd and rwnd alone do not decide.
     #[inline(never)]
     pub(super) fn poll_specially(&mut self, now: Time) -> Option<Outgoing> {
-        match self.plainly_paced {
-            true => self.poll_paced(now),
-            false => self.poll_by_recovery(now),
+        match self.way {
+            Way::Paced => self.poll_paced(now),
+            _ => self.poll_by_recovery(now),
         }
     }
 
@@ -68,8 +67,9 @@ impl Sender {
     /// Whether pacing holds back what the window may have room for, from now on.
     #[inline(always)]
     fn waits_for_release(&mut self, now: Time) -> bool {
-        self.held_back = !self.pacing.lets_go(now);
-        self.other_timer = if self.held_back { self.pacing.release() } else { Time::NEVER };
-        self.held_back
+        let holds_back = !self.pacing.lets_go(now);
+        self.pacing.holds_back = holds_back;
+        self.timers.other = if holds_back { self.pacing.release() } else { Time::NEVER };
+        holds_back
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Pacing {
     /// Whether what comes late takes less time, and by how much at most it does yet.
     makes_up: bool,
     credit: Span,
+    /// Whether it holds back what the window may have room for.
+    pub(super) holds_back: bool,
 }
 
 impl Pacing {

@@ -50,13 +50,13 @@ impl Sender {
         if self.stats.data_segments == 0 {
             return;
         }
-        let idle = now.since(self.last_sent);
+        let idle = now.since(self.timers.last_sent);
         if let Some(restart) = self.restart.window(&mut self.window, idle, self.rtt.rto()) {
             self.window.growth = self.restart.growth;
             self.control.restart_after_idle(&mut self.window, restart);
             if self.start_listens {
                 self.slow_start.on_restart(&mut self.window, now);
-                self.look_at_start();
+                self.settle();
             }
         }
         let by_application = self.record.limited_by_application();

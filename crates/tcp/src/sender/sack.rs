@@ -8,7 +8,7 @@ use crate::SackBlock;
 impl Sender {
     /// Takes SACK blocks; whether they tell something new.
     pub(super) fn take_sack(&mut self, now: Time, incoming: &Incoming<'_>) -> bool {
-        if !self.reads_sack {
+        if !self.recovery.needs_sack() {
             return false;
         }
         if let Some(twice) = duplicate_report(incoming) {

@@ -1,14 +1,35 @@
 //! What a sender tells of itself.
 
-use super::{Fin, Record, Sender, SenderStats};
+use super::application::Fin;
+use super::timers::Persist;
+use super::{Record, Sender};
 use crate::Seq;
 use crate::control::Window;
 use crate::recovery::Reduction;
 use crate::rtt::{RttDistribution, RttEstimator};
 
+/// Counters of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Segments with payload, retransmissions included.
+    pub data_segments: u64,
+    /// Payload bytes, retransmissions included.
+    pub data_bytes: u64,
+    /// Segments whose first byte was sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Zero-window probes.
+    pub window_probes: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
+    /// Reductions of the window in answer to a mark.
+    pub mark_reductions: u64,
+}
+
 impl Sender {
     pub(super) fn fin_seq(&self) -> Option<Seq> {
-        match self.fin {
+        match self.app.fin {
             Fin::Sent(seq) => Some(seq),
             _ => None,
         }
@@ -18,13 +39,13 @@ impl Sender {
     /// the tail: the original and the probe arrived (RFC 8985 section 7.4).
     pub(super) fn counts_duplicate(&self, outstanding: u32) -> bool {
         let awaited = outstanding > 0 || (self.recovery.probes_tail() && !self.recovery.is_idle());
-        awaited && self.plain_duplicates
+        awaited && self.recovery.counts_plain_duplicates()
     }
 
     /// Whether the receiver's window is closed, so that what goes out probes it.
     #[inline]
     pub(crate) fn probing(&self) -> bool {
-        self.probing
+        self.timers.persist != Persist::Off
     }
 
     /// Whether data is paced.
@@ -54,7 +75,7 @@ impl Sender {
     /// Whether everything handed over, FIN included, was sent and acknowledged.
     #[inline]
     pub fn all_acknowledged(&self) -> bool {
-        self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued
+        self.una == self.max && self.app.unsent == 0 && self.app.fin != Fin::Queued
     }
 
     /// Whether FIN was sent and acknowledged.
@@ -78,13 +99,13 @@ impl Sender {
     /// The window that the peer advertised last, in bytes.
     #[inline]
     pub fn peer_window(&self) -> u32 {
-        self.rwnd
+        self.peer.rwnd
     }
 
     /// The largest window that the peer ever advertised (MAX.SND.WND), in bytes.
     #[inline]
     pub fn largest_peer_window(&self) -> u32 {
-        self.largest_rwnd
+        self.peer.largest
     }
 
     /// The delivery rate that the newest ACK showed, in bytes a second; of a control that goes by delivery rates
@@ -140,5 +161,10 @@ impl Sender {
     /// Counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
+    }
+
+    /// The name of the phase that the control or the slow start is in, where either goes through phases.
+    pub fn phase(&self) -> Option<&'static str> {
+        self.control.phase().or_else(|| self.slow_start.phase(&self.window))
     }
 }

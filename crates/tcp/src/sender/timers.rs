@@ -3,14 +3,55 @@
 use bentpipe_units::{Span, Time};
 
 use super::dummies::DummiesLeft;
+use super::way::Way;
 use super::{ConnectionError, Sender};
 use crate::control;
 use crate::recovery::Reduction;
-use crate::{Growth, Seq};
+use crate::{Config, Growth, Seq};
 
 /// What a receiver may wait with an ACK: what a probe of a single segment is put off by (RFC 8985 section 7.2, TLP.max_ack_delay;
 /// Linux takes its shortest RTO).
 const MAX_ACK_DELAY: Span = Span::from_millis(200);
+
+/// Whether the peer's window is closed, so that what goes out probes it (RFC 9293 section 3.8.6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Persist {
+    Off,
+    On,
+    /// The timer says that a probe goes out.
+    Due,
+}
+
+/// When a sender wants to be called, and what is known of how it came to that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timers {
+    /// Retransmission timer, or persist timer where `persist` is not off.
+    pub(super) timer: Time,
+    /// When it was set.
+    pub(super) armed: Time,
+    pub(super) persist: Persist,
+    /// The earlier of the recovery's own timer and of the time at which pacing or dummy segments let the next segment go.
+    pub(super) other: Time,
+    pub(super) last_sent: Time,
+    put_off: Option<PutOff>,
+    pub(super) timeouts_in_a_row: u32,
+    max_retransmissions: u32,
+}
+
+impl Timers {
+    pub(super) fn new(config: &Config) -> Timers {
+        Timers {
+            timer: Time::NEVER,
+            armed: Time::ZERO,
+            persist: Persist::Off,
+            other: Time::NEVER,
+            last_sent: Time::ZERO,
+            put_off: None,
+            timeouts_in_a_row: 0,
+            max_retransmissions: config.max_retransmissions,
+        }
+    }
+}
 
 /// The timer has expired without a timeout and was set again.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +67,8 @@ pub(super) struct PutOff {
 impl Sender {
     #[inline(never)]
     pub(super) fn arm(&mut self, now: Time, slack: Span) {
-        self.armed = now;
-        self.timer = self.rtt.expiry(now, slack + self.rtt.wait());
+        self.timers.armed = now;
+        self.timers.timer = self.rtt.expiry(now, slack + self.rtt.wait());
     }
 
     #[inline(always)]
@@ -79,7 +120,7 @@ impl Sender {
     /// Whether an ACK without SACK blocks gives a sample for which its timestamp need not be looked at.
     #[inline]
     pub(crate) fn times_itself(&self, ack: Seq) -> bool {
-        self.rtt.is_linux() && (self.plain || self.plainly_paced) && self.record.tells_round_trips(ack)
+        self.rtt.is_linux() && self.way != Way::ByRecovery && self.record.tells_round_trips(ack)
     }
 
     /// The time of the handshake gives the first sample.
@@ -92,11 +133,10 @@ impl Sender {
         self.round_trips.add(rtt, self.una);
         self.control.on_rtt_sample(now, rtt);
         self.control.on_handshake(&mut self.window, now, rtt);
-        self.note_dummies();
         if self.start_listens {
             self.slow_start.on_handshake(&mut self.window, now, rtt);
-            self.look_at_start();
         }
+        self.settle();
     }
 
     /// The SYN had to be sent again: RFC 6298 (5.7).
@@ -107,7 +147,15 @@ impl Sender {
     /// When `on_timeout` wants to be called.
     #[inline]
     pub fn next_timeout(&self) -> Time {
-        self.timer.min(self.other_timer)
+        self.timers.timer.min(self.timers.other)
+    }
+
+    /// The peer's window is open: nothing is probed any more. [`Sender::settle`] is due.
+    pub(super) fn leave_persist(&mut self) {
+        self.timers.persist = Persist::Off;
+        self.timers.timer = Time::NEVER;
+        // The probes' back-off says nothing of the network.
+        self.rtt.end_backoff();
     }
 
     /// A timer expired.
@@ -119,25 +167,25 @@ impl Sender {
         if self.dummies == DummiesLeft::Awaited {
             self.dummies = DummiesLeft::Some;
         }
-        if now >= self.other_timer {
+        if now >= self.timers.other {
             self.on_other_timer(now);
         }
-        if now < self.timer {
+        if now < self.timers.timer {
             return Ok(());
         }
         if self.probe_first(now) {
             return Ok(());
         }
-        self.timer = Time::NEVER;
-        self.timeouts_in_a_row += 1;
-        if self.timeouts_in_a_row > self.max_retransmissions {
+        self.timers.timer = Time::NEVER;
+        self.timers.timeouts_in_a_row += 1;
+        if self.timers.timeouts_in_a_row > self.timers.max_retransmissions {
             return Err(ConnectionError::TimedOut);
         }
         self.rtt.back_off();
         self.record.stop_timing();
         self.resent_this_pass = 0;
-        if self.probing {
-            self.probe_now = true;
+        if self.probing() {
+            self.timers.persist = Persist::Due;
             return Ok(());
         }
         self.stats.timeouts += 1;
@@ -145,7 +193,7 @@ impl Sender {
         let event = control::Timeout {
             now,
             flight: halved.unwrap_or(self.flight()),
-            repeated: self.timeouts_in_a_row > 1 || halved.is_none(),
+            repeated: self.timers.timeouts_in_a_row > 1 || halved.is_none(),
         };
         if !event.repeated {
             self.control.save(&mut self.window);
@@ -161,7 +209,7 @@ impl Sender {
         let (una, max) = (self.una, self.max);
         self.reductions.push(Reduction { time: now, una, below: max, max, marked: false });
         self.with_recovery(now, |recovery, cx| recovery.on_timeout(cx));
-        self.look_at_recovery();
+        self.settle();
         self.arm(now, self.asked.timeout_slack);
         Ok(())
     }
@@ -173,12 +221,13 @@ impl Sender {
     #[cold]
     fn probe_first(&mut self, now: Time) -> bool {
         let Some(behind) = self.rtt.behind_probe() else { return false };
-        let (timer, una) = (self.timer, self.una);
-        let known = self.put_off.filter(|known| known.timer == timer && known.armed == self.armed);
+        let (timer, una) = (self.timers.timer, self.una);
+        let known =
+            self.timers.put_off.filter(|known| known.timer == timer && known.armed == self.timers.armed);
         let linux = self.rtt.is_linux();
-        let plain = if linux { self.rtt.expiry(self.armed, self.rtt.rto()) } else { timer + behind };
+        let plain = if linux { self.rtt.expiry(self.timers.armed, self.rtt.rto()) } else { timer + behind };
         let (probe, timeout) = known.map_or((timer, plain), |known| (known.probe, known.timeout));
-        let quiet = !self.probing && una < self.max;
+        let quiet = !self.probing() && una < self.max;
         if !(quiet && self.recovery.may_probe_tail() && self.record.board().is_empty()) {
             return now < timeout && self.put_off(timeout, timeout, timeout);
         }
@@ -188,14 +237,14 @@ impl Sender {
             self.probe_of_linux(alone)
         } else {
             let single = if known.is_none() && alone { MAX_ACK_DELAY } else { Span::ZERO };
-            (probe + single).max(self.last_sent + self.rtt.probe_timeout() + single).min(timeout)
+            (probe + single).max(self.timers.last_sent + self.rtt.probe_timeout() + single).min(timeout)
         };
         if now < probe {
             return self.put_off(probe, probe, timeout);
         }
         self.resent_this_pass = 0;
         let probes = self.with_recovery(now, |recovery, cx| recovery.on_tail_silent(cx));
-        self.look_at_recovery();
+        self.settle();
         let timeout = if linux { self.rtt.expiry(now, self.rtt.rto()) } else { now + self.rtt.rto() };
         probes && self.put_off(timeout, timeout, timeout)
     }
@@ -206,26 +255,26 @@ impl Sender {
         // A lone segment waits for a delayed ACK: `tcp_rto_min` in place of two ticks.
         let single = if alone { MAX_ACK_DELAY - self.rtt.least_timer() } else { Span::ZERO };
         let (wait, rto) = (self.rtt.probe_timeout() + single, self.rtt.rto());
-        if self.last_sent < self.armed {
-            return self.rtt.expiry(self.armed, wait.min(rto));
+        if self.timers.last_sent < self.timers.armed {
+            return self.rtt.expiry(self.timers.armed, wait.min(rto));
         }
-        let first = self.record.entries(self.una).next().map_or(self.armed, |(_, sent)| sent.at);
-        let left = (first + rto).since(self.last_sent);
-        self.rtt.expiry(self.last_sent, if left > Span::ZERO { wait.min(left) } else { wait })
+        let first = self.record.entries(self.una).next().map_or(self.timers.armed, |(_, sent)| sent.at);
+        let left = (first + rto).since(self.timers.last_sent);
+        self.rtt.expiry(self.timers.last_sent, if left > Span::ZERO { wait.min(left) } else { wait })
     }
 
     fn put_off(&mut self, timer: Time, probe: Time, timeout: Time) -> bool {
-        self.put_off = Some(PutOff { timer, armed: self.armed, probe, timeout });
-        self.timer = timer;
+        self.timers.put_off = Some(PutOff { timer, armed: self.timers.armed, probe, timeout });
+        self.timers.timer = timer;
         true
     }
 
     /// The recovery's own timer expired, or pacing lets the next segment go, which it does by itself.
     #[cold]
     fn on_other_timer(&mut self, now: Time) {
-        self.held_back = false;
-        if self.plainly_paced {
-            self.other_timer = Time::NEVER;
+        self.pacing.holds_back = false;
+        if self.way == Way::Paced {
+            self.timers.other = Time::NEVER;
             return;
         }
         if now >= self.recovery.next_timeout() {
@@ -237,6 +286,6 @@ impl Sender {
                 self.arm(now, Span::ZERO);
             }
         }
-        self.look_at_recovery();
+        self.settle();
     }
 }

@@ -2,15 +2,33 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{Fin, Outgoing, Sender};
+use super::Sender;
+use super::application::Fin;
+use super::timers::Persist;
+use super::way::Way;
 use crate::recovery::{Next, Outstanding, Range};
 use crate::{Flags, Nagle, Seq};
+
+/// A segment that the sender wants on the wire; the endpoint adds the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// First byte.
+    pub seq: Seq,
+    /// Payload bytes.
+    pub len: u32,
+    /// FIN where it follows the payload, PSH where nothing waits behind it.
+    pub flags: Flags,
+    /// Whether its first byte was sent before.
+    pub again: bool,
+    /// Whether the window has no room for another until something changes, so that there is no need to ask.
+    pub last: bool,
+}
 
 impl Sender {
     /// The next segment to send, or none until something changes. Call it until it returns none.
     #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        if !self.plain {
+        if self.way < Way::Plain {
             return self.poll_specially(now);
         }
         if self.una == self.max {
@@ -21,10 +39,10 @@ impl Sender {
         }
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
-        let unsent = self.unsent;
+        let unsent = self.app.unsent;
         let mut sent = self.send_new_data::<false>(now, rwnd, room)?;
         let room = room.min(rwnd.saturating_sub(flight));
-        if self.groups && self.ends_group(room, unsent) {
+        if self.groups.are_there() && self.ends_group(room, unsent) {
             sent.flags |= Flags::PSH;
         }
         let left = room.saturating_sub(sent.len);
@@ -35,13 +53,13 @@ impl Sender {
     /// receive window is asked each time.
     #[inline(always)]
     pub(super) fn is_last(&self, left: u32) -> bool {
-        left < self.smss && self.unsent >= u64::from(self.smss) && !self.asked.receive_window
+        left < self.smss && self.app.unsent >= u64::from(self.smss) && !self.asked.receive_window
     }
 
     /// Whether there is nothing to send or to send again, and no timer has it sent.
     #[inline]
     pub(crate) fn has_nothing_to_send(&self) -> bool {
-        self.plain && self.una == self.max && self.unsent == 0 && self.fin != Fin::Queued
+        self.way >= Way::Plain && self.una == self.max && self.app.unsent == 0 && self.app.fin != Fin::Queued
     }
 
     /// The next segment while the recovery has a say in it, or a probe or pacing.
@@ -53,7 +71,7 @@ impl Sender {
         if self.all_acknowledged() {
             return None;
         }
-        if self.probing {
+        if self.probing() {
             return self.probe(now);
         }
         if !self.paced {
@@ -62,9 +80,9 @@ impl Sender {
             }
             return self.next_by_recovery(now);
         }
-        self.held_back = !self.pacing.lets_go(now);
+        self.pacing.holds_back = !self.pacing.lets_go(now);
         self.note_other_timer();
-        if self.held_back {
+        if self.pacing.holds_back {
             return None;
         }
         if self.una == self.max {
@@ -91,33 +109,22 @@ impl Sender {
         match self.recovery.next(&outstanding) {
             Next::Again(range) => Some(self.resend(now, range)),
             Next::NewData { room } => {
-                if self.burst > 1 && !in_recovery && self.waits_for_burst(room, rwnd) {
+                if self.groups.has_bursts() && !in_recovery && self.waits_for_burst(room, rwnd) {
                     return None;
                 }
-                let unsent = self.unsent;
+                let unsent = self.app.unsent;
                 let Some(mut sent) = self.send_new_data::<false>(now, rwnd, room) else {
-                    self.bursting = false;
+                    self.groups.bursting = false;
                     return None;
                 };
                 let free = room.min(rwnd.saturating_sub(flight));
-                if self.groups && self.ends_group(free, unsent) {
+                if self.groups.are_there() && self.ends_group(free, unsent) {
                     sent.flags |= Flags::PSH;
                 }
                 Some(Outgoing { last: in_recovery && self.is_last(room.saturating_sub(sent.len)), ..sent })
             }
             Next::Nothing => None,
         }
-    }
-
-    /// Whether the window has too little room for a burst, with more under way that will make some; once one has begun, it goes on for as long
-    /// as there is room. A third of the window is enough (`tcp_tso_should_defer`, `tcp_tso_win_divisor`).
-    fn waits_for_burst(&mut self, room: u32, rwnd: u32) -> bool {
-        let room = room.min(rwnd.saturating_sub(self.flight()));
-        let window = (self.window.cwnd as u32).min(rwnd);
-        let enough = (self.burst * self.smss).min(window / 3);
-        let all = u64::from(room) >= self.unsent;
-        self.bursting |= self.una == self.max || room >= enough || all;
-        !self.bursting
     }
 
     #[inline(always)]
@@ -138,16 +145,17 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn persist(&mut self, now: Time) {
-        self.probing = true;
-        self.no_longer_plain();
+        self.timers.persist = Persist::On;
+        self.way = Way::ByRecovery;
         self.arm(now, Span::ZERO);
     }
 
     /// In the persist state: one byte beyond the window when the timer says so (RFC 9293 section 3.8.6.1).
     fn probe(&mut self, now: Time) -> Option<Outgoing> {
-        if !std::mem::take(&mut self.probe_now) {
+        if self.timers.persist != Persist::Due {
             return None;
         }
+        self.timers.persist = Persist::On;
         self.stats.window_probes += 1;
         if self.una < self.max {
             return Some(self.resend(now, Range { start: self.una, end: self.una + 1 }));
@@ -158,13 +166,13 @@ impl Sender {
             let (seq, flags) = (self.una - 1, Flags::default());
             return Some(Outgoing { seq, len: 0, flags, again: false, last: false });
         }
-        if self.unsent != u64::MAX {
-            self.unsent -= 1;
+        if self.app.unsent != u64::MAX {
+            self.app.unsent -= 1;
         }
         self.max = self.una + 1;
         self.record.push(now, self.max);
         self.sent(now, 1);
-        let flags = ending(false, self.unsent == 0);
+        let flags = ending(false, self.app.unsent == 0);
         Some(Outgoing { seq: self.una, len: 1, flags, again: false, last: false })
     }
 
@@ -173,30 +181,30 @@ impl Sender {
     pub(super) fn new_data_len(&self, from: Seq, rwnd: u32) -> Option<u32> {
         let window = rwnd.saturating_sub(from - self.una);
         let most = window.min(self.smss);
-        if self.unsent >= u64::from(self.smss) {
+        if self.app.unsent >= u64::from(self.smss) {
             if most == self.smss {
                 return Some(most);
             }
             if from != self.una {
                 return None;
             }
-        } else if self.unsent <= u64::from(most) && self.unsent > 0 {
-            return (!self.holds_small()).then_some(self.unsent as u32);
+        } else if self.app.unsent <= u64::from(most) && self.app.unsent > 0 {
+            return (!self.holds_small()).then_some(self.app.unsent as u32);
         }
         // RFC 9293 section 3.8.6.2.1: "[SND.NXT = SND.UNA and] min(D,U) >= Fs * Max(SND.WND)", Fs = 1/2.
-        let some = u64::from(most).min(self.unsent) as u32;
-        (from == self.una && some > 0 && some >= self.largest_rwnd / 2).then_some(some)
+        let some = u64::from(most).min(self.app.unsent) as u32;
+        (from == self.una && some > 0 && some >= self.peer.largest / 2).then_some(some)
     }
 
     /// Whether less than a segment, which is all that there is, waits for an ACK. The last that there will be does not.
     #[inline]
     pub(super) fn holds_small(&self) -> bool {
-        let held = match self.nagle {
+        let held = match self.app.nagle {
             Nagle::Off => false,
             Nagle::Classic => self.una < self.max,
-            Nagle::Minshall => self.small_end > self.una && self.small_end <= self.max,
+            Nagle::Minshall => self.app.small_end > self.una && self.app.small_end <= self.max,
         };
-        held && self.fin == Fin::Open
+        held && self.app.fin == Fin::Open
     }
 
     /// A full segment, as long as more than that waits and the receive window has room for it: all but the last of what there is.
@@ -209,14 +217,14 @@ impl Sender {
         room: u32,
     ) -> Option<Outgoing> {
         let smss = self.smss;
-        if self.unsent <= u64::from(smss) || rwnd.saturating_sub(from - self.una) < smss {
+        if self.app.unsent <= u64::from(smss) || rwnd.saturating_sub(from - self.una) < smss {
             return self.send_other::<PACED>(now, from, rwnd, room);
         }
         if room < smss {
             return None;
         }
-        if self.unsent != u64::MAX {
-            self.unsent -= u64::from(smss);
+        if self.app.unsent != u64::MAX {
+            self.app.unsent -= u64::from(smss);
         }
         self.note_new::<PACED>(now, from + smss);
         self.stats.data_segments += 1;
@@ -236,33 +244,33 @@ impl Sender {
     ) -> Option<Outgoing> {
         let len = match self.new_data_len(from, rwnd) {
             Some(len) if len <= room => len,
-            None if self.unsent == 0 && self.fin == Fin::Queued => 0,
-            None if self.unsent < u64::from(self.smss)
+            None if self.app.unsent == 0 && self.app.fin == Fin::Queued => 0,
+            None if self.app.unsent < u64::from(self.smss)
                 && room > 0
-                && (self.unsent == 0 || self.holds_small()) =>
+                && (self.app.unsent == 0 || self.holds_small()) =>
             {
                 self.record.limit_by_application(self.record.in_flight(self.flight()));
                 return None;
             }
             _ => return None,
         };
-        let fin = self.fin == Fin::Queued && u64::from(len) == self.unsent;
-        if self.unsent != u64::MAX {
-            self.unsent -= u64::from(len);
+        let fin = self.app.fin == Fin::Queued && u64::from(len) == self.app.unsent;
+        if self.app.unsent != u64::MAX {
+            self.app.unsent -= u64::from(len);
         }
         let mut end = from + len;
         if fin {
-            self.fin = Fin::Sent(end);
+            self.app.fin = Fin::Sent(end);
             end += 1;
         }
         if len < self.smss {
-            self.small_end = end;
+            self.app.small_end = end;
         }
         self.note_new::<PACED>(now, end);
         self.sent(now, len);
         // RFC 9293 section 3.9.1.2: a TCP whose SEND has no PUSH "MUST set the PSH bit in the last buffered segment (i.e., when there is
         // no more queued data to be sent)".
-        let flags = ending(fin, self.unsent == 0 && len > 0);
+        let flags = ending(fin, self.app.unsent == 0 && len > 0);
         Some(Outgoing { seq: from, len, flags, again: false, last: false })
     }
 
@@ -285,15 +293,15 @@ impl Sender {
         self.record.resend(now, range, self.una);
         self.recovery.resend().resent(range, self.max);
         self.recovery.on_resent(now, range, self.max);
-        self.look_at_recovery();
+        self.settle();
         self.stats.retransmitted_segments += 1;
         // The first segment has a whole RTO again (`tcp_xmit_retransmit_queue`), unless RACK's timer runs in place of the RTO's.
-        let first = range.start == self.una && now > self.armed;
+        let first = range.start == self.una && now > self.timers.armed;
         if first && self.rtt.is_linux() && self.recovery.next_timeout() == Time::NEVER {
             self.arm(now, Span::ZERO);
         }
         self.sent(now, len);
-        let push = self.unsent == 0 && len > 0 && range.start + len == fin_seq.unwrap_or(self.max);
+        let push = self.app.unsent == 0 && len > 0 && range.start + len == fin_seq.unwrap_or(self.max);
         Outgoing { seq: range.start, len, flags: ending(fin, push), again: true, last: false }
     }
 
@@ -307,9 +315,9 @@ impl Sender {
 
     #[inline(always)]
     fn note_sent(&mut self, now: Time) {
-        self.last_sent = now;
+        self.timers.last_sent = now;
         // RFC 6298 (5.1): "if the timer is not running, start it".
-        if self.timer == Time::NEVER {
+        if self.timers.timer == Time::NEVER {
             self.start_timer(now);
         }
     }

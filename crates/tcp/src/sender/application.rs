@@ -1,0 +1,88 @@
+//! What the application has handed over, and the send buffer that holds it.
+
+use super::Sender;
+use crate::{Config, Nagle, Seq};
+
+/// Whether the application has closed, and the sequence number of FIN once it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fin {
+    Open,
+    Queued,
+    Sent(Seq),
+}
+
+/// What the application has handed over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Application {
+    /// Bytes that were never sent; `u64::MAX` has no end.
+    pub(super) unsent: u64,
+    pub(super) fin: Fin,
+    pub(super) nagle: Nagle,
+    /// The byte after the last segment that was less than a full one.
+    pub(super) small_end: Seq,
+    /// How much the send buffer holds, and the bytes from SND.UNA on that the application has put into it; all where it has no bound.
+    buffer: u32,
+    pub(super) buffered: u32,
+    /// SND.UNA as `buffered` has it, and with how much left the application goes on.
+    buffered_from: Seq,
+    refilled_at: u32,
+}
+
+impl Application {
+    pub(super) fn new(config: &Config, first: Seq) -> Application {
+        let buffer = config.send_room();
+        Application {
+            unsent: 0,
+            fin: Fin::Open,
+            nagle: config.nagle,
+            small_end: first,
+            buffer,
+            buffered: buffer,
+            buffered_from: first,
+            // The most that it holds when a third of it is free: what is free is at least half of what is held.
+            refilled_at: ((u64::from(buffer) * 2 + 1) / 3) as u32,
+        }
+    }
+
+    /// Whether the send buffer has a bound.
+    #[inline(always)]
+    pub(super) fn is_bounded(&self) -> bool {
+        self.buffer != u32::MAX
+    }
+
+    /// All before `una` is acknowledged: the application goes on once a third of the send buffer is free (`sk_stream_is_writeable`, sock.h).
+    #[inline(always)]
+    pub(super) fn refill(&mut self, una: Seq) {
+        let acked = una - std::mem::replace(&mut self.buffered_from, una);
+        self.buffered = self.buffered.saturating_sub(acked);
+        if self.buffered <= self.refilled_at {
+            self.buffered = self.buffer;
+        }
+    }
+}
+
+impl Sender {
+    /// The application hands over `bytes` more; `u64::MAX` means that it never stops.
+    pub fn write(&mut self, bytes: u64) {
+        if self.app.unsent == 0 && self.una == self.max && self.stats.data_segments > 0 {
+            // A pause with all acknowledged: what follows starts with an empty network, and `poll` noted no limit meanwhile.
+            self.record.limit_by_application(0);
+        }
+        self.app.unsent = self.app.unsent.saturating_add(bytes);
+    }
+
+    /// The application has no more data: what was handed over and not sent is dropped when `discard`.
+    pub fn close(&mut self, discard: bool) {
+        if discard {
+            self.app.unsent = 0;
+            if self.probing() && self.una == self.max {
+                // Nothing is left to probe for, and FIN needs no window.
+                self.leave_persist();
+                self.settle();
+            }
+        }
+        if self.app.fin == Fin::Open {
+            self.app.fin = Fin::Queued;
+        }
+    }
+}
