@@ -187,20 +187,9 @@ fn the_schema_describes_every_key_and_refuses_others() {
 }
 
 #[test]
-fn the_reference_names_every_key_and_its_examples_are_valid() {
+fn the_whole_scenarios_of_the_pages_are_valid() {
     let page = |name: &str| fs::read_to_string(repository().join("docs").join(name)).unwrap();
     let text = page("scenario.md") + &page("applications.md");
-    let schemes = page("linux-controls.md") + &page("paper-controls.md") + &page("xcp.md");
-    let mut found = Vec::new();
-    keys(&schema(&Catalogue::default()), &mut found);
-    for key in found {
-        // The tables of options have their schemes' names.
-        let written = [format!("`{key}`"), format!("`[tcp.{key}]`")];
-        assert!(
-            written.iter().any(|key| text.contains(key) || schemes.contains(key)),
-            "neither docs/scenario.md nor docs/applications.md nor a page of schemes explains {key}"
-        );
-    }
     let blocks: Vec<_> = text.split("```toml complete\n").skip(1).collect();
     assert!(blocks.len() >= 3, "{}", blocks.len());
     for block in blocks {
