@@ -159,7 +159,7 @@ test-python: setup
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bentpipe._core
 	@echo "== Python: end-to-end tests"
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadgroup
+	$(BIN)/pytest -n auto
 
 test-wasm: setup
 	@echo "== WebAssembly: the native module's results, byte for byte"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -65,17 +66,32 @@ Rows = Mapping[tuple[str, str], Row]
 RowsOf = Callable[[str], Rows]
 
 
-class _Files(LoadScopeScheduling):  # type: ignore[misc]
-    """Keeps the tests of a file in one worker, and those that look at the whole machine."""
+_OF_A_PAPER = re.compile(r"(?:test_|\[)(adalr|afc|sack|xfwa)\b")
 
+
+def scope_of(nodeid: str) -> str:
+    """Say which tests one worker runs in turn: of a file, of a paper, or what looks at the whole machine."""
+    file = Path(nodeid.partition("::")[0])
+    # Of a paper, one test runs what the others take.
+    if file.parent.name == "papers" and (paper := _OF_A_PAPER.search(nodeid)):
+        return paper[1]
+    return "whole machine" if file.parent.name in WHOLE_MACHINE else str(file)
+
+
+class _Scopes(LoadScopeScheduling):  # type: ignore[misc]
     def _split_scope(self, nodeid: str) -> str:
-        file = Path(nodeid.partition("::")[0])
-        return "whole machine" if file.parent.name in WHOLE_MACHINE else str(file)
+        return scope_of(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    return _Files(config, log)
+    return _Scopes(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Take one more than there are cores: the one with the whole machine's tests waits most of the time."""
+    return min(4, len(os.sched_getaffinity(0)) + 1)
 
 
 @pytest.fixture

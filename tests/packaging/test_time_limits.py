@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, scope_of
 
 HANGING = """\
 import os
@@ -52,3 +52,14 @@ def test_a_test_that_hangs_fails_and_a_child_of_nohup_has_default_signals(
     )  # fmt: skip
     assert "1 failed, 1 passed" in result.stdout, result.stdout
     assert "test_that_waits_for_ever took more than 2 s" in result.stdout
+
+
+def test_tests_that_share_runs_or_the_machine_are_in_one_worker() -> None:
+    several = "tests/papers/test_every_paper.py::test_"
+    assert (
+        scope_of("tests/papers/test_afc.py::test_a[sack]") == scope_of(f"{several}a[afc-figure-3]") == "afc"
+    )
+    assert scope_of(f"{several}pictures[sack/figure-1]") == "sack"
+    assert scope_of(f"{several}no_sentence_explains_two_papers") == "tests/papers/test_every_paper.py"
+    assert scope_of("tests/live/test_a.py::test_b") == scope_of("tests/virtual/test_c.py::test_d")
+    assert scope_of("tests/sweep/test_a.py::test_b") == "tests/sweep/test_a.py"
