@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import (
-    Commands,
-    File,
-    Folder,
-    Precision,
-    Whole,
-    json_option,
-    set_option,
-    threads_option,
-)
+from bentpipe.command_line.options import Commands, File, Folder, json_option, set_option, threads_option
 from bentpipe.command_line.own_control import controls_in, controls_option, told_of_hook
 from bentpipe.command_line.signals import Ending, discard
 from bentpipe.command_line.terminal import prepare, print_json
+from bentpipe.command_line.values import PRECISION, Value, Whole, number
 from bentpipe.comparison.command import compare
 from bentpipe.errors import BentpipeError, InputError, one_line
 from bentpipe.live.command import live
@@ -36,38 +28,27 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-class _Number(click.ParamType[float]):
-    """A number from `least` up to, not including, `below`; a whole one where it is counted."""
-
-    def __init__(self, name: str, expected: str, least: float, below: float, *, whole: bool = False) -> None:
-        self.name, self._expected = name, expected
-        self._least, self._below, self._whole = least, below, whole
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not self._least <= number < self._below or (self._whole and not number.is_integer()):
-            self.fail(f"expected {self._expected}, found {str(value)!r}", param, ctx)
-        return int(number) if self._whole else number
+def _number(expected: str, least: float, below: float, *, whole: bool, text: str) -> float:
+    """Read a number from `least` up to, not including, `below`; a whole one where it is counted."""
+    found = number(text)
+    if not least <= found < below or (whole and not found.is_integer()):
+        raise ValueError(f"expected {expected}, found {text!r}")
+    return int(found) if whole else found
 
 
-_SECONDS = _Number("seconds", "simulated seconds such as 2.5", 0, math.inf)
-_POINTS = _Number("points", "a number of points such as 2000000 or 2e6", 1, 2**63, whole=True)
+def _size(text: str) -> int:
+    from bentpipe._core import parse_size
+
+    return parse_size(text)
 
 
-class _Size(click.ParamType[int]):
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from bentpipe._core import parse_size
-
-        try:
-            return parse_size(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
+_SECONDS = Value(
+    "seconds", lambda text: _number("simulated seconds such as 2.5", 0, math.inf, whole=False, text=text)
+)
+_POINTS = Value(
+    "points",
+    lambda text: _number("a number of points such as 2000000 or 2e6", 1, 2**63, whole=True, text=text),
+)
 
 MOST_FAILURES = 10
 """So many flows that broke are named."""
@@ -137,7 +118,7 @@ def cli(context: click.Context) -> None:
 )
 @click.option(
     "--precision",
-    type=Precision(),
+    type=PRECISION,
     help="Replicate until every flow's goodput is known this well, as 2%; at most --runs times, or 1000.",
 )
 @click.option(
@@ -166,7 +147,7 @@ def cli(context: click.Context) -> None:
 )
 @click.option(
     "--pcap-limit",
-    type=_Size(),
+    type=Value("size", _size),
     help="With --pcap: stop recording packets before the file is larger; '4 GiB' by default.",
 )
 @click.option("--snap", type=Whole(1), help="With --pcap: bytes kept of each packet; all headers by default.")

@@ -1,4 +1,4 @@
-"""Kinds of values on the command line, and what is said of commands and options that are not there."""
+"""Options of several commands, and what is said of commands and options that are not there."""
 
 import shlex
 import sys
@@ -8,62 +8,14 @@ from typing import Any, NoReturn
 import click
 
 from bentpipe.command_line.completion import settings
+from bentpipe.command_line.values import SETTING, Whole
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import INTERVALS
-from bentpipe.numbers.share import share
-
-
-class Whole(click.IntRange):
-    """A whole number within bounds."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Give the number."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
-            self.fail(f"expected a whole number {bounds}, found {str(value)!r}", param, ctx)
-
-
-class Precision(click.ParamType[float]):
-    """A share of one that is neither nothing nor all."""
-
-    name = "percent"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Give the share."""
-        try:
-            precision = share(str(value).strip())
-        except ValueError:
-            precision = 0.0
-        if not 0.0 < precision < 1.0:
-            self.fail(
-                f"{value!r} is no precision: expected something between 0% and 100%, such as 2%", param, ctx
-            )
-        return precision
-
-
-class Setting(click.ParamType[tuple[str, str]]):
-    """A key of a scenario and its new value."""
-
-    name = "key=value"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Give key and value."""
-        key, equals, text = str(value).partition("=")
-        if not (equals and key.strip()):
-            self.fail(
-                f"{value!r} is not of the form key=value, such as links.satellite.rate='1 Mbit/s'", param, ctx
-            )
-        return key.strip(), text.strip()
-
 
 set_option = click.option(
     "--set",
     "settings",
-    type=Setting(),
+    type=SETTING,
     multiple=True,
     shell_complete=settings,
     help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",

@@ -7,8 +7,6 @@ import click
 from bentpipe.command_line.completion import scenarios, variants
 from bentpipe.command_line.options import (
     Command,
-    Precision,
-    Whole,
     command_line,
     interval_option,
     json_option,
@@ -17,6 +15,7 @@ from bentpipe.command_line.options import (
 )
 from bentpipe.command_line.own_control import controls_in, controls_option
 from bentpipe.command_line.terminal import print_json
+from bentpipe.command_line.values import PRECISION, Whole
 from bentpipe.comparison.metrics import metrics
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import Interval
@@ -52,7 +51,7 @@ class _Metric(click.ParamType[str]):
 )
 @click.option(
     "--precision",
-    type=Precision(),
+    type=PRECISION,
     help="Run until every variant's number is known this well, as 2%; at most --runs times, or 1000.",
 )
 @click.option(

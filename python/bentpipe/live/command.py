@@ -8,12 +8,12 @@ import click
 from click.core import ParameterSource
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import Commands, Whole, json_option, set_option
+from bentpipe.command_line.options import Commands, json_option, set_option
+from bentpipe.command_line.values import Value, Whole, checked, quantity
 from bentpipe.errors import InputError
 from bentpipe.live.emulate_command import emulate, shell
 from bentpipe.live.gateway_command import gateway
 from bentpipe.live.install_command import install, remove, status
-from bentpipe.live.quantity import Quantity
 from bentpipe.live.testbed_command import testbed
 from bentpipe.numbers.share import share
 
@@ -24,44 +24,37 @@ if TYPE_CHECKING:
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
-class _List(click.ParamType[tuple[str, ...]]):
-    """One value, or several with commas between them; ``all`` where there is a set of names."""
-
-    name = "list"
-
-    def __init__(self, kind: str | None = None) -> None:
-        self._one = None if kind is None else Quantity(kind)
-        if kind is not None:
-            self.name = f"{kind},..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        parts = tuple(part.strip() for part in str(value).split(","))
-        if not all(parts):
-            self.fail(f"{value!r} has an empty entry", param, ctx)
-        return parts if self._one is None else tuple(self._one.convert(part, param, ctx) for part in parts)
+def _share(text: str) -> float:
+    try:
+        return share(text)
+    except ValueError:
+        raise ValueError(f"expected a share such as 0.01 or 1%, found {text!r}") from None
 
 
-class _Share(click.ParamType[float]):
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            return share(str(value))
-        except ValueError:
-            self.fail(f"expected a share such as 0.01 or 1%, found {str(value)!r}", param, ctx)
+_SHARE = Value("share", _share)
 
 
 def _several(name: str, default: str | None, text: str, kind: str | None = None) -> _Decorator:
-    values = () if default is None else (default,)
+    """Give an option of one value, or several with commas; ``all`` where there is a set of names."""
+
+    def read(given: str) -> tuple[str, ...]:
+        parts = tuple(part.strip() for part in given.split(","))
+        if not all(parts):
+            raise ValueError(f"{given!r} has an empty entry")
+        return parts if kind is None else tuple(checked(kind, part) for part in parts)
+
     return click.option(
-        f"--{name}", type=_List(kind), multiple=True, default=values, show_default=True, help=text
+        f"--{name}",
+        type=Value("list" if kind is None else f"{kind},...", read),
+        multiple=True,
+        default=() if default is None else (default,),
+        show_default=True,
+        help=text,
     )
 
 
 def _quantity(name: str, kind: str, default: str | None, text: str) -> _Decorator:
-    return click.option(name, type=Quantity(kind), default=default, show_default=True, help=text)
+    return click.option(name, type=quantity(kind), default=default, show_default=True, help=text)
 
 
 _VIRTUAL = ("testbed", "interop")
@@ -153,9 +146,9 @@ def live(
     "--reverse-loss", default="0", show_default=True, help="Losses on the way of the acknowledgments."
 )
 @_quantity("--queue", "queue", "unlimited", "What may wait: 100 packets, 64 KiB.")
-@click.option("--reorder", type=_Share(), default="0", help="Share of packets held up, both ways.")
+@click.option("--reorder", type=_SHARE, default="0", help="Share of packets held up, both ways.")
 @_quantity("--reorder-delay", "time", "5 ms", "How long they are held up.")
-@click.option("--duplicate", type=_Share(), default="0", help="Share of packets that come twice, both ways.")
+@click.option("--duplicate", type=_SHARE, default="0", help="Share of packets that come twice, both ways.")
 @_quantity("--answer", "size", "0 B", "Sent back through the half-closed connection.")
 @click.option(
     "--closes-first",

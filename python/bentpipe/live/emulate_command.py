@@ -5,29 +5,22 @@ from pathlib import Path
 import click
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import Whole, json_option, set_option
-from bentpipe.live.quantity import Quantity
+from bentpipe.command_line.options import json_option, set_option
+from bentpipe.command_line.values import Value, Whole, quantity
 
 
-class At(click.ParamType[tuple[str, str]]):
-    """A host of the scenario and an interface of this machine, as ``HOST=NAME``."""
-
-    name = "HOST=NAME"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Split at the last equals sign, which no name of an interface has."""
-        host, sign, interface = str(value).rpartition("=")
-        if not (host and sign and interface):
-            self.fail(f"expected a host and an interface, as server=eth1, found {value!r}", param, ctx)
-        return host, interface
+def _at(text: str) -> tuple[str, str]:
+    # No name of an interface has an equals sign.
+    host, sign, interface = text.rpartition("=")
+    if not (host and sign and interface):
+        raise ValueError(f"expected a host and an interface, as server=eth1, found {text!r}")
+    return host, interface
 
 
 @click.command(short_help="A scenario's network between real kernels, by the wall clock.")
 @click.argument("scenario", shell_complete=scenarios)
 @set_option
-@click.option("--time", type=Quantity("time"), help="For how long; until Ctrl-C or SIGTERM by default.")
+@click.option("--time", type=quantity("time"), help="For how long; until Ctrl-C or SIGTERM by default.")
 @click.option(
     "--pcap",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -36,7 +29,7 @@ class At(click.ParamType[tuple[str, str]]):
 @click.option(
     "--interface",
     "interfaces",
-    type=At(),
+    type=Value("HOST=NAME", _at),
     multiple=True,
     help="A host that is another machine, and the interface of this one at which it is; twice.",
 )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from bentpipe.command_line.options import json_option
+from bentpipe.command_line.values import quantity
 from bentpipe.errors import InputError
-from bentpipe.live.quantity import Quantity
 
 if TYPE_CHECKING:
     from bentpipe.live.gateway import Counts
@@ -17,10 +17,10 @@ _LOG_EVERY_S = 10.0
 
 @click.command(short_help="XFWA at an interface, in the kernel.")
 @click.argument("interface", metavar="IFACE")
-@click.option("--rate", type=Quantity("rate"), required=True, help="Of the satellite link behind IFACE.")
+@click.option("--rate", type=quantity("rate"), required=True, help="Of the satellite link behind IFACE.")
 @click.option(
     "--queue",
-    type=Quantity("queue"),
+    type=quantity("queue"),
     default="60 KiB",
     show_default=True,
     help="What can wait before that link: 64 KiB, 100 packets of 1500 bytes.",
@@ -33,11 +33,11 @@ _LOG_EVERY_S = 10.0
     help="Round-trip times: handshake, as the handshakes that pass take, or a time for all flows.",
 )
 @click.option(
-    "--isl-delay", type=Quantity("time"), help="Take them from the hops that packets passed, so long each."
+    "--isl-delay", type=quantity("time"), help="Take them from the hops that packets passed, so long each."
 )
 @click.option(
     "--least",
-    type=Quantity("size"),
+    type=quantity("size"),
     default="1460 B",
     show_default=True,
     help="No window is lowered below this, nor below the flow's own segment.",

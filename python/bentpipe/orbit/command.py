@@ -20,7 +20,7 @@ _USUAL_S = 600.0
 @set_option
 @click.option(
     "--until",
-    type=pictures.Time(),
+    type=pictures.TIME,
     help="Follow the paths up to this time; the scenario's duration by default, or 10 min without one.",
 )
 @click.option(

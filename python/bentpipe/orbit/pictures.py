@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from bentpipe.command_line.options import File
+from bentpipe.command_line.values import Value
 from bentpipe.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,29 +24,25 @@ _MOST_PLACES = 10_000_000
 """Of all satellites in all frames: a page has four bytes for each."""
 
 
-class Time(click.ParamType[float]):
-    """A time of the run."""
+def _time(text: str) -> float:
+    found = _TIME.fullmatch(text.strip())
+    if found is None or found[2] not in _UNITS_S:
+        raise ValueError(f"expected a time such as '30 s', '500 ms' or '2 min', found {text!r}")
+    return float(found[1]) * _UNITS_S[found[2]]
 
-    name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Give it in seconds."""
-        found = _TIME.fullmatch(str(value).strip())
-        if found is None or found[2] not in _UNITS_S:
-            self.fail(
-                f"expected a time such as '30 s', '500 ms' or '2 min', found {str(value)!r}", param, ctx
-            )
-        return float(found[1]) * _UNITS_S[found[2]]
+TIME = Value("time", _time)
+"""A time of the run, in seconds."""
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add to a command what it takes to draw; what is given stands in `Pictures`."""
     for option in (
         click.option(
-            "--step", type=Time(), help="With --film: from frame to frame; by default 96 to 240 frames."
+            "--step", type=TIME, help="With --film: from frame to frame; by default 96 to 240 frames."
         ),
         click.option("--track", metavar="SATELLITE", help="With --map: where it flies in one revolution."),
-        click.option("--at", type=Time(), help="With --map: at this time; at the start by default."),
+        click.option("--at", type=TIME, help="With --map: at this time; at the start by default."),
         click.option(
             "--film", type=File(), metavar="FILE", help="Film the paths: a .html page, or a .png that moves."
         ),

@@ -10,8 +10,6 @@ from bentpipe.command_line.completion import scenarios
 from bentpipe.command_line.options import (
     Command,
     Folder,
-    Setting,
-    Whole,
     command_line,
     interval_option,
     json_option,
@@ -20,6 +18,7 @@ from bentpipe.command_line.options import (
 )
 from bentpipe.command_line.own_control import controls_in, controls_option
 from bentpipe.command_line.terminal import print_json
+from bentpipe.command_line.values import SETTING, Whole
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import Interval
 
@@ -31,7 +30,7 @@ _report = click.option(
 )
 _where = click.option(
     "--where",
-    type=Setting(),
+    type=SETTING,
     multiple=True,
     metavar="KEY=VALUE",
     help="Of a sweep: only rows where a key that was varied, or name, has this value; repeatable.",
@@ -68,7 +67,7 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("scenario", shell_complete=scenarios)
 @click.option(
     "--vary",
-    type=Setting(),
+    type=SETTING,
     multiple=True,
     required=True,
     metavar="KEY=VALUES",

@@ -8,28 +8,13 @@ from typing import Any
 import click
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import Command, File, Whole, command_line, json_option, set_option
+from bentpipe.command_line.options import Command, File, command_line, json_option, set_option
 from bentpipe.command_line.terminal import print_json
+from bentpipe.command_line.values import Value, Whole, number
 from bentpipe.errors import InputError
 from bentpipe.weather import MODEMS, TILTS_DEG
 
 _DAY_S, _STORM_S = 86_400.0, 7200.0
-
-
-class _Number(click.ParamType[float]):
-    """A number in a unit; which ones are possible, the models say."""
-
-    def __init__(self, unit: str) -> None:
-        self.name = self._unit = unit
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not abs(number) < _FAR:
-            self.fail(f"expected a number ({self._unit}), found {str(value)[:40]!r}", param, ctx)
-        return number
 
 
 _FAR = 1e15
@@ -65,8 +50,14 @@ _OPTIONS = {
 
 
 def _option(*names: str, unit: str, default: float | None = None, text: str) -> Callable[[Any], Any]:
+    def read(given: str) -> float:
+        # Which ones are possible, the models say.
+        if not abs(found := number(given)) < _FAR:
+            raise ValueError(f"expected a number ({unit}), found {given[:40]!r}")
+        return found
+
     return click.option(
-        *names, type=_Number(unit), default=default, show_default=default is not None, help=text
+        *names, type=Value(unit, read), default=default, show_default=default is not None, help=text
     )
 
 
