@@ -36,7 +36,7 @@ def reproductions(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     return [CompletionItem(f"{paper}/{name}") for name in items if name.startswith(item)]
 
 
-@click.command(short_help="Hold a paper's numbers and claims against ours.")
+@click.command(short_help="Compare a paper's numbers and claims with ours.")
 @click.argument("what", metavar="[PAPER[/ITEM]]", default="", shell_complete=reproductions)
 @click.option(
     "--report",
@@ -46,7 +46,7 @@ def reproductions(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 @click.option(
     "--cache",
     type=_folder,
-    help="Where finished runs are kept, so that a second call goes on from there; "
+    help="Folder for finished runs, from which a second call continues; "
     "~/.cache/bentpipe/reproduce by default.",
 )
 @click.option("--no-cache", is_flag=True, help="Run everything again.")
@@ -54,7 +54,7 @@ def reproductions(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     "--live",
     "is_live",
     is_flag=True,
-    help="Beside it, in real time, under this machine's TCP: afc's table 2 and figures 3 to 5; needs root.",
+    help="Also in real time under this machine's TCP: afc's table 2 and figures 3 to 5; needs root.",
 )
 @threads_option
 @json_option
@@ -67,7 +67,7 @@ def reproduce(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Run what a paper ran and hold its numbers and claims against ours; all papers if none is named."""
+    """Run a paper's scenarios and compare its numbers and claims with ours; all papers by default."""
     from bentpipe.show.table import console
     from bentpipe_papers.reproduction import reproduce
     from bentpipe_papers.reproduction.finished import Cache

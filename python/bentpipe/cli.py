@@ -57,12 +57,12 @@ NO_PAPERS = "the papers are a package of their own, which is not installed: pip 
 
 Command = Callable[..., None]
 
-_seed = click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
+_seed = click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
 _flows = click.option(
     "--flows",
     metavar="PATTERN",
     multiple=True,
-    help="Show these flows each by itself, as download or 'web*'; repeatable.",
+    help="Show these flows separately, as download or 'web*'; repeatable.",
 )
 _folder = Folder()
 _file = File()
@@ -106,7 +106,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@cli.command(short_help="Run a scenario and show what it measured.")
+@cli.command(short_help="Run a scenario and print its numbers.")
 @click.argument("scenario", shell_complete=scenarios)
 @set_option
 @controls_option
@@ -119,18 +119,18 @@ def cli(context: click.Context) -> None:
 @click.option(
     "--precision",
     type=PRECISION,
-    help="Replicate until every flow's goodput is known this well, as 2%; at most --runs times, or 1000.",
+    help="Replicate until every flow's goodput is known to this share, as 2%; at most --runs times, or 1000.",
 )
 @click.option(
     "--out",
     type=_folder,
-    help="Write result.json and series.parquet to this folder, in the place of a result that is there.",
+    help="Write result.json and series.parquet to this folder; an older result there is replaced.",
 )
 @click.option(
     "--plot",
     "draw",
     is_flag=True,
-    help="Draw it: plot.png in the folder of --out, or without one, a .png here with the scenario's name.",
+    help="Draw the run: plot.png in the folder of --out, or else a .png here with the scenario's name.",
 )
 @click.option("--pcap", type=_file, help="Write every packet (of the first replication) to this pcapng file.")
 @click.option(
@@ -172,10 +172,10 @@ def run(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Run SCENARIO, a file, preset:NAME, or - for standard input, and show what it measured.
+    """Run SCENARIO, a file, preset:NAME, or - for standard input, and print its numbers.
 
-    SCENARIO may also be the folder that --out wrote, or the JSON of a run: that run is made again, with its
-    settings where the options do not say otherwise.
+    SCENARIO may also be the folder that --out wrote, or the JSON of a run: that run is repeated, with its
+    settings unless options replace them.
     """
     from bentpipe.files.folder import PICTURE, RESULT, SERIES
     from bentpipe.files.output import Staging
@@ -258,7 +258,7 @@ def _picture_of(scenario: str) -> Path:
     return Path(f"{'plot' if name in ('', '-') else name}.png")
 
 
-@cli.command("list", short_help="List variants, presets, papers and what else can be named.")
+@cli.command("list", short_help="List the names of variants, presets, papers and more.")
 @click.argument(
     "what",
     metavar="WHAT",
@@ -303,9 +303,9 @@ def list_(what: str, as_json: bool) -> None:
     "--from",
     "start",
     type=_SECONDS,
-    help="Show from this simulated second on; the start by default.",
+    help="First simulated second shown; the start by default.",
 )
-@click.option("--to", "end", type=_SECONDS, help="Show up to this simulated second; the end by default.")
+@click.option("--to", "end", type=_SECONDS, help="Last simulated second shown; the end by default.")
 @_flows
 @set_option
 @_seed
@@ -369,12 +369,12 @@ def schema() -> None:
 
 
 @click.command(
-    short_help="Hold a paper's numbers and claims against ours.",
+    short_help="Compare a paper's numbers and claims with ours.",
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("what", metavar="[PAPER[/ITEM]]", nargs=-1, expose_value=False)
 def reproduce() -> None:
-    """Run what a paper ran and hold its numbers and claims against ours; needs ``bentpipe[papers]``."""
+    """Run a paper's scenarios and compare its numbers and claims with ours; needs ``bentpipe[papers]``."""
     raise InputError(NO_PAPERS)
 
 

@@ -76,7 +76,7 @@ interval_option = click.option(
     type=click.Choice(INTERVALS),
     default=INTERVALS[0],
     show_default=True,
-    help="How 95 % intervals are made: by Student's t, or by the bootstrap (BCa).",
+    help="Method of the 95 % intervals: Student's t, or the bootstrap (BCa).",
 )
 
 

@@ -19,7 +19,7 @@ controls_option: Callable[..., Any] = click.option(
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FILE.py",
-    help="Run this Python file, whose classes of bentpipe.Control flows may name; repeatable.",
+    help="Python file with classes of bentpipe.Control that flows may name; repeatable.",
 )
 
 

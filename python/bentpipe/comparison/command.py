@@ -42,46 +42,46 @@ class _Metric(click.ParamType[str]):
     required=True,
     metavar="A,B,…",
     shell_complete=variants,
-    help="What to compare, as sack,cubic,bbr3; the others gain or lose over the first.",
+    help="Variants to compare, as sack,cubic,bbr3; gains are over the first.",
 )
 @click.option(
     "--runs",
     type=Whole(1, 1_000_000),
-    help="How often with each variant, with the same seeds; 10 times by default.",
+    help="Runs of each variant, with the same seeds; 10 by default.",
 )
 @click.option(
     "--precision",
     type=PRECISION,
-    help="Run until every variant's number is known this well, as 2%; at most --runs times, or 1000.",
+    help="Run until every variant's number is known to this share, as 2%; at most --runs times, or 1000.",
 )
 @click.option(
     "--flows",
     metavar="PATTERN",
     multiple=True,
-    help="Give the variants to these flows alone, and compare these; repeatable.",
+    help="Change and compare these flows alone; repeatable.",
 )
 @click.option(
     "--metric",
     type=_Metric(),
-    help="What is compared, as startup_s; goodput by default, or response_s where users wait for all of it.",
+    help="The number to compare, as startup_s; goodput by default, response_s without bulk transfers.",
 )
-@click.option("--explain", is_flag=True, help="Measure what limits each variant, and say so.")
+@click.option("--explain", is_flag=True, help="Measure and print the limits of each variant.")
 @click.option(
     "--plot",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Draw what limits each variant into a .png or .svg file; with it, --explain goes without saying.",
+    help="Draw the limits of each variant into a .png or .svg file; implies --explain.",
 )
 @click.option(
     "--report",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write an HTML page that needs nothing beside it, with pictures and tables.",
+    help="Write a self-contained HTML page with pictures and tables.",
 )
 @interval_option
 @set_option
 @controls_option
-@click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
+@click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
 @click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
 @click.option("--markdown", is_flag=True, help="The table as Markdown.")
 @click.option("--csv", "as_csv", is_flag=True, help="The table as CSV.")

@@ -89,16 +89,16 @@ _SAID_BY_THE_SCENARIO = {
     help="Run testbed or interop in a virtual kernel, in simulated time and without root.",
 )
 @click.option(
-    "--kernel", metavar="KERNEL", help="Which, by its release or folder; the one built last by default."
+    "--kernel", metavar="KERNEL", help="The kernel, by its release or folder; the one built last by default."
 )
 @click.option(
     "--kernel-seed",
     type=Whole(0, 2**53 - 1),
     default=1,
     show_default=True,
-    help="Of all that is random in it.",
+    help="Seed of all random numbers in it.",
 )
-@click.option("--time-limit", type=Whole(1), help="End it after so many seconds on the wall clock.")
+@click.option("--time-limit", type=Whole(1), help="End the command after so many seconds of the wall clock.")
 @click.pass_context
 def live(
     context: click.Context, kernel: str | None, kernel_seed: int, time_limit: int | None, *, virtual: bool
@@ -106,7 +106,7 @@ def live(
     """Run our TCP on a real wire, against the kernel's; needs Linux and root.
 
     With --virtual a kernel that `make virtual-kernel` built is the machine: its time is simulated, the same
-    command gives the same bytes again, and nobody need be root.
+    command gives the same bytes again, and needs no root.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -142,9 +142,7 @@ def live(
 @_several("rate", "10 Mbit/s", "Rate of the path.", "rate")
 @_several("bytes", "1 MB", "How much data.", "size")
 @_quantity("--reverse-rate", "rate", None, "Rate on the way of the acknowledgments, when it differs.")
-@click.option(
-    "--reverse-loss", default="0", show_default=True, help="Losses on the way of the acknowledgments."
-)
+@click.option("--reverse-loss", default="0", show_default=True, help="Losses in the direction of the ACKs.")
 @_quantity("--queue", "queue", "unlimited", "What may wait: 100 packets, 64 KiB.")
 @click.option("--reorder", type=_SHARE, default="0", help="Share of packets held up, both ways.")
 @_quantity("--reorder-delay", "time", "5 ms", "How long they are held up.")

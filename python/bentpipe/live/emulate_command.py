@@ -24,14 +24,14 @@ def _at(text: str) -> tuple[str, str]:
 @click.option(
     "--pcap",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write what the hosts send and receive to this pcapng file.",
+    help="Write the packets that hosts send and receive to this pcapng file.",
 )
 @click.option(
     "--interface",
     "interfaces",
     type=Value("HOST=NAME", _at),
     multiple=True,
-    help="A host that is another machine, and the interface of this one at which it is; twice.",
+    help="A host that is another machine, and the interface of this one that leads to it; twice.",
 )
 @click.option("--no-offloads", is_flag=True, help="Each packet is one for the hosts' kernels too.")
 @json_option
@@ -48,7 +48,7 @@ def emulate(
     """Run the links, queues, losses, schedules, gateways and handovers of SCENARIO in real time.
 
     Each host between which its flows go is a network namespace; `bentpipe live shell SCENARIO HOST` opens a
-    shell there. The flows themselves are not run: what programs in these shells send is. With --interface
+    shell there. The flows themselves are not run; programs in these shells send data. With --interface
     HOST=NAME, two hosts are other machines instead, and this one is a wire between them.
     """
     from bentpipe.command_line.terminal import print_json

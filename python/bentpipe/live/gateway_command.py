@@ -23,24 +23,24 @@ _LOG_EVERY_S = 10.0
     type=quantity("queue"),
     default="60 KiB",
     show_default=True,
-    help="What can wait before that link: 64 KiB, 100 packets of 1500 bytes.",
+    help="Queue before that link: 64 KiB, 100 packets of 1500 bytes.",
 )
 @click.option("--scheme", type=click.Choice(["xfwa"]), default="xfwa", show_default=True, help="How.")
 @click.option(
     "--rtt",
     default="handshake",
     show_default=True,
-    help="Round-trip times: handshake, as the handshakes that pass take, or a time for all flows.",
+    help="Round-trip times: handshake, measured from passing handshakes, or a time for all flows.",
 )
 @click.option(
-    "--isl-delay", type=quantity("time"), help="Take them from the hops that packets passed, so long each."
+    "--isl-delay", type=quantity("time"), help="Round-trip times by hops instead, with this delay each."
 )
 @click.option(
     "--least",
     type=quantity("size"),
     default="1460 B",
     show_default=True,
-    help="No window is lowered below this, nor below the flow's own segment.",
+    help="Smallest window, or the flow's MSS if that is more.",
 )
 @click.option(
     "--delta-factor",

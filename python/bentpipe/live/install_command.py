@@ -39,7 +39,7 @@ def install(names: tuple[str, ...], *, is_default: bool, as_json: bool) -> None:
         click.echo(f"{control.name} {word}{', and is the default' if control.default else ''}")
 
 
-@click.command(short_help="Take them out again.")
+@click.command(short_help="Remove the schemes' controls from the kernel.")
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @json_option
 def remove(names: tuple[str, ...], *, as_json: bool) -> None:
@@ -63,7 +63,7 @@ def remove(names: tuple[str, ...], *, as_json: bool) -> None:
         _print_users(control)
 
 
-@click.command(short_help="Which are installed, and who uses them.")
+@click.command(short_help="Show the installed controls and their connections.")
 @json_option
 def status(*, as_json: bool) -> None:
     """Say which of the schemes' controls the kernel has, since when, and which connections use them.

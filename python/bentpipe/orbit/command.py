@@ -31,7 +31,7 @@ _USUAL_S = 600.0
     help="Only the stations that these flows join, as download or 'web*'; repeatable.",
 )
 @click.option(
-    "--station", metavar="NAME", help="Tell the passes over this station instead: rise, culmination and set."
+    "--station", metavar="NAME", help="List the passes over this station instead: rise, culmination and set."
 )
 @click.option(
     "--trace",

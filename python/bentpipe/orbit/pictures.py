@@ -39,12 +39,12 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add to a command what it takes to draw; what is given stands in `Pictures`."""
     for option in (
         click.option(
-            "--step", type=TIME, help="With --film: from frame to frame; by default 96 to 240 frames."
+            "--step", type=TIME, help="With --film: time between frames; by default for 96 to 240 frames."
         ),
-        click.option("--track", metavar="SATELLITE", help="With --map: where it flies in one revolution."),
+        click.option("--track", metavar="SATELLITE", help="With --map: one revolution of this satellite."),
         click.option("--at", type=TIME, help="With --map: at this time; at the start by default."),
         click.option(
-            "--film", type=File(), metavar="FILE", help="Film the paths: a .html page, or a .png that moves."
+            "--film", type=File(), metavar="FILE", help="Film the paths: a .html page, or an animated .png."
         ),
         click.option(
             "--map", "world", type=File(), metavar="FILE", help="Draw satellites and paths, .png or .svg."

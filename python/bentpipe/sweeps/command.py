@@ -26,14 +26,14 @@ _report = click.option(
     "--report",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write an HTML page that needs nothing beside it, with curves and a table of the points.",
+    help="Write a self-contained HTML page with curves and a table of the points.",
 )
 _where = click.option(
     "--where",
     type=SETTING,
     multiple=True,
     metavar="KEY=VALUE",
-    help="Of a sweep: only rows where a key that was varied, or name, has this value; repeatable.",
+    help="Of a sweep: only rows with this value of a varied key, or of name; repeatable.",
 )
 _metrics = click.option(
     "--y",
@@ -55,15 +55,17 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
             help="Of a sweep: a line for each value of this; repeatable.",
         ),
         click.option(
-            "--y", metavar="NUMBER", help="Of a sweep: the measured number upwards, as goodput_bps."
+            "--y", metavar="NUMBER", help="Of a sweep: the measured number on the y axis, as goodput_bps."
         ),
-        click.option("--x", metavar="KEY", help="Of a sweep: the key that was varied to the right."),
+        click.option("--x", metavar="KEY", help="Of a sweep: the varied key on the x axis."),
     ):
         command = option(command)
     return command
 
 
-@click.command(cls=Command, short_help="Run a scenario at many points; it can be interrupted and goes on.")
+@click.command(
+    cls=Command, short_help="Run a scenario at many points; an interrupted sweep can be continued."
+)
 @click.argument("scenario", shell_complete=scenarios)
 @click.option(
     "--vary",
@@ -71,7 +73,7 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
     multiple=True,
     required=True,
     metavar="KEY=VALUES",
-    help="Values of one key, as V1,V2,… or LO..HI:N or LO..HI:log:N, which is N of them; repeatable, for "
+    help="Values of one key: V1,V2,… or N values as LO..HI:N or LO..HI:log:N; repeatable, for "
     "every combination.",
 )
 @click.option("--runs", type=Whole(1, 1_000_000), default=1, help="Replications of each point; 1 by default.")
@@ -82,14 +84,14 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
     "LO..HI:log.",
 )
 @click.option(
-    "--out", type=Folder(), required=True, help="The folder: a new one, or that of this sweep to go on."
+    "--out", type=Folder(), required=True, help="A new folder, or that of this sweep to continue it."
 )
 @click.option(
     "--on", metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://10.0.0.1:8786."
 )
 @set_option
 @controls_option
-@click.option("--seed", type=Whole(0, 2**53 - 1), help="Instead of the scenario's own seed.")
+@click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
 @click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
 @json_option
 def sweep(
@@ -107,7 +109,7 @@ def sweep(
 ) -> None:
     """Run SCENARIO at every combination of values, and write a row of each run to DIR/rows.parquet.
 
-    What is interrupted goes on with the same command. A run that fails is a row with its error.
+    The same command continues an interrupted sweep. A run that fails is a row with its error.
     """
     from bentpipe.scenario import Scenario
     from bentpipe.sweeps import api
@@ -142,7 +144,7 @@ def sweep(
         click.get_current_context().exit(1)
 
 
-@click.command(cls=Command, short_help="Show what a sweep found, finished or not.")
+@click.command(cls=Command, short_help="Show the means of a sweep, finished or not.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @_metrics
 @_where

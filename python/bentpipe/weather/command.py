@@ -61,12 +61,12 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
     )
 
 
-@click.command(cls=Command, short_help="What rain does to a satellite link: a table, a picture, a trace.")
+@click.command(cls=Command, short_help="Rain on a satellite link: a table, a picture, a trace.")
 @click.option(
     "--place",
     required=True,
     metavar="NAME|LAT,LON",
-    help="A city such as ahmedabad, or degrees north and east, as 48.2,16.4; then --rain-rate too.",
+    help="A city such as ahmedabad, or degrees north and east, as 48.2,16.4, with --rain-rate.",
 )
 @_option("--satellite", unit="degrees", text="Longitude of the geostationary satellite; east is positive.")
 @_option("--frequency", unit="GHz", default=12.0, text="Frequency of the downlink, 1 to 55.")
@@ -92,7 +92,7 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
     help="DVB's MODCODs, or QPSK with a convolutional code.",
 )
 @click.option(
-    "--modcod", metavar="NAME", help="One MODCOD for always, as '8PSK 3/4'; the best at each time without it."
+    "--modcod", metavar="NAME", help="A fixed MODCOD, as '8PSK 3/4'; the best at each time without it."
 )
 @_option("--implementation", unit="dB", default=1.0, text="What the modem loses against the theory.")
 @_option("--margin", unit="dB", default=0.5, text="Es/N0 that a MODCOD must have to spare.")
@@ -112,7 +112,7 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
 def fade(
     place: str, seed: int, plot: Path | None, trace: Path | None, *, as_json: bool, **given: Any
 ) -> None:
-    """Say what rain does to the link from a satellite to a dish, in shares of a year and in time.
+    """Compute rain on the link from a satellite to a dish, by shares of a year and over time.
 
     Rain is that of ITU-R P.618-13 and P.838-3, its time series that of P.1853-2, MODCODs those of EN 302 307.
     """
@@ -199,7 +199,7 @@ def _rain_at(name: str, given: dict[str, Any]) -> dict[str, float]:
     return found | {key: given[option] for option, key in own.items() if given[option] is not None}
 
 
-@click.command(cls=Command, short_help="Write how a link changes, as a file that another link can follow.")
+@click.command(cls=Command, short_help="Write the changes of a link as a trace for another link.")
 @click.argument("scenario", shell_complete=scenarios)
 @click.argument("link")
 @click.option(
