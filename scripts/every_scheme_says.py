@@ -51,7 +51,7 @@ def teaches(load: Numbers, pages: Numbers, media: Numbers, shared: Numbers) -> I
 def _about_losses(load: Numbers) -> Iterator[str]:
     clean, ber7, ber6, ber5 = (column(load, link) for link in (CLEAN, BER7, BER6, BER5))
     yield says(
-        f"Over a clean GEO link today's TCP is near what can be had: `cubic` carries {clean['cubic']:.1f} "
+        f"Over a clean GEO link today's TCP is near the bound: `cubic` carries {clean['cubic']:.1f} "
         f"Mbit/s of 9.7. "
         f"Only an agent that acknowledges before the satellite ({clean['spoof, cubic']:.1f}) and XCP's "
         f"routers "
@@ -63,7 +63,7 @@ def _about_losses(load: Numbers) -> Iterator[str]:
     yield says(
         f"With one packet in 80 damaged (BER 1e-6) seven of all carry more than 6 Mbit/s: {_named(good)}. "
         f"They do not take a "
-        f"damaged packet for a full link, or the link or an agent before it repairs it. The next best "
+        f"damaged packet for congestion, or the link or an agent repairs it. The next best "
         f"carries {rest:.1f}, "
         f"`newreno` {ber6['newreno']:.1f}.",
         above(ber6, 6.0) == good,
@@ -71,11 +71,11 @@ def _about_losses(load: Numbers) -> Iterator[str]:
     agent, best, *others = sorted(ber5, key=lambda name: -ber5[name])
     yield says(
         f"With one packet in nine damaged (BER 1e-5) `{best}` alone of the hosts' TCPs still carries "
-        f"{ber5[best]:.1f} Mbit/s, since it never reduces by a "
-        f"loss; `bbr3`, which does from 2 % on, carries {ber5['bbr3']:.2f}. An agent that repairs by the "
-        f"receiver's reports and reduces for none of them carries more ({ber5['spoof, cubic']:.1f} with "
-        f"`cubic`, whose SACK it goes by; {ber5['spoof, newreno']:.1f} with `newreno`, which has none). What "
-        f"the link repairs helps `cubic` to "
+        f"{ber5[best]:.1f} Mbit/s, because losses never reduce its "
+        f"rate; `bbr3`, which reduces from 2 % on, carries {ber5['bbr3']:.2f}. An agent that repairs by the "
+        f"receiver's reports without a reduction carries more ({ber5['spoof, cubic']:.1f} with "
+        f"`cubic`, whose SACK it uses; {ber5['spoof, newreno']:.1f} with `newreno`, which has none). Repair "
+        f"on the link helps `cubic` to "
         f"{max(ber5['arq, cubic'], ber5['fec, cubic']):.1f}.",
         (agent, best) == ("spoof, cubic", "bbr1"),
         ber5[best] > 3 * ber5[others[0]],
@@ -85,9 +85,9 @@ def _about_losses(load: Numbers) -> Iterator[str]:
     )
     guess = ("star", "jersey", "illinois", "westwood", "veno", "hybla")
     yield says(
-        "Of the older controls for links that lose, those that measure what the path carries come through "
+        "Of the older controls for lossy links, those that measure the rate of the path carry most with "
         "rare "
-        f"damage best: at BER 1e-7 {_with(guess, ber7)} Mbit/s, where `newreno` has "
+        f"damage: at BER 1e-7 {_with(guess, ber7)} Mbit/s, where `newreno` has "
         f"{ber7['newreno']:.2f}. At ten times as much "
         f"only `star` is above 2 ({ber6['star']:.1f}).",
         all(ber7[one] > ber7[two] for one, two in pairwise(guess)),
@@ -112,7 +112,7 @@ def _about_losses(load: Numbers) -> Iterator[str]:
         f"{chain['hybla']:.2f} Mbit/s over the LEO "
         f"chain, where all others of the hosts have "
         f"{min(v for n, v in chain.items() if n != 'hybla' and ',' not in n):.1f} and more: its steps of "
-        "2^16 segments an ACK drown in short queues.",
+        "2^16 segments an ACK overflow short queues.",
         chain["hybla"] < 0.1,
         min(value for name, value in chain.items() if name != "hybla" and "," not in name) > 1.0,
     )
@@ -124,7 +124,7 @@ def _about_elements(load: Numbers) -> Iterator[str]:
         f"FEC of 20 + 4 packets takes {1 - clean['fec, cubic'] / clean['cubic']:.0%}".replace("%", " %")
         + f" of a clean link and gives nothing where losses come in bursts of ten "
         f"({bursts['fec, cubic']:.1f} Mbit/s beside "
-        f"{bursts['cubic']:.1f}); ARQ costs nothing while nothing is lost, and carries "
+        f"{bursts['cubic']:.1f}); ARQ costs nothing without losses, and carries "
         f"{bursts['arq, cubic']:.1f} there.",
         clean["arq, cubic"] == clean["cubic"],
         clean["fec, cubic"] < 0.9 * clean["cubic"],
@@ -144,8 +144,8 @@ def _about_elements(load: Numbers) -> Iterator[str]:
 def _marked(clean: Mapping[str, float]) -> str:
     return says(
         f"Behind RED that marks `cubic` carries {clean['red, cubic']:.1f} Mbit/s of a clean link's "
-        f"{clean['cubic']:.1f}: a mark takes its window down over a round trip, bit by bit, as Linux does; "
-        "the mean queue that RED goes by stays above its bound for longer, and it marks again.",
+        f"{clean['cubic']:.1f}: a mark reduces cwnd gradually over a round trip, as in Linux; "
+        "the mean queue stays above RED's bound for longer, and RED marks again.",
         clean["red, cubic"] < 0.75 * clean["cubic"],
     )
 
@@ -154,17 +154,16 @@ def _about_others(pages: Numbers, media: Numbers, shared: Numbers) -> Iterator[s
     page, lost = column(pages, CLEAN), column(media, CLEAN)
     quick = {"bbr1", "bbr3", "spoof, newreno", "spoof, cubic", "hybla", "xcp", "p-xcp"}
     yield says(
-        f"A page over GEO is a matter of the start: "
+        f"The start decides the time of a page over GEO: "
         f"{_with(('bbr1', 'spoof, cubic', 'hybla', 'xcp'), page)} s, and {page['cubic']:.1f} s "
-        "for whatever begins by RFC 5681, however it answers losses and whatever queue it meets.",
+        "for all that begin by RFC 5681, with any answer to losses and any queue.",
         {name for name, value in page.items() if value < 3.0} == quick,
         page["newreno"] == page["cubic"] == page["sack"],
     )
     yield says(
         f"For a call beside the download the queue decides: with `cubic` it loses {lost['cubic']:.1f} % "
         f"of its datagrams, with queues a "
-        f"flow (`drr`, `fq-codel`) none, nor behind an agent that fills half of the queue itself, as `spoof` "
-        f"does.",
+        f"flow (`drr`, `fq-codel`) none, nor behind an agent that fills half of the queue itself (`spoof`).",
         lost["cubic"] > 1.0,
         all(
             lost[f"{scheme}, {plain}"] == 0
@@ -186,7 +185,8 @@ def _about_others(pages: Numbers, media: Numbers, shared: Numbers) -> Iterator[s
         "p-xcp",
     }
     yield says(
-        f"Round trips of 100 to 600 ms share alike (Jain's index above 0.99) under {_named(fair)}; under "
+        "Flows with round trips of 100 to 600 ms share equally (Jain's index above 0.99) under "
+        f"{_named(fair)}; under "
         f"`bbr1` it is "
         f"{jain['bbr1']:.2f}. `cubic` takes {newreno['cubic']:.0f} % from a `newreno` beside it, `bbr1` "
         f"{cubic['bbr1']:.0f} % from a `cubic`; "

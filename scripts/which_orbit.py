@@ -111,7 +111,7 @@ def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Column
     yield says(
         f"Over a Starlink-like link `vegas` carries {leo['vegas']:.0f} and `new-vegas` "
         f"{leo['new-vegas']:.0f} "
-        f"Mbit/s of {leo['bbr1']:.0f}: jitter and a longer path look like a queue to them.",
+        f"Mbit/s of {leo['bbr1']:.0f}: they take jitter and longer paths for queues.",
         all(leo[name] < 0.25 * leo["bbr1"] for name in delays),
         all(star[name] > 0.9 * star["bbr1"] for name in delays),
     )
@@ -141,12 +141,13 @@ def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Column
     )
     helped = {name for name in rain if _more(rain_[name], rain[name]) or _more(chain_[name], chain[name])}
     yield says(
-        "XFWA aboard helps those that overflow the queue most: in rain `hybla` has "
+        "XFWA aboard helps the variants that overflow the queue most: in rain `hybla` has "
         f"{rain_['hybla']:.2f} in place of {rain['hybla']:.2f}, `adalr-newreno` "
         f"{rain_['adalr-newreno']:.2f} of {rain['adalr-newreno']:.2f}, `peach` "
         f"{rain_['peach']:.2f} of {rain['peach']:.2f} Mbit/s, over the "
-        f"Starlink-like link `newreno` {leo_['newreno']:.0f} of {leo['newreno']:.0f}. It takes next to "
-        "nothing from `cubic` and `sack`.",
+        f"Starlink-like link `newreno` {leo_['newreno']:.0f} of {leo['newreno']:.0f}. It costs `cubic` "
+        "and `sack` next to "
+        "nothing.",
         helped == {"hybla", "adalr-newreno", "peach"},
         _more(leo_["newreno"], leo["newreno"]),
         all(

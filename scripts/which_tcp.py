@@ -96,7 +96,7 @@ def clean(found: Found) -> Iterator[str]:
     held, others = found["bbr3"], [found[name] for name in ("cubic", "bbr1")]
     yield says(
         f"`cubic`, `bbr1` and `bbr3` are near each other, {span(good)}: most of the time the link is full, "
-        f"and what is left is the start ({whole(min(limit(v, 'slow_start') for v in good))} to "
+        f"and the rest is the start ({whole(min(limit(v, 'slow_start') for v in good))} to "
         f"{whole(max(limit(v, 'slow_start') for v in good))} of the time), and with `bbr3` its own pacing "
         f"({whole(limit(held, 'control'))}): losses at the end of the start bound its rate and its window "
         "until it probes again.",
@@ -108,7 +108,7 @@ def clean(found: Found) -> Iterator[str]:
         limit(held, "control") > 2 * max(limit(variant, "control") for variant in others),
     )
     yield says(
-        f"The four that start as RFC 5681 says come to {span(halving)}, for one reason: slow start doubles "
+        f"The four with RFC 5681's start reach {span(halving)}, for one reason: slow start doubles "
         f"cwnd beyond what link and queue hold, the queue drops {dropped(halving[0]):.0f} packets and "
         f"more, and the repair ends in timeouts ({whole(min(limit(v, 'timeouts') for v in halving))} of "
         "the time and more). The answer to losses itself limits none of them for more than "
@@ -126,13 +126,14 @@ def starts(found: Found) -> Iterator[str]:
     yield says(
         'With `tcp.slow_start = "hystart"`, which `cubic` has by itself, SACK carries '
         f"{quantity(best.value, 'bit/s')} in place of {quantity(plain.value, 'bit/s')}, and resends "
-        "nothing: over a clean link the start is the choice, not the control.",
+        "nothing: over a clean link choose the start, not the control.",
         best.value["mean"] > 1.3 * plain.value["mean"],
         best.total("retransmitted_segments", ["download"]) == 0,
     )
     late = found["hystart++"].total("retransmitted_segments", ["download"])
     yield says(
-        f"`hystart++` comes as far with {late:.0f} segments resent. `limited` loses nothing, and is slower "
+        f"`hystart++` reaches the same with {late:.0f} segments resent. `limited` loses nothing, and is "
+        "slower "
         "where the window has to become large. `search` changes nothing: its window is three and a half "
         "round trips, and the queue is full before.",
         abs(found["hystart++"].value["mean"] / best.value["mean"] - 1) < 0.01,
@@ -148,15 +149,16 @@ def short(found: Found) -> Iterator[str]:
     resumed, cubic = found["cubic, resumed"], found["cubic"]
     others = [variant for variant in found.variants if variant is not resumed]
     yield says(
-        "A megabyte is gone before any control has a say: every variant is in slow start for "
+        "A megabyte ends before the control matters: every variant is in slow start for "
         f"{whole(min(limit(v, 'slow_start') for v in others))} of the time and more, and nobody carries "
         f"more than {whole(max(v.of_link['mean'] for v in found.variants if v.of_link))} of the link.",
         all(limit(variant, "slow_start") > 0.85 for variant in others),
         all(variant.of_link is not None and variant.of_link["mean"] < 0.5 for variant in found.variants),
     )
     yield says(
-        "What helps is to begin larger. Careful Resume (RFC 9959), which knows what an earlier connection "
-        f"had, carries {resumed.value['mean'] / cubic.value['mean']:.1f} times as much as the same `cubic` "
+        "A larger start helps. Careful Resume (RFC 9959), "
+        "which knows an earlier connection's capacity, carries "
+        f"{resumed.value['mean'] / cubic.value['mean']:.1f} times as much as the same `cubic` "
         "without it, an initial window of 10 segments "
         f"{found['cubic, 10 segments'].value['mean'] / cubic.value['mean']:.1f} times as much.",
         found.variants[0] is resumed,
@@ -170,8 +172,9 @@ def window(found: Found) -> Iterator[str]:
     others = [variant for variant in found.variants if variant.name != "adalr-sack"]
     yield says(
         f"With 64 KiB every variant but one carries {span(others)} of 10, and waits for the receiver's "
-        f"window {whole(min(limit(v, 'receive_window') for v in others))} of the time and more. No choice "
-        "of TCP mends that: the window has to hold the bandwidth-delay product, and as much again for the "
+        f"window {whole(min(limit(v, 'receive_window') for v in others))} of the time and more. No "
+        "other TCP helps: "
+        "the window has to hold the bandwidth-delay product, and as much again for the "
         "queue.",
         all(most(variant) == "receive_window" for variant in others),
         max(variant.value["mean"] for variant in others) < 1.15 * min(v.value["mean"] for v in others),
@@ -180,10 +183,11 @@ def window(found: Found) -> Iterator[str]:
     brave = found["adalr-sack"]
     yield says(
         f"`adalr-sack` comes to {quantity(brave.value, 'bit/s')} because it sends beyond the advertised "
-        "window by design ([adalr.md](adalr.md)), which a receiver may answer by dropping what it has no "
-        f"room for. It would gain more, but its cwnd opens while half of it is used (RFC 7661): the start "
-        f"overruns the queue, which drops {dropped(brave):.0f} packets, and after a loss it goes beyond the "
-        "window by a single segment.",
+        "window by design ([adalr.md](adalr.md)), so that a receiver may drop "
+        "the excess. It would gain more, but its cwnd opens while half of it is used (RFC 7661): the "
+        "start overflows "
+        f"the queue, which drops {dropped(brave):.0f} packets, and after a loss it exceeds "
+        "the window by a single segment.",
         found.variants[0] is brave,
         1.05 * others[0].value["mean"] < brave.value["mean"] < 1.2 * others[0].value["mean"],
         dropped(brave) > 100 and all(dropped(variant) == 0 for variant in others),
@@ -197,8 +201,9 @@ def errors(found: Found) -> Iterator[str]:
     rest = [variant for variant in found.variants if variant.name not in MODELLING]
     times = min(v.value["mean"] for v in modelling) / rest[0].value["mean"]
     yield says(
-        f"`bbr1` and `bbr3` carry {times:.1f} times what the next best does, {span(modelling)}: they go by "
-        "rate and round trip, and one damaged packet in 500 is no sign of a full link to them.",
+        f"`bbr1` and `bbr3` carry {times:.1f} times as much as the next best, {span(modelling)}: they "
+        "use rate and round trip, and do not "
+        "take one damaged packet in 500 for a full link.",
         times > 2.5,
         all(more(one, other) for one in modelling for other in rest),
         all(most(variant) == "link" for variant in modelling),
@@ -212,9 +217,9 @@ def errors(found: Found) -> Iterator[str]:
     )
     afc, cubic, adalr, sack = (found[name] for name in ("afc", "cubic", "adalr-sack", "sack"))
     yield says(
-        "Of those, `afc`, which forgives the first loss of a window, and `cubic`, which comes back to its "
-        f"last window by the clock, carry {afc.value['mean'] / sack.value['mean']:.1f} and "
-        f"{cubic.value['mean'] / sack.value['mean']:.1f} times what `sack` does, `adalr-sack` "
+        "Of those, `afc`, which forgives the first loss of a window, and `cubic`, which returns to its "
+        f"last window by time, carry {afc.value['mean'] / sack.value['mean']:.1f} and "
+        f"{cubic.value['mean'] / sack.value['mean']:.1f} times as much as `sack`, `adalr-sack` "
         f"{adalr.value['mean'] / sack.value['mean']:.1f} times; these runs do not tell `newreno` and "
         "`sack` apart.",
         more(afc, adalr) and more(cubic, adalr) and more(adalr, sack),
@@ -235,8 +240,8 @@ def leo(found: Found) -> Iterator[str]:
     sack, newreno, adalr = (found[name] for name in ("sack", "newreno", "adalr-sack"))
     yield says(
         f"`bbr1`, `cubic`, `bbr3` and `afc` carry {span(good)}, `newreno` and `sack` "
-        f"{span([sack, newreno])}. A handover loses what is on its way, and the link behind it is as wide "
-        "as before: what counts is how soon the window is back. `sack` is held back by its answer to "
+        f"{span([sack, newreno])}. A handover loses the packets in flight, and "
+        "leaves the rate: the time until cwnd is back decides. `sack` is held back by its answer to "
         f"losses for {whole(limit(sack, 'loss_response'))} of the time, `cubic` for "
         f"{whole(limit(found['cubic'], 'loss_response'))}, `bbr1` for "
         f"{whole(limit(found['bbr1'], 'loss_response'))}.",
@@ -261,8 +266,9 @@ def shared(found: Found) -> Iterator[str]:
     cubic = found["cubic"]
     both = {variant.name: variant.value["mean"] + beside(variant) for variant in found.variants}
     yield says(
-        f"The link is full whoever it is: both downloads together carry {min(both.values()) / 1e6:.1f} to "
-        f"{max(both.values()) / 1e6:.1f} Mbit/s. What the choice decides is who gets it.",
+        "The link is full with every variant: both downloads together carry "
+        f"{min(both.values()) / 1e6:.1f} to "
+        f"{max(both.values()) / 1e6:.1f} Mbit/s. The variant decides the shares.",
         min(both.values()) > 0.94 * max(both.values()),
         all(most(variant) == "link" for variant in found.variants),
     )
@@ -275,8 +281,9 @@ def shared(found: Found) -> Iterator[str]:
         more(found["bbr1"], found["bbr3"]) and more(found["bbr3"], cubic),
     )
     yield says(
-        "What halves its window and opens it by a segment a round trip of more than half a second stays "
-        f"small beside `cubic`: `adalr-sack` {whole(shares['adalr-sack'])}, `afc` {whole(shares['afc'])}, "
+        "Variants that halve cwnd and grow by a "
+        f"segment a round trip stay small beside `cubic`: `adalr-sack` {whole(shares['adalr-sack'])}, "
+        f"`afc` {whole(shares['afc'])}, "
         f"`sack` {whole(shares['sack'])}, `newreno` {whole(shares['newreno'])}.",
         all(shares[name] < 0.2 for name in HALVING),
         all(more(cubic, found[name]) for name in HALVING),
@@ -307,7 +314,8 @@ PARTS = (
     Part(
         "GEO, clean",
         "10 Mbit/s and a round trip of 520 ms, a queue of one bandwidth-delay product, 20 MB. Nothing "
-        "here is random, so that one run says all.",
+        "here is "
+        "random, so one run is enough.",
         "geo.toml", clean, runs=1, picture="geo.svg",
     ),
     Part(
@@ -340,7 +348,8 @@ PARTS = (
     Part(
         "LEO with handovers",
         "50 Mbit/s, and every 15 s another satellite: the round trip changes between 50 and 70 ms, and "
-        "what is on its way over the satellite that is left is lost.",
+        "packets in flight over "
+        "the old satellite are lost.",
         "leo.toml", leo, picture="leo.svg",
     ),
     Part(

@@ -250,7 +250,7 @@ def test_differences_without_any_spread_are_no_proof_where_something_is_random()
     assert "do not tell it and cubic apart" in found.sentence
     assert "± ?" in found.markdown()
     certain = of_values({"newreno": [92_710.0], "cubic": [92_700.0]}, random=False)
-    assert certain.sentence.endswith("Nothing in it is random: one run says all.")
+    assert certain.sentence.endswith("Nothing in it is random: one run is enough.")
 
 
 def test_what_did_not_come_stands_beside_the_mean_of_what_came() -> None:
@@ -272,7 +272,7 @@ def test_where_nothing_is_random_one_run_says_all(lossy: Path, bentpipe: Bentpip
     found = bp.compare(clean, ["newreno", "cubic"])
     assert (found.runs, found.random) == (1, False)
     told = bentpipe("run", lossy, "--set", "links.satellite.loss.probability=0", "--runs", "3")
-    assert "3 replications, nothing is random: one run says all" in told.stdout
+    assert "3 replications, nothing is random: one run is enough" in told.stdout
     assert "?" not in told.stdout
 
 

@@ -50,7 +50,7 @@ def test_what_is_said_of_one_link_does_not_hold_for_another(compared: Compared) 
 def test_a_statement_that_does_not_hold_writes_no_page(compared: Compared) -> None:
     clean = next(found for part, found in compared if part.heading == "GEO, clean")
     swapped = [(part, clean if part.heading == "GEO with errors" else found) for part, found in compared]
-    with pytest.raises(DoesNotHoldError, match="times what the next best does"):
+    with pytest.raises(DoesNotHoldError, match="times as much as the next best"):
         which_tcp.written(swapped)
 
 

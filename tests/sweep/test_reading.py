@@ -66,7 +66,7 @@ def test_show_has_the_means_and_json_has_all(bentpipe: Bentpipe, found: bp.Sweep
     assert shown.returncode == 0
     assert "two flows  (12 points, 4 runs each, seed 1, 95 % intervals; " in shown.stdout
     *lines, note = shown.stdout.splitlines()[2:]
-    assert note.startswith("? too narrow perhaps")
+    assert note.startswith("? perhaps too narrow")
     assert [line.split()[:6] for line in lines] == [
         ["sack", "2", "Mbit/s", "64", "KiB", name] for name in ("download", "upload")
     ]
@@ -300,7 +300,7 @@ def test_the_share_that_finished_stands_beside_the_mean_of_those(users: bp.Sweep
     shown = bentpipe("show", users.folder, "--y", "response_s").stdout
     assert " % " in shown
     assert " s of " in shown
-    assert "of N %: so many have the number at all" in shown
+    assert "of N %: share of the runs with the number" in shown
     groups = users.groups(["point"], ["response_s"], {"name": "web*"})
     rows = [row for row in users.table().to_pylist() if row["kind"] == "page" and row["point"] == 1]
     came = sum(row["response_s"] is not None for row in rows) / len(rows)
@@ -363,4 +363,4 @@ def test_a_sweep_says_where_nothing_is_random(
     ]
     swept = bentpipe("sweep", "preset:geo", *options, "--out", tmp_path / "out")
     assert swept.returncode == 0
-    assert f"{told}nothing is random: one run says all)" in " ".join(swept.stdout.split())
+    assert f"{told}nothing is random: one run is enough)" in " ".join(swept.stdout.split())

@@ -178,7 +178,7 @@ def sentence(comparison: "Comparison") -> str:
     elif behind is not None and _is_seen(behind) and (second is not first or best is first):
         told += f"; {second.name}, the next, {words.worse.format(_size(behind))}"
     if not comparison.random:
-        return f"{told}. Nothing in it is random: one run says all."
+        return f"{told}. Nothing in it is random: one run is enough."
     if comparison.runs == 1:
         return f"{told}. This is a single run, which does not say how sure it is."
     return f"{told}. ({comparison.runs:,} runs of each with the same seeds, 95 % intervals.)"

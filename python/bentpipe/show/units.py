@@ -106,19 +106,19 @@ def _has(key: str, numbers: object) -> bool:
 def about_intervals(runs: int) -> str:
     """Say what the intervals of a table are, and what so many runs may not show."""
     unseen = 100 * (1 - 0.05 ** (1 / runs))
-    return f"95 % intervals; what happens in less than {unseen:.2g} % of runs may be missing"
+    return f"95 % intervals; events in less than {unseen:.2g} % of runs may be missing"
 
 
 NOTE_OF_A_PART = (
-    "of N %: so many have the number at all; the mean is of these, and of times that had no end a lower bound"
+    "of N %: share of the runs with the number; the mean is of these, for unfinished times a lower bound"
 )
 """Stands under a table that has a number of a part of the runs."""
 
-NOTHING_RANDOM = "nothing is random: one run says all"
+NOTHING_RANDOM = "nothing is random: one run is enough"
 
 NOTE_OF_DOUBT = (
-    "? too narrow perhaps: of fewer than 10 runs, the same in all of them, too skewed for so few, or of "
-    "packets that were lost one by one (more --runs)"
+    "? perhaps too narrow: fewer than 10 runs, equal values, skewed values, or single losses "
+    "(use more --runs)"
 )
 """Stands under a table that has an interval with a question mark."""
 
