@@ -11,7 +11,7 @@ const SCENARIO: &str = "duration = \"1 s\"\n[constellation]\nelements = \"t.tle\
     [stations.london]\n[stations.paris]\n[flows.f]\nfrom = \"london\"\nto = \"paris\"\n";
 
 fuzz_target!(|text: &str| {
-    let files = |_: &std::path::Path, _: FileKind| Ok(text.as_bytes().to_vec());
+    let files = |_: &std::path::Path, _: FileKind| Ok(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())) as Box<dyn std::io::Read>);
     match parse_with("fuzz.toml", SCENARIO, &[], &files, &Catalogue::default()) {
         Ok(scenario) => {
             let positions = SkyView::of(&scenario).map(|mut view| view.positions(Time::ZERO));

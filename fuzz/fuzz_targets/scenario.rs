@@ -14,7 +14,7 @@ fuzz_target!(|input: &str| {
         .collect();
     // What it extends is the text itself, a few times, or no scenario; no file is read.
     let files = |path: &std::path::Path, _: FileKind| match path.as_os_str().len() {
-        length if length < 8 => Ok(text.as_bytes().to_vec()),
+        length if length < 8 => Ok(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())) as Box<dyn std::io::Read>),
         _ => Err("expected a short name of a file, found a long one".to_owned()),
     };
     match parse_with("fuzz.toml", text, &overrides, &files, &Catalogue::default()) {

@@ -20,7 +20,7 @@ fuzz_target!(|input: (u8, &str)| {
         "[links.s]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\ntrace = {trace}\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\nbytes = \"1 kB\"\n"
     );
-    let files = |_: &std::path::Path, _: FileKind| Ok(text.as_bytes().to_vec());
+    let files = |_: &std::path::Path, _: FileKind| Ok(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())) as Box<dyn std::io::Read>);
     match parse_with("fuzz.toml", &scenario, &[], &files, &Catalogue::default()) {
         Ok(scenario) => {
             assert!(scenario.links[0].forward.schedule.validate().is_ok());

@@ -183,6 +183,9 @@ class Scenario:
     @property
     def files(self) -> list[Path]:
         """The files that it was read from, with all that they extend."""
+    @property
+    def notes(self) -> list[str]:
+        """What its reader should know before a run."""
 
     @property
     def file(self) -> str:

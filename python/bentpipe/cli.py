@@ -208,8 +208,8 @@ def run(
             seed = recorded.settings["seed"]
     Subjects.of(loaded, series)
     check_scenario(loaded, flows)
-    if old := warning_of(loaded):
-        click.echo(f"bentpipe: {old}", err=True)
+    for note in filter(None, [warning_of(loaded), *loaded.notes]):
+        click.echo(f"bentpipe: {note}", err=True)
     with Staging([*loaded.files, *controls]) as staging:
         folder = staging.result_folder(out, "--out") if out else None
         picture = _picture_of(scenario) if draw and out is None else None

@@ -270,3 +270,31 @@ def test_a_trace_of_deliveries_has_a_rate_and_no_outage_between_two_of_them(tmp_
     assert abs(rates[1.0] - 3e6) < 0.05e6
     assert abs(rates[3.5] - 6e6) < 0.07e6
     assert np.count_nonzero(np.isfinite(way.rtt_s)) > 50
+
+
+@pytest.mark.parametrize("end_s", [0.5, 4.0])
+def test_a_millisecond_without_a_delivery_is_no_outage_however_few_there_are(
+    tmp_path: Path, end_s: float
+) -> None:
+    # 24 Mbit/s but for a millisecond now and then: a row of 1 ms, which is part of the rate.
+    times = [time for time in range(1, 501) if time % 100 != 50]
+    (tmp_path / "x.up").write_text("".join(f"{time}\n{time}\n" for time in times))
+    (tmp_path / "s.toml").write_text(
+        f'duration = "{end_s} s"\n[links.l]\nfrom = "a"\nto = "b"\nrate = "24 Mbit/s"\ndelay = "10 ms"\n'
+        'trace = { file = "x.up", format = "mahimahi" }\n[flows.f]\nfrom = "a"\nto = "b"\n'
+    )
+    run = bp.run(bp.Scenario.load(tmp_path / "s.toml")).run
+    way = ways_of(run, ["f"], end_s)["f"]
+    assert way.without == ()
+    # Its rate has a panel: 99 of 100 milliseconds.
+    assert len(way.rate_bps) > 0
+    assert np.allclose(way.rate_bps, 0.99 * 24e6, rtol=0.02)
+
+
+def test_a_short_outage_of_a_schedule_is_one(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        'duration = "2 s"\n[links.l]\nfrom = "a"\nto = "b"\nrate = "9 Mbit/s"\ndelay = "10 ms"\n'
+        'schedule = [{ at = "1 s", outage = "50 ms" }]\n[flows.f]\nfrom = "a"\nto = "b"\n'
+    )
+    run = bp.run(bp.Scenario.load(tmp_path / "s.toml")).run
+    assert ways_of(run, ["f"], 2.0)["f"].without == ((1.0, 1.05),)

@@ -139,7 +139,7 @@ fn a_new_rate_is_heard_by_the_price_of_rem() {
             efficiency: 1.0,
             queue: QueueSpec::Active(ActiveSpec::Rem(rem(false))),
             loss: LossSpec::None,
-            schedule: Schedule(schedule),
+            schedule: Schedule::from(schedule),
             repair: Repair::None,
         };
         let stats = loaded(&mut Link::step_by_step(&config, Stream::derive(1, "link")), 1.2, 20_000, false);

@@ -114,7 +114,7 @@ fn what_is_lost_in_an_outage_is_sent_again_after_it() {
             waiting: Some(waiting),
             ..Change::default()
         };
-        let schedule = Schedule(vec![outage]);
+        let schedule = Schedule::from(vec![outage]);
         LinkConfig { schedule, ..config(dropping(&[1]), arq(Attempts::Unlimited, true)) }
     };
     // Packet 0 is lost at 1, 14 and 27 ms, packet 1 a millisecond later each time; then the outage is over.
@@ -302,7 +302,7 @@ proptest! {
             waiting: Some(if lose { InOutage::Lose } else { InOutage::Hold }),
             repeat: None,
         };
-        let schedule = Schedule(outage.map(change).into_iter().collect());
+        let schedule = Schedule::from(outage.map(change).into_iter().collect::<Vec<_>>());
         let mut link = Link::new(&LinkConfig { queue, schedule, ..config(loss, repair) }, Stream::derive(seed, "link"));
         prop_assert!(!link.is_closed());
         let (mut now, mut out, mut taken) = (Time::ZERO, vec![], vec![]);

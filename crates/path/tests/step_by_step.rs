@@ -17,7 +17,7 @@ fn config(queue: QueueSpec, loss: LossSpec, schedule: Vec<Change>) -> LinkConfig
         efficiency: 1.0,
         queue,
         loss,
-        schedule: Schedule(schedule),
+        schedule: Schedule::from(schedule),
         repair: Repair::None,
     }
 }
@@ -206,7 +206,7 @@ fn schedules() -> impl Strategy<Value = Vec<Change>> {
 fn capacity(config: &LinkConfig, end: Time) -> f64 {
     let end = end.as_secs();
     let (mut bits, mut since, mut rate) = (0.0, 0.0, config.rate.as_bps() as f64);
-    for change in &config.schedule.0 {
+    for change in config.schedule.0.iter() {
         let at = change.at.as_secs().min(end);
         bits += rate * (at - since);
         since = at;
@@ -357,7 +357,8 @@ fn the_delays_of_a_schedule_are_none_while_nothing_gets_through() {
     let nearer = Change { at: at(2000), delay: Some(at(1000)), ..Change::default() };
     let outage = |us, waiting| Change { at: at(us), outage: Some(at(500)), waiting, ..Change::default() };
     let slower = Change { at: at(5500), rate: Some(Rate::from_bps(1)), ..Change::default() };
-    let schedule = Schedule(vec![outage(1000, None), nearer, outage(4000, Some(InOutage::Lose)), slower]);
+    let schedule =
+        Schedule::from(vec![outage(1000, None), nearer, outage(4000, Some(InOutage::Lose)), slower]);
     let delays = schedule.delays(at(5000), Time::ZERO).into_iter();
     let delays: Vec<_> = delays.map(|(at, delay)| (at.as_nanos() / 1000, delay)).collect();
     let expected =
@@ -379,9 +380,9 @@ fn a_schedule_that_repeats_begins_anew() {
 fn an_outage_that_repeats_may_end_where_the_schedule_does() {
     let outage = Change { at: at(1000), outage: Some(at(1000)), ..Change::default() };
     let again = Change { at: at(2000), repeat: Some(true), ..Change::default() };
-    let schedule = Schedule(vec![outage.clone(), again.clone()]);
+    let schedule = Schedule::from(vec![outage.clone(), again.clone()]);
     assert_eq!(schedule.validate(), Ok(()));
-    let arrived: Vec<u64> = arrivals(schedule.0.clone(), 3).into_iter().map(|(_, at, _)| at).collect();
+    let arrived: Vec<u64> = arrivals(schedule.0.to_vec(), 3).into_iter().map(|(_, at, _)| at).collect();
     assert_eq!(arrived, [6000, 8000, 10_000]);
     let delays = schedule.delays(at(5), Time::ZERO + at(4000)).into_iter();
     let delays: Vec<_> = delays.map(|(at, delay)| (at.as_nanos() / 1000, delay.is_some())).collect();
@@ -403,7 +404,7 @@ proptest! {
         }
         let again = Change { at: period, repeat: Some(true), ..Change::default() };
         let repeated: Vec<Change> = changes.into_iter().chain([again]).collect();
-        prop_assert_eq!(Schedule(repeated.clone()).validate(), Ok(()));
+        prop_assert_eq!(Schedule::from(repeated.clone()).validate(), Ok(()));
         let (found, expected) = (arrivals(repeated, many), arrivals(written, many));
         let told = expected.iter().take_while(|(_, at, _)| at * 1000 < period.as_nanos() * 60).count();
         prop_assert_eq!(&found[..told], &expected[..told]);
@@ -471,8 +472,8 @@ fn impossible_schedules_name_the_change_and_the_key() {
             "at: expected rate, delay, loss or outage beside it, found none",
         ),
     ] {
-        let error = Schedule(changes).validate().unwrap_err();
+        let error = Schedule::from(changes).validate().unwrap_err();
         assert_eq!(error.to_string(), format!("[{place}].{message}"));
     }
-    assert_eq!(Schedule(vec![outage(5, 10), outage(15, 1)]).validate(), Ok(()));
+    assert_eq!(Schedule::from(vec![outage(5, 10), outage(15, 1)]).validate(), Ok(()));
 }

@@ -136,6 +136,12 @@ impl Scenario {
         self.scenario.files.clone()
     }
 
+    /// What its reader should know before a run.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.scenario.notes.clone()
+    }
+
     /// Pickled, it is its whole text, so that it needs no file where it comes out again.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, Pickled) {
         let this = slf.get();

@@ -1,7 +1,7 @@
 """The ways of flows through a run: what propagation takes, where a path changes, where there is none."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,6 @@ LOSSY = 0.1
 
 BIN_S = 0.1
 """A trace of deliveries is drawn as its rate in times so long."""
-
-_MANY = 100
 
 _Row = tuple[float, float | None, float, float]
 Spans = tuple[tuple[float, float], ...]
@@ -66,20 +64,32 @@ def ways_of(run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
         return {}
     try:
         scenario = Scenario.from_toml(text)
-        found = _over_satellites if "constellation" in tomllib.loads(text) else _over_links
-        ways = found(scenario, run, flows, end_s)
+        tables = tomllib.loads(text)
+        if "constellation" in tables:
+            ways = _over_satellites(scenario, run, flows, end_s)
+        else:
+            ways = _over_links(scenario, run, flows, end_s, traced=_traced(tables))
     except (InputError, ValueError, KeyError):
         return {}
     return {flow: way for flow, way in ways.items() if way.moves}
 
 
-def _over_links(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
+def _traced(tables: Mapping[str, Any]) -> bool:
+    """Tell whether a link follows a trace, which has standstills that are part of its rate."""
+    links = tables.get("links", {}).values()
+    return any("trace" in way for link in links for way in (link, link.get("reverse", {})))
+
+
+def _over_links(
+    scenario: Scenario, run: Run, flows: Sequence[str], end_s: float, *, traced: bool
+) -> dict[str, Way]:
     ways = {}
     for number, flow in enumerate(run["flows"]):
         rows = scenario.along(number, end_s) if flow["name"] in flows else None
         if not rows:
             continue
-        times, delays, rates, losses = zip(*_without_standstills(rows, end_s), strict=True)
+        drawn = _without_standstills(rows, end_s) if traced else rows
+        times, delays, rates, losses = zip(*drawn, strict=True)
         ends = (*times[1:], end_s)
         rate = np.array(rates, float)
         ways[flow["name"]] = Way(
@@ -93,14 +103,14 @@ def _over_links(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float
 
 
 def _without_standstills(rows: Sequence[_Row], end_s: float) -> Sequence[_Row]:
-    """Give the rates of `BIN_S` each in the place of many standstills that are shorter.
+    """Give the rates of `BIN_S` each in the place of standstills that are shorter.
 
     A trace of deliveries stands still between any two of them: that is its rate, and no outage.
     """
     starts = np.array([at_s for at_s, *_ in rows])
     lengths = np.diff([*starts, end_s])
     still = np.array([delay_s is None for _, delay_s, *_ in rows])
-    if np.count_nonzero(still & (lengths < BIN_S)) < _MANY:
+    if not np.any(still & (lengths < BIN_S)):
         return rows
     carried = np.cumsum([0.0, *np.where(still, 0.0, [rate_bps for _, _, rate_bps, _ in rows]) * lengths])
     edges = np.arange(0.0, end_s + BIN_S, BIN_S)

@@ -1,7 +1,7 @@
 //! How a link changes while a run goes on.
 
-use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 use bentpipe_units::{Rate, Span, Time};
 use schemars::JsonSchema;
@@ -68,10 +68,16 @@ pub enum InOutage {
     Lose,
 }
 
-/// Changes of a link, in the order of their times.
+/// Changes of a link, in the order of their times; a copy shares them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Schedule(pub Vec<Change>);
+pub struct Schedule(pub Arc<Vec<Change>>);
+
+impl From<Vec<Change>> for Schedule {
+    fn from(changes: Vec<Change>) -> Schedule {
+        Schedule(Arc::new(changes))
+    }
+}
 
 impl Schedule {
     /// Whether every change is possible; the first that is not, otherwise.
@@ -165,49 +171,79 @@ impl Schedule {
 }
 
 /// What happens to a link when, in order.
+///
+/// They are made one after the other from the changes, which all who look at a schedule share: a trace of an hour is in memory once.
 #[derive(Debug)]
 pub(super) struct Steps {
-    next: VecDeque<(Time, Step)>,
+    changes: Arc<Vec<Change>>,
+    /// Changes of a round, without the one that ends it.
+    many: usize,
     period: Option<Span>,
+    /// When this round began, and its first change that has not been begun.
+    begins: Span,
+    place: usize,
+    /// The part of that change that comes next.
+    part: usize,
+    /// The end of the outage that is on.
+    up: Option<Time>,
+    next: Option<(Time, Step)>,
 }
 
 impl Steps {
     pub(super) fn of(schedule: &Schedule) -> Steps {
-        let mut steps = Vec::new();
-        for change in &schedule.0 {
-            let at = Time::ZERO + change.at;
-            if let Some(rate) = change.rate {
-                steps.push((at, Step::Rate(rate)));
-            }
-            if let Some(delay) = change.delay {
-                steps.push((at, Step::Delay(delay, change.overtake.unwrap_or_default())));
-            }
-            if let Some(loss) = &change.loss {
-                steps.push((at, Step::Loss(loss.clone())));
-            }
-            if let Some(outage) = change.outage {
-                steps.push((at, Step::Down(change.waiting.unwrap_or_default())));
-                steps.push((at + outage, Step::Up));
-            }
-        }
-        // Stable, and the end of an outage was put down before a later change at its time.
-        steps.sort_by_key(|(at, _)| *at);
-        Steps { next: steps.into(), period: schedule.period() }
+        let period = schedule.period();
+        let many = schedule.0.len() - usize::from(period.is_some());
+        let (changes, begins) = (schedule.0.clone(), Span::ZERO);
+        let mut steps = Steps { changes, many, period, begins, place: 0, part: 0, up: None, next: None };
+        steps.next = steps.made();
+        steps
     }
 
     /// When the next one is.
     #[inline]
     pub(super) fn next_time(&self) -> Time {
-        self.next.front().map_or(Time::NEVER, |(at, _)| *at)
+        self.next.as_ref().map_or(Time::NEVER, |(at, _)| *at)
     }
 
     /// The next one, which comes again a period later where the schedule repeats.
     pub(super) fn pop(&mut self) -> Option<(Time, Step)> {
-        let (at, step) = self.next.pop_front()?;
-        if let Some(period) = self.period {
-            self.next.push_back((at + period, step.clone()));
+        let next = self.next.take();
+        self.next = self.made();
+        next
+    }
+
+    fn made(&mut self) -> Option<(Time, Step)> {
+        loop {
+            if self.place == self.many
+                && self.many > 0
+                && let Some(period) = self.period
+            {
+                (self.begins, self.place) = (self.begins + period, 0);
+            }
+            let change = self.changes[..self.many].get(self.place);
+            let at = change.map_or(Time::NEVER, |change| Time::ZERO + self.begins + change.at);
+            // Before a change at its time.
+            if self.part == 0
+                && let Some(up) = self.up.take_if(|up| *up <= at)
+            {
+                return Some((up, Step::Up));
+            }
+            let change = change?;
+            self.part += 1;
+            let step = match self.part {
+                1 => change.rate.map(Step::Rate),
+                2 => change.delay.map(|delay| Step::Delay(delay, change.overtake.unwrap_or_default())),
+                3 => change.loss.clone().map(Step::Loss),
+                _ => {
+                    (self.place, self.part) = (self.place + 1, 0);
+                    self.up = change.outage.map(|outage| at + outage).or(self.up);
+                    change.outage.map(|_| Step::Down(change.waiting.unwrap_or_default()))
+                }
+            };
+            if let Some(step) = step {
+                return Some((at, step));
+            }
         }
-        Some((at, step))
     }
 }
 

@@ -234,7 +234,7 @@ fn changing(waiting: InOutage) -> Link {
     let slower = Change { rate: Some(Rate::from_bps(2_500_000)), ..change(100) };
     let outage = Some(Span::from_millis(200));
     let still = Change { outage, waiting: Some(waiting), ..change(200) };
-    let schedule = Schedule(vec![slower, still]);
+    let schedule = Schedule::from(vec![slower, still]);
     Link::new(&LinkConfig { schedule, ..config("unlimited") }, Stream::derive(1, "link"))
 }
 

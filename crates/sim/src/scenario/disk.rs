@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::layers::FileKind;
 
-/// What is in the file at `path`; never reads more than its `kind` may have, and nothing from a device or a pipe, which
-/// may have nothing to give and no end.
-pub(crate) fn read_file(path: &Path, kind: FileKind) -> Result<Vec<u8>, String> {
+/// The file at `path`, where it is no larger than its `kind` may be, and neither a device nor a pipe, which may have nothing to give
+/// and no end.
+pub(crate) fn read_file(path: &Path, kind: FileKind) -> Result<Box<dyn Read>, String> {
     let expected = kind.noun;
-    let none = |e: io::Error| format!("expected {expected}, found none that can be read ({e})");
+    let none = |e: io::Error| kind.unreadable(&e);
     let metadata = fs::metadata(path).map_err(none)?;
     if metadata.is_dir() {
         return Err(format!("expected {expected}, found a directory"));
@@ -21,10 +21,7 @@ pub(crate) fn read_file(path: &Path, kind: FileKind) -> Result<Vec<u8>, String> 
     if metadata.len() > kind.most {
         return Err(kind.too_large());
     }
-    let mut bytes = Vec::new();
-    // A file may grow.
-    open(path).and_then(|file| file.take(kind.most + 1).read_to_end(&mut bytes)).map_err(none)?;
-    Ok(bytes)
+    open(path).map(|file| Box::new(file) as Box<dyn Read>).map_err(none)
 }
 
 /// Opens a file without ever waiting for it: some that the kernel makes, such as `/proc/kmsg`, have no end.

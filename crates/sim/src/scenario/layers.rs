@@ -1,5 +1,6 @@
 //! The layers of a scenario: a text, what it extends, and how one is laid over another.
 
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{ScenarioError, expected_one_of, quoted};
@@ -11,7 +12,7 @@ use super::recorded;
 use super::tree::{Document, Layer, Node, Origin, Table, Value};
 
 /// A kind of file that a scenario is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileKind {
     /// The noun of its errors.
     pub(crate) noun: &'static str,
@@ -22,7 +23,7 @@ pub struct FileKind {
 impl FileKind {
     /// No scenario that a person or a script writes comes near its bound.
     pub(crate) const SCENARIO: FileKind = FileKind { noun: "a scenario file", most: 4 << 20 };
-    pub(crate) const TRACE: FileKind = FileKind { noun: "a trace", most: 64 << 20 };
+    pub(crate) const TRACE: FileKind = FileKind { noun: "a trace", most: u64::MAX };
     pub(crate) const ELEMENTS: FileKind = FileKind { noun: "a file of element sets", most: 64 << 20 };
     pub(crate) const TRANSFERS: FileKind = FileKind { noun: "a file of transfers", most: 64 << 20 };
 
@@ -30,7 +31,19 @@ impl FileKind {
         format!("expected {} of at most {} MiB, found a larger one", self.noun, self.most >> 20)
     }
 
-    /// What such a file holds as text.
+    pub(crate) fn unreadable(self, error: &io::Error) -> String {
+        format!("expected {}, found none that can be read ({error})", self.noun)
+    }
+
+    /// All that such a file holds, as text.
+    pub(crate) fn text(self, content: Box<dyn Read>) -> Result<String, String> {
+        let mut bytes = Vec::new();
+        let most = self.most.saturating_add(1);
+        content.take(most).read_to_end(&mut bytes).map_err(|error| self.unreadable(&error))?;
+        self.decode(bytes)
+    }
+
+    /// These bytes of such a file as text.
     pub(crate) fn decode(self, bytes: Vec<u8>) -> Result<String, String> {
         if bytes.len() as u64 > self.most {
             return Err(self.too_large());
@@ -64,8 +77,8 @@ fn brings_flows(key: &str, flows: &Node) -> bool {
     table == Some("flows") && name.is_none_or(|name| name != "*" && !theirs(name))
 }
 
-/// Gives what is in a file that a scenario is made of, or says what is wrong with the file.
-pub type ReadFile<'a> = dyn Fn(&Path, FileKind) -> Result<Vec<u8>, String> + 'a;
+/// Opens a file that a scenario is made of, or says what is wrong with the file.
+pub type ReadFile<'a> = dyn Fn(&Path, FileKind) -> Result<Box<dyn Read>, String> + 'a;
 
 /// The error `message` about the text called `name` as a whole.
 pub(crate) fn about_all(name: &str, message: String) -> ScenarioError {
@@ -137,7 +150,7 @@ fn extended(layers: &[Layer], extends: &Node, files: &ReadFile<'_>) -> Result<La
         (None, Some(file)) => {
             let file = file.parent().unwrap_or(Path::new("")).join(target);
             let kind = FileKind::SCENARIO;
-            let text = files(&file, kind).and_then(|bytes| kind.decode(bytes));
+            let text = files(&file, kind).and_then(|content| kind.text(content));
             let text = text.map_err(|message| fail(format!("{message} at {}", quoted(target))))?;
             Layer { name: file.display().to_string(), text, file: Some(file) }
         }

@@ -80,7 +80,7 @@ pub fn load_with(
         );
     }
     let text = disk::read_file(path, FileKind::SCENARIO)
-        .and_then(|bytes| FileKind::SCENARIO.decode(bytes))
+        .and_then(|content| FileKind::SCENARIO.text(content))
         .map_err(fail)?;
     let layer = Layer { name, text, file: Some(path.to_owned()) };
     let mut scenario = read(layer, overrides, &disk::read_file, catalogue)?;
@@ -123,7 +123,7 @@ fn read(
     files: &ReadFile<'_>,
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    resolve::resolve(&layers::document(layer, overrides, files)?, catalogue)
+    resolve::resolve(&layers::document(layer, overrides, files)?, catalogue, files)
 }
 
 #[cfg(test)]

@@ -40,13 +40,15 @@ pub struct Scenario {
     pub handovers: Vec<HandoverSpec>,
     /// The files that it was read from, with all that they extend; no preset, and nothing that was given as text.
     pub files: Vec<PathBuf>,
+    /// What its reader should know before a run, a line each.
+    pub notes: Vec<String>,
     /// The text of [`Scenario::toml`] without its seed.
     pub(crate) text: String,
 }
 
 impl Scenario {
     /// One TOML text that gives this scenario with this seed: what a file extends and what was put over it are in it, and it
-    /// names no other file.
+    /// names no other file but long traces of links.
     pub fn toml(&self, seed: u64) -> String {
         format!("seed = {seed}\n{}", self.text)
     }

@@ -7,6 +7,7 @@ use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::Rate;
 
 use super::error::{ScenarioError, expected_one_of, quoted};
+use super::layers::ReadFile;
 use super::link_trace;
 use super::model::{DirectionSpec, LinkSpec};
 use super::names::{self, MAX_COPIES};
@@ -24,6 +25,7 @@ const MAX_DROPS: usize = 10_000_000;
 pub(crate) struct NetworkPlan<'a> {
     pub(crate) nodes: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
+    pub(crate) notes: Vec<String>,
     index: HashMap<String, usize>,
     /// Each link's number, and the table that it comes from.
     link_index: HashMap<String, (usize, &'a str)>,
@@ -33,7 +35,10 @@ pub(crate) struct NetworkPlan<'a> {
 
 impl<'a> NetworkPlan<'a> {
     /// Every link of `file`, checked.
-    pub(crate) fn build(document: &'a Document) -> Result<NetworkPlan<'a>, ScenarioError> {
+    pub(crate) fn build(
+        document: &'a Document,
+        files: &ReadFile<'_>,
+    ) -> Result<NetworkPlan<'a>, ScenarioError> {
         let mut network = NetworkPlan::default();
         let links = document.place(&["links"]).entries();
         if links.is_empty() {
@@ -55,7 +60,8 @@ impl<'a> NetworkPlan<'a> {
                 let message = "expected {i} in from or to, so that each copy joins other nodes, found none";
                 return Err(fail(&["count"], message.to_owned()));
             }
-            let schedules = schedules(at, &link, copies)?;
+            let (schedules, notes) = schedules(at, &link, files)?;
+            network.notes.extend(notes);
             let [forward, reverse] = directions(&link, schedules, copies).map_err(|(keys, message)| {
                 let keys: Vec<&str> = keys.iter().map(Cow::as_ref).collect();
                 fail(&keys, message)
@@ -143,17 +149,22 @@ impl<'a> NetworkPlan<'a> {
 type Fault = (Vec<Cow<'static, str>>, String);
 
 /// How each direction changes: as written, or as its trace has it.
-fn schedules(at: &Place<'_>, link: &LinkFile, copies: usize) -> Result<[Schedule; 2], ScenarioError> {
+fn schedules(
+    at: &Place<'_>,
+    link: &LinkFile,
+    files: &ReadFile<'_>,
+) -> Result<([Schedule; 2], impl Iterator<Item = String> + use<>), ScenarioError> {
     let efficiency = link.efficiency.unwrap_or(1.0);
     let there = (at.below(&["trace"]), &link.trace, &link.schedule, efficiency);
     let efficiency = link.reverse.efficiency.unwrap_or(efficiency);
     let back = (at.below(&["reverse", "trace"]), &link.reverse.trace, &link.reverse.schedule, efficiency);
     let schedule = |(at, trace, schedule, efficiency): (Place<'_>, &Option<_>, &Schedule, f64)| match trace {
         Some(_) if !schedule.0.is_empty() => Err(at.error(&[], "expected a schedule or a trace, found both")),
-        Some(trace) => link_trace::schedule(&at, trace, efficiency, copies),
-        None => Ok(schedule.clone()),
+        Some(trace) => link_trace::schedule(&at, trace, efficiency, files),
+        None => Ok((schedule.clone(), None)),
     };
-    Ok([schedule(there)?, schedule(back)?])
+    let ((there, note), (back, other)) = (schedule(there)?, schedule(back)?);
+    Ok(([there, back], note.into_iter().chain(other)))
 }
 
 fn directions(

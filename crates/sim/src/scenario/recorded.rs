@@ -33,7 +33,7 @@ pub(crate) fn inline(
         let file = beside.parent().unwrap_or(Path::new("")).join(&target);
         let kind = FileKind::TRANSFERS;
         let text = files(&file, kind)
-            .and_then(|bytes| kind.decode(bytes))
+            .and_then(|content| kind.text(content))
             .map_err(|message| fail(format!("{message} at {}", quoted(&target))))?;
         let layer = Layer { name: file.display().to_string(), text, file: Some(file) };
         let rows = transfers(&layer, layers.len(), &key)?;

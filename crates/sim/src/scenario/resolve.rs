@@ -12,6 +12,7 @@ use super::app::{self, AppSpec};
 use super::choices::Choices;
 use super::constellation::constellation;
 use super::error::{ScenarioError, quoted};
+use super::layers::ReadFile;
 use super::model::{FlowSpec, LinkSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::NetworkPlan;
@@ -27,7 +28,11 @@ pub(super) const LATEST: Span = Span::from_nanos(1 << 53);
 const MAX_TITLE: usize = 200;
 
 /// The validated scenario that `document` describes, with what it chooses from `catalogue`.
-pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scenario, ScenarioError> {
+pub(crate) fn resolve(
+    document: &Document,
+    catalogue: &Catalogue,
+    files: &ReadFile<'_>,
+) -> Result<Scenario, ScenarioError> {
     let top = document.place(&[]);
     if document.root.table().is_none_or(Table::is_empty) {
         return Err(top.error(&[], "expected a scenario with [links] and [flows], found an empty file"));
@@ -38,7 +43,7 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
     let constellation = constellation(document)?;
     let mut network = match &constellation {
         Some(spec) => NetworkPlan::of_stations(spec.sky.stations.iter().map(|(name, _)| name.as_str())),
-        None => NetworkPlan::build(document)?,
+        None => NetworkPlan::build(document, files)?,
     };
     let flow_files = document.place(&["flows"]).entries();
     if flow_files.is_empty() {
@@ -161,9 +166,9 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         let message = "expected a duration beside routing \"dynamic\" and the schedule that repeats of link";
         return Err(top.error(&["duration"], format!("{message} {}, found none", quoted(&link.name))));
     }
-    let NetworkPlan { nodes, links, .. } = network;
+    let NetworkPlan { nodes, links, notes, .. } = network;
     let seed = file.seed.map_or(1, Whole::get);
-    let files = document.layers[1..].iter().filter_map(|layer| layer.file.clone()).collect();
+    let read = document.layers[1..].iter().filter_map(|layer| layer.file.clone()).collect();
     let text = text(document, &title)?;
     Ok(Scenario {
         title,
@@ -177,7 +182,8 @@ pub(crate) fn resolve(document: &Document, catalogue: &Catalogue) -> Result<Scen
         routing,
         constellation,
         handovers,
-        files,
+        files: read,
+        notes,
         text,
     })
 }

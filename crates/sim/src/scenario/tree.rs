@@ -183,6 +183,17 @@ impl<'a> Place<'a> {
         self.document.error_at(origin, &self.path, message)
     }
 
+    /// The error `message` about a line of the text that what `keys` lead to from here is of.
+    pub(crate) fn error_in(&self, keys: &[&'a str], line: usize, message: String) -> ScenarioError {
+        let name = self.layer(keys).map_or("", |layer| &layer.name);
+        ScenarioError::new(name, Some(line), dotted(&self.path), message)
+    }
+
+    /// The text that what `keys` lead to from here was written in.
+    pub(crate) fn layer(&self, keys: &[&'a str]) -> Option<&'a Layer> {
+        self.below(keys).node().map(|node| &self.document.layers[node.origin.layer])
+    }
+
     /// The error `message` about the value that `keys` lead to from here, at the line of its nearest ancestor when it is
     /// missing.
     pub(crate) fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {

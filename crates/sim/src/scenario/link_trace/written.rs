@@ -68,7 +68,7 @@ fn states(direction: &DirectionSpec) -> Vec<State> {
         Some(last) if last.at == state.at => *last = state.clone(),
         _ => states.push(state.clone()),
     };
-    for change in &direction.schedule.0 {
+    for change in direction.schedule.0.iter() {
         if let Some(at) = up_again.take_if(|up| *up <= change.at) {
             now = State { at, down: None, ..now };
             put(&now);
