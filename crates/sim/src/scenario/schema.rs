@@ -251,7 +251,7 @@ pub(crate) struct TcpFile {
     pub(crate) window_scaling: Option<bool>,
     /// Offer timestamps (RFC 7323).
     pub(crate) timestamps: Option<bool>,
-    /// Offer selective acknowledgments (RFC 2018); default with the recovery sack.
+    /// Offer selective acknowledgments (RFC 2018); default with the recoveries sack, sack-1996, sack-linux-2.4 and rack.
     pub(crate) sack: Option<bool>,
     /// Report segments that came twice in the first SACK block (RFC 2883); default false.
     pub(crate) duplicate_sack: Option<bool>,
