@@ -56,6 +56,8 @@ def test_rows_go_to_other_libraries_through_arrow(found: bp.Sweep) -> None:
     # A quantity is a text, and a number beside it.
     pairs = set(zip(table[RATE].to_pylist(), table[f"{RATE} (Mbit/s)"].to_pylist(), strict=True))
     assert pairs == {("1 Mbit/s", 1.0), ("2 Mbit/s", 2.0), ("10 Mbit/s", 10.0)}
+    units = {field.name: (field.metadata or {})[b"unit"] for field in table.schema}
+    assert (units["goodput_bps"], units["delivered_packets"], units["point"]) == (b"bit/s", b"packet", b"")
     assert found.table(["point", RATE]).column_names == ["point", RATE]
 
 

@@ -18,7 +18,7 @@ use bentpipe_path::{Link, Stream};
 use bentpipe_tcp::{Endpoint, Seq};
 use bentpipe_units::Time;
 
-use crate::apps::{App, Flow};
+use crate::apps::{App, Deliveries, Flow};
 use crate::causes::{Causes, LossCauses};
 use crate::ids::{Call, ConnectionId, FlowId, Side};
 use crate::moving::TURNS;
@@ -129,6 +129,7 @@ impl Engine {
             let start = Time::ZERO + scenario.start_of(id.index(), seed);
             let mut flow = Flow::new(spec, start, seed, connections);
             connections = flow.connections.end;
+            let size = scenario.size_of(id.index());
             if let App::Udp(udp) = &mut flow.app {
                 let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
                 if let Some(way) = router.way(from, to, spec.via.iter().copied()) {
@@ -145,7 +146,7 @@ impl Engine {
                         shared.join(&mut tcp, config, way);
                         self.ends.push(End {
                             tcp,
-                            last_delivery: None,
+                            got: Deliveries::of(size),
                             route,
                             flow: id,
                             attended: flow.is_attended(side),

@@ -27,6 +27,11 @@ class Declared:
     better: str = ""
 
     @property
+    def about(self) -> dict[str, str]:
+        """What the metadata of a column says of it."""
+        return {"meaning": self.meaning, **({"unit": self.unit} if self.unit else {})}
+
+    @property
     def quantile(self) -> float | None:
         """The quantile of what all runs have together that it is."""
         return int(self.runs[1:]) / 100 if self.runs[1:].isdigit() else None

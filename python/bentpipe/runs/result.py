@@ -85,7 +85,7 @@ class Table(Sequence[_Row], Generic[_Row]):
         about: dict[str, dict[str, str]] = {}
         for key, column in tables()[self._what].items():
             values = [row.get(key) for row in self._rows]
-            about[key] = {"meaning": column.meaning, **({"unit": column.unit} if column.unit else {})}
+            about[key] = column.about
             if column.kind == "text":
                 columns[key] = pa.array(values, pa.string()).dictionary_encode()
             elif not self._combined or column.runs == "one":

@@ -13,7 +13,7 @@ import numpy as np
 
 from bentpipe import checks
 from bentpipe.errors import InputError
-from bentpipe.numbers.declared import quantiles
+from bentpipe.numbers.declared import quantiles, structure, tables
 from bentpipe.numbers.intervals import judged, kind_of, pooled_quantile
 from bentpipe.numbers.number import Estimate, Interval
 from bentpipe.results import Number
@@ -79,7 +79,8 @@ class Sweep:
         """Give its rows, or these columns of them.
 
         A row of the kind ``run`` is a run; those of the kinds ``flow``, ``link``, ``gateway``, ``handover``,
-        ``relay`` and ``page`` are what it measured. Labels are dictionary-encoded.
+        ``relay`` and ``page`` are what it measured. Labels are dictionary-encoded; the metadata of a
+        column has its ``unit``.
 
         Raises
         ------
@@ -93,7 +94,11 @@ class Sweep:
             if pa.types.is_string(field.type) and field.name != "scenario_sha256":
                 encoded = table.column(place).dictionary_encode()
                 table = table.set_column(place, field.name, encoded)
-        return table.unify_dictionaries()
+        several = (tables()[f"{kind}s"] for kind in KINDS)
+        units = {key: one.unit for columns in (*several, structure()) for key, one in columns.items()}
+        fields = [field.with_metadata({"unit": units.get(field.name, "")}) for field in table.schema]
+        schema = pa.schema(fields).with_metadata(table.schema.metadata)
+        return pa.Table.from_arrays(table.columns, schema=schema).unify_dictionaries()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         table: Any = self.table()

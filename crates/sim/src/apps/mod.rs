@@ -1,5 +1,6 @@
 //! What flows carry: who opens connections, who writes what, and when a flow is over.
 
+mod deliveries;
 mod http;
 mod onoff;
 mod page;
@@ -17,6 +18,7 @@ use bentpipe_path::Stream;
 use bentpipe_tcp::{Endpoint, Receiver, State};
 use bentpipe_units::{Span, Time};
 
+pub(crate) use deliveries::Deliveries;
 pub(crate) use http::Http;
 pub(crate) use onoff::OnOff;
 pub(crate) use relay::Relay;
@@ -284,7 +286,9 @@ impl Flow {
             App::Bulk { bytes: u64::MAX, .. } | App::OnOff(_) | App::Relay(_) => {
                 receiver().is_some_and(Receiver::finished)
             }
-            App::Bulk { bytes, .. } => receiver().is_some_and(|receiver| receiver.delivered() == *bytes),
+            App::Bulk { .. } => {
+                pairs.first().is_some_and(|[_, back]| back.tcp.receiver().delivered() == back.got.size())
+            }
             App::Http(http) => http.complete(),
             App::Transactions(app) => app.complete(),
             App::Video(video) => video.complete(),

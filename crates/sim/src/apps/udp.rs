@@ -7,7 +7,7 @@ use bentpipe_path::Stream;
 use bentpipe_tcp::{IP_HEADER, wire};
 use bentpipe_units::{Rate, Span, Time};
 
-use super::{App, Flow};
+use super::{App, Deliveries, Flow};
 use crate::ids::{ConnectionId, EndId, Side};
 use crate::scenario::{CbrSpec, MultimediaSpec, Scenario};
 
@@ -33,9 +33,8 @@ pub(crate) struct Udp {
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) delivered: u64,
-    pub(crate) delivered_bytes: u64,
     pub(crate) lost: u64,
-    pub(crate) last_delivery: Option<Time>,
+    pub(crate) got: Deliveries,
 }
 
 /// When the datagrams of the flow with this index leave, counted from the start of the run, and the payload bytes of each, until
@@ -91,9 +90,8 @@ impl Udp {
             sent: 0,
             sent_bytes: 0,
             delivered: 0,
-            delivered_bytes: 0,
             lost: 0,
-            last_delivery: None,
+            got: Deliveries::of(u64::MAX),
         };
         udp.turn_to_next_frame();
         udp
@@ -131,8 +129,7 @@ impl Udp {
 
     pub(crate) fn on_delivery(&mut self, now: Time, bytes: u32) {
         self.delivered += 1;
-        self.delivered_bytes += u64::from(bytes);
-        self.last_delivery = Some(now);
+        self.got.take(now, bytes);
     }
 
     /// Whether all was sent, and each datagram has arrived or was lost.

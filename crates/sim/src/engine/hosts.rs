@@ -7,7 +7,7 @@ use bentpipe_tcp::{Endpoint, State, Written};
 use bentpipe_units::Time;
 
 use super::Engine;
-use crate::apps::{Due, Flow};
+use crate::apps::{Deliveries, Due, Flow};
 use crate::ids::{Call, EndId, FlowId, Side};
 use crate::packet::{Content, Packet};
 use crate::watch::{HostProbe, Watch};
@@ -15,8 +15,8 @@ use crate::watch::{HostProbe, Watch};
 /// One end of a connection, as the event loop sees it.
 pub(crate) struct End {
     pub(crate) tcp: Endpoint,
-    /// When its application read something last.
-    pub(crate) last_delivery: Option<Time>,
+    /// What its application read.
+    pub(crate) got: Deliveries,
     /// The way that its packets take.
     pub(super) route: RouteId,
     /// The flow that it belongs to.
@@ -98,8 +98,8 @@ impl Engine {
         if end.attended {
             return self.attend(to, data);
         }
-        if data && end.tcp.read(u32::MAX) > 0 {
-            end.last_delivery = Some(now);
+        if data {
+            end.got.take(now, end.tcp.read(u32::MAX));
         }
         serve(net, to, end);
         if end.is_over() {
@@ -144,10 +144,11 @@ impl Engine {
     fn converse(&mut self, id: EndId) {
         let now = self.net.now();
         let end = &mut self.ends[id.index()];
-        if end.tcp.read(u32::MAX) == 0 {
+        let bytes = end.tcp.read(u32::MAX);
+        if bytes == 0 {
             return;
         }
-        end.last_delivery = Some(now);
+        end.got.take(now, bytes);
         let own = end.flow;
         let flow = &self.flows[own.index()];
         let place = id.connection().index() - flow.connections.start;

@@ -127,9 +127,7 @@ impl Engine {
         let mut opened = false;
         if let Ok([up, down]) = self.ends.get_disjoint_mut(ends.map(EndId::index)) {
             let before = relay.held();
-            if relay.carry(now, number, &mut up.tcp, &mut down.tcp) > 0 {
-                up.last_delivery = Some(now);
-            }
+            up.got.take(now, relay.carry(now, number, &mut up.tcp, &mut down.tcp));
             if relay.held() != before {
                 self.net.probe.buffered(now, first, relay.held());
             }

@@ -76,7 +76,7 @@ impl Counts {
     fn of(flow: &Flow, pairs: &[[End; 2]], losses: LossCauses) -> Counts {
         if let App::Udp(udp) = &flow.app {
             return Counts {
-                delivered_bytes: udp.delivered_bytes,
+                delivered_bytes: udp.got.bytes(),
                 sent_bytes: udp.sent_bytes,
                 datagrams_sent: udp.sent,
                 datagrams_lost: udp.lost,
@@ -137,8 +137,8 @@ fn result(
     [from, end]: [Time; 2],
 ) -> FlowResult {
     let last_byte = match &flow.app {
-        App::Udp(udp) => udp.last_delivery,
-        _ => pairs.iter().filter_map(|[_, back]| back.last_delivery).max(),
+        App::Udp(udp) => udp.got.last(),
+        _ => pairs.iter().filter_map(|[_, back]| back.got.last()).max(),
     };
     let finish = last_byte.filter(|_| flow.complete(pairs));
     let duration = finish.unwrap_or(end).since(flow.start.max(from)).as_secs();

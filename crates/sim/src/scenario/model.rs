@@ -79,15 +79,30 @@ impl Scenario {
     /// When the application of the flow with this index starts in the run with this seed: that of a relay with the first sender of
     /// its data.
     pub fn start_of(&self, flow: usize, seed: u64) -> Span {
-        let mut spec = &self.flows[flow];
-        while let Some(upstream) = spec.upstream {
-            spec = &self.flows[upstream];
-        }
+        let spec = self.first_of(flow);
         if spec.start_spread == Span::ZERO {
             return spec.start;
         }
         let share = Stream::derive(seed, &format!("flow/{}/start", spec.name)).uniform();
         spec.start + Span::from_secs(spec.start_spread.as_secs() * share)
+    }
+
+    /// The bytes that the flow with this index carries, over relays as before them; `u64::MAX` where they have no end, or the
+    /// application decides.
+    pub(crate) fn size_of(&self, flow: usize) -> u64 {
+        match &self.first_of(flow).app {
+            AppSpec::Ftp(ftp) => ftp.bytes.unwrap_or(u64::MAX),
+            _ => u64::MAX,
+        }
+    }
+
+    /// The flow that data comes from which the one with this index carries, over relays or without.
+    fn first_of(&self, flow: usize) -> &FlowSpec {
+        let mut spec = &self.flows[flow];
+        while let Some(upstream) = spec.upstream {
+            spec = &self.flows[upstream];
+        }
+        spec
     }
 
     /// How many connections all flows may open.
