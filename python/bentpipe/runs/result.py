@@ -116,6 +116,10 @@ class Table(Sequence[_Row], Generic[_Row]):
             yield self._before[key][place] if key in self._before else self._rows[place].get(key)
 
 
+def _rows(what: What, _: type[_Row]) -> "cached_property[Table[_Row]]":
+    return cached_property(lambda result: Table(what, result.run[what], combined="runs" in result.run))
+
+
 @dataclass(frozen=True)
 class Result:
     """What came out of a run, or of all replications together.
@@ -141,50 +145,32 @@ class Result:
     failures: tuple[Failure, ...] = ()
     runs: Sequence[Run] = field(default=(), repr=False)
 
-    @cached_property
-    def flows(self) -> Table[Flow]:
-        """What each flow did."""
-        return self._table("flows")
+    flows = _rows("flows", Flow)
+    """What each flow did."""
 
-    @cached_property
-    def links(self) -> Table[Link]:
-        """What each direction of a link did."""
-        return self._table("links")
+    links = _rows("links", Link)
+    """What each direction of a link did."""
 
-    @cached_property
-    def gateways(self) -> Table[Gateway]:
-        """What each gateway did."""
-        return self._table("gateways")
+    gateways = _rows("gateways", Gateway)
+    """What each gateway did."""
 
-    @cached_property
-    def handovers(self) -> Table[Handover]:
-        """What each handover moved, and lost."""
-        return self._table("handovers")
+    handovers = _rows("handovers", Handover)
+    """What each handover moved, and lost."""
 
-    @cached_property
-    def paths(self) -> Table[FlowPath]:
-        """What the path of each flow over satellites was like."""
-        return self._table("paths")
+    paths = _rows("paths", FlowPath)
+    """What the path of each flow over satellites was like."""
 
-    @cached_property
-    def relays(self) -> Table[Relay]:
-        """What each relay held."""
-        return self._table("relays")
+    relays = _rows("relays", Relay)
+    """What each relay held."""
 
-    @cached_property
-    def pages(self) -> Table[Page]:
-        """The pages that users of HTTP flows asked for."""
-        return self._table("pages")
+    pages = _rows("pages", Page)
+    """The pages that users of HTTP flows asked for."""
 
-    @cached_property
-    def videos(self) -> Table[Video]:
-        """The films, as their users saw them."""
-        return self._table("videos")
+    videos = _rows("videos", Video)
+    """The films, as their users saw them."""
 
-    @cached_property
-    def transactions(self) -> Table[Transaction]:
-        """The transactions, the segments of films, and the transfers of short flows."""
-        return self._table("transactions")
+    transactions = _rows("transactions", Transaction)
+    """The transactions, the segments of films, and the transfers of short flows."""
 
     @property
     def seed(self) -> int:
@@ -265,9 +251,6 @@ class Result:
         broken = "".join(f"<p>{escape(str(failure))}</p>" for failure in self.failures)
         shown: tuple[Callable[[], str], ...] = (self.flows._repr_html_, self.links._repr_html_)
         return head + broken + "".join(table() for table in shown)
-
-    def _table(self, what: What) -> Table[Any]:
-        return Table(what, self.run[what], combined="runs" in self.run)
 
 
 def _shown(value: Any) -> str:
