@@ -60,6 +60,8 @@ class Flow(TypedDict):
     start_s: Number
     finish_s: Number
     duration_s: Number
+    first_byte_s: Number
+    bytes_90_s: Number
     goodput_bps: Number
     throughput_bps: Number
     retransmitted_segments: Number

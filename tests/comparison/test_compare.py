@@ -133,6 +133,14 @@ def test_percentiles_of_transactions_are_compared_where_they_are_asked_for() -> 
         bp.compare(SCENARIOS / "demo.toml", ["sack", "bbr1"], runs=1, metric="response_s")
 
 
+def test_a_number_that_says_which_is_better_is_a_metric() -> None:
+    scenario = bp.Scenario.load(SCENARIOS / "two-flows.toml")
+    found = bp.compare(scenario, ["sack", "cubic"], runs=1, metric="first_byte_s")
+    first = [flow["first_byte_s"] for flow in bp.run(scenario.with_({"flows.*.variant": "cubic"})).flows]
+    assert found["cubic"].values == pytest.approx([np.mean(np.array(first, dtype=float))])
+    assert " has a time to first byte of " in found.sentence
+
+
 def test_several_flows_count_together_from_the_first_start_to_the_last_end() -> None:
     found = bp.compare(SCENARIOS / "two-flows.toml", ["sack", "cubic"], runs=1)
     assert found.measure.flows == ("first", "second")

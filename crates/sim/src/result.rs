@@ -149,6 +149,11 @@ bentpipe_units::numbers! {
         pub finish_s: Option<f64> = "s", "end";
         /// From the first SYN, or the end of the warm-up, to the last byte, or to the end of the run, in seconds.
         pub duration_s: f64 = "s", "time", flows spread;
+        /// From the flow's start to the first payload byte that its application received, in seconds; null where none has come.
+        pub first_byte_s: Option<f64> = "s", "time to first byte", flows spread, better less;
+        /// From the flow's start until its application had 90 % of the flow's bytes, in seconds; null where these have not come, or
+        /// the flow is no transfer of a stated size.
+        pub bytes_90_s: Option<f64> = "s", "time to 90 %", flows spread, better less;
         /// Payload delivered over `duration_s`, in bits a second.
         pub goodput_bps: f64 = "bit/s", "goodput", flows spread, better more;
         /// Payload sent, retransmissions included, over `duration_s`, in bits a second.

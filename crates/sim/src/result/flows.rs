@@ -136,10 +136,12 @@ fn result(
     counts: &Counts,
     [from, end]: [Time; 2],
 ) -> FlowResult {
-    let last_byte = match &flow.app {
-        App::Udp(udp) => udp.got.last(),
-        _ => pairs.iter().filter_map(|[_, back]| back.got.last()).max(),
+    let got: Vec<_> = match &flow.app {
+        App::Udp(udp) => vec![&udp.got],
+        _ => pairs.iter().map(|[_, back]| &back.got).collect(),
     };
+    let last_byte = got.iter().filter_map(|got| got.last()).max();
+    let since_start = |time: Time| time.since(flow.start).as_secs();
     let finish = last_byte.filter(|_| flow.complete(pairs));
     let duration = finish.unwrap_or(end).since(flow.start.max(from)).as_secs();
     // Of a page, either host may have given up.
@@ -157,6 +159,8 @@ fn result(
         start_s: flow.start.as_secs(),
         finish_s: finish.map(Time::as_secs),
         duration_s: duration,
+        first_byte_s: got.iter().filter_map(|got| got.first()).min().map(since_start),
+        bytes_90_s: got.iter().find_map(|got| got.most()).map(since_start),
         goodput_bps: per_second(counts.delivered_bytes, duration),
         throughput_bps: per_second(counts.sent_bytes, duration),
         retransmitted_segments: counts.retransmitted_segments,

@@ -49,6 +49,21 @@ fn a_narrow_link_gives_its_rate_less_the_headers() {
 }
 
 #[test]
+fn the_first_byte_comes_behind_the_handshake_and_90_percent_at_the_rate_of_the_link() {
+    let link = "rate = \"1 Mbit/s\"\ndelay = \"1 ms\"";
+    let of_size = one_flow(link, "receive_window = \"1 MB\"", "start = \"2 s\"\nbytes = \"1 MB\"");
+    let flow = &simulate(&of_size, 1).flows[0];
+    let [first, most] = [flow.first_byte_s, flow.bytes_90_s].map(Option::unwrap);
+    // SYN, SYN-ACK and a segment; a byte takes 8 us.
+    assert!((first - (0.003 + 1620.0 * 8e-6)).abs() < 2e-3, "{first} s");
+    let behind = (0.9e6 - 1460.0) / 1460.0 * 1500.0 * 8e-6;
+    assert!((most - first - behind).abs() <= 0.012, "{most} s");
+    let endless = one_flow(link, "receive_window = \"1 MB\"", "duration = \"2 s\"");
+    let flow = &simulate(&endless, 1).flows[0];
+    assert!(flow.first_byte_s.is_some() && flow.bytes_90_s.is_none());
+}
+
+#[test]
 fn the_round_trip_of_a_byte_is_propagation_and_the_wait_of_its_packet_whatever_the_samples() {
     // The quick rounds of the start give most of the samples where there is one a round trip, and few of the bytes.
     for (timestamps, headers) in [(false, 40.0), (true, 52.0)] {
