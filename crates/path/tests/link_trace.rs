@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use bentpipe_path::{Fate, Label, Link, LinkConfig, LossSpec, QueueSpec, Repair, Schedule, Stream};
 use bentpipe_units::{Rate, Span, Time};
+use expect_test::expect_file;
 
 fn drain(link: &mut Link, until: Time, trace: &mut String) {
     while link.next_time() <= until {
@@ -45,5 +46,5 @@ fn a_satellite_link_with_bursts() {
     let end = Time::from_nanos(300_000_000);
     drain(&mut link, end, &mut trace);
     writeln!(trace, "{:#?}", link.stats(end)).unwrap();
-    assert_eq!(trace, include_str!("link_trace.txt"), "found:\n{trace}");
+    expect_file!["link_trace.txt"].assert_eq(&trace);
 }

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use bentpipe_sim::{FLOW_KINDS, Points, RunOptions, RunResult, SeriesOptions, run};
+use expect_test::expect_file;
 use proptest::prelude::*;
 
 use crate::{scenario, simulate};
@@ -305,7 +306,7 @@ fn a_short_trace() {
         }
     }
     writeln!(trace, "{:#?}", result.relays[0]).unwrap();
-    assert_eq!(trace, include_str!("relays.txt"), "found:\n{trace}");
+    expect_file!["relays.txt"].assert_eq(&trace);
 }
 
 /// What a user asks for over a relay, and the same over the whole way.

@@ -1,26 +1,16 @@
 //! Short transfers, segment by segment, held against files under `tests/golden`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p bentpipe-tcp` writes them anew; what changed is then for a reader to judge.
-
-use std::path::PathBuf;
+//! `UPDATE_EXPECT=1 cargo test -p bentpipe-tcp` writes them anew; what changed is then for a reader to judge.
 
 use bentpipe_tcp::{Config, DelayedAck};
 use bentpipe_units::Span;
+use expect_test::expect_file;
 
 use crate::adalr::{adalr, satellite};
 use crate::harness::{Net, RECOVERIES, config, control};
 
 fn compare(name: &str, net: &Net) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
-    let trace = net.trace();
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &trace).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        return;
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = trace.lines().zip(expected.lines()).position(|(now, then)| now != then);
-    let line = differs.unwrap_or_else(|| trace.lines().count().min(expected.lines().count())) + 1;
-    assert!(trace == expected, "{name}.txt differs from line {line} on; this run gives\n{trace}");
+    expect_file![format!("../golden/{name}.txt")].assert_eq(&net.trace());
 }
 
 #[test]

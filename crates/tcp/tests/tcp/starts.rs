@@ -1,14 +1,14 @@
 //! Starts over a bottleneck, ACK by ACK, held against the files under `docs/traces`: HyStart++, SEARCH and Careful Resume.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p bentpipe-tcp --test tcp starts` writes them anew; what changed is then for a reader to judge.
+//! `UPDATE_EXPECT=1 cargo test -p bentpipe-tcp --test tcp starts` writes them anew; what changed is then for a reader to judge.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use bentpipe_tcp::slow_start::{CarefulResumeOptions, HyStartPlusPlusOptions, ResumedGrowth, SearchOptions};
 use bentpipe_tcp::{Config, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
+use expect_test::expect_file;
 
 use crate::carried::{on_ack, sender};
 use crate::harness::config;
@@ -163,20 +163,13 @@ fn carry(config: &Config, path: &Path) -> Vec<Row> {
 
 /// Holds `rows` against the file `name` under `docs/traces`, whose description is `about`.
 fn compare(name: &str, about: &str, rows: &[Row]) {
-    let path =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/traces").join(format!("{name}.txt"));
     let mut trace = String::new();
     for line in about.lines() {
         writeln!(trace, "# {}", line.trim()).unwrap();
     }
     trace += "# time_ms  acks   ack       sack  rtt_ms  sent     cwnd ssthresh  phase\n";
     rows.iter().for_each(|row| trace += &row.line());
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &trace).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        return;
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(trace == expected, "{name}.txt differs; this run gives\n{trace}");
+    expect_file![format!("../../../../docs/traces/{name}.txt")].assert_eq(&trace);
 }
 
 /// The phases in their order, each with the row that it begins with.
