@@ -1,7 +1,7 @@
 //! A flow of a scenario, whose two ends are real.
 
 use bentpipe_net::Router;
-use bentpipe_sim::scenario::{AppSpec, FlowSpec, FtpSpec, InFlight, Opener, Routing, Scenario};
+use bentpipe_sim::scenario::{AppSpec, FlowSpec, FtpSpec, Opener, Routing, Scenario};
 use bentpipe_tcp::Config;
 use bentpipe_units::Time;
 use serde::Serialize;
@@ -134,19 +134,20 @@ impl<'a> ScenarioFlow<'a> {
 
     pub(crate) fn course(&self) -> Course {
         let (scenario, spec) = (self.scenario, self.spec());
+        let topology = scenario.topology();
         let mut handovers = Vec::new();
-        for handover in &scenario.handovers {
-            let moved = handover.flows.iter().zip(&handover.via).find(|(flow, _)| **flow == self.index);
+        for turn in bentpipe_sim::turns(scenario, &topology) {
+            let Some(spec) = turn.handover else { continue };
+            let moved = spec.flows.iter().zip(&spec.via).find(|(flow, _)| **flow == self.index);
             handovers.extend(moved.map(|(_, via)| Handover {
-                name: handover.name.clone(),
-                at: Time::ZERO + handover.at,
+                name: spec.name.clone(),
+                at: turn.at,
                 via: via.clone(),
-                loses: handover.in_flight == InFlight::Lose,
+                loses: turn.loses(),
             }));
         }
-        handovers.sort_by_key(|handover| handover.at);
         Course {
-            topology: scenario.topology(),
+            topology,
             from: bentpipe_net::NodeId(spec.from as u32),
             to: bentpipe_net::NodeId(spec.to as u32),
             via: spec.via.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use bentpipe_net::{Lost, Network, Probe, RouteId, Router};
+use bentpipe_net::{LeftRoutes, Lost, Network, Probe, RouteId, Router};
 use bentpipe_path::{Disorder, Stream};
 use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use bentpipe_units::Time;
@@ -61,8 +61,7 @@ pub(crate) struct Path {
     /// By direction.
     routes: [RouteId; 2],
     turns: VecDeque<Turn>,
-    /// Routes that packets may still be on.
-    left: Vec<[RouteId; 2]>,
+    left: [LeftRoutes; 2],
     behind: [Disorder<Vec<u8>>; 2],
 }
 
@@ -94,7 +93,7 @@ impl Path {
         let forward = disorder(settings.disorder.forward, "forward.disorder");
         let backward = disorder(settings.disorder.backward, "backward.disorder");
         let behind = by_direction(settings.direction, [forward, backward]);
-        Path { course, net, routes: first, turns, left: Vec::new(), behind }
+        Path { course, net, routes: first, turns, left: Default::default(), behind }
     }
 
     /// Takes a packet.
@@ -128,13 +127,11 @@ impl Path {
     /// What is sent from now on takes another way.
     fn turn(&mut self) {
         let Some(turn) = self.turns.pop_front() else { return };
-        self.left.push(self.routes);
-        self.routes = turn.routes;
-        if turn.loses {
-            for (old, new) in self.left.drain(..).flat_map(|old| old.into_iter().zip(turn.routes)) {
-                self.net.turn(old, new, turn.number as u32);
-            }
+        let lost = turn.loses.then_some(turn.number as u32);
+        for ((left, old), new) in self.left.iter_mut().zip(self.routes).zip(turn.routes) {
+            left.leave(&mut self.net, old, new, lost);
         }
+        self.routes = turn.routes;
     }
 
     /// The next packet of a direction that has arrived by `now`; to be called until there is none.

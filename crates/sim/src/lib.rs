@@ -17,6 +17,7 @@ mod run;
 pub mod scenario;
 mod series;
 mod sky;
+mod turns;
 mod watch;
 
 pub use apps::datagrams;
@@ -30,6 +31,7 @@ pub use result::{
 pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};
 pub use sky::{Look, Pass, PathStretch, SkyView};
+pub use turns::{Turn, turns};
 
 /// The examples of `docs/first-control.md`.
 #[cfg(doctest)]

@@ -1,11 +1,11 @@
 //! The ways between every two hosts, and when they change.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use bentpipe_net::{LinkId, Network, NodeId, Probe, RouteId, Router, Topology};
-use bentpipe_sim::scenario::{InFlight, Routing, Scenario};
+use bentpipe_net::{LeftRoutes, LinkId, Network, NodeId, Probe, RouteId, Router, Topology};
+use bentpipe_sim::scenario::Scenario;
 use bentpipe_sim::{FlowPathResult, MovingPaths, TURNS};
-use bentpipe_units::{Span, Time};
+use bentpipe_units::Time;
 
 use super::frame::Frame;
 
@@ -37,8 +37,8 @@ pub(super) struct Roads {
     routes: Vec<Option<RouteId>>,
     classes: Vec<u8>,
     turns: VecDeque<Turn>,
-    /// For each pair, routes that packets may still be on.
-    left: Vec<Vec<RouteId>>,
+    /// By pair.
+    left: Vec<LeftRoutes>,
 }
 
 /// The flow whose way a pair takes, if the scenario has one.
@@ -75,24 +75,14 @@ impl Roads {
         let classes = leaders.iter().map(|leader| leader.flow.map_or(0, |flow| scenario.flows[flow].class));
         let classes = classes.collect();
 
-        let changes = changes(scenario, topology);
-        let times = scenario.handovers.iter().map(|handover| Time::ZERO + handover.at);
-        let mut order: Vec<(Time, usize)> = times.chain(changes.keys().copied()).zip(0..).collect();
-        order.sort_unstable();
         let mut turns = VecDeque::new();
-        for (at, number) in order {
-            let mut loses = false;
-            if let Some(handover) = scenario.handovers.get(number) {
-                loses = handover.in_flight == InFlight::Lose;
-                for (flow, via) in handover.flows.iter().zip(&handover.via) {
-                    for leader in leaders.iter_mut().filter(|leader| leader.flow == Some(*flow)) {
-                        leader.via = via;
-                    }
+        for turn in bentpipe_sim::turns(scenario, topology) {
+            for (flow, via) in turn.handover.into_iter().flat_map(|spec| spec.flows.iter().zip(&spec.via)) {
+                for leader in leaders.iter_mut().filter(|leader| leader.flow == Some(*flow)) {
+                    leader.via = via;
                 }
             }
-            for (link, delay) in
-                changes.get(&at).filter(|_| number >= scenario.handovers.len()).into_iter().flatten()
-            {
+            for (link, delay) in &turn.delays {
                 router.set_delay(*link, *delay);
             }
             let mut moves = Vec::new();
@@ -104,7 +94,7 @@ impl Roads {
                     ways[pair] = Some(way);
                 }
             }
-            turns.push_back(Turn { number, at, moves, loses });
+            turns.push_back(Turn { number: turn.number, at: turn.at, moves, loses: turn.loses() });
         }
         let mut held = Vec::new();
         if turns.iter().any(|turn| turn.loses) {
@@ -119,7 +109,14 @@ impl Roads {
             nodes: hosts.to_vec(),
             ends: Vec::new(),
         });
-        Roads { hosts: hosts.len(), sky, left: vec![Vec::new(); pairs.len()], routes, classes, turns }
+        Roads {
+            hosts: hosts.len(),
+            sky,
+            left: vec![LeftRoutes::default(); pairs.len()],
+            routes,
+            classes,
+            turns,
+        }
     }
 
     /// The route between two hosts, by their places, and what a priority queue serves its packets by.
@@ -183,12 +180,8 @@ impl Roads {
         }
         let Some(turn) = self.turns.pop_front() else { return };
         for (pair, new) in turn.moves {
-            let left = &mut self.left[pair];
-            left.extend(self.routes[pair].replace(new));
-            if turn.loses {
-                for old in left.drain(..) {
-                    net.turn(old, new, turn.number as u32);
-                }
+            if let Some(old) = self.routes[pair].replace(new) {
+                self.left[pair].leave(net, old, new, turn.loses.then_some(turn.number as u32));
             }
         }
     }
@@ -202,16 +195,4 @@ fn leader(scenario: &Scenario, (from, to): (usize, usize)) -> Leader<'_> {
         found => (found, false),
     };
     Leader { flow, via: flow.map_or(&[], |flow| &scenario.flows[flow].via), backward }
-}
-
-/// Where routing is dynamic: the directions of links that have another delay from a time on, or carry nothing.
-fn changes(scenario: &Scenario, topology: &Topology) -> BTreeMap<Time, Vec<(LinkId, Option<Span>)>> {
-    let mut changes: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
-    for (id, direction) in topology.directions().filter(|_| scenario.routing == Routing::Dynamic) {
-        for (at, delay) in direction.link.schedule.delays(direction.link.delay, end) {
-            changes.entry(at).or_default().push((id, delay));
-        }
-    }
-    changes
 }

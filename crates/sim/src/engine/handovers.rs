@@ -1,24 +1,25 @@
 //! Handovers in the event loop: flows whose new packets take another way from a time on, because the scenario says so or
 //! because delays have changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::mem;
 
-use bentpipe_net::{LinkId, Network, NodeId, RouteId, Router};
+use bentpipe_net::{LeftRoutes, LinkId, Network, NodeId, RouteId, Router};
 use bentpipe_units::{Span, Time};
 
 use super::{Engine, pairs, pairs_mut};
 use crate::apps::App;
 use crate::ids::{Call, FlowId, HandoverId};
 use crate::packet::Packet;
-use crate::scenario::{FlowSpec, InFlight, Routing, Scenario};
+use crate::scenario::{FlowSpec, Scenario};
+use crate::turns::turns;
 use crate::watch::Watch;
 
 #[derive(Default)]
 pub(super) struct Handovers {
     all: Vec<Handover>,
     /// The routes that a flow has left and on which packets may be under way.
-    left: HashMap<FlowId, Vec<Vec<RouteId>>>,
+    left: HashMap<FlowId, [LeftRoutes; 2]>,
 }
 
 /// A change of routes.
@@ -26,7 +27,8 @@ pub(super) struct Handovers {
 struct Handover {
     /// The flows, each with its new routes: of the data, and back.
     moves: Vec<(FlowId, [RouteId; 2])>,
-    in_flight: InFlight,
+    /// Whether what is on the links that are left is lost.
+    loses: bool,
 }
 
 /// A flow's ways: of its data, and back.
@@ -56,49 +58,32 @@ pub(super) fn add_route(net: &mut Network<Packet, Watch>, spec: &FlowSpec, way: 
     if spec.ipsec { net.add_unreadable_route(way) } else { net.add_route(way) }
 }
 
-/// Where routing is dynamic: the directions of links that have another delay from a time on, or carry nothing.
-fn changes(scenario: &Scenario) -> BTreeMap<Time, Vec<(LinkId, Option<Span>)>> {
-    let mut changes: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    let topology = scenario.topology();
-    let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
-    for (id, direction) in topology.directions().filter(|_| scenario.routing == Routing::Dynamic) {
-        for (at, delay) in direction.link.schedule.delays(direction.link.delay, end) {
-            changes.entry(at).or_default().push((id, delay));
-        }
-    }
-    changes
-}
-
 impl Engine {
     /// Adds the routes after each handover and, where routing is dynamic, after each change of the delays; returns the routes
     /// of flows that may lose packets to a handover.
     pub(super) fn add_handovers(&mut self, scenario: &Scenario, router: &mut Router) -> Vec<RouteId> {
         let mut routes: HashMap<usize, Vec<RouteId>> = HashMap::new();
         let mut losing = Vec::new();
-        let changes = changes(scenario);
+        let turns = turns(scenario, &scenario.topology());
         let mut vias: Vec<&[usize]> = scenario.flows.iter().map(|spec| &*spec.via).collect();
-        let watched = if changes.is_empty() { &[][..] } else { &scenario.flows };
+        let is_dynamic = turns.iter().any(|turn| turn.handover.is_none());
+        let watched = if is_dynamic { &*scenario.flows } else { &[] };
         let mut current: Vec<_> = watched.iter().map(|spec| find_ways(router, spec, &spec.via)).collect();
-        // The numbers of what a schedule brings about are behind those of the scenario's handovers.
-        let handovers = scenario.handovers.iter().map(|spec| Time::ZERO + spec.at);
-        let times = handovers.chain(changes.keys().copied());
-        let mut turns: Vec<(Time, usize)> = times.zip(0..).collect();
         self.handovers.all.resize_with(turns.len(), Handover::default);
-        turns.sort_unstable();
-        for (at, number) in turns {
+        for turn in turns {
             let mut new_ways = Vec::new();
-            if let Some(spec) = scenario.handovers.get(number) {
+            self.handovers.all[turn.number].loses = turn.loses();
+            if let Some(spec) = turn.handover {
                 for (flow, via) in spec.flows.iter().zip(&spec.via) {
                     vias[*flow] = via;
                     new_ways
                         .push((*flow, find_ways(router, &scenario.flows[*flow], via).unwrap_or_default()));
                 }
-                if spec.in_flight == InFlight::Lose {
+                if turn.loses() {
                     losing.extend(&spec.flows);
                 }
-                self.handovers.all[number].in_flight = spec.in_flight;
             } else {
-                for (link, delay) in changes.get(&at).into_iter().flatten() {
+                for (link, delay) in &turn.delays {
                     router.set_delay(*link, *delay);
                 }
                 // Where nothing leads there any more, the way stays as it is.
@@ -115,11 +100,12 @@ impl Engine {
                 }
                 let id = FlowId(flow as u32);
                 routes.entry(flow).or_insert_with(|| self.routes(id)).extend(new);
-                self.handovers.all[number].moves.push((id, new));
+                self.handovers.all[turn.number].moves.push((id, new));
             }
             // What is sent at that very time takes the new way.
-            let before = Time::ZERO + at.since(Time::ZERO).saturating_sub(Span::from_nanos(1));
-            self.net.probe.timers.push(before, Call::Handover(HandoverId(number as u32)).into());
+            let before = Time::ZERO + turn.at.since(Time::ZERO).saturating_sub(Span::from_nanos(1));
+            let number = HandoverId(turn.number as u32);
+            self.net.probe.timers.push(before, Call::Handover(number).into());
         }
         losing.sort_unstable();
         losing.dedup();
@@ -129,15 +115,12 @@ impl Engine {
     /// The time of a handover has come.
     pub(super) fn hand_over(&mut self, number: HandoverId) {
         let handover = &mut self.handovers.all[number.index()];
-        let (moves, lose) = (mem::take(&mut handover.moves), handover.in_flight == InFlight::Lose);
+        let (moves, lost) = (mem::take(&mut handover.moves), handover.loses.then_some(number.0));
         for (flow, new) in moves {
             let old = self.routes(flow);
             let left = self.handovers.left.entry(flow).or_default();
-            left.push(old);
-            if lose {
-                for (old, new) in left.drain(..).flat_map(|old| old.into_iter().zip(new)) {
-                    self.net.turn(old, new, number.0);
-                }
+            for ((left, old), new) in left.iter_mut().zip(old).zip(new) {
+                left.leave(&mut self.net, old, new, lost);
             }
             let flow = &mut self.flows[flow.index()];
             if let App::Udp(udp) = &mut flow.app {

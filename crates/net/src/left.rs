@@ -1,0 +1,26 @@
+//! What becomes of packets when what follows them takes another route.
+
+use crate::{Carried, Network, Probe, RouteId};
+
+/// The routes that were left, and on which packets may still be.
+#[derive(Clone, Debug, Default)]
+pub struct LeftRoutes(Vec<RouteId>);
+
+impl LeftRoutes {
+    /// The route `old` is left for `new`. With the number of a turn, what is on a link that `new` has not is lost by that turn,
+    /// whichever of the routes it is on.
+    pub fn leave<P: Carried, O: Probe<P>>(
+        &mut self,
+        net: &mut Network<P, O>,
+        old: RouteId,
+        new: RouteId,
+        lost: Option<u32>,
+    ) {
+        self.0.push(old);
+        if let Some(turn) = lost {
+            for old in self.0.drain(..) {
+                net.turn(old, new, turn);
+            }
+        }
+    }
+}
