@@ -9,7 +9,6 @@
 `Control` is what a congestion control of one's own derives from.
 """
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bentpipe.errors import BentpipeError, InputError, Interrupted, RunError, ScenarioError
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from bentpipe.sweeps.api import sweep
     from bentpipe.sweeps.result import Sweep
 
-__version__ = version("bentpipe")
+    __version__: str
 
 __all__ = [
     "Ack",
@@ -80,8 +79,10 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         # On first use only: `bentpipe --help` must not wait for NumPy, nor fail without the Rust module.
-        from importlib import import_module
+        from importlib import import_module, metadata
 
+        if name == "__version__":
+            return metadata.version("bentpipe")
         for module, names in _HOMES.items():
             if name in names:
                 return getattr(import_module(f"bentpipe.{module}"), name)
