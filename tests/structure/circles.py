@@ -1,4 +1,4 @@
-"""Circles of imports between the files of a crate: which file of Rust uses which, by its `use` lines and its paths."""
+"""Circles of imports between the files of a crate, by the `use` lines and the paths of its Rust files."""
 
 import re
 from collections.abc import Iterator
