@@ -332,11 +332,10 @@ impl Profile {
         }
     }
 
-    /// The recovery of a variant that is the control of this name with one of its own; none where the control decides.
-    pub fn recovery_under(self, control: &str) -> Option<&'static str> {
+    /// The recovery of a variant that is this control with one of its own; none where the control decides.
+    pub fn recovery_under(self, control: &dyn ControlFactory) -> Option<&'static str> {
         // net/ipv4/tcp_*.c: every control goes over the one recovery that there is.
-        let in_linux = ["hybla", "westwood", "veno", "vegas", "illinois"];
-        (self == Profile::Linux && in_linux.contains(&control)).then(|| self.recovery())
+        (self == Profile::Linux && control.in_linux()).then(|| self.recovery())
     }
 
     /// The control of a flow that names none.

@@ -33,7 +33,7 @@ fn named(catalogue: &Catalogue, profile: Profile) -> Vec<(String, Choices<'_>)> 
         }
         let known = control.outer.usual().recoveries();
         for name in known {
-            let name = profile.recovery_under(&control.name()).unwrap_or(name);
+            let name = profile.recovery_under(&**control.outer.usual()).unwrap_or(name);
             let Some(recovery) = recovery(catalogue, name) else { continue };
             let name = if known.len() == 1 { control.name() } else { format!("{}-{name}", control.name()) };
             let slow_start = control.outer.usual().slow_start();

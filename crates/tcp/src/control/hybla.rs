@@ -90,6 +90,10 @@ impl ControlFactory for HyblaOptions {
     fn make(&self) -> Box<dyn Control> {
         Box::new(Hybla::new(*self))
     }
+
+    fn in_linux(&self) -> bool {
+        true
+    }
 }
 
 /// Where 2^ρ is held: no window is larger.

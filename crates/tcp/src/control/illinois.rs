@@ -96,6 +96,10 @@ impl ControlFactory for IllinoisOptions {
     fn make(&self) -> Box<dyn Control> {
         Box::new(Illinois::new(*self))
     }
+
+    fn in_linux(&self) -> bool {
+        true
+    }
 }
 
 /// The control of Illinois.

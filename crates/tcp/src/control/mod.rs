@@ -62,6 +62,11 @@ pub trait ControlFactory: Any + fmt::Debug + Send + Sync {
         &["sack"]
     }
 
+    /// Whether Linux has it beside its own default, over the one recovery that there is.
+    fn in_linux(&self) -> bool {
+        false
+    }
+
     /// The slow start with which it has a name as a variant, where a scenario names none; else that of the profile.
     fn slow_start(&self) -> Option<&str> {
         None

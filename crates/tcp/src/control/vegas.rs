@@ -76,6 +76,10 @@ impl ControlFactory for VegasOptions {
     fn make(&self) -> Box<dyn Control> {
         Box::new(Vegas::new(*self))
     }
+
+    fn in_linux(&self) -> bool {
+        true
+    }
 }
 
 /// Samples of a round trip from which on Linux trusts the least of them.

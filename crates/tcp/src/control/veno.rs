@@ -52,6 +52,10 @@ impl ControlFactory for VenoOptions {
     fn make(&self) -> Box<dyn Control> {
         Box::new(Veno::new(*self))
     }
+
+    fn in_linux(&self) -> bool {
+        true
+    }
 }
 
 /// The control of Veno.

@@ -54,6 +54,10 @@ impl ControlFactory for WestwoodOptions {
     fn make(&self) -> Box<dyn Control> {
         Box::new(Westwood::new(*self))
     }
+
+    fn in_linux(&self) -> bool {
+        true
+    }
 }
 
 /// The control of Westwood+.
