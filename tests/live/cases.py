@@ -11,7 +11,7 @@ RECOVERIES = ("tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "
 # Without peach: a kernel takes its dummy segments for data.
 CONTROLS = (
     "standard", "adalr", "afc", "adalr+afc", "cubic", "bbr1", "bbr3",
-    "hybla", "westwood", "veno", "vegas", "illinois", "xcp", "jersey", "star", "new-vegas",
+    "hybla", "westwood", "veno", "vegas", "illinois", "highspeed", "xcp", "jersey", "star", "new-vegas",
 )  # fmt: skip
 DIRECTIONS = ("send", "receive")
 NEAR_THE_WRAP = 2**32 - 100_000

@@ -44,6 +44,7 @@ schemes! {
     veno::VenoOptions,
     vegas::VegasOptions,
     illinois::IllinoisOptions,
+    highspeed::HighspeedOptions,
     xcp::XcpOptions,
     jersey::JerseyOptions,
     star::StarOptions,

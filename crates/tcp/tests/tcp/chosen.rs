@@ -81,6 +81,7 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
             "veno",
             "vegas",
             "illinois",
+            "highspeed",
             "xcp",
             "jersey",
             "star",

@@ -156,7 +156,7 @@ fn a_variant_that_linux_has_goes_over_its_recovery_in_that_profile() {
         let flow = &scenario.flows[0];
         (flow.sender.recovery.name().to_owned(), flow.variant.to_string())
     };
-    for variant in ["hybla", "westwood", "veno", "vegas", "illinois"] {
+    for variant in ["hybla", "westwood", "veno", "vegas", "illinois", "highspeed"] {
         assert_eq!(found(variant, "linux"), ("rack".to_owned(), variant.to_owned()));
         assert_eq!(found(variant, "rfc"), ("sack".to_owned(), variant.to_owned()));
     }

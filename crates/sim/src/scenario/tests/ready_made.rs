@@ -174,6 +174,7 @@ fn the_schema_describes_every_key_and_refuses_others() {
             "veno",
             "vegas",
             "illinois",
+            "highspeed",
             "xcp",
             "jersey",
             "star",

@@ -23,7 +23,7 @@ pub(crate) const SERVER: usize = 1;
 /// Every recovery, and every control, alone or around another.
 pub(crate) const RECOVERIES: [&str; 8] =
     ["tahoe", "reno", "newreno", "sack", "newreno-1999", "sack-1996", "sack-linux-2.4", "rack"];
-pub(crate) const CONTROLS: [&str; 17] = [
+pub(crate) const CONTROLS: [&str; 18] = [
     "standard",
     "adalr",
     "afc",
@@ -36,6 +36,7 @@ pub(crate) const CONTROLS: [&str; 17] = [
     "veno",
     "vegas",
     "illinois",
+    "highspeed",
     "xcp",
     "jersey",
     "star",
