@@ -1,7 +1,7 @@
 //! The window that the peer advertises.
 
 use super::Sender;
-use crate::control::SendView;
+use crate::control::{Control, SendView, Window};
 
 /// The window that the peer advertised last, and the largest that it ever advertised (MAX.SND.WND), in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,31 +49,19 @@ impl Sender {
             self.app.refill(self.una);
         }
         if self.asked.receive_window {
-            self.tell_window();
-        }
-    }
-
-    #[inline(never)]
-    fn tell_window(&mut self) {
-        if let Some(control) = self.control.extras().receive_window {
-            control.on_advertised_window(self.peer.rwnd);
+            tell_window(&mut *self.control, self.peer.rwnd);
         }
     }
 
     /// The receive window to send the next segment by.
     #[inline(always)]
     pub(super) fn receive_window(&mut self, in_recovery: bool) -> u32 {
-        let rwnd = if self.asked.receive_window { self.adjusted_window(in_recovery) } else { self.peer.rwnd };
-        rwnd.min(self.app.buffered)
-    }
-
-    #[inline(never)]
-    fn adjusted_window(&mut self, in_recovery: bool) -> u32 {
         let view = SendView { flight: self.flight(), rwnd: self.peer.rwnd, in_recovery };
-        match self.control.extras().receive_window {
-            Some(control) => control.receive_window(&self.window, &view),
-            None => self.peer.rwnd,
-        }
+        let rwnd = match self.asked.receive_window {
+            true => adjusted_window(&mut *self.control, &self.window, &view),
+            false => view.rwnd,
+        };
+        rwnd.min(self.app.buffered)
     }
 
     /// Whether the receiver has room worth leaving the persist state for.
@@ -82,4 +70,18 @@ impl Sender {
         let worthwhile = self.smss.min(self.peer.largest / 2).max(1);
         u64::from(self.peer.rwnd) >= waiting.min(u64::from(worthwhile))
     }
+}
+
+// Not methods, so that nothing else of the sender has to be in memory for them.
+
+#[inline(never)]
+fn tell_window(control: &mut dyn Control, rwnd: u32) {
+    if let Some(control) = control.extras().receive_window {
+        control.on_advertised_window(rwnd);
+    }
+}
+
+#[inline(never)]
+fn adjusted_window(control: &mut dyn Control, w: &Window, view: &SendView) -> u32 {
+    control.extras().receive_window.map_or(view.rwnd, |control| control.receive_window(w, view))
 }
