@@ -147,7 +147,7 @@ test-rust: setup
 	@echo "== Rust: tests"
 	cargo test --quiet --workspace $(NOT_BUILT)
 	@echo "== Rust: the fuzz targets compile"
-	cargo check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
+	cargo check --quiet --manifest-path fuzz/Cargo.toml --target-dir target
 
 test-python: setup
 	@echo "== Python: format and lints"
