@@ -12,7 +12,7 @@ import pytest
 
 import bentpipe as bp
 import result_types
-from bentpipe.numbers.declared import tables
+from bentpipe.numbers.declared import structure, tables
 from bentpipe.runs import recording
 from conftest import LOSSY, SCENARIOS
 
@@ -22,6 +22,18 @@ SCENARIO = bp.Scenario.from_toml(LOSSY)
 def test_types_and_page_of_a_result_are_those_of_the_rust_side() -> None:
     assert result_types.TYPES.read_text(encoding="utf-8") == result_types.types(), "run: make types"
     assert result_types.PAGE.read_text(encoding="utf-8") == result_types.page(), "run: make types"
+
+
+def test_a_name_is_one_number_in_every_table_and_ends_with_its_unit() -> None:
+    ends = {"_s": "s", "_bps": "bit/s", "_bytes": "B", "_packets": "packet"}
+    known: dict[str, set[tuple[str, str, str]]] = {}
+    for columns in (structure(), *tables().values(), structure("EngineResult")):
+        for key, one in columns.items():
+            known.setdefault(key, set()).add((one.kind, one.unit, one.runs))
+            expected = next((unit for end, unit in ends.items() if key.endswith(end)), one.unit)
+            assert (key, one.unit) == (key, expected)
+            assert one.kind == "text" or one.heading
+    assert [key for key, several in known.items() if len(several) > 1] == []
 
 
 REPAIRED = {"retransmitted_frames", "parity_frames", "recovered_packets", "order_wait_max_s"}
