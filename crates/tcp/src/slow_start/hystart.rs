@@ -159,3 +159,15 @@ impl SlowStart for HyStart {
         self.seen = Seen::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_forgets_what_was_found() {
+        let mut hystart = HyStart { options: HyStartOptions::default(), seen: Seen { found: true, ..Seen::default() } };
+        SlowStart::on_timeout(&mut hystart);
+        assert!(!hystart.found());
+    }
+}

@@ -454,3 +454,12 @@ fn where_nothing_may_grow_the_advertised_window_holds() {
         }
     }
 }
+
+#[test]
+fn the_adjusted_window_is_no_larger_than_one_that_can_be_told() {
+    let mut control = Adalr::new(ON);
+    control.on_rtt_sample(Time::ZERO, Span::from_millis(1000));
+    let most = 65_535 << 14;
+    control.on_advertised_window(most - 1);
+    assert_eq!(control.receive_window(&window(9000.0, SSTHRESH), &view(0, most - 1, false)), most);
+}

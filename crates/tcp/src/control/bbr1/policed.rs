@@ -152,3 +152,55 @@ impl Policed {
         self.begin(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bentpipe_units::Span;
+
+    use super::*;
+
+    fn count(s: u64, delivered: u64, lost: u64) -> Count {
+        Count { at: Time::ZERO + Span::from_millis(1000 * s), delivered, lost }
+    }
+
+    /// An interval of six rounds, from loss to loss, a second each.
+    fn interval(policed: &mut Policed, from: Count, delivered: u64, lost: u64) -> Count {
+        let mut now = from;
+        for round in 0..6 {
+            now = Count {
+                at: from.at + Span::from_millis(1000 * round),
+                delivered: from.delivered + delivered * round / 5,
+                lost: from.lost + lost * round / 5,
+            };
+            policed.sample(now, false, true, round == 0 || round == 5, true);
+        }
+        now
+    }
+
+    #[test]
+    fn an_interval_that_lost_a_fifth_gives_a_rate_and_two_alike_are_gone_by() {
+        let mut policed = Policed::new(true);
+        interval(&mut policed, count(0, 0, 0), 5_000_000, 900_000);
+        assert_eq!(policed.rate, 0.0, "50 of 256 are more than 9 of 50");
+        let mut policed = Policed::new(true);
+        let end = interval(&mut policed, count(0, 0, 0), 5_000_000, 1_000_000);
+        assert_eq!((policed.rate, policed.rate()), (1e6, None));
+        let mut other = policed;
+        interval(&mut other, end, 6_000_000, 1_500_000);
+        assert_eq!((other.rate, other.rate()), (1.2e6, None), "more than an eighth apart");
+        interval(&mut policed, end, 5_500_000, 1_500_000);
+        assert_eq!(policed.rate(), Some(1.05e6));
+    }
+
+    #[test]
+    fn an_interval_of_more_than_16_rounds_is_given_up() {
+        let mut policed = Policed::new(true);
+        policed.sample(count(0, 0, 0), false, true, true, true);
+        for round in 1..16 {
+            policed.sample(count(round, round * 1000, 0), false, true, false, true);
+            assert!(!policed.is_idle(), "{round}");
+        }
+        policed.sample(count(16, 16_000, 0), false, true, false, true);
+        assert!(policed.is_idle());
+    }
+}

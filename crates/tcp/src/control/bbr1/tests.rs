@@ -3,6 +3,8 @@
 use super::super::test_path::{Path, Policer, SMSS};
 use super::*;
 
+mod by_hand;
+
 const RATE: f64 = 1e6;
 const RTT: f64 = 100.0;
 const BDP: f64 = 100.0;

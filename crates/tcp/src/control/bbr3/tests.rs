@@ -5,6 +5,7 @@ use super::super::test_path::{Path, Policer, SMSS, ms};
 use super::bounds::too_high;
 use super::*;
 
+mod by_hand;
 mod marks;
 mod paths;
 mod probe_rtt;

@@ -100,3 +100,11 @@ fn a_timeout_starts_suddenly_and_a_mark_ends_all_asking() {
     peach.on_congestion_mark(&mut w, &Mark { now: at(6.5), flight: 20_000 });
     assert_eq!((w.cwnd, peach.next_dummy()), (10.0 * SMSS, Time::NEVER));
 }
+
+#[test]
+fn a_loss_ends_a_sudden_start() {
+    let (mut peach, mut w) = opened(0);
+    assert_ne!(peach.next_dummy(), Time::NEVER);
+    peach.on_loss(&mut w, &Loss { now: at(1.1), distance: 0, flight: 1000 });
+    assert_eq!(peach.next_dummy(), Time::NEVER);
+}

@@ -123,3 +123,27 @@ fn it_rests_with_alpha_to_beta_segments_in_the_queue_and_loses_none() {
         assert!(path.run(10.0) > 0.999e6, "{reading:?}");
     }
 }
+
+/// cwnd in segments, of 20, after a round trip of `measured` with `flight` segments under way.
+fn stepped_with(reading: VegasReading, flight: u32, measured: &Rtts) -> f64 {
+    let mut vegas = Vegas { base: 0.1, ..control(reading) };
+    let (mut w, record) = (window(20.0, 10.0), Record::default());
+    let told = Ack { acked: SMSS as u32, prior_flight: flight * SMSS as u32, ..Ack::new(&record) };
+    vegas.step(&mut w, &told, measured);
+    w.cwnd / SMSS
+}
+
+#[test]
+fn what_is_under_way_counts_and_not_a_window_that_nobody_fills() {
+    // 100/115 of the window is the path's: 2.6 segments of 20 wait, and 1.3 of 10.
+    let measured = rtts(0.115, 0.115, 0.115);
+    assert_eq!(stepped_with(PAPER, 20, &measured), 20.0);
+    assert_eq!(stepped_with(PAPER, 10, &measured), 21.0);
+}
+
+#[test]
+fn linux_goes_by_no_fewer_than_three_rtts_of_a_round() {
+    let measured = |count| Rtts { count, ..rtts(0.2, 0.2, 0.2) };
+    assert_eq!(stepped_with(LINUX, 20, &measured(3)), 19.0);
+    assert!(stepped_with(LINUX, 20, &measured(2)) > 20.0);
+}

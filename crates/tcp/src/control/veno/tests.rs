@@ -117,3 +117,10 @@ fn without_a_queue_its_response_function_is_that_of_a_cut_by_a_fifth() {
     let expected = libm::sqrt(1.8 / (0.4 * 0.001));
     assert!((mean / expected - 1.0).abs() < 0.1, "{mean} of {expected} segments");
 }
+
+#[test]
+fn linux_reduces_cwnd_and_not_the_flight_size() {
+    let (mut control, mut w) = after(LINUX, 20.0, 100);
+    control.on_loss(&mut w, &loss(10));
+    assert_eq!(w.ssthresh, 16_000.0);
+}

@@ -167,6 +167,13 @@ fn without_both_syns_nothing_is_acknowledged() {
     assert_eq!(driver.data(600, &data(0, 1000)), [Data(0, 1000)]);
     assert_eq!(driver.until(100_000), []);
     assert_eq!(driver.agent.stats().cached_max_bytes, 0);
+    // The receiver's alone opens nothing either.
+    let mut driver = Driver::new(&spec());
+    let mut answer = Seen { ack: ISS.wrapping_add(1), ..segment(FLOW.reversed(), PEER, 0) };
+    answer.header.syn = true;
+    driver.ack(100, &answer);
+    assert_eq!(driver.data(600, &data(0, 1000)), [Data(0, 1000)]);
+    assert_eq!(driver.agent.stats().cached_max_bytes, 0);
 }
 
 /// The FIN is the receiver's to acknowledge.

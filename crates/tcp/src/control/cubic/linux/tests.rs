@@ -127,3 +127,26 @@ fn for_a_second_after_a_reduction_a_shorter_round_trip_is_not_looked_at() {
     run.cubic.on_rtt_sample(at(1000), Span::from_millis(50));
     assert_eq!(run.cubic.seen.delay_min, Some(Span::from_millis(50)));
 }
+
+#[test]
+fn where_the_curve_is_slower_renos_window_pulls() {
+    let after = |reno_friendly| {
+        let mut run = Driven::new(10.0);
+        run.cubic.options.reno_friendly = reno_friendly;
+        run.lose();
+        run.rounds(30)
+    };
+    // After 3 s the curve from 7 segments is little beyond its 10; Reno has added a half of a segment each round trip.
+    assert!(after(false) <= 12.0, "{}", after(false));
+    assert!(after(true) >= 15.0, "{}", after(true));
+}
+
+#[test]
+fn however_far_the_curve_is_ahead_each_second_segment_counts() {
+    let mut run = Driven::new(50.0);
+    run.lose();
+    run.ack(2);
+    run.ms += 60_000;
+    let before = run.ack(2);
+    assert!((run.ack(20) - before - 10.0).abs() <= 1.0, "{before} and {}", run.w.cwnd / SMSS);
+}

@@ -1,0 +1,93 @@
+//! Rules of a single ACK, told by hand.
+
+use super::*;
+use crate::control::test_acks::{at, window};
+use crate::{Record, Seq};
+
+fn sample(rate: f64, app_limited: bool) -> RateSample {
+    let interval = Span::from_millis(100);
+    RateSample {
+        bytes: (rate / 10.0) as u64,
+        interval,
+        prior_delivered: 0,
+        app_limited,
+        in_flight: 0,
+        lost: 0,
+    }
+}
+
+fn control() -> Bbr1 {
+    Bbr1::new(Bbr1Options::default())
+}
+
+/// Each of these samples ends a round.
+fn rounds(control: &mut Bbr1, samples: &[RateSample]) {
+    let record = Record::default();
+    for sample in samples {
+        control.round_start = false;
+        control.update_bandwidth(&Ack::new(&record), sample);
+        control.check_filled(sample);
+    }
+}
+
+#[test]
+fn what_the_application_limits_shows_no_slower_link_but_a_faster_one() {
+    let mut control = control();
+    rounds(&mut control, &[sample(1e6, false)]);
+    rounds(&mut control, &[sample(5e5, true); 20]);
+    assert_eq!(control.bandwidth.get(), 1e6);
+    rounds(&mut control, &[sample(2e6, true)]);
+    assert_eq!(control.bandwidth.get(), 2e6);
+}
+
+#[test]
+fn growth_by_less_than_a_quarter_in_three_rounds_is_a_full_pipe() {
+    let mut slow = control();
+    rounds(&mut slow, &[1e6, 1.1e6, 1.2e6, 1.24e6].map(|rate| sample(rate, false)));
+    assert!(slow.filled);
+    let mut fast = control();
+    rounds(&mut fast, &[1e6, 1.1e6, 1.2e6, 1.25e6].map(|rate| sample(rate, false)));
+    assert!(!fast.filled);
+}
+
+#[test]
+fn cwnd_is_four_segments_at_least_and_its_target_at_most() {
+    let mut record = Record::default();
+    record.push(at(0), Seq(1000));
+    record.acknowledge_alone(at(100), Seq(1000), 1000);
+    let ack = Ack { now: at(100), acked: 1000, ..Ack::new(&record) };
+    let mut control = Bbr1 { filled: true, min_rtt: Some(Span::from_millis(100)), ..control() };
+    control.cwnd_gain = 2.0;
+    let mut w = window(1.0, 100.0);
+    control.set_cwnd(&mut w, &ack);
+    assert_eq!(w.cwnd, 4.0 * SMSS);
+    rounds(&mut control, &[sample(RATE, false)]);
+    let mut w = window(500.0, 100.0);
+    control.set_cwnd(&mut w, &ack);
+    assert_eq!(w.cwnd, control.target(&w));
+    assert!((2.0 * BDP..2.0 * BDP + 10.0).contains(&(w.cwnd / SMSS)), "{}", w.cwnd);
+}
+
+#[test]
+fn the_draining_phase_is_over_once_no_more_than_the_product_is_in_flight() {
+    let mut control = Bbr1 { min_rtt: Some(Span::from_millis(100)), pacing_gain: 0.75, ..control() };
+    control.cycle_began = at(1000);
+    rounds(&mut control, &[sample(RATE, false)]);
+    let record = Record::default();
+    for (flight, over) in [(90_000, true), (150_000, false)] {
+        let ack = Ack { now: at(1010), flight, ..Ack::new(&record) };
+        assert_eq!(control.is_phase_over(&window(200.0, 100.0), &ack), over, "{flight}");
+    }
+}
+
+#[test]
+fn probe_rtt_goes_on_until_a_round_is_over_too() {
+    let record = Record::default();
+    let ack = Ack { now: at(1000), ..Ack::new(&record) };
+    for (round_start, mode) in [(false, Mode::ProbeRtt), (true, Mode::ProbeBw)] {
+        let mut control = Bbr1 { mode: Mode::ProbeRtt, filled: true, round_start, ..control() };
+        control.probe_rtt_until = Some(at(900));
+        control.update_min_rtt(&mut window(4.0, 100.0), &ack, None);
+        assert_eq!(control.mode, mode);
+    }
+}
