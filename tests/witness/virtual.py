@@ -2,12 +2,14 @@
 
 The kernel's results are kept in ``virtual.json``; `python tests/witness/virtual.py kernel` makes them anew in
 the virtual kernel, those of the NUMBERs given or those that are missing. The simulator's are made each time.
-`python tests/witness/virtual.py table` prints both, and `accept` writes the list of those that are apart.
+`python tests/witness/virtual.py table` prints both, `spread` looks anew how far each moves by itself, and
+`accept` writes the list of those that are apart.
 """
 
 import argparse
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,8 +27,11 @@ from bentpipe.live.virtual.machine import Virtual
 KEPT = Path(__file__).with_name("virtual.json")
 APART = Path(__file__).with_name("virtual_apart.json")
 ALIKE = 0.005
-LATER_US = (20, 60, 100, 140, 180, 220)
+LONGER_US = (20, 60, 100, 140, 180, 220)
 """By so much the delay grows where a scenario's own spread is looked at."""
+LATER_US = (250, 500, 750, 1_000, 2_000, 3_000, 9_000, 17_000, 65_000, 129_000)
+"""By so much all begins later there: the kernel's clocks tick as its boot has it, that of timestamps each ms,
+that of timers each 4 ms, and its timer wheel each 32 and 256 ms."""
 
 Told = Mapping[str, Any]
 
@@ -40,7 +45,7 @@ class Pair:
     kernel: Told
     ours: Told
     spread: float
-    """How far goodput moves in the simulator when a delay is a hair longer."""
+    """How far goodput moves in the simulator when a delay is a hair longer, or all begins a little later."""
 
     @property
     def deviation(self) -> float:
@@ -52,8 +57,13 @@ class Pair:
         return abs(self.deviation) <= max(ALIKE, self.spread)
 
 
-def loaded(number: int) -> Scenario:
-    return Scenario.from_toml(scenario(number))
+def loaded(number: int, later_us: int = 0) -> Scenario:
+    """Give the scenario, with all that begins in it so much later."""
+
+    def later(told: re.Match[str]) -> str:
+        return f'{told[1]} = "{int(told[2]) * 1000 + later_us} us"'
+
+    return Scenario.from_toml(re.sub(r'\b(start|at) = "(\d+) ms"', later, scenario(number)))
 
 
 def _told(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,24 +71,30 @@ def _told(run: Mapping[str, Any]) -> dict[str, Any]:
     return {key: [flow[key] for flow in run["flows"]] for key in keys}
 
 
-def ours(number: int) -> Scenario:
-    """Give the scenario as it is simulated: with that kernel's receive buffer where no window is fixed."""
-    chosen = with_the_kernels_tcp(loaded(number))
+def ours(number: int, later_us: int = 0) -> Scenario:
+    """Give the scenario as it is simulated."""
+    return ours_of(loaded(number, later_us))
+
+
+def ours_of(scenario: Scenario) -> Scenario:
+    """Give a scenario as it is simulated: with that kernel's receive buffer where no window is fixed."""
+    chosen = with_the_kernels_tcp(scenario)
     return chosen if "fixed window" in chosen.title else chosen.with_({"tcp.receive_buffer.kernel": '"6.12"'})
 
 
-def simulated(number: int, later_us: int = 0) -> dict[str, Any]:
-    """Give the simulator's side, with a delay that is so much longer."""
-    chosen = ours(number)
-    if later_us:
-        delay_us = int(chosen.links.path.delay.removesuffix(" us")) + later_us
+def simulated(number: int, longer_us: int = 0, later_us: int = 0) -> dict[str, Any]:
+    """Give the simulator's side, with a delay that is so much longer, and a beginning so much later."""
+    chosen = ours(number, later_us)
+    if longer_us:
+        delay_us = int(chosen.links.path.delay.removesuffix(" us")) + longer_us
         chosen = chosen.with_({"links.path.delay": f"{delay_us} us"})
     return _told(in_simulator(chosen, progress=False).run)
 
 
 def spread(number: int) -> float:
-    """Give how far goodput moves with the delay."""
-    goodputs: list[float] = [sum(simulated(number, later)["goodput_bps"]) for later in (0, *LATER_US)]
+    """Give how far goodput moves with the delay and the beginning."""
+    trials = [(0, 0), *((longer, 0) for longer in LONGER_US), *((0, later) for later in LATER_US)]
+    goodputs: list[float] = [sum(simulated(number, *trial)["goodput_bps"]) for trial in trials]
     return max(goodputs) / min(goodputs) - 1
 
 
@@ -99,12 +115,25 @@ def run_kernel(numbers: list[int]) -> None:
     for number in wanted:
         (compared,) = in_virtual_kernel(Virtual(kernel, kept["kernel_seed"]), loaded(number))
         kept["scenarios"][str(number)] = {"spread": round(spread(number), 5), **_told(compared.kernel.run)}
-        rows = sorted(kept["scenarios"].items(), key=lambda row: int(row[0]))
-        kept["scenarios"] = dict(rows)
-        lines = ",\n".join(f'  "{name}": {json.dumps(told)}' for name, told in rows)
-        head = json.dumps({key: kept[key] for key in ("kernel_release", "kernel_seed")})[1:-1]
-        KEPT.write_text(f'{{{head}, "scenarios": {{\n{lines}\n}}}}\n')
+        keep(kept)
         print(number, loaded(number).title, flush=True)
+
+
+def keep(kept: dict[str, Any]) -> None:
+    """Write the kernel's results, a line for each scenario."""
+    rows = sorted(kept["scenarios"].items(), key=lambda row: int(row[0]))
+    kept["scenarios"] = dict(rows)
+    lines = ",\n".join(f'  "{name}": {json.dumps(told)}' for name, told in rows)
+    head = json.dumps({key: kept[key] for key in ("kernel_release", "kernel_seed")})[1:-1]
+    KEPT.write_text(f'{{{head}, "scenarios": {{\n{lines}\n}}}}\n')
+
+
+def look_at_spreads(numbers: list[int]) -> None:
+    """Simulate how far these move by themselves, or all of them."""
+    kept = read()
+    for number in numbers or map(int, kept["scenarios"]):
+        kept["scenarios"][str(number)]["spread"] = round(spread(number), 5)
+    keep(kept)
 
 
 def pairs() -> Iterator[Pair]:
@@ -160,11 +189,13 @@ def accept() -> None:
 def main() -> None:
     """Do what the command line says."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("what", choices=["kernel", "table", "accept"])
+    arguments.add_argument("what", choices=["kernel", "table", "spread", "accept"])
     arguments.add_argument("numbers", metavar="NUMBER", type=int, nargs="*")
     given = arguments.parse_args()
     if given.what == "kernel":
         run_kernel(given.numbers)
+    elif given.what == "spread":
+        look_at_spreads(given.numbers)
     elif given.what == "table":
         table()
     else:

@@ -144,9 +144,10 @@ impl ReceiveBuffer {
         ReceiveBuffer { kernel, initial: 131_072, max }
     }
 
-    /// The share of a buffer that is payload, in 256ths (`scaling_ratio`): a segment of 1448 bytes takes 2304, of which 2048 are for the
-    /// packet and 256 for what describes it.
-    const PAYLOAD: u64 = 1448 * 256 / 2304;
+    /// What a segment of 1448 bytes takes: 2048 bytes for the packet and 256 for what describes it.
+    pub(crate) const SEGMENT: u32 = 2304;
+    /// The share of a buffer that is payload, in 256ths (`scaling_ratio`).
+    const PAYLOAD: u64 = 1448 * 256 / ReceiveBuffer::SEGMENT as u64;
 
     /// The window that a buffer of so many bytes has room for.
     pub const fn window_of(bytes: u32) -> u32 {

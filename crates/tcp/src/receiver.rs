@@ -13,7 +13,7 @@ use crate::{Config, DelayedAck, Host, SackBlock, SackBlocks, Seq};
 use compression::Compression;
 use quick::QuickAcks;
 use tuning::Tuning;
-use window::worthwhile;
+use window::{whole_segments, worthwhile};
 
 /// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Receiver {
     /// The peer's SYN arrived: its first byte of data is `first`.
     pub fn start(&mut self, first: Seq) {
         self.nxt = first;
-        self.edge = first + self.capacity.min(65_535);
+        self.edge = first + u32::from(self.syn_window());
     }
 
     /// Both ends offered scaling: windows go out shifted by `scale`. Without it the buffer in use is 65,535 bytes.
@@ -147,12 +147,16 @@ impl Receiver {
             self.capacity = tuning.window(0);
         }
         self.capacity = self.capacity.min(65_535 << self.scale);
-        self.worthwhile = worthwhile(self.capacity, mss, self.scale);
-        self.open = self.capacity >> self.scale << self.scale;
-        self.open_field = (self.capacity >> self.scale).min(65_535) as u16;
         if let Some(quick) = &mut self.quick {
             quick.open(self.capacity, mss, self.tuning.is_some());
         }
+        if self.linux && self.scale == 0 {
+            // Where the field has no scale it tells of whole segments (`__tcp_select_window`).
+            self.capacity = whole_segments(self.capacity, mss);
+        }
+        self.worthwhile = worthwhile(self.capacity, mss, self.scale);
+        self.open = self.capacity >> self.scale << self.scale;
+        self.open_field = (self.capacity >> self.scale).min(65_535) as u16;
     }
 
     /// The peer takes no SACK blocks: each segment past a hole is a duplicate ACK of its own.
@@ -229,7 +233,8 @@ impl Receiver {
             self.out_of_order(SackBlock { start, end });
             0
         };
-        let opens = self.tuning.is_some() && self.tune(len, readable > 0);
+        let first = if readable > 0 { end - start } else { 0 };
+        let opens = self.tuning.is_some() && self.tune(len, first, readable);
         if start < end && readable == 0 {
             // While the window opens, each is answered at once past a hole too (`tcp_grow_window`), but where the application answers.
             let opens = opens && self.quick.as_ref().is_none_or(|quick| !quick.answers());
@@ -408,7 +413,8 @@ impl Receiver {
     /// An acknowledgment is owed that data cannot carry: RFC 5681 section 4.2 has a duplicate ACK answer out of order data.
     #[inline]
     pub(crate) fn owes_ack_alone(&self) -> bool {
-        self.ack_now && (self.alone || self.has_hole())
+        // Linux sends an ACK before the application hears of the data, or when it reads them: it writes later.
+        self.ack_now && (self.alone || self.linux || self.has_hole())
     }
 
     /// Owes an acknowledgment from now on, which goes without data.

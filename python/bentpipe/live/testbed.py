@@ -102,12 +102,14 @@ def over_kernels(
     progress: bool = True,
     stop: threading.Event | None = None,
     virtual_clock: bool = False,
+    pcap: str | None = None,
 ) -> Iterator[Compared]:
     """Carry the flows of `scenario` over the kernel's TCP, once with each of its controls `variants`.
 
     Without any the flows have the controls that the scenario gives them. With `both` each is simulated too,
     with the profile linux. A scheme that is a BPF program is installed for as long as this takes. Another
     thread ends it by setting `stop`. With `virtual_clock` the clock stands still while programs work.
+    What the hosts send and receive goes to the file `pcap`, that of the last variant.
 
     Raises
     ------
@@ -126,7 +128,9 @@ def over_kernels(
         for variant in variants or (AS_WRITTEN,):
             chosen = with_the_kernels_tcp(scenario, variant)
             ended = stop or threading.Event()
-            kernel = _on_kernels(chosen, variant, ended, progress=progress, virtual_clock=virtual_clock)
+            kernel = _on_kernels(
+                chosen, variant, ended, progress=progress, virtual_clock=virtual_clock, pcap=pcap
+            )
             yield Compared(variant, kernel, in_simulator(chosen, progress=progress) if both else None)
 
 
@@ -209,7 +213,13 @@ def in_simulator(scenario: Scenario, *, progress: bool) -> Side:
 
 
 def _on_kernels(
-    scenario: Scenario, variant: str, stop: threading.Event, *, progress: bool, virtual_clock: bool
+    scenario: Scenario,
+    variant: str,
+    stop: threading.Event,
+    *,
+    progress: bool,
+    virtual_clock: bool,
+    pcap: str | None,
 ) -> Side:
     text, duration_s = _core.live_plan(scenario)
     plan = json.loads(text)
@@ -244,7 +254,7 @@ def _on_kernels(
             with told("live testbed"):
                 # A segment at a time, as the simulator has it.
                 report = json.loads(
-                    _core.emulate(scenario, look, offloads=False, virtual_clock=virtual_clock)
+                    _core.emulate(scenario, look, offloads=False, virtual_clock=virtual_clock, pcap=pcap)
                 )
         except KeyboardInterrupt as error:
             raise Interrupted("live testbed: interrupted") from error

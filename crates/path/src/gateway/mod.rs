@@ -113,6 +113,10 @@ macro_rules! schemes {
                 match self { $(Running::$name(scheme) => scheme.last_packet(now, packet, link)),+ }
             }
 
+            fn counts_syns(&self) -> bool {
+                match self { $(Running::$name(scheme) => scheme.counts_syns()),+ }
+            }
+
             fn enters(&mut self, bytes: u32, demand: Option<&mut Demand>) {
                 match self { $(Running::$name(scheme) => scheme.enters(bytes, demand)),+ }
             }
@@ -299,8 +303,9 @@ impl Gateway {
         self.tally.segments_forward += 1;
         self.advance(now, link);
         // Data makes a flow, and so does a SYN; an acknowledgment alone only tells of a flow that is known.
-        let active = header.payload > 0 || header.syn;
-        let Some(at) = self.flow_of(header.flow, header, active) else { return };
+        let makes = header.payload > 0 || header.syn;
+        let Some(at) = self.flow_of(header.flow, header, makes) else { return };
+        let active = header.payload > 0 || (header.syn && self.scheme.counts_syns());
         if active {
             let last = self.scheme.last_packet(now, header.packet, link);
             self.flows.activate(at, last);

@@ -51,6 +51,11 @@ pub(super) trait Windows {
         now
     }
 
+    /// Whether a SYN makes a flow active, before it has sent data.
+    fn counts_syns(&self) -> bool {
+        true
+    }
+
     /// A packet of `bytes` bytes enters the link, and asks for a change of throughput or for none.
     fn enters(&mut self, _bytes: u32, _demand: Option<&mut Demand>) {}
 }

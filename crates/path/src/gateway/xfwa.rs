@@ -248,6 +248,11 @@ impl Windows for Xfwa {
         self.options.share_of.overhead(flow)
     }
 
+    /// Data alone makes a flow active, as in the kernel's gateway: a flood of SYNs takes nobody's window.
+    fn counts_syns(&self) -> bool {
+        false
+    }
+
     fn last_packet(&self, now: Time, packet: u32, link: &LinkView) -> Time {
         match self.options.last_packet {
             LastPacket::Transmitted => now + link.rate.time_to_send(link.queued_bytes + u64::from(packet)),

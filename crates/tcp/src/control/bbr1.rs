@@ -35,6 +35,8 @@ const BANDWIDTH_ROUNDS: u64 = 11;
 const LEAST: f64 = 4.0;
 /// `bbr_pacing_margin_percent` is 1: the rate stays below the estimate.
 const MARGIN: f64 = 0.99;
+/// `BW_UNIT`: a rate is whole 2^-24ths of a segment a microsecond, these many segments a second; of few segments a second that is not little.
+const UNIT: f64 = 1e6 / 16_777_216.0;
 /// `bbr_full_bw_thresh`, `bbr_full_bw_cnt`: the pipe is full when so many rounds brought no such growth.
 const GROWTH: f64 = 1.25;
 const FULL_AFTER: u32 = 3;
@@ -216,7 +218,7 @@ impl Bbr1 {
             && let Some(rtt) = self.first_rtt
         {
             self.has_paced = true;
-            w.pacing_rate = HIGH_GAIN * MARGIN * w.cwnd / rtt.as_secs().max(1e-6);
+            w.pacing_rate = HIGH_GAIN * MARGIN * in_units(w.cwnd / rtt.as_secs().max(1e-6), w);
         }
         let rate = self.rate() * gain * MARGIN;
         // Before there is an RTT, Linux paces by one of a millisecond, which is as good as not at all.
@@ -226,7 +228,7 @@ impl Bbr1 {
     }
 
     /// A round is over when what was sent in it is acknowledged; the samples of the last ten make the estimate.
-    fn update_bandwidth(&mut self, ack: &Ack<'_>, sample: &RateSample) {
+    fn update_bandwidth(&mut self, w: &Window, ack: &Ack<'_>, sample: &RateSample) {
         if sample.prior_delivered >= self.round_ends {
             self.round_ends = ack.delivered();
             self.rounds += 1;
@@ -237,7 +239,7 @@ impl Bbr1 {
             self.enter_probe_bw(ack.now);
         }
         // A sample that the application limits counts only where it shows more than is known.
-        let rate = sample.rate();
+        let rate = in_units(sample.rate(), w);
         if !sample.app_limited || rate >= self.bandwidth.get() {
             self.bandwidth.add(self.rounds, BANDWIDTH_ROUNDS, rate);
         }
@@ -347,7 +349,7 @@ impl Bbr1 {
             _ => None,
         };
         if let Some(sample) = sample {
-            self.update_bandwidth(ack, sample);
+            self.update_bandwidth(w, ack, sample);
             let (rate, acked) = (self.rate(), f64::from(ack.newly_delivered()));
             self.extra.on_ack(ack.now, acked, rate, w.cwnd, self.round_start);
         }
@@ -365,6 +367,13 @@ impl Bbr1 {
         w.held_back = self.mode == Mode::ProbeRtt;
         self.set_cwnd(w, ack);
     }
+}
+
+/// A rate as Linux counts it, rounded down to whole units.
+#[inline]
+fn in_units(rate: f64, w: &Window) -> f64 {
+    let unit = UNIT * w.smss;
+    (rate / unit) as i64 as f64 * unit
 }
 
 impl Control for Bbr1 {

@@ -75,6 +75,8 @@ struct NewVegas {
     newest: f64,
     /// What is sent from now on is acknowledged in the next round.
     round: Time,
+    /// Whether an ACK of this round has found cwnd in use.
+    limited: bool,
     /// How often growth was halved since slow start; 0 where convergence is over or has not begun.
     halved: u32,
     /// What cwnd has not grown by because it is no pair, in bytes.
@@ -90,6 +92,7 @@ impl NewVegas {
             least: unknown,
             newest: 0.0,
             round: Time::ZERO,
+            limited: false,
             halved: 0,
             left: 0.0,
         }
@@ -107,6 +110,14 @@ impl NewVegas {
         self.newest = rtt.as_secs();
         self.base = self.base.min(self.newest);
         self.least = self.least.min(self.newest);
+    }
+
+    fn end_round(&mut self, w: &mut Window, now: Time, in_recovery: bool) {
+        self.round = now;
+        let limited = std::mem::take(&mut self.limited);
+        if !in_recovery {
+            self.judge(w, limited);
+        }
     }
 
     /// A round trip is over: what of cwnd is in the queue decides.
@@ -165,11 +176,9 @@ impl Control for NewVegas {
         if let Some(rtt) = ack.rtt() {
             self.sample(rtt);
         }
+        self.limited |= ack.cwnd_limited;
         if ack.newest_sent_at().is_some_and(|sent| sent >= self.round) {
-            self.round = ack.now;
-            if !ack.in_recovery {
-                self.judge(w, ack.cwnd_limited);
-            }
+            self.end_round(w, ack.now, ack.in_recovery);
         }
         grow(self, w, ack, slow_start);
         self.pace(w);

@@ -118,6 +118,7 @@ impl Endpoint {
             None => self.sender.after_lost_syn(),
         }
         self.expect_dummies();
+        self.receiver.begin(now);
         self.receiver.expect_pauses(self.sender.rtt().rto());
         if !segment.flags.has(Flags::SYN) {
             self.sender.set_peer_window(u32::from(segment.window) << self.peer_scale);
@@ -178,7 +179,11 @@ impl Endpoint {
         let answer = self.state == State::SynReceived;
         let again = self.syn.sent.is_some();
         self.syn.sent.get_or_insert(now);
-        self.syn.timer = now + self.syn_wait(answer);
+        let wait = self.syn_wait(answer);
+        self.syn.timer = match self.config.host {
+            Host::Rfc => now + wait,
+            Host::Linux => self.sender.rtt().expiry(now, wait),
+        };
         let scaling = if answer { self.scaling } else { self.config.window_scaling };
         let timestamps = if answer { self.timestamps } else { self.config.timestamps };
         let options = Options {

@@ -2,6 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
+use super::window::whole_segments;
 use crate::{Config, Host, Seq};
 
 /// What Linux takes a peer's full segments for before they show more, and the least that they may be.
@@ -73,16 +74,17 @@ impl QuickAcks {
     }
 
     /// The connection opens: the window of Linux 2.4 begins with what an initial window of RFC 2414 fills
-    /// (`tcp_select_initial_window`), that of Linux 6 with all that a buffer of a fixed size has room for.
+    /// (`tcp_select_initial_window`), that of Linux 6 with all whole segments that a buffer of a fixed size has room for.
     /// Where the window is `tuned`, it is the receiver that tells when it opens.
     pub(super) fn open(&mut self, capacity: u32, mss: u32, tuned: bool) {
-        let segments = match mss {
-            0..=1460 => 4,
-            1461..=4380 => 3,
-            _ => 2,
+        let first = match mss {
+            _ if self.linux => whole_segments(self.capacity, mss),
+            0..=1460 => 4 * mss,
+            1461..=4380 => 3 * mss,
+            _ => 2 * mss,
         };
         (self.mss, self.capacity, self.offered) =
-            (mss, capacity, if tuned || self.linux { capacity } else { capacity.min(segments * mss) });
+            (mss, capacity, if tuned { capacity } else { capacity.min(first) });
     }
 
     /// The peer pauses for less than this while it has data.

@@ -14,7 +14,8 @@ pub(super) struct Tuning {
     size: u32,
     /// The window that it is never larger than.
     most: u32,
-    /// The window that may be offered by now (`rcv_ssthresh`).
+    /// The window of the SYN, and that which may be offered by now (`rcv_ssthresh`).
+    of_syn: u32,
     offered: u32,
     mss: u32,
     /// Bytes that the application read in the best round trip so far (`rcvq_space.space`).
@@ -28,19 +29,22 @@ pub(super) struct Tuning {
     last_echo: u32,
     /// What the application had read when the newest segment came.
     read: u64,
-    /// When the newest segment came.
+    /// When the newest segment came, how much of it was next in order, and the round-trip time with it.
     arrival: Time,
+    first: u32,
+    rtt_then: Option<Span>,
 }
 
 impl Tuning {
     /// None where the buffer does not change.
     pub(super) fn of(config: &Config) -> Option<Box<Tuning>> {
         let buffer = config.receive_buffer?;
-        let mss = config.mss - if config.timestamps { 12 } else { 0 };
+        let mss = config.mss;
         let mut tuning = Tuning {
             buffer,
             size: buffer.initial,
             most: config.receive_window,
+            of_syn: 0,
             offered: 0,
             mss,
             read_per_round: 0,
@@ -50,6 +54,8 @@ impl Tuning {
             last_echo: 0,
             read: 0,
             arrival: Time::ZERO,
+            first: 0,
+            rtt_then: None,
         };
         tuning.open(config.receive_window, mss);
         Some(Box::new(tuning))
@@ -65,13 +71,25 @@ impl Tuning {
         self.mss = mss;
         let half = self.size / 2;
         let whole = if half > mss { half / mss * mss } else { half };
-        self.offered = self.most.min(whole).min(u32::from(u16::MAX));
+        self.of_syn = self.most.min(whole).min(u32::from(u16::MAX));
+        // A segment is reserved.
+        self.offered = self.of_syn.min(half.saturating_sub(mss)).max(mss.min(self.of_syn));
         self.read_per_round = self.offered.min(10 * mss).max(1);
     }
 
     /// The window that may be offered, with so many bytes held past a hole.
     pub(super) fn window(&self, held: u32) -> u32 {
         self.offered.min(self.room().saturating_sub(held))
+    }
+
+    /// The window of the SYN.
+    pub(super) fn of_syn(&self) -> u32 {
+        self.of_syn
+    }
+
+    /// The connection is open: the first round trip begins.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.round = (0, now);
     }
 
     /// The round trip, as this end sees it.
@@ -111,27 +129,26 @@ impl Tuning {
             self.read = read;
         }
         self.arrival = now;
-        match self.filled {
-            Some((end, since)) if nxt >= end => {
-                if self.rtt.is_none_or(|rtt| now.since(since) < rtt) {
-                    self.sample(now.since(since), false);
-                }
-                self.filled = None;
+        let (end, since) = self.filled.unwrap_or((nxt, Time::NEVER));
+        if nxt >= end {
+            if since != Time::NEVER && self.rtt.is_none_or(|rtt| now.since(since) < rtt) {
+                self.sample(now.since(since), false);
             }
-            Some(_) => return,
-            None => {}
+            self.filled = Some((nxt + self.offered, now));
         }
-        self.filled = Some((nxt + self.offered, now));
+        self.rtt_then = self.rtt;
     }
 
-    /// A round trip after the last time, the buffer has to hold more than twice what the application read in it.
+    /// A round trip after the last time, the buffer has to hold more than twice what the application read in it. It is measured with the first
+    /// segment that is read: what was held behind a hole which that has filled waits then, and belongs to the next round.
     fn measure(&mut self, read: u64, unread: u32, past_hole: u32) {
         let (begun, since) = self.round;
-        if self.arrival < since || self.rtt.is_none_or(|rtt| self.arrival.since(since) < rtt) {
+        if self.arrival < since || self.rtt_then.is_none_or(|rtt| self.arrival.since(since) < rtt) {
             return;
         }
-        let copied = (read - begun) as u32;
-        let copied = copied.saturating_sub(unread);
+        let behind = ((read - self.read) as u32).saturating_sub(self.first);
+        let read = read - u64::from(behind);
+        let copied = ((read - begun) as u32).saturating_sub(unread + behind);
         if copied > self.read_per_round {
             self.grow(copied, if self.buffer.kernel == Kernel::Linux612 { 0 } else { past_hole });
         }
@@ -173,6 +190,13 @@ impl Tuning {
 }
 
 impl Receiver {
+    /// The connection is open.
+    pub(crate) fn begin(&mut self, now: Time) {
+        if let Some(tuning) = &mut self.tuning {
+            tuning.begin(now);
+        }
+    }
+
     /// Whether the receive buffer grows.
     #[inline]
     pub(crate) fn is_tuned(&self) -> bool {
@@ -201,27 +225,32 @@ impl Receiver {
         }
     }
 
-    /// A segment of `len` bytes was taken: the window follows the buffer. Whether it was opened further.
+    /// A segment of `len` bytes was taken, of which `first` were next in order, with which so many became readable: the window follows the buffer.
+    /// Whether it was opened further.
     #[inline(never)]
-    pub(super) fn tune(&mut self, len: u32, in_order: bool) -> bool {
-        let (held, past_hole) = (self.held.held(), self.past_hole());
+    pub(super) fn tune(&mut self, len: u32, first: u32, readable: u32) -> bool {
+        let (held, past_hole, in_order) = (taken_by(self.held.held()), self.past_hole(), first > 0);
         let Some(tuning) = &mut self.tuning else { return false };
+        tuning.first = first;
         if past_hole > 0 {
             tuning.on_hole(past_hole);
         }
         // What is in order takes its own room until it is read; past a hole it takes it later (`tcp_data_queue`).
-        let own = if in_order {
-            ReceiveBuffer::window_of(ReceiveBuffer::for_window(u64::from(len)) as u32)
-        } else {
-            0
-        };
+        let own = if in_order { taken_by(len) } else { 0 };
         let opens = (in_order || past_hole > 0) && tuning.open_further(len, held + own);
         self.capacity = tuning.window(held);
+        // The ACK for what fills a hole goes before any of it is read.
+        let open = if readable > first { tuning.window(held + taken_by(readable)) } else { self.capacity };
         // Rounded up to what the field can say, as __tcp_select_window does.
-        self.open_field = (self.capacity.div_ceil(1 << self.scale)).min(65_535) as u16;
+        self.open_field = (open.div_ceil(1 << self.scale)).min(65_535) as u16;
         self.open = u32::from(self.open_field) << self.scale;
         opens
     }
+}
+
+/// What of the window so many bytes of the buffer take, in segments of 1448 bytes.
+fn taken_by(bytes: u32) -> u32 {
+    (u64::from(bytes) * u64::from(ReceiveBuffer::window_of(ReceiveBuffer::SEGMENT)) / 1448) as u32
 }
 
 #[cfg(test)]
@@ -243,10 +272,31 @@ mod tests {
             tuning.on_arrival(at(ms), Seq(1449), 1448, 0, 0);
         }
         assert_eq!(tuning.round, (0, at(0)));
-        // The hole was filled at 200 ms, and all was read: that is the end of the round.
+        // The hole was filled at 200 ms, and all was read: the round ends with the first of it, while the others wait.
         tuning.on_arrival(at(200), Seq(1449), 1448, 0, 0);
+        tuning.first = 1448;
         tuning.on_arrival(at(210), Seq(30_409), 30_408, 0, 0);
-        assert_eq!((tuning.round, tuning.read_per_round), ((30_408, at(200)), 30_408));
+        assert_eq!((tuning.round, tuning.read_per_round), ((2896, at(200)), 14_600));
+        // They belong to the next.
+        tuning.on_arrival(at(300), Seq(31_857), 31_856, 0, 0);
+        tuning.on_arrival(at(310), Seq(33_305), 33_304, 0, 0);
+        assert_eq!((tuning.round, tuning.read_per_round), ((33_304, at(300)), 30_408));
+    }
+
+    #[test]
+    fn the_first_round_begins_with_the_connection_and_not_with_its_data() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let catalogue = crate::Catalogue::default();
+        let recovery = catalogue.recovery("rack").expect("a recovery");
+        let control = catalogue.control("cubic").expect("a control");
+        let mut tuning = Tuning::of(&Profile::Linux.config(recovery, control)).expect("a buffer that grows");
+        tuning.begin(at(0));
+        tuning.sample(Span::from_millis(100), true);
+        tuning.first = 1448;
+        for (n, ms) in (0..).zip([95, 101, 107]) {
+            tuning.on_arrival(at(ms), Seq(1 + n * 1448), u64::from(n * 1448), 0, 0);
+        }
+        assert_eq!(tuning.round, (2896, at(101)));
     }
 
     #[test]
@@ -261,7 +311,7 @@ mod tests {
             tuning.on_hole(200_000);
             tuning.size
         };
-        // 2 x 14,480 and 200,000 bytes, of which 160/256 are window.
-        assert_eq!([Kernel::Linux612, Kernel::Linux618].map(size), [131_072, 366_336]);
+        // 2 x 14,600 and 200,000 bytes, of which 160/256 are window.
+        assert_eq!([Kernel::Linux612, Kernel::Linux618].map(size), [131_072, 366_720]);
     }
 }

@@ -11,6 +11,11 @@ pub(super) fn worthwhile(capacity: u32, mss: u32, scale: u8) -> u32 {
     (capacity / 2).min(mss).saturating_sub((1 << scale) - 1).max(1)
 }
 
+/// `bytes` in whole segments, one at least, if there are so many.
+pub(super) fn whole_segments(bytes: u32, mss: u32) -> u32 {
+    if bytes > mss { bytes / mss * mss } else { bytes }
+}
+
 impl Receiver {
     /// The application reads up to `most` bytes; returns how many there were.
     pub fn read(&mut self, most: u32) -> u32 {
@@ -84,7 +89,12 @@ impl Receiver {
 
     /// The window field of a SYN, which is never scaled.
     pub fn syn_window(&self) -> u16 {
-        self.capacity.min(65_535) as u16
+        let window = match &self.tuning {
+            Some(tuning) => tuning.of_syn(),
+            None if self.linux && self.capacity < 65_535 => whole_segments(self.capacity, self.mss),
+            None => self.capacity,
+        };
+        window.min(65_535) as u16
     }
 
     /// Whether more came up to `nxt` than waits for an ACK, and the window is no smaller than it was: else the ACK goes when the application

@@ -95,6 +95,10 @@ impl Context<'_> {
         }
         self.control.save(self.window);
         let response = self.control.on_loss(self.window, &self.loss(hole, first_hole, flight));
+        if response != Response::Reduced {
+            // A slow start has the first loss of a window for a sign of its own, whatever the control makes of it (RFC 9959 section 3.5).
+            self.tell_start_of_congestion();
+        }
         self.note(response, recover)
     }
 
@@ -124,14 +128,17 @@ impl Context<'_> {
             self.window.reduced();
         }
         if response == Response::Reduced {
-            // A loss that the control takes for no congestion is none for the slow start either.
-            if let Some(slow_start) = &mut self.slow_start {
-                slow_start.on_congestion(self.window);
-            }
+            self.tell_start_of_congestion();
             let (time, una, max) = (self.now, self.una, self.max);
             self.reductions.push(Reduction { time, una, below, max, marked: false });
         }
         response
+    }
+
+    fn tell_start_of_congestion(&mut self) {
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.on_congestion(self.window);
+        }
     }
 
     /// Writes down that a range of what is outstanding is lost.

@@ -4,6 +4,7 @@ use bentpipe_units::Time;
 
 use super::way::Way;
 use super::{Incoming, Outgoing, Sender};
+use crate::Flags;
 
 impl Sender {
     /// Whether pacing, cwnd and rwnd alone decide what goes out, where the recovery is idle.
@@ -58,8 +59,13 @@ impl Sender {
         }
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
-        let sent = self.send_new_data::<true>(now, rwnd, room)?;
-        self.pacing.sent(now, sent.len, self.window.pacing_rate, self.window.send_quantum);
+        let unsent = self.app.unsent;
+        let mut sent = self.send_new_data::<true>(now, rwnd, room)?;
+        if self.groups.are_there() && self.ends_group(room.min(rwnd.saturating_sub(flight)), unsent) {
+            sent.flags |= Flags::PSH;
+        }
+        let (rate, quantum) = (self.window.pacing_rate, self.window.send_quantum);
+        self.pacing.sent(now, sent.len, rate, quantum, self.stats.data_segments);
         let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
         Some(Outgoing { last: self.waits_for_release(now) || self.is_last(left), ..sent })
     }

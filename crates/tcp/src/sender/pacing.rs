@@ -13,12 +13,15 @@ pub(super) struct Pacing {
     took: Span,
     bytes: u32,
     rate: f64,
-    /// Whether what comes late takes less time, and by how much at most it does yet.
+    /// Whether what comes late takes less time, and by how much at most it does yet; as in Linux, which does not pace the first segments.
     makes_up: bool,
     credit: Span,
     /// Whether it holds back what the window may have room for.
     pub(super) holds_back: bool,
 }
+
+/// "Original sch_fq does not pace first 10 MSS".
+const UNPACED: u64 = 10;
 
 impl Pacing {
     /// Pacing that has let nothing go; whether it `makes_up` for what comes late, as Linux does.
@@ -40,9 +43,13 @@ impl Pacing {
     /// A segment of `bytes` bytes goes out, at a rate of so many bytes a second, `quantum` bytes at once.
     ///
     /// What was not used while nothing was sent is not made up for, but that the time which a late segment takes may be shorter by as
-    /// much as it was late, at most by half (`tcp_update_skb_after_send`).
+    /// much as it was late, at most by half (`tcp_update_skb_after_send`). It is the segment of this `number`.
     #[inline]
-    pub(super) fn sent(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64) {
+    pub(super) fn sent(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64, number: u64) {
+        if number < UNPACED && self.makes_up {
+            (self.release, self.began) = (now, now);
+            return;
+        }
         if bytes != self.bytes || rate != self.rate {
             self.took = Span::from_nanos((f64::from(bytes) / rate * 1e9) as u64);
             (self.bytes, self.rate) = (bytes, rate);
@@ -72,12 +79,12 @@ mod tests {
             let mut pacing = Pacing::new(makes_up);
             let first = 100;
             for _ in 0..2 {
-                pacing.sent(at(first), 1000, 100_000.0, 2000.0);
+                pacing.sent(at(first), 1000, 100_000.0, 2000.0, 10);
             }
             let release = pacing.release();
             let second = release + Span::from_millis(late);
             for _ in 0..2 {
-                pacing.sent(second, 1000, 100_000.0, 2000.0);
+                pacing.sent(second, 1000, 100_000.0, 2000.0, 12);
             }
             (release.since(at(first)), pacing.release().since(second))
         };

@@ -39,6 +39,9 @@ impl Sender {
         }
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
+        if self.groups.are_there() && self.waits_for_more(now, room) {
+            return None;
+        }
         let unsent = self.app.unsent;
         let mut sent = self.send_new_data::<false>(now, rwnd, room)?;
         let room = room.min(rwnd.saturating_sub(flight));
@@ -89,7 +92,8 @@ impl Sender {
             self.restart_after_idle(now);
         }
         let sent = self.next_by_recovery(now)?;
-        self.pacing.sent(now, sent.len, self.window.pacing_rate, self.window.send_quantum);
+        let (rate, quantum) = (self.window.pacing_rate, self.window.send_quantum);
+        self.pacing.sent(now, sent.len, rate, quantum, self.stats.data_segments);
         Some(sent)
     }
 
@@ -110,6 +114,9 @@ impl Sender {
             Next::Again(range) => Some(self.resend(now, range)),
             Next::NewData { room } => {
                 if self.groups.has_bursts() && !in_recovery && self.waits_for_burst(room, rwnd) {
+                    return None;
+                }
+                if self.groups.are_there() && !in_recovery && self.waits_for_more(now, room) {
                     return None;
                 }
                 let unsent = self.app.unsent;

@@ -101,6 +101,13 @@ impl Usage {
         }
     }
 
+    /// Nothing more goes out though there is room, up to `max`: as good as full in Linux (`is_cwnd_limited`).
+    pub(super) fn filled(&mut self, max: Seq) {
+        if self.gate == GrowthGate::Linux {
+            (self.free, self.until, self.sent) = (f64::INFINITY, max, max);
+        }
+    }
+
     /// Whether that ACK, which has moved SND.UNA to `una`, may open cwnd.
     pub(super) fn of_other(
         &mut self,

@@ -43,18 +43,21 @@ fn acks(net: &Net) -> Vec<(f64, i64)> {
 
 #[test]
 fn the_first_four_syns_come_again_after_a_second_each() {
-    // tcp_syn_linear_timeouts 4, tcp_syn_retries 6: 6 + 4 in all.
+    // tcp_syn_linear_timeouts 4, tcp_syn_retries 6: 6 + 4 in all, each as the timer wheel has it.
     let mut net = over(linux(), 50).through(|_| Fate::drop());
     net.open();
     net.run();
-    assert_eq!(syns(&net), [0.0, 1e3, 2e3, 3e3, 4e3, 5e3, 7e3, 11e3, 19e3, 35e3, 67e3]);
+    assert_eq!(
+        syns(&net),
+        [0.0, 1024.0, 2048.0, 3072.0, 4096.0, 5120.0, 7136.0, 11_264.0, 19_456.0, 35_584.0, 69_632.0]
+    );
     // The answer to one backs off from the first, five times (tcp_synack_retries).
     let mut net = over(linux(), 50)
         .through(|p| if p.from == SERVER || p.number > 1 { Fate::drop() } else { Fate::pass() });
     net.open();
     net.run();
     let answers: Vec<f64> = net.sent_by(SERVER).map(|sent| sent.ms()).collect();
-    assert_eq!(answers, [50.0, 1050.0, 3050.0, 7050.0, 15050.0, 31050.0]);
+    assert_eq!(answers, [50.0, 1056.0, 3072.0, 7168.0, 15_360.0, 31_488.0]);
 }
 
 #[test]
@@ -101,14 +104,14 @@ fn the_ack_of_the_handshake_goes_alone() {
 #[test]
 fn a_fixed_window_is_all_there_at_once_and_sixteen_acks_are_quick() {
     // tcp_select_initial_window, TCP_MAX_QUICKACKS.
-    let mut net = over(Config { initial_window: 60, ..fixed(8 << 20) }, 50);
+    let mut net = over(Config { initial_window: 60, ..fixed(5800 * 1448) }, 50);
     net.open();
     net.write(CLIENT, 44 * 1448);
     net.run_to(900);
     assert_eq!(acks(&net).len(), 16 + 28 / 2, "{}", net.trace());
     // And the rest keeps to what is asked for.
     let eight = DelayedAck { segments: 8, ..linux().delayed_ack };
-    let mut net = over(Config { initial_window: 60, delayed_ack: eight, ..fixed(512 << 20) }, 50);
+    let mut net = over(Config { initial_window: 60, delayed_ack: eight, ..fixed(370_000 * 1448) }, 50);
     net.open();
     net.write(CLIENT, 40 * 1448);
     net.run_to(900);

@@ -22,6 +22,7 @@ mod hooks;
 mod hostile;
 mod linux;
 mod linux_ends;
+mod linux_queue;
 mod losses;
 mod rack;
 mod reductions;

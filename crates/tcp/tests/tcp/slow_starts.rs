@@ -1,6 +1,8 @@
 //! Slow starts by name: HyStart by both of its signs; HyStart++ to its conservative phase and back, and out of it; limited slow start.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bentpipe_tcp::control::{Ack, Control, Window};
 use bentpipe_tcp::slow_start::{HyStartOptions, LimitedStartOptions, SlowStart, SlowStartFactory};
@@ -9,6 +11,7 @@ use bentpipe_units::{Span, Time};
 
 use crate::carried::{on_ack, sender};
 use crate::harness::config;
+use crate::script::Script;
 
 fn ms(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
@@ -313,4 +316,39 @@ fn late_rounds_begin_at_the_low_window() {
         sender.window().ssthresh / 1000.0
     };
     assert_eq!((ends(false), ends(true)), (36.0, 48.0));
+}
+
+/// Counts what it hears of congestion.
+struct Hears(Arc<AtomicU32>);
+
+impl SlowStart for Hears {
+    fn on_ack(&mut self, w: &mut Window, _ack: &Ack<'_>, growth: f64) {
+        w.cwnd += growth;
+    }
+
+    fn listens(&self) -> bool {
+        true
+    }
+
+    fn on_congestion(&mut self, _w: &mut Window) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_slow_start_that_listens_hears_of_a_loss_that_the_control_keeps_and_of_one_that_reduces() {
+    let heard = |control: &str, blocks: &[(u32, u32)]| {
+        let count = Arc::new(AtomicU32::new(0));
+        let mut script = Script::new("sack", control, 100);
+        script.sender.set_slow_start(Box::new(Hears(Arc::clone(&count))));
+        script.write(20);
+        script.wait(100);
+        for end in 1..=blocks.len() {
+            script.ack(0, &blocks[..end]);
+        }
+        count.load(Ordering::Relaxed)
+    };
+    // Segment 1 is lost; 1 and 6 are.
+    assert_eq!((heard("standard", &[(2, 5)]), heard("afc", &[(2, 5)])), (1, 1));
+    assert_eq!((heard("standard", &[(2, 5), (7, 10)]), heard("afc", &[(2, 5), (7, 10)])), (1, 2));
 }

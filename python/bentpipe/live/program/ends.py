@@ -6,7 +6,7 @@ import socket
 import threading
 from typing import Any
 
-from bentpipe.live.program.kernel import CHUNK, Clock, Samples, tcp_info, tcp_socket
+from bentpipe.live.program.kernel import CHUNK, Clock, Samples, set_buffer, tcp_info, tcp_socket
 
 _TCP_WINDOW_CLAMP = 10
 _BLOCK = 1 << 20
@@ -64,11 +64,19 @@ class End:
 
     def connect(self) -> socket.socket:
         """Open a connection to the flow's other end."""
+        opened = self.begin_to_connect()
+        opened.setblocking(True)
+        opened.connect((self.task["other"], self.task["port"]))
+        self.hold_first_window(opened)
+        return opened
+
+    def begin_to_connect(self) -> socket.socket:
+        """Make a socket for a connection whose opening does not wait."""
         opened = self.tcp()
         with self._lock:
             self.connections.append(opened)
-        opened.connect((self.task["other"], self.task["port"]))
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        opened.setblocking(False)
         return opened
 
     def accept(self, server: socket.socket) -> socket.socket:
@@ -77,12 +85,25 @@ class End:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
             self.connections.append(accepted)
+        self.hold_first_window(accepted)
         return accepted
 
+    def hold_first_window(self, connection: socket.socket) -> None:
+        """Give an open connection a buffer of just the fixed window.
+
+        At the first full segment the kernel takes what the buffer allows: by the share of it that is
+        payload, in 256ths, of segments that take 2304 bytes each.
+        """
+        plan = self.task["tcp"]
+        if plan["receive_window"] is not None:
+            share = min(plan["mss"] - 12, 1448) * 256 // 2304
+            set_buffer(connection, max(plan["receive_window"] * 256 // share // 2, 1))
+
     def hold_window(self, connection: socket.socket) -> None:
-        """Set the fixed window again: at a full segment the kernel takes what the buffer allows instead."""
-        if self.task["tcp"]["receive_window"] is not None:
-            window = self.task["tcp"]["receive_window"]
+        """Hold the fixed window once something was read, with a buffer that does not limit."""
+        window = self.task["tcp"]["receive_window"]
+        if window is not None:
+            set_buffer(connection, 4 * window)
             connection.setsockopt(socket.IPPROTO_TCP, _TCP_WINDOW_CLAMP, window)
 
     def wait_for_start(self) -> None:

@@ -21,9 +21,14 @@ def tcp_socket(control: str | None, buffer: int | None) -> socket.socket:
         # Not by the namespace's sysctl, which allows none that the machine's administrator has not allowed.
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
     if buffer is not None:
-        # By force, as net.core.rmem_max differs between machines.
-        made.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, buffer)
+        set_buffer(made, buffer)
     return made
+
+
+def set_buffer(of: socket.socket, buffer: int) -> None:
+    """Set a receive buffer, which the kernel doubles."""
+    # By force, as net.core.rmem_max differs between machines.
+    of.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, buffer)
 
 
 def tcp_info(connection: socket.socket) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The ends of a flow over HTTP: a server, and a user who asks it for pages."""
 
+import os
 import selectors
 import socket
 import threading
@@ -102,18 +103,33 @@ class Browser(End):
             for number, share in enumerate(shares):
                 if share == 0:
                     continue
+                wanted = selectors.EVENT_READ
                 if number == len(self._open):
-                    self._open.append(self.connect())
+                    # All at once, as browsers do: what is open already is read meanwhile.
+                    self._open.append(self.begin_to_connect())
+                    self._open[number].connect_ex((self.task["other"], self.task["port"]))
+                    wanted = selectors.EVENT_WRITE
                 connection = self._open[number]
                 left[number] = share * max(size, len(response(size)))
-                connection.sendall(asked * (share if pipelining else 1))
-                selector.register(connection, selectors.EVENT_READ, number)
+                asks = asked * (share if pipelining else 1)
+                if wanted == selectors.EVENT_READ:
+                    connection.sendall(asks)
+                selector.register(connection, wanted, (number, asks))
             each = max(size, len(response(size)))
             while any(left.values()):
                 if self.over():
                     return False
                 for key, _ in selector.select(0.1):
-                    number, connection = key.data, self._open[key.data]
+                    number, asks = key.data
+                    connection = self._open[number]
+                    if key.events == selectors.EVENT_WRITE:
+                        if error := connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                            raise OSError(error, os.strerror(error))
+                        connection.setblocking(True)
+                        self.hold_first_window(connection)
+                        connection.sendall(asks)
+                        selector.modify(connection, selectors.EVENT_READ, key.data)
+                        continue
                     chunk = connection.recv(CHUNK)
                     self.hold_window(connection)
                     if not chunk:

@@ -101,7 +101,7 @@ fn a_packet_costs_the_same_with_10_and_with_100_000_flows() {
 fn a_flood_of_flows_stays_within_the_bound() {
     let mut gateway = gateway(GatewaySpec::Xfwa(XfwaOptions { max_flows: 100, ..told(100) }));
     for n in 0..10_000 {
-        gateway.forward(at(1), &syn(n, Some(7)), &T1);
+        gateway.forward(at(1), &byte(n), &T1);
         assert!(gateway.flows.len() <= 100);
     }
     let stats = gateway.stats();

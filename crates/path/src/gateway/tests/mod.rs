@@ -66,8 +66,14 @@ fn syn_ack(n: u32, window_scale: Option<u8>) -> Header {
     Header { syn: true, window_scale, ..ack(n, 65_535) }
 }
 
-/// A handshake at `now`, without time between its segments.
+/// A handshake at `now` and a byte, without time between the segments.
 fn open(gateway: &mut Gateway, now: Time, n: u32, scales: [Option<u8>; 2]) {
     gateway.forward(now, &syn(n, scales[0]), &T1);
     gateway.backward(now, &syn_ack(n, scales[1]), &T1);
+    gateway.forward(now, &byte(n), &T1);
+}
+
+/// A segment with a byte, which takes hardly any time on the link.
+fn byte(n: u32) -> Header {
+    Header { payload: 1, packet: 1, ..data(n) }
 }

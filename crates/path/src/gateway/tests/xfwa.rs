@@ -9,6 +9,7 @@ fn groups(gateway: &mut Gateway, now: Time, flows: u32, groups: u32) {
         gateway.forward(now, &Header { ttl: 64 - (hops / 2) as u8, ..syn(n, None) }, &T1);
         let back = Header { ttl: 255 - (hops - hops / 2) as u8, ..syn_ack(n, None) };
         gateway.backward(now, &back, &T1);
+        gateway.forward(now, &Header { ttl: 64 - (hops / 2) as u8, ..byte(n) }, &T1);
     }
 }
 
@@ -59,6 +60,7 @@ fn until_the_other_direction_is_seen_its_hops_count_nothing() {
     let place = gateway.flows.find(&key(1)).unwrap();
     assert_eq!(gateway.flows.rtt(place), Some(160_000_000));
     gateway.backward(at(80), &Header { ttl: 63, ..syn_ack(1, None) }, &T1);
+    gateway.forward(at(80), &Header { ttl: 62, ..byte(1) }, &T1);
     assert_eq!((gateway.flows.rtt(place), gateway.flows.mean_rtt()), (Some(200_000_000), Some(2e8)));
 }
 
@@ -102,6 +104,7 @@ fn flows_that_fall_silent_give_their_share_away() {
 fn while_nobody_is_active_the_last_snapshot_holds() {
     let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
     open(&mut gateway, at(0), 1, [None; 2]);
+    gateway.backward(at(1), &ack(1, 65_535), &T1);
     assert_eq!(gateway.backward(at(10_000), &ack(1, 65_535), &T1), Some(60_000));
     assert_eq!(gateway.stats().flows, 0);
 }
@@ -141,6 +144,7 @@ fn delta_is_the_mean_round_trip_time_of_the_flows_in_progress() {
     for (n, ttl) in [(1, 63), (2, 60)] {
         gateway.forward(at(0), &Header { ttl, ..syn(n, None) }, &T1);
         gateway.backward(at(0), &Header { ttl, ..syn_ack(n, None) }, &T1);
+        gateway.forward(at(0), &Header { ttl, ..byte(n) }, &T1);
     }
     gateway.backward(at(279), &Header { ttl: 63, ..ack(1, 65_535) }, &T1);
     assert_eq!(gateway.stats().flows, 2);
@@ -290,9 +294,10 @@ fn snapshots_are_as_far_apart_as_the_mean_of_different_round_trip_times() {
     for (n, ttl) in [(1, 63), (2, 60)] {
         gateway.forward(at(0), &Header { ttl, ..syn(n, None) }, &T1);
         gateway.backward(at(0), &Header { ttl, ..syn_ack(n, None) }, &T1);
+        gateway.forward(at(0), &Header { ttl, ..byte(n) }, &T1);
     }
-    // The first snapshot knows one flow, of 120 ms while the way back was not seen; the second, then, is of both.
-    send(&mut gateway, 120);
+    // The first snapshot knows one flow, of 160 ms; the second, then, is of both.
+    send(&mut gateway, 160);
     let mut window = |ms, flows: u32| {
         for n in 0..flows {
             gateway.forward(at(ms), &Header { ttl: 63, ..data(10 + n) }, &T1);
@@ -302,13 +307,13 @@ fn snapshots_are_as_far_apart_as_the_mean_of_different_round_trip_times() {
     };
     // 160 of 560 ms of 1.5 Mbit/s x 280 ms + 30,000.
     let both = Some((82_500.0_f64 * 160.0 / 560.0) as u16);
-    assert_eq!([window(130, 0), window(399, 2)], [both; 2]);
+    assert_eq!([window(170, 0), window(439, 2)], [both; 2]);
     // Two more of (hops seen one way) 120 ms: 160 of 800.
     let mean = 200.0;
     let four = Some(((1.5e6 / 8e3 * mean + 30_000.0) * 160.0 / 800.0) as u16);
-    assert_eq!(window(400, 2), four);
+    assert_eq!(window(440, 2), four);
     // RTT_avg is 200 ms now.
-    assert_eq!([window(599, 0), window(600, 2)], [four; 2]);
+    assert_eq!([window(639, 0), window(640, 2)], [four; 2]);
 }
 
 /// Section III: delta is RTT_avg; nothing longer, nothing shorter.
@@ -383,4 +388,18 @@ fn a_slow_flow_claims_twice_the_window_of_its_rate_and_a_fresh_one_all() {
     send(&mut gateway, 799, 3, 100);
     send(&mut gateway, 800, 0, 100);
     assert_eq!(gateway.backward(at(801), &ack(1, 65_535), &T1), Some((60_000 - 6400) / 3));
+}
+
+#[test]
+fn a_flood_of_syns_takes_nobodys_window() {
+    let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
+    open(&mut gateway, at(0), 1, [None, None]);
+    gateway.forward(at(0), &data(1), &T1);
+    for n in 100..1100 {
+        gateway.forward(at(100), &syn(n, None), &T1);
+    }
+    gateway.forward(at(170), &data(1), &T1);
+    // Pipe and buffer, 30,000 bytes each.
+    assert_eq!(gateway.backward(at(170), &ack(1, 65_535), &T1), Some(60_000));
+    assert_eq!((gateway.stats().flows, gateway.stats().flows_remembered), (1, 1001));
 }

@@ -5,7 +5,7 @@ use bentpipe_units::Span;
 use super::super::rounds::Bounded;
 use super::super::{Ack, Window};
 use super::probe_rtt::MIN_RTT_WINDOW;
-use super::{BANDWIDTH_ROUNDS, Bbr1, CYCLE, LEAST, Mode, Repair};
+use super::{BANDWIDTH_ROUNDS, Bbr1, CYCLE, LEAST, Mode, Repair, in_units};
 
 impl Bbr1 {
     /// Whether the next ACK may go the short way, for all that is known before it comes.
@@ -35,7 +35,7 @@ impl Bbr1 {
         {
             return false;
         }
-        let (before, rate) = (self.bandwidth.get(), sample.rate());
+        let (before, rate) = (self.bandwidth.get(), in_units(sample.rate(), w));
         if !sample.app_limited || rate >= before {
             self.bandwidth.add(self.rounds, BANDWIDTH_ROUNDS, rate);
         }

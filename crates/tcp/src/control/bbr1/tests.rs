@@ -26,9 +26,9 @@ fn segments(path: &Path<Bbr1>) -> f64 {
 fn startup_begins_at_the_high_gain_and_doubles_each_round() {
     let mut path = path();
     assert!(path.runs_until(1.0, |path| path.control().has_paced));
-    // bbr_init_pacing_rate_from_rtt: high_gain * init_cwnd / RTT, less a hundredth.
+    // bbr_init_pacing_rate_from_rtt: high_gain * init_cwnd / RTT, 1677.7 units, less a hundredth.
     let first = path.sender.window().pacing_rate;
-    assert!((first - 0.99 * HIGH_GAIN * 10.0 * SMSS / 0.1).abs() < 1.0, "{first}");
+    assert!((first - 0.99 * HIGH_GAIN * 1677.0 * UNIT * SMSS).abs() < 1.0, "{first}");
     let mut windows = vec![10.0];
     for round in 2..6 {
         assert!(path.runs_until(1.0, |path| path.control().rounds == round));

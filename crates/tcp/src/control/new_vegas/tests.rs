@@ -40,6 +40,20 @@ fn a_round_trip_moves_the_window_by_a_segment_unless_two_to_four_wait() {
 }
 
 #[test]
+fn a_window_that_was_full_at_any_ack_of_a_round_grows() {
+    let record = crate::Record::default();
+    let after = |full: [bool; 3]| {
+        let (mut control, mut w) = (knows(unpaired(), 100.0), window(20.0, 10.0));
+        for cwnd_limited in full {
+            control.on_ack(&mut w, &Ack { cwnd_limited, ..Ack::new(&record) }, &mut crate::slow_start::StandardStart);
+        }
+        control.end_round(&mut w, Time::ZERO, false);
+        w.cwnd / SMSS
+    };
+    assert_eq!([[true, false, false], [false, false, true], [false; 3]].map(after), [21.0, 21.0, 20.0]);
+}
+
+#[test]
 fn a_window_that_goes_down_is_no_slow_start() {
     let (cwnd, ssthresh) = judged(unpaired(), 140.0, 10.0, 10.0);
     assert_eq!((cwnd, ssthresh), (10.0, 10.0), "2.9 segments wait");
