@@ -25,7 +25,7 @@ fn rounds(control: &mut Bbr1, samples: &[RateSample]) {
     let record = Record::default();
     for sample in samples {
         control.round_start = false;
-        control.update_bandwidth(&Ack::new(&record), sample);
+        control.update_bandwidth(&window(100.0, 100.0), &Ack::new(&record), sample);
         control.check_filled(sample);
     }
 }
@@ -35,9 +35,10 @@ fn what_the_application_limits_shows_no_slower_link_but_a_faster_one() {
     let mut control = control();
     rounds(&mut control, &[sample(1e6, false)]);
     rounds(&mut control, &[sample(5e5, true); 20]);
-    assert_eq!(control.bandwidth.get(), 1e6);
+    let near = |rate: f64, found: f64| found <= rate && rate - found < UNIT * SMSS;
+    assert!(near(1e6, control.bandwidth.get()));
     rounds(&mut control, &[sample(2e6, true)]);
-    assert_eq!(control.bandwidth.get(), 2e6);
+    assert!(near(2e6, control.bandwidth.get()));
 }
 
 #[test]
@@ -46,7 +47,7 @@ fn growth_by_less_than_a_quarter_in_three_rounds_is_a_full_pipe() {
     rounds(&mut slow, &[1e6, 1.1e6, 1.2e6, 1.24e6].map(|rate| sample(rate, false)));
     assert!(slow.filled);
     let mut fast = control();
-    rounds(&mut fast, &[1e6, 1.1e6, 1.2e6, 1.25e6].map(|rate| sample(rate, false)));
+    rounds(&mut fast, &[1e6, 1.1e6, 1.2e6, 1.26e6].map(|rate| sample(rate, false)));
     assert!(!fast.filled);
 }
 
