@@ -27,14 +27,14 @@ pub(super) struct Groups {
     burst: u32,
     /// Whether a burst goes out.
     pub(super) bursting: bool,
-    /// The packet of several segments that is going out, of a host that makes such.
-    group: Option<Group>,
+    /// Segments of the packet that is going out which are still to go; none of a host whose packets have one.
+    left: Option<u32>,
 }
 
 impl Groups {
     pub(super) fn new(config: &Config) -> Groups {
-        let group = (config.host == Host::Linux).then(Group::default);
-        Groups { burst: config.burst, bursting: false, group }
+        let left = (config.host == Host::Linux).then_some(0);
+        Groups { burst: config.burst, bursting: false, left }
     }
 
     #[inline(always)]
@@ -45,16 +45,8 @@ impl Groups {
     /// Whether segments go in packets of several.
     #[inline(always)]
     pub(super) fn are_there(&self) -> bool {
-        self.group.is_some()
+        self.left.is_some()
     }
-}
-
-/// The packet that is going out.
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    /// Segments of it that are still to go.
-    left: u32,
-    single: bool,
 }
 
 impl Sender {
@@ -62,14 +54,13 @@ impl Sender {
     /// packet, so that it has PSH.
     #[inline(never)]
     pub(super) fn ends_group(&mut self, room: u32, unsent: u64) -> bool {
-        let under_way = self.groups.group.filter(|group| group.left > 0);
-        let group = under_way.unwrap_or_else(|| {
-            let left = self.size_of_group(room, unsent);
-            Group { left, single: left == 1 }
-        });
-        let left = group.left - 1;
-        self.groups.group = Some(Group { left, ..group });
-        left == 0 && !group.single
+        if let Some(left @ 1..) = &mut self.groups.left {
+            *left -= 1;
+            return *left == 0;
+        }
+        // The first of a packet is its last where it goes alone, without PSH.
+        self.groups.left = Some(self.size_of_group(room, unsent) - 1);
+        false
     }
 
     /// Whether the window has too little room for a burst, with more under way that will make some; once one has begun, it goes on for as long
