@@ -579,6 +579,9 @@ def check_quantity(kind: str, text: str) -> None:
         It is not; the text says what was expected.
     """
 
+def scenario_error_line(message: str, file: str, line: int | None, key: str, hint: str | None) -> str:
+    """Make one line of the parts of a scenario's error."""
+
 def parse_size(text: str) -> int:
     """Give the bytes that a size says, as scenarios write it.
 

@@ -23,7 +23,36 @@ class InputError(BentpipeError, ValueError):
 
 
 class ScenarioError(InputError):
-    """A scenario that cannot be read or used; the text names file, line, key and what was expected."""
+    """A scenario that cannot be read or used; as text one line with its file, line, key, message and hint.
+
+    Parameters
+    ----------
+    message
+        What is wrong: what was expected and what was found, or what does not go together.
+    file
+        The file at fault; ``--set`` or ``settings`` for a setting given beside it.
+    line
+        The line at fault, counted from 1, where there is one.
+    key
+        The dotted key at fault, ``links.satellite.rate``; empty where it is the file as a whole.
+    hint
+        What may have been meant.
+    """
+
+    def __init__(
+        self, message: str, file: str = "", line: int | None = None, key: str = "", hint: str | None = None
+    ) -> None:
+        super().__init__(message, file, line, key, hint)
+        self.message, self.file, self.line, self.key, self.hint = message, file, line, key, hint
+
+    def __str__(self) -> str:
+        from bentpipe import _core
+
+        return _core.scenario_error_line(self.message, self.file, self.line, self.key, self.hint)
+
+    def within(self, file: str, *, written: bool = True) -> "ScenarioError":
+        """Give the same error of another file; of a text that nobody has `written`, without its line."""
+        return ScenarioError(self.message, file, self.line if written else None, self.key, self.hint)
 
 
 class RunError(BentpipeError, RuntimeError):

@@ -1,7 +1,6 @@
 """A scenario as people hold it in Python: read, changed, looked at."""
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -227,5 +226,4 @@ def _without_line(read: Callable[[], _Read]) -> _Read:
     try:
         return read()
     except ScenarioError as error:
-        told = re.sub(r"^--set: ", "settings: ", re.sub(r"^([^:]*):\d+: ", r"\1: ", str(error)))
-        raise ScenarioError(told) from None
+        raise error.within("settings" if error.file == "--set" else error.file, written=False) from None

@@ -1,5 +1,6 @@
 """A scenario held in Python: made from text or a dictionary, changed, looked at."""
 
+import pickle
 import tomllib
 from typing import Any
 
@@ -87,6 +88,29 @@ def test_errors_of_a_text_have_its_line_and_those_of_a_dictionary_none() -> None
         bp.Scenario.from_toml("[links.a]\nrate = 3\n")
     with pytest.raises(bp.ScenarioError, match=r"^dictionary: links\.a\.rate: expected a rate"):
         bp.Scenario.from_dict({"links": {"a": {"rate": 3}}})
+
+
+def test_an_error_has_its_parts_and_keeps_them_in_a_pickle() -> None:
+    with pytest.raises(bp.ScenarioError) as caught:
+        bp.Scenario.from_toml(
+            "extends = 'preset:geo'\n[flows.f]\nfrom = 'server'\nto = 'client'\n"
+            "bytes = '1 MB'\nvariant = 'bbr'\n"
+        )
+    error = caught.value
+    assert (error.file, error.line, error.key) == ("text", 6, "flows.f.variant")
+    assert error.message == 'expected a variant, found "bbr"'
+    assert error.hint == 'here it is control = "bbr1" or "bbr3"'
+    assert str(error) == f"text:6: flows.f.variant: {error.message}; {error.hint}"
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301
+    assert (str(again), again.key) == (str(error), error.key)
+
+
+def test_a_conflict_says_what_conflicts() -> None:
+    geo = bp.Scenario.load("preset:geo")
+    with pytest.raises(bp.ScenarioError) as caught:
+        geo.with_({"flows.download": {"recovery": "rack", "app": "cbr", "rate": "1 Mbit/s"}})
+    assert caught.value.key == "flows.download.recovery"
+    assert caught.value.message.startswith('needs app = "ftp" or ')
 
 
 @pytest.mark.parametrize("wrong", [None, 7, b"title = 1", "\udc80"])

@@ -154,7 +154,7 @@ def test_a_wrong_call_is_one_line(bentpipe: Bentpipe, tmp_path: Path, arguments:
         (["--csv"], "--json prints JSON, --out DIR writes result.json and series.parquet"),
         (["--out", "r.csv"], "'--out': expected a folder, found the name of a file, 'r.csv'"),
         (["--set", "links.satellite.loss.probability=1e-400"], "expected a number of at least 5e-324, or 0"),
-        (["--set", "flows.*.variant=bic"], '"bic", which is not there yet; bentpipe list variants'),
+        (["--set", "flows.*.variant=bic"], 'found "bic"'),
     ],
     ids=str,
 )

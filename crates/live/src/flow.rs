@@ -3,7 +3,7 @@
 use bentpipe_net::Router;
 use bentpipe_sim::scenario::{AppSpec, FlowSpec, FtpSpec, Opener, Routing, Scenario};
 use bentpipe_tcp::Config;
-use bentpipe_units::Time;
+use bentpipe_units::{Time, fault};
 use serde::Serialize;
 
 use crate::LiveError;
@@ -50,17 +50,17 @@ pub(crate) fn carries(scenario: &Scenario) -> Result<(), LiveError> {
         for gateway in [&link.forward.gateway, &link.reverse.gateway].into_iter().flatten() {
             if !gateway.needs_limit() {
                 let (link, scheme) = (&link.name, gateway.name());
-                return Err(LiveError::Scenario(format!(
-                    "links.{link}.gateway: expected a scheme that lowers windows, which is all that live runs do, found {scheme:?}"
-                )));
+                let fault =
+                    fault!("a scheme that lowers windows, which is all that live runs do", "{scheme:?}");
+                return Err(fault.under("gateway").under(link).under("links").into());
             }
         }
     }
     match scenario.flows.iter().find(|flow| flow.ipsec) {
-        Some(flow) => Err(LiveError::Scenario(format!(
-            "flows.{}.ipsec: expected false, which is all that live runs do, found true",
-            flow.name
-        ))),
+        Some(flow) => {
+            let fault = fault!("false, which is all that live runs do", "true");
+            Err(fault.under("ipsec").under(&flow.name).under("flows").into())
+        }
         None => Ok(()),
     }
 }
@@ -75,13 +75,12 @@ impl<'a> ScenarioFlow<'a> {
     /// When there is none, or that flow is something else.
     pub fn choose(scenario: &'a Scenario, name: Option<&str>) -> Result<ScenarioFlow<'a>, LiveError> {
         if scenario.routing == Routing::Dynamic {
-            let message =
-                "routing: expected \"static\", which is all that live interop does, found \"dynamic\"";
-            return Err(LiveError::Scenario(message.to_owned()));
+            let fault = fault!("\"static\", which is all that live interop does", "\"dynamic\"");
+            return Err(fault.under("routing").into());
         }
         if scenario.constellation.is_some() {
-            let message = "constellation: expected links, which is all that live interop does, found satellites that move";
-            return Err(LiveError::Scenario(message.to_owned()));
+            let fault = fault!("links, which is all that live interop does", "satellites that move");
+            return Err(fault.under("constellation").into());
         }
         carries(scenario)?;
         let bulk =
@@ -99,7 +98,7 @@ impl<'a> ScenarioFlow<'a> {
                 "flow: expected a flow with app = \"ftp\" ({}), found {name:?}",
                 listed.join(", ")
             )),
-            _ => LiveError::Scenario("flows: expected one with app = \"ftp\", found none".to_owned()),
+            _ => fault!("one with app = \"ftp\"", "none").under("flows").into(),
         })
     }
 

@@ -3,7 +3,7 @@
 use bentpipe_sim::datagrams;
 use bentpipe_sim::scenario::{AppSpec, FtpSpec, HttpSpec, Opener, Pages, Scenario, Tls};
 use bentpipe_tcp::Config;
-use bentpipe_units::{Span, Time};
+use bentpipe_units::{Fault, Span, Time, fault};
 use serde::Serialize;
 
 use crate::LiveError;
@@ -101,14 +101,14 @@ fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
     let spec = &scenario.flows[flow];
     let start = scenario.start_of(flow, scenario.seed);
     if let AppSpec::Ftp(FtpSpec { opened_by: Opener::Receiver, .. }) = spec.app {
-        let message = "expected \"sender\", which live testbed carries, found \"receiver\"";
-        return Err(LiveError::Scenario(format!("flows.{}.opened_by: {message}", spec.name)));
+        let fault = fault!("\"sender\", which live testbed carries", "\"receiver\"");
+        return Err(fault.under("opened_by").under(&spec.name).under("flows").into());
     }
     let (app, duration) = match &spec.app {
         AppSpec::Ftp(ftp) => (AppPlan::Ftp { bytes: ftp.bytes }, ftp.duration),
         AppSpec::Http(http) if let Some(key) = only_simulated(http) => {
-            let message = "expected its default, which is all that live testbed carries, found another value";
-            return Err(LiveError::Scenario(format!("flows.{}.{key}: {message}", spec.name)));
+            let fault = fault!("its default, which is all that live testbed carries", "another value");
+            return Err(fault.under(key).under(&spec.name).under("flows").into());
         }
         AppSpec::Http(http) => (
             AppPlan::Http {
@@ -130,11 +130,9 @@ fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
             (AppPlan::Udp { datagrams }, None)
         }
         app => {
-            return Err(LiveError::Scenario(format!(
-                "flows.{}.app: expected \"ftp\", \"http\", \"cbr\" or \"multimedia\", which live testbed carries, found {:?}",
-                spec.name,
-                app.name()
-            )));
+            let expected = "\"ftp\", \"http\", \"cbr\" or \"multimedia\", which live testbed carries";
+            let fault = Fault::value(expected, format!("{:?}", app.name()));
+            return Err(fault.under("app").under(&spec.name).under("flows").into());
         }
     };
     let over_udp = spec.app.over_udp();

@@ -6,13 +6,13 @@ use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::{Catalogue, Chosen, Composition, NoSuch};
 use bentpipe_units::{Bytes, Span};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::course::Course;
 use crate::{DisorderBothWays, LiveError, ScenarioFlow, Way, kernel};
 
 /// Which way the data goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// From our end to the kernel.
@@ -32,7 +32,7 @@ impl Direction {
 }
 
 /// Which end says first that it has no more data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClosesFirst {
     /// The one that sends the data, behind its last byte.
@@ -43,7 +43,7 @@ pub enum ClosesFirst {
 }
 
 /// How the receiving program or our receiving end reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
     /// Bytes a second, or as fast as they come.
@@ -56,7 +56,7 @@ pub struct Reading {
 
 /// One run: our end, the kernel's end, the path between them, and what goes over it. Beside a flow of a scenario there are no
 /// `forward` and `backward`, and what is left out of the two TCPs is as the flow has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// What our end resends, when: the name of a recovery, or `linux` for a second kernel in place of our end.
@@ -168,7 +168,6 @@ impl Settings {
         for way in self.forward.iter().chain(&self.backward) {
             way.validate()?;
         }
-        self.disorder.validate()?;
         let refuse = |text: String| Err(LiveError::Setting(text));
         for mss in [self.mss, self.kernel_mss].into_iter().flatten() {
             if !(88..=65_495).contains(&mss) {

@@ -2,12 +2,12 @@
 
 use bentpipe_path::{DisorderSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::{Rate, Span};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::LiveError;
 
 /// One direction of the path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
     /// Rate.
@@ -36,24 +36,16 @@ impl Way {
     }
 
     pub(crate) fn validate(&self) -> Result<(), LiveError> {
-        let checked = self.queue.validate().and(self.loss.validate());
-        checked.map_err(|error| LiveError::Setting(error.to_string()))
+        self.queue.validate().map_err(|error| LiveError::Setting(error.to_string()))
     }
 }
 
 /// Which packets come out of the path in another order than that of its links, or twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DisorderBothWays {
     /// On the way of the data.
     pub forward: DisorderSpec,
     /// On the way of the acknowledgments.
     pub backward: DisorderSpec,
-}
-
-impl DisorderBothWays {
-    pub(crate) fn validate(&self) -> Result<(), LiveError> {
-        let checked = self.forward.validate().and(self.backward.validate());
-        checked.map_err(|error| LiveError::Setting(error.to_string()))
-    }
 }

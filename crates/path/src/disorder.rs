@@ -3,30 +3,24 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use bentpipe_units::bounded::Probability;
 use bentpipe_units::{Span, Time};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::loss::probability;
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 /// Which packets are held up, and which come twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DisorderSpec {
     /// Share of packets that are held up, 0 to 1.
+    #[serde(with = "Probability")]
     pub reorder: f64,
     /// How long such a packet is held up while others pass it.
     pub reorder_delay: Span,
     /// Share of packets that come twice, 0 to 1.
+    #[serde(with = "Probability")]
     pub duplicate: f64,
-}
-
-impl DisorderSpec {
-    /// Whether every value is possible; the first that is not, otherwise.
-    pub fn validate(&self) -> Result<(), InvalidValue> {
-        probability("reorder", self.reorder)?;
-        probability("duplicate", self.duplicate)
-    }
 }
 
 /// An element behind a link that holds packets up and repeats them. Packets that are not held up keep their order.
@@ -169,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_share_above_one_is_refused() {
-        let error = DisorderSpec { reorder: 1.5, ..DisorderSpec::default() }.validate().unwrap_err();
-        assert_eq!(error.to_string(), "reorder: expected a probability from 0 to 1, found 1.5");
+        let error = serde_json::from_str::<DisorderSpec>(r#"{"reorder":1.5}"#).unwrap_err().to_string();
+        assert!(error.contains("1.5, expected a probability from 0 to 1"), "{error}");
     }
 }

@@ -2,11 +2,9 @@
 
 use std::f64::consts::PI;
 
-use bentpipe_units::Span;
+use bentpipe_units::{Fault, Span, fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::InvalidValue;
 
 /// The speed of light in vacuum in m/s (exact by the definition of the metre).
 pub const SPEED_OF_LIGHT_M_PER_S: f64 = 299_792_458.0;
@@ -86,18 +84,18 @@ pub struct GeoHop {
     pub satellite_longitude_deg: f64,
 }
 
-fn within(key: &'static str, value: f64, min: f64, max: f64) -> Result<f64, InvalidValue> {
+fn within(key: &'static str, value: f64, min: f64, max: f64) -> Result<f64, Fault> {
     if (min..=max).contains(&value) {
         return Ok(value * (PI / 180.0));
     }
-    Err(InvalidValue { key, message: format!("expected degrees from {min} to {max}, found {value}") })
+    Err(fault!("degrees from {min} to {max}", "{value}").under(key))
 }
 
 impl GeoHop {
     /// The cosine of the central angle between station and satellite (`sack`, equation 3).
     ///
     /// An angle outside its range is an error.
-    pub fn cos_central_angle(&self) -> Result<f64, InvalidValue> {
+    pub fn cos_central_angle(&self) -> Result<f64, Fault> {
         let latitude = within("latitude_deg", self.latitude_deg, -90.0, 90.0)?;
         let longitude = within("longitude_deg", self.longitude_deg, -180.0, 360.0)?;
         let satellite = within("satellite_longitude_deg", self.satellite_longitude_deg, -180.0, 360.0)?;
@@ -107,22 +105,23 @@ impl GeoHop {
     /// Elevation of the satellite in degrees above the station's horizon; negative when it cannot be seen.
     ///
     /// An angle outside its range is an error.
-    pub fn elevation_deg(&self, model: &GeoModel) -> Result<f64, InvalidValue> {
+    pub fn elevation_deg(&self, model: &GeoModel) -> Result<f64, Fault> {
         Ok(model.elevation_deg(self.cos_central_angle()?))
     }
 
     /// Distance from the station to the satellite in km.
     ///
     /// An angle outside its range, or a satellite below the horizon, is an error.
-    pub fn slant_range_km(&self, model: &GeoModel) -> Result<f64, InvalidValue> {
+    pub fn slant_range_km(&self, model: &GeoModel) -> Result<f64, Fault> {
         let cos_gamma = self.cos_central_angle()?;
         let elevation = model.elevation_deg(cos_gamma);
         if elevation < 0.0 {
-            let message = format!(
-                "expected a satellite above the station's horizon, found one at {} degrees seen {:.1} degrees below it",
-                self.satellite_longitude_deg, -elevation
+            let (at, below) = (self.satellite_longitude_deg, -elevation);
+            let fault = fault!(
+                "a satellite above the station's horizon",
+                "one at {at} degrees seen {below:.1} degrees below it"
             );
-            return Err(InvalidValue { key: "satellite_longitude_deg", message });
+            return Err(fault.under("satellite_longitude_deg"));
         }
         Ok(model.slant_range_km(cos_gamma))
     }
@@ -130,7 +129,7 @@ impl GeoHop {
     /// Propagation delay between station and satellite, one way.
     ///
     /// An angle outside its range, or a satellite below the horizon, is an error.
-    pub fn one_way_delay(&self, model: &GeoModel) -> Result<Span, InvalidValue> {
+    pub fn one_way_delay(&self, model: &GeoModel) -> Result<Span, Fault> {
         Ok(model.delay(self.slant_range_km(model)?))
     }
 }

@@ -6,7 +6,6 @@
 mod disorder;
 pub mod gateway;
 mod geo;
-mod invalid;
 mod link;
 mod loss;
 mod packet;
@@ -16,10 +15,9 @@ mod stream;
 
 pub use disorder::{Disorder, DisorderSpec};
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
-pub use invalid::InvalidValue;
 pub use link::{
-    ArqSpec, Attempts, Change, Fate, FecSpec, InOutage, InvalidChange, Leaving, Link, LinkConfig, LinkStats,
-    Offered, Passed, Repair, RepairStats, Schedule, SupplyStats, WaitQuantiles,
+    ArqSpec, Attempts, Change, Fate, FecSpec, InOutage, Leaving, Link, LinkConfig, LinkStats, Offered,
+    Passed, Repair, RepairStats, Schedule, SupplyStats, WaitQuantiles,
 };
 pub use loss::{LossModel, LossSpec, packet_error_rate};
 pub use packet::PacketId;

@@ -21,7 +21,7 @@ use bentpipe_units::{Rate, Span, Time};
 pub use config::LinkConfig;
 pub use outcome::{Fate, Leaving, Offered, Passed};
 pub use repair::{ArqSpec, Attempts, FecSpec, Repair, RepairStats};
-pub use schedule::{Change, InOutage, InvalidChange, Schedule};
+pub use schedule::{Change, InOutage, Schedule};
 use served::Served;
 pub use stats::LinkStats;
 use stats::{Sums, Tally};

@@ -10,12 +10,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use bentpipe_units::{Bytes, Rate};
+use bentpipe_units::{Bytes, Fault, Rate, fault, quoted, tagged};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 pub(crate) use admission::{Arrival, Gate, packets_in};
 pub use discipline::{Drops, Label, Queue, ServerView, Verdict, Waiting};
@@ -29,6 +29,9 @@ trait Scheme {
     /// One line for people.
     const SUMMARY: &'static str;
 
+    /// Names of the field that are answered with this one.
+    const ALSO: &'static [&'static str] = &[];
+
     /// The most packets that wait.
     fn limit(&self) -> Packets;
 
@@ -37,8 +40,10 @@ trait Scheme {
         (self.limit().0, u64::MAX)
     }
 
-    /// Whether every value is possible; the first that is not, otherwise.
-    fn validate(&self) -> Result<(), InvalidValue>;
+    /// Whether the values go together; those that do not, otherwise.
+    fn validate(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// The queue before a link of this rate. `stream` is for its random numbers alone.
     fn discipline(&self, rate: Rate, stream: Stream) -> Discipline;
@@ -59,8 +64,9 @@ macro_rules! schemes {
         pub use $file::*;)+
 
         /// How a queue is managed actively; `scheme` chooses.
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "scheme", rename_all = "kebab-case")]
+        #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+        #[serde(remote = "Self", rename_all = "kebab-case")]
+        #[schemars(tag = "scheme")]
         pub enum ActiveSpec {
             $($(#[doc = $doc])* $name($options)),+
         }
@@ -69,6 +75,10 @@ macro_rules! schemes {
             /// Every scheme: its name and what it is.
             pub const SCHEMES: &'static [(&'static str, &'static str)] =
                 &[$(($options::NAME, $options::SUMMARY)),+];
+
+            /// Each scheme, and names of the field that are answered with it.
+            pub const ALSO: &'static [(&'static str, &'static [&'static str])] =
+                &[$(($options::NAME, $options::ALSO)),+];
 
             /// The name that `scheme` has for it.
             pub fn scheme(&self) -> &'static str {
@@ -84,7 +94,7 @@ macro_rules! schemes {
                 match self { $(ActiveSpec::$name(options) => options.calm(rate)),+ }
             }
 
-            fn validate(&self) -> Result<(), InvalidValue> {
+            fn validate(&self) -> Result<(), Fault> {
                 match self { $(ActiveSpec::$name(options) => options.validate()),+ }
             }
 
@@ -94,6 +104,8 @@ macro_rules! schemes {
         }
     };
 }
+
+tagged!(ActiveSpec, "scheme", TABLE);
 
 schemes! {
     /// Random early detection.
@@ -132,6 +144,9 @@ const EXPECTED: &str = "a queue such as \"100 packets\", \"64 KiB\" or \"unlimit
 const TABLE: &str = "{ scheme = \"red\", limit = \"50 packets\", min = \"5 packets\", max = \"15 packets\" }";
 
 impl QueueSpec {
+    /// Names of the field for a queue that has no scheme.
+    pub const ALSO: &'static [&'static str] = &["drop-tail", "droptail", "fifo", "tail-drop"];
+
     /// The most that may wait, in packets and in bytes.
     pub fn room(&self) -> (u32, u64) {
         match self {
@@ -151,7 +166,7 @@ impl QueueSpec {
     }
 
     /// Whether every value is possible; the first that is not, otherwise.
-    pub fn validate(&self) -> Result<(), InvalidValue> {
+    pub fn validate(&self) -> Result<(), Fault> {
         match self {
             QueueSpec::Active(spec) => spec.validate(),
             _ => Ok(()),
@@ -160,10 +175,10 @@ impl QueueSpec {
 }
 
 impl FromStr for QueueSpec {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<QueueSpec, String> {
-        let wrong = || format!("expected {EXPECTED}, found {text:?}");
+    fn from_str(text: &str) -> Result<QueueSpec, Fault> {
+        let wrong = || Fault::value(EXPECTED, quoted(text));
         let trimmed = text.trim();
         if trimmed == "unlimited" {
             return Ok(QueueSpec::Unlimited);
@@ -172,7 +187,8 @@ impl FromStr for QueueSpec {
             None => Bytes::read(trimmed, EXPECTED).map(|bytes| QueueSpec::Bytes(bytes.get())),
             Some(Err(packets::NotANumber)) => Err(wrong()),
             Some(Ok(number)) => number.parse().map(QueueSpec::Packets).map_err(|_| {
-                format!("expected a queue of at most {} packets, or \"unlimited\", found {text:?}", u32::MAX)
+                let most = u32::MAX;
+                fault!("a queue of at most {most} packets, or \"unlimited\"", "{text:?}")
             }),
         }
     }
@@ -189,15 +205,6 @@ impl fmt::Display for QueueSpec {
     }
 }
 
-impl Serialize for QueueSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            QueueSpec::Active(spec) => spec.serialize(serializer),
-            _ => serializer.collect_str(self),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for QueueSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<QueueSpec, D::Error> {
         struct TextOrTable;
@@ -207,10 +214,11 @@ impl<'de> Deserialize<'de> for QueueSpec {
                 write!(f, "{EXPECTED}, or a table such as {TABLE}")
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<QueueSpec, E> {
-                text.parse().map_err(E::custom)
+                text.parse().map_err(Fault::into_serde)
             }
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<QueueSpec, A::Error> {
-                ActiveSpec::deserialize(MapAccessDeserializer::new(map)).map(QueueSpec::Active)
+                <ActiveSpec as Deserialize>::deserialize(MapAccessDeserializer::new(map))
+                    .map(QueueSpec::Active)
             }
         }
         deserializer.deserialize_any(TextOrTable)
@@ -263,11 +271,11 @@ mod tests {
         for text in
             ["", "packets", "-1 packets", "+3 packets", "1.5 packets", "12", "12 parcels", "-1 B", "1 s"]
         {
-            let error = text.parse::<QueueSpec>().unwrap_err();
+            let error = text.parse::<QueueSpec>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("expected {EXPECTED}")), "{error}");
             assert!(error.ends_with(&format!(", found {text:?}")), "{error}");
         }
-        let error = "5000000000 packets".parse::<QueueSpec>().unwrap_err();
+        let error = "5000000000 packets".parse::<QueueSpec>().unwrap_err().to_string();
         assert!(error.starts_with("expected a queue of at most 4294967295 packets"), "{error}");
     }
 
@@ -287,8 +295,6 @@ mod tests {
         ] {
             let spec: QueueSpec = serde_json::from_str(json).unwrap();
             assert_eq!((spec.room(), spec.validate()), ((50, u64::MAX), Ok(())));
-            let written = serde_json::to_string(&spec).unwrap();
-            assert_eq!(serde_json::from_str::<QueueSpec>(&written).unwrap(), spec, "{written}");
         }
     }
 
@@ -306,37 +312,27 @@ mod tests {
     }
 
     #[test]
-    fn impossible_options_name_their_key() {
-        for (json, message) in [
-            (
-                r#"{"scheme":"codel","limit":"9 packets","target":"0 s"}"#,
-                "target: expected a time above zero, found 0 s",
-            ),
+    fn impossible_options_are_refused() {
+        for (json, part) in [
+            (r#"{"scheme":"codel","limit":"9 packets","target":"0 s"}"#, "0 s, expected a time above zero"),
             (
                 r#"{"scheme":"codel","limit":"9 packets","target":"100 ms"}"#,
                 "interval: expected more than target (100 ms), found 100 ms",
             ),
-            (r#"{"scheme":"fq-codel","queues":0}"#, "queues: expected 1 to 65536 queues, found 0"),
-            (r#"{"scheme":"fq-codel","quantum":"0 B"}"#, "quantum: expected 1 B to 1 MiB, found 0 B"),
-            (
-                r#"{"scheme":"drr","limit":"9 packets","quantum":"2 MiB"}"#,
-                "quantum: expected 1 B to 1 MiB, found 2097152 B",
-            ),
-            (
-                r#"{"scheme":"drr","limit":"9 packets","queues":0}"#,
-                "queues: expected 1 to 65536 queues, found 0",
-            ),
+            (r#"{"scheme":"fq-codel","queues":0}"#, "expected a whole number from 1 to 65536"),
+            (r#"{"scheme":"fq-codel","quantum":"0 B"}"#, "0 B, expected a size from 1 B to 1048576 B"),
             (
                 r#"{"scheme":"drr","limit":"9 packets","alpha":0}"#,
-                "alpha: expected a number above 0 and at most 1e6, found 0",
+                "0, expected a number above 0, at most 1000000",
             ),
             (
                 r#"{"scheme":"drr","limit":"9 packets","alpha":1,"drop":"oldest"}"#,
-                "drop: expected no alpha beside it, with which the buffer never fills up, found both",
+                "drop: cannot be combined with alpha",
             ),
         ] {
-            let spec: QueueSpec = serde_json::from_str(json).unwrap();
-            assert_eq!(spec.validate().unwrap_err().to_string(), message);
+            let read = serde_json::from_str::<QueueSpec>(json).map_err(|error| error.to_string());
+            let error = read.and_then(|spec| spec.validate().map_err(|fault| fault.to_string())).unwrap_err();
+            assert!(error.contains(part), "{json}: {error}");
         }
     }
 }

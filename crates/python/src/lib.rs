@@ -21,7 +21,7 @@ use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ActiveSpec, GeoHop, GeoModel, QueueSpec};
 use bentpipe_sim::{CaptureOptions, RunOptions, SeriesOptions, Subjects, scenario};
 use bentpipe_tcp::{Catalogue, Composition, Profile, Scheme};
-use bentpipe_units::{Bytes, Numbers, Rate, Span, Time};
+use bentpipe_units::{Bytes, Numbers, Rate, Span, Time, fault};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -31,6 +31,26 @@ use crate::series::{Collector, TakePoints};
 
 pyo3::import_exception!(bentpipe.errors, RunError);
 pyo3::import_exception!(bentpipe.errors, ScenarioError);
+
+/// Hands the parts of a scenario's error on to the exception, and the line that they make.
+fn scenario_error(error: scenario::ScenarioError) -> PyErr {
+    let message = error.message();
+    let scenario::ScenarioError { file, line, key, fault } = error;
+    ScenarioError::new_err((message, file, line, key, fault.hint))
+}
+
+/// The line that the parts of a scenario's error make.
+#[pyfunction]
+#[pyo3(signature = (message, file, line, key, hint))]
+fn scenario_error_line(
+    message: &str,
+    file: &str,
+    line: Option<usize>,
+    key: &str,
+    hint: Option<&str>,
+) -> String {
+    scenario::error_line(file, line, key, message, hint)
+}
 
 /// A scenario that was read and checked, with what it was asked for by. Python's `Scenario` is a subclass.
 #[pyclass(frozen, subclass, module = "bentpipe._core")]
@@ -79,12 +99,12 @@ impl Scenario {
     ) -> PyResult<Scenario> {
         let raised = Raised::default();
         let catalogue = own::catalogue(py, &controls, &raised)
-            .map_err(|wrong| ScenarioError::new_err(format!("controls: {wrong}")))?;
+            .map_err(|wrong| ScenarioError::new_err((wrong, "controls")))?;
         let found = py.detach(|| match content {
             None => scenario::load_with(Path::new(&name), &settings, &catalogue),
             Some(content) => scenario::parse_bytes(&name, content, &settings, &catalogue),
         });
-        let mut scenario = found.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let mut scenario = found.map_err(scenario_error)?;
         scenario.files.splice(0..0, read);
         Ok(Scenario {
             scenario,
@@ -410,15 +430,15 @@ fn check_quantity(kind: &str, text: &str) -> PyResult<()> {
         "rate" => text.parse::<Rate>().map(drop),
         "size" => text.parse::<Bytes>().map(drop),
         "queue" => text.parse::<QueueSpec>().map(drop),
-        _ => Err(format!("expected time, rate, size or queue, found {kind:?}")),
+        _ => Err(fault!("time, rate, size or queue", "{kind:?}")),
     };
-    checked.map_err(PyValueError::new_err)
+    checked.map_err(|fault| PyValueError::new_err(fault.to_string()))
 }
 
 /// The bytes that `text`, a size as scenarios write it, says.
 #[pyfunction]
 fn parse_size(text: &str) -> PyResult<u64> {
-    text.parse::<Bytes>().map(Bytes::get).map_err(PyValueError::new_err)
+    text.parse::<Bytes>().map(Bytes::get).map_err(|fault| PyValueError::new_err(fault.to_string()))
 }
 
 /// Whether `more` bytes on the disk of `path` leave free what recordings leave free.
@@ -499,7 +519,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         RunResult, Scenario, applications, check_quantity, columns, controls, engine_version, exchange,
-        gateways, has_room, parse_size, presets, profiles, queues, recoveries, result_schema, schema,
-        slant_range, slant_range_at_elevation, starts, variants, version,
+        gateways, has_room, parse_size, presets, profiles, queues, recoveries, result_schema,
+        scenario_error_line, schema, slant_range, slant_range_at_elevation, starts, variants, version,
     };
 }

@@ -100,13 +100,15 @@ mod linux {
     use bentpipe_units::Span;
 
     use super::*;
-    use crate::ScenarioError;
+    use bentpipe_sim::scenario::ScenarioError;
+
+    use crate::scenario_error;
 
     fn raise(error: LiveError) -> PyErr {
         let text = error.to_string();
         match error {
             LiveError::Setting(_) => PyValueError::new_err(text),
-            LiveError::Scenario(_) => ScenarioError::new_err(text),
+            LiveError::Scenario(fault) => scenario_error(ScenarioError::of("scenario", *fault)),
             LiveError::Missing(_) => LiveMissing::new_err(text),
             LiveError::Failed(_) | LiveError::Stopped => LiveFailed::new_err(text),
         }
@@ -123,7 +125,7 @@ mod linux {
     /// Raises with the name of the scenario's file.
     fn raise_of(scenario: &Scenario, error: LiveError) -> PyErr {
         match error {
-            LiveError::Scenario(text) => ScenarioError::new_err(format!("{}: {text}", scenario.file)),
+            LiveError::Scenario(fault) => scenario_error(ScenarioError::of(&scenario.file, *fault)),
             other => raise(other),
         }
     }

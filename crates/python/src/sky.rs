@@ -32,9 +32,14 @@ impl Sky {
     #[new]
     fn new(text: &str) -> PyResult<Sky> {
         let scenario = scenario::parse_str("text", text, &[]);
-        let scenario = scenario.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let scenario = scenario.map_err(crate::scenario_error)?;
         let view = SkyView::of(&scenario).ok_or_else(|| {
-            ScenarioError::new_err("constellation: expected satellites, found a scenario without")
+            ScenarioError::new_err((
+                "expected satellites, found a scenario without",
+                "text",
+                None::<usize>,
+                "constellation",
+            ))
         })?;
         let stations = view.stations();
         Ok(Sky { view, stations, duration: scenario.duration })

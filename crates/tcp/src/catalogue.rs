@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bentpipe_units::{Fault, fault};
+
 use crate::control::{self, ControlFactory};
 use crate::recovery::{self, RecoveryFactory};
 use crate::slow_start::{self, SlowStartFactory};
@@ -42,8 +44,8 @@ pub struct Composition<'a> {
 pub enum NoSuch {
     /// There is none of that name.
     Name,
-    /// Its parts are known, and do not go together: what was expected, and what was found.
-    Composition(String),
+    /// Its parts are known, and do not go together.
+    Composition(Fault),
 }
 
 impl Composition<'_> {
@@ -86,7 +88,7 @@ impl Composition<'_> {
 /// What is told of a name in which `outer` does not go around what is written before it.
 fn goes_around(outer: &Scheme<dyn ControlFactory>, name: &str) -> NoSuch {
     let (outer, wraps) = (outer.name(), outer.usual().wraps().join(", "));
-    NoSuch::Composition(format!("expected a control that {outer} goes around ({wraps}), found {name:?}"))
+    NoSuch::Composition(fault!("a control that {outer} goes around ({wraps})", "{name:?}"))
 }
 
 impl Catalogue {
@@ -224,9 +226,8 @@ impl Catalogue {
         let wrappers = self.controls.iter().filter(|scheme| !scheme.usual().wraps().is_empty());
         let wrappers = wrappers.map(Scheme::name).collect::<Vec<_>>().join(", ");
         let found = outer.name();
-        Err(NoSuch::Composition(format!(
-            "expected a control that goes around another ({wrappers}) behind the +, found {found:?}"
-        )))
+        let fault = fault!("a control that goes around another ({wrappers}) behind the +", "{found:?}");
+        Err(NoSuch::Composition(fault))
     }
 
     /// The control that `name` writes, with the options that it has where none are given.

@@ -13,6 +13,8 @@ pub trait Named: Default + DeserializeOwned + JsonSchema + 'static {
     const NAME: &'static str;
     /// One line for `bentpipe list`.
     const SUMMARY: &'static str;
+    /// What the field calls it too, or what is a part of it: names that are answered with this one.
+    const ALSO: &'static [&'static str] = &[];
 }
 
 /// What was chosen by name: a factory of controls, of recoveries or of slow starts.
@@ -57,6 +59,7 @@ type Describe = dyn Fn() -> Schema + Send + Sync;
 pub struct Scheme<F: ?Sized> {
     name: Cow<'static, str>,
     summary: Cow<'static, str>,
+    also: &'static [&'static str],
     usual: Arc<F>,
     options: Option<(Arc<Describe>, Arc<Read<F>>)>,
 }
@@ -68,7 +71,7 @@ impl<F: ?Sized + 'static> Scheme<F> {
         summary: impl Into<Cow<'static, str>>,
         factory: Arc<F>,
     ) -> Scheme<F> {
-        Scheme { name: name.into(), summary: summary.into(), usual: factory, options: None }
+        Scheme { name: name.into(), summary: summary.into(), also: &[], usual: factory, options: None }
     }
 
     /// The scheme with options: a table of the JSON schema that `schema` gives, which `read` makes a factory of.
@@ -85,7 +88,7 @@ impl<F: ?Sized + 'static> Scheme<F> {
 
     /// The scheme whose options are a `T`; `factory` makes a factory of them.
     pub(crate) fn of<T: Named>(factory: fn(T) -> Arc<F>) -> Scheme<F> {
-        let scheme = Scheme::new(T::NAME, T::SUMMARY, factory(T::default()));
+        let scheme = Scheme { also: T::ALSO, ..Scheme::new(T::NAME, T::SUMMARY, factory(T::default())) };
         // A structure without a field has no option.
         if size_of::<T>() == 0 {
             return scheme;
@@ -104,6 +107,11 @@ impl<F: ?Sized + 'static> Scheme<F> {
     /// One line for people.
     pub fn summary(&self) -> &str {
         &self.summary
+    }
+
+    /// Names of the field that are answered with this one.
+    pub fn also(&self) -> &'static [&'static str] {
+        self.also
     }
 
     /// What makes one for each connection where no options are given.
@@ -138,6 +146,7 @@ impl<F: ?Sized> Clone for Scheme<F> {
         Scheme {
             name: self.name.clone(),
             summary: self.summary.clone(),
+            also: self.also,
             usual: Arc::clone(&self.usual),
             options: self.options.clone(),
         }

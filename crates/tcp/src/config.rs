@@ -26,9 +26,11 @@ pub enum Growth {
 }
 
 /// When an ACK may open cwnd, by how much of it is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum GrowthGate {
     /// Always (RFC 5681).
+    #[serde(skip)]
     Off,
     /// When it finds cwnd full (RFC 2861 section 3; Linux 2.4).
     Full,
@@ -40,9 +42,11 @@ pub enum GrowthGate {
 }
 
 /// What a pause leaves of cwnd, when nothing was sent for longer than the RTO.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum IdleRestart {
     /// All.
+    #[serde(skip)]
     Off,
     /// The restart window (RFC 5681 section 4.1).
     Rfc5681,
@@ -99,11 +103,14 @@ pub enum Nagle {
 }
 
 /// A kernel whose receive buffer grows in its own way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kernel {
     /// Linux 6.12, the long-term one of 2024.
+    #[serde(rename = "6.12")]
     Linux612,
     /// Linux 6.18, the one of 2025.
+    #[serde(rename = "6.18")]
     Linux618,
 }
 
@@ -275,7 +282,8 @@ impl Config {
 }
 
 /// A named bundle of settings that imitates one stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// The plain current RFCs.
     Rfc,
@@ -284,6 +292,7 @@ pub enum Profile {
     /// OPNET's stack of 2007 as the `adalr` document sets it.
     Opnet,
     /// Linux 2.4.19, whose recovery is `sack-linux-2.4`.
+    #[serde(rename = "linux-2.4")]
     Linux24,
     /// Linux 6.18 with the defaults of its sysctls.
     Linux,

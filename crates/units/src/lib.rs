@@ -4,12 +4,16 @@
 //! Time is integer nanoseconds, so a run gives the same bytes on every machine.
 
 pub mod bounded;
+mod fault;
 mod numbers;
 mod quantity;
+mod tagged;
 mod text;
 mod time;
 
+pub use fault::{Fault, Problem, quoted};
 pub use numbers::Numbers;
 pub use quantity::{Bytes, Rate};
+pub use tagged::{Tagged, read_tagged};
 pub use text::{Written, read_text};
 pub use time::{Span, Time};

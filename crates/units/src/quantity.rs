@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::{Span, written_as_text};
+use crate::{Fault, Span, quoted, written_as_text};
 
 /// A data rate in bits a second; never zero once parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ impl Bytes {
     }
 
     /// Reads a size where `expected` says what may stand.
-    pub fn read(text: &str, expected: &str) -> Result<Bytes, String> {
+    pub fn read(text: &str, expected: &str) -> Result<Bytes, Fault> {
         parse(text, BYTE_UNITS, expected).map(Bytes)
     }
 
@@ -108,8 +108,9 @@ const SPAN_UNITS: &[Unit] = &[
 /// The largest magnitude taken: exact in an `f64`, and far above anything physical (104 days, 9 PB, 9 Pbit/s).
 const LARGEST: f64 = 9.007_199_254_740_992e15;
 
-fn parse(text: &str, units: &[Unit], expected: &str) -> Result<u64, String> {
-    let wrong = || format!("expected {expected}, found {text:?}");
+fn parse(text: &str, units: &[Unit], expected: &str) -> Result<u64, Fault> {
+    let found = quoted(text);
+    let wrong = |more: &str| Fault::value(format!("{expected}{more}"), found.as_str());
     let text = text.trim();
     let split = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+' | '_')).unwrap_or(text.len());
     // "1e6 B" is a number with an exponent, "1 GB" is not.
@@ -120,22 +121,25 @@ fn parse(text: &str, units: &[Unit], expected: &str) -> Result<u64, String> {
         }
         _ => split,
     };
-    let number: f64 = text[..split].replace('_', "").parse().map_err(|_| wrong())?;
+    let number: f64 = text[..split].replace('_', "").parse().map_err(|_| wrong(""))?;
     let name = text[split..].trim();
     let Some(unit) = units.iter().find(|u| u.name == name) else {
         let units: Vec<_> = units.iter().map(|unit| unit.name).collect();
-        return Err(format!("expected {expected} (units: {}), found {text:?}", units.join(", ")));
+        return Err(wrong(&format!(" (units: {})", units.join(", "))));
     };
     let value = number * unit.factor;
     if value < 0.0 {
-        return Err(format!("expected {expected} that is not negative, found {text:?}"));
+        return Err(wrong(" that is not negative"));
     }
     if value > LARGEST {
-        return Err(format!("{}, larger than anything that can be simulated", wrong()));
+        return Err(wrong(&format!(
+            " of at most {LARGEST:.0e} {}",
+            units.first().map_or("", |unit| unit.name)
+        )));
     }
     let written = text[..split].split('e').next().unwrap_or_default();
     if value.round() == 0.0 && written.contains(|c: char| matches!(c, '1'..='9')) {
-        return Err(format!("expected {expected} of at least {}, found {text:?}", least(units)));
+        return Err(wrong(&format!(" of at least {}", least(units))));
     }
     Ok(value.round() as u64)
 }
@@ -150,28 +154,30 @@ const BYTES_EXPECTED: &str = "a size such as \"64 KiB\"";
 const SPAN_EXPECTED: &str = "a time such as \"250 ms\"";
 
 impl FromStr for Rate {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Rate, String> {
+    fn from_str(text: &str) -> Result<Rate, Fault> {
         match parse(text, RATE_UNITS, RATE_EXPECTED)? {
-            0 => Err(format!("expected {RATE_EXPECTED} of at least {}, found {text:?}", least(RATE_UNITS))),
+            0 => {
+                Err(Fault::value(format!("{RATE_EXPECTED} of at least {}", least(RATE_UNITS)), quoted(text)))
+            }
             bps => Ok(Rate(bps)),
         }
     }
 }
 
 impl FromStr for Bytes {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Bytes, String> {
+    fn from_str(text: &str) -> Result<Bytes, Fault> {
         Bytes::read(text, BYTES_EXPECTED)
     }
 }
 
 impl FromStr for Span {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Span, String> {
+    fn from_str(text: &str) -> Result<Span, Fault> {
         parse(text, SPAN_UNITS, SPAN_EXPECTED).map(Span::from_nanos)
     }
 }
@@ -253,12 +259,15 @@ mod tests {
                 "1 furlong",
                 "(units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, b/s, kb/s, Mb/s, Gb/s, Tb/s, bps, kbps, Mbps, Gbps, Tbps)",
             ),
-            ("1e300 Mbit/s", "expected a rate such as \"2.048 Mbit/s\", found \"1e300 Mbit/s\", larger than"),
+            (
+                "1e300 Mbit/s",
+                "expected a rate such as \"2.048 Mbit/s\" of at most 9e15 bit/s, found \"1e300 Mbit/s\"",
+            ),
             ("NaN Mbit/s", "expected a rate"),
             ("1e Mbit/s", "expected a rate"),
             ("", "expected a rate"),
         ] {
-            let error = text.parse::<Rate>().unwrap_err();
+            let error = text.parse::<Rate>().unwrap_err().to_string();
             assert!(error.contains(part), "{text:?}: {error}");
         }
     }
@@ -266,10 +275,10 @@ mod tests {
     #[test]
     fn what_is_too_small_to_count_is_not_taken_for_nothing() {
         for text in ["0.4 ns", "1e-400 s", "0.000_000_000_1 s"] {
-            let error = text.parse::<Span>().unwrap_err();
+            let error = text.parse::<Span>().unwrap_err().to_string();
             assert!(error.contains("of at least 1 ns"), "{error}");
         }
-        assert!("0.3 B".parse::<Bytes>().unwrap_err().contains("of at least 1 B"));
+        assert!("0.3 B".parse::<Bytes>().unwrap_err().to_string().contains("of at least 1 B"));
         assert_eq!("0e5 s".parse(), Ok(Span::ZERO));
         assert_eq!("0.0 B".parse(), Ok(Bytes(0)));
         assert_eq!("2 TB".parse(), Ok(Bytes(2_000_000_000_000)));

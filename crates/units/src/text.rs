@@ -6,8 +6,10 @@ use std::str::FromStr;
 
 use serde::de::{Deserializer, Error, Visitor};
 
+use crate::Fault;
+
 /// A value that people write as a text.
-pub trait Written: FromStr<Err = String> {
+pub trait Written: FromStr<Err = Fault> {
     /// In an error: `expected EXPECTED, found …`.
     const EXPECTED: &'static str;
 }
@@ -21,7 +23,7 @@ pub fn read_text<'de, T: Written, D: Deserializer<'de>>(deserializer: D) -> Resu
             f.write_str(T::EXPECTED)
         }
         fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-            text.parse().map_err(E::custom)
+            text.parse().map_err(Fault::into_serde)
         }
     }
     deserializer.deserialize_str(Text(PhantomData))

@@ -1,6 +1,7 @@
 //! A day, or a storm, of a satellite link: for a place, a dish, a satellite and a modem, how much rain takes, and what is left.
 
-use bentpipe_path::{GeoHop, GeoModel, InvalidValue, Stream, packet_error_rate};
+use bentpipe_path::{GeoHop, GeoModel, Stream, packet_error_rate};
+use bentpipe_units::{Fault, conflict, fault};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Downlink, dish_gain_db, free_space_db, to_db};
@@ -176,37 +177,32 @@ enum Coding {
     Adaptive(Adaptive),
 }
 
-fn positive(key: &'static str, value: f64, most: f64, unit: &str) -> Result<(), InvalidValue> {
+fn positive(key: &'static str, value: f64, most: f64, unit: &str) -> Result<(), Fault> {
     match value > 0.0 && value <= most {
         true => Ok(()),
-        false => {
-            let message = format!("expected more than 0, at most {most} {unit}, found {value}");
-            Err(InvalidValue { key, message })
-        }
+        false => Err(fault!("more than 0, at most {most} {unit}", "{value}").under(key)),
     }
 }
 
 impl Request {
-    fn coding(&self) -> Result<Coding, InvalidValue> {
+    fn coding(&self) -> Result<Coding, Fault> {
         let more: &[Modcod] = if self.modem == Modem::DvbS2x { &DVB_S2X } else { &[] };
         let mut modcods = DVB_S2.iter().chain(more).copied();
         match (self.modem, &self.modcod) {
             (Modem::QpskHalf, None) => Ok(Coding::QpskHalf),
-            (Modem::QpskHalf, Some(name)) => Err(InvalidValue {
-                key: "modcod",
-                message: format!("expected none with the modem qpsk-1/2, found {name:?}"),
-            }),
+            (Modem::QpskHalf, Some(_)) => {
+                Err(conflict!("cannot be combined with the modem qpsk-1/2").under("modcod"))
+            }
             (_, None) => Ok(Coding::Adaptive(Adaptive::among(modcods, self.margin_db, self.hysteresis_db))),
             (_, Some(name)) => {
-                modcods.find(|modcod| modcod.name == name).map(Coding::Constant).ok_or_else(|| InvalidValue {
-                    key: "modcod",
-                    message: format!("expected a MODCOD of the modem, such as \"8PSK 3/4\", found {name:?}"),
+                modcods.find(|modcod| modcod.name == name).map(Coding::Constant).ok_or_else(|| {
+                    fault!("a MODCOD of the modem, such as \"8PSK 3/4\"", "{name:?}").under("modcod")
                 })
             }
         }
     }
 
-    fn check(&self) -> Result<(), InvalidValue> {
+    fn check(&self) -> Result<(), Fault> {
         positive("dish_m", self.dish_m, 100.0, "m")?;
         positive("dish_efficiency", self.dish_efficiency, 1.0, "of the dish")?;
         positive("noise_k", self.noise_k, 1e5, "K")?;
@@ -221,11 +217,8 @@ impl Request {
         positive("step_s", self.step_s, 3600.0, "s")?;
         positive("duration_s", self.duration_s, 9e6, "s")?;
         if self.duration_s / self.step_s > MAX_POINTS {
-            let message = format!(
-                "expected at most {MAX_POINTS} steps in the duration, found {}",
-                self.duration_s / self.step_s
-            );
-            return Err(InvalidValue { key: "step_s", message });
+            let steps = self.duration_s / self.step_s;
+            return Err(fault!("at most {MAX_POINTS} steps in the duration", "{steps}").under("step_s"));
         }
         match self.storm_db {
             Some(peak) => positive("storm_db", peak, 200.0, "dB"),
@@ -234,7 +227,7 @@ impl Request {
     }
 
     /// The link, in clear sky, in rain for shares of an average year, and in time.
-    pub fn answer(&self) -> Result<Answer, InvalidValue> {
+    pub fn answer(&self) -> Result<Answer, Fault> {
         self.check()?;
         let (latitude_deg, longitude_deg) = (self.latitude_deg, self.longitude_deg);
         let hop =

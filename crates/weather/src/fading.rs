@@ -1,7 +1,8 @@
 //! How attenuation by rain goes in time (ITU-R P.1853-2 section 2, after Maseng and Bakken 1981): a lognormal process, driven by noise
 //! behind a low-pass filter of the first order.
 
-use bentpipe_path::{InvalidValue, Stream};
+use bentpipe_path::Stream;
+use bentpipe_units::{Fault, fault};
 
 use crate::normal::inverse_tail;
 use crate::rain::{SlantPath, within};
@@ -26,16 +27,13 @@ pub struct Fading {
 impl Fading {
     /// The process whose attenuation is exceeded for the times that P.618 says, by least squares, on a path where it rains for
     /// `rain_percent` of an average year.
-    pub fn fit(path: &SlantPath, rain_percent: f64) -> Result<Fading, InvalidValue> {
+    pub fn fit(path: &SlantPath, rain_percent: f64) -> Result<Fading, Fault> {
         path.validate()?;
         // Two points make a line.
         within("rain_percent", rain_percent, 0.05, 100.0, "percent")?;
         if path.attenuation_001_db() <= 0.0 {
-            return Err(InvalidValue {
-                key: "rain_rate_mm_h",
-                message: "expected rain on the path, found none: a rain rate of 0, or rain below the station"
-                    .to_owned(),
-            });
+            let fault = fault!("rain on the path", "none: a rain rate of 0, or rain below the station");
+            return Err(fault.under("rain_rate_mm_h"));
         }
         let percents = PERCENTS.iter().filter(|percent| **percent < rain_percent);
         let points: Vec<(f64, f64)> = percents
@@ -149,8 +147,14 @@ mod tests {
     #[test]
     fn without_rain_there_is_no_process() {
         let dry = SlantPath { rain_rate_mm_h: 0.0, ..PATH };
-        assert_eq!(Fading::fit(&dry, 5.0).map_err(|error| error.key), Err("rain_rate_mm_h"));
-        assert_eq!(Fading::fit(&PATH, 0.02).map_err(|error| error.key), Err("rain_percent"));
+        assert_eq!(
+            Fading::fit(&dry, 5.0).map_err(|fault| fault.path),
+            Err(vec!["rain_rate_mm_h".to_owned()])
+        );
+        assert_eq!(
+            Fading::fit(&PATH, 0.02).map_err(|fault| fault.path),
+            Err(vec!["rain_percent".to_owned()])
+        );
         assert!(Fading::fit(&PATH, 100.0).is_ok_and(|fading| fading.offset_db == 0.0));
     }
 }

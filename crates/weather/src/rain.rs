@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use bentpipe_path::InvalidValue;
+use bentpipe_units::{Fault, fault};
 
 /// Radius of the Earth that refraction leaves, in km (P.618-13 section 2.2.1.1).
 const EFFECTIVE_RADIUS_KM: f64 = 8500.0;
@@ -117,25 +117,19 @@ pub struct SlantPath {
 }
 
 /// An error where `value` is not from `least` to `most`.
-pub(crate) fn within(
-    key: &'static str,
-    value: f64,
-    least: f64,
-    most: f64,
-    unit: &str,
-) -> Result<(), InvalidValue> {
+pub(crate) fn within(key: &'static str, value: f64, least: f64, most: f64, unit: &str) -> Result<(), Fault> {
     match (least..=most).contains(&value) {
         true => Ok(()),
         false => {
             let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-            Err(InvalidValue { key, message: format!("expected {least} to {most}{unit}, found {value}") })
+            Err(fault!("{least} to {most}{unit}", "{value}").under(key))
         }
     }
 }
 
 impl SlantPath {
     /// Whether every number is one that the Recommendations are for.
-    pub fn validate(&self) -> Result<(), InvalidValue> {
+    pub fn validate(&self) -> Result<(), Fault> {
         within("frequency_ghz", self.frequency_ghz, 1.0, 55.0, "GHz")?;
         within("elevation_deg", self.elevation_deg, 0.1, 90.0, "degrees")?;
         within("tilt_deg", self.tilt_deg, 0.0, 90.0, "degrees")?;
@@ -247,6 +241,6 @@ mod tests {
             Err("frequency_ghz: expected 1 to 55 GHz, found 70".to_owned())
         );
         let wrong = SlantPath { elevation_deg: f64::NAN, ..AHMEDABAD }.validate();
-        assert_eq!(wrong.map_err(|error| error.key), Err("elevation_deg"));
+        assert_eq!(wrong.map_err(|fault| fault.path), Err(vec!["elevation_deg".to_owned()]));
     }
 }

@@ -297,4 +297,4 @@ def _changed(scenario: Scenario, name: str, change: Any, patterns: Sequence[str]
             return with_variant(scenario, change, patterns)
         return scenario.with_(change)
     except ScenarioError as error:
-        raise ScenarioError(f"variants: {name}: {str(error).removeprefix('settings: ')}") from None
+        raise error.within(f"variants: {name}") from None

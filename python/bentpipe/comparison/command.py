@@ -17,7 +17,7 @@ from bentpipe.command_line.own_control import controls_in, controls_option
 from bentpipe.command_line.terminal import print_json
 from bentpipe.command_line.values import PRECISION, Whole
 from bentpipe.comparison.metrics import metrics
-from bentpipe.errors import InputError
+from bentpipe.errors import InputError, ScenarioError
 from bentpipe.numbers.number import Interval
 
 _MOST_FAILURES = 10
@@ -141,6 +141,8 @@ def compare(
             seed=seed,
             threads=threads,
         )
+    except ScenarioError as error:
+        raise error.within(f"--{error.file}") from None
     except InputError as error:
         if str(error).startswith("variants: "):
             raise type(error)(f"--{error}") from None

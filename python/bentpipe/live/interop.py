@@ -72,10 +72,8 @@ class Over:
             The flow does not say it.
         """
         if self.facts["bytes"] is None:
-            raise ScenarioError(
-                f"{self.scenario.file}: flows.{self.flow}.bytes: expected how much is transferred, "
-                "here or as --bytes, found none"
-            )
+            message = "expected how much is transferred, here or as --bytes, found none"
+            raise ScenarioError(message, self.scenario.file, key=f"flows.{self.flow}.bytes")
         return f"{self.facts['bytes']} B"
 
     def described(self) -> Row:

@@ -10,7 +10,7 @@ use bentpipe_net::{Lost, Network, Probe, Topology};
 use bentpipe_sim::pcap::Capture;
 use bentpipe_sim::scenario::Scenario;
 use bentpipe_sim::{HandoverResult, TURNS, network_rows};
-use bentpipe_units::{Span, Time};
+use bentpipe_units::{Span, Time, fault};
 use rustix::event::{PollFd, PollFlags};
 
 use super::EmulatorOptions;
@@ -114,9 +114,10 @@ fn host_nodes(scenario: &Scenario) -> Result<Vec<usize>, LiveError> {
     let nodes: BTreeSet<usize> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     match nodes.len() {
         ..=MOST_HOSTS => Ok(nodes.into_iter().collect()),
-        many => Err(LiveError::Scenario(format!(
-            "flows: expected at most {MOST_HOSTS} hosts, each with a namespace of its own, found {many}"
-        ))),
+        many => {
+            let fault = fault!("at most {MOST_HOSTS} hosts, each with a namespace of its own", "{many}");
+            Err(fault.under("flows").into())
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use bentpipe_sim::scenario::parse_str;
+use bentpipe_units::fault;
 
 use super::*;
 
@@ -122,7 +123,7 @@ fn what_a_flow_cannot_do_is_named() {
     let only_voice = SCENARIO.split("[flows.file]").next().unwrap();
     let scenario = parse_str("test", only_voice, &[]).unwrap();
     let said = ScenarioFlow::choose(&scenario, Some("voice")).unwrap_err();
-    assert_eq!(said, LiveError::Scenario("flows: expected one with app = \"ftp\", found none".to_owned()));
+    assert_eq!(said, fault!("one with app = \"ftp\"", "none").under("flows").into());
 
     let scenario = parse_str("test", SCENARIO, &[]).unwrap();
     let flow = ScenarioFlow::choose(&scenario, None).unwrap();

@@ -1,37 +1,44 @@
 //! EWA: one window for all flows, from the free buffer.
 
+use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::LinkView;
 use super::flows::FlowTable;
-use super::scheme::{
-    Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows, positive, share, some_bytes, some_time,
-};
-use crate::InvalidValue;
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
 
 /// Settings of EWA.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EwaOptions {
     /// Payload of a full segment, the unit of the window.
+    #[serde(with = "SomeBytes")]
     pub segment: Bytes,
     /// Time between two adaptations of alpha.
+    #[serde(with = "AboveZero")]
     pub interval: Span,
     /// Share of the buffer below which alpha rises and above which it falls, 0 to 1.
+    #[serde(with = "Number::<0, 1>")]
     pub threshold: f64,
     /// Added to alpha while the queue is below the threshold.
+    #[serde(with = "Above::<0, 1_000_000>")]
     pub increase: f64,
     /// Alpha is multiplied by this while the queue is above the threshold; above 0, at most 1.
+    #[serde(with = "Above::<0, 1>")]
     pub decrease: f64,
     /// Largest alpha.
+    #[serde(with = "Above::<0, 1_000_000>")]
     pub alpha_max: f64,
     /// Length of a packet, the unit of the free buffer.
+    #[serde(with = "SomeBytes")]
     pub packet: Bytes,
     /// No window is lowered below this.
+    #[serde(with = "SomeBytes")]
     pub least: Bytes,
     /// Most flows remembered; beyond them the least recently active is forgotten.
+    #[serde(with = "Whole::<1, 4_294_967_295>")]
     pub max_flows: u32,
     /// What to do about flows first seen midway.
     pub unknown_scale: UnknownScale,
@@ -58,16 +65,6 @@ impl Scheme for EwaOptions {
     const NAME: &'static str = "ewa";
     const SUMMARY: &'static str = "one window for all, from the logarithm of the free buffer";
     type Windows = Ewa;
-
-    fn validate(&self) -> Result<(), InvalidValue> {
-        some_bytes("segment", self.segment)?;
-        some_time("interval", self.interval)?;
-        share("threshold", self.threshold)?;
-        positive("increase", self.increase, 1e6)?;
-        positive("decrease", self.decrease, 1.0)?;
-        positive("alpha_max", self.alpha_max, 1e6)?;
-        Ok(())
-    }
 
     fn common(&self) -> Common {
         let EwaOptions { packet, least, max_flows, unknown_scale, .. } = *self;

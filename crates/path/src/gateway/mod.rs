@@ -8,11 +8,10 @@ mod flows;
 mod scheme;
 mod share;
 
-use bentpipe_units::{Bytes, Rate, Time};
+use bentpipe_units::{Bytes, Fault, Rate, Time, tagged};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::InvalidValue;
 use flow::Flow;
 use flows::FlowTable;
 use scheme::{Common, PACKET, Scheme, Windows};
@@ -33,8 +32,9 @@ macro_rules! schemes {
 
         /// What a gateway does; `scheme` chooses. Some compute what they write into passing packets, agents keep, swallow and send
         /// packets.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "scheme", rename_all = "kebab-case")]
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+        #[serde(remote = "Self", rename_all = "kebab-case")]
+        #[schemars(tag = "scheme")]
         pub enum GatewaySpec {
             $($(#[doc = $doc])* $name($options),)+
             $($(#[doc = $agent_doc])* $agent($agent_options)),+
@@ -45,6 +45,10 @@ macro_rules! schemes {
             pub const SCHEMES: &'static [(&'static str, &'static str)] =
                 &[$(($options::NAME, $options::SUMMARY),)+ $(($agent_options::NAME, $agent_options::SUMMARY)),+];
 
+            /// Each scheme, and names of the field that are answered with it.
+            pub const ALSO: &'static [(&'static str, &'static [&'static str])] =
+                &[$(($options::NAME, $options::ALSO),)+ $(($agent_options::NAME, $agent_options::ALSO)),+];
+
             /// The scheme as scenarios write it.
             pub fn name(&self) -> &'static str {
                 match self {
@@ -53,13 +57,12 @@ macro_rules! schemes {
                 }
             }
 
-            /// Whether every value is possible; the first that is not, otherwise.
-            pub fn validate(&self) -> Result<(), InvalidValue> {
+            /// Whether the values go together; those that do not, otherwise.
+            pub fn validate(&self) -> Result<(), Fault> {
                 match self {
-                    $(GatewaySpec::$name(options) => options.validate()?,)+
-                    $(GatewaySpec::$agent(options) => options.validate()?),+
+                    $(GatewaySpec::$name(options) => options.validate(),)+
+                    $(GatewaySpec::$agent(_) => Ok(())),+
                 }
-                self.common().map_or(Ok(()), |common| common.validate())
             }
 
             /// What the options of those that compute windows have in common.
@@ -123,6 +126,8 @@ macro_rules! schemes {
         }
     };
 }
+
+tagged!(GatewaySpec, "scheme", "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }");
 
 schemes! {
     windows {

@@ -1,13 +1,12 @@
 //! What a gateway's scheme is, and what the options of several of them need.
 
-use bentpipe_units::{Bytes, Span, Time};
+use bentpipe_units::{Bytes, Fault, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::flow::Flow;
 use super::flows::FlowTable;
 use super::{Demand, LinkView};
-use crate::InvalidValue;
 
 /// The options of a scheme, with what is told of it: what scenarios call it, what it is, and how it comes of its options.
 pub(super) trait Scheme {
@@ -15,11 +14,15 @@ pub(super) trait Scheme {
     const NAME: &'static str;
     /// One line for people.
     const SUMMARY: &'static str;
+    /// Names of the field that are answered with this one.
+    const ALSO: &'static [&'static str] = &[];
     /// What it comes to.
     type Windows: Windows;
 
-    /// Whether every value of its own is possible; the first that is not, otherwise.
-    fn validate(&self) -> Result<(), InvalidValue>;
+    /// Whether the values go together; those that do not, otherwise.
+    fn validate(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// What every scheme has.
     fn common(&self) -> Common;
@@ -73,19 +76,8 @@ pub(super) struct Common {
     pub(super) unknown_scale: UnknownScale,
 }
 
-impl Common {
-    pub(super) fn validate(&self) -> Result<(), InvalidValue> {
-        some_bytes("packet", self.packet)?;
-        some_bytes("least", self.least)?;
-        match self.max_flows {
-            0 => invalid("max_flows", "expected a number of flows from 1 on, found 0".to_owned()),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// What to do about the window scale of a flow whose SYN and SYN/ACK were not both seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownScale {
     /// Leave the flow's windows alone.
@@ -98,36 +90,3 @@ pub enum UnknownScale {
 pub(super) const PACKET: Bytes = Bytes::new(1500);
 pub(super) const LEAST: Bytes = Bytes::new(1460);
 pub(super) const MAX_FLOWS: u32 = 65_536;
-
-pub(super) fn invalid(key: &'static str, message: String) -> Result<(), InvalidValue> {
-    Err(InvalidValue { key, message })
-}
-
-pub(super) fn share(key: &'static str, value: f64) -> Result<(), InvalidValue> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(());
-    }
-    invalid(key, format!("expected a share from 0 to 1, found {value}"))
-}
-
-/// `max` keeps what is computed from the value finite.
-pub(super) fn positive(key: &'static str, value: f64, max: f64) -> Result<(), InvalidValue> {
-    if value > 0.0 && value <= max {
-        return Ok(());
-    }
-    invalid(key, format!("expected a number above 0, at most {max}, found {value}"))
-}
-
-pub(super) fn some_time(key: &'static str, value: Span) -> Result<(), InvalidValue> {
-    if value > Span::ZERO {
-        return Ok(());
-    }
-    invalid(key, "expected a time above 0 s, found 0 s".to_owned())
-}
-
-pub(super) fn some_bytes(key: &'static str, value: Bytes) -> Result<(), InvalidValue> {
-    if value.get() > 0 {
-        return Ok(());
-    }
-    invalid(key, "expected a size above 0 B, found 0 B".to_owned())
-}

@@ -1,36 +1,42 @@
 //! WINTRAC: one window for all flows, tracked towards a queue length.
 
+use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{
-    Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows, positive, share, some_bytes, some_time,
-};
-use crate::InvalidValue;
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
 
 /// Settings of WINTRAC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WintracOptions {
     /// Time between two steps of the window.
+    #[serde(with = "AboveZero")]
     pub interval: Span,
     /// Share of the buffer that the queue is steered to, 0 to 1.
+    #[serde(with = "Number::<0, 1>")]
     pub target: f64,
     /// Share of the distance from the target that the windows together move in one step; above 0.
+    #[serde(with = "Above::<0, 1_000_000>")]
     pub gain: f64,
     /// A flow counts for so long after its last data.
+    #[serde(with = "AboveZero")]
     pub delta: Span,
     /// Largest window.
+    #[serde(with = "SomeBytes")]
     pub most: Bytes,
     /// Length of a packet where the queue is given in packets.
+    #[serde(with = "SomeBytes")]
     pub packet: Bytes,
     /// No window is lowered below this.
+    #[serde(with = "SomeBytes")]
     pub least: Bytes,
     /// Most flows remembered; beyond them the least recently active is forgotten.
+    #[serde(with = "Whole::<1, 4_294_967_295>")]
     pub max_flows: u32,
     /// What to do about flows first seen midway.
     pub unknown_scale: UnknownScale,
@@ -56,15 +62,6 @@ impl Scheme for WintracOptions {
     const NAME: &'static str = "wintrac";
     const SUMMARY: &'static str = "one window for all, tracked towards a queue length";
     type Windows = Wintrac;
-
-    fn validate(&self) -> Result<(), InvalidValue> {
-        some_time("interval", self.interval)?;
-        share("target", self.target)?;
-        positive("gain", self.gain, 1e6)?;
-        some_time("delta", self.delta)?;
-        some_bytes("most", self.most)?;
-        Ok(())
-    }
 
     fn common(&self) -> Common {
         let WintracOptions { packet, least, max_flows, unknown_scale, .. } = *self;

@@ -1,42 +1,48 @@
 //! XCP, the part of a router (draft-falk-xcp-spec-03 section 4.2): what each packet's sender may change of its throughput.
 
+use bentpipe_units::bounded::{Above, AboveZero, Number, Whole};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::flows::FlowTable;
-use super::scheme::{
-    Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows, invalid, positive, share, some_time,
-};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
 use super::{Demand, LinkView};
-use crate::InvalidValue;
+use bentpipe_units::{Fault, fault};
 
 /// Settings of a router of XCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct XcpOptions {
     /// Share of the spare rate that is given away a control interval; above 0, at most 1.
+    #[serde(with = "Above::<0, 1>")]
     pub alpha: f64,
     /// Share of the standing queue that is taken back a control interval, 0 to 1.
+    #[serde(with = "Number::<0, 1>")]
     pub beta: f64,
     /// Share of the traffic that changes hands a control interval at least, 0 to 1.
+    #[serde(with = "Number::<0, 1>")]
     pub gamma: f64,
     /// The shortest control interval, and the first.
+    #[serde(with = "AboveZero")]
     pub least_interval: Span,
     /// The longest control interval.
     pub longest_interval: Span,
     /// The shortest time over which a queue counts as standing.
+    #[serde(with = "AboveZero")]
     pub allowed_queue: Span,
     /// What is made of packets that take less than the router gives.
     pub limited: Limited,
     /// The largest share of limited connections that is reckoned with; from 0 on, below 1.
+    #[serde(with = "Number::<0, 1>")]
     pub limited_most: f64,
     /// Most flows remembered, for the statistics alone; beyond them the least recently active is forgotten.
+    #[serde(with = "Whole::<1, 4_294_967_295>")]
     pub max_flows: u32,
 }
 
 /// What a router makes of packets that take less than it gives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limited {
     /// What they leave is lost for the interval: XCP.
@@ -67,25 +73,14 @@ impl Scheme for XcpOptions {
     const SUMMARY: &'static str = "a router of XCP: tells each packet's sender how to change its throughput";
     type Windows = Xcp;
 
-    fn validate(&self) -> Result<(), InvalidValue> {
-        positive("alpha", self.alpha, 1.0)?;
-        share("beta", self.beta)?;
-        share("gamma", self.gamma)?;
-        some_time("least_interval", self.least_interval)?;
-        if self.longest_interval < self.least_interval {
-            let (least, longest) = (self.least_interval, self.longest_interval);
-            return invalid(
-                "longest_interval",
-                format!("expected least_interval ({least}) or more, found {longest}"),
-            );
+    fn validate(&self) -> Result<(), Fault> {
+        let XcpOptions { least_interval: least, longest_interval: longest, limited_most, .. } = self;
+        if longest < least {
+            return Err(fault!("least_interval ({least}) or more", "{longest}").under("longest_interval"));
         }
-        some_time("allowed_queue", self.allowed_queue)?;
-        match (0.0..1.0).contains(&self.limited_most) {
+        match *limited_most < 1.0 {
             true => Ok(()),
-            false => invalid(
-                "limited_most",
-                format!("expected a share from 0 on, below 1, found {}", self.limited_most),
-            ),
+            false => Err(fault!("a share below 1", "{limited_most}").under("limited_most")),
         }
     }
 

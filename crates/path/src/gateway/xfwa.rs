@@ -1,20 +1,19 @@
 //! XFWA: every flow's window in proportion to its round-trip time (`xfwa`, equation 1).
 
+use bentpipe_units::bounded::{Above, AboveZero, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{
-    Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows, invalid, positive, some_time,
-};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
 use super::share::{Claim, water_level};
-use crate::InvalidValue;
+use bentpipe_units::{Fault, conflict};
 
 /// Where XFWA has its round-trip times from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSource {
     /// The hops that packets have passed, by their time to live, times `isl_delay`.
@@ -27,7 +26,7 @@ pub enum RttSource {
 }
 
 /// The time that counts as a flow's "last packet transmission time" (`xfwa`, section III).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastPacket {
     /// The packet has left the queue: what waits and the packet itself at the link's rate after its arrival.
@@ -38,7 +37,7 @@ pub enum LastPacket {
 }
 
 /// The bytes that equation 1 shares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShareOf {
     /// Whole packets, as the link and its buffer count them: a window has room for the data in its share of them.
@@ -49,20 +48,22 @@ pub enum ShareOf {
 }
 
 /// Settings of XFWA.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct XfwaOptions {
     /// Where the round-trip times come from.
     pub rtt: RttSource,
     /// Delay of one hop between satellites; needed by `rtt = "ttl"`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "AboveZero")]
     pub isl_delay: Option<Span>,
     /// Round-trip time of every flow; needed by `rtt = "told"`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "AboveZero")]
     pub told: Option<Span>,
     /// Every round-trip time is taken times this; above 0 (1: as estimated).
+    #[serde(with = "Above::<0, 1_000_000>")]
     pub rtt_factor: f64,
     /// A flow is active until so many mean round-trip times after its last data (1: the document's delta); above 0.
+    #[serde(with = "Above::<0, 1_000_000>")]
     pub delta_factor: f64,
     /// The time that counts as that of a flow's last packet.
     pub last_packet: LastPacket,
@@ -71,10 +72,13 @@ pub struct XfwaOptions {
     /// What flows that are limited elsewhere cannot use goes to the others.
     pub redistribute: bool,
     /// Length of a packet where the queue is given in packets.
+    #[serde(with = "SomeBytes")]
     pub packet: Bytes,
     /// No window is lowered below this.
+    #[serde(with = "SomeBytes")]
     pub least: Bytes,
     /// Most flows remembered; beyond them the least recently active is forgotten.
+    #[serde(with = "Whole::<1, 4_294_967_295>")]
     pub max_flows: u32,
     /// What to do about flows first seen midway.
     pub unknown_scale: UnknownScale,
@@ -105,15 +109,16 @@ impl Scheme for XfwaOptions {
         "windows in proportion to the round-trip times that together fill pipe and buffer";
     type Windows = Xfwa;
 
-    fn validate(&self) -> Result<(), InvalidValue> {
-        match self.rtt {
-            RttSource::Ttl => needed("isl_delay", self.isl_delay, "ttl")?,
-            RttSource::Told => needed("told", self.told, "told")?,
-            RttSource::Handshake => {}
+    fn validate(&self) -> Result<(), Fault> {
+        let (key, there, source) = match self.rtt {
+            RttSource::Ttl => ("isl_delay", self.isl_delay.is_some(), "ttl"),
+            RttSource::Told => ("told", self.told.is_some(), "told"),
+            RttSource::Handshake => return Ok(()),
+        };
+        match there {
+            true => Ok(()),
+            false => Err(conflict!("rtt = {source:?} needs {key}, a time such as \"20 ms\"").under(key)),
         }
-        positive("rtt_factor", self.rtt_factor, 1e6)?;
-        positive("delta_factor", self.delta_factor, 1e6)?;
-        Ok(())
     }
 
     fn common(&self) -> Common {
@@ -123,15 +128,6 @@ impl Scheme for XfwaOptions {
 
     fn windows(&self) -> Xfwa {
         Xfwa::new(self)
-    }
-}
-
-fn needed(key: &'static str, value: Option<Span>, source: &str) -> Result<(), InvalidValue> {
-    match value {
-        Some(value) => some_time(key, value),
-        None => {
-            invalid(key, format!("expected a time such as \"20 ms\" (rtt = {source:?} needs it), found none"))
-        }
     }
 }
 

@@ -1,64 +1,45 @@
 //! How a link changes while a run goes on.
 
-use std::fmt;
 use std::sync::Arc;
 
-use bentpipe_units::{Rate, Span, Time};
+use bentpipe_units::bounded::AboveZero;
+use bentpipe_units::{Fault, Rate, Span, Time, conflict, fault};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::{InvalidValue, LossSpec};
-
-/// A change that no link can make.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidChange {
-    /// Its place in the schedule, from 0.
-    pub place: usize,
-    /// The keys, from that of the change inwards.
-    pub keys: Vec<&'static str>,
-    /// What was expected and what was found.
-    pub message: String,
-}
-
-impl fmt::Display for InvalidChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}].{}: {}", self.place, self.keys.join("."), self.message)
-    }
-}
-
-impl std::error::Error for InvalidChange {}
+use crate::LossSpec;
 
 /// A change of a link; what is not set stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// When.
     pub at: Span,
     /// Nominal rate from then on, also for the rest of the packet that is being sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub rate: Option<Rate>,
     /// Propagation delay of what is sent from then on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub delay: Option<Span>,
     /// With `delay`: whether packets may overtake those that were sent before; default false, and they arrive behind them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub overtake: Option<bool>,
     /// What the link loses of the packets that are sent from then on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub loss: Option<LossSpec>,
     /// How long nothing gets through.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "AboveZero")]
     pub outage: Option<Span>,
     /// With `outage`: what becomes of the packets that wait or come meanwhile; default "hold".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub waiting: Option<InOutage>,
     /// Whether the schedule begins anew at this time, as if that were 0 s, and so on; the last change alone, and nothing beside it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub repeat: Option<bool>,
 }
 
 /// What becomes of packets in an outage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InOutage {
     /// The link stops sending, and goes on with the same packet afterwards.
@@ -69,7 +50,7 @@ pub enum InOutage {
 }
 
 /// Changes of a link, in the order of their times; a copy shares them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Schedule(pub Arc<Vec<Change>>);
 
@@ -80,51 +61,33 @@ impl From<Vec<Change>> for Schedule {
 }
 
 impl Schedule {
-    /// Whether every change is possible; the first that is not, otherwise.
-    pub fn validate(&self) -> Result<(), InvalidChange> {
+    /// Whether the changes go together, in themselves and with each other; those that do not, otherwise.
+    pub fn validate(&self) -> Result<(), Fault> {
         let mut before: Option<Span> = None;
         let mut up_again = Span::ZERO;
         for (place, change) in self.0.iter().enumerate() {
-            let invalid = |keys, message| InvalidChange { place, keys, message };
-            let wrong = |key, message| Err(invalid(vec![key], message));
-            if before.is_some_and(|before| change.at <= before) {
-                let before = before.unwrap_or_default();
-                return wrong(
-                    "at",
-                    format!(
-                        "expected a time after that of the change before ({before}), found {}",
-                        change.at
-                    ),
-                );
+            let wrong = |key: &str, fault: Fault| Err(fault.under(key).under(format!("[{place}]")));
+            let at = change.at;
+            if let Some(before) = before.filter(|before| at <= *before) {
+                return wrong("at", fault!("a time after that of the change before ({before})", "{at}"));
             }
-            before = Some(change.at);
-            change.validate().map_err(|error| invalid(vec![error.key], error.message))?;
-            let loss = change.loss.as_ref().map_or(Ok(()), LossSpec::validate);
-            loss.map_err(|error| invalid(vec!["loss", error.key], error.message))?;
-            if change.outage.is_some() && change.at < up_again {
+            before = Some(at);
+            change.validate().map_err(|fault| fault.under(format!("[{place}]")))?;
+            if change.outage.is_some() && at < up_again {
                 return wrong(
                     "outage",
-                    format!(
-                        "expected no outage before the end of the last one ({up_again}), found one at {}",
-                        change.at
-                    ),
+                    conflict!("begins at {at}, before the end of the last outage ({up_again})"),
                 );
             }
-            up_again = change.outage.map_or(up_again, |outage| change.at + outage);
-            if change.repeats() {
-                if place + 1 < self.0.len() {
-                    return wrong(
-                        "repeat",
-                        "expected it in the last change, found more behind it".to_owned(),
-                    );
-                }
-                if change.at < up_again {
-                    let message = format!(
-                        "expected a time at or after the end of the last outage ({up_again}), found {}",
-                        change.at
-                    );
-                    return wrong("repeat", message);
-                }
+            up_again = change.outage.map_or(up_again, |outage| at + outage);
+            if change.repeats() && place + 1 < self.0.len() {
+                return wrong("repeat", conflict!("there are changes behind it, and none comes after it"));
+            }
+            if change.repeats() && at < up_again {
+                return wrong(
+                    "repeat",
+                    conflict!("begins anew at {at}, before the end of the last outage ({up_again})"),
+                );
             }
         }
         Ok(())
@@ -252,32 +215,27 @@ impl Change {
         self.repeat == Some(true)
     }
 
-    fn validate(&self) -> Result<(), InvalidValue> {
-        let wrong = |key, message: &str| Err(InvalidValue { key, message: message.to_owned() });
+    fn validate(&self) -> Result<(), Fault> {
         let none =
             self.rate.is_none() && self.delay.is_none() && self.loss.is_none() && self.outage.is_none();
-        if self.repeats() {
-            return match (none, self.at) {
-                (false, _) => wrong("repeat", "expected no other key beside it than at, found one"),
-                (true, Span::ZERO) => {
-                    wrong("at", "expected a time above zero, from which on it repeats, found 0 s")
-                }
-                (true, _) => Ok(()),
-            };
+        let wrong = |key: &str, fault: Fault| Err(fault.under(key));
+        match self {
+            Change { repeat: Some(true), .. } if !none => {
+                wrong("repeat", conflict!("cannot be combined with another key than at"))
+            }
+            Change { repeat: Some(true), at: Span::ZERO, .. } => {
+                wrong("at", fault!("a time above zero, from which on it repeats", "0 s"))
+            }
+            Change { repeat: Some(true), .. } => Ok(()),
+            _ if none => wrong("at", conflict!("needs rate, delay, loss or outage beside it")),
+            Change { overtake: Some(_), delay: None, .. } => {
+                wrong("overtake", conflict!("needs delay beside it"))
+            }
+            Change { waiting: Some(_), outage: None, .. } => {
+                wrong("waiting", conflict!("needs outage beside it"))
+            }
+            _ => Ok(()),
         }
-        if none {
-            return wrong("at", "expected rate, delay, loss or outage beside it, found none");
-        }
-        if self.outage == Some(Span::ZERO) {
-            return wrong("outage", "expected a time above zero, found 0 s");
-        }
-        if self.overtake.is_some() && self.delay.is_none() {
-            return wrong("overtake", "expected delay beside it, found none");
-        }
-        if self.waiting.is_some() && self.outage.is_none() {
-            return wrong("waiting", "expected outage beside it, found none");
-        }
-        Ok(())
     }
 }
 

@@ -8,7 +8,6 @@ use crate::Stream;
 use bits::BitErrors;
 pub use bits::packet_error_rate;
 pub use spec::LossSpec;
-pub(crate) use spec::probability;
 
 /// Decides packet by packet, in the order in which they are sent, which are lost.
 ///
@@ -127,7 +126,6 @@ mod tests {
     use super::*;
 
     fn losses(spec: &LossSpec, bytes: u32, packets: usize) -> Vec<bool> {
-        assert_eq!(spec.validate(), Ok(()));
         let mut stream = Stream::derive(11, "loss");
         let mut loss = LossModel::new(spec, &mut stream);
         (0..packets).map(|_| loss.lost(bytes, &mut stream)).collect()

@@ -2,29 +2,30 @@
 
 use std::collections::VecDeque;
 
-use bentpipe_units::{Bytes, Rate, Span, Time};
+use bentpipe_units::bounded::{AboveZero, Size};
+use bentpipe_units::{Bytes, Fault, Rate, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
-use super::options::{above_zero, longer, mtu};
+use super::options::longer;
 use super::{Discipline, Packets, Scheme};
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 /// Controlled delay (RFC 8289).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodelOptions {
     /// The most packets that wait.
     pub limit: Packets,
     /// Time that packets may wait in a standing queue, above zero.
-    #[serde(default = "usual_target")]
+    #[serde(default = "usual_target", with = "AboveZero")]
     pub target: Span,
     /// How long they must have waited longer before one is dropped, above `target`.
     #[serde(default = "usual_interval")]
     pub interval: Span,
     /// The longest packet of the link, 1 B to 1 MiB; where no more bytes than these are left, nothing is dropped.
-    #[serde(default = "usual_mtu")]
+    #[serde(default = "usual_mtu", with = "Size::<1, 1_048_576>")]
     pub mtu: Bytes,
     /// Mark packets that are ECN-capable instead of dropping them.
     #[serde(default)]
@@ -60,9 +61,7 @@ impl Scheme for CodelOptions {
         (self.limit.0, bytes as u64)
     }
 
-    fn validate(&self) -> Result<(), InvalidValue> {
-        above_zero("target", self.target)?;
-        mtu(self.mtu)?;
+    fn validate(&self) -> Result<(), Fault> {
         longer("interval", self.interval, self.target, "target")
     }
 

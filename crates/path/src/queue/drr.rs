@@ -5,40 +5,39 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use bentpipe_units::{Bytes, Rate, Time};
+use bentpipe_units::bounded::{Above, Size, Whole};
+use bentpipe_units::{Bytes, Fault, Rate, Time, conflict};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::codel::Line;
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
-use super::options::bounded;
 use super::{Discipline, Packets, Scheme};
 use crate::stream::splitmix64;
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 /// Deficit round robin (Shreedhar and Varghese 1995).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrrOptions {
     /// The most packets that wait in all queues together.
     pub limit: Packets,
     /// Bytes that a queue may send in a round, 1 B to 1 MiB.
-    #[serde(default = "usual_quantum")]
+    #[serde(default = "usual_quantum", with = "Size::<1, 1_048_576>")]
     pub quantum: Bytes,
     /// Number of queues, 1 to 65536, among which flows are spread by chance; default a queue for each flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 65536))]
+    #[serde(default, with = "Whole::<1, 65_536>")]
     pub queues: Option<u32>,
     /// Which packet of the longest queue goes when there is no room; default "newest". Not with `alpha`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub drop: Option<Victim>,
     /// A queue takes no packet while it is as long as so many times the free room, above 0; default no such threshold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "Above::<0, 1_000_000>")]
     pub alpha: Option<f64>,
 }
 
 /// Which packet of the longest queue makes room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victim {
     /// The one that came last.
@@ -53,32 +52,24 @@ fn usual_quantum() -> Bytes {
     Bytes::new(1500)
 }
 
-const MOST_QUEUES: u32 = 65_536;
-const MOST_QUANTUM: u64 = 1 << 20;
 
 impl Scheme for DrrOptions {
     const NAME: &'static str = "drr";
     const SUMMARY: &'static str = "deficit round robin: a queue a flow, served in turn by bytes; the longest makes room, or dynamic \
                                    thresholds keep it (Shreedhar and Varghese 1995, Choudhury and Hahne 1998)";
+    const ALSO: &'static [&'static str] = &["fq", "sfq"];
 
     fn limit(&self) -> Packets {
         self.limit
     }
 
-    fn validate(&self) -> Result<(), InvalidValue> {
-        let wrong = |key, message| Err(InvalidValue { key, message });
-        if !(1..=MOST_QUANTUM).contains(&self.quantum.get()) {
-            return wrong("quantum", format!("expected 1 B to 1 MiB, found {}", self.quantum));
+    fn validate(&self) -> Result<(), Fault> {
+        match (self.alpha, self.drop) {
+            (Some(_), Some(_)) => {
+                Err(conflict!("cannot be combined with alpha, with which the buffer never fills up").under("drop"))
+            }
+            _ => Ok(()),
         }
-        if let Some(queues) = self.queues.filter(|queues| !(1..=MOST_QUEUES).contains(queues)) {
-            return wrong("queues", format!("expected 1 to {MOST_QUEUES} queues, found {queues}"));
-        }
-        let Some(alpha) = self.alpha else { return Ok(()) };
-        if self.drop.is_some() {
-            let message = "expected no alpha beside it, with which the buffer never fills up, found both";
-            return wrong("drop", message.to_owned());
-        }
-        bounded("alpha", alpha, alpha > 0.0, "a number above 0")
     }
 
     fn discipline(&self, _: Rate, mut stream: Stream) -> Discipline {

@@ -3,39 +3,39 @@
 
 use std::collections::VecDeque;
 
-use bentpipe_units::{Bytes, Rate, Span, Time};
+use bentpipe_units::bounded::{AboveZero, Size, Whole};
+use bentpipe_units::{Bytes, Fault, Rate, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::codel::{Codel, Line, usual_interval, usual_mtu, usual_target};
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
-use super::options::{above_zero, longer, mtu};
+use super::options::longer;
 use super::{Discipline, Packets, Scheme};
 use crate::stream::splitmix64;
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 /// Fair queueing with controlled delay (RFC 8290).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCodelOptions {
     /// The most packets that wait in all queues together.
     #[serde(default = "usual_limit")]
     pub limit: Packets,
     /// Number of queues, 1 to 65536.
-    #[serde(default = "usual_queues")]
-    #[schemars(range(min = 1, max = 65536))]
+    #[serde(default = "usual_queues", with = "Whole::<1, 65_536>")]
     pub queues: u32,
     /// Bytes that a queue may send before it is another's turn, 1 B to 1 MiB.
-    #[serde(default = "usual_quantum")]
+    #[serde(default = "usual_quantum", with = "Size::<1, 1_048_576>")]
     pub quantum: Bytes,
     /// CoDel: time that packets may wait in a standing queue, above zero.
-    #[serde(default = "usual_target")]
+    #[serde(default = "usual_target", with = "AboveZero")]
     pub target: Span,
     /// CoDel: how long they must have waited longer before one is dropped, above `target`.
     #[serde(default = "usual_interval")]
     pub interval: Span,
     /// CoDel: the longest packet of the link, 1 B to 1 MiB; where a queue has no more bytes than these left, nothing of it is dropped.
-    #[serde(default = "usual_mtu")]
+    #[serde(default = "usual_mtu", with = "Size::<1, 1_048_576>")]
     pub mtu: Bytes,
     /// Mark packets that are ECN-capable instead of dropping them; default true, as in RFC 8290.
     #[serde(default = "super::options::yes")]
@@ -57,8 +57,6 @@ fn usual_quantum() -> Bytes {
     Bytes::new(1514)
 }
 
-const MOST_QUEUES: u32 = 65_536;
-const MOST_QUANTUM: u64 = 1 << 20;
 /// The most packets that go at once when there is no room (RFC 8290 section 4.1).
 const MOST_DROPPED: u32 = 64;
 
@@ -66,6 +64,7 @@ impl Scheme for FqCodelOptions {
     const NAME: &'static str = "fq-codel";
     const SUMMARY: &'static str =
         "a queue a flow, served in turn, each with controlled delay; new flows first (RFC 8290)";
+    const ALSO: &'static [&'static str] = &["fq", "sfq"];
 
     fn limit(&self) -> Packets {
         self.limit
@@ -76,16 +75,7 @@ impl Scheme for FqCodelOptions {
         (self.limit.0, bytes as u64)
     }
 
-    fn validate(&self) -> Result<(), InvalidValue> {
-        let wrong = |key, message| Err(InvalidValue { key, message });
-        if !(1..=MOST_QUEUES).contains(&self.queues) {
-            return wrong("queues", format!("expected 1 to {MOST_QUEUES} queues, found {}", self.queues));
-        }
-        if !(1..=MOST_QUANTUM).contains(&self.quantum.get()) {
-            return wrong("quantum", format!("expected 1 B to 1 MiB, found {}", self.quantum));
-        }
-        above_zero("target", self.target)?;
-        mtu(self.mtu)?;
+    fn validate(&self) -> Result<(), Fault> {
         longer("interval", self.interval, self.target, "target")
     }
 

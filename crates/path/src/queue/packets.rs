@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 
 /// A number of packets, written `"50 packets"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +22,6 @@ pub(super) fn number(text: &str) -> Option<Result<String, NotANumber>> {
 impl fmt::Display for Packets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} packet{}", self.0, if self.0 == 1 { "" } else { "s" })
-    }
-}
-
-impl Serialize for Packets {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

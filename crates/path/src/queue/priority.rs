@@ -2,15 +2,15 @@
 
 use bentpipe_units::{Rate, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::codel::Line;
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
 use super::{Discipline, Packets, Scheme};
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 /// Strict priority among the classes of flows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityOptions {
     /// The most packets that wait, in all classes together.
@@ -29,10 +29,6 @@ impl Scheme for PriorityOptions {
 
     fn limit(&self) -> Packets {
         self.limit
-    }
-
-    fn validate(&self) -> Result<(), InvalidValue> {
-        Ok(())
     }
 
     fn discipline(&self, _: Rate, _: Stream) -> Discipline {

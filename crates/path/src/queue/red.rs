@@ -1,17 +1,18 @@
 //! Random early detection (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance").
 
-use bentpipe_units::Rate;
+use bentpipe_units::bounded::{Above};
+use bentpipe_units::{Fault, Rate, fault};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::admission::{Admission, Arrival, Decision, Gate};
-use super::options::{at_most, share, yes};
+use super::options::{at_most, yes};
 use super::{Discipline, Packets, Scheme};
 use crate::ring::Ring;
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 /// Random early detection (Floyd and Jacobson 1993), in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedOptions {
     /// The most packets that wait.
@@ -21,12 +22,10 @@ pub struct RedOptions {
     /// Average queue at which the probability of a drop reaches `max_p`.
     pub max: Packets,
     /// Probability of a drop at an average queue of `max`, above 0, at most 1.
-    #[serde(default = "RedOptions::usual_max_p")]
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    #[serde(default = "RedOptions::usual_max_p", with = "Above::<0, 1>")]
     pub max_p: f64,
     /// Weight of the queue that a packet finds in the average, above 0, at most 1.
-    #[serde(default = "RedOptions::usual_weight")]
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    #[serde(default = "RedOptions::usual_weight", with = "Above::<0, 1>")]
     pub weight: f64,
     /// Let the probability grow from `max_p` to 1 between `max` and twice `max` (Floyd 2000), instead of all at once.
     #[serde(default = "yes")]
@@ -62,15 +61,13 @@ impl Scheme for RedOptions {
         (self.min.0.min(self.limit.0), u64::MAX)
     }
 
-    fn validate(&self) -> Result<(), InvalidValue> {
+    fn validate(&self) -> Result<(), Fault> {
         at_most("min", self.min, self.max, "max")?;
         if self.min == self.max {
-            let message = format!("expected more packets than min, found {}", self.max);
-            return Err(InvalidValue { key: "max", message });
+            let max = self.max;
+            return Err(fault!("more packets than min", "{max}").under("max"));
         }
-        at_most("max", self.max, self.limit, "limit")?;
-        share("max_p", self.max_p)?;
-        share("weight", self.weight)
+        at_most("max", self.max, self.limit, "limit")
     }
 
     fn discipline(&self, _: Rate, stream: Stream) -> Discipline {

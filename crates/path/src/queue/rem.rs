@@ -1,38 +1,36 @@
 //! Random exponential marking (Athuraliya, Low, Li and Yin 2001, "REM: Active Queue Management").
 
-use bentpipe_units::{Rate, Span, Time};
+use bentpipe_units::bounded::{Above, AboveZero, Number};
+use bentpipe_units::{Fault, Rate, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::admission::{Admission, Arrival, Decision, Gate};
-use super::options::{above_zero, at_most, bounded};
+use super::options::at_most;
 use super::{Discipline, Packets, Scheme};
 use crate::ring::Ring;
-use crate::{InvalidValue, Stream};
+use crate::Stream;
 
 /// Random exponential marking (Athuraliya, Low, Li and Yin 2001), in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemOptions {
     /// The most packets that wait.
     pub limit: Packets,
     /// How much the price moves, above 0.
-    #[serde(default = "RemOptions::usual_gamma")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[serde(default = "RemOptions::usual_gamma", with = "Above::<0, 1_000_000>")]
     pub gamma: f64,
     /// Weight of the queue beside the rate, at least 0.
-    #[serde(default = "RemOptions::usual_alpha")]
-    #[schemars(range(min = 0))]
+    #[serde(default = "RemOptions::usual_alpha", with = "Number::<0, 1_000_000>")]
     pub alpha: f64,
     /// Base of the probability, above 1.
-    #[serde(default = "RemOptions::usual_phi")]
-    #[schemars(extend("exclusiveMinimum" = 1))]
+    #[serde(default = "RemOptions::usual_phi", with = "Above::<1, 1_000_000>")]
     pub phi: f64,
     /// Queue that the price drives at.
     #[serde(default = "RemOptions::usual_target")]
     pub target: Packets,
     /// Time from one change of the price to the next, above zero.
-    #[serde(default = "RemOptions::usual_interval")]
+    #[serde(default = "RemOptions::usual_interval", with = "AboveZero")]
     pub interval: Span,
     /// Mark packets that are ECN-capable instead of dropping them.
     #[serde(default)]
@@ -74,12 +72,8 @@ impl Scheme for RemOptions {
         (self.target.0.min(self.limit.0), u64::MAX)
     }
 
-    fn validate(&self) -> Result<(), InvalidValue> {
-        at_most("target", self.target, self.limit, "limit")?;
-        bounded("gamma", self.gamma, self.gamma > 0.0, "a number above 0")?;
-        bounded("alpha", self.alpha, self.alpha >= 0.0, "a number of at least 0")?;
-        bounded("phi", self.phi, self.phi > 1.0, "a number above 1")?;
-        above_zero("interval", self.interval)
+    fn validate(&self) -> Result<(), Fault> {
+        at_most("target", self.target, self.limit, "limit")
     }
 
     fn discipline(&self, rate: Rate, stream: Stream) -> Discipline {

@@ -3,7 +3,7 @@
 use bentpipe_path::{ActiveSpec, LossSpec, QueueSpec};
 use bentpipe_units::Span;
 
-use super::{AppSpec, DirectionSpec, Pages, Scenario, Think};
+use super::{DirectionSpec, Scenario};
 
 impl Scenario {
     /// Whether any component draws random numbers on which a result may depend. Sequence numbers are drawn too, and nothing that
@@ -11,7 +11,7 @@ impl Scenario {
     pub fn is_random(&self) -> bool {
         let links = self.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
         let hops = self.constellation.iter().flat_map(|sky| [&sky.uplink, &sky.downlink, &sky.laser]);
-        let flows = self.flows.iter().any(|flow| flow.start_spread > Span::ZERO || app_draws(&flow.app));
+        let flows = self.flows.iter().any(|flow| flow.start_spread > Span::ZERO || flow.app.draws());
         flows || links.chain(hops).any(draws)
     }
 }
@@ -36,18 +36,5 @@ fn loses(loss: &LossSpec) -> bool {
         LossSpec::GilbertElliott { good_to_bad, loss_in_bad, loss_in_good, .. } => {
             may(loss_in_good) || (good_to_bad > 0.0 && (loss_in_bad > 0.0 || loss_in_good > 0.0))
         }
-    }
-}
-
-fn app_draws(app: &AppSpec) -> bool {
-    match app {
-        AppSpec::OnOff(_) | AppSpec::ShortFlows(_) => true,
-        AppSpec::Http(http) => {
-            http.think_distribution != Think::Constant || http.size_distribution != Pages::Constant
-        }
-        AppSpec::Transactions(app) => app.think_distribution != Think::Constant,
-        AppSpec::Multimedia(media) => media.frame_variation > 0.0,
-        AppSpec::Ftp(_) | AppSpec::Relay(_) | AppSpec::Video(_) => false,
-        AppSpec::Trace(_) | AppSpec::Cbr(_) => false,
     }
 }

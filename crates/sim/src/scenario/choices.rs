@@ -3,9 +3,10 @@
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{Catalogue, Composition, NoSuch, Profile, Scheme};
+use bentpipe_units::conflict;
 use serde_json::{Value, json};
 
-use super::error::{ScenarioError, expected_one_of};
+use super::error::{ScenarioError, no_such_scheme};
 use super::schema::FlowFile;
 use super::tree::Place;
 
@@ -68,11 +69,11 @@ impl<'a> Choices<'a> {
     ) -> Result<Choices<'a>, ScenarioError> {
         let wrong = |key: &str, what: &str, name: &str, known: Vec<String>| {
             let known: Vec<_> = known.iter().map(String::as_str).collect();
-            at.error(&[key], expected_one_of(what, name, &known))
+            at.error(&[key], no_such_scheme(what, name, &known))
         };
         if let Some(name) = &flow.variant {
             if flow.recovery.is_some() || flow.control.is_some() {
-                let message = "expected either variant, or recovery and control, found both";
+                let message = conflict!("cannot be combined with recovery or control");
                 return Err(at.error(&["variant"], message));
             }
             let all = named(catalogue, profile);
@@ -80,7 +81,7 @@ impl<'a> Choices<'a> {
                 return Ok(*choices);
             }
             return Err(match catalogue.composition(name) {
-                Err(NoSuch::Composition(message)) => at.error(&["variant"], message),
+                Err(NoSuch::Composition(fault)) => at.error(&["variant"], fault),
                 _ => wrong("variant", "a variant", name, all.into_iter().map(|(name, _)| name).collect()),
             });
         }
@@ -89,7 +90,7 @@ impl<'a> Choices<'a> {
             .ok_or_else(|| wrong("recovery", "a recovery", name, names(catalogue.recoveries())))?;
         let name = flow.control.as_deref().unwrap_or(profile.control());
         let control = catalogue.composition(name).map_err(|no_such| match no_such {
-            NoSuch::Composition(message) => at.error(&["control"], message),
+            NoSuch::Composition(fault) => at.error(&["control"], fault),
             NoSuch::Name => wrong("control", "a control", name, control_names(catalogue)),
         })?;
         Ok(Choices { recovery, control, slow_start: None })
@@ -117,7 +118,7 @@ pub(super) fn slow_start<'a>(
     let Some(name) = name else { return Ok(&all[0]) };
     all.iter().find(|scheme| scheme.name() == name).ok_or_else(|| {
         let known: Vec<_> = all.iter().map(Scheme::name).collect();
-        at.error(&["slow_start"], expected_one_of("a slow start", name, &known))
+        at.error(&["slow_start"], no_such_scheme("a slow start", name, &known))
     })
 }
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec, Repair, Schedule};
-use bentpipe_units::bounded::above_zero;
-use bentpipe_units::{Rate, Span, written_as_text};
+use bentpipe_units::bounded::AboveZero;
+use bentpipe_units::{Fault, Problem, Rate, Span, conflict, fault, quoted, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use super::error::{ScenarioError, expected_one_of, quoted};
+use super::error::{ScenarioError, no_such};
 use super::model::{DirectionSpec, InFlight};
 use super::names;
 use super::network::{check, too_fast};
 use super::tree::{Document, Place};
-use super::written::{Choice, GatewayWritten, gateway, loss};
+use super::written::GatewayOrNone;
 use crate::sky::{self, CITIES, ElementSets, Satellites, Shell, SkySpec, Station};
 
 /// A constellation by name: its first shell, whether it has lasers, the least elevation, and how often paths are chosen.
@@ -76,7 +76,7 @@ pub(crate) struct ConstellationFile {
     /// How long after the epoch the run begins; default "0 s".
     pub(crate) start: Span,
     /// How often delays follow the satellites, and paths are looked at; default "100 ms".
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) step: Option<Span>,
     /// When paths are chosen anew: "loss" (the default but for starlink), once a hop is out of sight, or so often, such as "15 s",
     /// and then too.
@@ -99,8 +99,7 @@ pub(crate) struct ConstellationFile {
     /// From a satellite to another; what it leaves out is as `uplink` has it, but for loss.
     pub(crate) laser: HopFile,
     /// What lowers windows aboard each satellite, at all links that begin there; default nothing.
-    #[serde(deserialize_with = "gateway")]
-    #[schemars(with = "Option<GatewayWritten>")]
+    #[serde(with = "GatewayOrNone")]
     pub(crate) gateway: Option<GatewaySpec>,
 }
 
@@ -131,7 +130,7 @@ pub(crate) struct PathChangeFile {
     /// How long what hosts send is lost; default "0 s".
     pub(crate) outage: Span,
     /// What becomes of packets under way: "deliver" (the default) or "lose".
-    pub(crate) in_flight: Option<Choice<InFlight>>,
+    pub(crate) in_flight: Option<InFlight>,
 }
 
 /// One kind of links of a constellation.
@@ -143,7 +142,6 @@ pub(crate) struct HopFile {
     /// What may wait before the link, drop-tail, or a table with a `scheme`; default "unlimited".
     pub(crate) queue: Option<QueueSpec>,
     /// What the link loses; default nothing.
-    #[serde(deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
 }
 
@@ -175,14 +173,14 @@ pub(crate) enum Reconfigure {
 const RECONFIGURE: &str = "\"loss\", or a time above zero such as \"15 s\"";
 
 impl FromStr for Reconfigure {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Reconfigure, String> {
+    fn from_str(text: &str) -> Result<Reconfigure, Fault> {
         if text.trim() == "loss" {
             return Ok(Reconfigure::Loss);
         }
         let every = text.parse::<Span>().ok().filter(|every| *every > Span::ZERO);
-        every.map(Reconfigure::Every).ok_or_else(|| format!("expected {RECONFIGURE}, found {}", quoted(text)))
+        every.map(Reconfigure::Every).ok_or_else(|| Fault::value(RECONFIGURE, quoted(text)))
     }
 }
 
@@ -204,22 +202,22 @@ fn number(text: &str) -> Option<f64> {
 }
 
 impl FromStr for Degrees {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Degrees, String> {
+    fn from_str(text: &str) -> Result<Degrees, Fault> {
         let found = text.trim().strip_suffix("deg").and_then(number);
-        found.map(Degrees).ok_or_else(|| format!("expected {DEGREES}, found {}", quoted(text)))
+        found.map(Degrees).ok_or_else(|| Fault::value(DEGREES, quoted(text)))
     }
 }
 
 impl FromStr for Metres {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Metres, String> {
+    fn from_str(text: &str) -> Result<Metres, Fault> {
         let trimmed = text.trim();
         let km = trimmed.strip_suffix("km").and_then(number).map(|km| 1000.0 * km);
         let found = km.or_else(|| trimmed.strip_suffix('m').and_then(number));
-        found.map(Metres).ok_or_else(|| format!("expected {METRES}, found {}", quoted(text)))
+        found.map(Metres).ok_or_else(|| Fault::value(METRES, quoted(text)))
     }
 }
 
@@ -227,10 +225,10 @@ written_as_text!(Reconfigure, "Reconfigure", RECONFIGURE, "^(loss|[0-9.eE+_-]+ *
 written_as_text!(Degrees, "Degrees", DEGREES, "^[0-9.eE+-]+ *deg$");
 written_as_text!(Metres, "Metres", METRES, "^[0-9.eE+-]+ *k?m$");
 
-fn within(found: f64, [least, most]: [f64; 2], unit: &str) -> Result<f64, String> {
+fn within(found: f64, [least, most]: [f64; 2], unit: &str) -> Result<f64, Fault> {
     match (least..=most).contains(&found) {
         true => Ok(found),
-        false => Err(format!("expected from {least} {unit} to {most} {unit}, found {found} {unit}")),
+        false => Err(fault!("from {least} {unit} to {most} {unit}", "{found} {unit}")),
     }
 }
 
@@ -242,8 +240,7 @@ fn stations(document: &Document) -> Result<Ground, ScenarioError> {
     let entries = document.place(&["stations"]).entries();
     if !(2..=MOST_STATIONS).contains(&entries.len()) {
         let found = entries.len();
-        let message =
-            format!("expected from 2 to {MOST_STATIONS} stations, such as [stations.london], found {found}");
+        let message = fault!("from 2 to {MOST_STATIONS} stations, such as [stations.london]", "{found}");
         return Err(document.place(&["stations"]).error(&[], message));
     }
     let mut stations = Vec::with_capacity(entries.len());
@@ -251,7 +248,7 @@ fn stations(document: &Document) -> Result<Ground, ScenarioError> {
     for (number, (name, at, node)) in (0..).zip(&entries) {
         let file: StationFile = at.read_from(node)?;
         relays.extend(file.relay.then_some(number));
-        let fail = |key: &str, message: String| at.error(&[key], message);
+        let fail = |key: &str, fault: Fault| at.error(&[key], fault);
         names::check(name, "a station's name", None).map_err(|e| at.error(&[], e))?;
         let (latitude, longitude) = match (file.latitude, file.longitude, &file.city) {
             (Some(latitude), Some(longitude), None) => (latitude.0, longitude.0),
@@ -260,22 +257,16 @@ fn stations(document: &Document) -> Result<Ground, ScenarioError> {
                 let key: &[&str] = if city.is_some() { &["city"] } else { &[] };
                 let city = city.as_deref().unwrap_or(name);
                 let expected = "a latitude and a longitude, or a city";
-                sky::city(city).ok_or_else(|| at.error(key, expected_one_of(expected, city, &names)))?
+                sky::city(city).ok_or_else(|| at.error(key, no_such(expected, city, &names)))?
             }
             (Some(_), Some(_), Some(_)) => {
-                return Err(fail("city", "expected none beside coordinates, found one".to_owned()));
+                return Err(fail("city", conflict!("cannot be combined with latitude and longitude")));
             }
             (None, _, _) => {
-                return Err(fail(
-                    "latitude",
-                    "expected an angle beside the longitude, found none".to_owned(),
-                ));
+                return Err(fail("latitude", conflict!("longitude needs a latitude")));
             }
             (_, None, _) => {
-                return Err(fail(
-                    "longitude",
-                    "expected an angle beside the latitude, found none".to_owned(),
-                ));
+                return Err(fail("longitude", conflict!("latitude needs a longitude")));
             }
         };
         let latitude = within(latitude, [-90.0, 90.0], "deg").map_err(|e| fail("latitude", e))?;
@@ -292,27 +283,27 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
     let beside = |key: &'static str| !document.place(&[key]).entries().is_empty();
     if at.node().is_none() {
         if beside("stations") {
-            let message = "expected [constellation] beside it, found none";
+            let message = conflict!("[stations] needs [constellation]");
             return Err(document.place(&["stations"]).error(&[], message));
         }
         return Ok(None);
     }
     for key in ["links", "handovers"] {
         if beside(key) {
-            let message = "expected none beside [constellation], whose links and handovers come by themselves, found one";
+            let message = conflict!("[{key}] cannot be combined with [constellation]");
             return Err(document.place(&[key]).error(&[], message));
         }
     }
     if document.place(&["routing"]).node().is_some() {
-        let message = "expected none beside [constellation], which chooses its own paths, found one";
+        let message = conflict!("cannot be combined with [constellation], which chooses its own paths");
         return Err(document.place(&["routing"]).error(&[], message));
     }
     let file: ConstellationFile = at.read()?;
-    let fail = |keys: &[&str], message: String| at.error(keys, message);
+    let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);
     let preset = file.preset.as_deref().map(|name| {
         let names = PRESETS.map(|(name, ..)| name);
         let found = PRESETS.iter().find(|(preset, ..)| *preset == name);
-        found.ok_or_else(|| fail(&["preset"], expected_one_of("a constellation", name, &names)))
+        found.ok_or_else(|| fail(&["preset"], no_such("a constellation", name, &names)))
     });
     let preset = preset.transpose()?;
     let text = match (preset, &file.shell, &file.elements) {
@@ -320,22 +311,22 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
         (None, Some(shell), None) => Some(shell.as_str()),
         (None, None, Some(_)) => None,
         _ => {
-            let message = "expected one of preset, shell and elements, found none or several";
-            return Err(fail(&["preset"], message.to_owned()));
+            let message = conflict!("[constellation] needs one of preset, shell and elements, and no more");
+            return Err(fail(&["preset"], message));
         }
     };
     let satellites = match text {
         Some(text) if file.epoch.is_none() => {
             Satellites::Shell(shell(&at, text, preset.map(|(name, ..)| *name))?)
         }
-        Some(_) => return Err(fail(&["epoch"], "expected elements beside it, found none".to_owned())),
+        Some(_) => return Err(fail(&["epoch"], conflict!("needs elements"))),
         None => Satellites::Elements(Arc::new(elements(&at, &file)?)),
     };
     let of_shell = matches!(satellites, Satellites::Shell(_));
     if !of_shell && file.lasers == Some(true) {
         let message =
-            "expected false beside elements, which do not say which satellites are neighbours, found true";
-        return Err(fail(&["lasers"], message.to_owned()));
+            conflict!("cannot be combined with elements, which do not say which satellites are neighbours");
+        return Err(fail(&["lasers"], message));
     }
     let (_, _, lasers, least, every) = preset.copied().unwrap_or(("", "", of_shell, 25.0, None));
     let at_edge = file.cone.map(|cone| edge_of_cone(&at, cone.0, &satellites)).transpose()?;
@@ -344,7 +335,7 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
     let elevation_deg = within(elevation, [0.0, 90.0], "deg").map_err(|e| fail(&["elevation"], e))?;
     let lasers = file.lasers.unwrap_or(lasers);
     if file.polar.is_some() && !lasers {
-        return Err(fail(&["polar"], "expected none where there are no lasers, found one".to_owned()));
+        return Err(fail(&["polar"], conflict!("needs lasers")));
     }
     let polar = file.polar.map_or(90.0, |angle| angle.0);
     let (stations, relays) = stations(document)?;
@@ -365,11 +356,11 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
     if let Some(agent) = file.gateway.as_ref().filter(|spec| !spec.needs_limit()) {
         let expected =
             "a scheme that lowers windows or tells senders, which is all that satellites have aboard";
-        return Err(fail(&["gateway"], format!("expected {expected}, found {:?}", agent.name())));
+        return Err(fail(&["gateway"], Fault::value(expected, quoted(agent.name()))));
     }
     let step = file.step.unwrap_or(Span::from_millis(100));
     if step < LEAST_STEP {
-        return Err(fail(&["step"], format!("expected a time of at least {LEAST_STEP}, found {step}")));
+        return Err(fail(&["step"], fault!("a time of at least {LEAST_STEP}", "{step}")));
     }
     let uplink = direction(&at, "uplink", &file.uplink, None, None)?;
     Ok(Some(Arc::new(ConstellationSpec {
@@ -377,7 +368,7 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
         step,
         reconfigure,
         outage: file.handover.outage,
-        in_flight: file.handover.in_flight.map(|choice| choice.0).unwrap_or_default(),
+        in_flight: file.handover.in_flight.unwrap_or_default(),
         downlink: direction(&at, "downlink", &file.downlink, Some(&uplink), file.gateway.clone())?,
         laser: direction(&at, "laser", &file.laser, Some(&uplink), file.gateway.clone())?,
         uplink,
@@ -387,11 +378,11 @@ pub(super) fn constellation(document: &Document) -> Result<Option<Arc<Constellat
 /// The elevation at which stations on a sphere see a satellite from the edge of its beam, in degrees.
 fn edge_of_cone(at: &Place<'_>, cone_deg: f64, satellites: &Satellites) -> Result<f64, ScenarioError> {
     let Satellites::Shell(shell) = satellites else {
-        let message = "expected none beside elements, whose satellites are not equally high, found one";
+        let message = conflict!("cannot be combined with elements, whose satellites are not equally high");
         return Err(at.error(&["cone"], message));
     };
     if cone_deg <= 0.0 {
-        return Err(at.error(&["cone"], format!("expected above 0 deg, found {cone_deg} deg")));
+        return Err(at.error(&["cone"], fault!("above 0 deg", "{cone_deg} deg")));
     }
     let cone_deg = within(cone_deg, [0.0, 90.0], "deg").map_err(|message| at.error(&["cone"], message))?;
     Ok(shell.elevation_at_edge_deg(cone_deg))
@@ -401,7 +392,7 @@ fn edge_of_cone(at: &Place<'_>, cone_deg: f64, satellites: &Satellites) -> Resul
 fn shell(at: &Place<'_>, text: &str, preset: Option<&str>) -> Result<Shell, ScenarioError> {
     let mut shell = Shell::parse(text).ok_or_else(|| {
         let expected = "a shell of up to 20,000 satellites as delta:T/P/F:INCLINATION:ALTITUDE, or star:..., such as \"delta:1584/72/36:53:550\"";
-        at.error(&["shell"], format!("expected {expected}, found {}", quoted(text)))
+        at.error(&["shell"], Fault::value(expected, quoted(text)))
     })?;
     if preset == Some("iridium") {
         // The planes that turn the same way are further apart than those at the seam (Fossa et al., 1998).
@@ -413,18 +404,17 @@ fn shell(at: &Place<'_>, text: &str, preset: Option<&str>) -> Result<Shell, Scen
 /// The satellites of a file of element sets.
 fn elements(at: &Place<'_>, file: &ConstellationFile) -> Result<ElementSets, ScenarioError> {
     let Some(ElementsFile { file: None, text: Some(text) }) = &file.elements else {
-        let message = "expected a file, or text in its place, found neither or both";
+        let message = conflict!("needs a file, or text in its place");
         return Err(at.error(&["elements"], message));
     };
     let epoch = file.epoch.as_deref().map(|written| {
         sky::read_time(written).ok_or_else(|| {
-            let message =
-                format!("expected a time such as \"2026-11-23T00:00:00Z\", found {}", quoted(written));
+            let message = Fault::value("a time such as \"2026-11-23T00:00:00Z\"", quoted(written));
             at.error(&["epoch"], message)
         })
     });
     let read = ElementSets::read(text, epoch.transpose()?);
-    read.map_err(|fault| at.below(&["elements"]).error_within(&["text"], fault.at, fault.message))
+    read.map_err(|fault| at.below(&["elements"]).error_within(&["text"], fault.at.unwrap_or(0), fault))
 }
 
 /// One kind of links; what it leaves out is as `like` has it.
@@ -436,8 +426,7 @@ fn direction(
     gateway: Option<GatewaySpec>,
 ) -> Result<DirectionSpec, ScenarioError> {
     let Some(rate) = file.rate.or(like.map(|like| like.rate)) else {
-        let message = "expected a rate such as \"100 Mbit/s\", since this key has no default, found none";
-        return Err(at.error(&[key, "rate"], message));
+        return Err(at.error(&[key, "rate"], Problem::Missing));
     };
     if let Some(message) = too_fast(rate) {
         return Err(at.error(&[key, "rate"], message));
@@ -452,13 +441,11 @@ fn direction(
         schedule: Schedule::default(),
         gateway,
     };
-    check(&direction, 1, &[key]).map_err(|(keys, message)| {
-        let keys: Vec<&str> = keys.iter().map(AsRef::as_ref).collect();
+    check(&direction, 1).map_err(|fault| {
         // What guards is aboard, and not of one kind of links.
-        match keys[..] {
-            [_, "gateway", ref rest @ ..] => at.error(&[&["gateway"], rest].concat(), message),
-            _ => at.error(&keys, message),
-        }
+        let keys: &[&str] =
+            if fault.path.first().is_some_and(|first| first == "gateway") { &[] } else { &[key] };
+        at.error(keys, fault)
     })?;
     Ok(direction)
 }

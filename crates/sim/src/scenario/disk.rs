@@ -4,19 +4,21 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
+use bentpipe_units::Fault;
+
 use super::layers::FileKind;
 
 /// The file at `path`, where it is no larger than its `kind` may be, and neither a device nor a pipe, which may have nothing to give
 /// and no end.
-pub(crate) fn read_file(path: &Path, kind: FileKind) -> Result<Box<dyn Read>, String> {
+pub(crate) fn read_file(path: &Path, kind: FileKind) -> Result<Box<dyn Read>, Fault> {
     let expected = kind.noun;
     let none = |e: io::Error| kind.unreadable(&e);
     let metadata = fs::metadata(path).map_err(none)?;
     if metadata.is_dir() {
-        return Err(format!("expected {expected}, found a directory"));
+        return Err(Fault::value(expected, "a directory"));
     }
     if !metadata.is_file() {
-        return Err(format!("expected {expected}, found a device or a pipe"));
+        return Err(Fault::value(expected, "a device or a pipe"));
     }
     if metadata.len() > kind.most {
         return Err(kind.too_large());

@@ -1,54 +1,66 @@
+//! Errors of scenarios: a fault and its place, which print as one line.
+
 use std::fmt;
 
-use bentpipe_path::ActiveSpec;
-use bentpipe_path::gateway::GatewaySpec;
+use bentpipe_units::{Fault, Problem};
 
-/// Why a scenario cannot be run; prints as one line, `FILE:LINE: KEY: expected …, found …`.
+pub(crate) use bentpipe_units::quoted;
+
+use super::aliases;
+use super::tree::dotted;
+
+/// Why a scenario cannot be run; prints as one line, `FILE:LINE: KEY: MESSAGE; HINT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    file: String,
-    line: Option<usize>,
-    key: String,
-    message: String,
+    /// The file at fault; `--set` for an override given beside the file.
+    pub file: String,
+    /// The line at fault, counted from 1, where there is one.
+    pub line: Option<usize>,
+    /// The dotted key at fault; empty when it is the file as a whole.
+    pub key: String,
+    /// What is wrong there.
+    pub fault: Box<Fault>,
 }
 
 impl ScenarioError {
-    pub(crate) fn new(file: &str, line: Option<usize>, key: String, message: String) -> ScenarioError {
-        ScenarioError { file: file.to_owned(), line, key, message }
+    pub(crate) fn new(file: &str, line: Option<usize>, key: String, fault: Fault) -> ScenarioError {
+        ScenarioError { file: file.to_owned(), line, key, fault: Box::new(fault) }
     }
 
-    /// The file at fault; `--set` for an override given beside the file.
-    pub fn file(&self) -> &str {
-        &self.file
+    /// The error that `fault` is in the file as a whole, where no line is known.
+    pub fn of(file: &str, mut fault: Fault) -> ScenarioError {
+        let key = dotted(&fault.path);
+        fault.path.clear();
+        ScenarioError::new(file, None, key, fault)
     }
 
-    /// The line at fault, counted from 1, where there is one.
-    pub fn line(&self) -> Option<usize> {
-        self.line
-    }
-
-    /// The dotted key at fault; empty when it is the file as a whole.
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// What was expected, and what was found.
-    pub fn message(&self) -> &str {
-        &self.message
+    /// What is wrong: what was expected and what was found, or what does not go together.
+    pub fn message(&self) -> String {
+        self.fault.problem.to_string()
     }
 }
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&one_line(&self.file, 400))?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        f.write_str(": ")?;
-        if !self.key.is_empty() {
-            write!(f, "{}: ", one_line(&self.key, 200))?;
-        }
-        f.write_str(&one_line(&self.message, 800))
+        f.write_str(&error_line(
+            &self.file,
+            self.line,
+            &self.key,
+            &self.message(),
+            self.fault.hint.as_deref(),
+        ))
+    }
+}
+
+/// The one line that the parts of an error make.
+pub fn error_line(file: &str, line: Option<usize>, key: &str, message: &str, hint: Option<&str>) -> String {
+    let file = one_line(file, 400);
+    let place = line.map_or(file.clone(), |line| format!("{file}:{line}"));
+    let parts = [place, one_line(key, 200), one_line(message, 800)];
+    let told = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+    match hint {
+        Some(hint) => format!("{told}; {}", one_line(hint, 400)),
+        None => told,
     }
 }
 
@@ -71,14 +83,6 @@ fn one_line(text: &str, most: usize) -> String {
         }
     }
     line
-}
-
-/// `text` in quotes, escaped, and cut when it is long.
-pub(crate) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((cut, _)) => format!("{:?}…", &text[..cut]),
-        None => format!("{text:?}"),
-    }
 }
 
 /// A list for people: all of a short one, the beginning of a long one.
@@ -107,88 +111,37 @@ pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
         .map(|(_, name)| name)
 }
 
-/// `expected …` for a name that is none of `names`: the one that was probably meant, and the list.
-pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
-    let found = quoted(text);
-    if let Some(hint) = of_the_field(what, text, names) {
-        return format!("expected {what} ({}), found {found}, {hint}", listed(names.iter().copied()));
-    }
-    match closest(text, names.iter().copied()) {
-        Some(close) if names.len() > 12 => format!("expected {what}, found {found}; did you mean {close:?}?"),
-        Some(close) => {
-            let list = listed(names.iter().copied());
-            format!("expected {what} ({list}), found {found}; did you mean {close:?}?")
-        }
-        None => format!("expected {what} ({}), found {found}", listed(names.iter().copied())),
+/// The fault of `text`, which is none of `names`: `what` says what they are the names of.
+pub(crate) fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
+    let close = closest(text, names.iter().copied());
+    let expected = match close {
+        Some(_) if names.len() > 12 => what.to_owned(),
+        _ => format!("{what} ({})", listed(names.iter().copied())),
+    };
+    let fault: Fault = Problem::Name { expected, found: text.to_owned() }.into();
+    match close {
+        Some(close) => fault.or(format!("did you mean {close:?}?")),
+        None => fault,
     }
 }
 
-/// Names of the field beside what of it is here, in the words that name it in a scenario.
-pub(crate) const NEAR: &[(&str, &str)] = &[
-    ("ack-spoofing", r#"gateway "spoof""#),
-    ("bbr", r#"variant "bbr1" or "bbr3""#),
-    ("bbr2", r#"variant "bbr1" or "bbr3""#),
-    ("bbrv1", r#"variant "bbr1""#),
-    ("bbrv2", r#"variant "bbr1" or "bbr3""#),
-    ("bbrv3", r#"variant "bbr3""#),
-    ("dash", r#"app "video""#),
-    ("fading", r#"loss "gilbert-elliott", or a link with a trace"#),
-    ("fq", r#"queue "fq-codel" or "drr""#),
-    ("iperf", r#"app "ftp""#),
-    ("jumpstart", r#"slow_start "careful-resume""#),
-    ("markov", r#"loss "gilbert-elliott""#),
-    ("pep", r#"gateway "spoof" or "snoop", or a flow with app "relay""#),
-    ("prr", r#"recovery "rack", of which it is a part"#),
-    ("rack-tlp", r#"recovery "rack", which has TLP"#),
-    ("rain", "a link with a trace, which bentpipe fade writes"),
-    ("replay", r#"app "trace""#),
-    ("sfq", r#"queue "fq-codel" or "drr""#),
-    ("split", r#"a flow with app "relay""#),
-    ("split-tcp", r#"a flow with app "relay""#),
-    ("spoofing", r#"gateway "spoof""#),
-    ("telnet", r#"app "transactions""#),
-    ("tlp", r#"recovery "rack", which has it"#),
-    ("voip", r#"app "cbr" or "onoff""#),
-    ("web", r#"app "http""#),
-    ("westwood+", r#"variant "westwood""#),
-];
+/// As [`no_such`], for names of schemes: a name that the field has for one of another name is answered with ours.
+pub(crate) fn no_such_scheme(what: &str, text: &str, names: &[&str]) -> Fault {
+    let fault = no_such(what, text, names);
+    match aliases::here(text) {
+        Some(ours) => fault.or(format!("here it is {ours}")),
+        None => fault,
+    }
+}
 
-/// Names of the field for which nothing is here yet, in small letters: of TCP, and of queues.
-const ELSEWHERE: &str = "bic cdg compound copa ctcp dctcp fast highspeed hstcp htcp l4s ledbat lp noordwijk nv prague \
-    quic scalable yeah ared blue cake dualpi2 fq_pie pi2 pie";
+/// The fault of a key that is none of `known`.
+pub(crate) fn no_such_key(key: &str, known: &[&str]) -> Fault {
+    match known {
+        [] => Fault::conflict(format!("{} cannot stand here", quoted(key))),
+        known => no_such("one of the known keys", key, known),
+    }
+}
 
-/// What to say of a name of the field that is none of `names`.
-fn of_the_field(what: &str, text: &str, names: &[&str]) -> Option<String> {
-    let among = |schemes: &[(&str, &str)]| schemes.iter().all(|(name, _)| names.contains(name));
-    let kind = match what {
-        "a variant" => "variants",
-        "a recovery" => "recoveries",
-        "a control" => "controls",
-        "a slow start" => "starts",
-        "an application" => "applications",
-        "a profile" => "profiles",
-        "one of the known names" if among(GatewaySpec::SCHEMES) => "gateways",
-        "one of the known names" if among(ActiveSpec::SCHEMES) => "queues",
-        "one of the known names" => "losses",
-        _ => return None,
-    };
-    let name = text.to_lowercase();
-    if kind == "queues" && ["drop-tail", "droptail", "fifo", "tail-drop"].contains(&name.as_str()) {
-        return Some("which is written without a scheme, as queue = \"100 packets\"".to_owned());
-    }
-    if names.contains(&name.as_str()) {
-        return None;
-    }
-    let near = |name: &str| NEAR.iter().find(|(other, _)| *other == name).map(|(_, near)| *near);
-    if let Some(near) = near(&name).or_else(|| name.split('-').find_map(near)) {
-        return Some(format!("near it is {near}"));
-    }
-    let elsewhere = |name: &str| ELSEWHERE.split_whitespace().any(|other| other == name);
-    if !(elsewhere(&name) || name.split(['+', '-']).any(elsewhere)) {
-        return None;
-    }
-    Some(match kind {
-        "losses" => "which is not there yet".to_owned(),
-        kind => format!("which is not there yet; bentpipe list {kind} says what there is"),
-    })
+pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
+    no_such(what, text, names).to_string()
 }

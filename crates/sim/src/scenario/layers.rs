@@ -3,7 +3,9 @@
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{ScenarioError, expected_one_of, quoted};
+use bentpipe_units::{Fault, Problem, fault, quoted};
+
+use super::error::{ScenarioError, no_such};
 use super::link_trace;
 use super::overrides;
 use super::parse::parse;
@@ -27,16 +29,16 @@ impl FileKind {
     pub(crate) const ELEMENTS: FileKind = FileKind { noun: "a file of element sets", most: 64 << 20 };
     pub(crate) const TRANSFERS: FileKind = FileKind { noun: "a file of transfers", most: 64 << 20 };
 
-    pub(crate) fn too_large(self) -> String {
-        format!("expected {} of at most {} MiB, found a larger one", self.noun, self.most >> 20)
+    pub(crate) fn too_large(self) -> Fault {
+        Fault::value(format!("{} of at most {} MiB", self.noun, self.most >> 20), "a larger one")
     }
 
-    pub(crate) fn unreadable(self, error: &io::Error) -> String {
-        format!("expected {}, found none that can be read ({error})", self.noun)
+    pub(crate) fn unreadable(self, error: &io::Error) -> Fault {
+        Fault::value(self.noun, format!("none that can be read ({error})"))
     }
 
     /// All that such a file holds, as text.
-    pub(crate) fn text(self, content: Box<dyn Read>) -> Result<String, String> {
+    pub(crate) fn text(self, content: Box<dyn Read>) -> Result<String, Fault> {
         let mut bytes = Vec::new();
         let most = self.most.saturating_add(1);
         content.take(most).read_to_end(&mut bytes).map_err(|error| self.unreadable(&error))?;
@@ -44,14 +46,14 @@ impl FileKind {
     }
 
     /// These bytes of such a file as text.
-    pub(crate) fn decode(self, bytes: Vec<u8>) -> Result<String, String> {
+    pub(crate) fn decode(self, bytes: Vec<u8>) -> Result<String, Fault> {
         if bytes.len() as u64 > self.most {
             return Err(self.too_large());
         }
         let text = String::from_utf8(bytes).map_err(|e| {
             let valid = &e.as_bytes()[..e.utf8_error().valid_up_to()];
             let line = 1 + valid.iter().filter(|b| **b == b'\n').count();
-            format!("expected text in UTF-8, found bytes that are not (line {line})")
+            fault!("text in UTF-8", "bytes that are not (line {line})")
         })?;
         Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
     }
@@ -78,17 +80,25 @@ fn brings_flows(key: &str, flows: &Node) -> bool {
 }
 
 /// Opens a file that a scenario is made of, or says what is wrong with the file.
-pub type ReadFile<'a> = dyn Fn(&Path, FileKind) -> Result<Box<dyn Read>, String> + 'a;
+pub type ReadFile<'a> = dyn Fn(&Path, FileKind) -> Result<Box<dyn Read>, Fault> + 'a;
 
-/// The error `message` about the text called `name` as a whole.
-pub(crate) fn about_all(name: &str, message: String) -> ScenarioError {
-    ScenarioError::new(name, None, String::new(), message)
+/// The error that `fault` is in the text called `name` as a whole.
+pub(crate) fn about_all(name: &str, fault: Fault) -> ScenarioError {
+    ScenarioError::new(name, None, String::new(), fault)
 }
 
-pub(crate) fn find_preset(name: &str) -> Result<&'static str, String> {
+/// `fault` of a file, with the name that it was asked for by.
+pub(crate) fn at_file(mut fault: Fault, name: &str) -> Fault {
+    if let Problem::Value { found, .. } | Problem::Conflict(found) = &mut fault.problem {
+        *found += &format!(" at {}", quoted(name));
+    }
+    fault
+}
+
+pub(crate) fn find_preset(name: &str) -> Result<&'static str, Fault> {
     PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, text)| *text).ok_or_else(|| {
         let names: Vec<_> = PRESETS.iter().map(|(preset, _)| *preset).collect();
-        expected_one_of("a preset", name, &names)
+        no_such("a preset", name, &names)
     })
 }
 
@@ -141,17 +151,16 @@ pub(crate) fn document(
 /// What the last of `layers` extends.
 fn extended(layers: &[Layer], extends: &Node, files: &ReadFile<'_>) -> Result<Layer, ScenarioError> {
     let this = &layers[extends.origin.layer];
-    let fail = |message: String| this.error(extends.origin.at, "extends".to_owned(), message);
-    let target =
-        extends.text().ok_or_else(|| fail("expected a path or \"preset:NAME\", found no text".into()))?;
+    let fail = |fault: Fault| this.error(extends.origin.at, "extends".to_owned(), fault);
+    let target = extends.text().ok_or_else(|| fail(fault!("a path or \"preset:NAME\"", "no text")))?;
     let layer = match (target.strip_prefix(PRESET), &this.file) {
         (Some(preset), _) => Layer::without_file(target, find_preset(preset).map_err(&fail)?),
-        (None, None) => return Err(fail(format!("expected a preset, found {}", quoted(target)))),
+        (None, None) => return Err(fail(Fault::value("a preset", quoted(target)))),
         (None, Some(file)) => {
             let file = file.parent().unwrap_or(Path::new("")).join(target);
             let kind = FileKind::SCENARIO;
             let text = files(&file, kind).and_then(|content| kind.text(content));
-            let text = text.map_err(|message| fail(format!("{message} at {}", quoted(target))))?;
+            let text = text.map_err(|fault| fail(at_file(fault, target)))?;
             Layer { name: file.display().to_string(), text, file: Some(file) }
         }
     };
@@ -161,12 +170,10 @@ fn extended(layers: &[Layer], extends: &Node, files: &ReadFile<'_>) -> Result<La
     };
     if layers.iter().any(same) {
         let found = quoted(target);
-        return Err(fail(format!("expected a scenario that does not extend this one, found {found}")));
+        return Err(fail(fault!("a scenario that does not extend this one", "{found}")));
     }
     if layers.len() > MAX_CHAIN {
-        return Err(fail(format!(
-            "expected at most {MAX_CHAIN} scenarios that extend each other, found more"
-        )));
+        return Err(fail(fault!("at most {MAX_CHAIN} scenarios that extend each other", "more")));
     }
     Ok(layer)
 }

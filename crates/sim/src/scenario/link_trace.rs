@@ -12,30 +12,38 @@ use std::io::{BufRead, BufReader};
 
 use bentpipe_path::{Change, Schedule};
 use bentpipe_units::Span;
-use bentpipe_units::bounded::above_zero;
+use bentpipe_units::bounded::AboveZero;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::error::ScenarioError;
 use super::layers::{FileKind, ReadFile};
 use super::tree::{Place, dotted};
-use super::written::Choice;
 pub(crate) use files::inline;
 use lines::{Fault, Lines};
 
+/// Names of the field that are answered with a trace.
+pub(crate) const ALSO: &[&str] = &["fading", "rain"];
+
 /// How the file of a trace is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Format {
+    /// A header with the names of its columns, and a row for each time.
     #[default]
     Csv,
+    /// A time in milliseconds for each delivery of 1500 bytes.
     Mahimahi,
 }
 
 /// What holds between two rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Between {
+    /// The values of the earlier one.
     #[default]
     Steps,
+    /// The line from one to the other.
     Lines,
 }
 
@@ -54,11 +62,11 @@ pub(crate) struct TraceFile {
     pub(crate) delays: Option<DelayFile>,
     /// "csv" (the default): a header with time_s and any of delay_s, rate_bps, loss (or ber), and a row for each time; "mahimahi": a
     /// time in milliseconds for each delivery of 1500 bytes.
-    pub(crate) format: Option<Choice<Format>>,
+    pub(crate) format: Option<Format>,
     /// What holds between two rows: "steps" (the default), the values of the earlier one, or "lines" from one to the other.
-    pub(crate) between: Option<Choice<Between>>,
+    pub(crate) between: Option<Between>,
     /// With "lines": how long a value holds, the line's in its middle; default "100 ms".
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) step: Option<Span>,
     /// Whether the trace begins anew at its last time; default false, with "mahimahi" always.
     pub(crate) repeat: Option<bool>,
@@ -75,7 +83,7 @@ pub(crate) struct DelayFile {
     /// SHA-256 of the file in hexadecimal digits; another file is refused. Beside `file`.
     pub(crate) sha256: Option<String>,
     /// How long the delay of a line holds; default "10 ms".
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) step: Option<Span>,
 }
 
@@ -100,8 +108,8 @@ pub(crate) fn schedule(
     files: &ReadFile<'_>,
 ) -> Result<(Schedule, Option<String>), ScenarioError> {
     let wrong = |key: &str, message: &str| Err(place.error(&[key], message));
-    let format = trace.format.map_or(Format::Csv, |choice| choice.0);
-    let between = trace.between.map_or(Between::Steps, |choice| choice.0);
+    let format = trace.format.unwrap_or_default();
+    let between = trace.between.unwrap_or_default();
     match format {
         Format::Mahimahi if trace.between.is_some() => {
             return wrong("between", "expected none beside format \"mahimahi\", found one");

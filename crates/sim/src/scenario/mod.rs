@@ -3,20 +3,19 @@
 //! A file is TOML; [`load`] reads it, puts what it extends beneath it and overrides over it, and checks everything
 //! that can be checked before a run. Every error is one line that names the file, the line and the key.
 
-mod app;
+mod aliases;
+mod apps;
 mod chance;
 mod choices;
 mod constellation;
 mod depth;
 mod disk;
 mod error;
-mod http;
 mod layers;
 mod link_trace;
 mod model;
 mod names;
 mod network;
-mod opener;
 mod overrides;
 mod parse;
 mod presets;
@@ -26,28 +25,26 @@ mod relays;
 mod resolve;
 mod schema;
 mod tcp;
-mod transactions;
 mod tree;
-mod video;
 mod ways;
 mod written;
 
 use std::path::{Path, PathBuf};
 
 use bentpipe_tcp::Catalogue;
+use bentpipe_units::fault;
 
-pub use app::{AppSpec, Begins, CbrSpec, FtpSpec, MultimediaSpec, OnOffSpec, RelaySpec, apps};
+pub use apps::{
+    AppSpec, Begins, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, Opener, Pages, RelaySpec,
+    ShortFlowsSpec, Sizes, Think, Tls, TraceSpec, TransactionsSpec, Transfer, VideoSpec, apps,
+};
 pub use choices::variants;
 pub use constellation::ConstellationSpec;
-pub use error::ScenarioError;
-pub use http::{HttpSpec, Pages, Tls};
+pub use error::{ScenarioError, error_line};
 pub use layers::{FileKind, ReadFile};
 pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
-pub use opener::Opener;
 pub use presets::presets;
 pub use schema::schema;
-pub use transactions::{ShortFlowsSpec, Sizes, Think, TraceSpec, TransactionsSpec, Transfer};
-pub use video::VideoSpec;
 
 use layers::{PRESET, about_all, find_preset};
 use tree::Layer;
@@ -67,10 +64,10 @@ pub fn load_with(
 ) -> Result<Scenario, ScenarioError> {
     let name = path.display().to_string();
     if name.is_empty() {
-        let message = "expected a file, preset:NAME or the folder of a result, found an empty name";
-        return Err(about_all("SCENARIO", message.to_owned()));
+        let message = fault!("a file, preset:NAME or the folder of a result", "an empty name");
+        return Err(about_all("SCENARIO", message));
     }
-    let fail = |message| about_all(&name, message);
+    let fail = |fault| about_all(&name, fault);
     if let Some(preset) = name.strip_prefix(PRESET) {
         return read(
             Layer::without_file(&name, find_preset(preset).map_err(fail)?),
@@ -100,7 +97,7 @@ pub fn parse_bytes(
     overrides: &[(String, String)],
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    let text = layers::WHOLE_TEXT.decode(content).map_err(|message| about_all(name, message))?;
+    let text = layers::WHOLE_TEXT.decode(content).map_err(|fault| about_all(name, fault))?;
     parse_with(name, &text, overrides, &disk::read_file, catalogue)
 }
 

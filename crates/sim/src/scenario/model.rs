@@ -8,8 +8,10 @@ use bentpipe_path::gateway::{FlowKey, GatewaySpec};
 use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Repair, Schedule, Stream};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::app::AppSpec;
+use super::apps::AppSpec;
 use super::constellation::ConstellationSpec;
 use crate::addresses;
 
@@ -218,7 +220,8 @@ pub struct HandoverSpec {
 }
 
 /// When ways are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Routing {
     /// Before the run, by the delays at its start.
     #[default]
@@ -228,7 +231,8 @@ pub enum Routing {
 }
 
 /// What a handover does to packets under way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum InFlight {
     /// They arrive over the old way.
     #[default]

@@ -1,8 +1,7 @@
 //! Names that a scenario makes up, and their numbered copies.
 
 use bentpipe_units::bounded::Whole;
-
-use super::error::quoted;
+use bentpipe_units::{Fault, conflict, fault, quoted};
 
 /// Stands for a copy's number.
 const NUMBER: &str = "{i}";
@@ -17,22 +16,20 @@ pub(crate) const MAX_COPIES: usize = 1_000_000;
 pub(crate) type Count = Whole<1, { MAX_COPIES as u64 }>;
 
 /// Whether `name` can be used in results, file names and overrides alike.
-pub(crate) fn check(name: &str, what: &str, count: Option<Count>) -> Result<(), String> {
+pub(crate) fn check(name: &str, what: &str, count: Option<Count>) -> Result<(), Fault> {
     let plain = name.replace(NUMBER, "0");
     if plain != name && count.is_none() {
-        return Err(format!(
-            "expected a count that {NUMBER} runs through, found {} without one",
-            quoted(name)
-        ));
+        return Err(conflict!("{} needs a count that {NUMBER} runs through", quoted(name)));
     }
     let allowed = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let found = quoted(name);
     if plain.starts_with(['-', '.']) {
-        return Err(format!("expected {what} that begins with a letter, a digit or \"_\", found {found}"));
+        return Err(fault!("{what} that begins with a letter, a digit or \"_\"", "{found}"));
     }
     if plain.is_empty() || plain.chars().count() > MAX_NAME || !plain.chars().all(allowed) {
-        return Err(format!(
-            "expected {what} of at most {MAX_NAME} letters, digits, \"-\", \"_\" and \".\", found {found}"
+        return Err(fault!(
+            "{what} of at most {MAX_NAME} letters, digits, \"-\", \"_\" and \".\"",
+            "{found}"
         ));
     }
     Ok(())

@@ -1,24 +1,41 @@
 //! From the links as written to nodes, links and who can reach whom.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Repair, Schedule};
-use bentpipe_units::Rate;
+use bentpipe_units::{Fault, Rate, Span, Written, conflict, fault, quoted};
 
-use super::error::{ScenarioError, expected_one_of, quoted};
+use super::error::{ScenarioError, no_such};
 use super::layers::ReadFile;
 use super::link_trace;
 use super::model::{DirectionSpec, LinkSpec};
 use super::names::{self, MAX_COPIES};
 use super::schema::LinkFile;
-use super::tree::{Document, Place};
+use super::tree::{Document, Node, Place, Value};
 
 /// Time is counted in nanoseconds, and above this rate a packet takes too few of them.
 pub(super) const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
 
 /// Packet numbers in the drop lists of all copies of a link together.
 const MAX_DROPS: usize = 10_000_000;
+
+/// The fault of a rate or a delay that is no text but a list of what it is when.
+fn changing(link: &Node) -> Option<Fault> {
+    let reverse = link.get("reverse").map(|reverse| (reverse, &["reverse"][..]));
+    [(link, &[][..])].into_iter().chain(reverse).find_map(|(table, above)| {
+        let examples = [("rate", Rate::EXPECTED), ("delay", Span::EXPECTED)];
+        examples.into_iter().find_map(|(key, expected)| {
+            let found = match table.get(key)?.value {
+                Value::Array(_) => "an array",
+                Value::Table(_) => "a table",
+                _ => return None,
+            };
+            let hint = "what changes during a run stands in schedule, as schedule = [{ at = \"30 s\", ... }]";
+            let fault = Fault::value(expected, found).or(hint).under(key);
+            Some(above.iter().fold(fault, |fault, key| fault.under(*key)))
+        })
+    })
+}
 
 /// Nodes, links, and which of them hang together.
 #[derive(Default)]
@@ -42,43 +59,40 @@ impl<'a> NetworkPlan<'a> {
         let mut network = NetworkPlan::default();
         let links = document.place(&["links"]).entries();
         if links.is_empty() {
-            let message = "expected at least one link, such as [links.satellite], found none";
+            let message = fault!("at least one link, such as [links.satellite]", "none");
             return Err(document.place(&["links"]).error(&[], message));
         }
         for (name, at, link) in &links {
+            changing(link).map_or(Ok(()), |fault| Err(at.error(&[], fault)))?;
             let link: LinkFile = at.read_from(link)?;
-            let fail = |keys: &[&str], message: String| at.error(keys, message);
+            let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);
             let copies = names::copies(link.count);
             if network.links.len() + copies > MAX_COPIES {
-                let message = format!("expected at most {MAX_COPIES} links in all, found more");
+                let message = fault!("at most {MAX_COPIES} links in all", "more");
                 return Err(fail(&["count"], message));
             }
             names::check(name, "a link's name", link.count).map_err(|e| fail(&[], e))?;
             names::check(&link.from, "a node's name", link.count).map_err(|e| fail(&["from"], e))?;
             names::check(&link.to, "a node's name", link.count).map_err(|e| fail(&["to"], e))?;
             if copies > 1 && !names::numbered(&link.from) && !names::numbered(&link.to) {
-                let message = "expected {i} in from or to, so that each copy joins other nodes, found none";
-                return Err(fail(&["count"], message.to_owned()));
+                let message = conflict!("needs {{i}} in from or to, so that each copy joins other nodes");
+                return Err(fail(&["count"], message));
             }
             let (schedules, notes) = schedules(at, &link, files)?;
             network.notes.extend(notes);
-            let [forward, reverse] = directions(&link, schedules, copies).map_err(|(keys, message)| {
-                let keys: Vec<&str> = keys.iter().map(Cow::as_ref).collect();
-                fail(&keys, message)
-            })?;
+            let [forward, reverse] =
+                directions(&link, schedules, copies).map_err(|fault| at.error(&[], fault))?;
             for i in 0..copies {
                 let copy = names::copy_of_named(name, link.count, i);
                 let number = (network.links.len(), *name);
                 if let Some((_, first)) = network.link_index.insert(copy.clone(), number) {
                     let copy = quoted(&copy);
-                    let message =
-                        format!("expected a name that no other link has, found {copy} in {first:?} too");
+                    let message = conflict!("{copy} is the name of a copy of {first:?} too");
                     return Err(fail(&[], message));
                 }
                 let (from, to) = (names::copy(&link.from, i), names::copy(&link.to, i));
                 if from == to {
-                    let message =
-                        format!("expected another node than the link comes from, found {from:?} again");
+                    let message = conflict!("{from:?} is the node that the link comes from");
                     return Err(fail(&["to"], message));
                 }
                 let (from, to) = (network.node(from), network.node(to));
@@ -101,19 +115,19 @@ impl<'a> NetworkPlan<'a> {
     }
 
     /// The number of the node called `name`, or what is there instead.
-    pub(crate) fn find(&self, name: &str) -> Result<usize, String> {
+    pub(crate) fn find(&self, name: &str) -> Result<usize, Fault> {
         self.index.get(name).copied().ok_or_else(|| {
             let nodes: Vec<_> = self.nodes.iter().map(String::as_str).collect();
             let what = if self.links.is_empty() { "a station" } else { "a node that a link names" };
-            expected_one_of(what, name, &nodes)
+            no_such(what, name, &nodes)
         })
     }
 
     /// The number of the link called `name`, or what is there instead.
-    pub(crate) fn find_link(&self, name: &str) -> Result<usize, String> {
+    pub(crate) fn find_link(&self, name: &str) -> Result<usize, Fault> {
         self.link_index.get(name).map(|(number, _)| *number).ok_or_else(|| {
             let links: Vec<_> = self.links.iter().map(|link| link.name.as_str()).collect();
-            expected_one_of("a link", name, &links)
+            no_such("a link", name, &links)
         })
     }
 
@@ -145,9 +159,6 @@ impl<'a> NetworkPlan<'a> {
     }
 }
 
-/// The key below the link's own, and what is wrong with it.
-type Fault = (Vec<Cow<'static, str>>, String);
-
 /// How each direction changes: as written, or as its trace has it.
 fn schedules(
     at: &Place<'_>,
@@ -159,7 +170,9 @@ fn schedules(
     let efficiency = link.reverse.efficiency.unwrap_or(efficiency);
     let back = (at.below(&["reverse", "trace"]), &link.reverse.trace, &link.reverse.schedule, efficiency);
     let schedule = |(at, trace, schedule, efficiency): (Place<'_>, &Option<_>, &Schedule, f64)| match trace {
-        Some(_) if !schedule.0.is_empty() => Err(at.error(&[], "expected a schedule or a trace, found both")),
+        Some(_) if !schedule.0.is_empty() => {
+            Err(at.error(&[], conflict!("cannot be combined with schedule")))
+        }
         Some(trace) => link_trace::schedule(&at, trace, efficiency, files),
         None => Ok((schedule.clone(), None)),
     };
@@ -179,94 +192,72 @@ fn directions(
         efficiency,
         queue: link.queue.unwrap_or_default(),
         loss: link.loss.clone().unwrap_or_default(),
-        repair: repair(link.arq, link.fec, &[])?,
+        repair: repair(link.arq, link.fec)?,
         schedule: there,
         gateway: link.gateway.clone(),
     };
-    check(&forward, copies, &[])?;
+    check(&forward, copies)?;
+    let in_reverse = |fault: Fault| fault.under("reverse");
     let reverse = DirectionSpec {
         rate: link.reverse.rate.unwrap_or(link.rate),
         delay: link.reverse.delay.unwrap_or(link.delay),
         efficiency: link.reverse.efficiency.unwrap_or(efficiency),
         queue: link.reverse.queue.unwrap_or(forward.queue),
         loss: link.reverse.loss.clone().unwrap_or_default(),
-        repair: repair(link.reverse.arq, link.reverse.fec, &["reverse"])?,
+        repair: repair(link.reverse.arq, link.reverse.fec).map_err(in_reverse)?,
         schedule: back,
         gateway: link.reverse.gateway.clone(),
     };
-    check(&reverse, copies, &["reverse"])?;
+    check(&reverse, copies).map_err(in_reverse)?;
     Ok([forward, reverse])
 }
 
-fn fault(at: &[&'static str], keys: &[&'static str], message: String) -> Fault {
-    (at.iter().chain(keys).map(|key| Cow::Borrowed(*key)).collect(), message)
-}
-
 /// What a direction does about its losses.
-fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>, at: &[&'static str]) -> Result<Repair, Fault> {
+fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>) -> Result<Repair, Fault> {
     match (arq, fec) {
         (None, None) => Ok(Repair::None),
         (Some(arq), None) => Ok(Repair::Arq(arq)),
-        (None, Some(fec)) => {
-            fec.validate().map_err(|wrong| fault(at, &["fec", wrong.key], wrong.message))?;
-            Ok(Repair::Fec(fec))
-        }
-        (Some(_), Some(_)) => Err(fault(at, &["fec"], "expected either arq or fec, found both".to_owned())),
+        (None, Some(fec)) => Ok(Repair::Fec(fec)),
+        (Some(_), Some(_)) => Err(conflict!("cannot be combined with arq").under("fec")),
     }
 }
 
-pub(super) fn check(direction: &DirectionSpec, copies: usize, at: &[&'static str]) -> Result<(), Fault> {
-    let fault = |keys: &[&'static str], message: String| fault(at, keys, message);
-    if let Some(message) = too_fast(direction.rate) {
-        return Err(fault(&["rate"], message));
-    }
+pub(super) fn check(direction: &DirectionSpec, copies: usize) -> Result<(), Fault> {
+    let DirectionSpec { rate, efficiency, .. } = *direction;
+    too_fast(rate).map_or(Ok(()), |fault| Err(fault.under("rate")))?;
     // What is left below one bit a second would be rounded up to it.
-    if (direction.rate.as_bps() as f64 * direction.efficiency) < 1.0 {
-        let (rate, efficiency) = (direction.rate, direction.efficiency);
-        let message =
-            format!("expected a share that leaves at least 1 bit/s of {rate}, found {efficiency:?}");
-        return Err(fault(&["efficiency"], message));
+    if (rate.as_bps() as f64 * efficiency) < 1.0 {
+        let fault = fault!("a share that leaves at least 1 bit/s of {rate}", "{efficiency:?}");
+        return Err(fault.under("efficiency"));
     }
-    direction.queue.validate().map_err(|wrong| fault(&["queue", wrong.key], wrong.message))?;
+    direction.queue.validate().map_err(|fault| fault.under("queue"))?;
     if let Some(gateway) = &direction.gateway {
-        gateway.validate().map_err(|wrong| fault(&["gateway", wrong.key], wrong.message))?;
+        gateway.validate().map_err(|fault| fault.under("gateway"))?;
         if gateway.needs_limit() && direction.queue == QueueSpec::Unlimited {
-            let message = "expected a queue with a limit, which a gateway goes by, found \"unlimited\"";
-            return Err(fault(&["gateway"], message.to_owned()));
+            return Err(conflict!("needs a queue with a limit, which is \"unlimited\"").under("gateway"));
         }
     }
-    direction.loss.validate().map_err(|wrong| fault(&["loss", wrong.key], wrong.message))?;
-    let in_change = |place: usize, below: &[&'static str], message: String| {
-        let (mut keys, message): Fault = fault(&["schedule"], message);
-        keys.push(format!("[{place}]").into());
-        keys.extend(below.iter().map(|key| Cow::Borrowed(*key)));
-        (keys, message)
-    };
-    direction.schedule.validate().map_err(|wrong| in_change(wrong.place, &wrong.keys, wrong.message))?;
+    direction.schedule.validate().map_err(|fault| fault.under("schedule"))?;
     let mut drops = drops(&direction.loss);
     for (place, change) in direction.schedule.0.iter().enumerate() {
-        let rate = change.rate.unwrap_or(direction.rate);
-        if let Some(message) = too_fast(rate) {
-            return Err(in_change(place, &["rate"], message));
-        }
-        if (rate.as_bps() as f64 * direction.efficiency) < 1.0 {
-            let efficiency = direction.efficiency;
-            let message = format!(
-                "expected a rate of which the efficiency {efficiency:?} leaves at least 1 bit/s, found {rate}"
-            );
-            return Err(in_change(place, &["rate"], message));
+        let in_change = |fault: Fault| fault.under("rate").under(format!("[{place}]")).under("schedule");
+        let rate = change.rate.unwrap_or(rate);
+        too_fast(rate).map_or(Ok(()), |fault| Err(in_change(fault)))?;
+        if (rate.as_bps() as f64 * efficiency) < 1.0 {
+            let expected = format!("a rate of which the efficiency {efficiency:?} leaves at least 1 bit/s");
+            return Err(in_change(Fault::value(expected, rate.to_string())));
         }
         drops = drops.saturating_add(change.loss.as_ref().map_or(0, self::drops));
     }
     if drops.saturating_mul(copies) > MAX_DROPS {
-        let message = format!("expected at most {MAX_DROPS} packets over all copies of the link, found more");
-        return Err(fault(&["loss", "packets"], message));
+        let fault = fault!("at most {MAX_DROPS} packets over all copies of the link", "more");
+        return Err(fault.under("packets").under("loss"));
     }
     Ok(())
 }
 
-pub(super) fn too_fast(rate: Rate) -> Option<String> {
-    (rate > MAX_RATE).then(|| format!("expected a rate of at most {MAX_RATE}, found {rate}"))
+pub(super) fn too_fast(rate: Rate) -> Option<Fault> {
+    (rate > MAX_RATE).then(|| fault!("a rate of at most {MAX_RATE}", "{rate}"))
 }
 
 /// Packets that a drop list names.

@@ -1,7 +1,9 @@
 //! `--set key=value`: single values put over a document.
 
-use super::app::{ABOUT_TCP, KINDS};
-use super::error::{ScenarioError, expected_one_of, quoted};
+use bentpipe_units::{Fault, conflict, quoted};
+
+use super::apps::{ABOUT_TCP, KINDS};
+use super::error::{ScenarioError, no_such};
 use super::layers::merge;
 use super::parse::parse_value;
 use super::tree::{Document, Layer, Node, Origin, Table, Value, dotted};
@@ -20,10 +22,10 @@ pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> 
     let layer = document.layers.len();
     document.layers.push(Layer::without_file(NAME, ""));
     for (key, text) in overrides {
-        let fail = |message: String| ScenarioError::new(NAME, None, key.clone(), message);
+        let fail = |fault: Fault| ScenarioError::new(NAME, None, key.clone(), fault);
         let path = split(key).map_err(fail)?;
         if path[0] == "extends" {
-            return Err(fail(format!("expected extends in a file only, found {}", quoted(text))));
+            return Err(fail(conflict!("extends can stand in a file only")));
         }
         let value = value(text, layer).map_err(fail)?;
         for path in expand(&document.root, &path, &value)? {
@@ -38,20 +40,20 @@ pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> 
 }
 
 /// TOML, or else a bare text: `rate=1 Mbit/s` needs no quotes.
-fn value(text: &str, layer: usize) -> Result<Node, String> {
+fn value(text: &str, layer: usize) -> Result<Node, Fault> {
     match parse_value(text, layer)? {
         // "2024-01-01" is a name here, no date.
         Some(node) if !matches!(node.value, Value::Datetime(_)) => Ok(node),
         _ if text.trim_start().starts_with(['[', '{', '"', '\'']) => {
-            Err(format!("expected a TOML value, found what is not: {}", quoted(text)))
+            Err(Fault::value("a TOML value", format!("what is not: {}", quoted(text))))
         }
         _ => Ok(Node { value: Value::Text(text.to_owned()), origin: Origin { layer, at: None } }),
     }
 }
 
 /// The parts of a dotted key; a part in quotes may hold dots.
-fn split(key: &str) -> Result<Vec<String>, String> {
-    let wrong = || format!("expected a dotted key such as links.satellite.rate, found {}", quoted(key));
+fn split(key: &str) -> Result<Vec<String>, Fault> {
+    let wrong = || Fault::value("a dotted key such as links.satellite.rate", quoted(key));
     let mut path = Vec::new();
     let mut rest = key.trim();
     loop {
@@ -78,7 +80,7 @@ fn over_udp(flow: &Node) -> bool {
 
 /// The paths that `path` stands for: `*` is each name that is there, and over which the key is meaningful.
 fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>, ScenarioError> {
-    let fail = |message: String| ScenarioError::new(NAME, None, dotted(path), message);
+    let fail = |fault: Fault| ScenarioError::new(NAME, None, dotted(path), fault);
     let mut paths = vec![Vec::new()];
     for (depth, part) in path.iter().enumerate() {
         let mut longer = Vec::new();
@@ -96,16 +98,16 @@ fn expand(root: &Node, path: &[String], value: &Node) -> Result<Vec<Vec<String>>
             let added = depth + 1 == path.len() && value.table().is_some();
             if made_up && !added && !table.is_some_and(|table| table.contains_key(part)) {
                 let names: Vec<_> = table.into_iter().flat_map(Table::keys).map(String::as_str).collect();
-                return Err(fail(expected_one_of(&format!("one of the {}", path[0]), part, &names)));
+                return Err(fail(no_such(&format!("one of the {}", path[0]), part, &names)));
             }
             start.push(part.clone());
             longer.push(start);
         }
         if longer.is_empty() {
             let message = if depth == 1 && !NAMED.contains(&path[0].as_str()) {
-                expected_one_of("* behind a table of names", &path[0], &NAMED)
+                no_such("* behind a table of names", &path[0], &NAMED)
             } else {
-                format!("expected * to match a name in {}, found none there", dotted(&path[..depth]))
+                conflict!("* stands for no name: there is none in {}", dotted(&path[..depth]))
             };
             return Err(fail(message));
         }

@@ -1,29 +1,33 @@
 //! From TOML to a tree.
 
+use bentpipe_units::{Fault, Problem, fault, quoted};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::depth::deeper_than;
-use super::error::{ScenarioError, quoted};
+use super::error::ScenarioError;
 use super::tree::{Layer, Node, Origin, Table, Value, dotted};
 
 /// Deeper than any scenario.
 const MAX_DEPTH: usize = 16;
-const TOO_DEEP: &str = "expected at most 16 tables within each other, found more";
+
+fn too_deep() -> Fault {
+    fault!("at most {MAX_DEPTH} tables within each other", "more")
+}
 
 /// Reads the text of `layer`, which is number `number`.
 pub(crate) fn parse(layer: &Layer, number: usize) -> Result<Node, ScenarioError> {
     if let Some(at) = deeper_than(MAX_DEPTH, &layer.text) {
-        return Err(layer.error(Some(at), key_on(layer, layer.line(at)), TOO_DEEP));
+        return Err(layer.error(Some(at), key_on(layer, layer.line(at)), too_deep()));
     }
     let root = DeTable::parse(&layer.text).map_err(|error| syntax(layer, &error))?;
     let table = Reader { layer, number, in_file: true }.table(root.into_inner(), &mut Vec::new())?;
     Ok(Node { value: Value::Table(table), origin: Origin { layer: number, at: None } })
 }
 
-/// Reads the TOML value `text`, given in layer number `number`; `None` when it is not one, an error's message when it is a
+/// Reads the TOML value `text`, given in layer number `number`; `None` when it is not one, a fault when it is a
 /// number that cannot be kept.
-pub(crate) fn parse_value(text: &str, number: usize) -> Result<Option<Node>, String> {
+pub(crate) fn parse_value(text: &str, number: usize) -> Result<Option<Node>, Fault> {
     // As a document, so that the same limits hold; its one key is not seen by anybody.
     let layer = Layer::without_file("", &format!("value = {text}"));
     if deeper_than(MAX_DEPTH, &layer.text).is_some() {
@@ -32,23 +36,14 @@ pub(crate) fn parse_value(text: &str, number: usize) -> Result<Option<Node>, Str
     let Ok(root) = DeTable::parse(&layer.text) else { return Ok(None) };
     let reader = Reader { layer: &layer, number, in_file: false };
     let read = reader.table(root.into_inner(), &mut Vec::new());
-    let mut table = read.map_err(|error| error.message().to_owned())?;
+    let mut table = read.map_err(|error| *error.fault)?;
     Ok(if table.len() == 1 { table.swap_remove("value") } else { None })
 }
 
 fn syntax(layer: &Layer, error: &toml::de::Error) -> ScenarioError {
     let span = error.span().unwrap_or(0..0);
-    let found = layer.text.get(span.clone()).unwrap_or_default();
-    let message = match error.message().split_once(", expected ").unwrap_or((error.message(), "")) {
-        ("duplicate key", _) => {
-            format!("expected each name once, found {} again", quoted(found.trim_matches(['"', '\''])))
-        }
-        ("string values must be quoted", _) if found.is_empty() => "expected a value, found none".to_owned(),
-        ("string values must be quoted", _) => format!("expected text in quotes, found {found}"),
-        (wrong, "") => format!("expected TOML, found what is not: {wrong}"),
-        (wrong, expected) => format!("expected {expected}, found TOML that breaks here: {wrong}"),
-    };
-    layer.error(Some(span.start), key_on(layer, layer.line(span.start)), message)
+    let fault = Problem::Syntax(error.message().to_owned());
+    layer.error(Some(span.start), key_on(layer, layer.line(span.start)), fault)
 }
 
 /// The dotted key that line number `line` seems to be about; the text there may be anything.
@@ -69,8 +64,8 @@ fn key_on(layer: &Layer, line: usize) -> String {
 }
 
 /// A TOML number, which must not become another one: none above zero becomes zero, none becomes infinite.
-fn number(digits: &str) -> Result<f64, String> {
-    let wrong = |expected: &str| format!("expected {expected}, found {}", quoted(digits));
+fn number(digits: &str) -> Result<f64, Fault> {
+    let wrong = |expected: &str| Fault::value(expected, quoted(digits));
     let value: f64 = digits.parse().map_err(|_| wrong("a number"))?;
     let written = digits.split(['e', 'E']).next().unwrap_or_default();
     if value == 0.0 && written.contains(|c: char| matches!(c, '1'..='9')) {
@@ -110,9 +105,9 @@ impl Reader<'_> {
         path: &mut Vec<String>,
     ) -> Result<Node, ScenarioError> {
         path.push(key);
-        let fail = |path: &[String], message| self.layer.error(Some(at), dotted(path), message);
+        let fail = |path: &[String], fault| self.layer.error(Some(at), dotted(path), fault);
         if path.len() > MAX_DEPTH {
-            return Err(fail(&path[..3], TOO_DEEP.to_owned()));
+            return Err(fail(&path[..3], too_deep()));
         }
         let value = match value.into_inner() {
             DeValue::String(text) => Value::Text(text.into_owned()),
@@ -122,12 +117,11 @@ impl Reader<'_> {
                 Ok(value) => Value::Integer(value),
                 Err(_) => {
                     let found = quoted(digits.as_str());
-                    let message = format!("expected a whole number of at most 64 bits, found {found}");
-                    return Err(fail(path, message));
+                    return Err(fail(path, fault!("a whole number of at most 64 bits", "{found}")));
                 }
             },
             DeValue::Float(digits) => {
-                Value::Float(number(digits.as_str()).map_err(|message| fail(path, message))?)
+                Value::Float(number(digits.as_str()).map_err(|fault| fail(path, fault))?)
             }
             DeValue::Array(items) => {
                 let read = |(i, item): (usize, Spanned<_>)| {

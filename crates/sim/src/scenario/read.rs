@@ -1,91 +1,40 @@
-//! From a tree to serde's structures, with every error at its value.
+//! From a tree to serde's structures, with every fault at its value.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
 use bentpipe_tcp::Scheme;
+use bentpipe_units::{Fault, Problem, quoted};
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor,
 };
 use serde_path_to_error::{Segment, Track};
 
-use super::error::{expected_one_of, quoted};
-use super::tree::{Node, Origin, Table, Value};
-
-/// What is wrong with a value, and where it is.
-pub(crate) struct Fault {
-    pub(crate) path: Vec<String>,
-    pub(crate) origin: Origin,
-    pub(crate) message: String,
-}
+use super::error::{no_such_key, no_such_scheme};
+use super::tree::{Node, Table, Value};
 
 /// Reads from `node` what `seed` makes of it.
-pub(crate) fn read_by<'de, S: DeserializeSeed<'de> + Copy>(
-    seed: S,
-    node: &'de Node,
-) -> Result<S::Value, Fault> {
-    let mut track = Track::new();
-    let reading = Reading { node, shown: None };
-    let error = match seed.deserialize(serde_path_to_error::Deserializer::new(reading, &mut track)) {
+pub(crate) fn read_by<'de, S: DeserializeSeed<'de>>(seed: S, node: &'de Node) -> Result<S::Value, Fault> {
+    let (mut track, first) = (Track::new(), RefCell::new(None));
+    let reading = Reading { node, first: &first };
+    let wrong = match seed.deserialize(serde_path_to_error::Deserializer::new(reading, &mut track)) {
         Ok(read) => return Ok(read),
-        Err(error) => error,
+        Err(wrong) => wrong,
     };
-    let (mut path, mut at) = (Vec::new(), node);
-    for segment in &track.path() {
-        let key = match segment {
-            Segment::Map { key } => key.clone(),
-            Segment::Seq { index } => format!("[{index}]"),
-            Segment::Enum { .. } | Segment::Unknown => break,
-        };
-        let Some(child) = at.get(&key) else { break };
-        path.push(key);
-        at = child;
-    }
-    let Wrong { message, missing } = error;
-    match missing {
-        Some(key) => path.push(key.to_owned()),
-        None => at = settle(seed, node, at, &mut path),
-    }
-    Err(Fault { path, origin: at.origin, message })
-}
-
-/// Serde holds back a table whose `model` or `scheme` chooses its shape, and has lost the place when it reads from it: only
-/// the error of the whole table `at` comes back. Reading ever less of the table finds it again: what is wrong is the last
-/// entry of the shortest beginning that is wrong, other than by what it lacks.
-fn settle<'de, S: DeserializeSeed<'de> + Copy>(
-    seed: S,
-    root: &'de Node,
-    mut at: &'de Node,
-    path: &mut Vec<String>,
-) -> &'de Node {
-    let wrong = |at: &'de Node, entries: usize| {
-        let shown = Some((at, entries));
-        seed.deserialize(Reading { node: root, shown }).is_err_and(|error| error.missing.is_none())
-    };
-    loop {
-        let entries = match &at.value {
-            Value::Array(items) => items.len(),
-            Value::Table(table) => table.len(),
-            _ => return at,
-        };
-        let (mut right, mut guilty) = (0, entries);
-        while right < guilty {
-            let middle = (right + guilty) / 2;
-            match wrong(at, middle) {
-                true => guilty = middle,
-                false => right = middle + 1,
-            }
-        }
-        let Some(last) = guilty.checked_sub(1) else { return at };
-        let key = match at.table() {
-            Some(table) => entries_of(table).nth(last).map(|(key, _)| key.to_owned()).unwrap_or_default(),
-            None => format!("[{last}]"),
-        };
-        let Some(child) = at.get(&key) else { return at };
-        path.push(key);
-        at = child;
-    }
+    let keys: Vec<String> = track
+        .path()
+        .iter()
+        .filter_map(|segment| match segment {
+            Segment::Map { key } => Some(key.clone()),
+            Segment::Seq { index } => Some(format!("[{index}]")),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect();
+    // Some of serde's ways hand on a text alone: what was said first is the fault itself.
+    let fault = first.into_inner().unwrap_or(wrong.0);
+    Err(keys.into_iter().rev().fold(fault, Fault::under))
 }
 
 /// Keys that choose the shape of their table; they are read before the others.
@@ -98,28 +47,20 @@ fn entries_of(table: &Table) -> impl Iterator<Item = (&str, &Node)> {
 }
 
 /// What serde's structures complain about.
-#[derive(Debug)]
-struct Wrong {
-    message: String,
-    /// The key that the table lacks.
-    missing: Option<&'static str>,
-}
+#[derive(Clone, Debug)]
+struct Wrong(Fault);
 
 impl fmt::Display for Wrong {
-    /// What is told where only the text is handed on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.missing {
-            Some(key) => write!(f, "expected {key}, which has no default, found none"),
-            None => f.write_str(&self.message),
-        }
+        self.0.fmt(f)
     }
 }
 
 impl std::error::Error for Wrong {}
 
 impl de::Error for Wrong {
-    fn custom<T: fmt::Display>(message: T) -> Wrong {
-        Wrong { message: message.to_string(), missing: None }
+    fn custom<T: fmt::Display>(text: T) -> Wrong {
+        Wrong(Fault::conflict(text.to_string()))
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Wrong {
@@ -133,7 +74,7 @@ impl de::Error for Wrong {
             Unexpected::Seq => "an array".to_owned(),
             other => other.to_string(),
         };
-        Wrong::custom(format!("expected {}, found {found}", plain(&expected.to_string())))
+        Wrong(Fault::value(plain(&expected.to_string()), found))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn de::Expected) -> Wrong {
@@ -141,29 +82,20 @@ impl de::Error for Wrong {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Wrong {
-        Wrong::custom(expected_one_of("one of the known names", variant, expected))
+        Wrong(no_such_scheme("one of the known names", variant, expected))
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Wrong {
-        Wrong::custom(unknown_key(field, expected))
+        Wrong(no_such_key(field, expected))
     }
 
     fn missing_field(field: &'static str) -> Wrong {
-        let message = "expected a value, since this key has no default, found none".to_owned();
-        Wrong { message, missing: Some(field) }
+        Wrong(Fault::from(Problem::Missing).under(field))
     }
 }
 
 /// Reads the options of a scheme, and makes its factory of them.
 pub(crate) struct OptionsOf<'a, F: ?Sized>(pub(crate) &'a Scheme<F>);
-
-impl<F: ?Sized> Clone for OptionsOf<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: ?Sized> Copy for OptionsOf<'_, F> {}
 
 impl<'de, F: ?Sized + 'static> DeserializeSeed<'de> for OptionsOf<'_, F> {
     type Value = Arc<F>;
@@ -178,18 +110,18 @@ impl<'de, F: ?Sized + 'static> DeserializeSeed<'de> for OptionsOf<'_, F> {
 pub(crate) fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
     struct Keys<'a>(&'a mut &'static [&'static str]);
     impl<'de> Deserializer<'de> for Keys<'_> {
-        type Error = Wrong;
+        type Error = de::value::Error;
         fn deserialize_struct<V: Visitor<'de>>(
             self,
             _: &'static str,
             fields: &'static [&'static str],
             visitor: V,
-        ) -> Result<V::Value, Wrong> {
+        ) -> Result<V::Value, Self::Error> {
             *self.0 = fields;
             self.deserialize_any(visitor)
         }
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Wrong> {
-            Err(Wrong { message: String::new(), missing: None })
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+            Err(de::Error::custom(""))
         }
         serde::forward_to_deserialize_any! {
             bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
@@ -200,14 +132,6 @@ pub(crate) fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
     // There is nothing to read from: it says what it would read.
     let _ = T::deserialize(Keys(&mut keys));
     keys
-}
-
-/// What is told of a key that is none of `known`.
-pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
-    match known {
-        [] => format!("expected no other key here, found {}", quoted(key)),
-        known => expected_one_of("one of the known keys", key, known),
-    }
 }
 
 /// Rust's words for what a TOML file holds.
@@ -228,13 +152,13 @@ fn plain(expected: &str) -> String {
 }
 
 #[derive(Clone, Copy)]
-struct Reading<'de> {
+struct Reading<'de, 'a> {
     node: &'de Node,
-    /// A table or an array of which only so many entries are to be seen.
-    shown: Option<(&'de Node, usize)>,
+    /// What was said first.
+    first: &'a RefCell<Option<Fault>>,
 }
 
-impl<'de> Reading<'de> {
+impl<'de> Reading<'de, '_> {
     fn refuse<T>(self, expected: &dyn de::Expected) -> Result<T, Wrong> {
         let found = match &self.node.value {
             Value::Bool(value) => Unexpected::Bool(*value),
@@ -245,11 +169,17 @@ impl<'de> Reading<'de> {
             Value::Array(_) => Unexpected::Seq,
             Value::Table(_) => Unexpected::Map,
         };
-        Err(de::Error::invalid_type(found, expected))
+        self.said(Err(de::Error::invalid_type(found, expected)))
+    }
+
+    fn said<T>(self, read: Result<T, Wrong>) -> Result<T, Wrong> {
+        read.inspect_err(|wrong| {
+            self.first.borrow_mut().get_or_insert_with(|| wrong.0.clone());
+        })
     }
 }
 
-impl<'de> IntoDeserializer<'de, Wrong> for Reading<'de> {
+impl<'de> IntoDeserializer<'de, Wrong> for Reading<'de, '_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -257,13 +187,12 @@ impl<'de> IntoDeserializer<'de, Wrong> for Reading<'de> {
     }
 }
 
-impl<'de> Deserializer<'de> for Reading<'de> {
+impl<'de> Deserializer<'de> for Reading<'de, '_> {
     type Error = Wrong;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        let Reading { node, shown } = self;
-        let most = shown.filter(|(cut, _)| std::ptr::eq(*cut, node)).map_or(usize::MAX, |(_, most)| most);
-        match &node.value {
+        let below = |node| Reading { node, ..self };
+        self.said(match &self.node.value {
             Value::Bool(value) => visitor.visit_bool(*value),
             Value::Integer(value) => match u64::try_from(*value) {
                 Ok(value) => visitor.visit_u64(value),
@@ -272,15 +201,12 @@ impl<'de> Deserializer<'de> for Reading<'de> {
             Value::Float(value) => visitor.visit_f64(*value),
             Value::Text(text) => visitor.visit_borrowed_str(text),
             Value::Datetime(_) => self.refuse(&visitor),
-            Value::Array(items) => {
-                let items = items.iter().take(most).map(|node| Reading { node, shown });
-                visitor.visit_seq(SeqDeserializer::new(items))
-            }
+            Value::Array(items) => visitor.visit_seq(SeqDeserializer::new(items.iter().map(below))),
             Value::Table(table) => {
-                let entries = entries_of(table).take(most).map(|(key, node)| (key, Reading { node, shown }));
+                let entries = entries_of(table).map(|(key, node)| (key, below(node)));
                 visitor.visit_map(MapDeserializer::new(entries))
             }
-        }
+        })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -307,7 +233,7 @@ impl<'de> Deserializer<'de> for Reading<'de> {
         visitor: V,
     ) -> Result<V::Value, Wrong> {
         match self.node.text() {
-            Some(text) => visitor.visit_enum(text.into_deserializer()),
+            Some(text) => self.said(visitor.visit_enum(text.into_deserializer())),
             None => self.refuse(&"text in quotes"),
         }
     }
@@ -315,7 +241,7 @@ impl<'de> Deserializer<'de> for Reading<'de> {
     /// Serde would also take a name by its number.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
         match self.node.text() {
-            Some(text) => visitor.visit_borrowed_str(text),
+            Some(text) => self.said(visitor.visit_borrowed_str(text)),
             None => self.refuse(&"text in quotes"),
         }
     }

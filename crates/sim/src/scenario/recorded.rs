@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use bentpipe_units::{Fault, fault, quoted};
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
-use super::error::{ScenarioError, quoted};
-use super::layers::{FileKind, ReadFile};
+use super::error::ScenarioError;
+use super::layers::{FileKind, ReadFile, at_file};
 use super::tree::{Layer, Node, Origin, Table, Value};
 
 /// Columns that a file has, and the keys and units that they stand for.
@@ -24,17 +25,16 @@ pub(crate) fn inline(
         let target = node.text().unwrap_or_default().to_owned();
         let this = &layers[node.origin.layer];
         let key = format!("flows.{name}.trace");
-        let fail = |message: String| this.error(node.origin.at, key.clone(), message);
+        let fail = |fault: Fault| this.error(node.origin.at, key.clone(), fault);
         let Some(beside) = &this.file else {
-            let message =
-                "expected a list of transfers, since there is no file that a CSV file lies beside, found";
-            return Err(fail(format!("{message} {}", quoted(&target))));
+            let expected = "a list of transfers, since there is no file that a CSV file lies beside";
+            return Err(fail(Fault::value(expected, quoted(&target))));
         };
         let file = beside.parent().unwrap_or(Path::new("")).join(&target);
         let kind = FileKind::TRANSFERS;
         let text = files(&file, kind)
             .and_then(|content| kind.text(content))
-            .map_err(|message| fail(format!("{message} at {}", quoted(&target))))?;
+            .map_err(|fault| fail(at_file(fault, &target)))?;
         let layer = Layer { name: file.display().to_string(), text, file: Some(file) };
         let rows = transfers(&layer, layers.len(), &key)?;
         *node = Node { value: Value::Array(rows), origin: Origin { layer: layers.len(), at: Some(0) } };
@@ -48,11 +48,7 @@ fn transfers(file: &Layer, layer: usize, key: &str) -> Result<Vec<Node>, Scenari
         ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(file.text.as_bytes());
     let broken = |error: csv::Error| {
         let at = error.position().map(|position| position.byte() as usize);
-        file.error(
-            at,
-            key.to_owned(),
-            format!("expected rows of a CSV file, found one that is none: {error}"),
-        )
+        file.error(at, key.to_owned(), fault!("rows of a CSV file", "one that is none: {error}"))
     };
     let places = places(&mut reader, &broken, file, key)?;
     let mut rows = Vec::new();
@@ -87,7 +83,7 @@ fn places(
         file.error(
             Some(0),
             key.to_owned(),
-            format!("expected a header with {expected}, found {}", quoted(&line.join(","))),
+            Fault::value(format!("a header with {expected}"), quoted(&line.join(","))),
         )
     })
 }

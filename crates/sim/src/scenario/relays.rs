@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use bentpipe_units::Bytes;
+use bentpipe_units::{Bytes, Fault, conflict, fault, quoted};
 
-use super::app::{AppSpec, Carried};
-use super::error::{ScenarioError, expected_one_of, quoted};
+use super::apps::{AppSpec, Carried, relayed};
+use super::error::{ScenarioError, no_such};
 use super::model::FlowSpec;
 use super::tree::Place;
 
@@ -28,13 +28,11 @@ pub(super) fn join(
 ) -> Result<(), ScenarioError> {
     let mut taken = HashMap::new();
     for Asked { flow, at, upstream } in relays {
-        let fail = |key: &str, message: String| at.error(&[key], message);
+        let fail = |key: &str, fault: Fault| at.error(&[key], fault);
         let found = find(*flow, upstream, names, nodes, flows).map_err(|e| fail("upstream", e))?;
         if let Some(other) = taken.insert(found, *flow) {
             let (upstream, other) = (quoted(upstream), quoted(&flows[other].name));
-            let message = format!(
-                "expected a flow that no other relay carries on, found {upstream}, which {other} does"
-            );
+            let message = conflict!("{upstream} is carried on by {other} already");
             return Err(fail("upstream", message));
         }
         let mss = flows[*flow].sender.mss;
@@ -42,15 +40,12 @@ pub(super) fn join(
             && relay.buffer < u64::from(mss)
         {
             let found = Bytes::new(relay.buffer);
-            return Err(fail("buffer", format!("expected at least one segment ({mss} B), found {found}")));
+            return Err(fail("buffer", fault!("at least one segment ({mss} B)", "{found}")));
         }
         if let AppSpec::Relay(relay) = &flows[*flow].app
-            && let (None, Some(back)) = (relay.crash, relay.back)
+            && let (None, Some(_)) = (relay.crash, relay.back)
         {
-            return Err(fail(
-                "back",
-                format!("expected a crash that it comes back from, found {back} and no crash"),
-            ));
+            return Err(fail("back", conflict!("needs a crash that it comes back from")));
         }
         flows[*flow].upstream = Some(found);
     }
@@ -63,10 +58,8 @@ pub(super) fn join(
         {
             if upstream == *flow {
                 let names: Vec<_> = chain.iter().take(4).map(|flow| quoted(&flows[*flow].name)).collect();
-                let message = format!(
-                    "expected a chain of relays that begins with a sender, found one that goes round in a circle ({})",
-                    names.join(", ")
-                );
+                let message =
+                    conflict!("the relays go round in a circle ({}), and none begins it", names.join(", "));
                 return Err(at.error(&["upstream"], message));
             }
             chain.push(upstream);
@@ -93,7 +86,7 @@ pub(super) fn join(
         };
         let start = *start + *start_spread;
         if let Some(crash) = relay.crash.filter(|crash| *crash <= start) {
-            let message = format!("expected a time after the start of its data ({start}), found {crash}");
+            let message = fault!("a time after the start of its data ({start})", "{crash}");
             return Err(at.error(&["crash"], message));
         }
     }
@@ -107,28 +100,28 @@ fn find(
     names: &HashMap<String, (usize, &str)>,
     nodes: &[String],
     flows: &[FlowSpec],
-) -> Result<usize, String> {
+) -> Result<usize, Fault> {
     let Some((found, _)) = names.get(upstream).copied() else {
         let known: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
-        return Err(expected_one_of("a flow", upstream, &known));
+        return Err(no_such("a flow", upstream, &known));
     };
     let (relay_flow, flow) = (&flows[relay], &flows[found]);
     if found == relay {
-        return Err(format!("expected another flow than the relay itself, found {} again", quoted(upstream)));
+        return Err(conflict!("{} is the relay itself", quoted(upstream)));
     }
-    if flow.app.over_udp() || matches!(flow.app, AppSpec::ShortFlows(_) | AppSpec::Trace(_)) {
-        return Err(format!(
-            "expected a flow with app = \"ftp\", \"http\", \"onoff\", \"transactions\", \"video\" or \"relay\", found {}, which has {:?}",
-            quoted(upstream),
-            flow.app.name()
+    if !flow.app.relayed() {
+        let (upstream, app) = (quoted(upstream), flow.app.name());
+        return Err(Fault::value(
+            format!("a flow with app = {}", relayed()),
+            format!("{upstream}, which has {app:?}"),
         ));
     }
     if flow.to != relay_flow.from {
-        return Err(format!(
-            "expected a flow to {}, where the relay is, found {}, which goes to {}",
-            quoted(&nodes[relay_flow.from]),
+        return Err(conflict!(
+            "{} goes to {}, and the relay is at {}",
             quoted(upstream),
-            quoted(&nodes[flow.to])
+            quoted(&nodes[flow.to]),
+            quoted(&nodes[relay_flow.from])
         ));
     }
     Ok(found)

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bentpipe_tcp::Catalogue;
-use bentpipe_units::Span;
 use bentpipe_units::bounded::Whole;
+use bentpipe_units::{Fault, Span, conflict, fault, quoted};
 
-use super::app::{self, AppSpec};
+use super::apps::{self, AppSpec};
 use super::choices::Choices;
 use super::constellation::constellation;
-use super::error::{ScenarioError, quoted};
+use super::error::ScenarioError;
 use super::layers::ReadFile;
 use super::model::{FlowSpec, LinkSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
@@ -35,7 +35,7 @@ pub(crate) fn resolve(
 ) -> Result<Scenario, ScenarioError> {
     let top = document.place(&[]);
     if document.root.table().is_none_or(Table::is_empty) {
-        return Err(top.error(&[], "expected a scenario with [links] and [flows], found an empty file"));
+        return Err(top.error(&[], fault!("a scenario with [links] and [flows]", "an empty file")));
     }
     let file: ScenarioFile = top.read()?;
     check(catalogue, &document.place(&["tcp"]))?;
@@ -47,7 +47,7 @@ pub(crate) fn resolve(
     };
     let flow_files = document.place(&["flows"]).entries();
     if flow_files.is_empty() {
-        let message = "expected at least one flow, such as [flows.download] with from and to, found none";
+        let message = fault!("at least one flow, such as [flows.download] with from and to", "none");
         return Err(top.error(&["flows"], message));
     }
     let mut flows = Vec::new();
@@ -55,13 +55,13 @@ pub(crate) fn resolve(
     let mut names = HashMap::new();
     let mut relays = Vec::new();
     for (name, at, node) in &flow_files {
-        let (flow, app) = app::flow(at, node)?;
+        let (flow, app) = apps::flow(at, node)?;
         check(catalogue, &at.below(&["tcp"]))?;
         check(catalogue, &at.below(&["receiver_tcp"]))?;
-        let fail = |keys: &[&str], message: String| at.error(keys, message);
+        let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);
         let copies = names::copies(flow.count);
         if flows.len() + copies > MAX_COPIES {
-            return Err(fail(&["count"], format!("expected at most {MAX_COPIES} flows in all, found more")));
+            return Err(fail(&["count"], fault!("at most {MAX_COPIES} flows in all", "more")));
         }
         names::check(name, "a flow's name", flow.count).map_err(|e| fail(&[], e))?;
         for (key, node) in [("from", &flow.from), ("to", &flow.to)] {
@@ -76,7 +76,7 @@ pub(crate) fn resolve(
         }
         connections += copies * app.connections();
         if connections > MAX_COPIES {
-            let message = format!("expected at most {MAX_COPIES} connections in all, found more");
+            let message = fault!("at most {MAX_COPIES} connections in all", "more");
             let key = match app {
                 AppSpec::ShortFlows(_) => "transfers",
                 AppSpec::Trace(_) => "trace",
@@ -93,32 +93,27 @@ pub(crate) fn resolve(
             let copy = names::copy_of_named(name, flow.count, i);
             if let Some((_, first)) = names.insert(copy.clone(), (flows.len(), *name)) {
                 let copy = quoted(&copy);
-                let message =
-                    format!("expected a name that no other flow has, found {copy} in {first:?} too");
+                let message = conflict!("{copy} is the name of a copy of {first:?} too");
                 return Err(fail(&[], message));
             }
             let from = network.find(&names::copy(&flow.from, i)).map_err(|e| fail(&["from"], e))?;
             let to = network.find(&names::copy(&flow.to, i)).map_err(|e| fail(&["to"], e))?;
             if from == to {
                 let host = quoted(&network.nodes[from]);
-                return Err(fail(
-                    &["to"],
-                    format!("expected another host than the sender's, found {host} again"),
-                ));
+                return Err(fail(&["to"], conflict!("{host} is the sender's host")));
             }
             if flow.ipsec && constellation.is_some() {
-                let message = "expected false beside [constellation], whose paths serve all flows between two stations, found true";
-                return Err(fail(&["ipsec"], message.to_owned()));
+                let message = conflict!(
+                    "cannot be combined with [constellation], whose paths serve all flows between two stations"
+                );
+                return Err(fail(&["ipsec"], message));
             }
             if !network.connected(from, to) {
                 let (from, to) = (quoted(&network.nodes[from]), quoted(&network.nodes[to]));
-                return Err(fail(
-                    &["to"],
-                    format!("expected links that lead from {from} to {to}, found none"),
-                ));
+                return Err(fail(&["to"], conflict!("no links lead from {from} to {to}")));
             }
             let via = ways::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
-            let start = start(&flow, i, file.duration).map_err(|(keys, message)| fail(keys, message))?;
+            let start = start(&flow, i, file.duration).map_err(|fault| at.error(&[], fault))?;
             if let AppSpec::Relay(relay) = &app {
                 let upstream = names::copy(&relay.upstream, i);
                 relays.push(Asked { flow: flows.len(), at: at.clone(), upstream });
@@ -150,21 +145,24 @@ pub(crate) fn resolve(
     if let (Some(warm_up), Some(duration)) = (file.warm_up, file.duration)
         && warm_up >= duration
     {
-        let message = format!("expected a time below the duration ({duration}), found {warm_up}");
+        let message = fault!("a time below the duration ({duration})", "{warm_up}");
         return Err(document.place(&["warm_up"]).error(&[], message));
     }
     if constellation.is_some() && file.duration.is_none() {
-        let message = "expected a duration beside [constellation], found none";
+        let message = conflict!("[constellation] needs a duration");
         return Err(top.error(&["duration"], message));
     }
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
     let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
-    let routing = file.routing.map(|choice| choice.0).unwrap_or_default();
+    let routing = file.routing.unwrap_or_default();
     if let (Routing::Dynamic, None) = (routing, file.duration)
         && let Some(link) = network.links.iter().find(|link| repeats(link))
     {
-        let message = "expected a duration beside routing \"dynamic\" and the schedule that repeats of link";
-        return Err(top.error(&["duration"], format!("{message} {}, found none", quoted(&link.name))));
+        let link = quoted(&link.name);
+        let fault = conflict!(
+            "routing = \"dynamic\" needs a duration where a schedule repeats, as that of link {link}"
+        );
+        return Err(top.error(&["duration"], fault));
     }
     let NetworkPlan { nodes, links, notes, .. } = network;
     let seed = file.seed.map_or(1, Whole::get);
@@ -198,7 +196,7 @@ fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioErr
         return Ok(name.to_string_lossy().into_owned());
     };
     if title.trim().is_empty() || title.chars().count() > MAX_TITLE || title.chars().any(char::is_control) {
-        let message = format!("expected one line of at most {MAX_TITLE} letters, found {}", quoted(title));
+        let message = Fault::value(format!("one line of at most {MAX_TITLE} letters"), quoted(title));
         return Err(document.place(&["title"]).error(&[], message));
     }
     Ok(title.clone())
@@ -214,23 +212,23 @@ fn text(document: &Document, title: &str) -> Result<String, ScenarioError> {
         table.shift_remove("title");
         table.shift_insert(0, "title".to_owned(), Node { value: Value::Text(title.to_owned()), origin });
     }
-    let cannot = |e| format!("expected what can be written as TOML, found what cannot ({e})");
+    let cannot = |e| fault!("what can be written as TOML", "what cannot ({e})");
     toml::to_string(&root).map_err(|e| document.place(&[]).error(&[], cannot(e)))
 }
 
-fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, (&'static [&'static str], String)> {
+fn start(flow: &FlowFile, copy: usize, run: Option<Span>) -> Result<Span, Fault> {
     let start = flow.start + flow.start_step * copy as u64;
     let latest = start + flow.start_spread;
-    let key: &[&str] = match () {
-        () if flow.start_spread > Span::ZERO => &["start_spread"],
-        () if start > flow.start => &["start_step"],
-        () => &["start"],
+    let key = match () {
+        () if flow.start_spread > Span::ZERO => "start_spread",
+        () if start > flow.start => "start_step",
+        () => "start",
     };
     match run {
         Some(end) if latest >= end => {
-            Err((key, format!("expected a start before the end of the run ({end}), found {latest}")))
+            Err(fault!("a start before the end of the run ({end})", "{latest}").under(key))
         }
-        _ if latest > LATEST => Err((key, format!("expected a start within 100 days, found {latest}"))),
+        _ if latest > LATEST => Err(fault!("a start within 100 days", "{latest}").under(key)),
         _ => Ok(start),
     }
 }

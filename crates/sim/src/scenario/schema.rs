@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Schedule};
 use bentpipe_tcp::{Catalogue, GrowthGate, IdleRestart, Profile, RtoEstimator};
-use bentpipe_units::bounded::{Whole, above_zero, number_above, size};
-use bentpipe_units::{Bytes, Rate, Span};
+use bentpipe_units::bounded::{Above, AboveZero, Size, Whole};
+use bentpipe_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::app::{KINDS, Kind};
+use super::apps::{self, KINDS, Kind};
 use super::choices;
 use super::constellation::{ConstellationFile, StationFile};
 use super::link_trace::{self, TraceFile};
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
-    Choice, DelayedAckFile, GatewayWritten, GrowthName, InitialWindow, ReceiveBufferFile, Rule, Segments,
-    Setting, Ssthresh, arq, fec, gateway, loss, steady,
+    DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile, Rule, Segments, Setting,
+    Ssthresh,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -111,17 +111,17 @@ pub(crate) struct ScenarioFile {
     /// One line for people.
     pub(crate) title: Option<String>,
     /// When the run ends; without it, when every flow has finished.
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) duration: Option<Span>,
     /// The first part of the run, which the numbers of flows and links leave out; default none.
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) warm_up: Option<Span>,
     /// Whether links tell quantiles of the queueing delay; default false.
     pub(crate) queueing_quantiles: bool,
     /// Every random stream is derived from this; default 1.
     pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
     /// When ways are chosen: "static" (the default), by the delays at the start, or "dynamic", also when they change.
-    pub(crate) routing: Option<Choice<Routing>>,
+    pub(crate) routing: Option<Routing>,
     /// The links by name; they make the nodes.
     #[serde(rename = "links")]
     #[schemars(with = "BTreeMap<String, LinkFile>")]
@@ -159,25 +159,19 @@ pub(crate) struct LinkFile {
     /// Make so many copies, numbered from 0.
     pub(crate) count: Option<Count>,
     /// Rate from `from` to `to`.
-    #[serde(deserialize_with = "steady::<_, Rate, _>")]
     pub(crate) rate: Rate,
     /// Propagation delay.
-    #[serde(deserialize_with = "steady::<_, Span, _>")]
     pub(crate) delay: Span,
     /// Share of the rate that carries packets, above 0; default 1.
-    #[serde(default, deserialize_with = "number_above::<_, _, 0, 1>")]
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    #[serde(default, with = "Above::<0, 1>")]
     pub(crate) efficiency: Option<f64>,
     /// What may wait before the link, drop-tail, or a table with a `scheme`; default "unlimited".
     pub(crate) queue: Option<QueueSpec>,
     /// What the link loses; default nothing.
-    #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
     /// How often frames that were lost are sent again; default not at all. Not with `fec`.
-    #[serde(default, deserialize_with = "arq")]
     pub(crate) arq: Option<ArqSpec>,
     /// Parity that is sent with the packets; default none. Not with `arq`.
-    #[serde(default, deserialize_with = "fec")]
     pub(crate) fec: Option<FecSpec>,
     /// Changes of rate, delay and losses, and outages, from `from` to `to`; default none.
     #[serde(default)]
@@ -186,8 +180,7 @@ pub(crate) struct LinkFile {
     #[schemars(schema_with = "link_trace::described")]
     pub(crate) trace: Option<TraceFile>,
     /// What stands before the link and reads the headers of its TCP; default nothing.
-    #[serde(default, deserialize_with = "gateway")]
-    #[schemars(with = "Option<GatewayWritten>")]
+    #[serde(default, with = "GatewayOrNone")]
     pub(crate) gateway: Option<GatewaySpec>,
     /// The direction from `to` to `from`, where it differs.
     #[serde(default)]
@@ -200,25 +193,19 @@ pub(crate) struct LinkFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReverseFile {
     /// Rate from `to` to `from`.
-    #[serde(deserialize_with = "steady::<_, Rate, _>")]
     pub(crate) rate: Option<Rate>,
     /// Propagation delay.
-    #[serde(deserialize_with = "steady::<_, Span, _>")]
     pub(crate) delay: Option<Span>,
     /// Share of the rate that carries packets, above 0.
-    #[serde(deserialize_with = "number_above::<_, _, 0, 1>")]
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    #[serde(with = "Above::<0, 1>")]
     pub(crate) efficiency: Option<f64>,
     /// What may wait before the link, drop-tail, or a table with a `scheme`.
     pub(crate) queue: Option<QueueSpec>,
     /// What the link loses; default nothing.
-    #[serde(default, deserialize_with = "loss")]
     pub(crate) loss: Option<LossSpec>,
     /// How often frames that were lost are sent again; default not at all. Not with `fec`.
-    #[serde(default, deserialize_with = "arq")]
     pub(crate) arq: Option<ArqSpec>,
     /// Parity that is sent with the packets; default none. Not with `arq`.
-    #[serde(default, deserialize_with = "fec")]
     pub(crate) fec: Option<FecSpec>,
     /// Changes of rate, delay and losses, and outages, this way; default none.
     pub(crate) schedule: Schedule,
@@ -226,8 +213,7 @@ pub(crate) struct ReverseFile {
     #[schemars(schema_with = "link_trace::described")]
     pub(crate) trace: Option<TraceFile>,
     /// What stands before this direction and reads the headers of its TCP; default nothing.
-    #[serde(default, deserialize_with = "gateway")]
-    #[schemars(with = "Option<GatewayWritten>")]
+    #[serde(default, with = "GatewayOrNone")]
     pub(crate) gateway: Option<GatewaySpec>,
 }
 
@@ -237,11 +223,10 @@ pub(crate) struct ReverseFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TcpFile {
     /// The bundle of defaults; default rfc.
-    pub(crate) profile: Option<Choice<Profile>>,
+    pub(crate) profile: Option<Profile>,
     /// Largest payload of a segment, options not counted, 88 B to 65495 B.
     // What a 16-bit total length leaves for the payload, and the least that real stacks accept.
-    #[serde(deserialize_with = "size::<_, _, 88, 65_495>")]
-    #[schemars(with = "Bytes")]
+    #[serde(with = "Size::<88, 65_495>")]
     pub(crate) mss: Option<u64>,
     /// The window of an empty receiver: bytes or segments, 1 segment to 1 GiB; beside `receive_buffer` the largest.
     pub(crate) receive_window: Option<Segments>,
@@ -264,7 +249,7 @@ pub(crate) struct TcpFile {
     /// Initial slow-start threshold: bytes, segments or "unlimited".
     pub(crate) initial_ssthresh: Option<Ssthresh>,
     /// What opens the window: each ACK alike, or the bytes it acknowledges.
-    pub(crate) growth: Option<Choice<GrowthName>>,
+    pub(crate) growth: Option<GrowthName>,
     /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465).
     pub(crate) byte_counting_limit: Option<Whole<1, 1000>>,
     /// When the receiver acknowledges in-order data; false acknowledges every segment at once.
@@ -302,12 +287,12 @@ pub(crate) struct TcpFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct RtoFile {
     /// Before the first sample of the round-trip time.
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) initial: Option<Span>,
     /// Lower bound.
     pub(crate) min: Option<Span>,
     /// Upper bound, also of the backed-off timer.
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) max: Option<Span>,
     /// Clock granularity.
     pub(crate) granularity: Option<Span>,
@@ -333,7 +318,8 @@ pub(crate) struct FlowFile {
     /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, "onoff", "transactions", "video", "short-flows",
     /// "trace", "relay", what another flow brings, or over UDP "cbr" or "multimedia".
     #[serde(rename = "app")]
-    pub(crate) _app: Option<Choice<&'static Kind>>,
+    #[schemars(schema_with = "apps::described")]
+    pub(crate) _app: Option<String>,
     /// When the application starts; default "0 s".
     #[serde(default)]
     pub(crate) start: Span,
@@ -369,7 +355,7 @@ pub(crate) struct FlowFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct HandoverFile {
     /// When.
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub(crate) at: Span,
     /// Names of flows, or patterns in which * stands for any letters.
     pub(crate) flows: Vec<String>,
@@ -377,5 +363,5 @@ pub(crate) struct HandoverFile {
     #[serde(default)]
     pub(crate) via: Vec<String>,
     /// What becomes of packets under way: "deliver" (the default) or "lose".
-    pub(crate) in_flight: Option<Choice<InFlight>>,
+    pub(crate) in_flight: Option<InFlight>,
 }

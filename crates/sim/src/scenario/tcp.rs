@@ -6,16 +6,16 @@ use bentpipe_tcp::{
     Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, NoSuch, Profile,
     ReceiveBuffer, Scheme,
 };
-use bentpipe_units::Span;
+use bentpipe_units::{Fault, Span, conflict, fault};
 
-use super::app::AppSpec;
+use super::apps::AppSpec;
 use super::choices::{Choices, slow_start};
-use super::error::ScenarioError;
+use super::error::{ScenarioError, no_such_key};
 use super::layers::merge;
-use super::read::{OptionsOf, keys_of, unknown_key};
+use super::read::{OptionsOf, keys_of};
 use super::schema::TcpFile;
 use super::tree::{Document, Node, Place, Table, Value};
-use super::written::{Choice, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh};
+use super::written::{GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
 const MAX_WINDOW: u64 = 1 << 30;
@@ -35,7 +35,7 @@ pub(crate) fn check(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), Scenari
     let known = keys_of::<TcpFile>();
     if let Some(key) = catalogue.option_tables().find(|key| known.contains(key)) {
         let message =
-            "expected a setting alone of that name, found a control, recovery or slow start with options too";
+            conflict!("is a setting, and the name of a control, recovery or slow start with options too");
         return Err(at.error(&[key], message));
     }
     let Some(node) = at.node() else { return Ok(()) };
@@ -63,7 +63,7 @@ fn read(catalogue: &Catalogue, at: &Place<'_>, node: &Node) -> Result<TcpFile, S
     let known = keys_of::<TcpFile>();
     if let Some(key) = settings.keys().find(|key| !known.contains(&key.as_str())) {
         let all: Vec<_> = known.iter().copied().chain(options).collect();
-        return Err(at.error(&[key], unknown_key(key, &all)));
+        return Err(at.error(&[key], no_such_key(key, &all)));
     }
     at.read_from(&Node { value: Value::Table(settings), origin: node.origin })
 }
@@ -84,7 +84,7 @@ fn factory<F: ?Sized + 'static>(
 pub(crate) fn profile(document: &Document, flow: &Place<'_>) -> Result<Profile, ScenarioError> {
     for layer in [flow.below(&["tcp", "profile"]), document.place(&["tcp", "profile"])] {
         if let Some(node) = layer.node() {
-            return layer.read_from::<Choice<Profile>>(node).map(|profile| profile.0);
+            return layer.read_from::<Profile>(node);
         }
     }
     Ok(Profile::Rfc)
@@ -112,14 +112,14 @@ pub(crate) fn config(
     let empty = || Node { value: Value::Table(Table::new()), origin: document.root.origin };
     let mut node = merged.unwrap_or_else(empty);
     let file = read(catalogue, at, &node)?;
-    let profile = file.profile.map_or(Profile::Rfc, |profile| profile.0);
+    let profile = file.profile.unwrap_or(Profile::Rfc);
     add_options(profile, &mut node);
     let node = &node;
     let Choices { recovery, control, slow_start: own_start } = choices;
     let inner = control.inner.map(|inner| factory(inner, at, node)).transpose()?;
     let chosen = control.of(factory(control.outer, at, node)?, inner).map_err(|no_such| match no_such {
-        NoSuch::Composition(message) => flow.error(&["control"], message),
-        NoSuch::Name => flow.error(&["control"], "expected a control, found none"),
+        NoSuch::Composition(fault) => flow.error(&["control"], fault),
+        NoSuch::Name => flow.error(&["control"], fault!("a control", "none")),
     })?;
     let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, at, node)?);
     let usual = own_start.unwrap_or(profile.slow_start(chosen.name()));
@@ -129,9 +129,10 @@ pub(crate) fn config(
     if app.sets_no_delay() {
         base.nagle = Nagle::Off;
     }
-    settings(&file, base).map_err(|(key, message)| {
-        let written = layers.iter().rev().find(|layer| layer.below(key).node().is_some());
-        written.unwrap_or(&layers[0]).error(key, message)
+    settings(&file, base).map_err(|fault| {
+        let keys: Vec<&str> = fault.path.iter().map(String::as_str).collect();
+        let written = layers.iter().rev().find(|layer| layer.below(&keys).node().is_some());
+        written.unwrap_or(&layers[0]).error(&[], fault.clone())
     })
 }
 
@@ -148,9 +149,6 @@ fn add_options(profile: Profile, node: &mut Node) {
         }
     }
 }
-
-/// The key below `tcp`, and what is wrong with it.
-type Fault = (&'static [&'static str], String);
 
 /// Lays the keys that are written over the settings of the same names.
 macro_rules! lay {
@@ -190,11 +188,11 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
         config.mss = mss as u32;
     }
     let mss = config.mss;
-    let window = |written: Segments, what: &str, key: &'static [&'static str]| {
+    let window = |written: Segments, what: &str, key: &str| {
         let bytes = written.bytes(mss);
         if bytes < u64::from(mss) || bytes > MAX_WINDOW {
-            let message = format!("expected {what} from one segment ({mss} B) to 1 GiB, found {bytes} B");
-            return Err((key, message));
+            let message = fault!("{what} from one segment ({mss} B) to 1 GiB", "{bytes} B");
+            return Err(message.under(key));
         }
         Ok(bytes as u32)
     };
@@ -202,7 +200,7 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
     let grew = config.receive_buffer.is_some();
     config.receive_buffer = receive_buffer(file, config.receive_buffer)?;
     match (file.receive_window, config.receive_buffer) {
-        (Some(written), _) => config.receive_window = window(written, "a window", &["receive_window"])?,
+        (Some(written), _) => config.receive_window = window(written, "a window", "receive_window")?,
         (None, Some(buffer)) => config.receive_window = ReceiveBuffer::window_of(buffer.max),
         // The profile's is that of its buffer.
         (None, None) if grew => config.receive_window = MAX_UNSCALED as u32,
@@ -212,31 +210,29 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
         config.receive_window = config.receive_window.min(MAX_UNSCALED as u32);
     }
     if u64::from(config.receive_window) > MAX_UNSCALED && !config.window_scaling {
-        let message = format!(
-            "expected at most {MAX_UNSCALED} B without window_scaling, found {} B",
-            config.receive_window
-        );
-        return Err((&["receive_window"], message));
+        let window = config.receive_window;
+        let message = fault!("at most {MAX_UNSCALED} B without window_scaling", "{window} B");
+        return Err(message.under("receive_window"));
     }
     let by_profile =
-        file.profile.is_none_or(|profile| profile.0 == Profile::Rfc).then_some(InitialWindow::Rfc5681);
+        file.profile.is_none_or(|profile| profile == Profile::Rfc).then_some(InitialWindow::Rfc5681);
     if let Some(initial) = file.initial_window.or(by_profile) {
         if let InitialWindow::Window(written) = initial {
-            window(written, "a window", &["initial_window"])?;
+            window(written, "a window", "initial_window")?;
         }
         config.initial_window = initial.segments(mss) as u32;
     }
     match file.initial_ssthresh {
         Some(Ssthresh::Unlimited) => config.initial_ssthresh = None,
         Some(Ssthresh::Window(written)) => {
-            config.initial_ssthresh = Some(window(written, "a threshold", &["initial_ssthresh"])?);
+            config.initial_ssthresh = Some(window(written, "a threshold", "initial_ssthresh")?);
         }
         None => {}
     }
     match file.send_buffer {
         Some(Ssthresh::Unlimited) => config.send_buffer = None,
         Some(Ssthresh::Window(written)) => {
-            config.send_buffer = Some(window(written, "a buffer", &["send_buffer"])?);
+            config.send_buffer = Some(window(written, "a buffer", "send_buffer")?);
         }
         None => {}
     }
@@ -251,18 +247,18 @@ fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Opti
         Some(Setting::Switch(switch)) => return Ok(switch.then_some(on)),
         Some(Setting::Table(written)) => written,
     };
-    let on = kernel.as_ref().map_or(on, |kernel| ReceiveBuffer::of(kernel.0));
+    let on = kernel.map_or(on, ReceiveBuffer::of);
     let max = max.map_or(on.max, |max| max as u32);
     let initial = initial.map_or(on.initial.min(max), |initial| initial as u32);
     if initial > max {
-        let message = format!("expected at most the buffer's max ({max} B), found {initial} B");
-        return Err((&["receive_buffer", "initial"], message));
+        let message = fault!("at most the buffer's max ({max} B)", "{initial} B");
+        return Err(message.under("initial").under("receive_buffer"));
     }
     Ok(Some(ReceiveBuffer { kernel: on.kernel, initial, max }))
 }
 
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
-    let (limit, written) = (file.byte_counting_limit, file.growth.map(|choice| choice.0));
+    let (limit, written) = (file.byte_counting_limit, file.growth);
     match (written, profile, limit) {
         (Some(GrowthName::Bytes), _, Some(limit)) => Ok(Growth::Bytes { limit: limit.get() as u32 }),
         (None, Growth::Bytes { .. } | Growth::Delivered, Some(limit)) => {
@@ -270,8 +266,8 @@ fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
         }
         (_, _, Some(_)) => {
             let found = if written == Some(GrowthName::Delivered) { "delivered" } else { "per-ack" };
-            let message = format!("expected growth = \"bytes\" beside this key, found \"{found}\"");
-            Err((&["byte_counting_limit"], message))
+            let message = conflict!("needs growth = \"bytes\", which is \"{found}\"");
+            Err(message.under("byte_counting_limit"))
         }
         (Some(GrowthName::Bytes), Growth::Bytes { limit }, None) => Ok(Growth::Bytes { limit }),
         (Some(GrowthName::Bytes), _, None) => Ok(Growth::Bytes { limit: 1 }),
@@ -294,16 +290,15 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
     let segments = written.segments.map_or(on.segments, |segments| segments.get() as u32);
     let timeout = written.timeout.unwrap_or(on.timeout);
     if segments > 1 && timeout == Span::ZERO {
-        let message = "expected a time above zero, found 0 s; delayed_ack = false switches it off".to_owned();
-        return Err((&["delayed_ack", "timeout"], message));
+        let message = fault!("a time above zero", "0 s").or("delayed_ack = false switches it off");
+        return Err(message.under("timeout").under("delayed_ack"));
     }
     // A time of the profile's own that is longer than the one written is as long as that.
     let shortest =
         written.shortest.unwrap_or(if on.shortest < on.timeout { on.shortest.min(timeout) } else { timeout });
     if shortest > timeout || (segments > 1 && shortest == Span::ZERO) {
-        let message =
-            format!("expected a time above zero and at most the timeout ({timeout}), found {shortest}");
-        return Err((&["delayed_ack", "shortest"], message));
+        let message = fault!("a time above zero and at most the timeout ({timeout})", "{shortest}");
+        return Err(message.under("shortest").under("delayed_ack"));
     }
     let quick = written.quick.map_or(on.quick, |quick| quick.get() as u32);
     Ok(DelayedAck { segments, timeout, shortest, quick })
@@ -313,14 +308,14 @@ fn timers(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
     let rto = &mut config.rto;
     lay!(file.rto => rto; initial, min, max, granularity, min_variance, estimator);
     let most = rto.max;
-    let bounded: [(&'static [&'static str], Span); 4] = [
-        (&["rto", "min"], rto.min),
-        (&["rto", "initial"], rto.initial),
-        (&["rto", "granularity"], rto.granularity),
-        (&["rto", "min_variance"], rto.min_variance),
+    let bounded = [
+        ("min", rto.min),
+        ("initial", rto.initial),
+        ("granularity", rto.granularity),
+        ("min_variance", rto.min_variance),
     ];
     match bounded.into_iter().find(|(_, time)| *time > most) {
-        Some((key, time)) => Err((key, format!("expected at most the rto's max ({most}), found {time}"))),
+        Some((key, time)) => Err(fault!("at most the rto's max ({most})", "{time}").under(key).under("rto")),
         None => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
+use bentpipe_units::Fault;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, DeserializeSeed};
@@ -91,9 +92,9 @@ impl Layer {
         Layer { name: name.to_owned(), text: text.to_owned(), file: None }
     }
 
-    /// The error `message` about `key`, written at byte `at`.
-    pub(crate) fn error(&self, at: Option<usize>, key: String, message: impl Into<String>) -> ScenarioError {
-        ScenarioError::new(&self.name, at.map(|at| self.line(at)), key, message.into())
+    /// The error that `fault` is at `key`, written at byte `at`.
+    pub(crate) fn error(&self, at: Option<usize>, key: String, fault: impl Into<Fault>) -> ScenarioError {
+        ScenarioError::new(&self.name, at.map(|at| self.line(at)), key, fault.into())
     }
 
     /// The line of byte `at`, counted from 1.
@@ -116,16 +117,6 @@ impl Document {
     /// The place of the value that `path` leads to.
     pub(crate) fn place<'a>(&'a self, path: &[&'a str]) -> Place<'a> {
         Place { document: self, path: path.to_vec() }
-    }
-
-    /// The error `message` about what was written at `origin` as the value of `path`.
-    pub(crate) fn error_at(
-        &self,
-        origin: Origin,
-        path: &[impl AsRef<str>],
-        message: String,
-    ) -> ScenarioError {
-        self.layers[origin.layer].error(origin.at, dotted(path), message)
     }
 }
 
@@ -158,15 +149,12 @@ impl<'a> Place<'a> {
     }
 
     /// What `seed` makes of `node`, which is as what stands here.
-    pub(crate) fn read_by<'de, S: DeserializeSeed<'de> + Copy>(
+    pub(crate) fn read_by<'de, S: DeserializeSeed<'de>>(
         &self,
         seed: S,
         node: &'de Node,
     ) -> Result<S::Value, ScenarioError> {
-        read_by(seed, node).map_err(|wrong| {
-            let path: Vec<_> = self.path.iter().map(|key| key.to_string()).chain(wrong.path).collect();
-            self.document.error_at(wrong.origin, &path, wrong.message)
-        })
+        read_by(seed, node).map_err(|fault| self.error_of(node, fault))
     }
 
     /// Each entry of the table that stands here: its name, its place, and what stands there.
@@ -175,18 +163,24 @@ impl<'a> Place<'a> {
         table.map(|(name, node)| (name.as_str(), self.below(&[name]), node)).collect()
     }
 
-    /// The error `message` about byte `at` of the text that `keys` lead to from here.
-    pub(crate) fn error_within(&self, keys: &[&'a str], at: usize, message: String) -> ScenarioError {
-        let nowhere = Origin { layer: 0, at: None };
-        let origin = self.below(keys).node().map_or(nowhere, |node| node.origin);
-        let origin = Origin { at: origin.at.map(|begins| begins + at), ..origin };
-        self.document.error_at(origin, &self.path, message)
+    /// The error that `fault` is in the value that `keys` lead to from here, at the line of its nearest ancestor where it is missing.
+    pub(crate) fn error(&self, keys: &[&str], fault: impl Into<Fault>) -> ScenarioError {
+        let fault = keys.iter().rev().fold(fault.into(), |fault, key| fault.under(*key));
+        let begin = self.path.iter().try_fold(&self.document.root, |node, key| node.get(key));
+        match begin {
+            Some(node) => self.error_of(node, fault),
+            None => {
+                let above = self.path.split_last().map_or(&[][..], |(_, above)| above);
+                let above = Place { document: self.document, path: above.to_vec() };
+                above.error(&self.path[above.path.len()..], fault)
+            }
+        }
     }
 
-    /// The error `message` about a line of the text that what `keys` lead to from here is of.
-    pub(crate) fn error_in(&self, keys: &[&'a str], line: usize, message: String) -> ScenarioError {
+    /// The error that `fault` is in a line of the text that what `keys` lead to from here is of.
+    pub(crate) fn error_in(&self, keys: &[&'a str], line: usize, fault: impl Into<Fault>) -> ScenarioError {
         let name = self.layer(keys).map_or("", |layer| &layer.name);
-        ScenarioError::new(name, Some(line), dotted(&self.path), message)
+        ScenarioError::new(name, Some(line), dotted(&self.path), fault.into())
     }
 
     /// The text that what `keys` lead to from here was written in.
@@ -194,18 +188,25 @@ impl<'a> Place<'a> {
         self.below(keys).node().map(|node| &self.document.layers[node.origin.layer])
     }
 
-    /// The error `message` about the value that `keys` lead to from here, at the line of its nearest ancestor when it is
-    /// missing.
-    pub(crate) fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {
-        let mut node = &self.document.root;
-        let path = [&self.path, keys].concat();
-        for key in &path {
-            match node.get(key) {
-                Some(child) => node = child,
+    /// The error that `fault` is at byte `at` of the text that `keys` lead to from here, which is as what stands here.
+    pub(crate) fn error_within(&self, keys: &[&str], at: usize, fault: impl Into<Fault>) -> ScenarioError {
+        ScenarioError { key: dotted(&self.path), ..self.error(keys, fault.into().at(at)) }
+    }
+
+    /// The error that `fault` is in `node`, which is as what stands here.
+    fn error_of(&self, node: &Node, mut fault: Fault) -> ScenarioError {
+        let mut at = node;
+        for key in &fault.path {
+            match at.get(key) {
+                Some(child) => at = child,
                 None => break,
             }
         }
-        self.document.error_at(node.origin, &path, message.into())
+        let Origin { layer, at } = at.origin;
+        let path: Vec<String> =
+            self.path.iter().map(|key| key.to_string()).chain(fault.path.drain(..)).collect();
+        let at = at.map(|at| at + fault.at.unwrap_or(0));
+        self.document.layers[layer].error(at, dotted(&path), fault)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bentpipe_units::Span;
+use bentpipe_units::{Fault, Span, conflict, fault, quoted};
 
-use super::error::{ScenarioError, expected_one_of, listed, quoted};
+use super::error::{ScenarioError, listed, no_such};
 use super::model::{FlowSpec, HandoverSpec};
 use super::names;
 use super::network::NetworkPlan;
@@ -24,16 +24,16 @@ pub(super) fn via(
     names: &[String],
     copy: usize,
     from: usize,
-) -> Result<Vec<usize>, String> {
+) -> Result<Vec<usize>, Fault> {
     if names.len() > MOST_VIA {
-        return Err(format!("expected at most {MOST_VIA} links, found {}", names.len()));
+        return Err(Fault::value(format!("at most {MOST_VIA} links"), format!("{}", names.len())));
     }
     let mut via = Vec::with_capacity(names.len());
     for name in names {
         let link = network.find_link(&names::copy(name, copy))?;
         if !network.connected(from, network.links[link].from) {
             let (host, link) = (quoted(&network.nodes[from]), quoted(&network.links[link].name));
-            return Err(format!("expected links that lead from {host} there, found none to link {link}"));
+            return Err(conflict!("no links lead from {host} to link {link}"));
         }
         via.push(link);
     }
@@ -51,13 +51,13 @@ pub(super) fn handovers(
     let mut moves = 0;
     for (name, at, handover) in document.place(&["handovers"]).entries() {
         let handover: HandoverFile = at.read_from(handover)?;
-        let fail = |keys: &[&str], message: String| at.error(keys, message);
+        let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);
         names::check(name, "a handover's name", None).map_err(|e| fail(&[], e))?;
         time(&handover, run).map_err(|e| fail(&["at"], e))?;
         let moved = matching(&handover.flows, flows).map_err(|e| fail(&["flows"], e))?;
         moves += moved.len();
         if moves > MOST_MOVES {
-            let message = format!("expected at most {MOST_MOVES} flows over all handovers, found more");
+            let message = fault!("at most {MOST_MOVES} flows over all handovers", "more");
             return Err(fail(&["flows"], message));
         }
         let mut ways: Vec<Arc<[usize]>> = Vec::with_capacity(moved.len());
@@ -67,27 +67,25 @@ pub(super) fn handovers(
             let way = ways.last().filter(|last| ***last == *links).cloned();
             ways.push(way.unwrap_or_else(|| links.into()));
         }
-        let in_flight = handover.in_flight.as_ref().map(|choice| choice.0).unwrap_or_default();
+        let in_flight = handover.in_flight.unwrap_or_default();
         let (name, at) = (name.to_owned(), handover.at);
         handovers.push(HandoverSpec { name, at, flows: moved, via: ways, in_flight });
     }
     Ok(handovers)
 }
 
-fn time(handover: &HandoverFile, run: Option<Span>) -> Result<(), String> {
+fn time(handover: &HandoverFile, run: Option<Span>) -> Result<(), Fault> {
     match (handover.at, run) {
-        (at, Some(end)) if at >= end => {
-            Err(format!("expected a time before the end of the run ({end}), found {at}"))
-        }
-        (at, _) if at > LATEST => Err(format!("expected a time within 100 days, found {at}")),
+        (at, Some(end)) if at >= end => Err(fault!("a time before the end of the run ({end})", "{at}")),
+        (at, _) if at > LATEST => Err(fault!("a time within 100 days", "{at}")),
         _ => Ok(()),
     }
 }
 
 /// The flows that any of `patterns` names, in their order.
-fn matching(patterns: &[String], flows: &[FlowSpec]) -> Result<Vec<usize>, String> {
+fn matching(patterns: &[String], flows: &[FlowSpec]) -> Result<Vec<usize>, Fault> {
     if patterns.is_empty() {
-        return Err("expected at least one flow, such as \"f*\", found none".to_owned());
+        return Err(fault!("at least one flow, such as \"f*\"", "none"));
     }
     let mut found = vec![false; flows.len()];
     for pattern in patterns {
@@ -100,11 +98,11 @@ fn matching(patterns: &[String], flows: &[FlowSpec]) -> Result<Vec<usize>, Strin
         }
         if none && pattern.contains('*') {
             let names = listed(flows.iter().map(|flow| flow.name.as_str()));
-            return Err(format!("expected a pattern of flows ({names}), found {}", quoted(pattern)));
+            return Err(Fault::value(format!("a pattern of flows ({names})"), quoted(pattern)));
         }
         if none {
             let names: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
-            return Err(expected_one_of("a flow, or a pattern of flows", pattern, &names));
+            return Err(no_such("a flow, or a pattern of flows", pattern, &names));
         }
     }
     Ok((0..flows.len()).filter(|flow| found[*flow]).collect())

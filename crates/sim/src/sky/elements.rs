@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use bentpipe_units::{Fault, fault};
 use sgp4::chrono::{DateTime, NaiveDateTime};
 use sgp4::{Constants, Elements, MinutesSinceEpoch};
 
@@ -33,15 +34,8 @@ struct Satellite {
     epoch: NaiveDateTime,
 }
 
-/// What is wrong with a file, and the byte of its text that says so.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Fault {
-    pub(crate) at: usize,
-    pub(crate) message: String,
-}
-
-fn fault<T>(at: usize, message: String) -> Result<T, Fault> {
-    Err(Fault { at, message })
+fn wrong<T>(at: usize, fault: Fault) -> Result<T, Fault> {
+    Err(fault.at(at))
 }
 
 /// Reads a time such as `2026-11-23T00:00:00Z`.
@@ -58,17 +52,16 @@ impl ElementSets {
             _ => read_lines(text)?,
         };
         if sets.is_empty() {
-            return fault(0, "expected element sets, two lines or a JSON object each, found none".to_owned());
+            return wrong(0, fault!("element sets, two lines or a JSON object each", "none"));
         }
         if sets.len() > MOST {
-            return fault(0, format!("expected at most {MOST} satellites, found {}", sets.len()));
+            return wrong(0, Fault::value(format!("at most {MOST} satellites"), format!("{}", sets.len())));
         }
         let (mut numbers, mut names) = (HashSet::new(), HashSet::new());
         let mut satellites = Vec::with_capacity(sets.len());
         for (at, elements) in &sets {
             let number = elements.norad_id;
-            let wrong =
-                |what: String| fault(*at, format!("expected an orbit, found {what} (satellite {number})"));
+            let wrong = |what: String| wrong(*at, fault!("an orbit", "{what} (satellite {number})"));
             let constants = match Constants::from_elements_afspc_compatibility_mode(elements) {
                 Ok(constants) => constants,
                 Err(error) => return wrong(error.to_string()),
@@ -81,7 +74,7 @@ impl ElementSets {
                 return wrong(format!("one less than {LEAST_ALTITUDE_KM} km above the ground"));
             }
             if !numbers.insert(number) {
-                return fault(*at, format!("expected each satellite once, found {number} twice"));
+                return Err(fault!("each satellite once", "{number} twice").at(*at));
             }
             let plain = elements.object_name.as_deref().map(plain_name).unwrap_or_default();
             let mut name = if plain.is_empty() { format!("sat{number}") } else { plain };
@@ -138,8 +131,9 @@ fn read_lines(text: &str) -> Result<Vec<(usize, Elements)>, Fault> {
         let (here, line) = (at, whole.trim_end());
         at += whole.len();
         if !line.is_ascii() || (line.len() == 69 && !line.ends_with(|last: char| last.is_ascii_digit())) {
-            let message = "expected an element set of two lines in ASCII, each with a digit at its end, found another line";
-            return fault(here, message.to_owned());
+            let message =
+                fault!("an element set of two lines in ASCII, each with a digit at its end", "another line");
+            return wrong(here, message);
         }
         match (first.take(), line) {
             (Some((begin, one)), two) => {
@@ -148,9 +142,9 @@ fn read_lines(text: &str) -> Result<Vec<(usize, Elements)>, Fault> {
                     Ok(elements) => sets.push((begin, elements)),
                     Err(error) => {
                         let place = if error.to_string().contains("TLE line 2") { here } else { begin };
-                        return fault(
+                        return wrong(
                             place,
-                            format!("expected an element set of two lines, found a {}", told(&error)),
+                            Fault::value("an element set of two lines", format!("a {}", told(&error))),
                         );
                     }
                 }
@@ -159,24 +153,19 @@ fn read_lines(text: &str) -> Result<Vec<(usize, Elements)>, Fault> {
             (None, line) if line.starts_with("1 ") => first = Some((here, line)),
             (None, line) if name.is_none() => name = Some(line),
             (None, _) => {
-                return fault(
+                return wrong(
                     here,
-                    "expected the first line of an element set, which begins with 1, found another"
-                        .to_owned(),
+                    fault!("the first line of an element set, which begins with 1", "another").to_owned(),
                 );
             }
         }
     }
     match (first, name) {
-        (Some((begin, _)), _) => {
-            fault(begin, "expected a second line of the element set, found the end".to_owned())
-        }
+        (Some((begin, _)), _) => wrong(begin, fault!("a second line of the element set", "the end")),
         (None, Some(_)) if sets.is_empty() => {
-            fault(0, "expected element sets as TLE or as JSON (OMM), found another text".to_owned())
+            wrong(0, fault!("element sets as TLE or as JSON (OMM)", "another text"))
         }
-        (None, Some(name)) => {
-            fault(text.len() - 1, format!("expected an element set behind {name:?}, found the end"))
-        }
+        (None, Some(name)) => wrong(text.len() - 1, fault!("an element set behind {name:?}", "the end")),
         (None, None) => Ok(sets),
     }
 }
@@ -198,7 +187,7 @@ fn read_messages(text: &str) -> Result<Vec<(usize, Elements)>, Fault> {
         Ok(sets) => Ok(sets.into_iter().map(|elements| (0, elements)).collect()),
         Err(error) => {
             let line = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-            fault(line, format!("expected orbit mean-elements messages (OMM) in JSON, found {error}"))
+            wrong(line, fault!("orbit mean-elements messages (OMM) in JSON", "{error}"))
         }
     }
 }

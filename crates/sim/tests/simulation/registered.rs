@@ -153,7 +153,7 @@ fn text(keys: &str) -> String {
 }
 
 fn parse(text: &str, catalogue: &Catalogue) -> Result<scenario::Scenario, String> {
-    let none = |_: &std::path::Path, _: scenario::FileKind| Err("expected no file, found one".to_owned());
+    let none = |_: &std::path::Path, _: scenario::FileKind| Err("expected no file, found one".into());
     scenario::parse_with("s.toml", text, &[], &none, catalogue).map_err(|error| error.to_string())
 }
 

@@ -1,6 +1,6 @@
 //! TCP with adaptive delay and loss response (Omueti and Trajković, WICON 2007): `adalr`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,14 +35,12 @@ pub struct AdalrOptions {
     pub avoidance_reading: AvoidanceReading,
     /// Windows of data after each fast recovery in which congestion avoidance is that of RFC 5681 (section 4.1: "linearly incremented
     /// immediately after fast recovery"), 0 to 100; 0 for none.
-    #[serde(deserialize_with = "number::<_, _, 0, 100>")]
-    #[schemars(range(min = 0, max = 100))]
+    #[serde(with = "Number::<0, 100>")]
     pub linear_after_recovery: f64,
     /// Which partial ACKs deflate cwnd (algorithm 3).
     pub deflation_reading: DeflationReading,
     /// The deviation gain of RFC 6298 (paper table 4), which algorithm 2 multiplies ρ with, 0 to 10.
-    #[serde(deserialize_with = "number::<_, _, 0, 10>")]
-    #[schemars(range(min = 0, max = 10))]
+    #[serde(with = "Number::<0, 10>")]
     pub rtt_dev_gain: f64,
 }
 

@@ -65,6 +65,7 @@ impl Named for Bbr1Options {
     const NAME: &'static str = "bbr1";
     const SUMMARY: &'static str =
         "BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00)";
+    const ALSO: &'static [&'static str] = &["bbr", "bbr2", "bbrv1", "bbrv2"];
 }
 
 impl ControlFactory for Bbr1Options {

@@ -54,6 +54,7 @@ pub struct Bbr3Options;
 impl Named for Bbr3Options {
     const NAME: &'static str = "bbr3";
     const SUMMARY: &'static str = "BBR version 3 (draft-ietf-ccwg-bbr)";
+    const ALSO: &'static [&'static str] = &["bbr", "bbr2", "bbrv2", "bbrv3"];
 }
 
 impl ControlFactory for Bbr3Options {

@@ -2,7 +2,7 @@
 
 mod linux;
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,16 +18,13 @@ use linux::LinuxCubic;
 #[serde(deny_unknown_fields, default)]
 pub struct CubicOptions {
     /// How fast cwnd grows with the time since the last reduction: C of RFC 9438 section 4.1, in segments per s³, 0 to 100.
-    #[serde(deserialize_with = "number::<_, _, 0, 100>")]
-    #[schemars(range(min = 0, max = 100))]
+    #[serde(with = "Number::<0, 100>")]
     pub c: f64,
     /// Share of the flight size that a loss leaves: β of RFC 9438 section 4.6, 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub beta: f64,
     /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 would have 0.85.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub beta_mark: f64,
     /// Make room for a new flow when the window did not come back to its last maximum (RFC 9438 section 4.7).
     pub fast_convergence: bool,

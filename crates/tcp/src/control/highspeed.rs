@@ -1,7 +1,7 @@
 //! HighSpeed TCP (S. Floyd, RFC 3649, 2003): `highspeed`; with growth in whole segments, Linux's by a table
 //! (`net/ipv4/tcp_highspeed.c`).
 
-use bentpipe_units::bounded::{number, number_above};
+use bentpipe_units::bounded::{Above, Number};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,16 +14,13 @@ use crate::{Growth, Named};
 #[serde(deny_unknown_fields, default)]
 pub struct HighspeedOptions {
     /// Window in segments that a loss rate of `high_p` allows (`High_Window`), above 38, at most 10,000,000.
-    #[serde(deserialize_with = "number_above::<_, _, 38, 10_000_000>")]
-    #[schemars(range(max = 10_000_000), extend("exclusiveMinimum" = 38))]
+    #[serde(with = "Above::<38, 10_000_000>")]
     pub high_window: f64,
     /// Losses a segment at that window (`High_P`), above 0, at most 1.
-    #[serde(deserialize_with = "number_above::<_, _, 0, 1>")]
-    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
+    #[serde(with = "Above::<0, 1>")]
     pub high_p: f64,
     /// Share that a loss takes at that window (`High_Decrease`), 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub high_decrease: f64,
 }
 

@@ -1,6 +1,6 @@
 //! TCP Hybla (C. Caini and R. Firrincieli, 2004): `hybla`.
 
-use bentpipe_units::bounded::{above_zero, whole};
+use bentpipe_units::bounded::{AboveZero, Whole};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::slow_start::SlowStart;
 #[serde(deny_unknown_fields, default)]
 pub struct HyblaOptions {
     /// The round trip time of the connection whose rate every other is to reach: RTT0, above 0 s.
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub rtt0: Span,
     /// Which RTT ρ is made of.
     pub rtt: HyblaRtt,
@@ -25,8 +25,7 @@ pub struct HyblaOptions {
     /// Send cwnd in even steps over an RTT (the paper's packet spacing).
     pub pacing: bool,
     /// The largest cwnd, in segments, 2 to 1,048,576: where growth by 2^ρ − 1 ends that finds no ssthresh.
-    #[serde(deserialize_with = "whole::<_, _, 2, 1_048_576>")]
-    #[schemars(range(min = 2, max = 1_048_576))]
+    #[serde(with = "Whole::<2, 1_048_576>")]
     pub max_window: u32,
     /// Whose arithmetic it is.
     pub reading: HyblaReading,

@@ -1,7 +1,8 @@
 //! TCP-Illinois (S. Liu, T. Başar and R. Srikant, 2006 and 2008): `illinois`.
 
-use bentpipe_units::bounded::{number, number_above, whole};
+use bentpipe_units::bounded::{Above, Number, Whole};
 use schemars::JsonSchema;
+use bentpipe_units::conflict;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -15,40 +16,31 @@ use crate::slow_start::SlowStart;
 #[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct IllinoisOptions {
     /// Segments a round trip that cwnd grows by with a full queue, above 0, at most 1000.
-    #[serde(deserialize_with = "number_above::<_, _, 0, 1000>")]
-    #[schemars(range(max = 1000), extend("exclusiveMinimum" = 0))]
+    #[serde(with = "Above::<0, 1000>")]
     pub alpha_min: f64,
     /// Segments a round trip that cwnd grows by with an empty queue, above 0, at most 1000, no less than `alpha_min`.
-    #[serde(deserialize_with = "number_above::<_, _, 0, 1000>")]
-    #[schemars(range(max = 1000), extend("exclusiveMinimum" = 0))]
+    #[serde(with = "Above::<0, 1000>")]
     pub alpha_max: f64,
     /// Share that a loss takes with an empty queue, 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub beta_min: f64,
     /// Share that a loss takes with a full queue, 0 to 1, no less than `beta_min`.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub beta_max: f64,
     /// Share of the largest queueing delay up to which growth is by `alpha_max`: η1, 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub eta1: f64,
     /// Share of the largest queueing delay up to which a loss takes `beta_min`: η2, 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub eta2: f64,
     /// Share of the largest queueing delay from which on a loss takes `beta_max`: η3, 0 to 1, no less than eta2.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub eta3: f64,
     /// Round trips with next to no queue until growth is by `alpha_max` again, 1 to 1000.
-    #[serde(deserialize_with = "whole::<_, _, 1, 1000>")]
-    #[schemars(range(min = 1, max = 1000))]
+    #[serde(with = "Whole::<1, 1000>")]
     pub theta: u32,
     /// Window below which it is RFC 5681, in segments, 0 to 1000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub window_threshold: f64,
 }
 
@@ -78,8 +70,7 @@ impl<'de> Deserialize<'de> for IllinoisOptions {
         ];
         for (larger, most, smaller, least) in pairs {
             if most < least {
-                let expected = format!("expected {larger} of {smaller} ({least}) at least, found {most}");
-                return Err(D::Error::custom(expected));
+                return Err(D::Error::custom(conflict!("needs {larger} of {smaller} ({least}) at least, which is {most}")));
             }
         }
         Ok(options)

@@ -1,6 +1,6 @@
 //! TCP-Jersey (Xu, Tian and Ansari, IEEE JSAC 22(4), 2004): `jersey`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,8 +14,7 @@ use crate::slow_start::SlowStart;
 #[serde(deny_unknown_fields, default)]
 pub struct JerseyOptions {
     /// Round trips that the bandwidth estimate looks back: K of the time window K RTT, 1 to 100.
-    #[serde(deserialize_with = "number::<_, _, 1, 100>")]
-    #[schemars(range(min = 1, max = 100))]
+    #[serde(with = "Number::<1, 100>")]
     pub k: f64,
     /// Which RTT makes a window of the estimated bandwidth.
     pub window_rtt: WindowRtt,

@@ -1,6 +1,6 @@
 //! TCP New Vegas (Sing and Soh, IEEE NCA 2005): `new-vegas`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,20 +17,16 @@ use crate::slow_start::SlowStart;
 #[serde(deny_unknown_fields, default)]
 pub struct NewVegasOptions {
     /// Segments in the queue below which cwnd grows by a segment a round trip, 0 to 1000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub alpha: f64,
     /// Segments in the queue above which cwnd goes down by a segment a round trip, 0 to 1000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub beta: f64,
     /// Segments in the queue above which slow start ends, 0 to 1000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub gamma: f64,
     /// Packet pacing: in slow start data goes out at so many cwnd a round trip, 1 to 100; 0 for as fast as the window allows.
-    #[serde(deserialize_with = "number::<_, _, 0, 100>")]
-    #[schemars(range(min = 0, max = 100))]
+    #[serde(with = "Number::<0, 100>")]
     pub pacing_gain: f64,
     /// Packet pairs: the window grows and shrinks by two segments, so that they go out in pairs and no ACK is delayed.
     pub pairs: bool,

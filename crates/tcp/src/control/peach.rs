@@ -1,6 +1,6 @@
 //! TCP-Peach (Akyildiz, Morabito and Palazzo, IEEE/ACM Trans. Networking 9(3), 2001): `peach`.
 
-use bentpipe_units::bounded::whole;
+use bentpipe_units::bounded::{Whole};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,8 +16,7 @@ use crate::slow_start::SlowStart;
 #[serde(deny_unknown_fields, default)]
 pub struct PeachOptions {
     /// The window in segments that a sudden start asks the network for, 0 to 100,000; 0 for the window that the receiver advertises then.
-    #[serde(deserialize_with = "whole::<_, _, 0, 100_000>")]
-    #[schemars(range(min = 0, max = 100_000))]
+    #[serde(with = "Whole::<0, 100_000>")]
     pub sudden_start: u32,
 }
 

@@ -1,6 +1,6 @@
 //! RFC 5681: `standard`; with less reduction for a mark RFC 8511.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -37,8 +37,7 @@ impl Control for Abe {
 #[serde(deny_unknown_fields, default)]
 pub struct StandardOptions {
     /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 has 0.8.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub beta_mark: f64,
 }
 

@@ -1,6 +1,6 @@
 //! TCP-STAR (Obata, Ishida, Takeuchi and Hanasaki, IEICE Trans. Commun. E89-B(6), 2006): `star`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,12 +15,10 @@ use crate::slow_start::SlowStart;
 #[serde(deny_unknown_fields, default)]
 pub struct StarOptions {
     /// Round trips that the bandwidth estimate looks back, 1 to 100.
-    #[serde(deserialize_with = "number::<_, _, 1, 100>")]
-    #[schemars(range(min = 1, max = 100))]
+    #[serde(with = "Number::<1, 100>")]
     pub k: f64,
     /// Lift window control: the share of what cwnd lacks to the estimated window that a round trip's ACKs bring, 0 for none to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub lift: f64,
 }
 

@@ -1,7 +1,8 @@
 //! TCP Vegas (L. S. Brakmo, S. W. O'Malley and L. L. Peterson, 1994): `vegas`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use schemars::JsonSchema;
+use bentpipe_units::conflict;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -17,16 +18,13 @@ use crate::slow_start::SlowStart;
 #[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct VegasOptions {
     /// Backlog below which cwnd grows, in segments, 0 to 1000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub alpha: f64,
     /// Backlog above which cwnd shrinks, in segments, 0 to 1000, no less than alpha.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub beta: f64,
     /// Backlog above which slow start ends, in segments, 0 to 1000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub gamma: f64,
     /// Whose details they are.
     pub reading: VegasReading,
@@ -58,9 +56,7 @@ impl<'de> Deserialize<'de> for VegasOptions {
         let options = VegasOptions::deserialize(deserializer)?;
         let VegasOptions { alpha, beta, .. } = options;
         if alpha > beta {
-            return Err(D::Error::custom(format!(
-                "expected a beta of alpha ({alpha}) at least, found {beta}"
-            )));
+            return Err(D::Error::custom(conflict!("needs a beta of alpha ({alpha}) at least, which is {beta}")));
         }
         Ok(options)
     }

@@ -1,7 +1,7 @@
 //! TCP Veno (C. P. Fu and S. C. Liew, 2003): `veno`.
 
 use bentpipe_units::Span;
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,12 +14,10 @@ use crate::slow_start::SlowStart;
 #[serde(deny_unknown_fields, default)]
 pub struct VenoOptions {
     /// Backlog from which on the network counts as congested, in segments, 0 to 1000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1000>")]
-    #[schemars(range(min = 0, max = 1000))]
+    #[serde(with = "Number::<0, 1000>")]
     pub beta: f64,
     /// Share that a loss leaves while the backlog is below beta, 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub random_left: f64,
     /// Whose details they are.
     pub reading: VenoReading,

@@ -1,6 +1,6 @@
 //! TCP Westwood+ (S. Mascolo and others, 2001; L. A. Grieco and S. Mascolo, 2004): `westwood`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,8 +14,7 @@ use crate::slow_start::SlowStart;
 #[serde(deny_unknown_fields, default)]
 pub struct WestwoodOptions {
     /// Share that the estimate of the bandwidth keeps of itself with each sample, 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub filter: f64,
     /// The shortest time that gives a sample of the bandwidth; else an RTT does.
     pub least_interval: Span,
@@ -48,6 +47,7 @@ impl Named for WestwoodOptions {
     const NAME: &'static str = "westwood";
     const SUMMARY: &'static str =
         "TCP Westwood+: a loss leaves the estimated bandwidth times the least RTT (Grieco and Mascolo 2004)";
+    const ALSO: &'static [&'static str] = &["westwood+"];
 }
 
 impl ControlFactory for WestwoodOptions {

@@ -1,6 +1,6 @@
 //! XCP (Katabi, Handley and Rohrs, SIGCOMM 2002; draft-falk-xcp-spec-03), the part of the hosts: `xcp`.
 
-use bentpipe_units::bounded::{number, size};
+use bentpipe_units::bounded::{Number, Size};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::{CongestionHeader, Named};
 #[serde(deny_unknown_fields, default)]
 pub struct XcpOptions {
     /// Bytes of the congestion header, from 1 B to 40 B; the draft's has 20 (section 3.2).
-    #[serde(deserialize_with = "size::<_, _, 1, 40>")]
+    #[serde(with = "Size::<1, 40>")]
     #[schemars(with = "bentpipe_units::Bytes")]
     pub header: u8,
     /// What a loss does to the window.
@@ -22,8 +22,7 @@ pub struct XcpOptions {
     /// What is asked of the routers.
     pub demand: XcpDemand,
     /// Share that the window goes, each round trip in which it is not used, to what was used, 0 to 1: p of the draft's section 4.1.3.1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub aging: f64,
 }
 

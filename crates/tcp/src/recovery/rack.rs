@@ -547,6 +547,7 @@ impl Named for RackOptions {
     const NAME: &'static str = "rack";
     const SUMMARY: &'static str =
         "losses by the time of sending, probes of the tail, proportional rate reduction (RFC 8985, RFC 9937)";
+    const ALSO: &'static [&'static str] = &["prr", "rack-tlp", "tlp"];
 }
 
 impl RecoveryFactory for RackOptions {

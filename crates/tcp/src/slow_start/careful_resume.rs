@@ -1,6 +1,6 @@
 //! Careful Resume (RFC 9959): `careful-resume`.
 
-use bentpipe_units::bounded::{number, size};
+use bentpipe_units::bounded::{Number, Size};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,18 +19,17 @@ const LONGEST_RTT: u64 = 10;
 #[serde(deny_unknown_fields, default)]
 pub struct CarefulResumeOptions {
     /// The capacity that was used, in bytes a round trip (`saved_cwnd`), up to 1 GiB; 0 when nothing was saved.
-    #[serde(deserialize_with = "size::<_, _, 0, 1_073_741_824>")]
+    #[serde(with = "Size::<0, 1_073_741_824>")]
     #[schemars(with = "bentpipe_units::Bytes")]
     pub saved_cwnd: u32,
     /// The smallest RTT that was measured then (`saved_rtt`); 0 when nothing was saved.
     pub saved_rtt: Span,
     /// The most that cwnd jumps to, whatever was saved (`max_jump`), up to 1 GiB.
-    #[serde(deserialize_with = "size::<_, _, 0, 1_073_741_824>")]
+    #[serde(with = "Size::<0, 1_073_741_824>")]
     #[schemars(with = "bentpipe_units::Bytes")]
     pub max_jump: u32,
     /// The share of the validated capacity that ssthresh has after a retreat (Beta), 0 to 1; the RFC has 0.5 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub beta: f64,
     /// The slow start of the phases in which cwnd grows: `standard`, `hystart`, `hystart++` or `search`, with their defaults.
     pub growth: ResumedGrowth,
@@ -67,6 +66,7 @@ impl Default for CarefulResumeOptions {
 impl Named for CarefulResumeOptions {
     const NAME: &'static str = "careful-resume";
     const SUMMARY: &'static str = "Careful Resume: cwnd jumps, paced, to half of what a connection before had, and goes back after a loss (RFC 9959)";
+    const ALSO: &'static [&'static str] = &["jumpstart"];
 }
 
 impl SlowStartFactory for CarefulResumeOptions {

@@ -1,6 +1,6 @@
 //! Hybrid slow start as Linux has it beside CUBIC: `hystart`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,8 +30,7 @@ pub struct HyStartOptions {
     /// End slow start when the smallest RTT of a round is above that of the connection by an eighth, 4 to 16 ms (`hystart_detect`, bit 1).
     pub delay: bool,
     /// The window from which on either may end it, in segments (`hystart_low_window`), 0 to 1,000,000.
-    #[serde(deserialize_with = "number::<_, _, 0, 1_000_000>")]
-    #[schemars(range(min = 0, max = 1_000_000))]
+    #[serde(with = "Number::<0, 1_000_000>")]
     pub low_window: f64,
     /// The longest time between two ACKs of a train (`hystart_ack_delta_us`).
     pub ack_delta: Span,

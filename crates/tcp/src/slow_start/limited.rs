@@ -1,6 +1,6 @@
 //! Limited slow start for large windows (RFC 3742): `limited`.
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -13,8 +13,7 @@ use crate::control::{Ack, Window};
 #[serde(deny_unknown_fields, default)]
 pub struct LimitedStartOptions {
     /// The window beyond which growth is limited, in segments: `max_ssthresh` of RFC 3742, 2 to 1,000,000.
-    #[serde(deserialize_with = "number::<_, _, 2, 1_000_000>")]
-    #[schemars(range(min = 2, max = 1_000_000))]
+    #[serde(with = "Number::<2, 1_000_000>")]
     pub max_ssthresh: f64,
 }
 

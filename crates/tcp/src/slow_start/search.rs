@@ -1,6 +1,6 @@
 //! SEARCH, slow start exit at the right chokepoint (draft-chung-ccwg-search-09): `search`.
 
-use bentpipe_units::bounded::{number, number_above};
+use bentpipe_units::bounded::{Above, Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,13 +20,11 @@ const KEPT: usize = (BINS + EXTRA_BINS + 1) as usize;
 #[serde(deny_unknown_fields, default)]
 pub struct SearchOptions {
     /// How long the window is that deliveries are counted in, in first round-trip times (`WINDOW_SIZE`), above 0 to 100.
-    #[serde(deserialize_with = "number_above::<_, _, 0, 100>")]
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 100))]
+    #[serde(with = "Above::<0, 100>")]
     pub window: f64,
     /// The share of what was sent in a window that is missing from what was delivered an RTT later, from which on slow start ends
     /// (`THRESH`), 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub threshold: f64,
     /// Bring cwnd down to what was delivered in the first round-trip time's length before slow start ends.
     pub drain: bool,

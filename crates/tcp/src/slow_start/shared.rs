@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bentpipe_units::bounded::number;
+use bentpipe_units::bounded::{Number};
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,8 +20,7 @@ use crate::control::{Ack, Window};
 #[serde(deny_unknown_fields, default)]
 pub struct SharedStartOptions {
     /// The part of its share that a new connection begins with, above 0 to 1.
-    #[serde(deserialize_with = "number::<_, _, 0, 1>")]
-    #[schemars(range(min = 0, max = 1))]
+    #[serde(with = "Number::<0, 1>")]
     pub share: f64,
     /// What is known is not used when it is older than this.
     pub expires: Span,

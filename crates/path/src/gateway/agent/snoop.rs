@@ -1,29 +1,33 @@
 //! Snoop: what a lossy link loses is sent again from its near end, and the sender hears nothing of it.
 
+use bentpipe_units::bounded::{AboveZero, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::cache::Entry;
-use super::desk::{Desk, Local, valid};
+use super::desk::{Desk, Local};
 use super::line::{Line, later};
 use super::repair::Repair;
 use super::segment::{Answer, Emission, Seen, Verdict};
-use crate::InvalidValue;
 
 /// Settings of Snoop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SnoopOptions {
     /// Most payload of one flow that is kept.
+    #[serde(with = "SomeBytes")]
     pub cache: Bytes,
     /// The local timer waits at least so much longer than the mean round trip over the link.
+    #[serde(with = "AboveZero")]
     pub min_timeout: Span,
     /// That time before the first round trip over the link was measured.
+    #[serde(with = "AboveZero")]
     pub first_timeout: Span,
     /// A packet is sent again locally so often; then it is left to the sender.
     pub retries: u32,
     /// Most flows remembered; those beyond them pass as if there were no agent.
+    #[serde(with = "Whole::<1, 4_294_967_295>")]
     pub max_flows: u32,
 }
 
@@ -45,10 +49,8 @@ impl SnoopOptions {
     /// One line for people.
     pub(crate) const SUMMARY: &'static str =
         "keeps what passes, sends it again over the link, and hides duplicate acknowledgments";
-
-    pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
-        valid(("cache", self.cache), [self.min_timeout, self.first_timeout], self.max_flows)
-    }
+    /// Names of the field that are answered with this one.
+    pub(crate) const ALSO: &'static [&'static str] = &["pep"];
 }
 
 /// One flow under Snoop (Balakrishnan, Seshan and Katz, Wireless Networks 1(4), 1995, section 3).

@@ -1,16 +1,15 @@
 //! ACK spoofing: the agent acknowledges data to the sender at once, and delivers it to the receiver itself.
 
+use bentpipe_units::bounded::{Above, AboveZero, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::board::{Board, Report};
 use super::cache::Entry;
-use super::desk::{Desk, Local, valid};
+use super::desk::{Desk, Local};
 use super::line::{Line, later};
 use super::segment::{Answer, Seen, Verdict};
-use crate::InvalidValue;
-use crate::gateway::scheme::positive;
 
 /// RFC 7323 section 2.3: a larger shift counts as this one.
 const MAX_SHIFT: u8 = 14;
@@ -19,21 +18,26 @@ const MAX_SHIFT: u8 = 14;
 const MOST_OWED: u32 = 3;
 
 /// Settings of ACK spoofing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpoofOptions {
     /// Most payload of one flow that is kept. At most half of it is acknowledged ahead of the receiver, and no window larger than
     /// the other half is advertised.
+    #[serde(with = "SomeBytes")]
     pub buffer: Bytes,
     /// The local timer waits at least so much longer than the mean round trip over the link.
+    #[serde(with = "AboveZero")]
     pub min_timeout: Span,
     /// The timer before the first round trip over the link was measured, which is that of the SYN unless it went twice.
+    #[serde(with = "AboveZero")]
     pub first_timeout: Span,
     /// Share of the queue before the link that its own packets fill, above 0 and up to 1; the rest is for what it only passes.
+    #[serde(with = "Above::<0, 1>")]
     pub queue_share: f64,
     /// The local timer expires so often without word from the receiver; then the flow is given up.
     pub retries: u32,
     /// Most flows remembered; those beyond them pass as if there were no agent.
+    #[serde(with = "Whole::<1, 4_294_967_295>")]
     pub max_flows: u32,
 }
 
@@ -56,11 +60,8 @@ impl SpoofOptions {
     /// One line for people.
     pub(crate) const SUMMARY: &'static str =
         "acknowledges data in the receiver's name, and keeps it until the receiver does";
-
-    pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
-        positive("queue_share", self.queue_share, 1.0)?;
-        valid(("buffer", self.buffer), [self.min_timeout, self.first_timeout], self.max_flows)
-    }
+    /// Names of the field that are answered with this one.
+    pub(crate) const ALSO: &'static [&'static str] = &["ack-spoofing", "pep", "spoofing"];
 }
 
 /// The options of a host's SYN.

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use bentpipe_units::Span;
+use bentpipe_units::bounded::Whole;
+use bentpipe_units::{Span, tagged};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use crate::{InvalidValue, packet_error_rate};
+use crate::packet_error_rate;
 
 /// How a link repairs its losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,15 +38,16 @@ pub struct ArqSpec {
 
 /// Forward error correction; `model` chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(remote = "Self", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(tag = "model")]
 pub enum FecSpec {
     /// A block code over packets: as many frames of a block as it has packets give all of them.
     Packets {
         /// Packets of a block, 1 to 1000.
-        #[schemars(range(min = 1, max = 1000))]
+        #[serde(with = "Whole::<1, 1000>")]
         data: u32,
         /// Frames of parity behind them, 1 to 1000.
-        #[schemars(range(min = 1, max = 1000))]
+        #[serde(with = "Whole::<1, 1000>")]
         parity: u32,
         /// How long a block stays open for packets after its first one began to be sent; default as long as `data` packets of
         /// 1500 B take.
@@ -56,6 +58,8 @@ pub enum FecSpec {
         in_order: bool,
     },
 }
+
+tagged!(FecSpec, "model", "{ model = \"packets\", data = 20, parity = 4 }");
 
 fn yes() -> bool {
     true
@@ -88,20 +92,6 @@ impl Repair {
                 self.delivered(loss) * f64::from(data) / f64::from(data + parity)
             }
         }
-    }
-}
-
-impl FecSpec {
-    /// Whether every value is possible; the first that is not, otherwise.
-    pub fn validate(&self) -> Result<(), InvalidValue> {
-        let FecSpec::Packets { data, parity, .. } = *self;
-        for (key, what, value) in [("data", "packets", data), ("parity", "frames of parity", parity)] {
-            if !(1..=MOST).contains(&value) {
-                let message = format!("expected 1 to {MOST} {what}, found {value}");
-                return Err(InvalidValue { key, message });
-            }
-        }
-        Ok(())
     }
 }
 

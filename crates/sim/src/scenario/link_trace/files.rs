@@ -3,10 +3,11 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use bentpipe_units::{Fault, fault};
 use sha2::{Digest, Sha256};
 
-use super::super::error::{ScenarioError, quoted};
-use super::super::layers::{FileKind, ReadFile};
+use super::super::error::ScenarioError;
+use super::super::layers::{FileKind, ReadFile, at_file};
 use super::super::tree::{Document, Layer, Node, Origin, Table, Value};
 
 /// Bytes of a trace that become a part of its scenario, so that it needs no file.
@@ -65,8 +66,7 @@ fn put(
     let this = &layers[named.layer];
     let beside = this.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let file = beside.join(target);
-    let wrong =
-        |message: String| this.error(named.at, key.to_owned(), format!("{message} at {}", quoted(target)));
+    let wrong = |fault: Fault| this.error(named.at, key.to_owned(), at_file(fault, target));
     let mut content = files(&file, kind).map_err(wrong)?;
     let (text, digest) = match kind {
         FileKind::TRACE => {
@@ -79,7 +79,7 @@ fn put(
         && Some(known) != digest.as_deref()
     {
         let found = digest.unwrap_or_default();
-        return Err(wrong(format!("expected the trace with the SHA-256 {known}, found {found}")));
+        return Err(wrong(fault!("the trace with the SHA-256 {known}", "{found}")));
     }
     let origin = Origin { layer: layers.len(), at: Some(0) };
     let node = |text: String| Node { value: Value::Text(text), origin };

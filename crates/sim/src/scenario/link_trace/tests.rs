@@ -17,7 +17,7 @@ fn read(trace: &str, text: &str) -> Result<Scenario, ScenarioError> {
         Some("x.csv") => {
             Ok(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())) as Box<dyn std::io::Read>)
         }
-        _ => Err("expected x.csv, found another file".to_owned()),
+        _ => Err("expected x.csv, found another file".into()),
     };
     let scenario = BASE.replace("delay = \"10 ms\"\n", &format!("delay = \"10 ms\"\ntrace = {trace}\n"));
     parse_with("s.toml", &scenario, &[], &files, &Catalogue::default())
@@ -204,11 +204,11 @@ fn keys_that_do_not_go_together_are_named() {
         ),
         (
             "{ file = \"x.csv\", format = \"pcap\" }",
-            "s.toml:6: links.s.trace.format: expected a format of traces (csv, mahimahi), found \"pcap\"",
+            "s.toml:6: links.s.trace.format: expected one of the known names (csv, mahimahi), found \"pcap\"",
         ),
         (
             "\"x.csv\"\nschedule = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]",
-            "s.toml:6: links.s.trace: expected a schedule or a trace, found both",
+            "s.toml:6: links.s.trace: cannot be combined with schedule",
         ),
         (
             "{ file = \"x.csv\" }\ncount = 1000000",
@@ -226,7 +226,7 @@ fn keys_that_do_not_go_together_are_named() {
         "delay = \"10 ms\"\n",
         "delay = \"10 ms\"\ntrace = { text = \"time_s,delay_s\\n0,1\\n1,2\\n\", repeat = true }\n",
     );
-    let found = parse_with("s.toml", &dynamic, &[], &|_, _| Err(String::new()), &Catalogue::default());
+    let found = parse_with("s.toml", &dynamic, &[], &|_, _| Err("".into()), &Catalogue::default());
     assert_eq!(
         found.err().map(|error| error.to_string()).unwrap_or_default(),
         "s.toml: duration: expected a duration beside routing \"dynamic\" and the schedule that repeats of link \"s\", found none"
@@ -239,7 +239,7 @@ fn the_whole_text_of_a_scenario_needs_no_file() {
     let first = read("{ file = \"x.csv\", between = \"lines\", step = \"2 s\" }", text);
     let first = first.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(first.files, [std::path::PathBuf::from("x.csv")]);
-    let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".to_owned());
+    let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".into());
     let again = parse_with("again.toml", &first.toml(1), &[], &none, &Catalogue::default());
     let again = again.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(again.links[0].forward.schedule, first.links[0].forward.schedule);
@@ -247,7 +247,7 @@ fn the_whole_text_of_a_scenario_needs_no_file() {
     // A setting names a file of the current folder.
     let files = |path: &std::path::Path, _: FileKind| match path.to_str() {
         Some("y.csv") => Ok(Box::new(&b"time_s,rate_bps\n0,5e6\n"[..]) as Box<dyn std::io::Read>),
-        _ => Err("expected y.csv, found another file".to_owned()),
+        _ => Err("expected y.csv, found another file".into()),
     };
     let setting = [("links.s.trace".to_owned(), "y.csv".to_owned())];
     let other = parse_with("a/s.toml", &first.toml(1), &setting, &files, &Catalogue::default());
@@ -267,7 +267,7 @@ fn a_link_is_written_as_the_trace_that_it_follows() {
     assert_eq!(scenario.trace("s/reverse", "csv").as_deref(), Ok(plain));
     // A megabit a second is a packet in 12 ms.
     let timed = BASE.replace("[links.s]", "duration = \"30 ms\"\n[links.s]");
-    let none = |_: &std::path::Path, _: FileKind| Err(String::new());
+    let none = |_: &std::path::Path, _: FileKind| Err("".into());
     let timed = parse_with("s.toml", &timed, &[], &none, &Catalogue::default());
     let timed = timed.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(timed.trace("s", "mahimahi").as_deref(), Ok("12\n24\n"));
@@ -283,7 +283,7 @@ fn a_link_is_written_as_the_trace_that_it_follows() {
     let fast = parse_with("s.toml", &fast, &[], &none, &Catalogue::default());
     assert_eq!(
         fast.unwrap_or_else(|error| panic!("{error}")).trace("s", "mahimahi"),
-        Err("expected at most 10000000 deliveries, found 5000000000 within 60 s".to_owned())
+        Err("expected at most 10000000 deliveries, found 5000000000 within 60 s".into())
     );
     assert!(scenario.trace("s", "mahimahi").is_err_and(|error| error.starts_with("expected a duration")));
 }

@@ -12,7 +12,7 @@ fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError
         "s.toml",
         text,
         overrides,
-        &|_, _| Err("expected no file, found one".to_owned()),
+        &|_, _| Err("expected no file, found one".into()),
         &Catalogue::default(),
     ) {
         Err(error) => check_error(&error),
@@ -26,7 +26,6 @@ fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError
                 prop_assert!(link.from < nodes && link.to < nodes && link.from != link.to);
                 for direction in [&link.forward, &link.reverse] {
                     prop_assert!(direction.rate.as_bps() > 0 && direction.efficiency > 0.0);
-                    prop_assert!(direction.loss.validate().is_ok());
                 }
             }
             prop_assert!(!scenario.flows.is_empty());
@@ -51,7 +50,7 @@ fn check_error(error: &ScenarioError) -> Result<(), TestCaseError> {
     let line = error.to_string();
     prop_assert!(line.len() > "s.toml: ".len() && line.len() < 6000, "{}", line);
     prop_assert!(!line.chars().any(|c| c.is_control() || c == '\u{2028}'), "{:?}", line);
-    prop_assert!(line.contains("expected") && line.contains("found"), "{}", line);
+    prop_assert!(!error.message().is_empty(), "{}", line);
     Ok(())
 }
 

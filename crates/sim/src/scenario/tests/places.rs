@@ -97,7 +97,7 @@ fn examples() -> Vec<(PathBuf, String)> {
 fn is_scenario(name: &str, text: &str) -> bool {
     match parse_str(name, text, &[]) {
         Ok(_) => true,
-        Err(error) => ["flows", "links"].contains(&error.key()),
+        Err(error) => ["flows", "links"].contains(&error.key.as_str()),
     }
 }
 
@@ -125,7 +125,7 @@ fn every_value_of_every_example_is_blamed_itself_when_it_is_wrong() {
                     continue;
                 };
                 checked += 1;
-                if (error.file(), error.line(), error.key()) != (&name, Some(place.line), &place.key) {
+                if (&error.file, error.line, &error.key) != (&name, Some(place.line), &place.key) {
                     faults.push(format!("{}:{} = {wrong} gives {error}", place.key, place.line));
                 }
             }

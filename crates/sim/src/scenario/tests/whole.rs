@@ -52,7 +52,7 @@ fn every_preset_is_the_same_with_a_flow_between_its_first_and_last_node() {
     for (name, _) in presets() {
         let bare = format!("extends = \"preset:{name}\"\n");
         let error = parse_str("s", &format!("{bare}[flows.f]\nfrom = \"?\"\nto = \"?\""), &[]).unwrap_err();
-        assert_eq!(error.key(), "flows.f.from", "{name}");
+        assert_eq!(error.key, "flows.f.from", "{name}");
         let ends = [("server", "client"), ("source", "destination"), ("source1", "destination1")];
         let flow =
             |(from, to)| format!("{bare}[flows.f]\nfrom = \"{from}\"\nto = \"{to}\"\nbytes = \"1 MB\"");

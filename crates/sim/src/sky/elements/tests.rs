@@ -18,7 +18,7 @@ fn read(text: &str) -> ElementSets {
 
 fn complaint(text: &str) -> (usize, String) {
     let fault = ElementSets::read(text, None).unwrap_err();
-    (text[..fault.at].matches('\n').count() + 1, fault.message)
+    (text[..fault.at.unwrap()].matches('\n').count() + 1, fault.problem.to_string())
 }
 
 /// `tcppver.out` of AIAA 2006-6753: minutes since the epoch, and km in TEME.

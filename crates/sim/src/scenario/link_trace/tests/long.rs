@@ -53,7 +53,7 @@ fn a_link_takes_a_trace_of_deliveries_and_one_of_delays() {
     // Whole text, and no file is needed any more.
     let again = with_files("\"x\"", &[("x", "time_s,loss\n0,0\n")]);
     assert!(again.is_ok());
-    let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".to_owned());
+    let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".into());
     let again = parse_with("again.toml", &scenario.toml(1), &[], &none, &Catalogue::default());
     let again = again.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(again.links[0].forward.schedule, scenario.links[0].forward.schedule);

@@ -1,14 +1,13 @@
 //! Pages, as a scenario describes them.
 
-use bentpipe_units::bounded::{Whole, above_zero, size, whole};
-use bentpipe_units::{Bytes, Span};
+use bentpipe_units::bounded::{AboveZero, Size, Whole};
+use bentpipe_units::{Fault, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::app::LARGEST;
 use super::transactions::Think;
-use super::tree::Node;
-use super::written::{Choice, Names, chosen};
+use super::{App, LARGEST};
+use crate::scenario::tree::Node;
 
 /// Pages, one after the other, over HTTP/1.1 (RFC 9112) and connections that the receiving host opens and that stay open: a
 /// main object, then embedded objects.
@@ -20,51 +19,38 @@ pub struct HttpSpec {
     /// In place of `page_interval`: from the last byte of a page to the next request.
     pub think: Option<Span>,
     /// How `think` is distributed: "constant" (the default), or "exponential" with that mean.
-    #[serde(deserialize_with = "chosen")]
-    #[schemars(with = "Choice<Think>")]
     pub think_distribution: Think,
     /// How pages are distributed: "constant" (the default), or "3gpp2", which draws sizes and the number of embedded objects.
-    #[serde(deserialize_with = "chosen")]
-    #[schemars(with = "Choice<Pages>")]
     pub size_distribution: Pages,
     /// Size of a page's main object; default "10710 B".
-    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
-    #[schemars(with = "Bytes")]
+    #[serde(with = "Size::<1, LARGEST>")]
     pub main_object: u64,
     /// Embedded objects of a page; default 15.
-    #[serde(deserialize_with = "whole::<_, _, 1, 10_000>")]
-    #[schemars(with = "Whole<1, 10_000>")]
+    #[serde(with = "Whole::<1, 10_000>")]
     pub objects: u32,
     /// Size of an embedded object; default "7758 B".
-    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
-    #[schemars(with = "Bytes")]
+    #[serde(with = "Size::<1, LARGEST>")]
     pub object: u64,
     /// Size of a request; default "350 B".
-    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
-    #[schemars(with = "Bytes")]
+    #[serde(with = "Size::<1, LARGEST>")]
     pub request: u64,
     /// Persistent connections for the embedded objects; the main object comes over the first; default 1.
-    #[serde(deserialize_with = "whole::<_, _, 1, 1000>")]
-    #[schemars(with = "Whole<1, 1000>")]
+    #[serde(with = "Whole::<1, 1000>")]
     pub connections: u32,
     /// Whether a connection carries the requests of all its objects together, and not one after the other; default true.
     pub pipelining: bool,
     /// The handshake of TLS on each connection: "none" (the default), "1.2" or "1.3".
-    #[serde(deserialize_with = "chosen")]
-    #[schemars(with = "Choice<Tls>")]
     pub tls: Tls,
     /// What the server sends first in that handshake, certificates most of it; default "3 kB".
-    #[serde(deserialize_with = "size::<_, _, 1, LARGEST>")]
-    #[schemars(with = "Bytes")]
+    #[serde(with = "Size::<1, LARGEST>")]
     pub certificates: u64,
     /// How long it takes to look the server's name up, before the first connection is opened; default "0 s".
     pub dns: Span,
     /// Stop after so many pages.
-    #[serde(deserialize_with = "whole::<_, _, 1, 9_007_199_254_740_991>")]
-    #[schemars(with = "Whole<1, 9_007_199_254_740_991>")]
+    #[serde(with = "Whole::<1, 9_007_199_254_740_991>")]
     pub pages: Option<u64>,
     /// Stop so long after the start.
-    #[serde(deserialize_with = "above_zero")]
+    #[serde(with = "AboveZero")]
     pub duration: Option<Span>,
 }
 
@@ -91,58 +77,68 @@ impl Default for HttpSpec {
 }
 
 /// How pages are distributed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pages {
     /// Each is the same.
     #[default]
     Constant,
     /// As 3GPP2 C.R1002 draws them, and 3GPP TR 25.892 and IEEE 802.16m after it.
+    #[serde(rename = "3gpp2")]
     Gpp2,
 }
 
 /// The handshake before the first request on a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tls {
     /// In clear.
     #[default]
     None,
     /// A full handshake of RFC 5246: two round trips.
+    #[serde(rename = "1.2")]
     V12,
     /// A full handshake of RFC 8446: one round trip.
+    #[serde(rename = "1.3")]
     V13,
 }
 
-impl Names for Pages {
-    const WHAT: &'static str = "a distribution of pages";
-    fn all() -> Vec<(&'static str, Self)> {
-        vec![("constant", Pages::Constant), ("3gpp2", Pages::Gpp2)]
-    }
-}
+impl App for HttpSpec {
+    const NAME: &'static str = "http";
+    const SUMMARY: &'static str = "web pages over persistent TCP connections";
+    const ALSO: &'static [&'static str] = &["web"];
+    const NO_DELAY: bool = true;
+    const ENDS_BY: &'static str = "pages or duration";
 
-impl Names for Tls {
-    const WHAT: &'static str = "a version of TLS";
-    fn all() -> Vec<(&'static str, Self)> {
-        vec![("none", Tls::None), ("1.2", Tls::V12), ("1.3", Tls::V13)]
-    }
-}
-
-impl HttpSpec {
-    /// The key that says nothing beside what another one has, and what is told of it.
-    pub(super) fn needless(&self, options: &Node) -> Option<(&'static str, &'static str)> {
+    /// Whether a key says nothing beside what another one has.
+    fn check(&self, written: &Node) -> Result<(), Fault> {
+        let drawn = self.size_distribution == Pages::Gpp2;
         let rules = [
-            ("page_interval", self.think.is_some(), "expected no page_interval beside think, found both"),
-            ("think_distribution", self.think.is_none(), "expected think beside this key, found none"),
-            (
-                "certificates",
-                self.tls == Tls::None,
-                "expected tls = \"1.2\" or \"1.3\" beside this key, found \"none\"",
-            ),
+            ("page_interval", self.think.is_some(), "cannot be combined with think"),
+            ("think_distribution", self.think.is_none(), "needs think"),
+            ("certificates", self.tls == Tls::None, "needs tls = \"1.2\" or \"1.3\""),
+            ("main_object", drawn, "needs size_distribution = \"constant\""),
+            ("object", drawn, "needs size_distribution = \"constant\""),
+            ("objects", drawn, "needs size_distribution = \"constant\""),
         ];
-        let drawn = ["main_object", "object", "objects"].map(|key| {
-            let message = "expected size_distribution = \"constant\" beside this key, found \"3gpp2\"";
-            (key, self.size_distribution == Pages::Gpp2, message)
-        });
-        let mut needless = rules.into_iter().chain(drawn).filter(|(_, needless, _)| *needless);
-        needless.find(|(key, ..)| options.get(key).is_some()).map(|(key, _, message)| (key, message))
+        let mut needless =
+            rules.into_iter().filter(|(key, needless, _)| *needless && written.get(key).is_some());
+        needless.next().map_or(Ok(()), |(key, _, text)| Err(Fault::conflict(text).under(key)))
+    }
+
+    fn ends(&self) -> bool {
+        self.pages.is_some() || self.duration.is_some()
+    }
+
+    fn connections(&self) -> usize {
+        self.connections as usize
+    }
+
+    fn is_asked_for(&self) -> bool {
+        true
+    }
+
+    fn draws(&self) -> bool {
+        self.think_distribution != Think::Constant || self.size_distribution != Pages::Constant
     }
 }
