@@ -6,6 +6,7 @@
 
 mod constellation;
 mod datagrams;
+mod end;
 mod handovers;
 mod hosts;
 mod relays;
@@ -18,20 +19,21 @@ use bentpipe_path::{Link, Stream};
 use bentpipe_tcp::{Endpoint, Seq};
 use bentpipe_units::Time;
 
+use crate::addresses;
 use crate::apps::{App, Deliveries, Flow};
 use crate::causes::{Causes, LossCauses};
 use crate::ids::{Call, ConnectionId, FlowId, Side};
 use crate::moving::TURNS;
 use crate::observe::Observer;
 use crate::packet::{Names, Packet};
+use crate::progress::{Progress, RunError};
 use crate::result::{GatewayResult, LinkResult, network_rows};
 use crate::scenario::Scenario;
 use crate::sky::Sky;
 use crate::watch::Watch;
-use crate::{Progress, RunError, addresses};
 use constellation::Paths;
+pub(crate) use end::End;
 use handovers::{Handovers, add_route, both_ways};
-pub(crate) use hosts::End;
 use shared::SharedPaths;
 
 pub(crate) struct Engine {

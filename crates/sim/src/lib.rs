@@ -11,6 +11,7 @@ mod moving;
 mod observe;
 mod packet;
 pub mod pcap;
+mod progress;
 mod recorder;
 mod result;
 mod run;
@@ -23,12 +24,13 @@ mod watch;
 pub use apps::datagrams;
 pub use causes::LossCauses;
 pub use moving::{MovingPaths, TURNS};
+pub use progress::{Progress, RunError};
 pub use result::{
     CaptureRecord, Ended, EngineResult, FlowLimits, FlowPathResult, FlowResult, GatewayResult,
     HandoverResult, LinkResult, PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult,
     VideoResult, network_rows,
 };
-pub use run::{CaptureOptions, Progress, RunError, RunOptions, run};
+pub use run::{CaptureOptions, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};
 pub use sky::{Look, Pass, PathStretch, SkyView};
 pub use turns::{Turn, turns};

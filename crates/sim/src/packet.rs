@@ -3,11 +3,15 @@
 use bentpipe_net::{Carried, Meeting};
 use bentpipe_path::Label;
 use bentpipe_path::gateway::{Answer, Demand, Direction, FlowKey, Gateway, Header, LinkView, Seen};
-use bentpipe_tcp::{CongestionHeader, Ecn, Flags, Options, SackBlock, SackBlocks, Segment, Seq, Timestamps};
+use bentpipe_tcp::{
+    CongestionHeader, Ecn, Flags, IP_HEADER, Options, SackBlock, SackBlocks, Segment, Seq, Timestamps, wire,
+};
 use bentpipe_units::Time;
 
-use crate::apps::HEADERS;
 use crate::ids::{EndId, FlowId, Side};
+
+/// Bytes of the headers of a datagram.
+pub(crate) const HEADERS: u32 = IP_HEADER + wire::UDP_HEADER;
 
 /// A packet under way.
 #[derive(Clone, Copy, Debug)]

@@ -24,8 +24,8 @@ pub(crate) use onoff::OnOff;
 pub(crate) use relay::Relay;
 pub(crate) use short_flows::ShortFlows;
 pub(crate) use transactions::Transactions;
+pub(crate) use udp::Udp;
 pub use udp::datagrams;
-pub(crate) use udp::{HEADERS, Udp};
 pub(crate) use video::Video;
 
 use crate::engine::End;

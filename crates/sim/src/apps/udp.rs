@@ -4,15 +4,11 @@ use std::mem;
 
 use bentpipe_net::RouteId;
 use bentpipe_path::Stream;
-use bentpipe_tcp::{IP_HEADER, wire};
 use bentpipe_units::{Rate, Span, Time};
 
 use super::{App, Deliveries, Flow};
 use crate::ids::{ConnectionId, EndId, Side};
 use crate::scenario::{CbrSpec, MultimediaSpec, Scenario};
-
-/// Bytes of the headers of a datagram.
-pub(crate) const HEADERS: u32 = IP_HEADER + wire::UDP_HEADER;
 
 /// From one audio frame to the next.
 const AUDIO_FRAME: Span = Span::from_millis(20);

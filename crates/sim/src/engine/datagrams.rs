@@ -5,8 +5,9 @@
 use bentpipe_units::Time;
 
 use super::Engine;
-use crate::apps::{App, HEADERS};
+use crate::apps::App;
 use crate::ids::{Call, FlowId};
+use crate::packet::HEADERS;
 use crate::packet::{Content, Datagram, Packet};
 
 impl Engine {
