@@ -119,7 +119,7 @@ impl Sender {
     pub(super) fn waits_for_more(&mut self, now: Time, room: u32) -> bool {
         let rwnd = self.peer.rwnd;
         let room = room.min(rwnd.saturating_sub(self.flight()));
-        let under_way = self.groups.group.is_some_and(|group| group.left > 0);
+        let under_way = self.groups.left.is_some_and(|left| left > 0);
         if under_way || room < self.smss || self.una == self.max || self.app.unsent <= u64::from(room) {
             return false;
         }
