@@ -301,9 +301,7 @@ RULES = (
 APART = frozenset(
     {
         "every 7th of 1,700",
-        "every 100th, bbr",
         "a path that becomes longer",
-        "late packets",
     }
 )
 """Rules of which a number is not the kernel's; the list may only shrink."""
@@ -335,9 +333,10 @@ def apart(name: str, kernel: Any, ours: Any) -> bool:
     return any(abs(theirs - mine) > CLOSE * max(theirs, mine) for theirs, mine in pairs)
 
 
-def apart_from(rule: Rule, kernel: Told, ours: Told) -> list[str]:
-    """Name the numbers of ours that are not the kernel's."""
-    return [name for name in rule.shown if apart(name, kernel[name], ours[name])]
+def apart_from(rule: Rule, kept: Kept, ours: Told) -> list[str]:
+    """Name the numbers of ours that are those of no draw of a kernel."""
+    draws = [draw for of_release in kept.of(rule.case).values() for draw in of_release]
+    return [name for name in rule.shown if all(apart(name, draw[name], ours[name]) for draw in draws)]
 
 
 def _written(value: Any) -> str:
@@ -368,10 +367,10 @@ def rows(kept: Kept) -> Iterator[str]:
     """Give the table's rows: a rule has one for each number that tells."""
     for rule in RULES:
         ours, draws = simulated(rule.case), kept.of(rule.case)
+        found = apart_from(rule, kept, ours)
         for place, name in enumerate(rule.shown):
             head = (rule.case.name, rule.case.variant, rule.what) if place == 0 else ("", "", "")
-            (first, *_), *_ = draws.values()
-            beside = "apart" if apart(name, first[name], ours[name]) else ""
+            beside = "apart" if name in found else ""
             kernels = [drawn(name, draws.get(release, [])) for release in kept.releases()]
             yield f"| {' | '.join([*head, _UNITS[name], *kernels, _written(ours[name]), beside])} |"
 

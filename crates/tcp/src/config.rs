@@ -274,6 +274,13 @@ impl Config {
         self.send_buffer.map_or(u32::MAX, |bytes| room(bytes).max(2 * self.mss))
     }
 
+    /// By how much more payload the send buffer has room where so much of it is reported by SACK: Linux makes one packet of neighbours that
+    /// are (`tcp_shift_skb_data`), with one head.
+    #[inline]
+    pub(crate) fn room_by_sack(held: u32) -> u32 {
+        (u64::from(held) * (4096 - SENT_PAYLOAD) / 4096) as u32
+    }
+
     /// The shift with which the largest window, or the largest receive buffer, fits the header's 16 bits (RFC 7323 section 2.2).
     pub(crate) fn window_scale(&self) -> u8 {
         let bytes = self.receive_buffer.map_or(self.receive_window, |buffer| buffer.max);

@@ -58,7 +58,10 @@ impl<'a> Ack<'a> {
     /// ECN-Echo ACK packet."
     #[inline]
     pub fn opens_window(&self) -> bool {
-        self.acked > 0 && self.cwnd_limited && !self.in_recovery && !self.mark_echo
+        (self.acked > 0 || self.counted_beside > 0)
+            && self.cwnd_limited
+            && !self.in_recovery
+            && !self.mark_echo
     }
 
     /// Bytes by which it may open cwnd.

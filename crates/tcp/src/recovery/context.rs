@@ -151,9 +151,9 @@ impl Context<'_> {
         self.record.lose_all(self.una);
     }
 
-    /// Takes back what was written down so: it is in the network.
-    pub fn take_back_losses(&mut self) {
-        self.record.take_back_losses(self.una);
+    /// Takes back what was written down so: it is in the network. `excused` it is [`Sent::excused`](crate::Sent::excused).
+    pub fn take_back_losses(&mut self, excused: bool) {
+        self.record.take_back_losses(self.una, excused);
     }
 
     /// Tells the control that duplicate ACKs stand for so many segments that have left the network.

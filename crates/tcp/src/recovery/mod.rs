@@ -157,6 +157,11 @@ pub trait Recovery: Send {
         false
     }
 
+    /// Whether SACKed data opens cwnd as acknowledged data does ([`Growth::Delivered`](crate::Growth::Delivered)).
+    fn opens_by_sack(&self) -> bool {
+        false
+    }
+
     /// Whether it probes the tail of what is outstanding before the retransmission timer expires; asked when the connection opens.
     fn probes_tail(&self) -> bool {
         false

@@ -48,6 +48,12 @@ pub struct Rack {
     timed_out: Option<TimedOut>,
     tail: Option<Tail>,
     undo: Option<Undo>,
+    /// When the first segment went again of those that were under way ever since (`retrans_stamp`), a probe of the tail left out.
+    resent_since: Option<Time>,
+    /// Something was taken back: what is lost is to be looked at though nothing new was delivered.
+    look_again: bool,
+    /// The ACK at hand shows that the originals are late: only new data goes out, before the next.
+    only_new: bool,
     phases: u32,
     resend: Resend,
     /// The ACK at hand reports something by SACK: [`Recovery::on_duplicate_ack`] is told of it last.
@@ -90,6 +96,9 @@ impl Rack {
             timed_out: None,
             tail: None,
             undo: None,
+            resent_since: None,
+            look_again: false,
+            only_new: false,
             phases: 0,
             resend: Resend::default(),
             news: false,
@@ -110,8 +119,9 @@ impl Rack {
 
     /// An ACK that tells something, of `acked` bytes of new data: all that it means.
     fn take_ack(&mut self, cx: &mut Context<'_>, acked: u32) {
+        self.only_new = false;
         let again = &self.again;
-        let may_show_loss = self.reordering.report(cx, acked > 0, |sent| {
+        self.look_again |= self.reordering.report(cx, acked > 0, |sent| {
             let known = again.iter().find(|(order, range)| order.at == sent.at && range.end >= sent.end());
             known.map_or(Order::once(sent.at, sent.end()), |(order, _)| *order)
         });
@@ -120,23 +130,63 @@ impl Rack {
             self.leave(cx);
         } else if self.phase.is_some() && acked > 0 {
             cx.partial_ack(&PartialAck { acked, flight: cx.flight(), inflated: false });
-            if self.undo.is_some_and(|undo| undo.echoes_original(cx)) {
-                self.reordering.was_late();
-                self.take_back(cx, true);
+            if self.echoes_original(cx) {
+                self.reordering.was_late(cx, cx.una - acked);
+                // "If there are no retransmits out then we can undo. Otherwise we clock out new packets" (`tcp_try_undo_partial`).
+                self.only_new = self.is_resent_under_way(cx);
+                if !self.only_new {
+                    self.take_back(cx, true);
+                }
             }
         }
         if self.timed_out.is_some() {
             self.after_timeout(cx, acked);
         }
-        let lost_again = may_show_loss && self.find_losses(cx);
-        self.answer_losses(cx, lost_again);
+        if !self.only_new {
+            let looks = std::mem::take(&mut self.look_again);
+            let lost_again = looks && self.find_losses(cx);
+            self.answer_losses(cx, lost_again);
+        } else {
+            // The retransmission timer is set in place of this one.
+            self.timer = Time::NEVER;
+        }
         self.end_marked(cx);
         self.reduce(cx, cx.record().newly_delivered(), acked > 0 && cx.record().newly_lost() == 0);
         self.news = false;
+        if self.phase.is_none() && self.timed_out.is_none() {
+            self.forget_resent(cx);
+        }
         if self.is_idle() && cx.record().board().is_empty() {
             // Nobody tells what is acknowledged from here on.
             self.again.clear();
             self.decided = None;
+        }
+    }
+
+    /// Whether the ACK of new data at hand answers to what was sent before anything was sent again.
+    ///
+    /// RFC 3522 section 3.2 step 5: "If the value of the Timestamp Echo Reply field of the acceptable ACK's Timestamps option
+    /// is smaller than the value of RetransmitTS". Where nothing was sent again it does (`tcp_packet_delayed`).
+    fn echoes_original(&self, cx: &Context<'_>) -> bool {
+        self.undo.is_some() && self.resent_since.is_none_or(|since| cx.echoes_before(since))
+    }
+
+    /// Whether something that went again is neither reported nor lost since (`retrans_out`).
+    fn is_resent_under_way(&self, cx: &Context<'_>) -> bool {
+        self.again.iter().filter(|(_, range)| range.end > cx.una).any(|(order, range)| {
+            let entries = cx.record().entries_at(range.start.max(cx.una), cx.una);
+            let mut entries = entries.take_while(|(part, _)| part.start < range.end);
+            entries.any(|(_, sent)| sent.at == order.at && sent.resent() && !sent.lost() && !sent.sacked())
+        })
+    }
+
+    /// Nothing is under way that went again, and the oldest segment did not (`tcp_retrans_stamp_cleanup`).
+    fn forget_resent(&mut self, cx: &Context<'_>) {
+        if self.resent_since.is_some()
+            && !cx.record().entries(cx.una).next().is_some_and(|(_, oldest)| oldest.resent())
+            && !self.is_resent_under_way(cx)
+        {
+            self.resent_since = None;
         }
     }
 
@@ -159,7 +209,7 @@ impl Rack {
             let hole = board.missing_from(from, cx.max);
             let entries = record.entries_at(hole.start, cx.una);
             for (range, sent) in entries.take_while(|(range, _)| range.start < hole.end) {
-                if sent.resent() || sent.lost() {
+                if sent.resent() || sent.lost() || sent.excused() {
                     continue;
                 }
                 match self.reordering.due(Order::once(sent.at, range.end), window) {
@@ -185,6 +235,7 @@ impl Rack {
                 .entries_at(start, cx.una)
                 .take_while(|(part, _)| part.start < range.end)
                 .filter(|(_, sent)| sent.at == order.at && sent.resent() && !sent.lost() && !sent.sacked())
+                .filter(|(_, sent)| !sent.excused())
                 .map(|(part, _)| part)
                 .peekable();
             if start < range.end && under_way.peek().is_some() && due > cx.now {
@@ -260,7 +311,8 @@ impl Rack {
     fn enter(&mut self, cx: &mut Context<'_>, first: Seq) {
         self.phases += 1;
         let before = cx.whole_window();
-        self.undo = Some(Undo::new(cx, self.tail.and_then(|tail| tail.again)));
+        self.forget_resent(cx);
+        self.undo = Some(Undo::new(cx));
         (self.tail, self.timed_out) = (None, None);
         let response = cx.lose(first, first, cx.max, before as u32);
         self.phase = Some(Phase { first_hole: first, recovery_point: cx.max, reduction: None });
@@ -310,8 +362,7 @@ impl Rack {
 
     /// The window in which the loss happened is through.
     fn leave(&mut self, cx: &mut Context<'_>) {
-        if self.undo.is_some_and(|undo| undo.echoes_original(cx)) {
-            self.reordering.was_late();
+        if self.echoes_original(cx) {
             return self.take_back(cx, false);
         }
         let Some(phase) = self.phase.take() else { return };
@@ -323,7 +374,8 @@ impl Rack {
     /// The last reduction was needless; with `losses`, nothing is lost either.
     fn take_back(&mut self, cx: &mut Context<'_>, losses: bool) {
         self.undo = None;
-        self.timed_out = None;
+        self.look_again = true;
+        let by_timer = self.timed_out.take().is_some();
         cx.undo();
         if let Some(phase) = self.phase.take() {
             let cwnd = cx.window().cwnd;
@@ -332,9 +384,10 @@ impl Rack {
         if losses {
             self.lost.clear();
             self.decided = None;
-            cx.take_back_losses();
+            // What RACK has found is off its list (`tcp_rack_detect_loss`), what the timer has is not.
+            cx.take_back_losses(!by_timer);
             let mut again: Vec<_> = (cx.record().entries(cx.una))
-                .filter(|(_, sent)| sent.resent() && !sent.sacked())
+                .filter(|(_, sent)| sent.resent() && !sent.sacked() && !sent.excused())
                 .map(|(range, sent)| (Order::again(sent.at, range.end, cx.max), range))
                 .collect();
             again.sort_by_key(|(order, _)| order.at);
@@ -373,13 +426,16 @@ impl Recovery for Rack {
         let probe = self.tail.and_then(|tail| tail.again);
         match probe.is_some_and(|probe| probe.start < block.end && block.start < probe.end) {
             true => self.tail = None,
-            false => self.reordering.came_twice(cx),
+            false => self.reordering.came_twice(),
+        }
+        let held = cx.record().entries_at(block.start, cx.una).next().map(|(_, sent)| *sent);
+        if block.start > cx.una && held.is_some_and(|held| held.resent() && held.sacked()) {
+            self.reordering.was_late(cx, block.start);
         }
         let Some(undo) = &mut self.undo else { return };
         undo.came_twice(cx, block);
-        if undo.all_came_twice(cx) {
-            let losses = self.timed_out.is_some();
-            self.take_back(cx, losses);
+        if undo.all_came_twice(cx) && self.timed_out.is_none() {
+            self.take_back(cx, false);
         }
     }
 
@@ -413,9 +469,13 @@ impl Recovery for Rack {
     fn on_resent(&mut self, now: Time, range: Range, max: Seq) {
         self.lost.remove(range);
         self.again.push_back((Order::again(now, range.end, max), range));
+        if self.tail.is_some_and(|tail| tail.again == Some(range)) {
+            return;
+        }
+        self.resent_since.get_or_insert(now);
         let bytes = range.end - range.start;
         if let Some(undo) = &mut self.undo {
-            undo.resent(now, bytes);
+            undo.resent(bytes);
         }
         if let Some(reduction) = self.phase.as_mut().and_then(|phase| phase.reduction.as_mut()) {
             reduction.resent(bytes);
@@ -451,7 +511,7 @@ impl Recovery for Rack {
     }
 
     fn on_timer(&mut self, cx: &mut Context<'_>) {
-        self.timer = Time::NEVER;
+        (self.timer, self.only_new) = (Time::NEVER, false);
         let before = cx.record().lost();
         let entered = self.phase.is_some();
         self.find_losses(cx);
@@ -466,6 +526,10 @@ impl Recovery for Rack {
 
     fn probes_tail(&self) -> bool {
         true
+    }
+
+    fn opens_by_sack(&self) -> bool {
+        self.marked.is_none() && self.reordering.is_far()
     }
 
     fn counts_segments(&self) -> bool {
@@ -518,7 +582,7 @@ impl Recovery for Rack {
             }
             (timed_out.doubted, timed_out.new_first) = (false, false);
         }
-        if let Some(first) = self.lost.first() {
+        if let Some(first) = self.lost.first().filter(|_| !self.only_new) {
             // As it was sent: FIN goes with the data before it, and has no part in the window.
             let sent = o.record.entries_at(first.start, o.una).next();
             let end = sent.map_or(first.end, |(sent, _)| sent.end.min(first.end));

@@ -5,7 +5,7 @@ use bentpipe_units::{Span, Time};
 use super::*;
 use crate::control::Ack;
 use crate::recovery::RecoveryState;
-use crate::{Growth, SackBlock};
+use crate::{Config, Growth, SackBlock};
 
 /// An incoming ACK, with everything that the sender reads from it.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Sender {
             false => self.on_plain_ack::<false>(now, incoming),
         }
         if STAMPED {
-            self.note_room();
+            self.note_room(0);
         }
     }
 
@@ -130,7 +130,7 @@ impl Sender {
             }
         }
         self.settle();
-        self.note_room();
+        self.note_room(Config::room_by_sack(self.record.board().held()));
     }
 
     #[inline(always)]
@@ -177,6 +177,11 @@ impl Sender {
         }
     }
 
+    /// Whether an ACK that does not move the cumulative point opens cwnd: it reports data, and it does so late as a rule.
+    fn opens_by_sack(&self) -> bool {
+        self.record.newest().is_some() && self.recovery.opens_by_sack()
+    }
+
     /// Tells the control of an ACK, after the recovery.
     #[inline(always)]
     fn tell_control<const PLAIN: bool>(
@@ -193,7 +198,9 @@ impl Sender {
             false => self.usage.of_other(now, &self.window, self.una, self.max, in_recovery, &self.rtt),
         };
         let counted_beside = match self.window.growth {
-            Growth::Delivered if !PLAIN => self.record.newly_delivered().wrapping_sub(acked) as i32,
+            Growth::Delivered if !PLAIN && (acked > 0 || self.opens_by_sack()) => {
+                self.record.newly_delivered().wrapping_sub(acked) as i32
+            }
             _ => 0,
         };
         let ack = Ack {

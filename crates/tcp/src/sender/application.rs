@@ -51,12 +51,13 @@ impl Application {
     }
 
     /// All before `una` is acknowledged: the application goes on once a third of the send buffer is free (`sk_stream_is_writeable`, sock.h).
+    /// What is reported by SACK leaves it so many bytes `more` room ([`Config::room_by_sack`]).
     #[inline(always)]
-    pub(super) fn refill(&mut self, una: Seq) {
+    pub(super) fn refill(&mut self, una: Seq, more: u32) {
         let acked = una - std::mem::replace(&mut self.buffered_from, una);
         self.buffered = self.buffered.saturating_sub(acked);
-        if self.buffered <= self.refilled_at {
-            self.buffered = self.buffer;
+        if self.buffered <= self.refilled_at + more {
+            self.buffered = self.buffer + more;
         }
     }
 }

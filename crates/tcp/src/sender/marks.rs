@@ -1,6 +1,6 @@
 //! Explicit notification at the sender: marks (RFC 3168 section 6.1.2), and what routers allot (XCP).
 
-use bentpipe_units::Time;
+use bentpipe_units::{Span, Time};
 
 use super::Sender;
 use crate::CongestionHeader;
@@ -10,6 +10,9 @@ use crate::recovery::Reduction;
 impl Sender {
     /// The ACK that was just taken tells that a packet was marked on its way; `flight` bytes were outstanding before it.
     pub(crate) fn on_mark_echo(&mut self, now: Time, flight: u32) {
+        if self.window.segments() == 1 && !self.rtt.is_linux() {
+            self.wait_for_timer(now);
+        }
         // RFC 3168 section 6.1.2: "TCP should not react to congestion indications more than once every window of data".
         if self.reductions.cover_ack(self.una) {
             return;
@@ -34,6 +37,15 @@ impl Sender {
             self.with_recovery(now, |recovery, cx| recovery.on_reduced_by_mark(cx, before, moved));
             self.settle();
         }
+    }
+
+    /// RFC 3168 section 6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when the congestion
+    /// window is one. The sending TCP will then be able to send a new packet only when the retransmit timer expires." Linux goes on.
+    #[cold]
+    fn wait_for_timer(&mut self, now: Time) {
+        self.timers.after_mark = self.una == self.max;
+        self.settle();
+        self.arm(now, Span::ZERO);
     }
 
     /// Whether a segment of new data is to tell the receiver that the window was reduced (CWR); asked before each.

@@ -77,6 +77,8 @@ pub struct Sender {
     record: Record,
     rtt: RttEstimator,
     round_trips: RoundTrips,
+    /// Segments that the peer reported to have twice, as Linux counts them.
+    came_twice: u64,
     /// RTT by the timestamp that the last ACK echoed which the recovery may have to know of.
     echoed: Option<Span>,
     /// Segments resent since the last ACK or timeout.

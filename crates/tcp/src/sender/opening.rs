@@ -30,6 +30,7 @@ impl Sender {
             rtt: RttEstimator::new(config.rto).probing(probes_tail),
             round_trips: RoundTrips::new(first - 1),
             stats: SenderStats::default(),
+            came_twice: 0,
             echoed: None,
             resent_this_pass: 0,
             groups: Groups::new(config),

@@ -37,7 +37,7 @@ impl Sender {
                 self.record.limit_by_application(self.flight());
             }
         }
-        self.note_room();
+        self.note_room(0);
     }
 
     /// The next segment where cwnd and rwnd alone do not decide.

@@ -42,11 +42,11 @@ impl Sender {
         self.asked.receive_window || self.app.is_bounded()
     }
 
-    /// An ACK has come: the send buffer may have room, and a control that has a say in the receive window hears of it.
+    /// An ACK has come: the send buffer may have room, for so many bytes `more` than it holds, and a control that has a say in the receive window hears of it.
     #[inline(always)]
-    pub(super) fn note_room(&mut self) {
+    pub(super) fn note_room(&mut self, more: u32) {
         if self.app.is_bounded() {
-            self.app.refill(self.una);
+            self.app.refill(self.una, more);
         }
         if self.asked.receive_window {
             tell_window(&mut *self.control, self.peer.rwnd);

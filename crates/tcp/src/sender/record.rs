@@ -30,6 +30,8 @@ const DELIVERED: u32 = 4;
 const LOST: u32 = 8;
 /// It was taken for lost since it was sent first, and nothing has shown that it was not.
 const LOST_ONCE: u32 = 16;
+/// It was taken for lost, which was taken back: it is not looked at again before it is sent again.
+const EXCUSED: u32 = 32;
 /// It is not in the network, as far as is known.
 const OUT: u32 = DELIVERED | LOST;
 
@@ -66,6 +68,12 @@ impl Sent {
         self.marks & LOST != 0
     }
 
+    /// Whether it was taken for lost by mistake, and not sent again since.
+    #[inline]
+    pub fn excused(&self) -> bool {
+        self.marks & EXCUSED != 0
+    }
+
     /// Whether the recovery has taken it for lost, and the peer did not report it since, resent or not.
     #[inline]
     pub fn lost_and_missing(&self) -> bool {
@@ -96,6 +104,8 @@ pub struct Record {
     /// Number of the entry that was sent last of those that the ACK at hand reported, and of those of them that were sent once.
     newest: u64,
     newest_original: u64,
+    /// Number of the entry that it reported last, in the order of the bytes, what it reported by SACK first.
+    last: u64,
     /// Number of the oldest entry before the ACK at hand, if it came alone and none was reported or lost, and if not.
     alone_from: u64,
     acked_from: u64,
@@ -128,6 +138,7 @@ impl Default for Record {
             newly_lost: 0,
             newest: NOBODY,
             newest_original: NOBODY,
+            last: NOBODY,
             alone_from: NOBODY,
             acked_from: 0,
             sacked: None,
@@ -245,7 +256,8 @@ impl Record {
                 self.out -= sent.end - start;
             }
             start = sent.end;
-            *self.get_mut(number) = Sent { at: now, marks: (sent.marks & !LOST) | RESENT, ..sent };
+            *self.get_mut(number) =
+                Sent { at: now, marks: (sent.marks & !(LOST | EXCUSED)) | RESENT, ..sent };
             if self.stamps.is_some() {
                 self.stamp(number, now, self.get(self.tail - 1).end);
             }
@@ -321,7 +333,7 @@ impl Record {
         }
         self.get_mut(low).end = seq;
         self.once_from += u64::from(self.once_from > low);
-        for known in [&mut self.timed, &mut self.newest, &mut self.newest_original] {
+        for known in [&mut self.timed, &mut self.newest, &mut self.newest_original, &mut self.last] {
             if *known >= low && *known != NOBODY {
                 *known += 1;
             }
@@ -335,6 +347,7 @@ impl Record {
         self.newly_lost = 0;
         self.newest = NOBODY;
         self.newest_original = NOBODY;
+        self.last = NOBODY;
         (self.alone_from, self.acked_from) = (NOBODY, self.head);
         self.sacked = None;
         self.lowest_original = None;
@@ -382,6 +395,7 @@ impl Record {
                 known += sent.end - start;
             } else {
                 self.note_newest(self.head);
+                self.last = self.head;
             }
             out += if sent.marks & OUT != 0 { sent.end - start } else { 0 };
             start = sent.end;
@@ -446,6 +460,9 @@ impl Record {
             if sent.marks & DELIVERED == 0 {
                 bytes += sent.end - start;
                 self.note_newest(number);
+                if self.last == NOBODY || self.last < number {
+                    self.last = number;
+                }
                 self.note_sacked(sent);
             }
             if sent.marks & OUT == 0 {
@@ -527,6 +544,18 @@ impl Record {
     pub fn newest(&self) -> Option<&Sent> {
         // What was acknowledged stays readable until the next entry comes.
         (self.newest != NOBODY).then(|| self.get(self.newest))
+    }
+
+    /// The segment that it reported last, in the order of the bytes, what it reported by SACK before what it acknowledged; of an ACK
+    /// that comes alone it says nothing.
+    #[inline]
+    pub fn last(&self) -> Option<&Sent> {
+        (self.last != NOBODY).then(|| self.get(self.last))
+    }
+
+    /// Data that the peer has was delivered to it once more.
+    pub(super) fn deliver_again(&mut self, now: Time, bytes: u32) {
+        self.deliver(now, bytes, 0);
     }
 
     /// The same of the segments that were sent once; of an ACK that comes alone it says nothing.

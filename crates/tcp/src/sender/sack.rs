@@ -11,7 +11,7 @@ impl Sender {
         if !self.recovery.needs_sack() {
             return false;
         }
-        if let Some(twice) = duplicate_report(incoming) {
+        if let Some(twice) = duplicate_report(incoming).filter(|twice| self.believes(now, *twice)) {
             self.with_recovery(now, |recovery, cx| recovery.on_duplicate_report(cx, twice));
         }
         let (una, outstanding) = (incoming.ack, self.max - incoming.ack);
@@ -39,6 +39,25 @@ impl Sender {
             });
         }
         news
+    }
+
+    /// Whether data came twice because it was sent again. Linux takes no other for it, and counts it as delivered once more
+    /// (`tcp_dsack_seen`).
+    fn believes(&mut self, now: Time, twice: SackBlock) -> bool {
+        if !self.rtt.is_linux() {
+            return true;
+        }
+        let bytes = twice.end - twice.start;
+        let segments = bytes.div_ceil(self.smss);
+        if bytes > self.peer.largest {
+            return false;
+        }
+        self.came_twice += u64::from(segments);
+        let believed = self.came_twice <= self.stats.retransmitted_segments;
+        if believed {
+            self.record.deliver_again(now, segments * self.smss);
+        }
+        believed
     }
 }
 

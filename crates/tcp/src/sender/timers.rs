@@ -30,6 +30,8 @@ pub(super) struct Timers {
     /// When it was set.
     pub(super) armed: Time,
     pub(super) persist: Persist,
+    /// A mark came while cwnd was one segment: the retransmission timer lets the next segment go (RFC 3168 section 6.1.2).
+    pub(super) after_mark: bool,
     /// The earlier of the recovery's own timer and of the time at which pacing or dummy segments let the next segment go.
     pub(super) other: Time,
     pub(super) last_sent: Time,
@@ -44,6 +46,7 @@ impl Timers {
             timer: Time::NEVER,
             armed: Time::ZERO,
             persist: Persist::Off,
+            after_mark: false,
             other: Time::NEVER,
             last_sent: Time::ZERO,
             put_off: None,
@@ -177,6 +180,10 @@ impl Sender {
             return Ok(());
         }
         self.timers.timer = Time::NEVER;
+        if std::mem::take(&mut self.timers.after_mark) {
+            self.settle();
+            return Ok(());
+        }
         self.timers.timeouts_in_a_row += 1;
         if self.timers.timeouts_in_a_row > self.timers.max_retransmissions {
             return Err(ConnectionError::TimedOut);

@@ -71,7 +71,7 @@ impl Sender {
         if let Some(range) = self.recovery.resend().take_at_once(self.record.board(), self.max, self.smss) {
             return Some(self.resend(now, range));
         }
-        if self.all_acknowledged() {
+        if self.all_acknowledged() || self.timers.after_mark {
             return None;
         }
         if self.probing() {

@@ -52,7 +52,8 @@ impl Sender {
     }
 
     fn find_way(&self) -> Way {
-        let alone = self.timers.persist == Persist::Off && !self.start_listens && !self.groups.has_bursts();
+        let waits = self.timers.persist != Persist::Off || self.timers.after_mark;
+        let alone = !waits && !self.start_listens && !self.groups.has_bursts();
         if !(alone && self.recovery.is_idle() && self.record.board().is_empty()) {
             Way::ByRecovery
         } else if self.paced {

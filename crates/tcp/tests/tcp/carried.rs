@@ -12,7 +12,7 @@ use bentpipe_units::{Span, Time};
 
 use crate::harness::{CLIENT, Net, config, control};
 
-const FIRST: Seq = Seq(u32::MAX - 2500);
+pub(crate) const FIRST: Seq = Seq(u32::MAX - 2500);
 
 type Noted<T> = Arc<Mutex<Vec<T>>>;
 

@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 
 use bentpipe_tcp::control::{ControlFactory, CubicOptions, StandardOptions};
-use bentpipe_tcp::{Catalogue, Chosen, Config, Ecn, Flags, Segment, Seq, State};
+use bentpipe_tcp::{Catalogue, Chosen, Config, Ecn, Flags, Profile, Segment, Seq, State};
 use proptest::prelude::*;
 
-use crate::harness::{CLIENT, CONTROLS, Fate, Net, RECOVERIES, Reader, SERVER, Sent, config, control};
+use crate::harness::{
+    CLIENT, CONTROLS, Fate, Net, RECOVERIES, Reader, SERVER, Sent, config, control, recovery,
+};
 
 fn ecn(recovery: &str) -> Config {
     Config { ecn: true, initial_window: 10, initial_ssthresh: Some(10_000), ..config(recovery) }
@@ -124,6 +126,28 @@ fn a_mark_is_echoed_until_the_sender_says_that_it_has_reduced() {
         let most = if recovery == "rack" { 11_000.0 } else { 6000.0 };
         assert!(after.is_some_and(|cwnd| (5000.0..most).contains(&cwnd)), "{recovery:?} {after:?}");
     }
+}
+
+#[test]
+fn a_mark_on_a_window_of_one_segment_has_the_next_wait_for_the_timer() {
+    // RFC 3168 section 6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when the congestion
+    // window is one. The sending TCP will then be able to send a new packet only when the retransmit timer expires."
+    let sent = |recovery: &str| {
+        let config = Config { initial_window: 1, ..ecn(recovery) };
+        let net = marking(Net::alike(config), &[1], &[]).transfer(3000);
+        let stats = net.ends[CLIENT].sender().stats();
+        assert_eq!((stats.timeouts, stats.retransmitted_segments, stats.mark_reductions), (0, 0, 1));
+        assert_eq!(announced(&net), [2], "{}", net.trace());
+        net.data_by(CLIENT).iter().map(Sent::ms).collect::<Vec<_>>()
+    };
+    // The least RTO is a second.
+    for recovery in RECOVERIES {
+        assert_eq!(sent(recovery), [100.0, 1200.0, 1300.0], "{recovery}");
+    }
+    let linux = Config { initial_window: 1, ..Profile::Linux.config(recovery("rack"), control("standard")) };
+    let net = marking(Net::alike(Config { ecn: true, mss: 1000, ..linux }), &[1], &[]).transfer(3000);
+    let data = net.data_by(CLIENT);
+    assert!(data[1].ms() - data[0].ms() < 250.0, "{}", net.trace());
 }
 
 #[test]

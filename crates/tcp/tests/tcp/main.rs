@@ -20,6 +20,7 @@ mod handshake;
 mod harness;
 mod hooks;
 mod hostile;
+mod late;
 mod linux;
 mod linux_ends;
 mod linux_queue;

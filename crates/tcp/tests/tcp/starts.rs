@@ -10,7 +10,7 @@ use bentpipe_tcp::{Config, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 use expect_test::expect_file;
 
-use crate::carried::{on_ack, sender};
+use crate::carried::{FIRST, on_ack, sender};
 use crate::harness::config;
 
 /// One way to a receiver that acknowledges every segment of 1000 bytes at once, and back.
@@ -394,6 +394,29 @@ fn careful_resume_stops_at_a_loss_of_the_initial_data_and_at_a_timeout() {
     let expires = sender.next_timeout();
     sender.on_timeout(expires).unwrap();
     assert_eq!(sender.phase(), Some("normal"));
+}
+
+#[test]
+fn careful_resume_paces_nothing_behind_a_timeout() {
+    let mut sender = sender(&resumed(100, 100));
+    while sender.poll(ms(0)).is_some() {}
+    on_ack(&mut sender, ms(100), FIRST + 10_000, &[]);
+    assert_eq!(sender.phase(), Some("unvalidated"));
+    assert!(sender.window().pacing_rate.is_finite() && sender.poll(ms(100)).is_some());
+    while sender.next_timeout() < ms(1000) {
+        let now = sender.next_timeout();
+        sender.on_timeout(now).unwrap();
+        while sender.poll(now).is_some() {}
+    }
+    let expires = sender.next_timeout();
+    sender.on_timeout(expires).unwrap();
+    assert_eq!((sender.phase(), sender.stats().timeouts), (Some("normal"), 1));
+    assert_eq!(sender.window().pacing_rate, f64::INFINITY);
+    // What goes again does so at once: one segment, and two when it is acknowledged.
+    assert!(sender.poll(expires).is_some_and(|sent| sent.again));
+    let answered = expires + Span::from_millis(100);
+    on_ack(&mut sender, answered, FIRST + 11_000, &[]);
+    assert_eq!(std::iter::from_fn(|| sender.poll(answered)).count(), 2);
 }
 
 #[test]

@@ -8,6 +8,9 @@ use crate::sender::Sent;
 
 /// Recoveries without a D-SACK, after which the window is a quarter of the shortest round trip again.
 const CALM: u32 = 16;
+/// Segments by which one may be late and count as in order (`tcp_reordering`), and the most that are counted (`tcp_max_reordering`).
+const IN_ORDER: u32 = 3;
+const MOST_EXTENT: u32 = 300;
 /// The window is at most so many quarters of the shortest round trip (`tcp_rack_update_reo_wnd`).
 const MOST_STEPS: u32 = 255;
 
@@ -22,12 +25,15 @@ pub(super) struct Reordering {
     highest: Option<Seq>,
     /// Whether a segment was ever delivered behind one that was sent after it.
     seen: bool,
+    /// How far behind at most, in segments, beyond [`IN_ORDER`] (`tcp_sock.reordering`).
+    extent: u32,
     /// Quarters of the shortest round trip in the window, beyond the first (`RACK.reo_wnd_mult`).
     more_steps: u32,
     /// Recoveries until these are forgotten (`RACK.reo_wnd_persist`).
     persist: u32,
-    /// Another D-SACK counts once so many bytes are delivered: a round trip after the last one.
-    round_end: u64,
+    /// A D-SACK has told of a segment that went again for being late, and when the last one widened the window that did.
+    came_twice: bool,
+    widened: Time,
 }
 
 impl Reordering {
@@ -43,19 +49,21 @@ impl Reordering {
         let before = std::mem::replace(&mut self.highest, record.board().highest());
         let Some(newest) = record.newest() else { return false };
         // RFC 8985 section 6.2 step 3: "Segment.end_seq < RACK.fack AND Segment.retransmitted == FALSE".
-        if let (Some(lowest), Some(before)) = (record.lowest_original(), before) {
-            self.seen |= lowest < before;
+        if let (Some(lowest), Some(before)) = (record.lowest_original(), before)
+            && lowest < before
+        {
+            self.was_late(cx, lowest - cx.window().smss as u32);
         }
+        self.widen(cx.now, newest.at);
         // Step 2: of what was sent again a round trip shorter than any lately is that of the original, and so is one whose ACK
         // echoes a time before. The cumulative point tells by which segment it moved; what is reported beyond it has no echo of its own.
         let shorter = |at: Time| cx.rtt().min().is_some_and(|min| cx.now.since(at) < min);
         let of_original = |at: Time| shorter(at) || (moved && cx.echoes_before(at));
-        let newest = match newest.resent() && of_original(newest.at) {
-            true => record.newest_original(),
-            false => Some(newest),
-        };
+        let tells = |sent: &&Sent| !(sent.resent() && of_original(sent.at));
+        let newest = Some(newest).filter(tells).or_else(|| record.newest_original());
         let Some(newest) = newest else { return false };
-        self.rtt = cx.now.since(newest.at);
+        // Linux takes the round trip of the segment that is reported last, newest or not (`tcp_rack_advance`).
+        self.rtt = cx.now.since(record.last().filter(tells).unwrap_or(newest).at);
         let order = if newest.resent() { order(newest) } else { Order::once(newest.at, newest.end()) };
         if self.newest.is_none_or(|known| order.is_behind(known)) {
             self.newest = Some(order);
@@ -81,23 +89,37 @@ impl Reordering {
         self.newest.filter(|newest| newest.is_behind(sent)).map(|_| sent.at + self.rtt + window)
     }
 
-    /// The peer reports that data came to it twice which went again because it was taken for lost.
-    ///
-    /// RFC 8985 section 6.2 step 4: "Grow the reordering window per round that sees DSACK." As in Linux (`tcp_dsack_seen`) it
-    /// does not before a segment was ever late.
-    pub(super) fn came_twice(&mut self, cx: &Context<'_>) {
-        let delivered = cx.record().delivered();
-        if !self.seen || delivered < self.round_end {
-            return;
-        }
-        self.round_end = delivered + u64::from(cx.flight().max(1));
-        self.more_steps = (self.more_steps + 1).min(MOST_STEPS - 1);
-        self.persist = CALM;
+    /// The peer reports that data came to it twice which went again because it was taken for lost: as in Linux (`tcp_dsack_seen`) this
+    /// tells nothing before a segment was ever late.
+    pub(super) fn came_twice(&mut self) {
+        self.came_twice |= self.seen;
     }
 
-    /// A segment arrived that was late and had gone again.
-    pub(super) fn was_late(&mut self) {
-        self.seen = true;
+    /// RFC 8985 section 6.2 step 4: "Grow the reordering window per round that sees DSACK." A round is over when something is delivered that was sent
+    /// after the window grew last; `newest` was sent last of what is.
+    fn widen(&mut self, now: Time, newest: Time) {
+        if std::mem::take(&mut self.came_twice) && newest >= self.widened {
+            self.more_steps = (self.more_steps + 1).min(MOST_STEPS - 1);
+            self.persist = CALM;
+            self.widened = now;
+        } else if self.persist == 0 {
+            self.more_steps = 0;
+        }
+    }
+
+    /// The segment at `start` arrived behind others that were sent after it (`tcp_check_sack_reordering`).
+    pub(super) fn was_late(&mut self, cx: &Context<'_>, start: Seq) {
+        let highest = cx.record().board().highest().unwrap_or(cx.una);
+        if start < highest {
+            let segments = (highest - start).div_ceil(cx.window().smss as u32).min(MOST_EXTENT);
+            self.extent = self.extent.max(segments.saturating_sub(IN_ORDER));
+            self.seen = true;
+        }
+    }
+
+    /// Whether segments come late by more than [`IN_ORDER`], so that SACKed data opens cwnd (`tcp_may_raise_cwnd`).
+    pub(super) fn is_far(&self) -> bool {
+        self.extent > 0
     }
 
     /// A recovery is over that was no mistake.
@@ -105,9 +127,6 @@ impl Reordering {
     /// "Reset the window after 16 DSACK-free recoveries."
     pub(super) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
-        if self.persist == 0 {
-            self.more_steps = 0;
-        }
     }
 }
 

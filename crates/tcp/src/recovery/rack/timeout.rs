@@ -26,11 +26,12 @@ impl Rack {
         // What was reported stays so, unless the receiver lacks it after all (RFC 2018 section 8).
         let reneged = cx.record().board().holding(cx.una).is_some();
         if !self.answered() {
-            self.undo = Some(Undo::new(cx, None));
+            self.undo = Some(Undo::new(cx));
         }
         let first = self.timed_out.is_none_or(|timed_out| !timed_out.progress);
         let doubted = self.phase.is_none() && first && !reneged;
         (self.phase, self.marked, self.tail, self.timer) = (None, None, None, Time::NEVER);
+        self.only_new = false;
         self.timed_out = Some(TimedOut { point: cx.max, doubted, new_first: false, progress: false });
         if reneged {
             cx.record.forget_sacked();
@@ -55,13 +56,14 @@ impl Rack {
     /// An ACK after a timeout: F-RTO as RFC 5682 section 3.1 has it for SACK.
     pub(super) fn after_timeout(&mut self, cx: &mut Context<'_>, acked: u32) {
         let original = cx.record().lowest_original();
+        let needless = acked > 0
+            && (self.echoes_original(cx) || self.undo.is_some_and(|undo| undo.all_came_twice(cx)));
         let Some(timed_out) = &mut self.timed_out else { return };
         timed_out.new_first = false;
         timed_out.progress |= acked > 0;
         // Step 3.b: data that was sent once and is acknowledged after all.
         let arrived = timed_out.doubted && original.is_some_and(|end| end <= timed_out.point);
-        let echoed = acked > 0 && self.undo.is_some_and(|undo| undo.echoes_original(cx));
-        if arrived || echoed {
+        if arrived || needless {
             return self.take_back(cx, true);
         }
         let through = cx.una >= timed_out.point;

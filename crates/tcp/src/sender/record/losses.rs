@@ -1,7 +1,7 @@
 //! What of the record is taken for lost, and what is in flight therefore.
 
 use super::super::rate::LostSegment;
-use super::{DELIVERED, LOST, LOST_ONCE, OUT, Record, SACKED, Sent};
+use super::{DELIVERED, EXCUSED, LOST, LOST_ONCE, OUT, Record, SACKED, Sent};
 use crate::Seq;
 use crate::recovery::Range;
 
@@ -18,12 +18,15 @@ impl Record {
         self.lose_entries(self.head..self.tail.min(self.head + 1), una);
     }
 
-    /// What is taken for lost was not: it is in the network.
-    pub(crate) fn take_back_losses(&mut self, una: Seq) {
+    /// What is taken for lost was not: it is in the network. `excused` it is not looked at again before it is sent again.
+    pub(crate) fn take_back_losses(&mut self, una: Seq, excused: bool) {
         let mut start = una;
         for number in self.head..self.tail {
             let sent = self.get_mut(number);
             let counted = sent.marks & OUT == LOST;
+            if excused && sent.marks & (LOST | DELIVERED) == LOST {
+                sent.marks |= EXCUSED;
+            }
             sent.marks &= !(LOST | LOST_ONCE);
             let bytes = sent.end - std::mem::replace(&mut start, sent.end);
             self.out -= if counted { bytes } else { 0 };
