@@ -157,8 +157,7 @@ impl InC {
         };
         let flow = self.flows.get_mut(&key).unwrap();
         flow.seen_at = now;
-        // The kernel's counts a flow from its first data on, the simulator's from its SYN.
-        if forward && makes {
+        if forward && header.payload > 0 {
             flow.data_at = now;
             active.insert(key, true);
         }

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use super::codel::Line;
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
 use super::{Discipline, Packets, Scheme};
-use crate::stream::splitmix64;
 use crate::Stream;
+use crate::stream::splitmix64;
 
 /// Deficit round robin (Shreedhar and Varghese 1995).
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -52,7 +52,6 @@ fn usual_quantum() -> Bytes {
     Bytes::new(1500)
 }
 
-
 impl Scheme for DrrOptions {
     const NAME: &'static str = "drr";
     const SUMMARY: &'static str = "deficit round robin: a queue a flow, served in turn by bytes; the longest makes room, or dynamic \
@@ -66,7 +65,8 @@ impl Scheme for DrrOptions {
     fn validate(&self) -> Result<(), Fault> {
         match (self.alpha, self.drop) {
             (Some(_), Some(_)) => {
-                Err(conflict!("cannot be combined with alpha, with which the buffer never fills up").under("drop"))
+                Err(conflict!("cannot be combined with alpha, with which the buffer never fills up")
+                    .under("drop"))
             }
             _ => Ok(()),
         }

@@ -12,8 +12,8 @@ use super::codel::{Codel, Line, usual_interval, usual_mtu, usual_target};
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
 use super::options::longer;
 use super::{Discipline, Packets, Scheme};
-use crate::stream::splitmix64;
 use crate::Stream;
+use crate::stream::splitmix64;
 
 /// Fair queueing with controlled delay (RFC 8290).
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]

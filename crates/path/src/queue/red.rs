@@ -1,6 +1,6 @@
 //! Random early detection (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance").
 
-use bentpipe_units::bounded::{Above};
+use bentpipe_units::bounded::Above;
 use bentpipe_units::{Fault, Rate, fault};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,8 +8,8 @@ use serde::Deserialize;
 use super::admission::{Admission, Arrival, Decision, Gate};
 use super::options::{at_most, yes};
 use super::{Discipline, Packets, Scheme};
-use crate::ring::Ring;
 use crate::Stream;
+use crate::ring::Ring;
 
 /// Random early detection (Floyd and Jacobson 1993), in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]

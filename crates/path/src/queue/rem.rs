@@ -8,8 +8,8 @@ use serde::Deserialize;
 use super::admission::{Admission, Arrival, Decision, Gate};
 use super::options::at_most;
 use super::{Discipline, Packets, Scheme};
-use crate::ring::Ring;
 use crate::Stream;
+use crate::ring::Ring;
 
 /// Random exponential marking (Athuraliya, Low, Li and Yin 2001), in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]

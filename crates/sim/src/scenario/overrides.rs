@@ -25,7 +25,7 @@ pub(crate) fn apply(document: &mut Document, overrides: &[(String, String)]) -> 
         let fail = |fault: Fault| ScenarioError::new(NAME, None, key.clone(), fault);
         let path = split(key).map_err(fail)?;
         if path[0] == "extends" {
-            return Err(fail(conflict!("extends can stand in a file only")));
+            return Err(fail(conflict!("can stand in a file only")));
         }
         let value = value(text, layer).map_err(fail)?;
         for path in expand(&document.root, &path, &value)? {

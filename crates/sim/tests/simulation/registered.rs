@@ -247,7 +247,7 @@ fn what_is_wrong_with_an_option_or_a_composition_is_told_like_our_own() {
         ),
         (
             "tcp = { mine = { floor = 1.0 } }",
-            "s.toml:12: flows.f.tcp.mine: expected step, which has no default, found none",
+            "s.toml:12: flows.f.tcp.mine.step: missing, and there is no default",
         ),
         (
             "control = \"mine+afc\"",
@@ -266,7 +266,7 @@ fn what_is_wrong_with_an_option_or_a_composition_is_told_like_our_own() {
     let unknown = read("control = \"mine\"", &Catalogue::default()).map(|_| ()).unwrap_err();
     assert!(
         unknown.ends_with(
-            "expected a control (standard, adalr, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, veno, vegas, illinois, xcp, jersey, star, new-vegas, peach), found \"mine\""
+            "expected a control (standard, adalr, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, veno, vegas, illinois, highspeed, xcp, jersey, star, new-vegas, peach), found \"mine\""
         ),
         "{unknown}"
     );
@@ -331,7 +331,7 @@ fn a_name_is_taken_once() {
     let error = read("", &catalogue).map(|_| ()).unwrap_err();
     assert_eq!(
         error,
-        "s.toml: tcp.mss: expected a setting alone of that name, found a control, recovery or slow start with options too"
+        "s.toml: tcp.mss: is a setting, and the name of a control, recovery or slow start with options too"
     );
 }
 

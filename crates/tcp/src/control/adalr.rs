@@ -1,13 +1,13 @@
 //! TCP with adaptive delay and loss response (Omueti and Trajković, WICON 2007): `adalr`.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Ack, Control, ControlFactory, Exit, Extras, Loss, PartialAck, ReceiveWindow, Response, SendView, Standard,
-    Timeout, Window, grow,
+    Ack, Control, ControlFactory, Exit, Extras, Loss, PartialAck, ReceiveWindow, Response, SendView,
+    Standard, Timeout, Window, grow,
 };
 use crate::Named;
 use crate::slow_start::SlowStart;

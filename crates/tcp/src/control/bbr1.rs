@@ -14,7 +14,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax};
-use super::{Ack, Control, ControlFactory, Extras, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
+use super::{
+    Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
+};
 use crate::slow_start::SlowStart;
 use crate::{Named, RateSample};
 use extra::Extra;

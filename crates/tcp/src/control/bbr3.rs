@@ -14,7 +14,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax, draw, number, seconds};
-use super::{Ack, Control, ControlFactory, Extras, Exit, Loss, Mark, PartialAck, Response, Resume, Timeout, Window};
+use super::{
+    Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
+};
 use crate::Named;
 use crate::slow_start::SlowStart;
 use bounds::Undo;

@@ -2,7 +2,7 @@
 
 mod linux;
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! TCP-Illinois (S. Liu, T. Başar and R. Srikant, 2006 and 2008): `illinois`.
 
 use bentpipe_units::bounded::{Above, Number, Whole};
-use schemars::JsonSchema;
 use bentpipe_units::conflict;
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -70,7 +70,9 @@ impl<'de> Deserialize<'de> for IllinoisOptions {
         ];
         for (larger, most, smaller, least) in pairs {
             if most < least {
-                return Err(D::Error::custom(conflict!("needs {larger} of {smaller} ({least}) at least, which is {most}")));
+                return Err(D::Error::custom(conflict!(
+                    "needs {larger} of {smaller} ({least}) at least, which is {most}"
+                )));
             }
         }
         Ok(options)

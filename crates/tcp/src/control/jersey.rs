@@ -1,6 +1,6 @@
 //! TCP-Jersey (Xu, Tian and Ansari, IEEE JSAC 22(4), 2004): `jersey`.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;

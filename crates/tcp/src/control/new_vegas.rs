@@ -1,6 +1,6 @@
 //! TCP New Vegas (Sing and Soh, IEEE NCA 2005): `new-vegas`.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,12 +1,13 @@
 //! TCP-Peach (Akyildiz, Morabito and Palazzo, IEEE/ACM Trans. Networking 9(3), 2001): `peach`.
 
-use bentpipe_units::bounded::{Whole};
+use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Ack, Control, ControlFactory, Dummies, Extras, Loss, Mark, Response, Timeout, Window, grow, halve, halve_by_mark,
+    Ack, Control, ControlFactory, Dummies, Extras, Loss, Mark, Response, Timeout, Window, grow, halve,
+    halve_by_mark,
 };
 use crate::Named;
 use crate::slow_start::SlowStart;

@@ -1,6 +1,6 @@
 //! RFC 5681: `standard`; with less reduction for a mark RFC 8511.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

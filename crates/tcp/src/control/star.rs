@@ -1,6 +1,6 @@
 //! TCP-STAR (Obata, Ishida, Takeuchi and Hanasaki, IEICE Trans. Commun. E89-B(6), 2006): `star`.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! TCP Vegas (L. S. Brakmo, S. W. O'Malley and L. L. Peterson, 1994): `vegas`.
 
-use bentpipe_units::bounded::{Number};
-use schemars::JsonSchema;
+use bentpipe_units::bounded::Number;
 use bentpipe_units::conflict;
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -56,7 +56,9 @@ impl<'de> Deserialize<'de> for VegasOptions {
         let options = VegasOptions::deserialize(deserializer)?;
         let VegasOptions { alpha, beta, .. } = options;
         if alpha > beta {
-            return Err(D::Error::custom(conflict!("needs a beta of alpha ({alpha}) at least, which is {beta}")));
+            return Err(D::Error::custom(conflict!(
+                "needs a beta of alpha ({alpha}) at least, which is {beta}"
+            )));
         }
         Ok(options)
     }

@@ -1,7 +1,7 @@
 //! TCP Veno (C. P. Fu and S. C. Liew, 2003): `veno`.
 
 use bentpipe_units::Span;
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

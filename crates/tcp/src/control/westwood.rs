@@ -1,6 +1,6 @@
 //! TCP Westwood+ (S. Mascolo and others, 2001; L. A. Grieco and S. Mascolo, 2004): `westwood`.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;

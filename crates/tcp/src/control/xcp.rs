@@ -5,7 +5,10 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Extras, Feedback, Loss, Response, Routers, Supply, Timeout, Window, grow, halve};
+use super::{
+    Ack, Control, ControlFactory, Extras, Feedback, Loss, Response, Routers, Supply, Timeout, Window, grow,
+    halve,
+};
 use crate::slow_start::SlowStart;
 use crate::{CongestionHeader, Named};
 

@@ -115,20 +115,20 @@ impl Sender {
     /// Whether new data waits for the next ACK, with which more goes at once (`tcp_tso_should_defer`): cwnd has room for `room` bytes, which is
     /// less than a packet and than a third of the window, something was sent just now, and the ACK of the first segment is due. What waits so
     /// has filled cwnd. Where the kernel's write queue is cut, what is left of a buffer goes all the same; that is left out.
-    #[inline]
-    pub(super) fn waits_for_more(&mut self, now: Time, room: u32) -> bool {
+    #[inline(always)]
+    pub(super) fn waits_for_more(&mut self, now: Time, room: u32, paced: bool) -> bool {
+        let before = if paced { self.pacing.release() } else { self.timers.last_sent };
+        now.since(before) <= SOON && self.expects_to_send_more(now, room)
+    }
+
+    #[inline(never)]
+    fn expects_to_send_more(&mut self, now: Time, room: u32) -> bool {
         let rwnd = self.peer.rwnd;
         let room = room.min(rwnd.saturating_sub(self.flight()));
         let under_way = self.groups.left.is_some_and(|left| left > 0);
         if under_way || room < self.smss || self.una == self.max || self.app.unsent <= u64::from(room) {
             return false;
         }
-        let before = if self.paced { self.pacing.release() } else { self.timers.last_sent };
-        now.since(before) <= SOON && self.expects_to_send_more(now, room, rwnd)
-    }
-
-    #[inline(never)]
-    fn expects_to_send_more(&mut self, now: Time, room: u32, rwnd: u32) -> bool {
         let srtt = self.rtt.smoothed().unwrap_or_default();
         let head = self.record.entries(self.una).next().map_or(now, |(_, first)| first.at);
         let window = rwnd.min(self.window.segments() * self.smss);

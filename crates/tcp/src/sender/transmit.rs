@@ -39,7 +39,7 @@ impl Sender {
         }
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
-        if self.groups.are_there() && self.waits_for_more(now, room) {
+        if self.groups.are_there() && self.waits_for_more(now, room, false) {
             return None;
         }
         let unsent = self.app.unsent;
@@ -116,7 +116,7 @@ impl Sender {
                 if self.groups.has_bursts() && !in_recovery && self.waits_for_burst(room, rwnd) {
                     return None;
                 }
-                if self.groups.are_there() && !in_recovery && self.waits_for_more(now, room) {
+                if self.groups.are_there() && !in_recovery && self.waits_for_more(now, room, self.paced) {
                     return None;
                 }
                 let unsent = self.app.unsent;

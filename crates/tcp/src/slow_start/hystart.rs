@@ -1,6 +1,6 @@
 //! Hybrid slow start as Linux has it beside CUBIC: `hystart`.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_timeout_forgets_what_was_found() {
-        let mut hystart = HyStart { options: HyStartOptions::default(), seen: Seen { found: true, ..Seen::default() } };
+        let mut hystart =
+            HyStart { options: HyStartOptions::default(), seen: Seen { found: true, ..Seen::default() } };
         SlowStart::on_timeout(&mut hystart);
         assert!(!hystart.found());
     }

@@ -1,6 +1,6 @@
 //! Limited slow start for large windows (RFC 3742): `limited`.
 
-use bentpipe_units::bounded::{Number};
+use bentpipe_units::bounded::Number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -118,7 +118,7 @@ fn what_cannot_be_asked_is_named() {
         ),
         (
             Request { modcod: Some("8PSK 3/4".to_owned()), ..ahmedabad(Modem::QpskHalf) },
-            "modcod: expected none with the modem qpsk-1/2, found \"8PSK 3/4\"",
+            "modcod: cannot be combined with the modem qpsk-1/2",
         ),
         (
             Request { satellite_longitude_deg: -100.0, ..base() },

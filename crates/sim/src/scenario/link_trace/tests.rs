@@ -212,7 +212,7 @@ fn keys_that_do_not_go_together_are_named() {
         ),
         (
             "{ file = \"x.csv\" }\ncount = 1000000",
-            "s.toml:7: links.s.count: expected {i} in from or to, so that each copy joins other nodes, found none",
+            "s.toml:7: links.s.count: needs {i} in from or to, so that each copy joins other nodes",
         ),
     ] {
         assert_eq!(error(trace, rows), expected);

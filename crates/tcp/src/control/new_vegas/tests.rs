@@ -45,7 +45,11 @@ fn a_window_that_was_full_at_any_ack_of_a_round_grows() {
     let after = |full: [bool; 3]| {
         let (mut control, mut w) = (knows(unpaired(), 100.0), window(20.0, 10.0));
         for cwnd_limited in full {
-            control.on_ack(&mut w, &Ack { cwnd_limited, ..Ack::new(&record) }, &mut crate::slow_start::StandardStart);
+            control.on_ack(
+                &mut w,
+                &Ack { cwnd_limited, ..Ack::new(&record) },
+                &mut crate::slow_start::StandardStart,
+            );
         }
         control.end_round(&mut w, Time::ZERO, false);
         w.cwnd / SMSS

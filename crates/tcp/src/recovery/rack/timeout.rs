@@ -56,8 +56,8 @@ impl Rack {
     /// An ACK after a timeout: F-RTO as RFC 5682 section 3.1 has it for SACK.
     pub(super) fn after_timeout(&mut self, cx: &mut Context<'_>, acked: u32) {
         let original = cx.record().lowest_original();
-        let needless = acked > 0
-            && (self.echoes_original(cx) || self.undo.is_some_and(|undo| undo.all_came_twice(cx)));
+        let needless =
+            acked > 0 && (self.echoes_original(cx) || self.undo.is_some_and(|undo| undo.all_came_twice(cx)));
         let Some(timed_out) = &mut self.timed_out else { return };
         timed_out.new_first = false;
         timed_out.progress |= acked > 0;
