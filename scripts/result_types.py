@@ -12,20 +12,6 @@ from statements import between
 ROOT = Path(__file__).parents[1]
 TYPES, PAGE = ROOT / "python" / "bentpipe" / "result_types.py", ROOT / "docs" / "results.md"
 
-PARTS = {
-    "run": "",
-    "flow": "FlowResult",
-    "link": "LinkResult",
-    "path": "FlowPathResult",
-    "gateway": "GatewayResult",
-    "handover": "HandoverResult",
-    "relay": "RelayResult",
-    "page": "PageResult",
-    "transaction": "TransactionResult",
-    "film": "VideoResult",
-    "engine": "EngineResult",
-}
-"""What the page has a table of, each with its structure in the schema."""
 
 _HEAD = '''"""The types of a run's result, by `make types`; docs/results.md says what each number means."""
 
@@ -85,10 +71,11 @@ def _named(name: str) -> str:
 
 
 def page() -> str:
-    """Give the page with its tables made anew."""
+    """Give the page with its tables made anew: each stands between marks with the name of its structure."""
     text = PAGE.read_text(encoding="utf-8")
-    for part, name in PARTS.items():
-        text = between(text, f"make types, {part}", _table(schema()["$defs"][name] if name else schema()))
+    for name in re.findall(r"make types, (\w+): begin", text):
+        told = schema() if name == "RunResult" else schema()["$defs"][name]
+        text = between(text, f"make types, {name}", _table(told))
     return text
 
 

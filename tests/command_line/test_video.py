@@ -41,7 +41,7 @@ def test_a_starved_film_stalls_and_the_table_says_so(bentpipe: Bentpipe) -> None
     assert film["startup_s"] + film["stalled_s"] < run["duration_s"]
     table = bentpipe("run", FILM, *slow).stdout
     header = next(line for line in table.splitlines() if "stalled" in line)
-    assert header.split() == ["film", "segments", "startup", "bit", "rate", "switches", "stalls", "stalled"]
+    assert header.split() == ["video", "segments", "startup", "stalls", "stalled", "bit", "rate", "switches"]
 
 
 def test_replications_and_sweeps_have_its_numbers(short: bp.Scenario, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_an_application_that_no_program_carries_is_told(bentpipe: Bentpipe, scen
     scenario.write_text(DOWNLOAD.replace('bytes = "2 MB"\n', onoff))
     result = bentpipe("live", "testbed", scenario)
     assert result.returncode == 2
-    assert 'flows.download.app: expected "ftp", "http", "cbr" or "multimedia"' in result.stderr
+    assert 'flows.download.app: expected "ftp", "http" or one over UDP' in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 

@@ -130,7 +130,7 @@ fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
             (AppPlan::Udp { datagrams }, None)
         }
         app => {
-            let expected = "\"ftp\", \"http\", \"cbr\" or \"multimedia\", which live testbed carries";
+            let expected = "\"ftp\", \"http\" or one over UDP, which live testbed carries";
             let fault = Fault::value(expected, format!("{:?}", app.name()));
             return Err(fault.under("app").under(&spec.name).under("flows").into());
         }

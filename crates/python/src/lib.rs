@@ -318,7 +318,7 @@ impl RunResult {
     /// Whether it has a number wherever another run of its scenario has one, and the same text.
     fn is_regular(&self) -> bool {
         let run = &self.0;
-        let listed = !run.pages.is_empty() || !run.transactions.is_empty();
+        let listed = !run.users.pages.is_empty() || !run.users.transactions.is_empty();
         !listed && run.recording.is_none() && run.flows.iter().all(|flow| flow.error.is_none())
     }
 }

@@ -25,11 +25,7 @@ pub use apps::datagrams;
 pub use causes::LossCauses;
 pub use moving::{MovingPaths, TURNS};
 pub use progress::{Progress, RunError};
-pub use result::{
-    CaptureRecord, Ended, EngineResult, FlowLimits, FlowPathResult, FlowResult, GatewayResult,
-    HandoverResult, LinkResult, PageResult, Recording, Responses, RunResult, SeriesRecord, TransactionResult,
-    VideoResult, network_rows,
-};
+pub use result::*;
 pub use run::{CaptureOptions, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};
 pub use sky::{Look, Pass, PathStretch, SkyView};

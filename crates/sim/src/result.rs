@@ -9,7 +9,7 @@ use bentpipe_units::Numbers;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::exchanges::{PageResult, Responses, TransactionResult, VideoResult};
+pub use self::exchanges::*;
 pub(crate) use self::flows::WarmUp;
 pub use self::network::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use crate::causes::LossCauses;
@@ -38,12 +38,9 @@ bentpipe_units::numbers! {
         pub paths: Vec<FlowPathResult>;
         /// One entry a relay, in the scenario's order of flows.
         pub relays: Vec<RelayResult>;
-        /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
-        pub pages: Vec<PageResult>;
-        /// One entry a film, in the scenario's order of flows.
-        pub videos: Vec<VideoResult>;
-        /// The transactions, the segments of films, and the transfers of short flows: one flow after the other, in the order of their starts.
-        pub transactions: Vec<TransactionResult>;
+        /// What the users of its flows saw.
+        #[serde(flatten)]
+        pub users: Users;
         /// Jain's index over the goodputs of flows that ask for the same: (Σx)² / (n Σx²); null when there are none, or nothing
         /// was delivered. These are the bulk transfers, which take all that they can get; when there are none, all flows if they
         /// carry the same application with the same settings.

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from bentpipe.numbers.declared import Declared, quantiles, tables
-from bentpipe.results import Flow, Number, Page, Transaction, Video, mean
+from bentpipe.results import Flow, Number, Page, Transaction, mean
 from bentpipe.show.columns import columns, written
 from bentpipe.show.flows import Bundle, bundles, chosen
 from bentpipe.show.layout import MAXIMUM_ROWS, more, new_table
@@ -162,16 +162,21 @@ def waiting_table(rows: Rows, what: str, waited_for: Sequence[Page] | Sequence[T
     return table
 
 
-def video_table(rows: Rows, videos: Sequence[Video]) -> Table:
-    """Make the table of how the users of each flow saw its film."""
-    films = {film["name"]: film for film in videos}
-    rows = rows.part(lambda flow: flow["name"] in films)
-    of = columns(
-        "videos", "segments", "startup_s", "bit_rate_mean_bps", "bit_rate_switches", "stalls", "stalled_s"
-    )
-    table = new_table("film", *rows.headings(of))
+def user_tables(rows: Rows, run: Mapping[str, Any]) -> list[Table]:
+    """Make the tables with a row a flow of what its user saw: each whose numbers several flows share."""
+    tables_of_flows = (what for what, of in tables().items() if any(one.flows for one in of.values()))
+    return [
+        _user_table(rows, what, run[what]) for what in tables_of_flows if what != "flows" and run.get(what)
+    ]
+
+
+def _user_table(rows: Rows, what: str, told: Sequence[Mapping[str, Any]]) -> Table:
+    seen = {one["name"]: one for one in told}
+    rows = rows.part(lambda flow: flow["name"] in seen)
+    of = [one for one in tables()[what].values() if one.heading]
+    table = new_table(what.removesuffix("s"), *rows.headings(of))
     for row in rows.shown:
-        shown = [films[flow["name"]] for flow in row.flows]
+        shown = [seen[flow["name"]] for flow in row.flows]
         table.add_row(_name(row), *(folded(shown, one) for one in of))
     rows.add_rest(table)
     return table

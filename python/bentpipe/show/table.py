@@ -19,7 +19,7 @@ from bentpipe.show.flow_tables import (
     loss_cause_table,
     lost_segments,
     over_udp,
-    video_table,
+    user_tables,
     waiting_table,
 )
 from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, more, new_table, print_whole
@@ -69,8 +69,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
         parts.append(loss_cause_table(rows.part(lost_segments)))
     if run["pages"]:
         parts.append(waiting_table(rows, "pages", run["pages"]))
-    if run.get("videos"):
-        parts.append(video_table(rows, run["videos"]))
+    parts += user_tables(rows, run)
     if run.get("transactions"):
         parts.append(waiting_table(rows, "transactions", run["transactions"]))
     parts += network_tables(run, run["links"])

@@ -1,5 +1,6 @@
 //! What is sent over UDP, whatever becomes of it: a constant rate, or audio and video.
 
+use std::any::Any;
 use std::mem;
 
 use bentpipe_net::RouteId;
@@ -8,6 +9,7 @@ use bentpipe_units::{Rate, Span, Time};
 
 use super::{App, Deliveries, Flow};
 use crate::ids::{ConnectionId, EndId, Side};
+use crate::packet::Datagram;
 use crate::scenario::{CbrSpec, MultimediaSpec, Scenario};
 
 /// From one audio frame to the next.
@@ -15,7 +17,7 @@ const AUDIO_FRAME: Span = Span::from_millis(20);
 
 /// An unresponsive stream of datagrams, and what became of them.
 pub(crate) struct Udp {
-    source: Source,
+    pub(crate) source: Box<dyn Source>,
     /// Most payload bytes of a datagram.
     packet: u32,
     /// No frame leaves at this time or later.
@@ -48,36 +50,41 @@ pub fn datagrams(scenario: &Scenario, flow: usize, end: Time) -> Option<Vec<(Tim
     Some(datagrams)
 }
 
-enum Source {
-    Constant(Constant),
-    Multimedia(Box<Multimedia>),
+/// What an application over UDP sends, and what it does with that.
+pub(crate) trait Source: Any {
+    /// The next frame, [`NO_FRAME`] when there is none: each leaves at its time, unless the flow has stopped.
+    fn next_frame(&mut self) -> Frame;
+
+    /// The datagram has arrived before which so many payload bytes were sent.
+    fn on_delivery(&mut self, _now: Time, _offset: u64) {}
 }
 
 /// Bytes that leave together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Frame {
-    at: Time,
-    bytes: u64,
+pub(crate) struct Frame {
+    pub(super) at: Time,
+    pub(super) bytes: u64,
 }
 
 /// Behind the last frame.
-const NO_FRAME: Frame = Frame { at: Time::NEVER, bytes: 0 };
+pub(super) const NO_FRAME: Frame = Frame { at: Time::NEVER, bytes: 0 };
 
 impl Udp {
     pub(crate) fn constant(spec: &CbrSpec, start: Time, stop: Time) -> Udp {
         let bytes = spec.bytes.unwrap_or(u64::MAX);
         let source = Constant { start, rate: spec.rate, packet: u64::from(spec.packet), sent: 0, bytes };
-        Udp::new(Source::Constant(source), spec.packet, stop)
+        Udp::new(source, spec.packet, stop)
     }
 
     /// `stream` decides the sizes of the video's frames.
     pub(crate) fn multimedia(spec: &MultimediaSpec, start: Time, stop: Time, stream: Stream) -> Udp {
-        Udp::new(Source::Multimedia(Box::new(Multimedia::new(spec, start, stream))), spec.packet, stop)
+        Udp::new(Multimedia::new(spec, start, stream), spec.packet, stop)
     }
 
-    fn new(source: Source, packet: u32, stop: Time) -> Udp {
+    /// Datagrams of at most `packet` bytes, until `stop`.
+    pub(super) fn new(source: impl Source, packet: u32, stop: Time) -> Udp {
         let mut udp = Udp {
-            source,
+            source: Box::new(source),
             packet,
             stop,
             frame: NO_FRAME,
@@ -116,16 +123,14 @@ impl Udp {
     }
 
     fn turn_to_next_frame(&mut self) {
-        let next = match &mut self.source {
-            Source::Constant(source) => source.next_frame(),
-            Source::Multimedia(source) => source.next_frame(),
-        };
+        let next = self.source.next_frame();
         self.frame = if next.at < self.stop { next } else { NO_FRAME };
     }
 
-    pub(crate) fn on_delivery(&mut self, now: Time, bytes: u32) {
+    pub(crate) fn on_delivery(&mut self, now: Time, datagram: Datagram) {
         self.delivered += 1;
-        self.got.take(now, bytes);
+        self.got.take(now, datagram.len);
+        self.source.on_delivery(now, datagram.offset);
     }
 
     /// Whether all was sent, and each datagram has arrived or was lost.
@@ -144,7 +149,7 @@ struct Constant {
     bytes: u64,
 }
 
-impl Constant {
+impl Source for Constant {
     fn next_frame(&mut self) -> Frame {
         if self.sent == self.bytes {
             return NO_FRAME;
@@ -199,7 +204,9 @@ impl Multimedia {
             stream,
         }
     }
+}
 
+impl Source for Multimedia {
     /// The next frame of audio or video, audio first when both are due.
     fn next_frame(&mut self) -> Frame {
         let audio = self.start + AUDIO_FRAME * self.audio_frames;

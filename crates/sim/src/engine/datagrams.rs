@@ -32,7 +32,7 @@ impl Engine {
     #[cold]
     pub(super) fn datagram_arrives(&mut self, datagram: Datagram) {
         if let App::Udp(udp) = &mut self.flows[datagram.flow.index()].app {
-            udp.on_delivery(self.net.now(), datagram.len);
+            udp.on_delivery(self.net.now(), datagram);
         }
         self.close_if_over(datagram.flow);
     }

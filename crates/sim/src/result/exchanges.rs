@@ -5,6 +5,17 @@ use bentpipe_units::{Rate, Span, Time};
 use crate::apps::{App, Exchange, Flow};
 
 bentpipe_units::numbers! {
+    /// What the users of flows saw, a table for each kind of application.
+    #[derive(Debug, Default)]
+    pub struct Users {
+        /// The pages of HTTP flows: one flow after the other, in the order in which they were asked for.
+        pub pages: Vec<PageResult>;
+        /// One entry a film, in the scenario's order of flows.
+        pub videos: Vec<VideoResult>;
+        /// The transactions, the segments of films, and the transfers of short flows: one flow after the other, in the order of their starts.
+        pub transactions: Vec<TransactionResult>;
+    }
+
     /// One page of an HTTP flow.
     #[derive(Debug)]
     pub struct PageResult {
@@ -67,6 +78,15 @@ bentpipe_units::numbers! {
     }
 }
 
+impl Users {
+    /// Adds what the user of a flow saw from `from` to `end`.
+    pub(super) fn add(&mut self, name: &str, flow: &Flow, [from, end]: [Time; 2]) {
+        self.pages.extend(pages(name, flow, from));
+        self.videos.extend(video(name, flow, end));
+        self.transactions.extend(transactions(name, flow, from));
+    }
+}
+
 impl Responses {
     pub(super) fn of<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Responses {
         let mut sorted: Vec<Span> = exchanges.filter_map(|exchange| exchange.response).collect();
@@ -88,7 +108,7 @@ fn quantile(sorted: &[Span], share: f64) -> Option<f64> {
     Some(value(below) + (place - below) * (value(above) - value(below)))
 }
 
-pub(super) fn pages(name: &str, flow: &Flow, from: Time) -> Vec<PageResult> {
+fn pages(name: &str, flow: &Flow, from: Time) -> Vec<PageResult> {
     let App::Http(_) = flow.app else { return Vec::new() };
     let result = numbered(flow, from).map(|(page, exchange)| PageResult {
         flow: name.to_owned(),
@@ -99,7 +119,7 @@ pub(super) fn pages(name: &str, flow: &Flow, from: Time) -> Vec<PageResult> {
     result.collect()
 }
 
-pub(super) fn transactions(name: &str, flow: &Flow, from: Time) -> Vec<TransactionResult> {
+fn transactions(name: &str, flow: &Flow, from: Time) -> Vec<TransactionResult> {
     let (App::Transactions(_) | App::Video(_) | App::ShortFlows(_)) = flow.app else { return Vec::new() };
     let result = numbered(flow, from).map(|(transaction, exchange)| TransactionResult {
         flow: name.to_owned(),
@@ -112,7 +132,7 @@ pub(super) fn transactions(name: &str, flow: &Flow, from: Time) -> Vec<Transacti
 }
 
 /// The film of a flow that carries one, at the end of the run.
-pub(super) fn video(name: &str, flow: &Flow, end: Time) -> Option<VideoResult> {
+fn video(name: &str, flow: &Flow, end: Time) -> Option<VideoResult> {
     let App::Video(video) = &flow.app else { return None };
     let player = video.player_at(end);
     let came: Vec<(Span, Rate)> = video.came().collect();

@@ -3,7 +3,7 @@
 use bentpipe_units::Time;
 
 use super::flows::{self, WarmUp};
-use super::{EngineResult, FlowResult, HandoverResult, RelayResult, RunResult, exchanges};
+use super::{EngineResult, FlowResult, HandoverResult, RelayResult, RunResult, Users};
 use crate::apps::App;
 use crate::engine::{End, Engine};
 use crate::scenario::{AppSpec, FlowSpec, Scenario};
@@ -20,14 +20,10 @@ impl RunResult {
         let counts = flows::counts(engine, end);
         let data_segments = counts.iter().map(|counts| counts.data_segments).sum();
         let flows = flows::flow_results(&scenario.flows, engine, warm_up, counts, end);
-        let flows_by_name =
-            || engine.flows().zip(&scenario.flows).map(|((flow, _), spec)| (&*spec.name, flow));
-        let pages =
-            flows_by_name().flat_map(|(name, flow)| exchanges::pages(name, flow, warm_up.until)).collect();
-        let transactions = flows_by_name()
-            .flat_map(|(name, flow)| exchanges::transactions(name, flow, warm_up.until))
-            .collect();
-        let videos = flows_by_name().filter_map(|(name, flow)| exchanges::video(name, flow, end)).collect();
+        let mut users = Users::default();
+        for ((flow, _), spec) in engine.flows().zip(&scenario.flows) {
+            users.add(&spec.name, flow, [warm_up.until, end]);
+        }
         let relays = relay_results(scenario, engine, end);
         let handovers = HandoverResult::of(&scenario.handovers, engine.handover_losses());
         let paths = engine.path_results(scenario, end);
@@ -47,9 +43,7 @@ impl RunResult {
             handovers,
             paths,
             relays,
-            pages,
-            videos,
-            transactions,
+            users,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
             recording: None,
         }

@@ -34,10 +34,7 @@ use std::path::{Path, PathBuf};
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::fault;
 
-pub use apps::{
-    AppSpec, Begins, CbrSpec, FtpSpec, HttpSpec, MultimediaSpec, OnOffSpec, Opener, Pages, RelaySpec,
-    ShortFlowsSpec, Sizes, Think, Tls, TraceSpec, TransactionsSpec, Transfer, VideoSpec, apps,
-};
+pub use apps::*;
 pub use choices::variants;
 pub use constellation::ConstellationSpec;
 pub use error::{ScenarioError, error_line};

@@ -315,8 +315,7 @@ pub(crate) struct FlowFile {
     /// Links that its way takes, in this order; {i} is the copy's number. Default the way of least delay.
     #[serde(default)]
     pub(crate) via: Vec<String>,
-    /// What it carries: "ftp" (the default), a bulk transfer, "http", pages, "onoff", "transactions", "video", "short-flows",
-    /// "trace", "relay", what another flow brings, or over UDP "cbr" or "multimedia".
+    /// What it carries; default "ftp", a bulk transfer.
     #[serde(rename = "app")]
     #[schemars(schema_with = "apps::described")]
     pub(crate) _app: Option<String>,

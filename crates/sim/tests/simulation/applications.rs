@@ -79,13 +79,13 @@ fn hold(result: &RunResult, bytes: Option<u64>, text: &str) {
     if let Some(bytes) = bytes {
         assert_eq!(flow.bytes_delivered, bytes, "{text}");
     }
-    assert!(result.pages.iter().all(|page| page.response_s.is_some()), "{text}");
-    assert!(result.transactions.iter().all(|one| one.response_s.is_some()), "{text}");
-    if !result.transactions.is_empty() {
-        let sizes: u64 = result.transactions.iter().map(|one| one.size_bytes).sum();
+    assert!(result.users.pages.iter().all(|page| page.response_s.is_some()), "{text}");
+    assert!(result.users.transactions.iter().all(|one| one.response_s.is_some()), "{text}");
+    if !result.users.transactions.is_empty() {
+        let sizes: u64 = result.users.transactions.iter().map(|one| one.size_bytes).sum();
         assert_eq!(sizes, flow.bytes_delivered, "{text}");
     }
-    for film in &result.videos {
+    for film in &result.users.videos {
         let waited = film.startup_s.unwrap_or(f64::INFINITY) + film.stalled_s;
         assert!(film.segments == 5 && waited < flow.duration_s, "{film:?}\n{text}");
     }

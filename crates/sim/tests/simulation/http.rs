@@ -12,7 +12,7 @@ fn pages(link: &str, tcp: &str, flow: &str) -> RunResult {
 }
 
 fn responses(result: &RunResult) -> Vec<f64> {
-    result.pages.iter().map(|page| page.response_s.unwrap_or(f64::NAN)).collect()
+    result.users.pages.iter().map(|page| page.response_s.unwrap_or(f64::NAN)).collect()
 }
 
 fn assert_round_trips(result: &RunResult, page: usize, expected: f64) {
@@ -27,7 +27,7 @@ fn a_page_takes_the_handshake_and_the_rounds_of_slow_start() {
     assert_round_trips(&small, 0, 3.0);
     assert_eq!(small.flows[0].bytes_delivered, 2920);
     assert_eq!(small.flows[0].data_segments_sent, 2);
-    assert_eq!(small.flows[0].finish_s, small.pages[0].response_s);
+    assert_eq!(small.flows[0].finish_s, small.users.pages[0].response_s);
 
     // The main object's 6 segments go as 2 and 4 with an initial window of 2. Its six ACKs open the window to 8, so that 24
     // segments go as 8 and 16.
@@ -54,9 +54,9 @@ fn the_request_is_sent_before_it_is_answered() {
 fn later_pages_need_no_handshake_and_come_an_interval_after_each_other() {
     let flow = "main_object = \"1460 B\"\nobjects = 1\nobject = \"1460 B\"\npage_interval = \"7 s\"";
     let result = pages(FAST, "", &format!("{flow}\npages = 3\nstart = \"1 s\""));
-    assert_eq!(result.pages.iter().map(|page| page.start_s).collect::<Vec<_>>(), [1.0, 8.0, 15.0]);
-    assert_eq!(result.pages.iter().map(|page| page.page).collect::<Vec<_>>(), [1, 2, 3]);
-    assert!(result.pages.iter().all(|page| page.flow == "f"));
+    assert_eq!(result.users.pages.iter().map(|page| page.start_s).collect::<Vec<_>>(), [1.0, 8.0, 15.0]);
+    assert_eq!(result.users.pages.iter().map(|page| page.page).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(result.users.pages.iter().all(|page| page.flow == "f"));
     assert_round_trips(&result, 0, 3.0);
     assert_round_trips(&result, 1, 2.0);
     assert_round_trips(&result, 2, 2.0);
@@ -71,7 +71,7 @@ fn a_slow_page_delays_the_next() {
     let flow =
         "main_object = \"1460 B\"\nobjects = 1\nobject = \"1460 B\"\npage_interval = \"800 ms\"\npages = 3";
     let result = pages(FAST, "", flow);
-    let starts: Vec<f64> = result.pages.iter().map(|page| page.start_s).collect();
+    let starts: Vec<f64> = result.users.pages.iter().map(|page| page.start_s).collect();
     assert_eq!(starts[1], responses(&result)[0]);
     assert_eq!(starts[2], starts[1] + responses(&result)[1]);
 }
@@ -118,7 +118,7 @@ fn objects_one_after_the_other_take_a_round_trip_each() {
 fn a_duration_breaks_off_the_page_under_way() {
     let flow = "duration = \"18 s\"\npage_interval = \"8 s\"\nobject = \"20 kB\"";
     let result = pages("rate = \"2 Mbit/s\"\ndelay = \"250 ms\"", "", flow);
-    let responses: Vec<Option<f64>> = result.pages.iter().map(|page| page.response_s).collect();
+    let responses: Vec<Option<f64>> = result.users.pages.iter().map(|page| page.response_s).collect();
     assert!(matches!(responses[..], [Some(_), Some(_), None]), "{responses:?}");
     // The user leaves at 18 s, the server learns of it 0.25 s later, and what it had sent is delivered.
     assert!(result.duration_s > 18.5 && result.duration_s < 20.0, "{} s", result.duration_s);
@@ -132,8 +132,8 @@ fn a_duration_breaks_off_the_page_under_way() {
 fn the_end_of_the_run_breaks_off_too() {
     let text = one_flow(FAST, "profile = \"ns2\"", "app = \"http\"\npage_interval = \"4 s\"");
     let result = simulate(&text.replace("[links", "duration = \"8.2 s\"\n[links"), 1);
-    assert_eq!(result.pages.len(), 3);
-    assert_eq!(result.pages[2].response_s, None);
+    assert_eq!(result.users.pages.len(), 3);
+    assert_eq!(result.users.pages[2].response_s, None);
     assert_eq!((result.flows[0].finish_s, result.duration_s), (None, 8.2));
 }
 
@@ -143,8 +143,8 @@ fn a_connection_that_fails_ends_the_flow() {
     let dead: Vec<String> = (10..4000).map(|number: u32| number.to_string()).collect();
     let link = format!("{FAST}\nloss = {{ model = \"drop\", packets = [{}] }}", dead.join(", "));
     let result = pages(&link, "max_retransmissions = 3", "pages = 5\nconnections = 2");
-    assert_eq!(result.pages.len(), 1);
-    assert_eq!(result.pages[0].response_s, None);
+    assert_eq!(result.users.pages.len(), 1);
+    assert_eq!(result.users.pages[0].response_s, None);
     assert_eq!(result.flows[0].finish_s, None);
     let error = result.flows[0].error.as_deref().unwrap_or_default();
     assert!(error.contains("retransmission limit"), "{error:?}");
@@ -159,7 +159,7 @@ fn pages_over_a_lossy_link_are_the_same_each_time_and_whole() {
         let text = one_flow(link, "receive_window = \"200 kB\"", &flow);
         let (first, (second, flows)) = (simulate(&text, 4), watch(&text, 4));
         assert_eq!(responses(&first), responses(&second));
-        assert_eq!(first.pages.len(), 20);
+        assert_eq!(first.users.pages.len(), 20);
         assert!(first.flows[0].retransmitted_segments > 10);
         assert_eq!(first.flows[0].bytes_delivered, 20 * (10_710 + 15 * 7758));
         assert!(first.flows[0].finish_s.is_some());
@@ -195,7 +195,7 @@ fn tls_and_the_look_up_of_a_name_take_their_round_trips_once_a_connection() {
 #[test]
 fn a_user_who_leaves_during_the_look_up_has_opened_nothing() {
     let result = pages(FAST, "", "dns = \"2 s\"\nduration = \"1 s\"");
-    assert_eq!((result.pages.len(), result.pages[0].response_s), (1, None));
+    assert_eq!((result.users.pages.len(), result.users.pages[0].response_s), (1, None));
     assert_eq!((result.flows[0].bytes_delivered, result.flows[0].error.as_deref()), (0, None));
     assert!(result.duration_s < 1.5, "{}", result.duration_s);
 }
@@ -208,8 +208,8 @@ fn a_reader_thinks_from_the_last_byte_on() {
         )
     };
     let thought = |result: &RunResult| -> Vec<f64> {
-        let ends = result.pages.iter().map(|page| page.start_s + page.response_s.unwrap());
-        result.pages[1..].iter().zip(ends).map(|(page, end)| page.start_s - end).collect()
+        let ends = result.users.pages.iter().map(|page| page.start_s + page.response_s.unwrap());
+        result.users.pages[1..].iter().zip(ends).map(|(page, end)| page.start_s - end).collect()
     };
     let constant = thought(&pages(FAST, "", &flow("")));
     assert!(constant.iter().all(|think| (think - 1.0).abs() < 1e-6));
@@ -235,7 +235,7 @@ fn drawn_pages_are_the_same_for_every_variant_and_come_whole() {
     let run = |more: &str| {
         let flow = format!("pages = 200\nsize_distribution = \"3gpp2\"\nthink = \"0 s\"\n{more}");
         let result = pages("rate = \"20 Mbit/s\"\ndelay = \"10 ms\"", "", &flow);
-        assert!(result.pages.iter().all(|page| page.response_s.is_some()));
+        assert!(result.users.pages.iter().all(|page| page.response_s.is_some()));
         result.flows[0].bytes_delivered
     };
     let one = run("");

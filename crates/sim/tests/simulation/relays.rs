@@ -339,8 +339,11 @@ fn a_relay_carries_pages_answers_and_films() {
         assert!(first.error.is_none() && second.error.is_none(), "{app}");
         assert_eq!((split.relays[0].undelivered_bytes, split.relays[0].lost_bytes), (0, 0), "{app}");
         let times = |result: &RunResult| -> Vec<f64> {
-            let pages = result.pages.iter().map(|page| page.response_s);
-            pages.chain(result.transactions.iter().map(|one| one.response_s)).map(Option::unwrap).collect()
+            let pages = result.users.pages.iter().map(|page| page.response_s);
+            pages
+                .chain(result.users.transactions.iter().map(|one| one.response_s))
+                .map(Option::unwrap)
+                .collect()
         };
         let (with, without) = (times(&split), times(&whole));
         assert!(with.len() == without.len() && !with.is_empty(), "{app}");
@@ -358,7 +361,7 @@ fn pages_over_a_relay_come_sooner_where_the_short_link_loses() {
     let app = "app = \"http\"\npages = 30\npage_interval = \"5 s\"";
     let [split, whole] = asked(app, "loss = { model = \"packet\", probability = 0.05 }");
     let mean =
-        |result: &RunResult| result.pages.iter().filter_map(|page| page.response_s).sum::<f64>() / 30.0;
+        |result: &RunResult| result.users.pages.iter().filter_map(|page| page.response_s).sum::<f64>() / 30.0;
     assert!(mean(&split) < 0.8 * mean(&whole), "{} {}", mean(&split), mean(&whole));
 }
 
@@ -381,8 +384,8 @@ fn what_was_asked_for_over_relays_comes_whole_whatever_is_lost() {
                 result.flows.iter().all(|flow| flow.finish_s.is_some() && flow.error.is_none()),
                 "{app} {seed}"
             );
-            assert!(result.pages.iter().all(|page| page.response_s.is_some()), "{app} {seed}");
-            assert!(result.transactions.iter().all(|one| one.response_s.is_some()), "{app} {seed}");
+            assert!(result.users.pages.iter().all(|page| page.response_s.is_some()), "{app} {seed}");
+            assert!(result.users.transactions.iter().all(|one| one.response_s.is_some()), "{app} {seed}");
             let delivered: Vec<u64> = result.flows.iter().map(|flow| flow.bytes_delivered).collect();
             assert!(
                 delivered[0] > 0 && delivered.iter().all(|bytes| *bytes == delivered[0]),
@@ -409,7 +412,7 @@ fn a_crash_or_a_dead_link_ends_what_was_asked_for() {
         let result = simulate(&split.text(), 1);
         assert!(result.flows.iter().all(|flow| flow.finish_s.is_none()), "{far}");
         assert!(result.flows[1].error.is_some(), "{far}");
-        assert!(result.pages.len() == 1 && result.pages[0].response_s.is_none(), "{far}");
+        assert!(result.users.pages.len() == 1 && result.users.pages[0].response_s.is_none(), "{far}");
     }
 }
 

@@ -135,7 +135,8 @@ fn readers_of_pages_beside_downloads_are_served() {
         .collect();
     flows.push_str("[tcp]\nreceive_window = \"256 KiB\"\n[flows.one]\nfrom = \"server\"\nto = \"client\"\n[flows.two]\nfrom = \"server\"\nto = \"client\"\nstart = \"3 s\"\n");
     let [bare, spoofed] = [false, true].map(|spoofs| geo(spoofs, "queue = \"100 packets\"", &flows));
-    let pages = |result: &RunResult| result.pages.iter().filter(|page| page.response_s.is_some()).count();
+    let pages =
+        |result: &RunResult| result.users.pages.iter().filter(|page| page.response_s.is_some()).count();
     assert!(pages(&spoofed) >= pages(&bare) && pages(&bare) > 30, "{} of {}", pages(&spoofed), pages(&bare));
     assert_eq!((stats(&spoofed).local_retransmissions, spoofed.links[2].stats.dropped_packets), (0, 0));
     let rate = |name: &str| {

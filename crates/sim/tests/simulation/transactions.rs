@@ -19,11 +19,11 @@ fn short(link: &str, tcp: &str, flow: &str, seed: u64) -> RunResult {
 }
 
 fn responses(result: &RunResult) -> Vec<Option<f64>> {
-    result.transactions.iter().map(|it| it.response_s).collect()
+    result.users.transactions.iter().map(|it| it.response_s).collect()
 }
 
 fn starts(result: &RunResult) -> Vec<f64> {
-    result.transactions.iter().map(|it| it.start_s).collect()
+    result.users.transactions.iter().map(|it| it.start_s).collect()
 }
 
 fn assert_near(found: Option<f64>, expected: f64) {
@@ -39,11 +39,11 @@ fn a_transaction_takes_a_round_trip_and_the_first_one_two() {
     for (start, expected) in starts(&result).into_iter().zip([1.0, 4.0, 6.5]) {
         assert_near(Some(start), expected);
     }
-    assert_eq!(result.transactions.iter().map(|it| it.transaction).collect::<Vec<_>>(), [1, 2, 3]);
-    assert!(result.transactions.iter().all(|it| it.flow == "f" && it.size_bytes == 1000));
+    assert_eq!(result.users.transactions.iter().map(|it| it.transaction).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(result.users.transactions.iter().all(|it| it.flow == "f" && it.size_bytes == 1000));
     assert_eq!((result.flows[0].bytes_delivered, result.flows[0].error.as_deref()), (3000, None));
     assert_near(result.flows[0].finish_s, 7.0);
-    assert!(result.pages.is_empty());
+    assert!(result.users.pages.is_empty());
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_connection_that_fails_ends_the_transactions() {
     let link = format!("{FAST}\nloss = {{ model = \"drop\", packets = [{}] }}", dead.join(", "));
     let result = ask(&link, "max_retransmissions = 3", "transactions = 50\nthink = \"1 s\"");
     assert_eq!(responses(&result).last(), Some(&None));
-    assert!(result.transactions.len() < 10);
+    assert!(result.users.transactions.len() < 10);
     let error = result.flows[0].error.as_deref().unwrap_or_default();
     assert!(error.contains("retransmission limit"), "{error:?}");
 }
@@ -97,7 +97,7 @@ fn a_connection_that_fails_ends_the_transactions() {
 fn short_flows_each_take_a_handshake_and_slow_start() {
     // 14 segments go as 2, 4 and 8; the handshake takes a round trip, and the last byte half a one.
     let result = short(FAST, "", "transfers = 50", 1);
-    assert_eq!(result.transactions.len(), 50);
+    assert_eq!(result.users.transactions.len(), 50);
     for response in responses(&result) {
         assert_near(response, 0.5 + 0.5 + 0.5 + 0.25);
     }
@@ -118,7 +118,7 @@ fn variants_meet_the_same_arrivals_and_sizes() {
             "rate = \"2 Mbit/s\"\ndelay = \"250 ms\"\nloss = { model = \"packet\", probability = 0.01 }";
         let result = short(link, "", &flow, seed);
         assert!(responses(&result).iter().all(Option::is_some));
-        let sizes: Vec<u64> = result.transactions.iter().map(|it| it.size_bytes).collect();
+        let sizes: Vec<u64> = result.users.transactions.iter().map(|it| it.size_bytes).collect();
         assert_eq!(result.flows[0].bytes_delivered, sizes.iter().sum::<u64>());
         (starts(&result), sizes, responses(&result))
     };
@@ -139,7 +139,7 @@ fn what_has_begun_by_the_duration_is_delivered() {
     assert!(result.flows[0].finish_s.is_some());
     // So is nothing at all, and the run ends.
     let none = short(FAST, "", "transfers = 1000\nduration = \"1 us\"", 1);
-    assert_eq!((none.transactions.len(), none.flows[0].bytes_delivered), (0, 0));
+    assert_eq!((none.users.transactions.len(), none.flows[0].bytes_delivered), (0, 0));
     assert!(none.duration_s < 1.0, "{} s", none.duration_s);
 }
 
@@ -153,7 +153,7 @@ fn a_trace_is_replayed_at_its_times() {
     let result = simulate(&one_flow(FAST, "profile = \"ns2\"", &flow), 1);
     assert_eq!(starts(&result), [1.0, 1.3, 1.3, 5.0]);
     assert_eq!(
-        result.transactions.iter().map(|it| it.size_bytes).collect::<Vec<_>>(),
+        result.users.transactions.iter().map(|it| it.size_bytes).collect::<Vec<_>>(),
         [20_000, 100, 1000, 20_000]
     );
     for (found, expected) in responses(&result).into_iter().zip([1.75, 0.75, 0.75, 1.75]) {
@@ -220,7 +220,7 @@ fn a_transfer_that_the_receiver_opens_takes_half_a_round_trip_more() {
             let result = run(opener);
             let flow = &result.flows[0];
             assert_eq!((flow.bytes_delivered, flow.error.as_deref()), (1000, None), "{app}");
-            let began = result.transactions.first().map_or(0.0, |it| it.start_s);
+            let began = result.users.transactions.first().map_or(0.0, |it| it.start_s);
             assert_near(flow.finish_s.map(|finish| finish - began), expected);
         }
     }

@@ -17,8 +17,8 @@ fn film(link: &str, flow: &str) -> RunResult {
 }
 
 fn video(result: &RunResult) -> &VideoResult {
-    assert_eq!(result.videos.len(), 1);
-    &result.videos[0]
+    assert_eq!(result.users.videos.len(), 1);
+    &result.users.videos[0]
 }
 
 fn assert_near(found: f64, expected: f64, within: f64) {
@@ -37,9 +37,9 @@ fn a_fast_link_fills_the_buffer_and_then_waits_for_room() {
     assert_eq!((found.stalled_s, found.bit_rate_mean_bps), (0.0, Some(1e6)));
     // A handshake and a round trip for the first segment, a round trip for the second; then there are 8 s.
     assert_near(found.startup_s.unwrap_or_default(), 1.5, 0.02);
-    assert!(result.transactions.iter().all(|it| it.size_bytes == 500_000 && it.response_s.is_some()));
+    assert!(result.users.transactions.iter().all(|it| it.size_bytes == 500_000 && it.response_s.is_some()));
     // 8 s at 2.5 s of the run; each later segment half a second. Full behind the sixth (22 s at 4.5 s would be beyond 20).
-    let starts: Vec<f64> = result.transactions.iter().map(|it| it.start_s).collect();
+    let starts: Vec<f64> = result.users.transactions.iter().map(|it| it.start_s).collect();
     for pair in starts[8..].windows(2) {
         assert_near(pair[1] - pair[0], 4.0, 1e-6);
     }
@@ -58,10 +58,11 @@ fn an_outage_longer_than_the_buffer_is_a_stall() {
     let found = video(&result);
     assert_eq!((found.segments, found.stalls), (15, 1));
     // It began at 1 s. By 20 s segments for 28 s of film have come or are on their way, so that it stops at 29 s.
-    let before = result.transactions.iter().filter(|it| it.start_s + it.response_s.unwrap_or(99.0) < 21.0);
+    let before =
+        result.users.transactions.iter().filter(|it| it.start_s + it.response_s.unwrap_or(99.0) < 21.0);
     let empty_s = 1.0 + 4.0 * before.count() as f64;
     assert!((28.0..34.0).contains(&empty_s), "{empty_s}");
-    let back = result.transactions.iter().find(|it| it.start_s + it.response_s.unwrap_or(0.0) > 40.0);
+    let back = result.users.transactions.iter().find(|it| it.start_s + it.response_s.unwrap_or(0.0) > 40.0);
     let back_s = back.map_or(0.0, |it| it.start_s + it.response_s.unwrap_or(0.0));
     assert_near(found.stalled_s, back_s - empty_s, 0.02);
     assert!(found.stalled_s > 15.0, "{}", found.stalled_s);
@@ -79,8 +80,8 @@ fn the_bit_rate_follows_what_the_link_carries() {
     assert!((1.0e6..2.0e6).contains(&mean), "{mean}");
     assert!(found.bit_rate_switches >= 3, "{}", found.bit_rate_switches);
     // The reservoir fills at the lowest rate.
-    assert!(result.transactions[..5].iter().all(|it| it.size_bytes == 125_000));
-    let sizes: u64 = result.transactions.iter().map(|it| it.size_bytes).sum();
+    assert!(result.users.transactions[..5].iter().all(|it| it.size_bytes == 125_000));
+    let sizes: u64 = result.users.transactions.iter().map(|it| it.size_bytes).sum();
     assert_near(mean, sizes as f64 * 8.0 / 600.0, 1.0);
     assert_eq!(sizes, result.flows[0].bytes_delivered);
 }
@@ -120,7 +121,7 @@ fn a_user_who_leaves_and_the_end_of_a_run_end_the_film() {
 #[test]
 fn the_last_segment_is_as_long_as_the_rest_of_the_film() {
     let result = film(FAST, "ladder = [\"1 Mbit/s\"]\nlength = \"9 s\"");
-    let sizes: Vec<u64> = result.transactions.iter().map(|it| it.size_bytes).collect();
+    let sizes: Vec<u64> = result.users.transactions.iter().map(|it| it.size_bytes).collect();
     assert_eq!(sizes, [500_000, 500_000, 125_000]);
     assert_eq!(video(&result).bit_rate_mean_bps, Some(1e6));
 }

@@ -85,11 +85,12 @@ fn what_came_before_and_what_is_measured_are_the_whole() {
             assert_eq!(all.queue_max_packets, first.queue_max_packets.max(rest.queue_max_packets));
         }
         // What was asked for before is not listed.
-        let listed =
-            |result: &RunResult| result.transactions.iter().map(|one| one.transaction).collect::<Vec<_>>();
-        assert!(measured.transactions.iter().all(|one| one.start_s >= until_s));
+        let listed = |result: &RunResult| {
+            result.users.transactions.iter().map(|one| one.transaction).collect::<Vec<_>>()
+        };
+        assert!(measured.users.transactions.iter().all(|one| one.start_s >= until_s));
         assert_eq!([listed(&before), listed(&measured)].concat(), listed(&whole));
-        let came: Vec<f64> = measured.transactions.iter().filter_map(|one| one.response_s).collect();
+        let came: Vec<f64> = measured.users.transactions.iter().filter_map(|one| one.response_s).collect();
         assert_eq!(measured.flows[3].responses.response_p50_s.is_some(), !came.is_empty());
     }
 }

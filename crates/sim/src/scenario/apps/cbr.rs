@@ -27,7 +27,6 @@ pub struct CbrSpec {
 impl App for CbrSpec {
     const NAME: &'static str = "cbr";
     const SUMMARY: &'static str = "UDP datagrams at a constant rate; does not react to loss";
-    const ALSO: &'static [&'static str] = &["voip"];
     const OVER_UDP: bool = true;
     const ENDS_BY: &'static str = "bytes or duration";
 

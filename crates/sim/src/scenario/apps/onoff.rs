@@ -56,7 +56,6 @@ fn usual_shape() -> f64 {
 impl App for OnOffSpec {
     const NAME: &'static str = "onoff";
     const SUMMARY: &'static str = "writes over TCP at a constant rate during Pareto-distributed on periods";
-    const ALSO: &'static [&'static str] = &["voip"];
 
     fn ends(&self) -> bool {
         self.duration.is_some()
