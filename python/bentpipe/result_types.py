@@ -5,6 +5,20 @@ from typing import Literal, NotRequired, TypedDict
 from bentpipe.numbers.number import Number
 
 
+class Call(TypedDict):
+    """One direction of a telephone call, as its listener heard it."""
+
+    name: str
+    packets_sent: Number
+    packets_lost: Number
+    packets_late: Number
+    loss: Number
+    burst_ratio: Number
+    mouth_to_ear_s: Number
+    rating: Number
+    mos: Number
+
+
 class CaptureRecord(TypedDict):
     """How much of the packets was recorded."""
 
@@ -224,6 +238,7 @@ class Measured(TypedDict):
     relays: list[Relay]
     pages: list[Page]
     videos: list[Video]
+    calls: list[Call]
     transactions: list[Transaction]
     jain: Number
     jain_flows: Number

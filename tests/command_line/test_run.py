@@ -97,7 +97,7 @@ def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe,
     for name in scenarios:
         assert bentpipe("run", SCENARIOS / name, "--runs", "2", "--out", name).returncode == 0
         run = json.loads((tmp_path / name / "result.json").read_text())
-        tables = ("flows", "links", "gateways", "handovers", "relays", "pages", "videos")
+        tables = ("flows", "links", "gateways", "handovers", "relays", "pages", "videos", "calls")
         rows = [row for table in tables for row in run[table]]
         keys = {key for table in (run, run["engine"], run["jain"], *rows) for key in table}
         kinds = set(pq.read_table(tmp_path / name / "series.parquet")["kind"].to_pylist())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from bentpipe.errors import InputError
 from bentpipe.numbers.declared import tables
+from bentpipe.result_types import Call
 from bentpipe.results import (
     Flow,
     FlowPath,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _Row = TypeVar("_Row", bound=Mapping[str, Any])
 
 What = Literal[
-    "flows", "links", "gateways", "handovers", "paths", "relays", "pages", "videos", "transactions"
+    "flows", "links", "gateways", "handovers", "paths", "relays", "pages", "videos", "calls", "transactions"
 ]
 """The tables of a result."""
 
@@ -168,6 +169,9 @@ class Result:
 
     videos = _rows("videos", Video)
     """The films, as their users saw them."""
+
+    calls = _rows("calls", Call)
+    """The telephone calls, as their listeners heard them."""
 
     transactions = _rows("transactions", Transaction)
     """The transactions, the segments of films, and the transfers of short flows."""

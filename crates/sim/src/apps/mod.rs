@@ -11,6 +11,7 @@ mod tls;
 mod transactions;
 mod udp;
 mod video;
+mod voip;
 
 use std::ops::Range;
 
@@ -27,6 +28,7 @@ pub(crate) use transactions::Transactions;
 pub(crate) use udp::Udp;
 pub use udp::datagrams;
 pub(crate) use video::Video;
+pub(crate) use voip::{Voip, opinion};
 
 use crate::engine::End;
 use crate::ids::{ConnectionId, EndId, FlowId, Side};
@@ -136,6 +138,10 @@ impl Flow {
                 let stream = Stream::derive(seed, &format!("flow/{}/video", spec.name));
                 let udp = Udp::multimedia(media, start, stop(media.duration), stream);
                 (App::Udp(Box::new(udp)), media.duration)
+            }
+            AppSpec::Voip(voip) => {
+                let stream = Stream::derive(seed, &format!("flow/{}/speech", spec.name));
+                (App::Udp(Box::new(Voip::udp(voip, start, stop(voip.duration), stream))), voip.duration)
             }
         };
         Flow {

@@ -1,8 +1,10 @@
-//! What users waited for: pages, answers, films, short transfers.
+//! What users waited for or saw: pages, answers, films, short transfers, calls.
+
+use std::any::Any;
 
 use bentpipe_units::{Rate, Span, Time};
 
-use crate::apps::{App, Exchange, Flow};
+use crate::apps::{App, Exchange, Flow, Voip, opinion};
 
 bentpipe_units::numbers! {
     /// What the users of flows saw, a table for each kind of application.
@@ -12,6 +14,8 @@ bentpipe_units::numbers! {
         pub pages: Vec<PageResult>;
         /// One entry a film, in the scenario's order of flows.
         pub videos: Vec<VideoResult>;
+        /// One entry a telephone call, in the scenario's order of flows.
+        pub calls: Vec<CallResult>;
         /// The transactions, the segments of films, and the transfers of short flows: one flow after the other, in the order of their starts.
         pub transactions: Vec<TransactionResult>;
     }
@@ -64,6 +68,32 @@ bentpipe_units::numbers! {
         pub bit_rate_switches: u64 = "", "switches", flows sum;
     }
 
+    /// One direction of a telephone call, as its listener heard it: of the packets that were sent from the end of the warm-up on
+    /// and have arrived or were lost.
+    #[derive(Debug)]
+    pub struct CallResult {
+        /// The flow's name.
+        pub name: String;
+        /// Packets sent.
+        pub packets_sent: u64 = "packet", "sent", flows sum;
+        /// Packets that were lost on the way.
+        pub packets_lost: u64 = "packet", "lost", flows sum, runs packets;
+        /// Packets that came too late to be played.
+        pub packets_late: u64 = "packet", "late", flows sum, runs packets;
+        /// Share of the packets that were not played, lost or late, from 0 to 1; null when none was sent.
+        pub loss: Option<f64> = "share", "loss", flows mean;
+        /// Mean number of packets in a row that were not played, times 1 − `loss`: 1 where each is lost by itself, more where losses come
+        /// in bursts (ITU-T G.107); null without a loss.
+        pub burst_ratio: Option<f64> = "", "burst ratio", flows mean;
+        /// From mouth to ear, in seconds: a frame and what the coder looks ahead, the way of the packet that came first, and the jitter
+        /// buffer; null when none came.
+        pub mouth_to_ear_s: Option<f64> = "s", "mouth to ear", flows mean;
+        /// Transmission rating R by ITU-T G.107, at most 93.2; null when no packet came.
+        pub rating: Option<f64> = "", "R", flows spread;
+        /// Mean opinion score that goes with it, from 1 to 4.5; null when no packet came.
+        pub mos: Option<f64> = "", "MOS", flows spread;
+    }
+
     /// Quantiles of the response times of a flow's pages, transactions or short transfers, of those that came: each interpolated
     /// between the two nearest (definition 7 of Hyndman and Fan 1996). Null when there are none.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -83,6 +113,7 @@ impl Users {
     pub(super) fn add(&mut self, name: &str, flow: &Flow, [from, end]: [Time; 2]) {
         self.pages.extend(pages(name, flow, from));
         self.videos.extend(video(name, flow, end));
+        self.calls.extend(call(name, flow, from));
         self.transactions.extend(transactions(name, flow, from));
     }
 }
@@ -146,6 +177,25 @@ fn video(name: &str, flow: &Flow, end: Time) -> Option<VideoResult> {
         stalled_s: player.stalled().as_secs(),
         bit_rate_mean_bps: (length > Span::ZERO).then(|| bits / length.as_secs()),
         bit_rate_switches: came.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as u64,
+    })
+}
+
+/// The telephone call of a flow that carries one.
+fn call(name: &str, flow: &Flow, from: Time) -> Option<CallResult> {
+    let App::Udp(udp) = &flow.app else { return None };
+    let voip: &Voip = (&*udp.source as &dyn Any).downcast_ref()?;
+    let call = voip.call(udp.sent, udp.lost, from);
+    let rating = voip.rating(&call);
+    Some(CallResult {
+        name: name.to_owned(),
+        packets_sent: call.sent,
+        packets_lost: call.lost,
+        packets_late: call.late,
+        loss: call.loss(),
+        burst_ratio: call.burst_ratio(),
+        mouth_to_ear_s: call.delay.map(Span::as_secs),
+        rating,
+        mos: rating.map(opinion),
     })
 }
 

@@ -9,7 +9,7 @@ use bentpipe_tcp::Catalogue;
 use crate::simulate;
 
 /// The lines of a flow, and the bytes that it carries; none where these are drawn or chosen.
-const APPS: [(&str, &str, Option<u64>); 13] = [
+const APPS: [(&str, &str, Option<u64>); 14] = [
     ("ftp", "bytes = \"100 kB\"", Some(100_000)),
     ("ftp", "bytes = \"100 kB\"\nopened_by = \"receiver\"\nstart_spread = \"2 s\"", Some(100_000)),
     (
@@ -40,6 +40,7 @@ const APPS: [(&str, &str, Option<u64>); 13] = [
     ),
     ("cbr", "rate = \"200 kbit/s\"\nbytes = \"50 kB\"", None),
     ("multimedia", "duration = \"2 s\"", None),
+    ("voip", "duration = \"2 s\"", None),
 ];
 
 const LOSSES: [&str; 4] = [
@@ -98,7 +99,7 @@ fn hold(result: &RunResult, bytes: Option<u64>, text: &str) {
 fn every_application_comes_to_its_end_under_every_variant_and_loss() {
     let catalogue = Catalogue::default();
     for (app, lines, bytes) in APPS {
-        let over_udp = matches!(app, "cbr" | "multimedia");
+        let over_udp = matches!(app, "cbr" | "multimedia" | "voip");
         let variants =
             scenario::variants(&catalogue).into_iter().map(|(name, _)| format!("variant = \"{name}\""));
         let variants: Vec<_> = if over_udp { vec![String::new()] } else { variants.collect() };

@@ -23,6 +23,7 @@ mod traces;
 mod transactions;
 mod udp;
 mod video;
+mod voip;
 mod warm_up;
 mod xcp;
 

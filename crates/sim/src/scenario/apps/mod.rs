@@ -14,6 +14,7 @@ mod short_flows;
 mod trace;
 mod transactions;
 mod video;
+mod voip;
 
 use bentpipe_tcp::wire::MOST_DATAGRAM;
 use bentpipe_units::{Fault, conflict};
@@ -38,6 +39,7 @@ pub use short_flows::{ShortFlowsSpec, Sizes};
 pub use trace::{TraceSpec, Transfer};
 pub use transactions::{Think, TransactionsSpec};
 pub use video::VideoSpec;
+pub use voip::{Codec, VoipSpec};
 
 /// The options of an application, and what a scenario asks of it.
 pub(crate) trait App: DeserializeOwned + JsonSchema {
@@ -180,6 +182,7 @@ apps! {
     Trace(TraceSpec),
     Cbr(CbrSpec),
     Multimedia(MultimediaSpec),
+    Voip(VoipSpec),
 }
 
 /// Name and summary of each application.
