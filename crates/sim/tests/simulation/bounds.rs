@@ -23,7 +23,7 @@ enum Bound {
 
 /// Controls and slow starts that are above a bound by their own equations, and why. All others hold it, and these are above it somewhere
 /// in the tests.
-const ABOVE: [(&str, Bound, &str); 29] = [
+const ABOVE: [(&str, Bound, &str); 28] = [
     ("adalr", Bound::Doubling, "an ACK adds up to √60/4 segments, also one of a single segment"),
     ("adalr", Bound::Reno, "congestion avoidance adds √ρ/2 times as much, 3 times at 600 ms"),
     ("adalr+afc", Bound::Doubling, "as adalr"),
@@ -49,7 +49,6 @@ const ABOVE: [(&str, Bound, &str); 29] = [
         Bound::Reno,
         "without a queue it grows by 10 segments a round trip, and a loss takes an eighth",
     ),
-    ("highspeed", Bound::Cubic, "a window above 38 segments grows faster, and a loss takes less of it"),
     ("veno", Bound::Cubic, "a loss without a queue takes a fifth"),
     ("veno", Bound::Reno, "a loss without a queue takes a fifth"),
     ("westwood", Bound::Cubic, "a loss leaves what the ACKs have shown the path to carry"),
