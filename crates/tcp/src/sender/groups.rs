@@ -115,7 +115,7 @@ impl Sender {
     /// Whether new data waits for the next ACK, with which more goes at once (`tcp_tso_should_defer`): cwnd has room for `room` bytes, which is
     /// less than a packet and than a third of the window, something was sent just now, and the ACK of the first segment is due. What waits so
     /// has filled cwnd. Where the kernel's write queue is cut, what is left of a buffer goes all the same; that is left out.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn waits_for_more(&mut self, now: Time, room: u32, paced: bool) -> bool {
         let before = if paced { self.pacing.release() } else { self.timers.last_sent };
         now.since(before) <= SOON && self.expects_to_send_more(now, room)

@@ -37,15 +37,28 @@ impl Sender {
             }
             self.restart_after_idle(now);
         }
+        if self.groups.are_there() {
+            return self.poll_in_groups(now);
+        }
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
-        if self.groups.are_there() && self.waits_for_more(now, room, false) {
+        let sent = self.send_new_data::<false>(now, rwnd, room)?;
+        let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
+        Some(Outgoing { last: self.is_last(left), ..sent })
+    }
+
+    /// The same of a host whose packets have several segments.
+    #[inline(never)]
+    fn poll_in_groups(&mut self, now: Time) -> Option<Outgoing> {
+        let (flight, rwnd) = (self.flight(), self.receive_window(false));
+        let room = (self.window.cwnd as u32).saturating_sub(flight);
+        if self.waits_for_more(now, room, false) {
             return None;
         }
         let unsent = self.app.unsent;
         let mut sent = self.send_new_data::<false>(now, rwnd, room)?;
         let room = room.min(rwnd.saturating_sub(flight));
-        if self.groups.are_there() && self.ends_group(room, unsent) {
+        if self.ends_group(room, unsent) {
             sent.flags |= Flags::PSH;
         }
         let left = room.saturating_sub(sent.len);
