@@ -17,7 +17,7 @@ from bentpipe_papers.reproduction.grid import Grid
 from bentpipe_papers.reproduction.reproduce import Context, Settings
 
 from .over_time import Series
-from .runs import PAYLOAD, SPREAD_S, TTL
+from .runs import GATEWAY, SPREAD_S, TTL
 
 CONSTELLATION = "constellation.toml"
 RUNS = 5
@@ -40,7 +40,7 @@ _ZERO = 'unknown_scale = "zero"'
 
 def _aboard(options: str) -> Settings:
     """Put XFWA on every link that begins at a satellite."""
-    gateway = f'{{ scheme = "xfwa", least = "{PAYLOAD} B", {options} }}'
+    gateway = f"{{ {GATEWAY}, {options} }}"
     return {"constellation.gateway": gateway}
 
 

@@ -14,7 +14,7 @@ from bentpipe_papers.reproduction.reproduce import Context, Settings
 
 from .convergence import draw_indices, fairness, settles, time_cell
 from .over_time import Bottleneck, Series, acked
-from .runs import PAYLOAD, SEEDS, TTL, moments
+from .runs import GATEWAY, SEEDS, TTL, moments
 from .staged import END_S, RATE_BPS
 
 HANDOVER = "handover.toml"
@@ -29,7 +29,7 @@ _UNSCALED: Settings = {"tcp.window_scaling": "false", "tcp.receive_window": "655
 
 def _gateways(options: str) -> Settings:
     """Put XFWA on the inter-satellite links of both rows."""
-    gateway = f'{{ scheme = "xfwa", least = "{PAYLOAD} B", {options} }}'
+    gateway = f"{{ {GATEWAY}, {options} }}"
     return {f"links.isl{hop}-{row}.gateway": gateway for hop in (1, 2) for row in "ab"}
 
 

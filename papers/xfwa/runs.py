@@ -31,6 +31,9 @@ HOP_S = 0.02
 BUFFER_S = 3 * HOP_S
 """Buffers hold the bandwidth-delay product of the bottleneck link, which is composed of three hops."""
 
+GATEWAY = f'scheme = "xfwa", least = "{PAYLOAD} B", counts_from = "syn"'
+"""A flow is in progress from its first packet on."""
+
 TTL = 'rtt = "ttl", isl_delay = "20 ms"'
 """XFWA as the document has it."""
 
@@ -57,7 +60,7 @@ def isls(scenario: str) -> list[str]:
 
 def xfwa(scenario: str, options: str = TTL) -> Settings:
     """Put XFWA on every inter-satellite link, in the direction of the data."""
-    return on_links(scenario, "gateway", f'{{ scheme = "xfwa", least = "{PAYLOAD} B", {options} }}')
+    return on_links(scenario, "gateway", f"{{ {GATEWAY}, {options} }}")
 
 
 def only_on(name: str, scenario: str, options: str = TTL) -> Settings:

@@ -164,7 +164,7 @@ def conversation(capture: Path) -> tuple[list[list[str]], list[list[str]]]:
         (
             ("--recovery", "sack,linux", "--control", "reno"),
             "--control: expected one of standard, adalr, afc, adalr+afc, cubic, bbr1, bbr3, hybla, westwood, "
-            "veno, vegas, illinois, xcp, jersey, star, new-vegas, peach for sack too, found reno",
+            "veno, vegas, illinois, highspeed, xcp, jersey, star, new-vegas, peach for sack too, found reno",
         ),
         (("--direction", "up"), "--direction: expected send or receive, found 'up'"),
         (("--sysctl", "tcp_sack"), "--sysctl: expected name=value such as tcp_sack=0, found 'tcp_sack'"),

@@ -36,6 +36,17 @@ pub enum LastPacket {
     Arrived,
 }
 
+/// The first packet of a flow that makes it one in progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountsFrom {
+    /// Its data, as in the kernel's gateway: a flood of SYNs takes nobody's window.
+    #[default]
+    Data,
+    /// Its SYN.
+    Syn,
+}
+
 /// The bytes that equation 1 shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -69,6 +80,8 @@ pub struct XfwaOptions {
     pub last_packet: LastPacket,
     /// The bytes that equation 1 shares.
     pub share_of: ShareOf,
+    /// The first packet of a flow that makes it one in progress.
+    pub counts_from: CountsFrom,
     /// What flows that are limited elsewhere cannot use goes to the others.
     pub redistribute: bool,
     /// Length of a packet where the queue is given in packets.
@@ -94,6 +107,7 @@ impl Default for XfwaOptions {
             delta_factor: 1.0,
             last_packet: LastPacket::default(),
             share_of: ShareOf::default(),
+            counts_from: CountsFrom::default(),
             redistribute: false,
             packet: PACKET,
             least: LEAST,
@@ -244,9 +258,8 @@ impl Windows for Xfwa {
         self.options.share_of.overhead(flow)
     }
 
-    /// Data alone makes a flow active, as in the kernel's gateway: a flood of SYNs takes nobody's window.
     fn counts_syns(&self) -> bool {
-        false
+        self.options.counts_from == CountsFrom::Syn
     }
 
     fn last_packet(&self, now: Time, packet: u32, link: &LinkView) -> Time {
