@@ -229,7 +229,7 @@ fn keys_that_do_not_go_together_are_named() {
     let found = parse_with("s.toml", &dynamic, &[], &|_, _| Err("".into()), &Catalogue::default());
     assert_eq!(
         found.err().map(|error| error.to_string()).unwrap_or_default(),
-        "s.toml: duration: expected a duration beside routing \"dynamic\" and the schedule that repeats of link \"s\", found none"
+        "s.toml: duration: routing = \"dynamic\" needs a duration where a schedule repeats, as that of link \"s\""
     );
 }
 
