@@ -20,6 +20,10 @@ _INLINE = re.compile(r"\b(?:crate|super)(?:::[A-Za-z_][A-Za-z0-9_]*)+")
 _TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod\s+\w+\s*\{")
 
 
+ELSEWHERE = ("",)
+"""The path of what another crate has."""
+
+
 @dataclass
 class Module:
     """A file of Rust, as a module of its crate."""
@@ -39,7 +43,8 @@ def circles(source: Path) -> list[list[str]]:
     arrows = set()
     for module in _all(root):
         for used in module.used:
-            target = _defines(root, _absolute(module, used), set())
+            path = _absolute(module, used)
+            target = _defines(root, path, set()) if path != ELSEWHERE else None
             if target is not None and target is not module:
                 arrows.add((module.name, target.name))
     return strong(arrows)
@@ -100,10 +105,10 @@ def _paths(tree: str) -> Iterator[tuple[str, ...]]:
 
 
 def _absolute(module: Module, path: tuple[str, ...]) -> tuple[str, ...]:
-    """Give a path from the root of the crate; of another crate's it is ("",)."""
+    """Give a path from the root of the crate; of another crate's it is ELSEWHERE."""
     base = module.path
     if path[0] not in ("crate", "self", "super", *module.children):
-        return ("",)
+        return ELSEWHERE
     if path[0] == "crate":
         return path[1:]
     if path[0] == "self":
@@ -127,6 +132,8 @@ def _defines(root: Module, path: tuple[str, ...], seen: set[tuple[str, ...]]) ->
             return module
         for shown in module.shown:
             whole = _absolute(module, shown)
+            if whole == ELSEWHERE:
+                continue
             if shown[-1] == part:
                 return _defines(root, (*whole, *path[at + 1 :]), seen)
             if shown[-1] == "*":
@@ -135,9 +142,3 @@ def _defines(root: Module, path: tuple[str, ...], seen: set[tuple[str, ...]]) ->
                     return found
         return None if at == 0 else module
     return module
-
-
-if __name__ == "__main__":
-    for crate in sorted((ROOT / "crates").iterdir()):
-        for circle in circles(crate / "src"):
-            print(crate.name, len(circle), *circle)
