@@ -4,43 +4,28 @@ The kernel's are kept in ``edges.json``; `python tests/witness/edges.py` makes t
 """
 
 import json
-import struct
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import virtual_guest
+from testbed import GEO
 
 from bentpipe import Scenario, run
 from bentpipe.live.virtual.kernel import find
 from bentpipe.live.virtual.machine import Virtual
+from conftest import tshark_fields
 from virtual import ours_of
 
 KEPT = Path(__file__).with_name("edges.json")
 DRAWS = range(1, 11)
 AT_S = (3.6, 4.0, 4.2)
+_SYN, _ACK = 2, 16
 
-_TEXT = """
-duration = "5 s"
-seed = {draw}
-[links.satellite]
-from = "server"
-to = "terminal"
-rate = "10 Mbit/s"
-delay = "270 ms"
-queue = "450 packets"
-loss = {{ model = "packet", probability = 0.01 }}
-[links.satellite.reverse]
-rate = "2 Mbit/s"
-[tcp]
-profile = "linux"
-[flows.download]
-from = "server"
-to = "terminal"
-bytes = "10 MB"
-control = "bbr1"
-start = "{later_us} us"
-"""
+_TEXT = (
+    'duration = "5 s"\nseed = {draw}\n'
+    + GEO.format(loss='loss = {{ model = "packet", probability = 0.01 }}', total="10 MB")
+    + 'control = "bbr1"\nstart = "{later_us} us"\n[tcp]\nprofile = "linux"\n'
+)
 LATER_US = 250
 """When the flow begins in the simulator: the clock of timestamps decides on a ms of a round trip."""
 
@@ -55,53 +40,18 @@ def edges(capture: Path) -> list[int]:
 
     An ACK that comes late tells of none that is larger.
     """
-    told = []
-    first, scale, began = 0, 0, None
-    for at_s, packet in _packets(capture.read_bytes()):
-        header = (packet[0] & 15) * 4
-        port, _, _, ack, offset, flags, window = struct.unpack_from(">HHIIBBH", packet, header)
-        if flags & 2:
-            began = at_s if began is None else began
-            if flags & 16:
-                first, server = ack, port
-                scale = _window_scale(packet[header + 20 : header + (offset >> 4) * 4])
-        elif first and port == server:
-            told.append((at_s - (began or 0.0), (ack - first & 0xFFFFFFFF) + (window << scale)))
+    fields = ("frame.time_epoch", "tcp.srcport", "tcp.flags", "tcp.ack", "tcp.window_size")
+    told: list[tuple[float, int]] = []
+    began, receiver = 0.0, ""
+    # The first interface is the server's; tshark counts from the first SYN, and scales windows.
+    packets = tshark_fields(capture, *fields, display_filter="tcp and frame.interface_id == 0")
+    for at_s, port, flags, acked, window in packets:
+        if int(flags, 16) & _SYN:
+            began = began or float(at_s)
+            receiver = port if int(flags, 16) & _ACK else receiver
+        elif port == receiver:
+            told.append((float(at_s) - began, int(acked) - 1 + int(window)))
     return [max(edge for at_s, edge in told if at_s <= until) for until in AT_S]
-
-
-def _window_scale(options: bytes) -> int:
-    at = 0
-    while at < len(options) and options[at]:
-        if options[at] == 3:
-            return options[at + 2]
-        at += 1 if options[at] == 1 else options[at + 1]
-    return 0
-
-
-def _packets(file: bytes) -> Iterator[tuple[float, bytes]]:
-    """Give time and IPv4 packet of each at the first interface of a pcapng file, which is the server's."""
-    at, unit = 0, 1e-6
-    while at + 12 <= len(file):
-        kind, length = struct.unpack_from("<II", file, at)
-        body = file[at + 8 : at + length - 4]
-        if kind == 1:
-            unit = 10.0 ** -_resolution(body[8:])
-        elif kind == 6:
-            interface, high, low, captured = struct.unpack_from("<IIII", body)
-            if interface == 0:
-                yield (high << 32 | low) * unit, body[20 : 20 + captured]
-        at += length
-
-
-def _resolution(options: bytes) -> int:
-    at = 0
-    while at + 4 <= len(options):
-        code, length = struct.unpack_from("<HH", options, at)
-        if code == 9:
-            return options[at + 4]
-        at += 4 + (length + 3) // 4 * 4
-    return 6
 
 
 def simulated(draw: int) -> list[int]:

@@ -23,7 +23,7 @@ SEEDS = 40
 CLOSE = 0.05
 WINDOWS = {"automatic": "", "4 MiB": '\n[tcp]\nreceive_window = "4 MiB"\n'}
 
-_GEO = """
+GEO = """
 [links.satellite]
 from = "server"
 to = "terminal"
@@ -73,9 +73,9 @@ def _lossy(probability: float) -> str:
 
 
 SCENARIOS: Mapping[str, str] = {
-    "GEO": _GEO.format(loss="", total="10 MB"),
-    "GEO, 0.1 % lost": _GEO.format(loss=_lossy(0.001), total="5 MB"),
-    "GEO, 1 % lost": _GEO.format(loss=_lossy(0.01), total="1500 kB"),
+    "GEO": GEO.format(loss="", total="10 MB"),
+    "GEO, 0.1 % lost": GEO.format(loss=_lossy(0.001), total="5 MB"),
+    "GEO, 1 % lost": GEO.format(loss=_lossy(0.01), total="1500 kB"),
     "two flows share it": _SHARED,
     "four flows behind XFWA": _GATEWAY.format(
         flows="".join(_FLOW.format(number=number, start=250 * number) for number in range(4))
