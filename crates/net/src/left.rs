@@ -7,8 +7,8 @@ use crate::{Carried, Network, Probe, RouteId};
 pub struct LeftRoutes(Vec<RouteId>);
 
 impl LeftRoutes {
-    /// The route `old` is left for `new`. With the number of a turn, what is on a link that `new` has not is lost by that turn,
-    /// whichever of the routes it is on.
+    /// The route `old` is left for `new`. With the number of a turn, that turn loses the packets of all left routes on links that `new`
+    /// does not have.
     pub fn leave<P: Carried, O: Probe<P>>(
         &mut self,
         net: &mut Network<P, O>,

@@ -68,7 +68,7 @@ impl<const LEAST: u64, const MOST: u64> Whole<LEAST, MOST> {
         checked(T::of(found), "a smaller number", found)
     }
 
-    /// The value as it is.
+    /// The value as it is, for the default in a schema.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -157,7 +157,7 @@ macro_rules! bounds {
                 $reading
             }
 
-            /// The value as it is.
+            /// The value as it is, for the default in a schema.
             ///
             /// # Errors
             /// Those of the serializer.

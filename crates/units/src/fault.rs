@@ -42,19 +42,6 @@ pub enum Problem {
     Syntax(String),
 }
 
-impl Problem {
-    /// The kind, in one word.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Problem::Value { .. } => "value",
-            Problem::Name { .. } => "name",
-            Problem::Missing => "missing",
-            Problem::Conflict(_) => "conflict",
-            Problem::Syntax(_) => "syntax",
-        }
-    }
-}
-
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

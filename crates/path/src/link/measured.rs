@@ -51,7 +51,7 @@ impl Link {
         }
     }
 
-    /// Leaves what it has done by `now` out of what [`Link::stats`] tells.
+    /// Begins the measurement of [`Link::stats`] at `now`.
     pub fn measure_from(&mut self, now: Time) {
         let waiting = self.queue_packets(now);
         self.before = Some(Box::new((now, self.sums(now).0)));

@@ -2,10 +2,8 @@
 
 use bentpipe_units::Span;
 
-use super::repair::RepairStats;
-use super::repair::RepairSums;
-use super::supply::Supply;
-use super::supply::SupplyStats;
+use super::repair::{RepairStats, RepairSums};
+use super::supply::{Supply, SupplyStats};
 use super::waits::WaitQuantiles;
 
 bentpipe_units::numbers! {

@@ -27,7 +27,7 @@ pub(super) struct Handovers {
 struct Handover {
     /// The flows, each with its new routes: of the data, and back.
     moves: Vec<(FlowId, [RouteId; 2])>,
-    /// Whether what is on the links that are left is lost.
+    /// Whether packets on the links that are left are lost.
     loses: bool,
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
         .map(|(_, name)| name)
 }
 
-/// The fault of `text`, which is none of `names`: `what` says what they are the names of.
+/// The fault of a `text` that is none of `names`; `what` is the kind of thing that they name.
 pub(crate) fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
     let close = closest(text, names.iter().copied());
     let expected = match close {

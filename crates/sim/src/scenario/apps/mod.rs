@@ -49,7 +49,7 @@ pub(crate) trait App: DeserializeOwned + JsonSchema {
     const SUMMARY: &'static str;
     /// Names of the field that are answered with this one.
     const ALSO: &'static [&'static str] = &[];
-    /// Whether it sends datagrams, and takes no notice of what becomes of them.
+    /// Whether it sends datagrams, whatever becomes of them.
     const OVER_UDP: bool = false;
     /// Whether programs of this kind send what is less than a segment at once (`TCP_NODELAY`): browsers and web servers, players,
     /// callers, proxies.
@@ -111,7 +111,7 @@ macro_rules! apps {
                 match self { $(AppSpec::$variant(_) => $options::NAME),+ }
             }
 
-            /// Whether it sends datagrams, and takes no notice of what becomes of them.
+            /// Whether it sends datagrams, whatever becomes of them.
             pub fn over_udp(&self) -> bool {
                 match self { $(AppSpec::$variant(_) => $options::OVER_UDP),+ }
             }

@@ -59,11 +59,10 @@ impl<R: BufRead> Lines<R> {
                 continue;
             }
             self.last = mark;
-            if said(&self.line).is_some_and(|line| !line.is_empty() && !line.starts_with('#')) {
-                break;
-            }
-            if said(&self.line).is_none() {
-                return Err(mark.fault("expected text in UTF-8, found bytes that are not"));
+            match said(&self.line) {
+                None => return Err(mark.fault("expected text in UTF-8, found bytes that are not")),
+                Some(line) if line.is_empty() || line.starts_with('#') => {}
+                Some(_) => break,
             }
         }
         Ok(said(&self.line).map(|line| (self.last, line)))
