@@ -34,7 +34,7 @@ help:
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
-	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc"
+	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc; quotations of RFCs are held against these"
 	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make every-scheme docs/every-scheme.md: every variant and element over every link (ten minutes)"
 	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: the table of docs/statistics.md (two minutes)"
@@ -97,6 +97,8 @@ wasm:
 	@echo "target/wasm/bentpipe.wasm"
 
 docs: setup which-tcp
+	@scripts/rfc-texts
+	$(BIN)/python scripts/rfc_quotations.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace $(NOT_BUILT) --quiet
 	$(BIN)/bentpipe schema > target/doc/scenario.schema.json
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs . target/doc/site

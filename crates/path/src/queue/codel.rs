@@ -42,7 +42,7 @@ pub(super) fn usual_interval() -> Span {
     Span::from_millis(100)
 }
 
-/// RFC 8289 section 4.4: "maxpacket_ ... SHOULD use interface MTU", and that is Ethernet's.
+/// RFC 8289 section 5.3: "Maximum packet size in bytes // (SHOULD use interface MTU)", and that is Ethernet's.
 pub(super) fn usual_mtu() -> Bytes {
     Bytes::new(1500)
 }

@@ -33,8 +33,8 @@ pub struct AdalrOptions {
     pub rwnd_below_breakpoint: bool,
     /// When congestion avoidance is fast.
     pub avoidance_reading: AvoidanceReading,
-    /// Windows of data after each fast recovery in which congestion avoidance is that of RFC 5681 (section 4.1: "linearly incremented
-    /// immediately after fast recovery"), 0 to 100; 0 for none.
+    /// Windows of data after each fast recovery in which congestion avoidance is that of RFC 5681 (paper section 4.1: "linearly
+    /// incremented immediately after fast recovery"), 0 to 100; 0 for none.
     #[serde(with = "Number::<0, 100>")]
     pub linear_after_recovery: f64,
     /// Which partial ACKs deflate cwnd (algorithm 3).

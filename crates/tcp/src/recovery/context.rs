@@ -71,7 +71,7 @@ impl Context<'_> {
 
     /// What a loss halved before FlightSize was the word for it, `inflation` bytes of cwnd left out.
     ///
-    /// RFC 2001 section 3 step 1: "one-half the current congestion window", where RFC 2001 section 2 step 4 has "one-half of the
+    /// RFC 2001 section 4 step 1: "one-half the current congestion window", where RFC 2001 section 2 step 4 has "one-half of the
     /// current window size (the minimum of cwnd and the receiver's advertised window, but at least two segments)". In segments of
     /// which the half is whole, as ns-2 has it until January 2006 (`precisionReduce_`).
     pub(super) fn window_to_halve(&self, inflation: u32) -> u32 {

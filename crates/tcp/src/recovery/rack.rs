@@ -618,7 +618,7 @@ impl RecoveryFactory for RackOptions {
     fn make(&self, config: &Config, agreed: Agreed) -> Box<dyn Recovery> {
         match agreed.sack {
             true => Box::new(Rack::new(config, agreed.smss)),
-            // RFC 8985 section 3: "RACK-TLP requires the SACK option".
+            // RFC 8985 section 4: "The connection MUST use selective acknowledgment (SACK) options".
             false => Box::new(NewReno::new(config)),
         }
     }

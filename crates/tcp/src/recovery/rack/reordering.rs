@@ -48,7 +48,7 @@ impl Reordering {
         let record = cx.record();
         let before = std::mem::replace(&mut self.highest, record.board().highest());
         let Some(newest) = record.newest() else { return false };
-        // RFC 8985 section 6.2 step 3: "Segment.end_seq < RACK.fack AND Segment.retransmitted == FALSE".
+        // RFC 8985 section 6.2 step 3: "Segment.end_seq < RACK.fack AND Segment.retransmitted is FALSE".
         if let (Some(lowest), Some(before)) = (record.lowest_original(), before)
             && lowest < before
         {
