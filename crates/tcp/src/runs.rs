@@ -1,5 +1,7 @@
-use crate::recovery::Range;
 use crate::{SackBlock, Seq};
+
+/// A run of bytes: `start` up to, not including, `end`.
+pub type Range = SackBlock;
 
 /// Runs of bytes shorter than a segment that are held, whatever the window: a peer that sends or reports every other byte would
 /// have one for every two bytes.

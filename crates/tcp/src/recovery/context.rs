@@ -2,10 +2,11 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{Range, Reduction, Reductions};
+use super::reductions::{Reduction, Reductions};
 use crate::Seq;
 use crate::control::{Control, Exit, Loss, PartialAck, Response, Window};
 use crate::rtt::RttEstimator;
+use crate::runs::Range;
 use crate::sender::Record;
 use crate::slow_start::SlowStart;
 

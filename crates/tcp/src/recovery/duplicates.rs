@@ -1,6 +1,7 @@
 //! Losses known by duplicate ACKs.
 
-use super::{Context, Next, Outstanding, Resend};
+use super::next::{Next, Outstanding};
+use super::{Context, Resend};
 use crate::control::Response;
 use crate::{Config, Seq};
 

@@ -6,6 +6,7 @@
 
 mod context;
 mod duplicates;
+mod next;
 mod pieces;
 mod reductions;
 mod resend;
@@ -16,12 +17,13 @@ use std::fmt;
 use bentpipe_units::Time;
 
 pub use context::Context;
-use duplicates::DuplicateAcks;
+pub use next::{Next, Outstanding};
 pub use reductions::{Reduction, Reductions};
 pub use resend::Resend;
 
 use crate::choice::schemes;
-use crate::sender::{Agreed, Record};
+pub use crate::runs::Range;
+use crate::sender::Agreed;
 use crate::{Config, SackBlock, Seq};
 
 schemes! {
@@ -48,9 +50,6 @@ pub trait RecoveryFactory: Any + fmt::Debug + Send + Sync {
     }
 }
 
-/// A run of bytes: `start` up to, not including, `end`.
-pub type Range = SackBlock;
-
 /// What an ACK of new data did to the recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryState {
@@ -61,42 +60,6 @@ pub enum RecoveryState {
         /// Whether the retransmission timer starts anew.
         restart_timer: bool,
     },
-}
-
-/// What to send next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// These bytes again.
-    Again(Range),
-    /// Data never sent before, if there is any, of at most so many bytes. In a recovery phase, when less than a segment is left
-    /// of them, nothing else goes out either until something changes.
-    NewData {
-        /// Bytes that may go out.
-        room: u32,
-    },
-    /// Nothing.
-    Nothing,
-}
-
-/// The sender's numbers that sending is decided by.
-#[derive(Clone, Copy, Debug)]
-pub struct Outstanding<'a> {
-    /// Oldest byte not acknowledged (SND.UNA).
-    pub una: Seq,
-    /// The byte after the newest one ever sent (SND.MAX).
-    pub max: Seq,
-    /// Sender maximum segment size in bytes.
-    pub smss: u32,
-    /// The congestion window in whole bytes.
-    pub cwnd: u32,
-    /// The receive window to send by, in bytes from `una`.
-    pub rwnd: u32,
-    /// Whether there is data never sent, and the receive window has room for it.
-    pub new_data: bool,
-    /// Whether the control lets this pass resend more; a fast retransmit does not ask.
-    pub may_resend: bool,
-    /// What was sent, and what became of it.
-    pub record: &'a Record,
 }
 
 /// What to retransmit, when.

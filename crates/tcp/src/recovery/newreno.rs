@@ -1,7 +1,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Context, DuplicateAcks, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::duplicates::DuplicateAcks;
+use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck, Response};
 use crate::{Agreed, Config, Named, Seq};
 

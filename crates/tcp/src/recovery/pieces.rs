@@ -1,7 +1,7 @@
 //! Ranges of bytes that come and go anywhere.
 
-use super::Range;
 use crate::Seq;
+use crate::runs::Range;
 
 /// Disjoint ranges in the order of their bytes, with their sum.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! What goes out again in the order of its bytes: one segment at once, or everything from a byte on.
 
-use super::{Next, Outstanding, Range};
+use super::next::{Next, Outstanding};
+use crate::runs::Range;
 use crate::{Runs, Seq};
 
 /// What goes out again in the order of its bytes, whatever is known of losses: a fast retransmit at once; after a timeout, or

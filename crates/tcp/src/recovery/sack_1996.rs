@@ -1,8 +1,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::duplicates::DuplicateAcks;
 use super::{
-    Context, DuplicateAcks, NewReno1999, NewReno1999Options, Next, Outstanding, Range, Recovery,
+    Context, NewReno1999, NewReno1999Options, Next, Outstanding, Range, Recovery,
     RecoveryFactory, RecoveryState, Resend,
 };
 use crate::control::{Exit, PartialAck};

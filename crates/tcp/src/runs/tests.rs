@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::Runs;
-use crate::recovery::Range;
+use crate::runs::Range;
 use crate::{SackBlock, Seq};
 
 #[derive(Clone, Copy, Debug)]

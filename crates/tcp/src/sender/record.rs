@@ -7,7 +7,7 @@ mod times;
 use bentpipe_units::Time;
 
 use super::rate::Stamps;
-use crate::recovery::Range;
+use crate::runs::Range;
 use crate::{Runs, SackBlock, Seq};
 
 /// A segment as it was sent last.

@@ -3,7 +3,7 @@
 use super::super::rate::LostSegment;
 use super::{DELIVERED, EXCUSED, LOST, LOST_ONCE, OUT, Record, SACKED, Sent};
 use crate::Seq;
-use crate::recovery::Range;
+use crate::runs::Range;
 
 impl Record {
     /// The recovery takes a range of what is outstanding for lost.

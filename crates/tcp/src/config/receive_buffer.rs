@@ -1,0 +1,69 @@
+//! A receive buffer that grows, as that of a kernel.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A kernel whose receive buffer grows in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kernel {
+    /// Linux 6.12, the long-term one of 2024.
+    #[serde(rename = "6.12")]
+    Linux612,
+    /// Linux 6.18, the one of 2025.
+    #[serde(rename = "6.18")]
+    Linux618,
+}
+
+impl Kernel {
+    /// Every one that there is.
+    pub const ALL: [Kernel; 2] = [Kernel::Linux612, Kernel::Linux618];
+
+    /// The name used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kernel::Linux612 => "6.12",
+            Kernel::Linux618 => "6.18",
+        }
+    }
+}
+
+/// A receive buffer that grows with what the application reads in a round trip, as Linux's does (`tcp_rmem`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveBuffer {
+    /// Whose growth it has.
+    pub kernel: Kernel,
+    /// At first, in bytes.
+    pub initial: u32,
+    /// At most, in bytes.
+    pub max: u32,
+}
+
+impl ReceiveBuffer {
+    /// That of Linux 6.18: `tcp_rmem` 4096 131072 33554432.
+    pub const LINUX: ReceiveBuffer = ReceiveBuffer::of(Kernel::Linux618);
+
+    /// That of a kernel: up to 6.15 the largest was 6 MiB.
+    pub const fn of(kernel: Kernel) -> ReceiveBuffer {
+        let max = match kernel {
+            Kernel::Linux612 => 6 << 20,
+            Kernel::Linux618 => 32 << 20,
+        };
+        ReceiveBuffer { kernel, initial: 131_072, max }
+    }
+
+    /// What a segment of 1448 bytes takes: 2048 bytes for the packet and 256 for what describes it.
+    pub(crate) const SEGMENT: u32 = 2304;
+    /// The share of a buffer that is payload, in 256ths (`scaling_ratio`).
+    const PAYLOAD: u64 = 1448 * 256 / ReceiveBuffer::SEGMENT as u64;
+
+    /// The window that a buffer of so many bytes has room for.
+    pub const fn window_of(bytes: u32) -> u32 {
+        (bytes as u64 * ReceiveBuffer::PAYLOAD / 256) as u32
+    }
+
+    /// The buffer that has room for a window of so many bytes.
+    pub(crate) const fn for_window(bytes: u64) -> u64 {
+        bytes * 256 / ReceiveBuffer::PAYLOAD
+    }
+}
