@@ -1,6 +1,8 @@
 //! The receiving half of a connection: reassembly, the advertised window, and when to acknowledge.
 
+mod buffer;
 mod compression;
+mod edge;
 mod quick;
 mod report;
 mod tuning;
@@ -11,9 +13,9 @@ use bentpipe_units::{Span, Time};
 use crate::runs::Runs;
 use crate::{Config, DelayedAck, Host, SackBlock, SackBlocks, Seq};
 use compression::Compression;
+use edge::{whole_segments, worthwhile};
 use quick::QuickAcks;
 use tuning::Tuning;
-use window::{whole_segments, worthwhile};
 
 /// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

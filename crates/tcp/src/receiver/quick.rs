@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::window::whole_segments;
+use super::edge::whole_segments;
 use crate::{Config, Host, Seq};
 
 /// What Linux takes a peer's full segments for before they show more, and the least that they may be.

@@ -1,6 +1,5 @@
 //! What a connection opens with.
 
-use super::restart::Restart;
 use crate::Config;
 use crate::control::Window;
 
@@ -26,11 +25,5 @@ impl Agreed {
         let smss = f64::from(self.smss);
         let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, f64::from);
         Window::new(smss * f64::from(self.initial_window), ssthresh, smss, config.growth)
-    }
-
-    /// What becomes of the window in a pause.
-    pub(super) fn restart(&self, config: &Config) -> Restart {
-        let initial = f64::from(self.smss) * f64::from(self.initial_window);
-        Restart { rule: config.restart_after_idle, initial, growth: config.growth }
     }
 }

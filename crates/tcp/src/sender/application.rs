@@ -1,6 +1,5 @@
 //! What the application has handed over, and the send buffer that holds it.
 
-use super::Sender;
 use crate::{Config, Nagle, Seq};
 
 /// Whether the application has closed, and the sequence number of FIN once it was sent.
@@ -58,32 +57,6 @@ impl Application {
         self.buffered = self.buffered.saturating_sub(acked);
         if self.buffered <= self.refilled_at + more {
             self.buffered = self.buffer + more;
-        }
-    }
-}
-
-impl Sender {
-    /// The application hands over `bytes` more; `u64::MAX` means that it never stops.
-    pub fn write(&mut self, bytes: u64) {
-        if self.app.unsent == 0 && self.una == self.max && self.stats.data_segments > 0 {
-            // A pause with all acknowledged: what follows starts with an empty network, and `poll` noted no limit meanwhile.
-            self.record.limit_by_application(0);
-        }
-        self.app.unsent = self.app.unsent.saturating_add(bytes);
-    }
-
-    /// The application has no more data: what was handed over and not sent is dropped when `discard`.
-    pub fn close(&mut self, discard: bool) {
-        if discard {
-            self.app.unsent = 0;
-            if self.probing() && self.una == self.max {
-                // Nothing is left to probe for, and FIN needs no window.
-                self.leave_persist();
-                self.settle();
-            }
-        }
-        if self.app.fin == Fin::Open {
-            self.app.fin = Fin::Queued;
         }
     }
 }

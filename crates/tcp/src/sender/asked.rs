@@ -23,3 +23,12 @@ impl Asked {
         Asked { paces, reads_rates, receive_window, dummies, timeout_slack, resend_limit }
     }
 }
+
+/// The dummy segments of a control that offers some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DummiesLeft {
+    None,
+    Some,
+    /// Some, and the time of the next one is waited for.
+    Awaited,
+}

@@ -3,6 +3,7 @@
 use bentpipe_units::Time;
 
 use super::Sender;
+use super::asked::DummiesLeft;
 use crate::Seq;
 
 /// A dummy segment.
@@ -10,15 +11,6 @@ use crate::Seq;
 pub(crate) struct Dummy {
     pub(crate) seq: Seq,
     pub(crate) len: u32,
-}
-
-/// The dummy segments of a control that offers some.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DummiesLeft {
-    None,
-    Some,
-    /// Some, and the time of the next one is waited for.
-    Awaited,
 }
 
 impl Sender {

@@ -1,6 +1,7 @@
 //! Why a sender sends no more.
 
-use super::{Fin, Sender};
+use super::Sender;
+use super::application::Fin;
 
 /// What keeps a sender from sending more, after a poll that gave nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

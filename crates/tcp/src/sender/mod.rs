@@ -7,6 +7,7 @@ mod asked;
 mod dummies;
 mod error;
 mod groups;
+mod idle;
 mod limit;
 mod marks;
 mod opening;
@@ -14,14 +15,20 @@ mod paced;
 mod pacing;
 mod peer;
 mod rate;
+mod receive_window;
 mod record;
 mod restart;
 mod sack;
+mod samples;
+mod settle;
 mod state;
+mod timeout;
 mod timers;
 mod transmit;
+mod tso;
 mod usage;
 mod way;
+mod writing;
 
 use bentpipe_units::Span;
 
@@ -34,14 +41,13 @@ pub use record::{Record, Sent};
 pub use state::SenderStats;
 pub use transmit::Outgoing;
 
-use application::{Application, Fin};
-use asked::Asked;
-use dummies::DummiesLeft;
+use application::Application;
+use asked::{Asked, DummiesLeft};
 use groups::Groups;
 use pacing::Pacing;
 use peer::PeerWindow;
 use restart::Restart;
-use timers::{Persist, Timers};
+use timers::Timers;
 use usage::Usage;
 use way::Way;
 

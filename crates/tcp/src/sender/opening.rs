@@ -37,7 +37,7 @@ impl Sender {
             paced: false,
             slow_start,
             pacing: Pacing::new(config.rto.estimator == RtoEstimator::Linux),
-            restart: agreed.restart(config),
+            restart: Restart::new(config, &agreed),
             reductions: Reductions::default(),
         }
     }
@@ -46,7 +46,7 @@ impl Sender {
     pub fn open(&mut self, config: &Config, agreed: Agreed) {
         self.smss = agreed.smss;
         self.window = agreed.first_window(config);
-        self.restart = agreed.restart(config);
+        self.restart = Restart::new(config, &agreed);
         self.set_recovery(config.recovery.factory().make(config, agreed));
         self.ask_control();
     }

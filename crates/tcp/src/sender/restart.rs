@@ -1,17 +1,17 @@
 //! What a pause leaves of the window.
 
-use bentpipe_units::{Span, Time};
+use bentpipe_units::Span;
 
-use super::Sender;
-use crate::control::{Resume, Window};
-use crate::{Growth, IdleRestart};
+use super::Agreed;
+use crate::control::Window;
+use crate::{Config, Growth, IdleRestart};
 
 /// The rule, and the window and growth that the connection began with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Restart {
-    pub(super) rule: IdleRestart,
+    rule: IdleRestart,
     /// In bytes.
-    pub(super) initial: f64,
+    initial: f64,
     pub(super) growth: Growth,
 }
 
@@ -19,8 +19,13 @@ pub(super) struct Restart {
 const NON_VALIDATED: Span = Span::from_millis(300_000);
 
 impl Restart {
+    pub(super) fn new(config: &Config, agreed: &Agreed) -> Restart {
+        let initial = f64::from(agreed.smss) * f64::from(agreed.initial_window);
+        Restart { rule: config.restart_after_idle, initial, growth: config.growth }
+    }
+
     /// The window after a pause of so long, in bytes, where it may be less than it was; raises ssthresh by what it takes.
-    fn window(&self, w: &mut Window, idle: Span, rto: Span) -> Option<f64> {
+    pub(super) fn window(&self, w: &mut Window, idle: Span, rto: Span) -> Option<f64> {
         let each = match self.rule {
             IdleRestart::Rfc5681 if idle > rto => return Some(self.initial),
             IdleRestart::Linux => rto,
@@ -40,26 +45,5 @@ impl Restart {
             left = left - each;
         }
         Some(f64::from(cwnd.max(least)) * w.smss)
-    }
-}
-
-impl Sender {
-    #[cold]
-    #[inline(never)]
-    pub(super) fn restart_after_idle(&mut self, now: Time) {
-        if self.stats.data_segments == 0 {
-            return;
-        }
-        let idle = now.since(self.timers.last_sent);
-        if let Some(restart) = self.restart.window(&mut self.window, idle, self.rtt.rto()) {
-            self.window.growth = self.restart.growth;
-            self.control.restart_after_idle(&mut self.window, restart);
-            if self.start_listens {
-                self.slow_start.on_restart(&mut self.window, now);
-                self.settle();
-            }
-        }
-        let by_application = self.record.limited_by_application();
-        self.control.on_resume(&mut self.window, &Resume { now, idle, by_application });
     }
 }

@@ -1,9 +1,5 @@
 //! What decides what goes out next: the whole of the recovery, or so little that a short way does.
 
-use super::*;
-use crate::recovery::Context;
-use bentpipe_units::Time;
-
 /// What decides what goes out next, the least of it last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
@@ -15,71 +11,4 @@ pub(super) enum Way {
     Plain,
     /// The same, and nothing hangs on an ACK but what the RFCs have: no sample of each, no send buffer, no window to be adjusted.
     Plainest,
-}
-
-impl Sender {
-    /// Tells the recovery of something; [`Sender::settle`] is due when all is told.
-    pub(super) fn with_recovery<T>(
-        &mut self,
-        now: Time,
-        call: impl FnOnce(&mut dyn Recovery, &mut Context<'_>) -> T,
-    ) -> T {
-        let mut cx = Context {
-            now,
-            una: self.una,
-            max: self.max,
-            rwnd: self.peer.rwnd,
-            echoed: self.echoed,
-            restarts_timer: false,
-            window: &mut self.window,
-            control: &mut *self.control,
-            slow_start: self.start_listens.then_some(&mut *self.slow_start),
-            reductions: &mut self.reductions,
-            record: &mut self.record,
-            rtt: &self.rtt,
-        };
-        call(&mut *self.recovery, &mut cx)
-    }
-
-    /// What follows from something that a part of the sender was told: who paces, which way data goes, and the timer beside the retransmission timer.
-    pub(super) fn settle(&mut self) {
-        if self.start_listens {
-            self.hear_start();
-        }
-        self.way = self.find_way();
-        self.note_dummies();
-        self.note_other_timer();
-    }
-
-    fn find_way(&self) -> Way {
-        let waits = self.timers.persist != Persist::Off || self.timers.after_mark;
-        let alone = !waits && !self.start_listens && !self.groups.has_bursts();
-        if !(alone && self.recovery.is_idle() && self.record.board().is_empty()) {
-            Way::ByRecovery
-        } else if self.paced {
-            if self.paces_plainly() { Way::Paced } else { Way::ByRecovery }
-        } else if self.minds_room() || self.rtt.is_linux() {
-            Way::Plain
-        } else {
-            Way::Plainest
-        }
-    }
-
-    /// Asks whether the slow start listens, and whether anybody paces.
-    #[cold]
-    pub(super) fn hear_start(&mut self) {
-        self.start_listens = self.slow_start.listens();
-        self.paced = self.asked.paces || (self.start_listens && self.slow_start.paces());
-        if !self.paced {
-            self.pacing.holds_back = false;
-            self.window.pacing_rate = f64::INFINITY;
-        }
-    }
-
-    pub(super) fn note_other_timer(&mut self) {
-        let release = if self.pacing.holds_back { self.pacing.release() } else { Time::NEVER };
-        let awaited = self.dummies == DummiesLeft::Awaited;
-        let dummy = if awaited { self.next_dummy() } else { Time::NEVER };
-        self.timers.other = self.recovery.next_timeout().min(release).min(dummy);
-    }
 }
