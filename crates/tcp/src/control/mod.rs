@@ -9,7 +9,7 @@ mod extras;
 mod round;
 mod rounds;
 #[cfg(test)]
-mod test_acks;
+pub(crate) mod test_acks;
 #[cfg(test)]
 mod test_path;
 #[cfg(test)]

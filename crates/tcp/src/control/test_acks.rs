@@ -7,21 +7,27 @@ use super::{Ack, Control, Window};
 use crate::slow_start::StandardStart;
 use crate::{Growth, Record, Seq};
 
-pub(super) fn at(ms: u64) -> Time {
+pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
 /// A window of so many segments.
-pub(super) fn window(cwnd: f64, ssthresh: f64) -> Window {
+pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Window {
     Window::new(cwnd * SMSS, ssthresh * SMSS, SMSS, Growth::PerAck)
+}
+
+/// What is known of so many bytes that are reported at `now` ms, and were sent `rtt` ms before.
+pub(crate) fn reported(now: u64, rtt: u64, bytes: u32) -> Record {
+    let mut record = Record::default();
+    record.push(at(now - rtt), Seq(bytes));
+    record.acknowledge_alone(at(now), Seq(bytes), bytes);
+    record
 }
 
 /// Tells a control of an ACK at `now` ms that reports so many segments, sent `rtt` ms before, with cwnd in flight.
 pub(super) fn ack<C: Control>(control: &mut C, w: &mut Window, now: u64, rtt: u64, segments: u32) {
     let bytes = segments * SMSS as u32;
-    let mut record = Record::default();
-    record.push(at(now - rtt), Seq(bytes));
-    record.acknowledge_alone(at(now), Seq(bytes), bytes);
+    let record = reported(now, rtt, bytes);
     let told = Ack { now: at(now), acked: bytes, prior_flight: w.cwnd as u32, ..Ack::new(&record) };
     assert_eq!(told.rtt(), Some(Span::from_millis(rtt)));
     control.on_ack(w, &told, &mut StandardStart);

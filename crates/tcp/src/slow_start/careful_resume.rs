@@ -255,3 +255,25 @@ impl SlowStart for CarefulResume {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::test_acks::{at, reported, window};
+
+    #[test]
+    fn a_round_trip_below_half_of_the_saved_one_ends_the_jump() {
+        let saved_rtt = Span::from_millis(500);
+        let options = CarefulResumeOptions { saved_cwnd: 200_000, saved_rtt, ..Default::default() };
+        for (rtt, phase, cwnd) in [(251, "unvalidated", 100e3), (250, "safe retreat", 5e3)] {
+            let before = Phase::Unvalidated { since: at(1000), rtt: saved_rtt, before: 50_000 };
+            let growth = StandardStartOptions.make();
+            let mut resumed = CarefulResume { options, growth, phase: before, pipe: 9e3, initial: 10e3 };
+            let mut w = window(100.0, f64::INFINITY);
+            let record = reported(1100, rtt, 1000);
+            let ack = Ack { now: at(1100), acked: 1000, flight: 50_000, ..Ack::new(&record) };
+            resumed.on_any_ack(&mut w, &ack);
+            assert_eq!((resumed.phase(&w), w.cwnd), (Some(phase), cwnd));
+        }
+    }
+}

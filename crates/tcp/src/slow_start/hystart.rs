@@ -162,6 +162,21 @@ impl SlowStart for HyStart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::test_acks::{at, reported, window};
+
+    #[test]
+    fn a_rise_at_less_than_16_segments_is_not_looked_at() {
+        for (segments, found) in [(15.0, false), (16.0, true)] {
+            let seen = Seen { smallest: Some(Span::from_millis(50)), ..Seen::default() };
+            let mut hystart = HyStart { options: HyStartOptions::default(), seen };
+            let record = reported(1000, 100, 1000);
+            for _ in 0..20 {
+                let ack = Ack { now: at(1000), ..Ack::new(&record) };
+                hystart.on_ack(&mut window(segments, f64::INFINITY), &ack, 0.0);
+            }
+            assert_eq!(hystart.found(), found);
+        }
+    }
 
     #[test]
     fn a_timeout_forgets_what_was_found() {

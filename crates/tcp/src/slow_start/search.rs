@@ -211,3 +211,19 @@ impl SlowStart for Search {
         (w.in_slow_start() && matches!(self.state, State::Draining(_))).then_some("drain")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Record;
+    use crate::control::test_acks::at;
+
+    #[test]
+    fn a_silence_of_more_than_a_window_says_nothing_of_now() {
+        let record = Record::default();
+        let ack = |ms| Ack { now: at(ms), ..Ack::new(&record) };
+        // Bins of 35 ms.
+        let passes = |ms| Bins::new(Span::from_millis(100), 3.5, &ack(0)).and_then(|mut bins| bins.pass(&ack(ms)));
+        assert_eq!([384, 385].map(passes), [Some(()), None]);
+    }
+}

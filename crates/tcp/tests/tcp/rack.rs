@@ -269,6 +269,39 @@ fn the_window_of_reordering_grows_by_what_came_twice_and_shrinks_after_sixteen_r
 }
 
 #[test]
+fn what_else_is_lost_of_a_window_reduces_it_no_further() {
+    // RFC 5681 section 4.3: one indication of congestion a window of data.
+    let mut script = Script::new("rack", "standard", 100);
+    script.write(20);
+    script.wait(100);
+    assert!(script.ack(0, &[(2, 4)]).contains(&(1, true)));
+    assert_eq!(script.windows().1, 5.0);
+    assert!(script.ack(0, &[(2, 4), (6, 8)]).contains(&(5, true)));
+    assert_eq!((script.windows().1, script.sender.in_recovery()), (5.0, true));
+}
+
+#[test]
+fn what_came_twice_in_one_round_trip_widens_the_window_of_reordering_once() {
+    // RFC 8985 section 6.2 step 4: "Grow the reordering window per round that sees DSACK."
+    let mut script = Script::new("rack", "standard", 40);
+    script.write(4);
+    script.wait(40);
+    script.ack(0, &[(4, 4)]);
+    script.ack(0, &[(2, 2), (4, 4)]);
+    script.ack(4, &[]);
+    assert_eq!(script.write(6), new(5..=10));
+    script.wait(40);
+    assert_eq!(script.ack(4, &[(6, 6)]), []);
+    assert_eq!(script.quiet(20)[0].1, (5, true));
+    script.ack(6, &[]);
+    // Each report comes with something that was sent before the first of them.
+    script.ack(7, &[(5, 5)]);
+    script.ack(8, &[(5, 5)]);
+    script.ack(10, &[]);
+    assert_eq!(goes_again_after(&mut script, 11), 60.0);
+}
+
+#[test]
 fn the_window_of_reordering_is_a_smoothed_round_trip_at_most() {
     let mut script = Script::new("rack", "standard", 40);
     script.write(4);

@@ -42,6 +42,16 @@ fn what_the_application_limits_shows_no_slower_link_but_a_faster_one() {
 }
 
 #[test]
+fn the_rate_stays_a_hundredth_below_the_estimate() {
+    // bbr_pacing_margin_percent is 1.
+    let mut control = Bbr1 { filled: true, has_paced: true, ..control() };
+    rounds(&mut control, &[sample(1e6, false)]);
+    let mut w = window(100.0, 100.0);
+    control.set_pacing_rate(&mut w, 1.25);
+    assert_eq!(w.pacing_rate, 0.99 * 1.25 * control.bandwidth.get());
+}
+
+#[test]
 fn growth_by_less_than_a_quarter_in_three_rounds_is_a_full_pipe() {
     let mut slow = control();
     rounds(&mut slow, &[1e6, 1.1e6, 1.2e6, 1.24e6].map(|rate| sample(rate, false)));
