@@ -1,7 +1,7 @@
 //! Any text as a scenario, with overrides behind NUL bytes: it is one that can run, or one line says why not.
 #![no_main]
 
-use bentpipe_sim::scenario::{FileKind, parse_with};
+use bentpipe_scenario::{FileKind, parse_with};
 use bentpipe_tcp::Catalogue;
 use libfuzzer_sys::fuzz_target;
 

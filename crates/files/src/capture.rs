@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bentpipe_sim::pcap::Output;
+use bentpipe_drive::pcap::Output;
 
 use crate::space;
 

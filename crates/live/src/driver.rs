@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bentpipe_drive::pcap::Capture;
 use bentpipe_files::CaptureFile;
 use bentpipe_path::Stream;
 use bentpipe_path::gateway::FlowKey;
-use bentpipe_sim::pcap::Capture;
 use bentpipe_tcp::Seq;
 use bentpipe_tcp::wire::Addresses;
 use bentpipe_units::{Span, Time};

@@ -21,7 +21,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use bentpipe_sim::scenario::Scenario;
+use bentpipe_scenario::Scenario;
 use bentpipe_units::Span;
 
 use self::machine::Machine;

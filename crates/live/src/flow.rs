@@ -1,7 +1,7 @@
 //! A flow of a scenario, whose two ends are real.
 
 use bentpipe_net::Router;
-use bentpipe_sim::scenario::{AppSpec, FlowSpec, FtpSpec, Opener, Routing, Scenario};
+use bentpipe_scenario::{AppSpec, FlowSpec, FtpSpec, Opener, Routing, Scenario};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Time, fault};
 use serde::Serialize;
@@ -135,7 +135,7 @@ impl<'a> ScenarioFlow<'a> {
         let (scenario, spec) = (self.scenario, self.spec());
         let topology = scenario.topology();
         let mut handovers = Vec::new();
-        for turn in bentpipe_sim::turns(scenario, &topology) {
+        for turn in bentpipe_drive::turns(scenario, &topology) {
             let Some(spec) = turn.handover else { continue };
             let moved = spec.flows.iter().zip(&spec.via).find(|(flow, _)| **flow == self.index);
             handovers.extend(moved.map(|(_, via)| Handover {

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
+use bentpipe_drive::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use bentpipe_net::{LeftRoutes, Lost, Network, Probe, RouteId, Router};
 use bentpipe_path::{Disorder, Stream};
-use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use bentpipe_units::Time;
 use serde::Serialize;
 
@@ -199,7 +199,7 @@ fn by_direction<T>(data: Direction, [there, back]: [T; 2]) -> [T; 2] {
 
 #[cfg(test)]
 mod tests {
-    use bentpipe_sim::scenario::parse_str;
+    use bentpipe_scenario::parse_str;
     use bentpipe_units::Span;
 
     use super::*;

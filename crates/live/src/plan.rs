@@ -1,7 +1,6 @@
 //! What programs on real kernels need to know of a scenario's flows to carry them.
 
-use bentpipe_sim::datagrams;
-use bentpipe_sim::scenario::{AppSpec, FtpSpec, HttpSpec, Opener, Pages, Scenario, Tls};
+use bentpipe_scenario::{AppSpec, FtpSpec, HttpSpec, Opener, Pages, Scenario, Tls};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Fault, Span, Time, fault};
 use serde::Serialize;
@@ -89,15 +88,18 @@ pub struct TcpPlan {
 /// Nobody waits longer for a flow of datagrams that has no end.
 const LONGEST: Span = Span::from_millis(3_600_000);
 
-/// The flows of `scenario` as programs carry them.
+/// When the datagrams of a flow leave, and their sizes, until a time: what its application over UDP decides.
+pub type Datagrams = dyn Fn(&Scenario, usize, Time) -> Option<Vec<(Time, u32)>>;
+
+/// The flows of `scenario` as programs carry them; `datagrams` are those over UDP.
 ///
 /// # Errors
 /// When a flow is something that no program here carries.
-pub fn plan(scenario: &Scenario) -> Result<Vec<FlowPlan>, LiveError> {
-    (0..scenario.flows.len()).map(|flow| of_flow(scenario, flow)).collect()
+pub fn plan(scenario: &Scenario, datagrams: &Datagrams) -> Result<Vec<FlowPlan>, LiveError> {
+    (0..scenario.flows.len()).map(|flow| of_flow(scenario, flow, datagrams)).collect()
 }
 
-fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
+fn of_flow(scenario: &Scenario, flow: usize, datagrams: &Datagrams) -> Result<FlowPlan, LiveError> {
     let spec = &scenario.flows[flow];
     let start = scenario.start_of(flow, scenario.seed);
     if let AppSpec::Ftp(FtpSpec { opened_by: Opener::Receiver, .. }) = spec.app {

@@ -1,4 +1,4 @@
-use bentpipe_sim::{GatewayResult, HandoverResult, LinkResult};
+use bentpipe_drive::{GatewayResult, HandoverResult, LinkResult};
 use serde::Serialize;
 
 use crate::kernel::Counters;

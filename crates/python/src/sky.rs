@@ -1,6 +1,6 @@
 //! The satellites of a scenario without a run: where they are, and the paths between stations.
 
-use bentpipe_sim::{Look, Pass, PathStretch, SkyView, scenario};
+use bentpipe_sky::{Look, Pass, PathStretch, SkyView};
 use bentpipe_units::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,9 +31,9 @@ fn seen(look: Look) -> Seen {
 impl Sky {
     #[new]
     fn new(text: &str) -> PyResult<Sky> {
-        let scenario = scenario::parse_str("text", text, &[]);
+        let scenario = bentpipe_scenario::parse_str("text", text, &[]);
         let scenario = scenario.map_err(crate::scenario_error)?;
-        let view = SkyView::of(&scenario).ok_or_else(|| {
+        let satellites = scenario.constellation.as_ref().ok_or_else(|| {
             ScenarioError::new_err((
                 "expected satellites, found a scenario without",
                 "text",
@@ -41,6 +41,7 @@ impl Sky {
                 "constellation",
             ))
         })?;
+        let view = SkyView::of(&satellites.sky);
         let stations = view.stations();
         Ok(Sky { view, stations, duration: scenario.duration })
     }

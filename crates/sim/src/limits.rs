@@ -9,7 +9,7 @@ use bentpipe_units::{Span, Time};
 use crate::bounds::ways;
 use crate::ids::ConnectionId;
 use crate::result::FlowLimits;
-use crate::scenario::{Routing, Scenario};
+use bentpipe_scenario::{Routing, Scenario};
 
 /// A link is full that sends for so many per cent of a round trip.
 const FULL_PERCENT: u128 = 95;

@@ -9,15 +9,15 @@ use bentpipe_tcp::wire::Addresses;
 use bentpipe_tcp::{Endpoint, Flags, Seq};
 use bentpipe_units::Time;
 
-use crate::addresses::{keys, lines};
 use crate::ids::{ConnectionId, EndId, Side};
 use crate::limits::Limits;
 use crate::packet::{Content, Packet};
-use crate::pcap::Capture;
 use crate::recorder::{ACKED, BUFFER, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
 use crate::result::{CaptureRecord, Recording};
-use crate::scenario::Scenario;
 use crate::series::{SeriesOptions, phases};
+use bentpipe_drive::pcap::Capture;
+use bentpipe_scenario::Scenario;
+use bentpipe_scenario::addresses::{keys, lines};
 
 pub(crate) struct Observer {
     series: Option<Recorder>,

@@ -7,8 +7,9 @@ use bentpipe_net::LinkId;
 use bentpipe_units::Time;
 
 use crate::ids::ConnectionId;
-use crate::result::{Ended, SeriesRecord};
+use crate::result::SeriesRecord;
 use crate::series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink};
+use bentpipe_drive::Ended;
 
 /// Points that are handed on at a time.
 const BATCH: usize = 1 << 16;

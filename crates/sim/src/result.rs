@@ -3,15 +3,11 @@
 mod exchanges;
 mod flows;
 mod measure;
-mod network;
 
-use bentpipe_units::Numbers;
-use schemars::JsonSchema;
-use serde::Serialize;
+use bentpipe_drive::{Ended, FlowPathResult, GatewayResult, HandoverResult, LinkResult};
 
 pub use self::exchanges::*;
 pub(crate) use self::flows::WarmUp;
-pub use self::network::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use crate::causes::LossCauses;
 
 bentpipe_units::numbers! {
@@ -112,21 +108,7 @@ bentpipe_units::numbers! {
         /// Why it did.
         pub reason: Option<Ended>;
     }
-}
 
-/// Why a recording ended before its run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Ended {
-    /// It was as large as was asked for.
-    Limit,
-    /// The disk was nearly full.
-    Disk,
-}
-
-impl Numbers for Ended {}
-
-bentpipe_units::numbers! {
     /// One flow; what is counted is the sum over its connections, in the direction of its data.
     #[derive(Debug)]
     pub struct FlowResult {
@@ -188,32 +170,6 @@ bentpipe_units::numbers! {
         pub responses: Responses;
         /// Why the connection ended early; null when it did not.
         pub error: Option<String>;
-    }
-
-    /// The path of a flow over satellites, from the end of the warm-up to the end of the run.
-    #[derive(Debug)]
-    pub struct FlowPathResult {
-        /// The flow's name.
-        pub flow: String;
-        /// Changes from one path to another.
-        pub handovers: u64 = "", "changes";
-        /// Time without a path, outages after handovers included, in seconds.
-        pub no_path_s: f64 = "s", "without";
-        /// The fewest links of a path; null without a path.
-        pub hops_min: Option<u64> = "", "links, fewest";
-        /// The most links of a path; null without a path.
-        pub hops_max: Option<u64> = "", "links, most";
-        /// The least propagation delay there and back of all steps with a path, in seconds; null without a path.
-        pub rtt_min_s: Option<f64> = "s", "round trip, least";
-        /// The median propagation delay there and back of all steps with a path, in seconds; null without a path.
-        pub rtt_median_s: Option<f64> = "s", "median";
-        /// The largest propagation delay there and back of all steps with a path, in seconds; null without a path.
-        pub rtt_max_s: Option<f64> = "s", "most";
-        /// Packets of both directions that were lost because they came out of a link that their path had left, from the start of the
-        /// run; that link counts them as delivered.
-        pub left_packets: u64 = "packet", "left";
-        /// Packets of both directions that were lost because their host sent them while it had no path, from the start of the run.
-        pub no_path_packets: u64 = "packet", "no path";
     }
 
     /// One relay.

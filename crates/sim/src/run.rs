@@ -7,11 +7,11 @@ use bentpipe_units::Time;
 
 use crate::engine::Engine;
 use crate::observe::Observer;
-use crate::pcap::{Capture, Output};
 use crate::progress::{Progress, RunError};
 use crate::result::{RunResult, WarmUp};
-use crate::scenario::Scenario;
 use crate::series::SeriesOptions;
+use bentpipe_drive::pcap::{Capture, Output};
+use bentpipe_scenario::Scenario;
 
 /// What a run is asked for beyond its numbers.
 #[derive(Default)]

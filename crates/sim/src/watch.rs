@@ -7,9 +7,9 @@ use bentpipe_units::Time;
 
 use crate::causes::Causes;
 use crate::ids::{Call, ConnectionId, EndId, Target};
-use crate::moving::TURNS;
 use crate::observe::Observer;
 use crate::packet::{Content, Packet};
+use bentpipe_drive::TURNS;
 
 /// Hears what happens at hosts, as [`Probe`] does in the network: what has no body here costs nothing.
 pub(crate) trait HostProbe {

@@ -1,7 +1,7 @@
 use std::net::Ipv4Addr;
 use std::process::Command;
 
-use bentpipe_sim::pcap::Capture;
+use bentpipe_drive::pcap::Capture;
 use bentpipe_tcp::wire::Addresses;
 use bentpipe_tcp::{Flags, Options, SackBlock, SackBlocks, Segment, Seq};
 

@@ -5,11 +5,11 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
+use bentpipe_drive::pcap::Capture;
+use bentpipe_drive::{HandoverResult, TURNS, network_rows};
 use bentpipe_files::CaptureFile;
 use bentpipe_net::{Lost, Network, Probe, Topology};
-use bentpipe_sim::pcap::Capture;
-use bentpipe_sim::scenario::Scenario;
-use bentpipe_sim::{HandoverResult, TURNS, network_rows};
+use bentpipe_scenario::Scenario;
 use bentpipe_units::{Span, Time, fault};
 use rustix::event::{PollFd, PollFlags};
 

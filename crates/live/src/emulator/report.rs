@@ -1,6 +1,6 @@
 //! What an emulator tells: while it runs, and at its end.
 
-use bentpipe_sim::{FlowPathResult, GatewayResult, HandoverResult, LinkResult};
+use bentpipe_drive::{FlowPathResult, GatewayResult, HandoverResult, LinkResult};
 use serde::Serialize;
 
 use super::lateness::Quantiles;

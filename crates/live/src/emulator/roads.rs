@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
+use bentpipe_drive::{FlowPathResult, MovingPaths, TURNS};
 use bentpipe_net::{LeftRoutes, LinkId, Network, NodeId, Probe, RouteId, Router, Topology};
-use bentpipe_sim::scenario::Scenario;
-use bentpipe_sim::{FlowPathResult, MovingPaths, TURNS};
+use bentpipe_scenario::Scenario;
 use bentpipe_units::Time;
 
 use super::frame::Frame;
@@ -76,7 +76,7 @@ impl Roads {
         let classes = classes.collect();
 
         let mut turns = VecDeque::new();
-        for turn in bentpipe_sim::turns(scenario, topology) {
+        for turn in bentpipe_drive::turns(scenario, topology) {
             for (flow, via) in turn.handover.into_iter().flat_map(|spec| spec.flows.iter().zip(&spec.via)) {
                 for leader in leaders.iter_mut().filter(|leader| leader.flow == Some(*flow)) {
                     leader.via = via;

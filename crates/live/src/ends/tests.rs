@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use bentpipe_sim::scenario::parse_str;
+use bentpipe_scenario::parse_str;
 use bentpipe_units::fault;
 
 use super::*;

@@ -11,10 +11,11 @@ use bentpipe_tcp::State;
 use bentpipe_units::{Span, Time};
 
 use super::page::Page;
+use super::transactions::time_to_think;
 use super::{Exchange, tls};
 use crate::engine::End;
 use crate::ids::Side;
-use crate::scenario::HttpSpec;
+use bentpipe_scenario::HttpSpec;
 
 pub(crate) struct Http {
     spec: HttpSpec,
@@ -149,7 +150,7 @@ impl Http {
         let Some(page) = self.pages.last_mut() else { return };
         page.response = Some(now.since(page.start));
         let due = match self.spec.think {
-            Some(mean) => now + self.spec.think_distribution.draw(mean, &mut self.think),
+            Some(mean) => now + time_to_think(self.spec.think_distribution, mean, &mut self.think),
             None => (page.start + self.spec.page_interval).max(now),
         };
         if self.spec.pages.is_some_and(|pages| self.pages.len() as u64 >= pages) {

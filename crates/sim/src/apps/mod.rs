@@ -32,7 +32,7 @@ pub(crate) use voip::{Voip, opinion};
 
 use crate::engine::End;
 use crate::ids::{ConnectionId, EndId, FlowId, Side};
-use crate::scenario::{AppSpec, FlowSpec};
+use bentpipe_scenario::{AppSpec, FlowSpec};
 
 /// One flow: its application, and where its connections are.
 pub(crate) struct Flow {

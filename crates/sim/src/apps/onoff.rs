@@ -4,7 +4,7 @@ use bentpipe_path::Stream;
 use bentpipe_units::{Span, Time};
 
 use super::udp::elapsed;
-use crate::scenario::{Begins, OnOffSpec};
+use bentpipe_scenario::{Begins, OnOffSpec};
 
 /// When the application writes next, and what.
 pub(crate) struct OnOff {

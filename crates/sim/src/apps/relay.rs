@@ -5,7 +5,7 @@ use bentpipe_units::Time;
 
 use crate::engine::End;
 use crate::ids::FlowId;
-use crate::scenario::RelaySpec;
+use bentpipe_scenario::RelaySpec;
 
 /// The buffers of a relay, one a connection, and how far the data has come.
 ///

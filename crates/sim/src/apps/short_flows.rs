@@ -9,7 +9,7 @@ use super::sizes::Drawn;
 use super::{Exchange, answer, ask, offer};
 use crate::engine::End;
 use crate::ids::Side;
-use crate::scenario::{ShortFlowsSpec, TraceSpec};
+use bentpipe_scenario::{ShortFlowsSpec, TraceSpec};
 
 pub(crate) struct ShortFlows {
     /// One a connection, in the order of their starts.
@@ -118,7 +118,7 @@ impl ShortFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Opener, Sizes};
+    use bentpipe_scenario::{Opener, Sizes};
 
     fn flows(distribution: Sizes, seed: u64, stop: Time) -> ShortFlows {
         let spec = ShortFlowsSpec {

@@ -7,7 +7,7 @@ use bentpipe_units::{Span, Time};
 use super::{Due, Exchange};
 use crate::engine::End;
 use crate::ids::Side;
-use crate::scenario::{Think, TransactionsSpec};
+use bentpipe_scenario::{Think, TransactionsSpec};
 
 pub(crate) struct Transactions {
     spec: TransactionsSpec,
@@ -89,7 +89,7 @@ impl Transactions {
             return Due::default();
         }
         self.phase = Phase::Thinking;
-        self.next = now + self.spec.think_distribution.draw(self.spec.think, &mut self.stream);
+        self.next = now + time_to_think(self.spec.think_distribution, self.spec.think, &mut self.stream);
         Due { at: self.next, others: false }
     }
 
@@ -109,12 +109,10 @@ impl Transactions {
     }
 }
 
-impl Think {
-    /// A time to think.
-    pub(super) fn draw(self, mean: Span, stream: &mut Stream) -> Span {
-        match self {
-            Think::Constant => mean,
-            Think::Exponential => Span::from_secs(mean.as_secs() * stream.exponential()),
-        }
+/// How long a user thinks this time.
+pub(super) fn time_to_think(think: Think, mean: Span, stream: &mut Stream) -> Span {
+    match think {
+        Think::Constant => mean,
+        Think::Exponential => Span::from_secs(mean.as_secs() * stream.exponential()),
     }
 }

@@ -10,7 +10,7 @@ use bentpipe_units::{Rate, Span, Time};
 use super::{App, Deliveries, Flow};
 use crate::ids::{ConnectionId, EndId, Side};
 use crate::packet::Datagram;
-use crate::scenario::{CbrSpec, MultimediaSpec, Scenario};
+use bentpipe_scenario::{CbrSpec, MultimediaSpec, Scenario};
 
 /// From one audio frame to the next.
 const AUDIO_FRAME: Span = Span::from_millis(20);

@@ -9,7 +9,7 @@ pub(crate) use self::player::Player;
 use super::{Due, Exchange};
 use crate::engine::End;
 use crate::ids::Side;
-use crate::scenario::VideoSpec;
+use bentpipe_scenario::VideoSpec;
 
 pub(crate) struct Video {
     spec: VideoSpec,

@@ -5,7 +5,7 @@ use bentpipe_path::Stream;
 use bentpipe_units::{Span, Time};
 
 use super::udp::{Frame, Source, Udp};
-use crate::scenario::VoipSpec;
+use bentpipe_scenario::VoipSpec;
 
 /// From one frame of speech to the next.
 const FRAME: Span = Span::from_millis(20);

@@ -4,7 +4,7 @@ use bentpipe_net::{LinkId, NodeId, Router};
 use bentpipe_path::{LinkConfig, LossSpec};
 use bentpipe_units::{Rate, Span, Time};
 
-use crate::scenario::{Routing, Scenario};
+use bentpipe_scenario::{Routing, Scenario};
 
 /// Bytes of the packet whose mean loss stands for a model that counts bits or has bursts.
 const PACKET: u32 = 1500;
@@ -127,7 +127,7 @@ mod tests {
     use bentpipe_units::{Span, Time};
 
     use super::{Along, along};
-    use crate::scenario::parse_str;
+    use bentpipe_scenario::parse_str;
 
     const TWO_LINKS: &str = "[links.up]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\n\
         [links.up.reverse]\ndelay = \"30 ms\"\nrate = \"1 Mbit/s\"\n\

@@ -8,7 +8,7 @@ use bentpipe_tcp::Config;
 
 use bentpipe_units::Rate;
 
-use crate::scenario::{FlowSpec, Routing, Scenario};
+use bentpipe_scenario::{FlowSpec, Routing, Scenario};
 
 /// What the ways of some flows carry at best.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +139,7 @@ fn through(link: &LinkConfig, begin_s: f64, end_s: f64, bytes: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Carried, carried};
-    use crate::scenario::{Scenario, parse_str};
+    use bentpipe_scenario::{Scenario, parse_str};
 
     const TWO_LINKS: &str = "[links.up]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\n\
         loss = { model = \"packet\", probability = 0.5 }\n\

@@ -11,10 +11,10 @@ use bentpipe_units::{Span, Time};
 use super::{Engine, pairs_mut};
 use crate::apps::App;
 use crate::ids::{Call, FlowId, HandoverId};
-use crate::moving::{MovingPaths, TURNS};
-use crate::result::FlowPathResult;
-use crate::scenario::{ConstellationSpec, Scenario};
-use crate::sky::Sky;
+use bentpipe_drive::FlowPathResult;
+use bentpipe_drive::{MovingPaths, TURNS};
+use bentpipe_scenario::{ConstellationSpec, Scenario};
+use bentpipe_sky::Sky;
 
 /// The number of the event of a step; behind it come those of the pairs whose outage ends.
 const STEP: HandoverId = HandoverId(0);

@@ -11,9 +11,9 @@ use super::{Engine, pairs, pairs_mut};
 use crate::apps::App;
 use crate::ids::{Call, FlowId, HandoverId};
 use crate::packet::Packet;
-use crate::scenario::{FlowSpec, Scenario};
-use crate::turns::turns;
 use crate::watch::Watch;
+use bentpipe_drive::turns;
+use bentpipe_scenario::{FlowSpec, Scenario};
 
 #[derive(Default)]
 pub(super) struct Handovers {

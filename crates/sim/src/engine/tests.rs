@@ -5,7 +5,7 @@ use bentpipe_net::LinkId;
 use super::*;
 use crate::RunResult;
 use crate::result::WarmUp;
-use crate::scenario::parse_str;
+use bentpipe_scenario::parse_str;
 
 /// A run's JSON without what it cost.
 fn outcome(text: &str, passing: bool) -> Value {

@@ -7,7 +7,7 @@ use super::{FlowResult, Responses};
 use crate::apps::{App, Flow};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
-use crate::scenario::FlowSpec;
+use bentpipe_scenario::FlowSpec;
 
 /// What a flow had done by a time.
 #[derive(Clone, Debug, Default)]

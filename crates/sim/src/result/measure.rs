@@ -3,10 +3,11 @@
 use bentpipe_units::Time;
 
 use super::flows::{self, WarmUp};
-use super::{EngineResult, FlowResult, HandoverResult, RelayResult, RunResult, Users};
+use super::{EngineResult, FlowResult, RelayResult, RunResult, Users};
 use crate::apps::App;
 use crate::engine::{End, Engine};
-use crate::scenario::{AppSpec, FlowSpec, Scenario};
+use bentpipe_drive::HandoverResult;
+use bentpipe_scenario::{AppSpec, FlowSpec, Scenario};
 
 impl RunResult {
     pub(crate) fn new(

@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use bentpipe_sim::pcap::Output;
+use bentpipe_drive::pcap::Output;
 use bentpipe_sim::{CaptureOptions, RunOptions, RunResult, run, scenario};
 
 use crate::simulate;

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::*;
 use crate::result::WarmUp;
-use crate::scenario::parse_str;
-use crate::sky::SkyNode;
 use crate::{RunOptions, RunResult, run};
+use bentpipe_scenario::parse_str;
+use bentpipe_sky::SkyNode;
 
 const SHELL: &str = r#"
     duration = "6 s"

@@ -1,0 +1,278 @@
+//! What a flow carries: each application with its options, which are keys of the flow.
+//!
+//! An application is a file here, with its options and what the scenario asks of it, and a word of the list below; what it does is a file
+//! of the simulator's `apps`.
+
+mod cbr;
+mod ftp;
+mod http;
+mod multimedia;
+mod onoff;
+mod opener;
+mod relay;
+mod short_flows;
+mod trace;
+mod transactions;
+mod video;
+mod voip;
+
+use bentpipe_tcp::wire::MOST_DATAGRAM;
+use bentpipe_units::{Fault, conflict};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::error::{ScenarioError, no_such_key, no_such_scheme};
+use super::read::keys_of;
+use super::schema::FlowFile;
+use super::tree::{Node, Place};
+
+pub use cbr::CbrSpec;
+pub use ftp::FtpSpec;
+pub use http::{HttpSpec, Pages, Tls};
+pub use multimedia::MultimediaSpec;
+pub use onoff::{Begins, OnOffSpec};
+pub use opener::Opener;
+pub(crate) use relay::Carried;
+pub use relay::RelaySpec;
+pub use short_flows::{ShortFlowsSpec, Sizes};
+pub use trace::{TraceSpec, Transfer};
+pub use transactions::{Think, TransactionsSpec};
+pub use video::VideoSpec;
+pub use voip::{Codec, VoipSpec};
+
+/// The options of an application, and what a scenario asks of it.
+pub(crate) trait App: DeserializeOwned + JsonSchema {
+    /// What `app` says.
+    const NAME: &'static str;
+    /// One line for people.
+    const SUMMARY: &'static str;
+    /// Names of the field that are answered with this one.
+    const ALSO: &'static [&'static str] = &[];
+    /// Whether it sends datagrams, whatever becomes of them.
+    const OVER_UDP: bool = false;
+    /// Whether programs of this kind send what is less than a segment at once (`TCP_NODELAY`): browsers and web servers, players,
+    /// callers, proxies.
+    const NO_DELAY: bool = false;
+    /// Whether a relay can carry on what it brings.
+    const RELAYED: bool = !Self::OVER_UDP;
+    /// The keys that end it.
+    const ENDS_BY: &'static str = "duration";
+
+    /// Whether the options go together, which are `written`; those that do not, otherwise.
+    fn check(&self, _written: &Node) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Whether it has an end of its own, before that of the run.
+    fn ends(&self) -> bool;
+
+    /// How many connections it may open.
+    fn connections(&self) -> usize {
+        usize::from(!Self::OVER_UDP)
+    }
+
+    /// Whether the receiving host opens the connections, and asks for what the other one sends.
+    fn is_asked_for(&self) -> bool {
+        false
+    }
+
+    /// Whether it draws random numbers on which a result may depend.
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+/// An application, by name.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) also: &'static [&'static str],
+    pub(crate) over_udp: bool,
+    relayed: bool,
+    /// Its options.
+    keys: fn() -> &'static [&'static str],
+    read: fn(&Place<'_>, &Node) -> Result<AppSpec, ScenarioError>,
+    pub(crate) schema: fn() -> Value,
+}
+
+macro_rules! apps {
+    ($($variant:ident($options:ident)),+ $(,)?) => {
+        /// What a flow carries.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum AppSpec {
+            $(#[doc = concat!("`", stringify!($options), "`.")] $variant($options),)+
+        }
+
+        impl AppSpec {
+            /// Its name in a scenario file.
+            pub fn name(&self) -> &'static str {
+                match self { $(AppSpec::$variant(_) => $options::NAME),+ }
+            }
+
+            /// Whether it sends datagrams, whatever becomes of them.
+            pub fn over_udp(&self) -> bool {
+                match self { $(AppSpec::$variant(_) => $options::OVER_UDP),+ }
+            }
+
+            /// Whether a relay can carry on what it brings.
+            pub(crate) fn relayed(&self) -> bool {
+                match self { $(AppSpec::$variant(_) => $options::RELAYED),+ }
+            }
+
+            /// Whether programs of this kind send what is less than a segment at once.
+            pub(crate) fn sets_no_delay(&self) -> bool {
+                match self { $(AppSpec::$variant(_) => $options::NO_DELAY),+ }
+            }
+
+            /// Whether it has an end of its own, before that of the run.
+            pub fn ends(&self) -> bool {
+                match self { $(AppSpec::$variant(app) => app.ends()),+ }
+            }
+
+            /// How many connections the application may open; none over UDP.
+            pub fn connections(&self) -> usize {
+                match self { $(AppSpec::$variant(app) => app.connections()),+ }
+            }
+
+            /// Whether the receiving host opens the connections, and asks for what the other one sends.
+            pub fn is_asked_for(&self) -> bool {
+                match self { $(AppSpec::$variant(app) => app.is_asked_for()),+ }
+            }
+
+            /// Whether it draws random numbers on which a result may depend.
+            pub(crate) fn draws(&self) -> bool {
+                match self { $(AppSpec::$variant(app) => app.draws()),+ }
+            }
+
+            /// What is told of a run that would never end.
+            pub(crate) fn nothing_ends(&self) -> Fault {
+                let keys = match self { $(AppSpec::$variant(_) => $options::ENDS_BY),+ };
+                conflict!("nothing ends the run: it needs {keys}, here or as its duration")
+            }
+        }
+
+        /// Every application; the first is that of a flow that names none.
+        pub(crate) const KINDS: &[Kind] = &[$(Kind {
+            name: $options::NAME,
+            summary: $options::SUMMARY,
+            also: $options::ALSO,
+            over_udp: $options::OVER_UDP,
+            relayed: $options::RELAYED,
+            keys: keys_of::<$options>,
+            read: |at, options| {
+                let app: $options = at.read_from(options)?;
+                app.check(options).map_err(|fault| at.error(&[], fault))?;
+                Ok(AppSpec::$variant(app))
+            },
+            schema: || schemars::schema_for!($options).to_value(),
+        }),+];
+    };
+}
+
+apps! {
+    Ftp(FtpSpec),
+    Http(HttpSpec),
+    OnOff(OnOffSpec),
+    Relay(RelaySpec),
+    Transactions(TransactionsSpec),
+    Video(VideoSpec),
+    ShortFlows(ShortFlowsSpec),
+    Trace(TraceSpec),
+    Cbr(CbrSpec),
+    Multimedia(MultimediaSpec),
+    Voip(VoipSpec),
+}
+
+/// Name and summary of each application.
+pub fn apps() -> Vec<(&'static str, &'static str)> {
+    KINDS.iter().map(|kind| (kind.name, kind.summary)).collect()
+}
+
+/// The names of the applications in the schema.
+pub(crate) fn described(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>() })
+}
+
+/// Sums of sizes keep their meaning.
+const LARGEST: u64 = 1_000_000_000_000;
+const ANY: u64 = u64::MAX;
+const DATAGRAM: u64 = MOST_DATAGRAM as u64;
+
+fn usual_packet() -> u32 {
+    1000
+}
+
+/// Keys of a flow that one over UDP has not.
+pub(crate) const ABOUT_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
+
+/// Keys of a flow that a relay has not.
+const ABOUT_START: [&str; 3] = ["start", "start_step", "start_spread"];
+
+/// The application called `name`.
+fn kind(name: &str) -> Result<&'static Kind, Fault> {
+    let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>();
+    KINDS
+        .iter()
+        .find(|kind| kind.name == name)
+        .ok_or_else(|| no_such_scheme("an application", name, &names()))
+}
+
+/// The flow at `at` and what it carries.
+pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), ScenarioError> {
+    let kind = match flow.get("app") {
+        Some(name) => {
+            let at = at.below(&["app"]);
+            kind(&at.read_from::<String>(name)?).map_err(|fault| at.error(&[], fault))?
+        }
+        None => &KINDS[0],
+    };
+    let (common, own) = (keys_of::<FlowFile>(), (kind.keys)());
+    let mut options = flow.clone();
+    let mut flow = flow.clone();
+    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
+        options.retain(|key, _| own.contains(&key.as_str()));
+        all.retain(|key, _| !options.contains_key(key));
+        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
+            return Err(at.error(&[key], foreign(key, kind, common)));
+        }
+    }
+    let file: FlowFile = at.read_from(&flow)?;
+    let app = (kind.read)(at, &options)?;
+    if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
+        return Err(at.error(&[key], needs_app(|kind| !kind.over_udp, kind)));
+    }
+    if let AppSpec::Relay(_) = app
+        && let Some(key) = ABOUT_START.into_iter().find(|key| flow.get(key).is_some())
+    {
+        let fault = conflict!("cannot be combined with app = \"relay\", which starts with its upstream flow");
+        return Err(at.error(&[key], fault));
+    }
+    Ok((file, app))
+}
+
+/// What is told of a key that is not an option of `kind`.
+fn foreign(key: &str, kind: &Kind, common: &[&str]) -> Fault {
+    if KINDS.iter().any(|kind| (kind.keys)().contains(&key)) {
+        return needs_app(|kind| (kind.keys)().contains(&key), kind);
+    }
+    let all: Vec<_> = common.iter().chain((kind.keys)()).copied().collect();
+    no_such_key(key, &all)
+}
+
+/// The applications that a relay can carry on.
+pub(crate) fn relayed() -> String {
+    names(|kind| kind.relayed)
+}
+
+/// What is told of a key that only some applications have.
+fn needs_app(has: impl Fn(&Kind) -> bool, found: &Kind) -> Fault {
+    let (names, found) = (names(has), found.name);
+    conflict!("needs app = {names}, which is {found:?}")
+}
+
+fn names(has: impl Fn(&Kind) -> bool) -> String {
+    let names = KINDS.iter().filter(|kind| has(kind)).map(|kind| format!("{:?}", kind.name));
+    names.collect::<Vec<_>>().join(" or ")
+}

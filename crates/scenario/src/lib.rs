@@ -1,0 +1,125 @@
+//! Scenario files: what is simulated, as people write it, and as the simulator takes it.
+//!
+//! A file is TOML; [`load`] reads it, puts what it extends beneath it and overrides over it, and checks everything
+//! that can be checked before a run. Every error is one line that names the file, the line and the key.
+
+pub mod addresses;
+mod aliases;
+mod apps;
+mod chance;
+mod choices;
+mod constellation;
+mod depth;
+mod disk;
+mod error;
+mod layers;
+mod link_trace;
+mod model;
+mod names;
+mod network;
+mod overrides;
+mod parse;
+mod presets;
+mod read;
+mod recorded;
+mod relays;
+mod resolve;
+mod schema;
+mod tcp;
+mod tree;
+mod ways;
+mod written;
+
+use std::path::{Path, PathBuf};
+
+use bentpipe_tcp::Catalogue;
+use bentpipe_units::fault;
+
+pub use apps::*;
+pub use choices::variants;
+pub use constellation::ConstellationSpec;
+pub use error::{ScenarioError, error_line};
+pub use layers::{FileKind, ReadFile};
+pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
+pub use presets::presets;
+pub use schema::schema;
+
+use layers::{PRESET, about_all, find_preset};
+use tree::Layer;
+
+/// Reads the scenario in the file at `path`, or the built-in one when it is `preset:NAME`.
+///
+/// `overrides` are pairs of a dotted key and a value as `--set key=value` gives them.
+pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    load_with(path, overrides, &Catalogue::default())
+}
+
+/// As [`load`], where the scenario chooses its controls, recoveries and slow starts from `catalogue`: ours, and others beside them.
+pub fn load_with(
+    path: &Path,
+    overrides: &[(String, String)],
+    catalogue: &Catalogue,
+) -> Result<Scenario, ScenarioError> {
+    let name = path.display().to_string();
+    if name.is_empty() {
+        let message = fault!("a file, preset:NAME or the folder of a result", "an empty name");
+        return Err(about_all("SCENARIO", message));
+    }
+    let fail = |fault| about_all(&name, fault);
+    if let Some(preset) = name.strip_prefix(PRESET) {
+        return read(
+            Layer::without_file(&name, find_preset(preset).map_err(fail)?),
+            overrides,
+            &disk::read_file,
+            catalogue,
+        );
+    }
+    let text = disk::read_file(path, FileKind::SCENARIO)
+        .and_then(|content| FileKind::SCENARIO.text(content))
+        .map_err(fail)?;
+    let layer = Layer { name, text, file: Some(path.to_owned()) };
+    let mut scenario = read(layer, overrides, &disk::read_file, catalogue)?;
+    scenario.files.insert(0, path.to_owned());
+    Ok(scenario)
+}
+
+/// Reads the scenario in `text`; errors call it `name`, and what it extends is looked for beside `name`.
+pub fn parse_str(name: &str, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    parse_with(name, text, overrides, &disk::read_file, &Catalogue::default())
+}
+
+/// As [`parse_str`], for the bytes of a text, which is what a pipe gave, and with a choice from `catalogue`.
+pub fn parse_bytes(
+    name: &str,
+    content: Vec<u8>,
+    overrides: &[(String, String)],
+    catalogue: &Catalogue,
+) -> Result<Scenario, ScenarioError> {
+    let text = layers::WHOLE_TEXT.decode(content).map_err(|fault| about_all(name, fault))?;
+    parse_with(name, &text, overrides, &disk::read_file, catalogue)
+}
+
+/// As [`parse_str`], where `files` gives what a scenario extends, so that no file system is needed, and `catalogue` what it can
+/// choose.
+pub fn parse_with(
+    name: &str,
+    text: &str,
+    overrides: &[(String, String)],
+    files: &ReadFile<'_>,
+    catalogue: &Catalogue,
+) -> Result<Scenario, ScenarioError> {
+    let file = Some(PathBuf::from(name));
+    read(Layer { name: name.to_owned(), text: text.to_owned(), file }, overrides, files, catalogue)
+}
+
+fn read(
+    layer: Layer,
+    overrides: &[(String, String)],
+    files: &ReadFile<'_>,
+    catalogue: &Catalogue,
+) -> Result<Scenario, ScenarioError> {
+    resolve::resolve(&layers::document(layer, overrides, files)?, catalogue, files)
+}
+
+#[cfg(test)]
+mod tests;
