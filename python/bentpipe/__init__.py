@@ -79,10 +79,12 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         # On first use only: `bentpipe --help` must not wait for NumPy, nor fail without the Rust module.
-        from importlib import import_module, metadata
-
         if name == "__version__":
-            return metadata.version("bentpipe")
+            from importlib.metadata import version
+
+            return version("bentpipe")
+        from importlib import import_module
+
         for module, names in _HOMES.items():
             if name in names:
                 return getattr(import_module(f"bentpipe.{module}"), name)

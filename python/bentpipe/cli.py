@@ -185,7 +185,6 @@ def run(
     from bentpipe.runs.subjects import Subjects
     from bentpipe.runs.traces import Traces
     from bentpipe.scenario import Scenario
-    from bentpipe.show import table
     from bentpipe.show.bbr import strained
     from bentpipe.show.flows import check_scenario
     from bentpipe.show.narrowest import unexpected
@@ -245,6 +244,8 @@ def run(
     if as_json:
         print_json(outcome.run)
     else:
+        from bentpipe.show import table
+
         table.print_run(outcome.run, table.console(), flows)
         for said in (unexpected(outcome.run), *strained(outcome.run)):
             if said is not None:
@@ -285,7 +286,6 @@ def list_(what: str, as_json: bool) -> None:
     papers.
     """
     from bentpipe import catalogue
-    from bentpipe.show import table
 
     if what == "papers" and not _PAPERS:
         raise InputError(NO_PAPERS)
@@ -293,6 +293,8 @@ def list_(what: str, as_json: bool) -> None:
     if as_json:
         print_json([{"name": entry.name, "summary": entry.summary} for entry in entries])
     else:
+        from bentpipe.show import table
+
         table.print_catalogue(entries, table.console())
 
 

@@ -49,6 +49,11 @@ def test_help_comes_without_the_rust_module_and_its_absence_is_one_line() -> Non
     assert missing.stderr == "bentpipe: the Rust module is not built: run `make setup` in the checkout\n"
 
 
+@pytest.mark.parametrize("module", ["numpy", "pyarrow", "rich", "scipy"])
+def test_a_run_as_json_waits_for_no_package_that_it_has_no_use_for(module: str) -> None:
+    assert without(module, "run", "preset:geo", "--set", "duration=1 s", "--json").returncode == 0
+
+
 @pytest.mark.parametrize("arguments", [("reproduce", "sack", "--json"), ("reproduce",), ("list", "papers")])
 def test_without_the_papers_their_commands_say_how_to_have_them(arguments: tuple[str, ...]) -> None:
     missing = without("bentpipe_papers", *arguments)

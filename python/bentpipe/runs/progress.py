@@ -6,10 +6,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
 _TERMINAL_AFTER_S = 0.5
 _TERMINAL_EVERY_S = 0.1
@@ -31,13 +32,12 @@ class Reporter:
 
     def __init__(self, title: str | None) -> None:
         self._title = title
-        self._console = Console(stderr=True)
+        self._console: Console | None = None
         self._bar: Progress | None = None
-        self._task = TaskID(0)
+        self._task: TaskID | None = None
         self._began = time.monotonic()
         self._line: Callable[[str], None] | None = None
-        here = self._console.is_terminal or self._console.is_jupyter
-        self._due = self._began + (_TERMINAL_AFTER_S if here else _LOG_AFTER_S)
+        self._due = self._began + _TERMINAL_AFTER_S
 
     def __enter__(self) -> Self:
         return self
@@ -56,14 +56,23 @@ class Reporter:
         """Say whether `update` would show something now, for those to whom working out the detail is dear."""
         if told_instead is not None:
             return True
-        return self._title is not None and time.monotonic() >= self._due
+        if self._title is None or time.monotonic() < self._due:
+            return False
+        if self._console is None:
+            # Loading rich takes longer than most runs.
+            from rich.console import Console
+
+            self._console = Console(stderr=True)
+            if not (self._console.is_terminal or self._console.is_jupyter):
+                self._due = self._began + _LOG_AFTER_S
+        return time.monotonic() >= self._due
 
     def update(self, share: float | None, detail: str) -> None:
         """Say that `share` (0 to 1; ``None`` if nobody knows) is done, with something to read beside it."""
         if told_instead is not None:
             told_instead(self._title, share, detail)
             return
-        if self._title is None or not self.due():
+        if not self.due() or self._title is None or self._console is None:
             return
         now = time.monotonic()
         total = None if share is None else 1.0
@@ -80,7 +89,9 @@ class Reporter:
                 print(line, file=sys.stderr, flush=True)
             return
         self._due = now + _TERMINAL_EVERY_S
-        if self._bar is None:
+        if self._bar is None or self._task is None:
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
             # A title is what a scenario says, and no markup.
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False),

@@ -9,15 +9,14 @@ from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bentpipe import _core
 from bentpipe.errors import InputError
 from bentpipe.runs.subjects import Subjects
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 LABELS = ("subject", "kind", "unit")
 """The columns of time series that are texts, and dictionary-encoded."""
@@ -35,13 +34,13 @@ class Trace:
     subject: str
     kind: str
     unit: str
-    time_s: NDArray[np.float64]
-    value: NDArray[np.float64]
+    time_s: "NDArray[np.float64]"
+    value: "NDArray[np.float64]"
     recorded: bool = True
 
     def between(self, start_s: float, end_s: float) -> "Trace":
         """Keep the points from `start_s` to `end_s`, and the one before them."""
-        first, last = np.searchsorted(self.time_s, [start_s, end_s])
+        first, last = self.time_s.searchsorted([start_s, end_s])
         kept = slice(max(int(first) - 1, 0), int(last) + 1)
         return replace(self, time_s=self.time_s[kept], value=self.value[kept])
 
@@ -87,6 +86,8 @@ class Traces:
         number = self._numbers.get((subject, kind))
         if number is not None:
             return self.curves[number]
+        import numpy as np
+
         unit, recorded = self.subjects.curve(subject, kind)
         return Trace(subject, kind, unit, np.empty(0), np.empty(0), recorded)
 
@@ -114,6 +115,7 @@ class Traces:
 
     def to_arrow(self) -> "pa.Table":
         """Give all points as a table of pyarrow, those of a curve together."""
+        import numpy as np
         import pyarrow as pa
 
         if self._batch is not None:
@@ -188,6 +190,8 @@ class Traces:
 
 def _curves(table: "pa.Table", order: Sequence[str]) -> Iterator[Trace]:
     """Put the rows of each curve together; they stay in their order. Subjects come in this `order`."""
+    import numpy as np
+
     table = table.unify_dictionaries()
     codes, texts = zip(*(_labels(table[name]) for name in LABELS), strict=True)
     ranks = {name: rank for rank, name in enumerate(order)}
@@ -202,8 +206,10 @@ def _curves(table: "pa.Table", order: Sequence[str]) -> Iterator[Trace]:
         yield Trace(subject, kind, unit, times_s[first:last], values[first:last])
 
 
-def _labels(column: "pa.ChunkedArray[Any]") -> tuple[NDArray[np.int64], list[str]]:
+def _labels(column: "pa.ChunkedArray[Any]") -> "tuple[NDArray[np.int64], list[str]]":
     """Give the codes of a column and the texts that they stand for."""
+    import numpy as np
+
     chunks = cast("list[pa.DictionaryArray[Any, Any]]", column.chunks)
     codes = [chunk.indices.to_numpy().astype(np.int64) for chunk in chunks]
     texts = [str(text) for text in chunks[0].dictionary.to_pylist()] if chunks else []
