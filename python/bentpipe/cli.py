@@ -13,13 +13,13 @@ from bentpipe.command_line.completion import scenarios
 from bentpipe.command_line.options import Commands, File, Folder, json_option, set_option, threads_option
 from bentpipe.command_line.own_control import controls_in, controls_option, told_of_hook
 from bentpipe.command_line.signals import Ending, discard
-from bentpipe.command_line.terminal import prepare, print_json
+from bentpipe.command_line.terminal import give_up_for, prepare, print_json, say
 from bentpipe.command_line.values import PRECISION, Value, Whole, number
 from bentpipe.comparison.command import compare
 from bentpipe.errors import BentpipeError, InputError, one_line
 from bentpipe.live.command import live
 from bentpipe.orbit.command import orbit
-from bentpipe.runs.statistics import MOST_RUNS, Failure, failures
+from bentpipe.runs.statistics import MOST_RUNS, failures
 from bentpipe.runs.threads import left_behind
 from bentpipe.sweeps import command as sweeps
 from bentpipe.weather import command as weather
@@ -49,9 +49,6 @@ _POINTS = Value(
     "points",
     lambda text: _number("a number of points such as 2000000 or 2e6", 1, 2**63, whole=True, text=text),
 )
-
-MOST_FAILURES = 10
-"""So many flows that broke are named."""
 
 NO_PAPERS = "the papers are a package of their own, which is not installed: pip install 'bentpipe[papers]'"
 
@@ -179,9 +176,9 @@ def run(
     """
     from bentpipe.files.folder import PICTURE, RESULT, SERIES
     from bentpipe.files.output import Staging
-    from bentpipe.orbit.age import warning_of
     from bentpipe.recorded import Recorded
     from bentpipe.runs import runner
+    from bentpipe.runs.notes import notes
     from bentpipe.runs.subjects import Subjects
     from bentpipe.runs.traces import Traces
     from bentpipe.scenario import Scenario
@@ -200,15 +197,15 @@ def run(
     loaded = Scenario.load(scenario, settings, controls_in(controls))
     if recorded := Recorded.at(scenario):
         if warning := recorded.warning():
-            click.echo(f"bentpipe: {warning}", err=True)
+            say(warning)
         if runs is None and precision is None:
             runs, precision = recorded.settings["runs"], recorded.settings["precision"]
         if seed is None and all(key != "seed" for key, _ in settings):
             seed = recorded.settings["seed"]
     Subjects.of(loaded, series)
     check_scenario(loaded, flows)
-    for note in filter(None, [warning_of(loaded), *loaded.notes]):
-        click.echo(f"bentpipe: {note}", err=True)
+    for note in notes(loaded):
+        say(note)
     with Staging([*loaded.files, *controls]) as staging:
         folder = staging.result_folder(out, "--out") if out else None
         picture = _picture_of(scenario) if draw and out is None else None
@@ -238,19 +235,16 @@ def run(
     if picture is not None:
         click.echo(f"Wrote {picture}", err=True)
     if not outcome.precise:
-        click.echo(
-            f"bentpipe: the precision was not reached in {outcome.run.get('runs')} replications", err=True
-        )
+        say(f"the precision was not reached in {outcome.run.get('runs')} replications")
     if as_json:
         print_json(outcome.run)
     else:
         from bentpipe.show import table
 
         table.print_run(outcome.run, table.console(), flows)
-        for said in (unexpected(outcome.run), *strained(outcome.run)):
-            if said is not None:
-                click.echo(f"bentpipe: {said}", err=True)
-    _give_up_for(outcome.failures)
+        for line in filter(None, (unexpected(outcome.run), *strained(outcome.run))):
+            say(line)
+    give_up_for(outcome.failures)
 
 
 def _picture_of(scenario: str) -> Path:
@@ -348,7 +342,7 @@ def plot(
     reads = [path for subject in subjects for path in subject.files]
     for subject in subjects:
         if (ended := _cut_short(subject.run)) is not None:
-            click.echo(f"bentpipe: {subject.title}: time series were recorded up to {ended:g} s", err=True)
+            say(f"{subject.title}: time series were recorded up to {ended:g} s")
     last = end_of(subjects)
     if start is not None and start >= last:
         raise InputError(f"--from {start:g}: expected a time before the runs end, at {last:g} s")
@@ -356,7 +350,7 @@ def plot(
         draw_runs(subjects, staging.file(out, "--out"), start_s=start, end_s=end, flows=flows)
     click.echo(f"Wrote {out}", err=True)
     run_now = [subject for name, subject in zip(results, subjects, strict=True) if not Path(name).is_dir()]
-    _give_up_for([failure for subject in run_now for failure in failures(subject.run)])
+    give_up_for([failure for subject in run_now for failure in failures(subject.run)])
 
 
 @cli.command(short_help="Print the JSON Schema of scenarios, for editors.")
@@ -378,16 +372,6 @@ def schema() -> None:
 def reproduce() -> None:
     """Run a paper's scenarios and compare its numbers and claims with ours; needs ``bentpipe[papers]``."""
     raise InputError(NO_PAPERS)
-
-
-def _give_up_for(broken: Sequence[Failure]) -> None:
-    """Name the flows that broke, if any did, and leave with the status of a failed run."""
-    for failure in broken[:MOST_FAILURES]:
-        click.echo(f"bentpipe: {failure}", err=True)
-    if len(broken) > MOST_FAILURES:
-        click.echo(f"bentpipe: {len(broken) - MOST_FAILURES:,} more flows failed (see --json)", err=True)
-    if broken:
-        click.get_current_context().exit(1)
 
 
 def _cut_short(run: Mapping[str, Any]) -> float | None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bentpipe.orbit.age import told, warning
 from bentpipe.orbit.course import Course, Stretch, Values
 from bentpipe.orbit.trace import trace_of
+from bentpipe.runs.notes import ages_of, warning
 from conftest import SCENARIOS, Bentpipe
 
 SHELL = SCENARIOS / "shell.toml"
@@ -94,8 +94,8 @@ class Aged:
 
 
 def test_the_age_is_told_of_the_newest_and_the_oldest_set() -> None:
-    assert told(Aged()) is None
-    assert told(Aged(1.0, 3.26)) == "The element sets are 1.0 to 3.3 days old when it begins."
+    assert ages_of(Aged()) is None
+    assert ages_of(Aged(1.0, 3.26)) == "The element sets are 1.0 to 3.3 days old when it begins."
     assert warning(Aged(1.0, 14.0)) is None
     assert warning(Aged(-20.0, 3.0)) is not None
 

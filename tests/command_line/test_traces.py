@@ -21,6 +21,8 @@ from = "a"
 to = "b"
 """
 
+SWEEP = ("sweep", "s.toml", "--vary", "flows.f.variant=sack", "--out", "swept")
+
 LEAST = """
 import bentpipe, resource, sys
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -48,6 +50,8 @@ def test_delays_that_do_not_fill_the_round_of_the_rates_are_told_in_one_line(
         "bentpipe: links.l.trace: delays of 1 s beside rates of 1072 ms: both begin anew together, "
         "and the last delay holds for 72 ms more\n"
     )
+    for command in (("compare", "s.toml", "--variants", "sack,cubic"), SWEEP):
+        assert bentpipe(*command, cwd=tmp_path).stderr.startswith(result.stderr), command
 
 
 def test_a_result_names_a_long_trace_by_its_path_and_digest(bentpipe: Bentpipe, tmp_path: Path) -> None:

@@ -256,7 +256,9 @@ def test_the_best_is_held_against_the_next_and_not_only_against_the_first() -> N
 def test_differences_without_any_spread_are_no_proof_where_something_is_random() -> None:
     found = of_values({"newreno": [92_710.0] * 10, "cubic": [92_700.0] * 10})
     assert "do not tell it and cubic apart" in found.sentence
-    assert "± ?" in found.markdown()
+    assert "| 92.71 kbit/s in all runs |" in found.markdown()
+    assert "?" not in found.markdown()
+    assert "in all runs" not in of_values({"newreno": [92_710.0], "cubic": [92_700.0]}).markdown()
     certain = of_values({"newreno": [92_710.0], "cubic": [92_700.0]}, random=False)
     assert certain.sentence.endswith("Nothing in it is random: one run is enough.")
 

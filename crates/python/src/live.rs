@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use bentpipe_units::Span;
 
-use crate::Scenario;
+use crate::scenario::Scenario;
 
 pyo3::create_exception!(
     bentpipe,
@@ -102,7 +102,7 @@ mod linux {
     use super::*;
     use bentpipe_scenario::ScenarioError;
 
-    use crate::scenario_error;
+    use crate::scenario::scenario_error;
 
     fn raise(error: LiveError) -> PyErr {
         let text = error.to_string();

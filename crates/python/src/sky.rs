@@ -5,7 +5,7 @@ use bentpipe_units::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::ScenarioError;
+use crate::scenario::ScenarioError;
 
 /// Steps between two looks for a signal.
 const STEPS: u32 = 1024;
@@ -32,7 +32,7 @@ impl Sky {
     #[new]
     fn new(text: &str) -> PyResult<Sky> {
         let scenario = bentpipe_scenario::parse_str("text", text, &[]);
-        let scenario = scenario.map_err(crate::scenario_error)?;
+        let scenario = scenario.map_err(crate::scenario::scenario_error)?;
         let satellites = scenario.constellation.as_ref().ok_or_else(|| {
             ScenarioError::new_err((
                 "expected satellites, found a scenario without",

@@ -4,12 +4,16 @@ import codecs
 import io
 import os
 import sys
+from collections.abc import Sequence
 from typing import TextIO
+
+import click
 
 from bentpipe.results import dump
 
 _PLAIN = {"–": "-", "±": "+-", "…": "...", "µ": "u", "×": "x", "²": "2"}
 _HANDLER = "bentpipe.plain"
+_MOST_FAILURES = 10
 
 
 def prepare() -> None:
@@ -34,6 +38,21 @@ def _closed(number: int, how: int) -> TextIO:
         os.dup2(null, number)
         os.close(null)
     return os.fdopen(number, "w", encoding="utf-8", closefd=False)
+
+
+def say(line: str) -> None:
+    """Print a line beside the output, on stderr."""
+    click.echo(f"bentpipe: {line}", err=True)
+
+
+def give_up_for(failures: Sequence[object]) -> None:
+    """Name what failed, the first ten of it, if anything did, and leave with the status of a failed run."""
+    for failure in failures[:_MOST_FAILURES]:
+        say(str(failure))
+    if len(failures) > _MOST_FAILURES:
+        say(f"{len(failures) - _MOST_FAILURES:,} more flows failed (see --json)")
+    if failures:
+        click.get_current_context().exit(1)
 
 
 def print_json(value: object, to: TextIO | None = None) -> None:

@@ -14,13 +14,11 @@ from bentpipe.command_line.options import (
     set_option,
 )
 from bentpipe.command_line.own_control import controls_in, controls_option
-from bentpipe.command_line.terminal import print_json
+from bentpipe.command_line.terminal import give_up_for, print_json, say
 from bentpipe.command_line.values import PRECISION, Whole
 from bentpipe.comparison.metrics import metrics
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.numbers.number import Interval
-
-_MOST_FAILURES = 10
 
 
 class _Metric(click.ParamType[str]):
@@ -112,6 +110,7 @@ def compare(
     """
     from bentpipe.comparison import api, words
     from bentpipe.files.output import Outputs
+    from bentpipe.runs.notes import notes
     from bentpipe.scenario import Scenario
     from bentpipe.show.style import picture_format
     from bentpipe.show.table import console
@@ -128,6 +127,8 @@ def compare(
     if report is not None:
         outputs.add(page_file(report), "--report")
     names = [name.strip() for name in variants.split(",")]
+    for note in notes(loaded):
+        say(note)
     try:
         found = api.compare(
             loaded,
@@ -148,7 +149,7 @@ def compare(
             raise type(error)(f"--{error}") from None
         raise
     if not found.precise:
-        click.echo(f"bentpipe: the precision was not reached in {found.runs:,} runs", err=True)
+        say(f"the precision was not reached in {found.runs:,} runs")
     if plot is not None:
         found.plot(plot)
     if report is not None:
@@ -160,9 +161,4 @@ def compare(
         click.echo(found.csv() if as_csv else found.markdown(), nl=False)
     else:
         words.print_comparison(found, console())
-    for name, failure in found.failures[:_MOST_FAILURES]:
-        click.echo(f"bentpipe: {name}: {failure}", err=True)
-    if len(found.failures) > _MOST_FAILURES:
-        click.echo(f"bentpipe: {len(found.failures) - _MOST_FAILURES:,} more flows failed", err=True)
-    if found.failures:
-        click.get_current_context().exit(1)
+    give_up_for([f"{name}: {failure}" for name, failure in found.failures])

@@ -208,7 +208,7 @@ def interop(virtual: "Virtual | None", /, **options: Any) -> None:
     hash differs or a connection breaks, and 2 when an option cannot be used or the machine or the user lacks
     something.
     """
-    from bentpipe.command_line.terminal import print_json
+    from bentpipe.command_line.terminal import print_json, say
     from bentpipe.files.output import Staging
     from bentpipe.live.interop import in_virtual_kernel
     from bentpipe.live.interop import interop as run
@@ -233,9 +233,7 @@ def interop(virtual: "Virtual | None", /, **options: Any) -> None:
         print_interop(result, console())
     for row in result["rows"]:
         if "error" in row:
-            click.echo(
-                f"bentpipe: {row['recovery']} {row['control']} {row['direction']}: {row['error']}", err=True
-            )
+            say(f"{row['recovery']} {row['control']} {row['direction']}: {row['error']}")
     if not all(row["sha256_equal"] for row in result["rows"]):
         raise click.exceptions.Exit(1)
 

@@ -45,7 +45,7 @@ def testbed(
     long as it takes. Needs Linux and root, or live --virtual.
     """
     from bentpipe import _core
-    from bentpipe.command_line.terminal import print_json
+    from bentpipe.command_line.terminal import print_json, say
     from bentpipe.errors import InputError
     from bentpipe.files.output import Staging
     from bentpipe.live.testbed import in_virtual_kernel, over_kernels
@@ -87,6 +87,6 @@ def testbed(
         if flow["error"] is not None
     ]
     for error in errors:
-        click.echo(f"bentpipe: {error}", err=True)
+        say(error)
     if errors:
         raise click.exceptions.Exit(1)

@@ -57,12 +57,12 @@ def orbit(
     """
     from bentpipe import _core
     from bentpipe.files.output import Staging
-    from bentpipe.orbit.age import told
     from bentpipe.orbit.course import Course, pairs
     from bentpipe.orbit.passes import passes
     from bentpipe.orbit.passes import table_of as table_of_passes
     from bentpipe.orbit.rtt_plot import Pair, table_of
     from bentpipe.orbit.trace import trace_of
+    from bentpipe.runs.notes import ages_of
     from bentpipe.runs.progress import Reporter
     from bentpipe.scenario import Scenario
     from bentpipe.show.flows import check_patterns
@@ -86,7 +86,7 @@ def orbit(
             print_json([each.to_dict() for each in seen])
             return
         console().print(table_of_passes(seen, station))
-        _tell(told(sky))
+        _tell(ages_of(sky))
         return
     flows: dict[str, Any] = loaded.to_dict()["flows"]
     check_patterns([(name, None) for name in flows], patterns)
@@ -111,7 +111,7 @@ def orbit(
     table = table_of(found)
     mention_rest(table, len(found))
     console().print(table)
-    _tell(told(sky))
+    _tell(ages_of(sky))
 
 
 def _tell(line: str | None) -> None:

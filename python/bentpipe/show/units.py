@@ -68,28 +68,29 @@ def _prefix(value: float, smallest: float) -> tuple[float, str]:
 
 
 def _scaled(number: Number, value: float, scale: float) -> str:
-    """Write a number with its interval; with a question mark where that may be too narrow."""
+    """Write a number with its interval, if it has one; with a question mark where that may be too narrow."""
     text, width = _digits(value / scale), half_width(number)
     if not isinstance(number, dict) or width is None:
         return text
-    doubt = "?" if "doubt" in number else ""
     if not width:
-        return f"{text} ± {doubt}" if doubt else text
+        return text
+    doubt = "?" if "doubt" in number else ""
     if "low" in number and "high" in number:
         return f"{text} ({_digits(number['low'] / scale, 2)}–{_digits(number['high'] / scale, 2)}{doubt})"
     return f"{text} ± {_digits(width / scale, digits=2)}{doubt}"
 
 
 def _there(number: Number) -> str:
-    """Say which share has a number at all, where that is not all."""
-    if not isinstance(number, dict) or "present" not in number:
+    """Say which share of the runs has a number, where not all do, and that random runs all had the same."""
+    if not isinstance(number, dict):
         return ""
-    return f" of {_digits(100 * number['present'], 2)} %"
+    of = f" of {_digits(100 * number['present'], 2)} %" if "present" in number else ""
+    return of if number.get("doubt") != "equal" else f"{of} in all runs"
 
 
 def doubted(*numbers: object) -> bool:
     """Say whether an interval of these numbers, or of what tables and lists of them hold, is doubtful."""
-    return _has("doubt", numbers)
+    return _has("doubt", numbers, but="equal")
 
 
 def partial(*numbers: object) -> bool:
@@ -97,10 +98,10 @@ def partial(*numbers: object) -> bool:
     return _has("present", numbers)
 
 
-def _has(key: str, numbers: object) -> bool:
+def _has(key: str, numbers: object, but: str = "") -> bool:
     if isinstance(numbers, dict):
-        return key in numbers or _has(key, list(numbers.values()))
-    return isinstance(numbers, list | tuple) and any(_has(key, number) for number in numbers)
+        return numbers.get(key, but) != but or _has(key, list(numbers.values()), but)
+    return isinstance(numbers, list | tuple) and any(_has(key, number, but) for number in numbers)
 
 
 def about_intervals(runs: int) -> str:
@@ -116,10 +117,7 @@ NOTE_OF_A_PART = (
 
 NOTHING_RANDOM = "nothing is random: one run is enough"
 
-NOTE_OF_DOUBT = (
-    "? perhaps too narrow: fewer than 10 runs, equal values, skewed values, or single losses "
-    "(use more --runs)"
-)
+NOTE_OF_DOUBT = "? perhaps too narrow: fewer than 10 runs, skewed values, or single losses (use more --runs)"
 """Stands under a table that has an interval with a question mark."""
 
 

@@ -17,7 +17,7 @@ from bentpipe.command_line.options import (
     set_option,
 )
 from bentpipe.command_line.own_control import controls_in, controls_option
-from bentpipe.command_line.terminal import print_json
+from bentpipe.command_line.terminal import print_json, say
 from bentpipe.command_line.values import SETTING, Whole
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import Interval
@@ -111,6 +111,7 @@ def sweep(
 
     The same command continues an interrupted sweep. A run that fails is a row with its error.
     """
+    from bentpipe.runs.notes import notes
     from bentpipe.scenario import Scenario
     from bentpipe.sweeps import api
     from bentpipe.sweeps.driver import Counts
@@ -120,18 +121,17 @@ def sweep(
             "--threads: expected a sweep on this machine, found --on, whose workers have their own"
         )
     loaded = Scenario.load(scenario, settings, controls_in(controls))
+    for note in notes(loaded):
+        say(note)
 
     def told(counts: Counts) -> None:
         if counts.other_engine:
-            click.echo(
-                f"bentpipe: {counts.other_engine:,} runs in {out} are of another engine, and are run again; "
-                "their rows are in its folder before until all are there",
-                err=True,
+            say(
+                f"{counts.other_engine:,} runs in {out} are of another engine, and are run again; "
+                "their rows are in its folder before until all are there"
             )
         if counts.before:
-            click.echo(
-                f"bentpipe: {counts.before:,} of {counts.total:,} runs are there from before", err=True
-            )
+            say(f"{counts.before:,} of {counts.total:,} runs are there from before")
 
     found = api.sweep(
         loaded, vary, out=out, runs=runs, sample=sample, seed=seed, threads=threads, on=on, told=told,
@@ -140,7 +140,7 @@ def sweep(
     _tell(found, (), {}, as_json=as_json)
     failed = len(found.failed())
     if failed:
-        click.echo(f"bentpipe: {failed:,} of {found.design.total:,} runs failed", err=True)
+        say(f"{failed:,} of {found.design.total:,} runs failed")
         click.get_current_context().exit(1)
 
 

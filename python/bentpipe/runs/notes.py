@@ -1,4 +1,4 @@
-"""How old element sets are."""
+"""What the reader of a scenario should know before it is run."""
 
 from typing import Protocol
 
@@ -17,7 +17,7 @@ class Aged(Protocol):
         """The ages of the newest and the oldest set."""
 
 
-def told(sky: Aged) -> str | None:
+def ages_of(sky: Aged) -> str | None:
     """Say how old the sets are when the run begins; nothing of a shell."""
     ages = sky.ages_days
     if ages is None:
@@ -28,16 +28,16 @@ def told(sky: Aged) -> str | None:
     return f"The element sets are {newest:.1f} to {oldest:.1f} days old when it begins."
 
 
-def warning_of(scenario: Scenario) -> str | None:
-    """Say of a scenario what `warning` says; nothing without element sets."""
-    if "elements" not in scenario.to_dict().get("constellation", {}):
-        return None
-    return warning(_core.Sky(scenario.toml()))
+def notes(scenario: Scenario) -> list[str]:
+    """Give the lines: element sets are too old, delays of a trace do not fill the round of its rates."""
+    has_elements = "elements" in scenario.to_dict().get("constellation", {})
+    old = warning(_core.Sky(scenario.toml())) if has_elements else None
+    return [*filter(None, [old]), *scenario.notes]
 
 
 def warning(sky: Aged) -> str | None:
-    """Say it if one is too old, or from as long after."""
+    """Say how old the sets are if one is too old, or from as long after."""
     ages = sky.ages_days
     if ages is None or max(map(abs, ages)) <= OLD_DAYS:
         return None
-    return f"{told(sky)} After {OLD_DAYS:g} days satellites are tens of km from where they are said to be."
+    return f"{ages_of(sky)} After {OLD_DAYS:g} days satellites are tens of km from where they are said to be."
