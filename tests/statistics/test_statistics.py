@@ -19,6 +19,7 @@ from bentpipe.numbers.intervals import (
 )
 from bentpipe.results import Estimate, Run, mean
 from bentpipe.runs.statistics import Failure, Fold, jain, replication_seed
+from bentpipe.show.units import doubted
 
 
 def test_an_estimate_by_hand() -> None:
@@ -174,6 +175,7 @@ def test_an_interval_that_may_be_too_narrow_says_why() -> None:
     assert "doubt" not in judged(evenly)
     assert judged(evenly[:9])["doubt"] == "few"
     assert judged([1.0] * 30)["doubt"] == "equal"
+    assert [doubted(judged(few)) for few in ([1.0] * 30, evenly[:9])] == [False, True]
     assert judged([*evenly[:29], 500.0])["doubt"] == "skewed"
     # A size that the scenario sets is equal, and so is everything where nothing is random.
     assert "doubt" not in judged([1000] * 30, "whole")
