@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bentpipe import Scenario, replicate, run
 from bentpipe.files.output import Staging
-from bentpipe.plot import Subject, draw_sequence, label_axis
+from bentpipe.plot import DrawnRun, draw_sequence, label_axis
 from bentpipe.results import Number, half_width, mean
 from bentpipe.show.style import CYCLE, GREY, ORANGE, picture
 from bentpipe.show.table import console
@@ -27,10 +27,10 @@ REPLICATIONS = 20
 LINK_BPS = 1.536e6
 
 
-def three_drops(scheme: str) -> Subject:
+def three_drops(scheme: str) -> DrawnRun:
     """Run the scenario as it stands: three segments of one window are lost."""
     outcome = run(Scenario.load(SCENARIO, {"flows.download.variant": scheme}), series=True)
-    return Subject(SCHEMES[scheme], outcome.run, outcome.series)
+    return DrawnRun(SCHEMES[scheme], outcome.run, outcome.series)
 
 
 def random_loss(scheme: str, probability: float) -> Number:
@@ -42,7 +42,7 @@ def random_loss(scheme: str, probability: float) -> Number:
     return replicate(Scenario.load(SCENARIO, settings), REPLICATIONS).flows["download"]["goodput_bps"]
 
 
-def comparison(subjects: dict[str, Subject], lossy: dict[str, list[Number]]) -> Table:
+def comparison(subjects: dict[str, DrawnRun], lossy: dict[str, list[Number]]) -> Table:
     """Make the table: the transfer with three drops, then goodput at one random loss rate."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("TCP")
@@ -70,7 +70,7 @@ def comparison(subjects: dict[str, Subject], lossy: dict[str, list[Number]]) -> 
     return table
 
 
-def draw(subjects: dict[str, Subject], lossy: dict[str, list[Number]], path: Path) -> None:
+def draw(subjects: dict[str, DrawnRun], lossy: dict[str, list[Number]], path: Path) -> None:
     """Draw each transfer around the drops, each window, and goodput with three drops and with random loss."""
     with picture(path, (15, 11.5)) as figure:
         figure.suptitle(
@@ -102,7 +102,7 @@ def draw(subjects: dict[str, Subject], lossy: dict[str, list[Number]], path: Pat
         _draw_losses(panels["j"], lossy)
 
 
-def _draw_cwnd(axes: "Axes", subject: Subject, colour: str, *, legend: bool) -> None:
+def _draw_cwnd(axes: "Axes", subject: DrawnRun, colour: str, *, legend: bool) -> None:
     flow = subject.run["flows"][0]["name"]
     for kind, shade, style in (("ssthresh", ORANGE, "--"), ("cwnd", colour, "-")):
         trace = subject.traces.get(flow, kind)
@@ -116,7 +116,7 @@ def _draw_cwnd(axes: "Axes", subject: Subject, colour: str, *, legend: bool) -> 
         axes.legend(loc="upper right")
 
 
-def _draw_bars(axes: "Axes", subjects: dict[str, Subject]) -> None:
+def _draw_bars(axes: "Axes", subjects: dict[str, DrawnRun]) -> None:
     goodputs = [_goodput(subject) / 1e3 for subject in subjects.values()]
     bars = axes.bar(
         list(SCHEMES.values()), goodputs, color=[COLOURS[scheme] for scheme in subjects], width=0.62
@@ -145,7 +145,7 @@ def _draw_losses(axes: "Axes", lossy: dict[str, list[Number]]) -> None:
     axes.legend(loc="lower left")
 
 
-def _goodput(subject: Subject) -> float:
+def _goodput(subject: DrawnRun) -> float:
     return mean(subject.run["flows"][0]["goodput_bps"]) or 0.0
 
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from bentpipe.orbit.course import Course
+from bentpipe.orbit.station_path import StationPath
 
 Stretches = list[tuple[float, list[int], list[float]]]
 
@@ -40,6 +40,6 @@ class FakeSky:
 
 
 SKY = FakeSky()
-COURSE = Course.of(SKY, "fiji", "samoa", 10.0)
+COURSE = StationPath.of(SKY, "fiji", "samoa", 10.0)
 BLIND = FakeSky(stretches=[(0.0, [], [])])
-NOWHERE = Course.of(BLIND, "fiji", "rome", 10.0)
+NOWHERE = StationPath.of(BLIND, "fiji", "rome", 10.0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Number, Run
 from bentpipe.show.style import GREY, picture
 from bentpipe_papers.common import over, plain
@@ -178,7 +178,7 @@ def draw(context: Context, path: Path) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=4)
 
 
-def _over_time(subject: Subject, what: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _over_time(subject: DrawnRun, what: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Give times in s, and what a figure shows of the download."""
     end_s = plain(subject.run["duration_s"])
     if what == "goodput":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Number, Run
 from bentpipe.runs.traces import Traces
 from bentpipe.show.style import GREY, picture
@@ -161,18 +161,18 @@ def figure_3(context: Context) -> list[Row]:
     return [*rows, context.claim("sack, slow start", "utilization", dict(parts))]
 
 
-def _subjects(context: Context) -> dict[Case, Subject]:
+def _subjects(context: Context) -> dict[Case, DrawnRun]:
     """Run the download without losses, with its time series."""
     return {case: context.trace("download.toml", settings_of(case), title=LABELS[case[0]]) for case in CASES}
 
 
-def _highest(subject: Subject, bin_s: float) -> float:
+def _highest(subject: DrawnRun, bin_s: float) -> float:
     """Give the highest throughput in bit/s in any bin of the download but the first and the last."""
     rates = binned(subject.traces, plain(subject.run["duration_s"]), bin_s=bin_s)[1]
     return float(rates[1:-1].max())
 
 
-def _busiest(subject: Subject, bin_s: float) -> float:
+def _busiest(subject: DrawnRun, bin_s: float) -> float:
     """Give the highest share of time, in %, in which the downlink is busy in any inner bin."""
     edges = np.arange(0.0, plain(subject.run["duration_s"]), bin_s)
     return float(busy_percent(subject.traces, edges)[1:-1].max())

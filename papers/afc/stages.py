@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Estimate
 from bentpipe_papers.common import over, plain
 from bentpipe_papers.reproduction.reproduce import Context, Settings
@@ -38,7 +38,7 @@ class Transfer:
     first_cut_s: float
 
     @classmethod
-    def of(cls, subject: Subject) -> "Transfer":
+    def of(cls, subject: DrawnRun) -> "Transfer":
         """Take it from a run with its series."""
         acked, lost, resent, ssthresh = (
             subject.traces.get("transfer", kind) for kind in ("acked", "damaged", "resent", "ssthresh")

@@ -10,7 +10,7 @@ from typing import Any
 
 from bentpipe import _core
 from bentpipe.errors import BentpipeError
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Number, Run
 from bentpipe.runs import runner
 from bentpipe.runs.progress import Reporter
@@ -140,14 +140,14 @@ class Context:
         seed: int | None = None,
         title: str,
         series: Sequence[str] = (),
-    ) -> Subject:
+    ) -> DrawnRun:
         """Run a scenario with its time series, or some, ready for the panels of `bentpipe.plot`."""
         self.asked.add(_asked(scenario, settings or {}, seed))
         outcome = runner.execute(
             self._load(scenario, settings or {}),
             runner.Plan(seed=seed, traces=True, series=series, series_limit=None, threads=1),
         )
-        return Subject(title, outcome.run, outcome.series)
+        return DrawnRun(title, outcome.run, outcome.series)
 
     def published(self, case: str, metric: str) -> Published:
         """Give the row of ``published.csv`` for this item.

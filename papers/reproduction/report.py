@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bentpipe.files.output import Staging
-from bentpipe.reports.page import Cell, Origin, Table, environment, inline
+from bentpipe.reports.page import Cell, Origin, ReportTable, environment, inline
 from bentpipe.results import dump
 from bentpipe_papers.reproduction.grid import Grid
 
@@ -69,7 +69,7 @@ def _picture(result: "Reproduced", context: "Context") -> str | None:
         return f'<img alt="" src="data:image/png;base64,{b64encode(path.read_bytes()).decode()}">'
 
 
-def _rows(result: "Reproduced") -> Table:
+def _rows(result: "Reproduced") -> ReportTable:
     headings = ("Case", "Metric", "Published", "Computed", "Deviation", "Verdict", "Note")
     rows = tuple(
         (
@@ -83,12 +83,12 @@ def _rows(result: "Reproduced") -> Table:
         )
         for row in result.rows
     )
-    return Table(f"{result.item.title}, published and computed", headings, rows, chosen=(1, 5))
+    return ReportTable(f"{result.item.title}, published and computed", headings, rows, chosen=(1, 5))
 
 
-def _grid(grid: Grid) -> Table:
+def _grid(grid: Grid) -> ReportTable:
     rows = tuple(tuple(map(Cell, row)) for row in grid.text())
-    return Table(grid.title, tuple(grid.columns), rows, caption=grid.title)
+    return ReportTable(grid.title, tuple(grid.columns), rows, caption=grid.title)
 
 
 def _number(value: float | str | None) -> float | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Number
 from bentpipe.show.style import picture
 from bentpipe_papers.common import plain
@@ -34,17 +34,17 @@ def _losing(scheme: str, lost: int, *also: int, first: int = FIRST) -> Settings:
     return {**scheme_settings(scheme), "links.downlink.loss.packets": f"{packets}"}
 
 
-def _schemes(context: Context) -> dict[str, Subject]:
+def _schemes(context: Context) -> dict[str, DrawnRun]:
     """Run every scheme with just more than half of the window lost."""
     return subjects(context, SCENARIO, {scheme: _losing(scheme, LEAST) for scheme in SCHEMES})
 
 
-def _by_lost(context: Context, scheme: str) -> dict[int, Subject]:
+def _by_lost(context: Context, scheme: str) -> dict[int, DrawnRun]:
     """Run a scheme with each number of losses."""
     return {lost: context.trace(SCENARIO, _losing(scheme, lost), title=LABELS[scheme]) for lost in LOST}
 
 
-def _lost_again(context: Context, sack: Subject) -> Subject:
+def _lost_again(context: Context, sack: DrawnRun) -> DrawnRun:
     """Run SACK where its first retransmission is lost too."""
     again = position_of_first_retransmission(sack)
     return context.trace(SCENARIO, _losing("sack", LEAST, again), title=LABELS["sack"])
@@ -55,7 +55,7 @@ def _later(context: Context, lost: int) -> Recovery:
     return recovery(context.trace(SCENARIO, _losing("sack", lost, first=LATER), title=LABELS["sack"]))
 
 
-def _resent(subject: Subject) -> list[int]:
+def _resent(subject: DrawnRun) -> list[int]:
     """Give what is sent again in each round trip of the repair."""
     repair = recovery(subject)
     return [repair.resent_in(one) for one in range(1, round(repair.round_trips or 0) + 1)]

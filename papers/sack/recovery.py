@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import mean
 from bentpipe_papers.reproduction.reproduce import Context, Settings
 
@@ -49,14 +49,14 @@ class Recovery:
         return int(np.count_nonzero((since >= round_trip - 1) & (since < round_trip)))
 
 
-def subjects(context: Context, scenario: str, settings: Mapping[str, Settings]) -> dict[str, Subject]:
+def subjects(context: Context, scenario: str, settings: Mapping[str, Settings]) -> dict[str, DrawnRun]:
     """Run a scenario with its time series under each scheme, with the settings of each."""
     return {
         scheme: context.trace(scenario, changes, title=LABELS[scheme]) for scheme, changes in settings.items()
     }
 
 
-def recovery(subject: Subject) -> Recovery:
+def recovery(subject: DrawnRun) -> Recovery:
     """Find the first repair in a run that has one."""
     sent, again, acked = (subject.traces.get(FLOW, kind) for kind in ("sent", "resent", "acked"))
     start = again.time_s[0]
@@ -73,20 +73,20 @@ def recovery(subject: Subject) -> Recovery:
     )
 
 
-def missing(subject: Subject) -> tuple[int, ...]:
+def missing(subject: DrawnRun) -> tuple[int, ...]:
     """Give the first bytes of the segments that a queue dropped or a link lost."""
     gone = (subject.traces.get(FLOW, kind).value for kind in ("dropped", "damaged"))
     return tuple(sorted({int(byte) for values in gone for byte in values}))
 
 
-def lost_at_end(subject: Subject) -> int:
+def lost_at_end(subject: DrawnRun) -> int:
     """Give the number of segments that were lost and not sent again when the run ends."""
     again = set(subject.traces.get(FLOW, "resent").value.tolist())
     acked = float(subject.traces.get(FLOW, "acked").value.max())
     return sum(byte >= acked and byte not in again for byte in missing(subject))
 
 
-def most_resent_in_a_round_trip(subject: Subject) -> int:
+def most_resent_in_a_round_trip(subject: DrawnRun) -> int:
     """Give the most lost segments that were sent again within one round trip of an empty path."""
     again = subject.traces.get(FLOW, "resent")
     lost = set(missing(subject))
@@ -95,7 +95,7 @@ def most_resent_in_a_round_trip(subject: Subject) -> int:
     return max(int(np.count_nonzero((times >= start) & (times < start + within_s))) for start in times)
 
 
-def new_before_known_losses(subject: Subject) -> int:
+def new_before_known_losses(subject: DrawnRun) -> int:
     """Give the number of new segments sent in the first repair while a hole below reported data waited."""
     repair = recovery(subject)
     sent, again = (subject.traces.get(FLOW, kind) for kind in ("sent", "resent"))
@@ -109,13 +109,13 @@ def new_before_known_losses(subject: Subject) -> int:
     return count
 
 
-def sent_between(subject: Subject, start_s: float, end_s: float) -> int:
+def sent_between(subject: DrawnRun, start_s: float, end_s: float) -> int:
     """Give the number of segments sent, new or again, after one time and before another."""
     times = np.concatenate([subject.traces.get(FLOW, kind).time_s for kind in ("sent", "resent")])
     return int(np.count_nonzero((times > start_s) & (times < end_s)))
 
 
-def longest_pause(subject: Subject) -> tuple[float, float]:
+def longest_pause(subject: DrawnRun) -> tuple[float, float]:
     """Give the longest time in the first repair in which nothing was sent."""
     repair = recovery(subject)
     until = repair.whole_s or repair.end_s
@@ -124,17 +124,17 @@ def longest_pause(subject: Subject) -> tuple[float, float]:
     return max(pairwise(during), key=lambda pause: pause[1] - pause[0], default=(0.0, 0.0))
 
 
-def position_of_first_retransmission(subject: Subject) -> int:
+def position_of_first_retransmission(subject: DrawnRun) -> int:
     """Give the place, from 1, of the first retransmission among all data segments sent."""
     sent, again = subject.traces.get(FLOW, "sent"), subject.traces.get(FLOW, "resent")
     return int(np.count_nonzero(sent.time_s < again.time_s[0])) + 1
 
 
-def _segment(subject: Subject) -> float:
+def _segment(subject: DrawnRun) -> float:
     return float(np.diff(np.unique(subject.traces.get(FLOW, "sent").value)).min())
 
 
-def window_after(subject: Subject, seconds: float) -> float:
+def window_after(subject: DrawnRun, seconds: float) -> float:
     """Give cwnd, in segments of the run's first payload, `seconds` after the first retransmission."""
     start = subject.traces.get(FLOW, "resent").time_s[0]
     cwnd = subject.traces.get(FLOW, "cwnd")
@@ -143,7 +143,7 @@ def window_after(subject: Subject, seconds: float) -> float:
     )
 
 
-def largest_window_in_repair(subject: Subject) -> float:
+def largest_window_in_repair(subject: DrawnRun) -> float:
     """Give the largest cwnd of the first repair, in segments."""
     repair = recovery(subject)
     cwnd = subject.traces.get(FLOW, "cwnd")
@@ -152,7 +152,7 @@ def largest_window_in_repair(subject: Subject) -> float:
     return float(during.max()) / _segment(subject)
 
 
-def round_trips_to_window(subject: Subject, segments: float) -> float | None:
+def round_trips_to_window(subject: DrawnRun, segments: float) -> float | None:
     """Give the round trips from the first retransmission until cwnd is that large again."""
     repair = recovery(subject)
     cwnd = subject.traces.get(FLOW, "cwnd")

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Number
 from bentpipe.show.style import GREY, picture
 from bentpipe_papers.reproduction.grid import Cell, Grid
@@ -126,7 +126,7 @@ CLAIMS: dict[str, list[Claim[Sweep]]] = {
 CODES: dict[Verdict, int] = {"match": 2, "shape": 1, "differs": 0}
 
 
-def traced(context: Context, scheme: str, window: int) -> Subject:
+def traced(context: Context, scheme: str, window: int) -> DrawnRun:
     """Run a scheme at a window with its time series."""
     return context.trace("satellite.toml", satellite_settings(scheme, window), title=LABELS[scheme])
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bentpipe.plot import Subject, draw_sequence, label_axis
+from bentpipe.plot import DrawnRun, draw_sequence, label_axis
 
 from .runs import COLOURS, LABELS
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def draw_sequences(
     panels: "Sequence[Axes]",
-    traces: Mapping[str, Subject],
+    traces: Mapping[str, DrawnRun],
     span: tuple[float, float],
     kilobytes: tuple[float, float],
     *,
@@ -21,7 +21,7 @@ def draw_sequences(
 ) -> None:
     """Draw the transfer of each scheme in a panel: `span` in s, `kilobytes` of sequence numbers in kB."""
     for axes, (scheme, subject) in zip(panels, traces.items(), strict=True):
-        part = Subject(subject.title, subject.run, subject.traces.between(*span))
+        part = DrawnRun(subject.title, subject.run, subject.traces.between(*span))
         draw_sequence(axes, part, legend=legend and scheme == "sack")
         axes.set_title(LABELS[scheme], color=COLOURS[scheme])
         axes.set_xlim(*span)

@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 from statistics import mean
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Number
 from bentpipe.show.style import GREY, picture
 from bentpipe_papers.reproduction.reproduce import Context, Row
@@ -81,7 +81,7 @@ def _named(context: Context, runs: Mapping[Setting, Cases]) -> tuple[Cases, dict
     return named.pop(first), named
 
 
-def traced(context: Context, case: str, schemes: Sequence[str] = SCHEMES) -> dict[str, Subject]:
+def traced(context: Context, case: str, schemes: Sequence[str] = SCHEMES) -> dict[str, DrawnRun]:
     """Run a case with its time series under each scheme."""
     return subjects(context, f"{case}.toml", {scheme: terrestrial_settings(scheme) for scheme in schemes})
 

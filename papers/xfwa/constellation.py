@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bentpipe import _core
-from bentpipe.orbit.course import Course
-from bentpipe.plot import Subject
+from bentpipe.orbit.station_path import StationPath
+from bentpipe.plot import DrawnRun
 from bentpipe.runs.statistics import jain
 from bentpipe.scenario import Scenario
 from bentpipe_papers.common import flows, over, plain
@@ -68,14 +68,14 @@ def settings(case: str, seed: int) -> Settings:
     return {"seed": seed, **begin, **starts, **CASES[case]}
 
 
-def courses(context: Context, seed: int) -> list[Course]:
+def courses(context: Context, seed: int) -> list[StationPath]:
     """Give the paths of a seed, the same in every case."""
     changes = [(key, str(value)) for key, value in settings(STANDARD, seed).items()]
     sky = _core.Sky(Scenario.load(str(context.paper.folder / CONSTELLATION), changes).toml())
-    return [Course.of(sky, city, TO, END_S) for city in CITIES]
+    return [StationPath.of(sky, city, TO, END_S) for city in CITIES]
 
 
-def hop_ms(some: Sequence[Course]) -> float:
+def hop_ms(some: Sequence[StationPath]) -> float:
     """Give what a hop of these paths takes on the mean over time, with those up and down."""
     links, taken = 0.0, 0.0
     for stretch in (stretch for course in some for stretch in course.stretches if stretch.nodes):
@@ -88,7 +88,7 @@ def hop_ms(some: Sequence[Course]) -> float:
 class Flight:
     """One run, and when paths changed in it."""
 
-    subject: Subject
+    subject: DrawnRun
     changes_s: Series
 
     def fairness(self) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.results import Estimate, Run
 from bentpipe.runs.statistics import jain
 from bentpipe.show.style import CYCLE, picture
@@ -39,7 +39,7 @@ from .staged import END_S
 class Grouped:
     """One run with its series."""
 
-    subject: Subject
+    subject: DrawnRun
 
     def acked(self, number: int, times_s: Series) -> Series:
         """Give the segments of a group acknowledged at each time, a row a flow."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.show.style import picture
 from bentpipe_papers.common import over
 from bentpipe_papers.reproduction.grid import Grid
@@ -48,7 +48,7 @@ CASES: Mapping[str, Settings] = {
 class Handover:
     """One run with its series."""
 
-    subject: Subject
+    subject: DrawnRun
 
     def index(self) -> tuple[Series, Series]:
         """Give Jain's index over time of the flows on the second row."""

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 
 from .runs import PACKET, PAYLOAD
 
 Series = NDArray[np.float64]
 
 
-def acked(subject: Subject, name: str, times_s: Series) -> Series:
+def acked(subject: DrawnRun, name: str, times_s: Series) -> Series:
     """Give the segments of a flow that were acknowledged by each time."""
     trace = subject.traces.get(name, "acked")
     places = np.searchsorted(trace.time_s, times_s, side="right")
@@ -20,7 +20,7 @@ def acked(subject: Subject, name: str, times_s: Series) -> Series:
     return reached
 
 
-def flight(subject: Subject, name: str, start_s: float, end_s: float) -> float:
+def flight(subject: DrawnRun, name: str, start_s: float, end_s: float) -> float:
     """Give the mean of what a flow has under way, in kB."""
     trace = subject.traces.get(name, "flight")
     places = np.searchsorted(trace.time_s, np.arange(start_s, end_s, 0.002), side="right")
@@ -36,7 +36,7 @@ class Bottleneck:
     service_s: float
 
     @classmethod
-    def of(cls, subject: Subject, name: str, rate_bps: float) -> "Bottleneck":
+    def of(cls, subject: DrawnRun, name: str, rate_bps: float) -> "Bottleneck":
         """Find it from a run with its series."""
         trace = subject.traces.get(name, "queue")
         change = np.diff(trace.value, prepend=0.0)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bentpipe.plot import Subject
+from bentpipe.plot import DrawnRun
 from bentpipe.runs.statistics import jain
 from bentpipe_papers.reproduction.reproduce import Context, Settings
 
@@ -28,7 +28,7 @@ WORDS = {change: f"{change:g} to {change + 5:g} s" for change in CHANGES_S}
 class Staged:
     """One run with its series."""
 
-    subject: Subject
+    subject: DrawnRun
 
     @cached_property
     def bottleneck(self) -> Bottleneck:

@@ -11,7 +11,7 @@ import click
 
 from bentpipe.command_line.completion import scenarios
 from bentpipe.command_line.options import Commands, File, Folder, json_option, set_option, threads_option
-from bentpipe.command_line.own_control import controls_in, controls_option, told_of_hook
+from bentpipe.command_line.own_control import controls_in, controls_option, line_of_hook
 from bentpipe.command_line.signals import Ending, discard
 from bentpipe.command_line.terminal import give_up_for, prepare, print_json, say
 from bentpipe.command_line.values import PRECISION, Value, Whole, number
@@ -228,10 +228,10 @@ def run(
             (folder / RESULT).write_text(outcome.json(), encoding="utf-8")
             drawn = folder / PICTURE if draw else None
         if drawn is not None:
-            from bentpipe.plot import Subject, draw_runs
+            from bentpipe.plot import DrawnRun, draw_runs
 
             traces = outcome.series if folder is None else Traces.read(folder / SERIES)
-            draw_runs([Subject(loaded.title, outcome.run, traces)], drawn, flows=flows)
+            draw_runs([DrawnRun(loaded.title, outcome.run, traces)], drawn, flows=flows)
     if picture is not None:
         click.echo(f"Wrote {picture}", err=True)
     if not outcome.precise:
@@ -322,7 +322,7 @@ def plot(
     is drawn over what was varied.
     """
     from bentpipe.files.output import Staging
-    from bentpipe.plot import Subject, draw_runs, end_of
+    from bentpipe.plot import DrawnRun, draw_runs, end_of
     from bentpipe.show.style import picture_format
 
     out = out or Path("plot.png")
@@ -338,7 +338,7 @@ def plot(
         raise InputError(
             f"{option}: expected a scenario to change, found finished runs: {', '.join(results)}"
         )
-    subjects = [Subject.of(result, settings, seed) for result in results]
+    subjects = [DrawnRun.of(result, settings, seed) for result in results]
     reads = [path for subject in subjects for path in subject.files]
     for subject in subjects:
         if (ended := _cut_short(subject.run)) is not None:
@@ -419,7 +419,7 @@ def _invoke(arguments: Sequence[str] | None) -> int:
             raise
         return _complain("the Rust module is not built: run `make setup` in the checkout", 1)
     except (Exception, SystemExit) as error:
-        if (told := told_of_hook(error)) is None:
+        if (told := line_of_hook(error)) is None:
             raise
         return _complain(told, 1)
     return status if isinstance(status, int) else 0

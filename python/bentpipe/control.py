@@ -159,7 +159,7 @@ def kind_and_object(control: _core.OwnControl) -> tuple[type[Control], Control |
     return (type(maker.of), maker.of) if isinstance(maker, _Copies) else (maker, None)
 
 
-class Named:
+class NamedControls:
     """Puts names in the place of controls in settings, and knows the controls by their names."""
 
     def __init__(self, known: Iterable[_core.OwnControl] = ()) -> None:

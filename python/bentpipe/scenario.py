@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NoReturn, Self, TypeVar
 
 from bentpipe import _core, checks
-from bentpipe.control import Controls, Named, registered
+from bentpipe.control import Controls, NamedControls, registered
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.recorded import Recorded
 from bentpipe.source import read_source
@@ -79,7 +79,7 @@ class Scenario(_core.Scenario):
         # A text stays as it is: Path would take "./" and "//" out of what errors name.
         whole = checks.path("path", path)
         name = path if isinstance(path, str) else str(whole)
-        own = Named(registered(controls))
+        own = NamedControls(registered(controls))
         pairs = checks.pairs(own.names(settings))
         recorded = Recorded.at(name)
         source = recorded.source(pairs) if recorded else read_source(name, pairs)
@@ -115,7 +115,7 @@ class Scenario(_core.Scenario):
         """
         if not isinstance(tables, Mapping):
             raise InputError(f"tables: expected a mapping, found {checks.found(tables)}")
-        own = Named()
+        own = NamedControls()
         try:
             named = own.names(tables).items()
             lines = [f"{checks.toml_key('', key)} = {checks.toml(key, value)}" for key, value in named]
@@ -136,7 +136,7 @@ class Scenario(_core.Scenario):
         InputError
             `settings` are neither a mapping nor pairs of a name and a value.
         """
-        own = Named(self.controls)
+        own = NamedControls(self.controls)
         try:
             pairs = checks.pairs(own.names(settings))
         except RecursionError:

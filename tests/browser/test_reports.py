@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 import bentpipe as bp
-from bentpipe.reports.page import Cell, Curves, Figure, Page, Section, Table
+from bentpipe.reports.page import Cell, Curves, Figure, Report, ReportTable, Section
 from conftest import Bentpipe
 from tabs import CHROMIUM, Opened, browser
 
@@ -118,14 +118,14 @@ def test_a_comparison_has_its_table_its_pictures_and_its_scenario(
 
 
 def test_names_are_texts_and_never_markup(browser: Browser, tmp_path: Path) -> None:
-    table = Table(
+    table = ReportTable(
         HOSTILE, (HOSTILE, "n"), tuple((Cell(f"{HOSTILE}{n}"), Cell("1", 1)) for n in range(9)), (0,)
     )
     curves = Curves(
         {HOSTILE: ["a", HOSTILE]}, {"x": ("x", [1.0, 2.0])}, {HOSTILE: [None, (1.0, 0.5)]}, "x", HOSTILE
     )
     section = Section(HOSTILE, (HOSTILE,), (Figure("<svg></svg>", HOSTILE),), curves, (table,))
-    Page(HOSTILE, (section,), (HOSTILE,)).write(tmp_path / "hostile.html")
+    Report(HOSTILE, (section,), (HOSTILE,)).write(tmp_path / "hostile.html")
     page = Opened(browser, tmp_path / "hostile.html")
     assert page.is_quiet()
     assert page.tab.title() == HOSTILE

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 
 import bentpipe as bp
 from bentpipe.orbit import film
-from bentpipe.reports.page import Cell, Page, Section, Table
+from bentpipe.reports.page import Cell, Report, ReportTable, Section
 from bentpipe_papers.reproduction.finished import Cache
 from bentpipe_papers.reproduction.reproduce import reproduce
 from fake_sky import COURSE, SKY
@@ -61,7 +61,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         )
     )
     headings = ("Case", "Metric", "Published", "Computed", "Deviation", "Verdict", "Note")
-    Page("claims", (Section("Claims", tables=(Table("claims", headings, claims),)),)).write(
+    Report("claims", (Section("Claims", tables=(ReportTable("claims", headings, claims),)),)).write(
         folder / "claims.html"
     )
     film.draw(

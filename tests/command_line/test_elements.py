@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bentpipe.orbit.course import Course, Stretch, Values
+from bentpipe.orbit.station_path import StationPath, Stretch, Values
 from bentpipe.orbit.trace import trace_of
 from bentpipe.runs.notes import ages_of, warning
 from conftest import SCENARIOS, Bentpipe
@@ -155,8 +155,8 @@ def test_a_trace_loses_everything_where_there_is_no_path() -> None:
         values: Values = np.array(delays, float)
         return Stretch(start, (0, 2, 1) if delays else (), values)
 
-    course = Course("a", "b", 1.0, 5.0, (stretch(0, 0.01, 0.02), stretch(2), stretch(4, 0.03)))
-    assert trace_of(course).splitlines() == [
+    path = StationPath("a", "b", 1.0, 5.0, (stretch(0, 0.01, 0.02), stretch(2), stretch(4, 0.03)))
+    assert trace_of(path).splitlines() == [
         "time_s,delay_s,loss",
         "0,0.01,0",
         "1,0.02,0",

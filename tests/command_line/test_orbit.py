@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bentpipe import _core
-from bentpipe.orbit.course import Course, pairs
+from bentpipe.orbit.station_path import StationPath, pairs
 from bentpipe.scenario import Scenario
 from conftest import PROGRAM, SCENARIOS, Bentpipe
 
@@ -36,7 +36,7 @@ def test_paths_are_those_of_the_run(bentpipe: Bentpipe, settings: list[str]) -> 
     assert sky.duration_s is not None
     assert len(sky.satellites) > 60
     for path, flow in zip(told["paths"], loaded.to_dict()["flows"].values(), strict=True):
-        course = Course.of(sky, flow["from"], flow["to"], sky.duration_s)
+        course = StationPath.of(sky, flow["from"], flow["to"], sky.duration_s)
         assert len(course.changes()) == path["handovers"]
         without = sum(end - start for start, end in course.gaps())
         assert without == pytest.approx(path["no_path_s"], abs=sky.step_s / 2)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bentpipe.errors import InputError
-from bentpipe.plot import Subject, draw_runs, page
+from bentpipe.plot import DrawnRun, draw_runs, page
 from bentpipe.plot.headings import headings as headings_of
 from bentpipe.results import mean
 from bentpipe.runs.traces import Trace, Traces
@@ -39,7 +39,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Draw:
 
     monkeypatch.setattr(page, "picture", kept)
 
-    def draw(*subjects: Subject, **options: Any) -> list[list[Axes]]:
+    def draw(*subjects: DrawnRun, **options: Any) -> list[list[Axes]]:
         draw_runs(subjects, tmp_path / "drawn.png", **options)
         axes = figures[-1].axes
         return [axes[first : first + len(subjects)] for first in range(0, len(axes), len(subjects))]
@@ -48,8 +48,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Draw:
 
 
 @pytest.fixture
-def web(web_users: Path) -> Subject:
-    return Subject.of(str(web_users))
+def web(web_users: Path) -> DrawnRun:
+    return DrawnRun.of(str(web_users))
 
 
 def legend(row: list[Axes]) -> list[str]:
@@ -65,8 +65,8 @@ def highest_and_lowest(axes: Axes) -> tuple[float, float]:
 
 def test_a_row_has_one_range_that_holds_every_curve_of_every_column(drawn: Draw, lossy: Path) -> None:
     # The first column has the shorter queue, the smaller window and the smaller RTT.
-    small = Subject.of(str(lossy))
-    large = Subject.of(
+    small = DrawnRun.of(str(lossy))
+    large = DrawnRun.of(
         str(lossy), [("links.satellite.loss.probability", "0"), ("tcp.receive_window", "1 MiB")]
     )
     for columns in ((small, large), (large, small)):
@@ -81,7 +81,7 @@ def test_a_row_has_one_range_that_holds_every_curve_of_every_column(drawn: Draw,
 
 
 def test_an_rtt_axis_begins_near_its_values_and_says_so(drawn: Draw) -> None:
-    (sequence,), _, (rtt,), _ = drawn(Subject.of(str(SCENARIOS / "two-flows.toml")))
+    (sequence,), _, (rtt,), _ = drawn(DrawnRun.of(str(SCENARIOS / "two-flows.toml")))
     least, most = highest_and_lowest(rtt)
     low, high = rtt.get_ylim()
     assert (most - least) / (high - low) > 0.7 or low == 0.0
@@ -91,13 +91,13 @@ def test_an_rtt_axis_begins_near_its_values_and_says_so(drawn: Draw) -> None:
 
 
 def test_the_timer_is_named_where_it_is_drawn(drawn: Draw, lossy: Path) -> None:
-    rows = drawn(Subject.of(str(lossy)))
+    rows = drawn(DrawnRun.of(str(lossy)))
     assert rows[2][0].get_ylabel().startswith("RTT, RTO (s)")
     assert "RTO" in legend(rows[2])
 
 
-def test_legends_stand_beside_the_panels(drawn: Draw, lossy: Path, web: Subject) -> None:
-    for subjects in ([Subject.of(str(lossy))], [web], [web, web]):
+def test_legends_stand_beside_the_panels(drawn: Draw, lossy: Path, web: DrawnRun) -> None:
+    for subjects in ([DrawnRun.of(str(lossy))], [web], [web, web]):
         for row in drawn(*subjects):
             assert all(axes.get_legend() is None for axes in row[:-1])
             shown = row[-1].get_legend()
@@ -106,7 +106,7 @@ def test_legends_stand_beside_the_panels(drawn: Draw, lossy: Path, web: Subject)
                 assert shown.get_window_extent().x1 <= row[-1].get_figure().bbox.x1
 
 
-def test_the_download_is_drawn_over_the_band_of_web_users(drawn: Draw, web: Subject) -> None:
+def test_the_download_is_drawn_over_the_band_of_web_users(drawn: Draw, web: DrawnRun) -> None:
     sequence, window, rtt, _ = drawn(web)
     assert legend(sequence)[:2] == ["web{i}: 20 flows", "download"]
     for (axes,) in (window, rtt):
@@ -125,7 +125,7 @@ def test_the_download_is_drawn_over_the_band_of_web_users(drawn: Draw, web: Subj
     assert ends[1] == pytest.approx(delivered["download"], rel=0.05)
 
 
-def test_chosen_flows_are_lines_and_the_others_bands(drawn: Draw, web: Subject) -> None:
+def test_chosen_flows_are_lines_and_the_others_bands(drawn: Draw, web: DrawnRun) -> None:
     assert legend(drawn(web, flows=["web1"])[0])[:3] == ["1 other flow", "web{i}: 20 flows", "web1"]
     assert legend(drawn(web, flows=["web{i}", "download"])[0])[:2] == ["web{i}: 20 flows", "web0"]
     with pytest.raises(InputError, match=r"--flows: expected the name of a flow \(web\{i\}, download\)"):
@@ -136,32 +136,34 @@ def curve(subject: str, kind: str, values: list[float]) -> Trace:
     return Trace(subject, kind, "B", np.arange(float(len(values))), np.array(values))
 
 
-def test_a_band_holds_nine_of_ten_flows_and_its_median_the_half(drawn: Draw, web: Subject) -> None:
+def test_a_band_holds_nine_of_ten_flows_and_its_median_the_half(drawn: Draw, web: DrawnRun) -> None:
     traces = [curve(f"web{i}", "cwnd", [1000.0 * i] * 60) for i in range(20)]
-    _, (window,), *_ = drawn(Subject("made", web.run, Traces(tuple(traces))))
+    _, (window,), *_ = drawn(DrawnRun("made", web.run, Traces(tuple(traces))))
     (band,) = window.collections
     assert {float(y) for y in band.get_paths()[0].vertices[:, 1]} == {1000.0, 18_000.0}
     assert {float(y) for line in window.get_lines() for y in line.get_ydata()} == {9500.0}
 
 
-def test_points_that_nobody_can_tell_apart_are_left_out_and_peaks_are_kept(drawn: Draw, web: Subject) -> None:
+def test_points_that_nobody_can_tell_apart_are_left_out_and_peaks_are_kept(
+    drawn: Draw, web: DrawnRun
+) -> None:
     times = np.linspace(0.0, 60.0, 1_000_000)
     values = np.where(np.arange(len(times)) == 777_777, 5e6, 1e5 + np.arange(len(times)) % 7)
     cwnd = Trace("download", "cwnd", "B", times, values)
-    (_,), (window,), *_ = drawn(Subject("made", web.run, Traces((cwnd,))))
+    (_,), (window,), *_ = drawn(DrawnRun("made", web.run, Traces((cwnd,))))
     (line,) = [line for line in window.get_lines() if len(line.get_xdata()) > 2]
     assert len(line.get_xdata()) < 20_000
     assert max(line.get_ydata()) == 5e6
 
 
-def bbr3(*settings: tuple[str, str]) -> Subject:
-    return Subject.of("preset:geo", [("flows.*.variant", "bbr3"), ("duration", "20 s"), *settings])
+def bbr3(*settings: tuple[str, str]) -> DrawnRun:
+    return DrawnRun.of("preset:geo", [("flows.*.variant", "bbr3"), ("duration", "20 s"), *settings])
 
 
 def test_rates_and_phases_are_drawn_where_a_run_has_them(drawn: Draw, lossy: Path) -> None:
     paced = bbr3()
-    assert len(drawn(Subject.of(str(lossy)))) == 4
-    rows = drawn(paced, Subject.of(str(lossy)))
+    assert len(drawn(DrawnRun.of(str(lossy)))) == 4
+    rows = drawn(paced, DrawnRun.of(str(lossy)))
     rate, phase = rows[3], rows[4]
     assert rate[0].get_ylabel() == "rate (Mbit/s)"
     assert legend(rate) == ["delivery rate", "pacing rate"]
@@ -178,7 +180,7 @@ def test_rates_and_phases_are_drawn_where_a_run_has_them(drawn: Draw, lossy: Pat
 
 def test_the_lanes_of_phases_are_as_long_as_the_phases(drawn: Draw) -> None:
     settings = [("flows.first.variant", "bbr3"), ("flows.second.variant", "bbr1")]
-    two = Subject.of(str(SCENARIOS / "two-flows.toml"), settings)
+    two = DrawnRun.of(str(SCENARIOS / "two-flows.toml"), settings)
     (phase,) = drawn(two, start_s=5.0, end_s=100.0)[4]
     assert [label.get_text() for label in phase.get_yticklabels()] == ["first", "second"]
     for lane, flow in enumerate(("first", "second")):
@@ -199,12 +201,12 @@ def test_the_lanes_of_phases_are_as_long_as_the_phases(drawn: Draw) -> None:
 
 
 def test_handovers_are_marked_in_every_panel_with_their_name(drawn: Draw) -> None:
-    rows = drawn(Subject.of(str(SCENARIOS / "leo-handover.toml")))
+    rows = drawn(DrawnRun.of(str(SCENARIOS / "leo-handover.toml")))
     for (axes,) in rows:
         marks = [line for line in axes.get_lines() if list(line.get_xdata()) == [10.0, 10.0]]
         assert len(marks) == 1
     assert "handover first" in [text.get_text() for text in rows[0][0].texts]
-    late = drawn(Subject.of(str(SCENARIOS / "leo-handover.toml")), start_s=11.0)
+    late = drawn(DrawnRun.of(str(SCENARIOS / "leo-handover.toml")), start_s=11.0)
     assert [text.get_text() for text in late[0][0].texts] == []
 
 
@@ -213,9 +215,9 @@ def test_handovers_are_marked_in_every_panel_with_their_name(drawn: Draw) -> Non
     [(90.0, "B", 90), (9.5e4, "kB", 95), (9.5e6, "MB", 9.5), (9.5e9, "GB", 9.5), (9.5e12, "TB", 9.5)],
 )
 def test_an_axis_is_in_units_that_keep_its_numbers_short(
-    drawn: Draw, web: Subject, highest: float, label: str, ticks: float
+    drawn: Draw, web: DrawnRun, highest: float, label: str, ticks: float
 ) -> None:
-    rows = drawn(Subject("made", web.run, Traces((curve("download", "cwnd", [0.0, highest, highest]),))))
+    rows = drawn(DrawnRun("made", web.run, Traces((curve("download", "cwnd", [0.0, highest, highest]),))))
     (window,) = rows[1]
     assert window.get_ylabel() == f"cwnd ({label})"
     numbers = [float(text.get_text().replace(",", "")) for text in window.get_yticklabels()]
@@ -234,7 +236,7 @@ def test_headings_name_what_differs(
     bentpipe("run", lossy, "--out", "before")
     bentpipe("run", lossy, "--out", "after", "--set", "links.satellite.rate=1 Mbit/s")
     bentpipe("run", lossy, "--out", "seeds", "--seed", "3", "--set", "flows.download.variant=reno")
-    before, after, seeds = (Subject.of(name) for name in ("before", "after", "seeds"))
+    before, after, seeds = (DrawnRun.of(name) for name in ("before", "after", "seeds"))
     first, second = headings(drawn(before, after))
     assert first.startswith("before: links.satellite.rate = ")
     assert second == "after: links.satellite.rate = 1 Mbit/s"
@@ -249,7 +251,7 @@ def test_a_title_is_no_formula_and_a_name_may_begin_with_an_underscore(drawn: Dr
             "flows.download", "flows._d"
         )
     )
-    rows = drawn(Subject.of(str(path)))
+    rows = drawn(DrawnRun.of(str(path)))
     assert "_d" in [label.strip() for label in legend(rows[0])]
 
 
@@ -308,7 +310,7 @@ def test_a_result_with_anything_in_it_wrong_is_drawn_or_one_line(
                 inner[path[-1]] = wrong
             file.write_text(json.dumps(broken))
             try:
-                subject = Subject.of("result")
+                subject = DrawnRun.of("result")
                 headings_of([subject, subject])
                 # Drawing takes a while, and most keys have no part in it.
                 if number % 50 == 0 and wrong == "delete":

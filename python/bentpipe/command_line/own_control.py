@@ -27,7 +27,7 @@ _FILES: list[str] = []
 """The files of controls that were run."""
 
 
-def told_of_hook(error: BaseException) -> str | None:
+def line_of_hook(error: BaseException) -> str | None:
     """Say in a line what a hook has raised, and where; ``None`` if the error is of none."""
     told = _told(error, _FILES)
     if told is None and _FILES and isinstance(error, ValueError | TypeError):

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from bentpipe.comparison import words
 from bentpipe.comparison.picture import draw_limits, draw_values
-from bentpipe.reports.page import Origin, Page, Section, Table, inline, number_cells
+from bentpipe.reports.page import Origin, Report, ReportTable, Section, inline, number_cells
 from bentpipe.show.units import counted
 
 if TYPE_CHECKING:
     from bentpipe.comparison.result import Comparison
 
 
-def page_of(comparison: "Comparison", command: str = "") -> Page:
+def page_of(comparison: "Comparison", command: str = "") -> Report:
     """Give the page of a comparison, made by `command` if one made it."""
     told = [comparison.sentence]
     if not comparison.precise:
@@ -45,7 +45,7 @@ def page_of(comparison: "Comparison", command: str = "") -> Page:
     facts += [("runs of each", f"{comparison.runs:,}")]
     facts += [("command", command)] if command else []
     origin = Origin(tuple(facts), (("scenario as one text", comparison.text),) if comparison.text else ())
-    return Page(f"{comparison.scenario}: variants compared", tuple(sections), tuple(told), origin)
+    return Report(f"{comparison.scenario}: variants compared", tuple(sections), tuple(told), origin)
 
 
 _NAMED = 12
@@ -78,7 +78,7 @@ def _limits(comparison: "Comparison", name: str) -> list[float | None]:
     return [None, *(limits[limit]["mean"] for limit in shown)]
 
 
-def _table(name: str, cells: list[list[str]], numbers: list[list[float | None]]) -> Table:
+def _table(name: str, cells: list[list[str]], numbers: list[list[float | None]]) -> ReportTable:
     headings, *texts = cells
     rows = zip(texts, numbers, strict=True)
-    return Table(name, tuple(headings), tuple(tuple(number_cells(*row)) for row in rows))
+    return ReportTable(name, tuple(headings), tuple(tuple(number_cells(*row)) for row in rows))

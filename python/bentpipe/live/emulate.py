@@ -15,7 +15,7 @@ from typing import Any
 from bentpipe import _core
 from bentpipe._core import Scenario
 from bentpipe.errors import InputError
-from bentpipe.live.told import told
+from bentpipe.live.errors import errors_of
 
 CALLING_CARD = "bentpipe-emulator"
 """The name of the file in memory by which `running` finds an emulator; it is gone with its process."""
@@ -27,7 +27,7 @@ Snapshot = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class Host:
     """A host of a running emulator."""
 
     process: int
@@ -47,7 +47,7 @@ class Emulator:
 
     process: int
     scenario: str
-    hosts: Mapping[str, Place]
+    hosts: Mapping[str, Host]
 
 
 def emulate(
@@ -85,7 +85,7 @@ def emulate(
             return ended.is_set()
 
         try:
-            with told("live emulate"):
+            with errors_of("live emulate"):
                 report = _core.emulate(
                     scenario,
                     look,
@@ -148,7 +148,7 @@ def running() -> list[Emulator]:
             continue
         if card is not None:
             process = int(folder.name)
-            hosts = {host["name"]: Place(process, **host) for host in card["hosts"]}
+            hosts = {host["name"]: Host(process, **host) for host in card["hosts"]}
             found.append(Emulator(process, card["scenario"], hosts))
     return sorted(found, key=lambda emulator: emulator.process)
 
@@ -168,7 +168,7 @@ def named(scenario: str) -> str:
     return scenario if scenario == "-" or scenario.startswith("preset:") else str(Path(scenario).resolve())
 
 
-def place(scenario: str, host: str, process: int | None = None) -> Place:
+def place(scenario: str, host: str, process: int | None = None) -> Host:
     """Find `host` of the running emulator of `scenario`, or of the one whose process is given.
 
     Raises
@@ -198,7 +198,7 @@ def place(scenario: str, host: str, process: int | None = None) -> Place:
     return hosts[host]
 
 
-def enter(there: Place, command: list[str]) -> None:
+def enter(there: Host, command: list[str]) -> None:
     """Become `command` in the network namespace of a host; does not return.
 
     Raises

@@ -11,8 +11,8 @@ from typing import Any
 from bentpipe import _core
 from bentpipe.errors import InputError
 from bentpipe.live.emulate import ended_by_signals
+from bentpipe.live.errors import errors_of
 from bentpipe.live.install import bpf_object
-from bentpipe.live.told import told
 
 WHO = "live gateway"
 SCHEMES = ("xfwa",)
@@ -79,7 +79,7 @@ def guard(
         )
     with bpf_object("xfwa", WHO) as file, ended_by_signals() as ended:
         began = time.monotonic()
-        with told(WHO):
+        with errors_of(WHO):
             try:
                 gateway = _core.bpf_gateway(
                     str(file), index, link_header=_LINK_HEADERS[kind], **asdict(settings)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bentpipe import _core
 from bentpipe.errors import InputError
-from bentpipe.live.told import told
+from bentpipe.live.errors import errors_of
 
 CONTROLS = ("adalr", "afc")
 """Those that are BPF programs."""
@@ -76,7 +76,7 @@ def install(names: Sequence[str], *, default: bool = False) -> list[str]:
                 continue
             if name in available():
                 raise InputError(f"live install: the kernel has a {name} already, and not from bentpipe")
-            with told(f"live install: {name}"):
+            with errors_of(f"live install: {name}"):
                 _core.bpf_install(str(file), str(pin))
             new.append(name)
     if default:
@@ -93,7 +93,7 @@ def held(names: Iterable[str], who: str) -> Iterator[None]:
     with ExitStack() as stack:
         for name in sorted(set(names) - set(available())):
             file = stack.enter_context(bpf_object(name, who))
-            with told(f"{who}: {name}"):
+            with errors_of(f"{who}: {name}"):
                 controls = _core.bpf_hold(str(file))
             stack.callback(controls.release)
         yield
@@ -120,7 +120,7 @@ def remove(names: Sequence[str]) -> list[Installed]:
     for control in chosen:
         if control.default:
             _restore_default()
-        with told(f"live remove: {control.name}"):
+        with errors_of(f"live remove: {control.name}"):
             _core.bpf_remove(str(_PINS / control.name))
     return chosen
 

@@ -14,7 +14,7 @@ from typing import Any
 from bentpipe import _core
 from bentpipe._core import LiveFailed, Scenario
 from bentpipe.errors import InputError, Interrupted, ScenarioError
-from bentpipe.live.told import told
+from bentpipe.live.errors import errors_of
 from bentpipe.live.virtual.machine import Virtual
 from bentpipe.numbers.share import share
 from bentpipe.runs.progress import Reporter
@@ -49,7 +49,7 @@ class Over:
         ScenarioError
             There is no bulk transfer at all.
         """
-        with told("live interop"):
+        with errors_of("live interop"):
             try:
                 return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
             except ScenarioError:
@@ -212,7 +212,7 @@ def kernel_controls() -> list[str]:
     InputError
         It is not Linux.
     """
-    with told("live interop"):
+    with errors_of("live interop"):
         return _core.kernel_controls()
 
 
@@ -310,7 +310,7 @@ def interop(
 
 
 def _result(future: Future[Row]) -> Row:
-    with told("live interop"):
+    with errors_of("live interop"):
         try:
             return future.result()
         except ScenarioError:

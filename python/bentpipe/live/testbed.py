@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from bentpipe import _core
 from bentpipe.errors import BentpipeError, InputError, Interrupted
+from bentpipe.live.errors import errors_of
 from bentpipe.live.install import CONTROLS, available, held
 from bentpipe.live.interop import PROGRAM
 from bentpipe.live.kernel_run import kernel_run
-from bentpipe.live.told import told
 from bentpipe.live.virtual.machine import Virtual
 from bentpipe.results import Run, mean
 from bentpipe.runs.progress import Reporter
@@ -251,7 +251,7 @@ def _on_kernels(
             return hosts.over(duration_s)
 
         try:
-            with told("live testbed"):
+            with errors_of("live testbed"):
                 # A segment at a time, as the simulator has it.
                 report = json.loads(
                     _core.emulate(scenario, look, offloads=False, virtual_clock=virtual_clock, pcap=pcap)

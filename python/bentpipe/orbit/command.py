@@ -57,10 +57,10 @@ def orbit(
     """
     from bentpipe import _core
     from bentpipe.files.output import Staging
-    from bentpipe.orbit.course import Course, pairs
     from bentpipe.orbit.passes import passes
     from bentpipe.orbit.passes import table_of as table_of_passes
     from bentpipe.orbit.rtt_plot import Pair, table_of
+    from bentpipe.orbit.station_path import StationPath, pairs
     from bentpipe.orbit.trace import trace_of
     from bentpipe.runs.notes import ages_of
     from bentpipe.runs.progress import Reporter
@@ -94,17 +94,17 @@ def orbit(
     ends = pairs([(flows[name]["from"], flows[name]["to"]) for name in meant])
     if trace is not None and len(ends) != 1:
         raise InputError(f"--trace: expected one path, as --flows chooses it, found {len(ends)}")
-    courses = []
+    paths = []
     with Reporter("paths") as reporter:
         for number, (source, to) in enumerate(ends):
             reporter.update(number / len(ends), f"{source} – {to}")
-            courses.append(Course.of(sky, source, to, until_s))
-    asked.draw(sky, courses, loaded.title, until_s, loaded.files, command_line())
+            paths.append(StationPath.of(sky, source, to, until_s))
+    asked.draw(sky, paths, loaded.title, until_s, loaded.files, command_line())
     if trace is not None:
         with Staging(loaded.files) as staging:
-            staging.file(trace, "--trace").write_text(trace_of(courses[0], command_line()), encoding="utf-8")
+            staging.file(trace, "--trace").write_text(trace_of(paths[0], command_line()), encoding="utf-8")
         click.echo(f"Wrote {trace}", err=True)
-    found = [Pair.of(sky, course) for course in courses]
+    found = [Pair.of(sky, path) for path in paths]
     if as_json:
         print_json([pair.to_dict() for pair in found])
         return

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bentpipe.orbit.course import Course, Sky
 from bentpipe.orbit.map_plot import LAND, SEA, SHORE, Chart
 from bentpipe.orbit.rtt_plot import curve
+from bentpipe.orbit.station_path import Sky, StationPath
 from bentpipe.orbit.world import EARTH_KM, land
 from bentpipe.reports.page import Origin, environment
 from bentpipe.runs.progress import Reporter
@@ -56,19 +56,19 @@ def shown_ms(frames: int) -> int:
 
 
 def draw(
-    sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Sequence[float], command: str = ""
+    sky: Sky, paths: Sequence[StationPath], title: str, file: Path, times: Sequence[float], command: str = ""
 ) -> None:
     """Write the film to a .html page or to a .png file that moves (APNG)."""
-    if picture_format(path, FORMATS) == "html":
+    if picture_format(file, FORMATS) == "html":
         with Reporter("film") as reporter:
-            path.write_text(page(sky, courses, title, times, command, reporter), encoding="utf-8")
+            file.write_text(page(sky, paths, title, times, command, reporter), encoding="utf-8")
     else:
-        _draw(sky, courses, title, path, times)
+        _draw(sky, paths, title, file, times)
 
 
 def page(
     sky: Sky,
-    courses: Sequence[Course],
+    paths: Sequence[StationPath],
     title: str,
     times: Sequence[float],
     command: str = "",
@@ -84,7 +84,7 @@ def page(
         places[number] = np.where(np.isfinite(shares), shares, _NOWHERE)
         if reporter is not None:
             reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
-    chart = Chart(sky, courses, [sky.positions(times[0]), positions])
+    chart = Chart(sky, paths, [sky.positions(times[0]), positions])
     data = {
         "stations": [list(station) for station in sky.stations],
         "satellites": sky.satellites,
@@ -94,7 +94,7 @@ def page(
         "covers": [_covers_deg(height, sky.elevation_deg) for _, _, height in sky.positions(times[0])],
         "latitude": chart.latitude,
         "frame_ms": shown_ms(len(times)),
-        "paths": [_path(course, colour) for course, colour in zip(chart.courses, CYCLE, strict=False)],
+        "paths": [_path(path, colour) for path, colour in zip(chart.paths, CYCLE, strict=False)],
         "land": [[round(float(value), 1) for value in ring.ravel()] for ring in land()],
         "colours": {"land": LAND, "shore": SHORE, "sea": SEA},
     }
@@ -116,27 +116,27 @@ def _covers_deg(height_km: float, elevation_deg: float) -> float:
     return round(math.degrees(math.acos(EARTH_KM / (EARTH_KM + height_km) * math.cos(least)) - least), 3)
 
 
-def _path(course: Course, colour: str) -> dict[str, Any]:
+def _path(path: StationPath, colour: str) -> dict[str, Any]:
     """Give what the page draws of a path: its nodes from when on, its curve in ms, and when it has none."""
-    times, values = course.curve()
+    times, values = path.curve()
     kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), _CURVE_POINTS)).astype(int))
-    starts = np.array([stretch.start_s for stretch in course.stretches])
+    starts = np.array([stretch.start_s for stretch in path.stretches])
     # The points at which it changes, and those before them.
     edges = np.searchsorted(times, starts, "left")
     kept = np.unique(np.concatenate([kept, edges, np.maximum(edges - 1, 0)]))
     return {
-        "name": course.name,
+        "name": path.name,
         "colour": colour,
-        "until": course.until_s,
-        "stretches": [[round(stretch.start_s, 6), list(stretch.nodes)] for stretch in course.stretches],
+        "until": path.until_s,
+        "stretches": [[round(stretch.start_s, 6), list(stretch.nodes)] for stretch in path.stretches],
         "times": [round(float(at_s), 4) for at_s in times[kept]],
         "rtts": [None if math.isnan(value) else round(1e3 * float(value), 4) for value in values[kept]],
-        "changes": course.changes(),
-        "gaps": course.gaps(),
+        "changes": path.changes(),
+        "gaps": path.gaps(),
     }
 
 
-def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Sequence[float]) -> None:
+def _draw(sky: Sky, paths: Sequence[StationPath], title: str, file: Path, times: Sequence[float]) -> None:
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -146,25 +146,25 @@ def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Se
         stack.enter_context(house_style())
         reporter = stack.enter_context(Reporter("film"))
         mpl.use("agg")
-        chart = Chart(sky, courses, [sky.positions(times[0]), sky.positions(times[-1])])
-        courses = chart.courses
+        chart = Chart(sky, paths, [sky.positions(times[0]), sky.positions(times[-1])])
+        paths = chart.paths
         width, height = chart.size_in(_WIDTH_IN)
-        below = 1.05 * len(courses) + 0.35 if courses else 0.0
+        below = 1.05 * len(paths) + 0.35 if paths else 0.0
         figure = Figure(figsize=(width, height + below), dpi=_DPI, layout="constrained")
         # Its types are incomplete.
         canvas: Any = FigureCanvasAgg(figure)
         grid: Any = figure.subplots(
-            1 + len(courses), 1, squeeze=False, height_ratios=[height, *[1.05] * len(courses)]
+            1 + len(paths), 1, squeeze=False, height_ratios=[height, *[1.05] * len(paths)]
         )
         world, *curves = grid[:, 0]
         chart.background(world)
         world.set_title(plain(title) + chart.of_all)
         clock = world.set_title(" ", loc="right")
         cursors = []
-        for axes, course, colour in zip(curves, courses, CYCLE, strict=False):
-            curve(axes, course, colour)
+        for axes, path, colour in zip(curves, paths, CYCLE, strict=False):
+            curve(axes, path, colour)
             axes.set_ylabel("RTT (ms)")
-            label = label_time(axes, 0.0, course.until_s)
+            label = label_time(axes, 0.0, path.until_s)
             axes.tick_params(labelbottom=axes is curves[-1])
             cursors.append(axes.axvline(0.0, color="#222222", lw=1.4, zorder=6))
             if axes is curves[-1]:
@@ -198,10 +198,10 @@ def _draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, times: Se
                 reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
                 yield fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
 
-        write(path, frames(), shown_ms(len(times)), chart.about(times[0]))
+        write(file, frames(), shown_ms(len(times)), chart.about(times[0]))
 
 
-def write(path: Path, frames: "Iterable[Image]", shown_ms: int, about: str) -> None:
+def write(file: Path, frames: "Iterable[Image]", shown_ms: int, about: str) -> None:
     """Write frames of one size as APNG in the first's 256 colours, each shown for so long, over and over."""
     from PIL.Image import Dither
     from PIL.PngImagePlugin import PngInfo
@@ -212,5 +212,5 @@ def write(path: Path, frames: "Iterable[Image]", shown_ms: int, about: str) -> N
     coming = iter(frames)
     first = next(coming).quantize()
     rest = [frame.quantize(palette=first, dither=Dither.NONE) for frame in coming]
-    with path.open("wb") as file:
-        first.save(file, "PNG", save_all=True, append_images=rest, duration=shown_ms, loop=0, pnginfo=told)
+    with file.open("wb") as opened:
+        first.save(opened, "PNG", save_all=True, append_images=rest, duration=shown_ms, loop=0, pnginfo=told)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bentpipe.errors import InputError
-from bentpipe.orbit.course import Course, Sky
 from bentpipe.orbit.labels import beside
+from bentpipe.orbit.station_path import Sky, StationPath
 from bentpipe.orbit.world import EARTH_KM, Line, coverage, great_circle, land, split, split_ring
 from bentpipe.show.style import CYCLE, GREY, PURPLE, picture, plain
 
@@ -33,12 +33,17 @@ _TRACK_POINTS = 361
 
 
 def draw(
-    sky: Sky, courses: Sequence[Course], title: str, path: Path, at_s: float = 0.0, track: str | None = None
+    sky: Sky,
+    paths: Sequence[StationPath],
+    title: str,
+    file: Path,
+    at_s: float = 0.0,
+    track: str | None = None,
 ) -> None:
     """Write the map at a time to a .png or .svg file, with a satellite's ground `track` for a revolution."""
-    chart = Chart(sky, courses, [sky.positions(at_s)])
+    chart = Chart(sky, paths, [sky.positions(at_s)])
     line = ground_track(sky, track, at_s) if track is not None else None
-    with picture(path, chart.size_in(12.0), chart.about(at_s)) as figure:
+    with picture(file, chart.size_in(12.0), chart.about(at_s)) as figure:
         axes = figure.subplots()
         chart.background(axes, [] if line is None else [(track or "", line[0][1], line[0][0])])
         if line is not None:
@@ -99,12 +104,12 @@ class Chart:
     def __init__(
         self,
         sky: Sky,
-        courses: Sequence[Course],
+        paths: Sequence[StationPath],
         frames: Sequence[Sequence[tuple[float, float, float]]],
     ) -> None:
         self._sky = sky
-        self.courses = courses[:MOST_PAIRS]
-        self.of_all = f" ({MOST_PAIRS} of {len(courses)} paths)" if len(courses) > MOST_PAIRS else ""
+        self.paths = paths[:MOST_PAIRS]
+        self.of_all = f" ({MOST_PAIRS} of {len(paths)} paths)" if len(paths) > MOST_PAIRS else ""
         """What a title says of paths that are not drawn."""
         latitudes = [latitude for frame in frames for latitude, _, _ in frame]
         latitudes += [latitude for _, latitude, _ in sky.stations]
@@ -114,13 +119,11 @@ class Chart:
 
     def size_in(self, width: float) -> tuple[float, float]:
         """Give the size of a figure of this width in inches."""
-        return width, 0.94 * width * self.latitude / 180 + 0.75 + 0.22 * math.ceil(
-            (len(self.courses) + 3) / 3
-        )
+        return width, 0.94 * width * self.latitude / 180 + 0.75 + 0.22 * math.ceil((len(self.paths) + 3) / 3)
 
     def about(self, at_s: float) -> str:
         """Say in words what the map shows."""
-        paths = "; ".join(f"{course.name} by {said(course, at_s)}" for course in self.courses)
+        paths = "; ".join(f"{path.name} by {said(path, at_s)}" for path in self.paths)
         return (
             f"Map of the world with {len(self._sky.satellites):,} satellites and "
             f"{len(self._sky.stations)} stations at {at_s:g} s. Paths: {paths or 'none'}."
@@ -150,7 +153,7 @@ class Chart:
         )
         self._paths: list[tuple[Any, Any, Any]] = []
         self._still: list[Any] = []
-        for colour in CYCLE[: len(self.courses)]:
+        for colour in CYCLE[: len(self.paths)]:
             shade = PolyCollection([], facecolors=colour, edgecolors="none", alpha=0.16, zorder=1.5)
             lines = LineCollection([], colors=colour, linewidths=1.9, zorder=3)
             (used,) = axes.plot([], [], "o", ms=max(size + 1.5, 4.0), color=colour, mew=0, zorder=3.2)
@@ -159,7 +162,7 @@ class Chart:
             self._paths.append((shade, lines, used))
         if self._paths:
             axes.fill([], [], color=GREY, alpha=0.25, lw=0, label=self.circle)
-        ends = {name for course in self.courses for name in (course.source, course.to)}
+        ends = {name for path in self.paths for name in (path.source, path.to)}
         style: dict[str, Any] = {"color": "#222222", "mec": "white", "mew": 0.8, "zorder": 4}
         for _, latitude, longitude in self._sky.stations:
             self._still += axes.plot(longitude, latitude, "s", ms=4.5, **style)
@@ -210,7 +213,7 @@ class Chart:
     @property
     def moving(self) -> list[Any]:
         """Give what `show` puts in its place and what lies over it, in the order in which it is drawn."""
-        every = [self._dots, *(artist for path in self._paths for artist in path), *self._still]
+        every = [self._dots, *(artist for artists in self._paths for artist in artists), *self._still]
         return sorted(every, key=lambda artist: float(artist.get_zorder()))
 
     def show(self, positions: Sequence[tuple[float, float, float]], at_s: float) -> None:
@@ -218,8 +221,8 @@ class Chart:
         places = np.array(positions)
         self._dots.set_data(places[:, 1], places[:, 0])
         first = len(self._sky.stations)
-        for course, (shade, lines, used) in zip(self.courses, self._paths, strict=True):
-            nodes = course.nodes_at(at_s)
+        for path, (shade, lines, used) in zip(self.paths, self._paths, strict=True):
+            nodes = path.nodes_at(at_s)
             shade.set_verts(covered(self._sky, nodes, positions))
             lines.set_segments(links_of(self._sky, nodes, positions))
             on_way = places[[node - first for node in nodes if node >= first]]
@@ -227,12 +230,12 @@ class Chart:
 
     def captions(self, at_s: float) -> list[str]:
         """Give for each path its name and what it is like at a time."""
-        return [f"{plain(course.name)}: {said(course, at_s)}" for course in self.courses]
+        return [f"{plain(path.name)}: {said(path, at_s)}" for path in self.paths]
 
 
-def said(course: Course, at_s: float) -> str:
+def said(path: StationPath, at_s: float) -> str:
     """Say how many links a path has at a time, and its round trip."""
-    nodes, rtt_s = course.nodes_at(at_s), course.round_trip_at(at_s)
+    nodes, rtt_s = path.nodes_at(at_s), path.round_trip_at(at_s)
     return f"{len(nodes) - 1} links, {1e3 * rtt_s:.1f} ms" if nodes else "no path"
 
 

@@ -13,7 +13,7 @@ from bentpipe.command_line.values import Value
 from bentpipe.errors import InputError
 
 if TYPE_CHECKING:
-    from bentpipe.orbit.course import Course, Sky
+    from bentpipe.orbit.station_path import Sky, StationPath
 
 _UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(\w*)")
@@ -106,7 +106,7 @@ class Pictures:
     def draw(
         self,
         sky: "Sky",
-        courses: Sequence["Course"],
+        paths: Sequence["StationPath"],
         title: str,
         until_s: float,
         reads: Sequence[Path] = (),
@@ -133,12 +133,12 @@ class Pictures:
             raise InputError(f"--step: expected {most:,} frames at most, found {until_s / self.step:,.0f}")
         with Staging(reads) as staging:
             if self.plot is not None:
-                rtt_plot.draw(sky, courses, title, staging.file(self.plot, "--plot"), command)
+                rtt_plot.draw(sky, paths, title, staging.file(self.plot, "--plot"), command)
             if self.world is not None:
                 file = staging.file(self.world, "--map")
-                map_plot.draw(sky, courses, title, file, self.at or 0.0, self.track)
+                map_plot.draw(sky, paths, title, file, self.at or 0.0, self.track)
             if self.film is not None:
                 times = film.times_of(until_s, self.step)
-                film.draw(sky, courses, title, staging.file(self.film, "--film"), times, command)
+                film.draw(sky, paths, title, staging.file(self.film, "--film"), times, command)
         for path in self.files:
             click.echo(f"Wrote {path}", err=True)

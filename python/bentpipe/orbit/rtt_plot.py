@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table as RichTable
 
-from bentpipe.orbit.course import Course, Sky
+from bentpipe.orbit.station_path import Sky, StationPath
 from bentpipe.orbit.world import FIBRE_INDEX, least_rtt_s
-from bentpipe.reports.page import Cell, Origin, Page, Section, Table, inline
+from bentpipe.reports.page import Cell, Origin, Report, ReportTable, Section, inline
 from bentpipe.show.layout import MAXIMUM_ROWS, new_table
 from bentpipe.show.scales import label_time
 from bentpipe.show.style import CYCLE, GREY, RED, picture, picture_format, plain
@@ -35,29 +35,29 @@ HEADINGS = ("path", "RTT, least", "median", "most", "changes", "without a path",
 class Pair:
     """A path over time, and what light needs there and back along the great circle, in s."""
 
-    course: Course
+    path: StationPath
     vacuum_s: float
     fibre_s: float
 
     @classmethod
-    def of(cls, sky: Sky, course: Course) -> "Pair":
+    def of(cls, sky: Sky, path: StationPath) -> "Pair":
         """Take the places of its ends from the sky."""
         places = {name: (latitude, longitude) for name, latitude, longitude in sky.stations}
-        ends = places[course.source], places[course.to]
-        return cls(course, least_rtt_s(*ends), least_rtt_s(*ends, FIBRE_INDEX))
+        ends = places[path.source], places[path.to]
+        return cls(path, least_rtt_s(*ends), least_rtt_s(*ends, FIBRE_INDEX))
 
     def to_dict(self) -> dict[str, Any]:
         """Give its numbers, as JSON has them."""
-        least, median, most = self.course.summary() or (None, None, None)
+        least, median, most = self.path.summary() or (None, None, None)
         return {
-            "from": self.course.source,
-            "to": self.course.to,
-            "until_s": self.course.until_s,
+            "from": self.path.source,
+            "to": self.path.to,
+            "until_s": self.path.until_s,
             "rtt_min_s": least,
             "rtt_median_s": median,
             "rtt_max_s": most,
-            "changes_s": self.course.changes(),
-            "no_path_s": [list(gap) for gap in self.course.gaps()],
+            "changes_s": self.path.changes(),
+            "no_path_s": [list(gap) for gap in self.path.gaps()],
             "vacuum_rtt_s": self.vacuum_s,
             "fibre_rtt_s": self.fibre_s,
         }
@@ -65,20 +65,20 @@ class Pair:
     @property
     def without(self) -> float:
         """The share of the time without a path."""
-        gaps = sum(end - start for start, end in self.course.gaps())
-        return gaps / self.course.until_s if self.course.until_s else 0.0
+        gaps = sum(end - start for start, end in self.path.gaps())
+        return gaps / self.path.until_s if self.path.until_s else 0.0
 
 
-def draw(sky: Sky, courses: Sequence[Course], title: str, path: Path, command: str = "") -> None:
+def draw(sky: Sky, paths: Sequence[StationPath], title: str, file: Path, command: str = "") -> None:
     """Write round trips over time and their distribution to a .png or .svg file, or as a .html page."""
-    pairs = [Pair.of(sky, course) for course in courses]
-    if picture_format(path, FORMATS) == "html":
-        path.write_text(page(pairs, title, command).html(), encoding="utf-8")
+    pairs = [Pair.of(sky, path) for path in paths]
+    if picture_format(file, FORMATS) == "html":
+        file.write_text(page(pairs, title, command).html(), encoding="utf-8")
     else:
-        _draw(pairs, title, path)
+        _draw(pairs, title, file)
 
 
-def page(pairs: Sequence[Pair], title: str, command: str) -> Page:
+def page(pairs: Sequence[Pair], title: str, command: str) -> Report:
     """Give the page: the picture, and its numbers as a table."""
     figure = inline(lambda file: _draw(pairs, "", file), about(pairs), "rtt")
     rows = tuple(_row(pair) for pair in pairs)
@@ -86,37 +86,39 @@ def page(pairs: Sequence[Pair], title: str, command: str) -> Page:
         "Round trips are those of propagation, in ms. Vacuum and fibre: light along the great circle, "
         f"there and back; the index of fibre is {FIBRE_INDEX}."
     )
-    section = Section("Round trips", (), (figure,), None, (Table("paths", HEADINGS, rows, (), caption),))
-    return Page(title, (section,), (), Origin((("command", command),) if command else ()))
+    section = Section(
+        "Round trips", (), (figure,), None, (ReportTable("paths", HEADINGS, rows, (), caption),)
+    )
+    return Report(title, (section,), (), Origin((("command", command),) if command else ()))
 
 
 def about(pairs: Sequence[Pair]) -> str:
     """Say in words what the picture shows."""
-    told = (f"{pair.course.name}: {_words(pair)}." for pair in pairs)
+    told = (f"{pair.path.name}: {_words(pair)}." for pair in pairs)
     return "Round trips over satellites against time, and their distribution. " + " ".join(told)
 
 
 def _words(pair: Pair) -> str:
-    course, found = pair.course, pair.course.summary()
+    path, found = pair.path, pair.path.summary()
     if found is None:
-        return f"no path in {course.until_s:g} s"
+        return f"no path in {path.until_s:g} s"
     least, median, most = (1e3 * value for value in found)
-    changes = len(course.changes())
+    changes = len(path.changes())
     told = f"{least:.1f} to {most:.1f} ms, median {median:.1f} ms; "
     told += f"{changes:,} change{'' if changes == 1 else 's'} of path"
     return told + (f", {100 * pair.without:.2g} % without one" if pair.without else "")
 
 
 def _row(pair: Pair) -> tuple[Cell, ...]:
-    trips = pair.course.summary() or (None, None, None)
+    trips = pair.path.summary() or (None, None, None)
 
     def cell(value_s: float | None) -> Cell:
         return Cell("–") if value_s is None else Cell(f"{1e3 * value_s:.1f} ms", 1e3 * value_s)
 
-    changes = len(pair.course.changes())
+    changes = len(pair.path.changes())
     middle = Cell(f"{changes:,}", changes), Cell(f"{100 * pair.without:.3g} %", pair.without)
     light = pair.vacuum_s, pair.fibre_s
-    return (Cell(pair.course.name), *map(cell, trips), *middle, *map(cell, light))
+    return (Cell(pair.path.name), *map(cell, trips), *middle, *map(cell, light))
 
 
 def table_of(pairs: Sequence[Pair]) -> RichTable:
@@ -127,20 +129,20 @@ def table_of(pairs: Sequence[Pair]) -> RichTable:
     return table
 
 
-def _draw(pairs: Sequence[Pair], title: str, path: Path) -> None:
+def _draw(pairs: Sequence[Pair], title: str, file: Path) -> None:
     shown = pairs[:MOST_PAIRS]
-    with picture(path, (11.5, 0.75 + 1.95 * len(shown)), about(shown)) as figure:
+    with picture(file, (11.5, 0.75 + 1.95 * len(shown)), about(shown)) as figure:
         more = f" ({len(shown)} of {len(pairs)} pairs)" if len(shown) < len(pairs) else ""
         if title:
             figure.suptitle(plain(title) + more, fontsize=12, fontweight="bold")
         grid: Any = figure.subplots(len(shown), 2, squeeze=False, width_ratios=[2.3, 1.0])
         for pair, colour, (over_time, spread) in zip(shown, CYCLE, grid, strict=False):
-            curve(over_time, pair.course, colour)
-            over_time.set_title(plain(pair.course.name))
+            curve(over_time, pair.path, colour)
+            over_time.set_title(plain(pair.path.name))
             over_time.set_ylabel("RTT (ms)\nnot from 0")
             distribution(spread, pair, colour)
             over_time.set_title(_words(pair), loc="right", fontsize=8, fontweight="normal", color=GREY)
-            label = label_time(over_time, 0.0, pair.course.until_s)
+            label = label_time(over_time, 0.0, pair.path.until_s)
         for upper in grid[:-1, 0]:
             upper.tick_params(labelbottom=False)
         grid[-1, 0].set_xlabel(label)
@@ -149,13 +151,13 @@ def _draw(pairs: Sequence[Pair], title: str, path: Path) -> None:
         figure.align_ylabels(grid[:, 0])
 
 
-def curve(axes: "Axes", course: Course, colour: str) -> None:
+def curve(axes: "Axes", path: StationPath, colour: str) -> None:
     """Draw a path's round trip over time, when it changes, and when there is none."""
-    times, values = course.curve()
+    times, values = path.curve()
     axes.step(times, 1e3 * values, where="post", color=colour)
-    for start, end in course.gaps():
+    for start, end in path.gaps():
         axes.axvspan(start, end, color=RED, alpha=0.2, lw=0, zorder=1)
-    changes = course.changes()
+    changes = path.changes()
     faint = 1.0 if len(changes) <= _MANY_CHANGES else 0.35
     for at in changes:
         axes.axvline(at, color=GREY, lw=0.9, ls=(0, (5, 3)), zorder=1.2, alpha=faint)
@@ -166,7 +168,7 @@ def curve(axes: "Axes", course: Course, colour: str) -> None:
 
 def distribution(axes: "Axes", pair: Pair, colour: str) -> None:
     """Draw the share of the time with a path in which its round trip is below, beside that of light."""
-    found = np.sort(1e3 * pair.course.round_trips())
+    found = np.sort(1e3 * pair.path.round_trips())
     vacuum, fibre = 1e3 * pair.vacuum_s, 1e3 * pair.fibre_s
     if len(found):
         share = np.arange(1, len(found) + 1) / len(found)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bentpipe.plot.subject import Subject
+from bentpipe.plot.run import DrawnRun
 from bentpipe.results import Flow
 from bentpipe.show.flows import MAXIMUM_FLOWS, Bundle, bundles, chosen
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
@@ -41,7 +41,7 @@ class Choice:
         return len(self.lines) == 1 and not self.bands
 
     @classmethod
-    def of(cls, subjects: Sequence[Subject], patterns: Sequence[str] = ()) -> "Choice":
+    def of(cls, subjects: Sequence[DrawnRun], patterns: Sequence[str] = ()) -> "Choice":
         """Choose the flows that fit `patterns`, or else those that have no copies; the others become bands.
 
         Raises

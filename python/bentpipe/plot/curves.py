@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bentpipe.plot.subject import Subject
+from bentpipe.plot.run import DrawnRun
 from bentpipe.runs.traces import Phase, Trace
 
 Values: TypeAlias = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Band:
 class Curves:
     """The curves of one run from `start` to `end`, in seconds."""
 
-    def __init__(self, subject: Subject, start: float, end: float) -> None:
+    def __init__(self, subject: DrawnRun, start: float, end: float) -> None:
         self.start, self.end = start, end
         self._traces = subject.traces.between(start, end)
         self._curves = {(trace.subject, trace.kind): trace for trace in self._traces if len(trace.time_s)}

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bentpipe.plot.subject import Subject
+from bentpipe.plot.run import DrawnRun
 from bentpipe.show.style import plain
 
 _MAXIMUM_VARIANTS = 4
 _MAXIMUM_SETTINGS = 3
 
 
-def headings(subjects: Sequence[Subject]) -> tuple[str, list[str]]:
+def headings(subjects: Sequence[DrawnRun]) -> tuple[str, list[str]]:
     """Give the heading of all columns together, empty if there is none, and one for each of them."""
     if len(subjects) == 1:
         return "", [plain(f"{subjects[0].title} – {_variants(subjects[0])}{_replications(subjects[0])}")]
@@ -39,17 +39,17 @@ def headings(subjects: Sequence[Subject]) -> tuple[str, list[str]]:
     return plain(together), [plain(a + b) for a, b in zip(numbered, replications, strict=True)]
 
 
-def _variants(subject: Subject) -> str:
+def _variants(subject: DrawnRun) -> str:
     names = list(dict.fromkeys(flow["variant"] for flow in subject.run["flows"]))
     return ", ".join(names) if len(names) <= _MAXIMUM_VARIANTS else f"{len(names)} variants"
 
 
-def _replications(subject: Subject) -> str:
+def _replications(subject: DrawnRun) -> str:
     runs = subject.run.get("runs")
     return f" (first of {runs} replications)" if isinstance(runs, int) and runs > 1 else ""
 
 
-def _differing_settings(subjects: Sequence[Subject]) -> list[list[str]]:
+def _differing_settings(subjects: Sequence[DrawnRun]) -> list[list[str]]:
     """Give for each run the keys of its scenario that others have with another value, as ``key = value``."""
     scenarios = [dict(_flat(_scenario(subject))) for subject in subjects]
     if not all(scenarios):
@@ -71,7 +71,7 @@ def _differing_settings(subjects: Sequence[Subject]) -> list[list[str]]:
     ]
 
 
-def _scenario(subject: Subject) -> dict[str, Any]:
+def _scenario(subject: DrawnRun) -> dict[str, Any]:
     text = subject.run.get("scenario_toml")
     try:
         return tomllib.loads(text) if isinstance(text, str) else {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bentpipe.plot.choice import Choice
 from bentpipe.plot.curves import Curves
+from bentpipe.plot.flow_path import path_curves
 from bentpipe.plot.headings import headings
 from bentpipe.plot.panels import (
     Legend,
@@ -21,8 +22,7 @@ from bentpipe.plot.panels import (
     shade,
     window,
 )
-from bentpipe.plot.subject import Subject
-from bentpipe.plot.ways import ways_of
+from bentpipe.plot.run import DrawnRun
 from bentpipe.results import Handover, mean
 from bentpipe.show.scales import fit, label_time, unit_for
 from bentpipe.show.style import GREY, picture
@@ -45,7 +45,7 @@ _Panel = Callable[["Axes", View], Legend]
 
 
 def draw_runs(
-    subjects: Sequence[Subject],
+    subjects: Sequence[DrawnRun],
     path: Path,
     *,
     start_s: float | None = None,
@@ -78,7 +78,7 @@ class Page:
 
     def __init__(
         self,
-        subjects: Sequence[Subject],
+        subjects: Sequence[DrawnRun],
         *,
         start_s: float | None = None,
         end_s: float | None = None,
@@ -93,11 +93,12 @@ class Page:
         phased = [
             line for line in self._choice.lines if any(each.has_phases(line.flows[0]) for each in curves)
         ]
-        # Of groups alone the way of one of each, as copies have the same ends.
+        # Of groups alone the path of one of each, as copies have the same ends.
         shown = [drawn.flows[0] for drawn in self._choice.lines or self._choice.bands]
-        ways = [ways_of(subject.run, shown, self._end) for subject in subjects]
+        paths = [path_curves(subject.run, shown, self._end) for subject in subjects]
         self._views = [
-            View(each, self._choice, queues, phased, way) for each, way in zip(curves, ways, strict=True)
+            View(each, self._choice, queues, phased, each_paths)
+            for each, each_paths in zip(curves, paths, strict=True)
         ]
         self._rows = _panels(self._views)
         self._column_in = 8.0 * min(1.0, 0.35 + 0.65 / len(subjects))
@@ -139,7 +140,7 @@ class Page:
         return grid
 
 
-def end_of(subjects: Sequence[Subject]) -> float:
+def end_of(subjects: Sequence[DrawnRun]) -> float:
     """Give the simulated time in s at which the last of the runs ends."""
     ends = [mean(subject.run["duration_s"]) or 0.0 for subject in subjects]
     # Of several replications the curves are the first one's, which may have lasted longer than their mean.
@@ -154,7 +155,7 @@ def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
         return any(view.curves.has_kind(kind) for view in views for kind in kinds)
 
     panels: list[tuple[_Panel, float]] = [(sequence, 3.2)]
-    if has("acked") and any(view.ways for view in views):
+    if has("acked") and any(view.paths for view in views):
         panels.append((goodput, 1.6))
     if has("cwnd"):
         panels += [(window, 2.2), (round_trip, 1.6)]
@@ -224,7 +225,7 @@ def _band_handle() -> tuple[Any, Any]:
     return Patch(color=GREY, alpha=0.3, lw=0), Line2D([], [], color=GREY, lw=1.1)
 
 
-def _longest_queues(subjects: Sequence[Subject]) -> list[tuple[str, str]]:
+def _longest_queues(subjects: Sequence[DrawnRun]) -> list[tuple[str, str]]:
     longest: dict[str, float] = {}
     for subject in subjects:
         for link in subject.run["links"]:

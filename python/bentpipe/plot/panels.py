@@ -8,8 +8,8 @@ import numpy as np
 
 from bentpipe.plot.choice import Choice, Drawn
 from bentpipe.plot.curves import Band, Curves, Values
-from bentpipe.plot.subject import Subject
-from bentpipe.plot.ways import LOSSY, Way
+from bentpipe.plot.flow_path import LOSSY, PathCurves
+from bentpipe.plot.run import DrawnRun
 from bentpipe.show.scales import label_axis
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
 
@@ -55,11 +55,11 @@ class View:
     queues: Sequence[tuple[str, str]] = ()
     phased: Sequence[Drawn] = ()
     """Flows that go through phases, in this run or in another beside it."""
-    ways: Mapping[str, Way] = field(default_factory=dict)
-    """By the names of flows, where their way changes with time."""
+    paths: Mapping[str, PathCurves] = field(default_factory=dict)
+    """By the names of flows, where their path changes with time."""
 
 
-def draw_sequence(axes: "Axes", subject: Subject, *, legend: bool = True) -> None:
+def draw_sequence(axes: "Axes", subject: DrawnRun, *, legend: bool = True) -> None:
     """Draw what was sent, resent, acknowledged and selectively acknowledged, seen by the sender, in bytes."""
     times = [time for trace in subject.traces for time in trace.time_s[[0, -1]] if len(trace.time_s)]
     start, end = min(times, default=0.0), max(times, default=1.0)
@@ -116,14 +116,14 @@ def window(axes: "Axes", view: View) -> Legend:
 
 
 def round_trip(axes: "Axes", view: View) -> Legend:
-    """Draw RTT samples over the propagation of ways that change, or a single flow's with its RTO."""
+    """Draw RTT samples over the propagation of paths that change, or a single flow's with its RTO."""
     entries = _propagation(axes, view)
     if not view.choice.alone:
         _every(axes, view, "rtt")
         return entries
     for flow in view.choice.lines:
         for name in view.curves.connections(flow.flows[0]):
-            if not view.ways:
+            if not view.paths:
                 entries |= _steps(axes, view.curves.held(name, "rto"), ORANGE, "RTO")
             entries |= _steps(axes, view.curves.held(name, "rtt"), BLUE, "RTT, newest sample")
     return entries
@@ -150,10 +150,10 @@ def goodput(axes: "Axes", view: View) -> Legend:
     """Draw what each flow over TCP delivers, and what its narrowest link carries where that changes."""
     entries: Legend = {}
     drawn: list[Values] = []
-    for way in view.ways.values():
-        if len(way.rate_bps) and not any(np.array_equal(way.rate_bps, d) for d in drawn):
-            drawn.append(way.rate_bps)
-            line = _steps(axes, (way.time_s, way.rate_bps), GREY, "narrowest link", width=0.9)
+    for path in view.paths.values():
+        if len(path.rate_bps) and not any(np.array_equal(path.rate_bps, d) for d in drawn):
+            drawn.append(path.rate_bps)
+            line = _steps(axes, (path.time_s, path.rate_bps), GREY, "narrowest link", width=0.9)
             entries |= line
     for group in view.choice.bands:
         _band(axes, view.curves.goodput_band(group.flows), group)
@@ -208,16 +208,20 @@ def queue(axes: "Axes", view: View) -> Legend:
 def shade(column: Sequence["Axes"], view: View) -> Legend:
     """Mark in all panels when paths change, and shade when nothing or little gets through."""
     entries: Legend = {}
-    drawn = _drawn_ways(view)
+    drawn = _drawn_paths(view)
     start, end = view.curves.start, view.curves.end
     for label, colour, spans in (
-        ("no path", RED, [span for _, way in drawn for span in way.without]),
-        (f"links lose {100 * LOSSY:.0f} % or more", ORANGE, [span for _, way in drawn for span in way.lossy]),
+        ("no path", RED, [span for _, path in drawn for span in path.without]),
+        (
+            f"links lose {100 * LOSSY:.0f} % or more",
+            ORANGE,
+            [span for _, path in drawn for span in path.lossy],
+        ),
     ):
         for first, last in _joined(spans, start, end):
             for axes in column:
                 entries[label] = axes.axvspan(first, last, color=colour, alpha=0.3, lw=0, zorder=0.9)
-    changes = [(at, colour) for colour, way in drawn for at in way.changes if start <= at <= end]
+    changes = [(at, colour) for colour, path in drawn for at in path.changes if start <= at <= end]
     style: dict[str, Any] = {"lw": 0.9, "ls": (0, (5, 3)), "alpha": 1.0 if len(changes) < _MANY else 0.4}
     for at, colour in changes:
         for axes in column:
@@ -226,14 +230,14 @@ def shade(column: Sequence["Axes"], view: View) -> Legend:
     return entries
 
 
-def _drawn_ways(view: View) -> list[tuple[Any, Way]]:
-    """Give the ways that differ, each in the colour of its first flow; one alone is nobody's."""
-    found: list[tuple[Any, Way]] = []
+def _drawn_paths(view: View) -> list[tuple[Any, PathCurves]]:
+    """Give the paths that differ, each in the colour of its first flow; one alone is nobody's."""
+    found: list[tuple[Any, PathCurves]] = []
     for flow in view.choice.lines:
-        way = view.ways.get(flow.flows[0])
-        if way is not None and not any(way.like(other) for _, other in found):
-            found.append((_dark(flow.colour), way))
-    return [(GREY, way) for _, way in found] if len(found) == 1 else found
+        path = view.paths.get(flow.flows[0])
+        if path is not None and not any(path.like(other) for _, other in found):
+            found.append((_dark(flow.colour), path))
+    return [(GREY, path) for _, path in found] if len(found) == 1 else found
 
 
 def _joined(spans: Sequence[tuple[float, float]], start: float, end: float) -> list[tuple[float, float]]:
@@ -253,15 +257,15 @@ def _joined(spans: Sequence[tuple[float, float]], start: float, end: float) -> l
 
 def _propagation(axes: "Axes", view: View) -> Legend:
     """Draw what propagation takes: an area if it is the same for all flows, otherwise a line for each."""
-    drawn = _drawn_ways(view)
+    drawn = _drawn_paths(view)
     if len(drawn) == 1:
-        way = drawn[0][1]
+        path = drawn[0][1]
         area = axes.fill_between(
-            way.time_s, 0, way.rtt_s, step="post", color=GREY, alpha=0.35, lw=0, zorder=1.4
+            path.time_s, 0, path.rtt_s, step="post", color=GREY, alpha=0.35, lw=0, zorder=1.4
         )
         return {_PROPAGATION: area}
-    for colour, way in drawn:
-        _steps(axes, (way.time_s, way.rtt_s), colour, _PROPAGATION, style="--", width=1.6)
+    for colour, path in drawn:
+        _steps(axes, (path.time_s, path.rtt_s), colour, _PROPAGATION, style="--", width=1.6)
     return {_PROPAGATION: _line("--")} if drawn else {}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bentpipe.plot.page import Page
-from bentpipe.plot.subject import Subject
+from bentpipe.plot.run import DrawnRun
 from bentpipe.show.style import house_style_of_pyplot
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def draw_in_pyplot(
     results: Sequence["Result"], *, flows: Sequence[str], start_s: float | None, end_s: float | None
 ) -> "NDArray[np.object_]":
     """Draw `results` side by side, from `start_s` to `end_s`; gives the axes, a row for each panel."""
-    subjects = [Subject(result.run["scenario"], result.run, result.series) for result in results]
+    subjects = [DrawnRun(result.run["scenario"], result.run, result.series) for result in results]
     page = Page(subjects, flows=flows, start_s=start_s, end_s=end_s)
     with house_style_of_pyplot() as pyplot:
         return page.draw(pyplot.figure(figsize=page.size_in, layout="constrained"))

@@ -30,7 +30,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows of cells under headings; readers choose rows by the texts of the columns `chosen`."""
 
     name: str
@@ -105,7 +105,7 @@ class Section:
     paragraphs: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     curves: Curves | None = None
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Page:
+class Report:
     """A page that needs nothing beside it, from nowhere."""
 
     title: str

@@ -18,7 +18,7 @@ _NOTEBOOK_EVERY_S = 0.5
 _LOG_AFTER_S = 2.0
 _LOG_EVERY_S = 10.0
 
-told_instead: Callable[[str | None, float | None, str], None] | None = None
+listener: Callable[[str | None, float | None, str], None] | None = None
 """What hears of every update in the place of stderr: title, share and detail."""
 
 
@@ -54,7 +54,7 @@ class Reporter:
 
     def due(self) -> bool:
         """Say whether `update` would show something now, for those to whom working out the detail is dear."""
-        if told_instead is not None:
+        if listener is not None:
             return True
         if self._title is None or time.monotonic() < self._due:
             return False
@@ -69,8 +69,8 @@ class Reporter:
 
     def update(self, share: float | None, detail: str) -> None:
         """Say that `share` (0 to 1; ``None`` if nobody knows) is done, with something to read beside it."""
-        if told_instead is not None:
-            told_instead(self._title, share, detail)
+        if listener is not None:
+            listener(self._title, share, detail)
             return
         if not self.due() or self._title is None or self._console is None:
             return

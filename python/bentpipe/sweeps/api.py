@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bentpipe import checks
-from bentpipe.control import Named
+from bentpipe.control import NamedControls
 from bentpipe.errors import InputError
 from bentpipe.runs import runner
 from bentpipe.runs.statistics import MOST_RUNS as MOST_REPLICATIONS
@@ -104,7 +104,7 @@ def sweep(
 
 
 def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed: int) -> Design:
-    named = Named(scenario.controls)
+    named = NamedControls(scenario.controls)
     pairs = _pairs(vary, named)
     own = tuple(named.known)
     base = Base(scenario.file, scenario.toml(seed), seed, sources(own), own)
@@ -118,7 +118,7 @@ def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed:
     return Design(scenario.title, base, points, runs)
 
 
-def _pairs(vary: Any, named: Named) -> list[tuple[str, Any]]:
+def _pairs(vary: Any, named: NamedControls) -> list[tuple[str, Any]]:
     try:
         if isinstance(vary, str | bytes):
             raise TypeError

@@ -6,7 +6,7 @@ from typing import Any
 
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import Number
-from bentpipe.reports.page import Cell, Curves, Figure, Origin, Page, Section, Table, inline
+from bentpipe.reports.page import Cell, Curves, Figure, Origin, Report, ReportTable, Section, inline
 from bentpipe.results import half_width, mean
 from bentpipe.show.scales import unit_of
 from bentpipe.show.units import counted
@@ -23,7 +23,7 @@ _MOST_ERRORS = 50
 
 def page_of(
     sweep: Sweep, metrics: Sequence[str] = (), where: Mapping[str, str] | None = None, command: str = ""
-) -> Page:
+) -> Report:
     """Give the page of a sweep, of these measured numbers and rows, made by `command` if one made it.
 
     Raises
@@ -59,7 +59,7 @@ def page_of(
     facts += [("command", command)] if command else []
     text = (sweep.folder / SCENARIO).read_text(encoding="utf-8")
     origin = Origin(tuple(facts), (("scenario as one text", text),))
-    return Page(f"{design.title}: a sweep", tuple(sections), tuple(told), origin)
+    return Report(f"{design.title}: a sweep", tuple(sections), tuple(told), origin)
 
 
 def _axes(sweep: Sweep) -> list[tuple[str, Sequence[Any]]]:
@@ -144,7 +144,7 @@ def _points(
     by: Sequence[str],
     columns: Mapping[str, str],
     metrics: Sequence[str],
-) -> Table:
+) -> ReportTable:
     several = len({group.values[1] for group in groups}) > 1
     headings = [*sweep.keys, *(["of"] if several else []), *map(heading, metrics)]
     rows = []
@@ -158,7 +158,7 @@ def _points(
         ]
         rows.append(tuple(cells))
     chosen = tuple(range(len(sweep.keys) + several))
-    return Table("points", tuple(headings), tuple(rows), chosen)
+    return ReportTable("points", tuple(headings), tuple(rows), chosen)
 
 
 def _cut(groups: Sequence[Group]) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def _call() -> None:
         count += 1
 
     with (FOLDER / "told").open("a", encoding="utf-8", buffering=1) as told:
-        progress.told_instead = lambda *said: print(json.dumps(said), file=told)
+        progress.listener = lambda *said: print(json.dumps(said), file=told)
         try:
             # Written by the command that started this kernel.
             function, arguments, options = pickle.loads((FOLDER / "task").read_bytes())  # noqa: S301

@@ -1,4 +1,4 @@
-"""The ways of flows through a run: what propagation takes, where a path changes, where there is none."""
+"""The paths of flows through a run: what propagation takes, where a path changes, where there is none."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 
 from bentpipe import _core
 from bentpipe.errors import InputError
-from bentpipe.orbit.course import Course, Values
+from bentpipe.orbit.station_path import StationPath, Values
 from bentpipe.results import Run
 from bentpipe.scenario import Scenario
 
@@ -24,8 +24,8 @@ Spans = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
-class Way:
-    """What the way of a flow is like; each value of a curve holds until the next.
+class PathCurves:
+    """What the path of a flow is like; each value of a curve holds until the next.
 
     `rtt_s` is the propagation delay there and back, not a number where nothing gets through; `rate_bps` what
     the narrowest link carries, empty if it is always the same; `changes` the times of changes from one path
@@ -46,15 +46,15 @@ class Way:
         spans = self.changes or self.without or self.lossy
         return bool(spans or len(self.rate_bps) or len(np.unique(values)) > 1)
 
-    def like(self, other: "Way") -> bool:
+    def like(self, other: "PathCurves") -> bool:
         """Whether both are drawn alike."""
         return np.array_equal(self.time_s, other.time_s) and np.array_equal(
             self.rtt_s, other.rtt_s, equal_nan=True
         )
 
 
-def ways_of(run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
-    """Give the ways of these flows up to `end_s` by their names, where they are known and move.
+def path_curves(run: Run, flows: Sequence[str], end_s: float) -> dict[str, PathCurves]:
+    """Give the paths of these flows up to `end_s` by their names, where they are known and move.
 
     They are made again from the scenario that the result holds; one with a control of its reader's own, or
     one that was changed by hand, cannot be read any more.
@@ -66,24 +66,24 @@ def ways_of(run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
         scenario = Scenario.from_toml(text)
         tables = tomllib.loads(text)
         if "constellation" in tables:
-            ways = _over_satellites(scenario, run, flows, end_s)
+            paths = _over_satellites(scenario, run, flows, end_s)
         else:
-            ways = _over_links(scenario, run, flows, end_s, traced=_traced(tables))
+            paths = _over_links(scenario, run, flows, end_s, traced=_traced(tables))
     except (InputError, ValueError, KeyError):
         return {}
-    return {flow: way for flow, way in ways.items() if way.moves}
+    return {flow: path for flow, path in paths.items() if path.moves}
 
 
 def _traced(tables: Mapping[str, Any]) -> bool:
     """Tell whether a link follows a trace, which has standstills that are part of its rate."""
     links = tables.get("links", {}).values()
-    return any("trace" in way for link in links for way in (link, link.get("reverse", {})))
+    return any("trace" in direction for link in links for direction in (link, link.get("reverse", {})))
 
 
 def _over_links(
     scenario: Scenario, run: Run, flows: Sequence[str], end_s: float, *, traced: bool
-) -> dict[str, Way]:
-    ways = {}
+) -> dict[str, PathCurves]:
+    paths = {}
     for number, flow in enumerate(run["flows"]):
         rows = scenario.along(number, end_s) if flow["name"] in flows else None
         if not rows:
@@ -92,14 +92,14 @@ def _over_links(
         times, delays, rates, losses = zip(*drawn, strict=True)
         ends = (*times[1:], end_s)
         rate = np.array(rates, float)
-        ways[flow["name"]] = Way(
+        paths[flow["name"]] = PathCurves(
             np.array([*times, end_s], float),
             np.array([*delays, delays[-1]], float),
             np.append(rate, rate[-1]) if len(np.unique(rate)) > 1 else np.empty(0),
             without=_spans([delay is None for delay in delays], times, ends),
             lossy=_spans([loss >= LOSSY for loss in losses], times, ends),
         )
-    return ways
+    return paths
 
 
 def _without_standstills(rows: Sequence[_Row], end_s: float) -> Sequence[_Row]:
@@ -125,30 +125,32 @@ def _without_standstills(rows: Sequence[_Row], end_s: float) -> Sequence[_Row]:
     return [row for row in found if row[0] < end_s]
 
 
-def _over_satellites(scenario: Scenario, run: Run, flows: Sequence[str], end_s: float) -> dict[str, Way]:
+def _over_satellites(
+    scenario: Scenario, run: Run, flows: Sequence[str], end_s: float
+) -> dict[str, PathCurves]:
     sky = _core.Sky(scenario.toml())
     tables: dict[str, Any] = scenario.to_dict()["flows"]
-    ways: dict[str, Way] = {}
-    known: dict[frozenset[str], Way] = {}
+    paths: dict[str, PathCurves] = {}
+    known: dict[frozenset[str], PathCurves] = {}
     for flow in run["flows"]:
         table = tables[flow.get("group") or flow["name"]]
         ends = frozenset((table["from"], table["to"]))
         if flow["name"] not in flows:
             continue
         if ends not in known:
-            course = Course.of(sky, table["from"], table["to"], end_s)
-            without = _without(course, sky.outage_s)
-            known[ends] = Way(*course.curve(), np.empty(0), tuple(course.changes()), without)
-        ways[flow["name"]] = known[ends]
-    return ways
+            path = StationPath.of(sky, table["from"], table["to"], end_s)
+            without = _without(path, sky.outage_s)
+            known[ends] = PathCurves(*path.curve(), np.empty(0), tuple(path.changes()), without)
+        paths[flow["name"]] = known[ends]
+    return paths
 
 
-def _without(course: Course, outage_s: float) -> Spans:
+def _without(path: StationPath, outage_s: float) -> Spans:
     """Give when there is no path, and the outages when one is taken that is not the first."""
-    taken = [stretch.start_s for stretch in course.stretches if stretch.nodes][1:]
-    outages = [(at_s, min(at_s + outage_s, course.until_s)) for at_s in taken]
+    taken = [stretch.start_s for stretch in path.stretches if stretch.nodes][1:]
+    outages = [(at_s, min(at_s + outage_s, path.until_s)) for at_s in taken]
     found: list[tuple[float, float]] = []
-    for start, end in sorted([*course.gaps(), *outages]):
+    for start, end in sorted([*path.gaps(), *outages]):
         if found and start <= found[-1][1]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         elif start < end:

@@ -8,8 +8,8 @@ import pytest
 
 import bentpipe as bp
 from bentpipe import _core
-from bentpipe.plot import Page, Subject
-from bentpipe.plot.ways import ways_of
+from bentpipe.plot import DrawnRun, Page
+from bentpipe.plot.flow_path import path_curves
 from bentpipe.runs.traces import Traces
 from conftest import SCENARIOS, Bentpipe
 from fake_sky import FakeSky
@@ -56,7 +56,7 @@ to = "fiji"
 """
 
 
-def panels(subject: Subject, **options: Any) -> dict[str, Any]:
+def panels(subject: DrawnRun, **options: Any) -> dict[str, Any]:
     from matplotlib.figure import Figure
 
     page = Page([subject], **options)
@@ -74,13 +74,13 @@ def spans(axes: Any) -> list[tuple[float, float]]:
 
 
 @pytest.fixture
-def moving(tmp_path: Path) -> Subject:
+def moving(tmp_path: Path) -> DrawnRun:
     (tmp_path / "moving.toml").write_text(MOVING)
-    return Subject.of(str(tmp_path / "moving.toml"))
+    return DrawnRun.of(str(tmp_path / "moving.toml"))
 
 
-def test_links_that_change_have_their_propagation_below_the_rtt(moving: Subject) -> None:
-    way = ways_of(moving.run, ["download"], 10.0)["download"]
+def test_links_that_change_have_their_propagation_below_the_rtt(moving: DrawnRun) -> None:
+    way = path_curves(moving.run, ["download"], 10.0)["download"]
     assert way.without == ((8.0, 8.5),)
     assert way.lossy == ((4.0, 5.0),)
     # There and back over what the preset has around the satellite.
@@ -97,7 +97,7 @@ def test_links_that_change_have_their_propagation_below_the_rtt(moving: Subject)
     assert legend(drawn["goodput"]) == ["narrowest link", "no path", "links lose 10 % or more"]
 
 
-def test_goodput_is_what_was_delivered_over_time(moving: Subject) -> None:
+def test_goodput_is_what_was_delivered_over_time(moving: DrawnRun) -> None:
     axes = panels(moving)["goodput"]
     assert axes.get_ylabel() == "goodput (Mbit/s)\nmean of 100 ms"
     assert axes.get_ylim()[0] == 0
@@ -110,7 +110,7 @@ def test_goodput_is_what_was_delivered_over_time(moving: Subject) -> None:
 def test_the_goodput_of_a_group_is_a_band(tmp_path: Path) -> None:
     users = MOVING.replace("[flows.download]", '[flows."user{i}"]\ncount = 20')
     (tmp_path / "users.toml").write_text(users)
-    subject = Subject.of(str(tmp_path / "users.toml"))
+    subject = DrawnRun.of(str(tmp_path / "users.toml"))
     axes = panels(subject)["goodput"]
     (band,) = axes.collections
     narrowest, median = axes.get_lines()
@@ -127,40 +127,40 @@ def test_a_link_whose_rate_alone_changes_has_goodput_beside_it(tmp_path: Path) -
     rain = "".join(line for line in text.splitlines(keepends=True) if 'at = "5 s"' not in line)
     rain = rain.replace('  { at = "8 s", outage = "500 ms" },\n', "")
     (tmp_path / "rain.toml").write_text(rain)
-    subject = Subject.of(str(tmp_path / "rain.toml"))
+    subject = DrawnRun.of(str(tmp_path / "rain.toml"))
     narrowest = panels(subject)["goodput"].get_lines()[0]
     assert set(narrowest.get_ydata()) == {2.048e6, 1e6}
     (tmp_path / "dry.toml").write_text(rain.replace('rate = "1 Mbit/s"', 'rate = "2.048 Mbit/s"'))
-    assert "goodput" not in panels(Subject.of(str(tmp_path / "dry.toml")))
+    assert "goodput" not in panels(DrawnRun.of(str(tmp_path / "dry.toml")))
 
 
-def test_what_was_not_recorded_has_no_panel(moving: Subject) -> None:
+def test_what_was_not_recorded_has_no_panel(moving: DrawnRun) -> None:
     kept = tuple(trace for trace in moving.traces if trace.kind in ("cwnd", "rtt"))
-    drawn = panels(Subject("made", moving.run, Traces(kept)))
+    drawn = panels(DrawnRun("made", moving.run, Traces(kept)))
     assert list(drawn) == ["sequence number", "window", "RTT"]
 
 
-def test_a_result_of_another_scenario_has_no_ways(moving: Subject) -> None:
-    assert ways_of({**moving.run, "scenario_toml": "[links"}, ["download"], 10.0) == {}
+def test_a_result_of_another_scenario_has_no_ways(moving: DrawnRun) -> None:
+    assert path_curves({**moving.run, "scenario_toml": "[links"}, ["download"], 10.0) == {}
     run = {key: value for key, value in moving.run.items() if key != "scenario_toml"}
-    assert ways_of(run, ["download"], 10.0) == {}  # type: ignore[arg-type]
+    assert path_curves(run, ["download"], 10.0) == {}  # type: ignore[arg-type]
     more = {**moving.run, "flows": [*moving.run["flows"], {"name": "second"}]}
-    assert list(ways_of(more, ["download", "second"], 10.0)) == ["download"]  # type: ignore[arg-type]
+    assert list(path_curves(more, ["download", "second"], 10.0)) == ["download"]  # type: ignore[arg-type]
 
 
 def test_a_run_over_links_that_stay_as_they_are_has_no_such_panel(lossy: Path) -> None:
-    drawn = panels(Subject.of(str(lossy)))
+    drawn = panels(DrawnRun.of(str(lossy)))
     assert list(drawn) == ["sequence number", "window", "RTT, RTO", "queue"]
     assert "propagation alone" not in legend(drawn["RTT, RTO"])
 
 
 @pytest.fixture
-def satellites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Subject:
+def satellites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DrawnRun:
     # 100 ms there and back by a path, and 130 by the next.
     stretches = [(0.0, [0, 3, 1], [50.0] * 4), (4.0, [], []), (5.0, [0, 3, 4, 1], [65.0] * 5)]
     monkeypatch.setattr(_core, "Sky", lambda _: AnyWay(stretches=stretches), raising=False)
     (tmp_path / "islands.toml").write_text(OVER_SATELLITES)
-    return Subject.of(str(tmp_path / "islands.toml"))
+    return DrawnRun.of(str(tmp_path / "islands.toml"))
 
 
 class AnyWay(FakeSky):
@@ -171,7 +171,7 @@ class AnyWay(FakeSky):
 
 
 def test_paths_over_satellites_are_marked_where_they_change_and_shaded_where_there_is_none(
-    satellites: Subject,
+    satellites: DrawnRun,
 ) -> None:
     drawn = panels(satellites)
     # Links over satellites come and go, and have no curves of their queues.
@@ -185,7 +185,7 @@ def test_paths_over_satellites_are_marked_where_they_change_and_shaded_where_the
     assert legend(drawn["goodput"]) == ["no path", "path changes"]
     # All flows have the same path: one area.
     assert legend(drawn["RTT"]) == ["propagation alone"]
-    way = ways_of(satellites.run, ["web0", "download"], 10.0)
+    way = path_curves(satellites.run, ["web0", "download"], 10.0)
     assert way["web0"] is way["download"]
 
 
@@ -195,9 +195,9 @@ def test_nothing_gets_through_for_as_long_as_the_run_says(handover: str) -> None
     settings = ["constellation.lasers=false", "constellation.reconfigure=loss", "duration=300 s", handover]
     settings += ["stations.new-york.latitude=52 deg", "stations.new-york.longitude=-25.5 deg"]
     pairs = [tuple(setting.split("=", 1)) for setting in settings if setting]
-    subject = Subject.of(str(SCENARIOS / "shell.toml"), pairs)  # type: ignore[arg-type]
+    subject = DrawnRun.of(str(SCENARIOS / "shell.toml"), pairs)  # type: ignore[arg-type]
     (path,) = [path for path in subject.run["paths"] if path["flow"] == "cubic"]
-    way = ways_of(subject.run, ["cubic"], 300.0)["cubic"]
+    way = path_curves(subject.run, ["cubic"], 300.0)["cubic"]
     assert len(way.changes) == path["handovers"]
     without = sum(end - start for start, end in way.without)
     assert without == pytest.approx(path["no_path_s"], abs=1e-6)
@@ -211,7 +211,7 @@ def test_flows_with_paths_of_their_own_have_lines_of_their_own(tmp_path: Path) -
         change = f'schedule = [{{ at = "5 s", delay = "{delay}" }}]\n'
         text += f'[links.l{number}]\n{link}{change}[flows.f{number}]\nfrom = "a{number}"\nto = "b{number}"\n'
     (tmp_path / "two.toml").write_text(text)
-    drawn = panels(Subject.of(str(tmp_path / "two.toml")))
+    drawn = panels(DrawnRun.of(str(tmp_path / "two.toml")))
     lines = [line for line in drawn["RTT"].get_lines() if line.get_linestyle() == "--"]
     values = [sorted({round(1e3 * float(y)) for y in line.get_ydata()}) for line in lines]
     # The way back takes 20 ms all the time.
@@ -264,7 +264,7 @@ def test_a_trace_of_deliveries_has_a_rate_and_no_outage_between_two_of_them(tmp_
         'trace = { file = "x.up", format = "mahimahi" }\n[flows.f]\nfrom = "a"\nto = "b"\n'
     )
     run = bp.run(bp.Scenario.load(tmp_path / "s.toml")).run
-    way = ways_of(run, ["f"], 8.0)["f"]
+    way = path_curves(run, ["f"], 8.0)["f"]
     assert [(round(start, 6), round(end, 6)) for start, end in way.without] == [(2.0, 3.0), (6.0, 7.0)]
     rates = dict(zip(np.round(way.time_s, 6), way.rate_bps, strict=True))
     assert abs(rates[1.0] - 3e6) < 0.05e6
@@ -284,7 +284,7 @@ def test_a_millisecond_without_a_delivery_is_no_outage_however_few_there_are(
         'trace = { file = "x.up", format = "mahimahi" }\n[flows.f]\nfrom = "a"\nto = "b"\n'
     )
     run = bp.run(bp.Scenario.load(tmp_path / "s.toml")).run
-    way = ways_of(run, ["f"], end_s)["f"]
+    way = path_curves(run, ["f"], end_s)["f"]
     assert way.without == ()
     # Its rate has a panel: 99 of 100 milliseconds.
     assert len(way.rate_bps) > 0
@@ -297,4 +297,4 @@ def test_a_short_outage_of_a_schedule_is_one(tmp_path: Path) -> None:
         'schedule = [{ at = "1 s", outage = "50 ms" }]\n[flows.f]\nfrom = "a"\nto = "b"\n'
     )
     run = bp.run(bp.Scenario.load(tmp_path / "s.toml")).run
-    assert ways_of(run, ["f"], 2.0)["f"].without == ((1.0, 1.05),)
+    assert path_curves(run, ["f"], 2.0)["f"].without == ((1.0, 1.05),)

@@ -51,7 +51,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Course:
+class StationPath:
     """The path between two stations from the start up to `until_s`."""
 
     source: str
@@ -61,7 +61,7 @@ class Course:
     stretches: tuple[Stretch, ...]
 
     @classmethod
-    def of(cls, sky: Sky, source: str, to: str, until_s: float) -> "Course":
+    def of(cls, sky: Sky, source: str, to: str, until_s: float) -> "StationPath":
         """Follow it by the scenario's rule."""
         rows = sky.follow(source, to, until_s)
         stretches = tuple(

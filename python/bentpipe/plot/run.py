@@ -16,7 +16,7 @@ _FILES = (RESULT, SERIES)
 
 
 @dataclass(frozen=True)
-class Subject:
+class DrawnRun:
     """One run to draw: the folder or scenario that it was asked for by, and the files read for it."""
 
     title: str
@@ -26,7 +26,7 @@ class Subject:
     files: tuple[Path, ...] = ()
 
     @classmethod
-    def of(cls, name: str, settings: Iterable[tuple[str, str]] = (), seed: int | None = None) -> "Subject":
+    def of(cls, name: str, settings: Iterable[tuple[str, str]] = (), seed: int | None = None) -> "DrawnRun":
         """Take a folder that ``run --out`` wrote, or run a scenario.
 
         Raises
@@ -51,7 +51,7 @@ class Subject:
         return cls(outcome.run["scenario"], outcome.run, outcome.series, name, tuple(scenario.files))
 
     @classmethod
-    def _read(cls, folder: Path, name: str) -> "Subject":
+    def _read(cls, folder: Path, name: str) -> "DrawnRun":
         result, series = (folder / file for file in _FILES)
         try:
             run = checked(json.loads(result.read_text(encoding="utf-8")))

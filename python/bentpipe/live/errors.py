@@ -8,7 +8,7 @@ from bentpipe.errors import BentpipeError, InputError
 
 
 @contextmanager
-def told(of: str) -> Iterator[None]:
+def errors_of(of: str) -> Iterator[None]:
     """Raise what fails within as an error of the command `of`.
 
     Raises
