@@ -1,4 +1,4 @@
-"""Writes the types of a run's result and the tables of docs/results.md, from what the engine declares."""
+"""Writes the types of a run's result and the tables of two pages of docs, from what the engine declares."""
 
 import json
 import re
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bentpipe.numbers.declared import fields, schema
+from bentpipe.numbers.declared import fields, schema, transfer_schema
 from statements import between
 
 ROOT = Path(__file__).parents[1]
-TYPES, PAGE = ROOT / "python" / "bentpipe" / "result_types.py", ROOT / "docs" / "results.md"
+TYPES = ROOT / "python" / "bentpipe" / "result_types.py"
+PAGES = (ROOT / "docs" / "results.md", ROOT / "docs" / "live.md")
 
 
 _HEAD = '''"""The types of a run's result, by `make types`; docs/results.md says what each number means."""
@@ -70,11 +71,12 @@ def _named(name: str) -> str:
     return "Measured" if name == "RunResult" else name.removesuffix("Result")
 
 
-def page() -> str:
-    """Give the page with its tables made anew: each stands between marks with the name of its structure."""
-    text = PAGE.read_text(encoding="utf-8")
+def page(path: Path) -> str:
+    """Give a page with its tables made anew: each stands between marks with the name of its structure."""
+    text = path.read_text(encoding="utf-8")
+    roots = {"RunResult": schema, "Row": transfer_schema}
     for name in re.findall(r"make types, (\w+): begin", text):
-        told = schema() if name == "RunResult" else schema()["$defs"][name]
+        told = roots[name]() if name in roots else schema()["$defs"][name]
         text = between(text, f"make types, {name}", _table(told))
     return text
 
@@ -90,4 +92,5 @@ def _table(told: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     TYPES.write_text(types(), encoding="utf-8")
-    PAGE.write_text(page(), encoding="utf-8")
+    for path in PAGES:
+        path.write_text(page(path), encoding="utf-8")

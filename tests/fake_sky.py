@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import cast
 
+from bentpipe._core import Sky
 from bentpipe.orbit.station_path import StationPath
 
 Stretches = list[tuple[float, list[int], list[float]]]
@@ -39,7 +41,12 @@ class FakeSky:
         return self.stretches
 
 
-SKY = FakeSky()
-COURSE = StationPath.of(SKY, "fiji", "samoa", 10.0)
-BLIND = FakeSky(stretches=[(0.0, [], [])])
+def as_sky(fake: FakeSky) -> Sky:
+    """Give it as what the simulator would give."""
+    return cast(Sky, fake)
+
+
+SKY = as_sky(FakeSky())
+PATH = StationPath.of(SKY, "fiji", "samoa", 10.0)
+BLIND = as_sky(FakeSky(stretches=[(0.0, [], [])]))
 NOWHERE = StationPath.of(BLIND, "fiji", "rome", 10.0)

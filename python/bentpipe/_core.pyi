@@ -44,6 +44,7 @@ __all__ = [
     "kernel_release",
     "live_flow",
     "live_plan",
+    "live_schema",
     "parse_size",
     "places",
     "presets",
@@ -781,6 +782,9 @@ def kernel_controls() -> list[str]:
 
 def kernel_release() -> str:
     """Give the release of the running kernel, as ``uname -r`` does."""
+
+def live_schema() -> str:
+    """Give the JSON Schema of the row that `interop` gives."""
 
 def live_plan(scenario: Scenario) -> tuple[str, float | None]:
     """Give the flows as programs on real kernels carry them, as JSON, and when the run ends, in seconds.

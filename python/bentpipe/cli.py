@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import Commands, File, Folder, json_option, set_option, threads_option
+from bentpipe.command_line.options import (
+    Commands,
+    File,
+    Folder,
+    json_option,
+    seed_option,
+    set_option,
+    threads_option,
+)
 from bentpipe.command_line.own_control import controls_in, controls_option, line_of_hook
 from bentpipe.command_line.signals import Ending, discard
 from bentpipe.command_line.terminal import give_up_for, prepare, print_json, say
@@ -54,15 +62,12 @@ NO_PAPERS = "the papers are a package of their own, which is not installed: pip 
 
 Command = Callable[..., None]
 
-_seed = click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
 _flows = click.option(
     "--flows",
     metavar="PATTERN",
     multiple=True,
     help="Show these flows separately, as download or 'web*'; repeatable.",
 )
-_folder = Folder()
-_file = File()
 
 
 def _papers() -> "ModuleType | None":
@@ -107,7 +112,7 @@ def cli(context: click.Context) -> None:
 @click.argument("scenario", shell_complete=scenarios)
 @set_option
 @controls_option
-@_seed
+@seed_option
 @click.option(
     "--runs",
     type=Whole(1, MOST_RUNS),
@@ -120,7 +125,7 @@ def cli(context: click.Context) -> None:
 )
 @click.option(
     "--out",
-    type=_folder,
+    type=Folder(),
     help="Write result.json and series.parquet to this folder; an older result there is replaced.",
 )
 @click.option(
@@ -129,7 +134,9 @@ def cli(context: click.Context) -> None:
     is_flag=True,
     help="Draw the run: plot.png in the folder of --out, or else a .png here with the scenario's name.",
 )
-@click.option("--pcap", type=_file, help="Write every packet (of the first replication) to this pcapng file.")
+@click.option(
+    "--pcap", type=File(), help="Write every packet (of the first replication) to this pcapng file."
+)
 @click.option(
     "--series",
     metavar="PATTERN[:KIND,KIND...]",
@@ -294,7 +301,7 @@ def list_(what: str, as_json: bool) -> None:
 
 @cli.command(short_help="Draw runs, side by side in one picture.")
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, shell_complete=scenarios)
-@click.option("--out", "-o", type=_file, help="The picture, .png or .svg; plot.png by default.")
+@click.option("--out", "-o", type=File(), help="The picture, .png or .svg; plot.png by default.")
 @click.option(
     "--from",
     "start",
@@ -304,7 +311,7 @@ def list_(what: str, as_json: bool) -> None:
 @click.option("--to", "end", type=_SECONDS, help="Last simulated second shown; the end by default.")
 @_flows
 @set_option
-@_seed
+@seed_option
 @sweeps.in_pictures
 def plot(
     results: tuple[str, ...],

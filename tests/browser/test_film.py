@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from bentpipe.orbit import film
-from fake_sky import BLIND, COURSE, NOWHERE, SKY
+from fake_sky import BLIND, NOWHERE, PATH, SKY
 from tabs import CHROMIUM, Opened, browser
 
 __all__ = ["browser"]
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is n
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
     path = tmp_path / "film.html"
-    film.draw(SKY, [COURSE], "<i>made</i>", path, film.times_of(10.0, 0.5), "bentpipe orbit made.toml")
+    film.draw(SKY, [PATH], "<i>made</i>", path, film.times_of(10.0, 0.5), "bentpipe orbit made.toml")
     return path
 
 

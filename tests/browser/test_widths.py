@@ -10,7 +10,7 @@ from bentpipe.orbit import film
 from bentpipe.reports.page import Cell, Report, ReportTable, Section
 from bentpipe_papers.reproduction.finished import Cache
 from bentpipe_papers.reproduction.reproduce import reproduce
-from fake_sky import COURSE, SKY
+from fake_sky import PATH, SKY
 from tabs import CHROMIUM, Opened, browser
 
 __all__ = ["browser"]
@@ -64,9 +64,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     Report("claims", (Section("Claims", tables=(ReportTable("claims", headings, claims),)),)).write(
         folder / "claims.html"
     )
-    film.draw(
-        SKY, [COURSE], "a film", folder / "film.html", film.times_of(10.0, 0.5), "bentpipe orbit a.toml"
-    )
+    film.draw(SKY, [PATH], "a film", folder / "film.html", film.times_of(10.0, 0.5), "bentpipe orbit a.toml")
     return {path.stem: path for path in folder.glob("*.html")}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bentpipe.orbit.station_path import StationPath, Stretch, Values
 from bentpipe.orbit.trace import trace_of
-from bentpipe.runs.notes import ages_of, warning
+from bentpipe.runs.notes import ages_in_words, warning
 from conftest import SCENARIOS, Bentpipe
 
 SHELL = SCENARIOS / "shell.toml"
@@ -86,18 +86,11 @@ def test_old_element_sets_are_told(bentpipe: Bentpipe, scenario: Path) -> None:
     )
 
 
-class Aged:
-    """Satellites of two ages."""
-
-    def __init__(self, *days: float) -> None:
-        self.ages_days = (min(days), max(days)) if days else None
-
-
 def test_the_age_is_told_of_the_newest_and_the_oldest_set() -> None:
-    assert ages_of(Aged()) is None
-    assert ages_of(Aged(1.0, 3.26)) == "The element sets are 1.0 to 3.3 days old when it begins."
-    assert warning(Aged(1.0, 14.0)) is None
-    assert warning(Aged(-20.0, 3.0)) is not None
+    assert ages_in_words(None) is None
+    assert ages_in_words((1.0, 3.26)) == "The element sets are 1.0 to 3.3 days old when it begins."
+    assert warning((1.0, 14.0)) is None
+    assert warning((-20.0, 3.0)) is not None
 
 
 def other_digit(line: str) -> str:

@@ -21,7 +21,7 @@ from bentpipe.orbit import film, map_plot, rtt_plot, world
 from bentpipe.orbit.labels import beside
 from bentpipe.orbit.pictures import Pictures
 from bentpipe.show.style import picture
-from fake_sky import BLIND, COURSE, NOWHERE, SKY, FakeSky
+from fake_sky import BLIND, NOWHERE, PATH, SKY, FakeSky, as_sky
 
 LONDON, SYDNEY = (51.507, -0.128), (-33.869, 151.209)
 
@@ -42,18 +42,18 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_a_course_has_its_curve_its_changes_and_its_gaps() -> None:
-    times, values = COURSE.curve()
+    times, values = PATH.curve()
     assert times.tolist() == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
     assert (1e3 * values[:3]).tolist() == [8, 9, 10]
     assert math.isnan(values[3])
     assert (1e3 * values[4:]).tolist() == [18, 18, 18.5, 19, 19, 19]
-    assert COURSE.gaps() == [(3.0, 5.0)]
+    assert PATH.gaps() == [(3.0, 5.0)]
     # The path after the gap is another one than before it.
-    assert COURSE.changes() == [5.0]
-    assert [len(COURSE.nodes_at(at_s)) for at_s in (0.0, 2.99, 3.0, 4.9, 5.0, 10.0)] == [3, 3, 0, 0, 4, 4]
-    assert 1e3 * COURSE.round_trip_at(7.0) == 18.5
-    assert 1e3 * COURSE.round_trip_at(10.0) == 19
-    assert math.isnan(COURSE.round_trip_at(4.0))
+    assert PATH.changes() == [5.0]
+    assert [len(PATH.nodes_at(at_s)) for at_s in (0.0, 2.99, 3.0, 4.9, 5.0, 10.0)] == [3, 3, 0, 0, 4, 4]
+    assert 1e3 * PATH.round_trip_at(7.0) == 18.5
+    assert 1e3 * PATH.round_trip_at(10.0) == 19
+    assert math.isnan(PATH.round_trip_at(4.0))
 
 
 def test_land_is_closed_on_the_map_and_where_land_is() -> None:
@@ -140,7 +140,7 @@ def test_light_in_fibre_takes_as_long_as_its_index_says() -> None:
 
 
 def test_round_trips_are_drawn_with_changes_gaps_and_light(figures: list[Any], tmp_path: Path) -> None:
-    rtt_plot.draw(SKY, [COURSE], "made", tmp_path / "rtt.png")
+    rtt_plot.draw(SKY, [PATH], "made", tmp_path / "rtt.png")
     over_time, spread = figures[0].axes
     assert over_time.get_ylabel() == "RTT (ms)\nnot from 0"
     assert over_time.get_xlabel() == "time (s)"
@@ -181,7 +181,7 @@ def test_a_pair_without_a_path_is_drawn_as_such(figures: list[Any], tmp_path: Pa
 
 
 def test_a_page_has_the_numbers_of_the_picture(tmp_path: Path) -> None:
-    rtt_plot.draw(SKY, [COURSE], "<made>", tmp_path / "rtt.html", "bentpipe orbit <made>")
+    rtt_plot.draw(SKY, [PATH], "<made>", tmp_path / "rtt.html", "bentpipe orbit <made>")
     text = (tmp_path / "rtt.html").read_text()
     assert "&lt;made&gt;" in text
     assert "<made>" not in text
@@ -190,7 +190,7 @@ def test_a_page_has_the_numbers_of_the_picture(tmp_path: Path) -> None:
 
 
 def test_a_map_shows_the_path_on_both_sides_of_the_date_line(figures: list[Any], tmp_path: Path) -> None:
-    map_plot.draw(SKY, [COURSE], "made", tmp_path / "map.svg", 6.0)
+    map_plot.draw(SKY, [PATH], "made", tmp_path / "map.svg", 6.0)
     (axes,) = figures[0].axes
     land, shade, lines = axes.collections
     assert len(land.get_paths()) == len(world.land())
@@ -216,7 +216,7 @@ def test_a_map_shows_the_path_on_both_sides_of_the_date_line(figures: list[Any],
 
 
 def test_a_map_without_a_path_or_a_flow_is_a_map_all_the_same(figures: list[Any], tmp_path: Path) -> None:
-    map_plot.draw(SKY, [COURSE], "made", tmp_path / "gap.png", 4.0)
+    map_plot.draw(SKY, [PATH], "made", tmp_path / "gap.png", 4.0)
     (axes,) = figures[0].axes
     assert axes.collections[2].get_segments() == []
     assert axes.get_legend().get_texts()[0].get_text() == "fiji – samoa: no path"
@@ -262,7 +262,7 @@ def test_an_apng_has_all_frames_in_their_colours_and_times(tmp_path: Path) -> No
 
 
 def test_a_film_moves_its_satellites_its_path_and_its_cursor(tmp_path: Path) -> None:
-    film.draw(SKY, [COURSE], "made", tmp_path / "film.png", film.times_of(10.0, 2.0))
+    film.draw(SKY, [PATH], "made", tmp_path / "film.png", film.times_of(10.0, 2.0))
     with Image.open(tmp_path / "film.png") as opened:
         found: Any = opened
         assert found.n_frames == 5
@@ -272,14 +272,14 @@ def test_a_film_moves_its_satellites_its_path_and_its_cursor(tmp_path: Path) -> 
             shown.append(np.asarray(found.convert("RGB"), int))
     assert all(np.any(a != b) for a, b in pairwise(shown))
     # The same film again has the same bytes.
-    film.draw(SKY, [COURSE], "made", tmp_path / "again.png", film.times_of(10.0, 2.0))
+    film.draw(SKY, [PATH], "made", tmp_path / "again.png", film.times_of(10.0, 2.0))
     assert (tmp_path / "film.png").read_bytes() == (tmp_path / "again.png").read_bytes()
 
 
 def test_the_cursor_of_a_film_goes_with_its_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shown: list[NDArray[np.uint8]] = []
     monkeypatch.setattr(film, "write", lambda _, frames, *__: shown.extend(map(np.array, frames)))
-    film.draw(SKY, [COURSE], "made", tmp_path / "film.png", [1.0, 2.0, 4.0, 9.0])
+    film.draw(SKY, [PATH], "made", tmp_path / "film.png", [1.0, 2.0, 4.0, 9.0])
     # A dark line from top to bottom of the panel below the map, somewhere else in each frame.
     dark = np.array([np.all(frame[-110:-70].max(axis=2) < 200, axis=0) for frame in shown])
     at = [float(np.mean(np.flatnonzero(line & ~dark.all(axis=0)))) for line in dark]
@@ -296,7 +296,7 @@ class Tilted(FakeSky):
 
 
 def test_places_of_a_page_are_exact_up_to_the_poles() -> None:
-    text = film.page(Tilted(), [], "made", [0.0, 5.0])
+    text = film.page(as_sky(Tilted()), [], "made", [0.0, 5.0])
     (found,) = re.findall(r'"places":"([^"]*)"', text)
     places = np.frombuffer(base64.b64decode(found), "<i2").reshape(2, 4, 2)
     for number, at_s in enumerate((0.0, 5.0)):
@@ -324,12 +324,12 @@ def test_names_lie_on_no_other_name_and_no_mark() -> None:
 
 
 def test_a_satellite_that_has_come_down_is_nowhere(figures: list[Any], tmp_path: Path) -> None:
-    map_plot.draw(Falling(), [COURSE], "made", tmp_path / "map.png", 6.0)
+    map_plot.draw(as_sky(Falling()), [PATH], "made", tmp_path / "map.png", 6.0)
     dots = figures[0].axes[0].get_lines()[0]
     assert np.isfinite(dots.get_xdata()).tolist() == [True, True, True, False]
     with pytest.raises(InputError, match="--track: expected a satellite that flies, found sat3"):
-        map_plot.ground_track(Falling(), "sat3", 0.0)
-    text = film.page(Falling(), [COURSE], "made", [0.0, 5.0])
+        map_plot.ground_track(as_sky(Falling()), "sat3", 0.0)
+    text = film.page(as_sky(Falling()), [PATH], "made", [0.0, 5.0])
     (found,) = re.findall(r'"places":"([^"]*)"', text)
     places = np.frombuffer(base64.b64decode(found), "<i2").reshape(2, 4, 2)
     assert (places[:, 3] == -32768).all()
@@ -337,15 +337,15 @@ def test_a_satellite_that_has_come_down_is_nowhere(figures: list[Any], tmp_path:
 
 
 def test_more_paths_than_have_colours_are_counted(figures: list[Any], tmp_path: Path) -> None:
-    map_plot.draw(SKY, [COURSE] * 11, "made", tmp_path / "map.png", 6.0)
+    map_plot.draw(SKY, [PATH] * 11, "made", tmp_path / "map.png", 6.0)
     assert figures[0].axes[0].get_title(loc="left") == "made (8 of 11 paths), 6 s"
-    rtt_plot.draw(SKY, [COURSE] * 11, "made", tmp_path / "rtt.png")
+    rtt_plot.draw(SKY, [PATH] * 11, "made", tmp_path / "rtt.png")
     assert figures[1].get_suptitle() == "made (8 of 11 pairs)"
     assert len(figures[1].axes) == 16
 
 
 def test_a_page_has_the_places_of_each_frame() -> None:
-    text = film.page(SKY, [COURSE], "</script><b>", film.times_of(10.0, 0.5))
+    text = film.page(SKY, [PATH], "</script><b>", film.times_of(10.0, 0.5))
     assert "</script><b>" not in text
     (found,) = re.findall(r'<script type="application/json" id="film">(.*?)</script>', text, re.DOTALL)
     data = json.loads(found)
@@ -410,7 +410,7 @@ def test_nothing_is_written_when_something_is_wrong(
     }
     pictures = Pictures(plot=tmp_path / "rtt.png", **files)
     with pytest.raises(InputError, match=re.escape(message)):
-        pictures.draw(SKY, [COURSE], "made", 10.0)
+        pictures.draw(SKY, [PATH], "made", 10.0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -426,7 +426,7 @@ def test_an_interrupted_film_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(map_plot.Chart, "show", show)
     with pytest.raises(Interrupted, match="nothing was written"):
-        Pictures(film=tmp_path / "film.png").draw(SKY, [COURSE], "made", 10.0)
+        Pictures(film=tmp_path / "film.png").draw(SKY, [PATH], "made", 10.0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -438,6 +438,6 @@ def test_everything_at_once(tmp_path: Path) -> None:
         at=2.0,
         track="sat1",
     )
-    pictures.draw(SKY, [COURSE, NOWHERE], "made", 10.0)
+    pictures.draw(SKY, [PATH, NOWHERE], "made", 10.0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["film.html", "map.png", "rtt.svg"]
     assert "samoa by 2 links, 10.0 ms; fiji – rome by no path" in matplotlib_text(tmp_path / "map.png")

@@ -6,23 +6,24 @@ use bentpipe_drive::{GatewayResult, HandoverResult, LinkResult, network_rows};
 use bentpipe_net::{LeftRoutes, Lost, Network, Probe, RouteId, Router};
 use bentpipe_path::{Disorder, Stream};
 use bentpipe_units::Time;
-use serde::Serialize;
 
 use crate::course::Course;
 use crate::packet::{Packet, Shared};
 use crate::{Direction, Settings};
 
-/// What became of the packets of one direction between the hosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PathStats {
-    /// Packets that a queue had no room for, or dropped early.
-    pub dropped: u64,
-    /// Packets lost under way.
-    pub lost: u64,
-    /// Packets held up.
-    pub reordered: u64,
-    /// Packets that came twice.
-    pub duplicated: u64,
+bentpipe_units::numbers! {
+    /// What became of the packets of one direction between the hosts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PathStats {
+        /// Packets that a queue had no room for, or dropped early.
+        pub dropped: u64 = "packet", "dropped";
+        /// Packets lost under way.
+        pub lost: u64 = "packet", "lost";
+        /// Packets held up.
+        pub reordered: u64 = "packet", "reordered";
+        /// Packets that came twice.
+        pub duplicated: u64 = "packet", "duplicated";
+    }
 }
 
 /// Counts what is lost, for each direction and each handover.

@@ -65,27 +65,29 @@ pub(crate) struct Report {
     pub(crate) info: SocketInfo,
 }
 
-/// What TCP_INFO tells of the kernel's socket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SocketInfo {
-    /// Segments sent again.
-    pub retransmitted_segments: u64,
-    /// Smoothed round-trip time in seconds.
-    pub rtt_s: f64,
-    /// Segments with payload that it sent, retransmissions included.
-    pub data_segments: u64,
-    /// Congestion window in segments.
-    pub cwnd_segments: u64,
-    /// Slow start threshold in segments; none before the first loss.
-    pub ssthresh_segments: Option<u64>,
-    /// Payload of a segment that it sends, in bytes.
-    pub mss_bytes: u64,
-    /// Whether timestamps, SACK and window scaling are in use.
-    pub timestamps: bool,
-    /// See `timestamps`.
-    pub sack: bool,
-    /// See `timestamps`.
-    pub scaling: bool,
+bentpipe_units::numbers! {
+    /// What TCP_INFO tells of the kernel's socket.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+    pub struct SocketInfo {
+        /// Segments sent again.
+        pub retransmitted_segments: u64 = "segment", "resent segments";
+        /// Smoothed round-trip time in seconds.
+        pub rtt_s: f64 = "s", "RTT";
+        /// Segments with payload that it sent, retransmissions included.
+        pub data_segments: u64 = "segment", "data segments";
+        /// Congestion window in segments.
+        pub cwnd_segments: u64 = "segment", "cwnd";
+        /// Slow start threshold in segments; none before the first loss.
+        pub ssthresh_segments: Option<u64> = "segment", "ssthresh";
+        /// Payload of a segment that it sends, in bytes.
+        pub mss_bytes: u64 = "B", "MSS";
+        /// Whether timestamps, SACK and window scaling are in use.
+        pub timestamps: bool;
+        /// See `timestamps`.
+        pub sack: bool;
+        /// See `timestamps`.
+        pub scaling: bool;
+    }
 }
 
 /// The running program. It ends when this is dropped, and by itself when its standard input closes with our process.

@@ -185,6 +185,7 @@ mod _core {
     #[pymodule_export]
     use super::live::{
         LiveFailed, LiveMissing, emulate, interop, kernel_controls, kernel_release, live_flow, live_plan,
+        live_schema,
     };
     #[pymodule_export]
     use super::own::OwnControl;

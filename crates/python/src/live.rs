@@ -36,6 +36,12 @@ pub(crate) fn live_flow(scenario: &Scenario, flow: Option<&str>) -> PyResult<Str
     linux::live_flow(scenario, flow)
 }
 
+/// The JSON Schema of the row that `interop` gives.
+#[pyfunction]
+pub(crate) fn live_schema() -> PyResult<String> {
+    linux::live_schema()
+}
+
 /// The flows of a scenario as programs on real kernels carry them, and when its run ends in seconds, if it says so.
 #[pyfunction]
 pub(crate) fn live_plan(scenario: &Scenario) -> PyResult<(String, Option<f64>)> {
@@ -120,6 +126,11 @@ mod linux {
 
     pub(super) fn kernel_controls() -> PyResult<Vec<String>> {
         bentpipe_live::kernel_controls().map_err(raise)
+    }
+
+    pub(super) fn live_schema() -> PyResult<String> {
+        serde_json::to_string(&bentpipe_live::Row::schema())
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     /// Raises with the name of the scenario's file.
@@ -230,6 +241,10 @@ mod linux {
     }
 
     pub(super) fn kernel_controls() -> PyResult<Vec<String>> {
+        missing()
+    }
+
+    pub(super) fn live_schema() -> PyResult<String> {
         missing()
     }
 

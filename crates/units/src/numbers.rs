@@ -1,5 +1,7 @@
 //! Declaring the numbers of a result: each once, with all that others need to know of it.
 
+use std::collections::BTreeMap;
+
 /// What has numbers in a result: in the order of its JSON, and without the texts.
 pub trait Numbers {
     /// Appends every number; a null is NaN.
@@ -25,8 +27,11 @@ macro_rules! plain {
 
 plain! { u32 u64 f64 }
 
+impl Numbers for bool {}
 impl Numbers for String {}
 impl Numbers for &'static str {}
+/// Names and values that another program chooses.
+impl<T> Numbers for BTreeMap<String, T> {}
 
 impl<T: Numbers> Numbers for Option<T> {
     fn numbers(&self, into: &mut Vec<f64>) {

@@ -21,8 +21,10 @@ set_option = click.option(
     help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
 )
 
+seed_option = click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
+
 threads_option = click.option(
-    "--threads", type=Whole(1), help="How many runs at a time; all cores by default."
+    "--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default."
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
@@ -77,6 +79,11 @@ interval_option = click.option(
     default=INTERVALS[0],
     show_default=True,
     help="Method of the 95 % intervals: Student's t, or the bootstrap (BCa).",
+)
+
+
+report_option = click.option(
+    "--report", type=File(), metavar="FILE", help="Write a self-contained HTML page with pictures and tables."
 )
 
 

@@ -11,7 +11,10 @@ from bentpipe.command_line.options import (
     interval_option,
     json_option,
     page_file,
+    report_option,
+    seed_option,
     set_option,
+    threads_option,
 )
 from bentpipe.command_line.own_control import controls_in, controls_option
 from bentpipe.command_line.terminal import give_up_for, print_json, say
@@ -70,17 +73,12 @@ class _Metric(click.ParamType[str]):
     metavar="FILE",
     help="Draw the limits of each variant into a .png or .svg file; implies --explain.",
 )
-@click.option(
-    "--report",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write a self-contained HTML page with pictures and tables.",
-)
+@report_option
 @interval_option
 @set_option
 @controls_option
-@click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
-@click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
+@seed_option
+@threads_option
 @click.option("--markdown", is_flag=True, help="The table as Markdown.")
 @click.option("--csv", "as_csv", is_flag=True, help="The table as CSV.")
 @json_option

@@ -15,6 +15,7 @@ from bentpipe.numbers.intervals import paired
 from bentpipe.numbers.number import Estimate, Interval
 from bentpipe.results import Number, Run, dump, mean
 from bentpipe.runs.statistics import Failure
+from bentpipe.show.html import html_table
 from bentpipe.show.style import picture_format
 
 if TYPE_CHECKING:
@@ -250,17 +251,9 @@ class Comparison:
         return f"<Comparison {self.scenario!r}, {self.runs:,} runs: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        told = [_html(words.cells(self)), f"<p>{escape(self.sentence)}</p>"]
-        if self.explained:
-            told += [_html(words.limit_cells(self)), f"<p>{escape(self.explanation)}</p>"]
-        return "".join(told)
-
-
-def _html(cells: list[list[str]]) -> str:
-    headings, *rows = cells
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in headings)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        parts = [(words.cells(self), self.sentence)]
+        parts += [(words.limit_cells(self), self.explanation)] if self.explained else []
+        return "".join(f"{html_table(cells[0], cells[1:])}<p>{escape(line)}</p>" for cells, line in parts)
 
 
 def share(number: Estimate, whole: float | None) -> Estimate | None:

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import Commands, json_option, set_option
+from bentpipe.command_line.options import Commands, File, json_option, set_option
 from bentpipe.command_line.values import Value, Whole, checked, quantity
 from bentpipe.errors import InputError
 from bentpipe.live.emulate_command import emulate, shell
@@ -76,6 +76,12 @@ _SAID_BY_THE_SCENARIO = {
     "sack": "flows.NAME.tcp.sack",
 }
 """Options of a path and a TCP that a scenario has keys for."""
+
+_AS_GIVEN = (
+    *("answer", "closes_first", "mss", "window", "kernel_buffer", "kernel_control", "scaling", "timestamps"),
+    *("sack", "sequence", "quickack"),
+)
+"""Options that are settings of a transfer."""
 
 
 @click.group(
@@ -193,7 +199,7 @@ def live(
 @click.option("--threads", type=Whole(1), help="How many transfers at a time; 8 by default.")
 @click.option(
     "--pcap",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=File(),
     help="Write the packets at the data's sender to this pcapng file.",
 )
 @json_option
@@ -255,9 +261,8 @@ def _transfers(
             if given:
                 raise InputError(f"{option} needs SCENARIO, of which it says more")
         seed = 1 if options["seed"] is None else options["seed"]
-        return matrix(
-            _choices(options, kernels), _common(options) | {"seed": seed}, _way(options), kernels
-        ), []
+        way = {name: options[name] for name in ("queue", "reverse_rate", "reverse_loss")}
+        return matrix(_choices(options, kernels), _common(options) | {"seed": seed}, way, kernels), []
     context = click.get_current_context()
     given = {name for name in options if _is_given(context, name)}
     for name, key in _SAID_BY_THE_SCENARIO.items():
@@ -329,34 +334,12 @@ def _common(options: dict[str, Any]) -> dict[str, Any]:
     reading: dict[str, Any] = {"bytes_per_s": options["read_rate"]}
     if options["pause_after"] is not None:
         reading |= {"pause_after": options["pause_after"], "pause": options["pause"]}
-    disorder = {
-        "reorder": options["reorder"],
-        "reorder_delay": options["reorder_delay"],
-        "duplicate": options["duplicate"],
-    }
+    disorder = {name: options[name] for name in ("reorder", "reorder_delay", "duplicate")}
     return {
-        "answer": options["answer"],
-        "closes_first": options["closes_first"],
+        **{name: options[name] for name in _AS_GIVEN},
         "reading": reading,
-        "mss": options["mss"],
         "kernel_mss": options["kernel_mss"] or options["mss"],
-        "window": options["window"],
-        "kernel_buffer": options["kernel_buffer"],
-        "kernel_control": options["kernel_control"],
-        "scaling": options["scaling"],
-        "timestamps": options["timestamps"],
-        "sack": options["sack"],
-        "sequence": options["sequence"],
         "kernel_sequence": options["sequence"],
-        "quickack": options["quickack"],
         "sysctl": sysctl,
         "disorder": {"forward": disorder, "backward": disorder},
-    }
-
-
-def _way(options: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "queue": options["queue"],
-        "reverse_rate": options["reverse_rate"],
-        "reverse_loss": options["reverse_loss"],
     }

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import json_option, set_option
+from bentpipe.command_line.options import File, json_option, set_option
 from bentpipe.command_line.values import Value, Whole, quantity
 
 
@@ -23,7 +23,7 @@ def _at(text: str) -> tuple[str, str]:
 @click.option("--time", type=quantity("time"), help="For how long; until Ctrl-C or SIGTERM by default.")
 @click.option(
     "--pcap",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=File(),
     help="Write the packets that hosts send and receive to this pcapng file.",
 )
 @click.option(

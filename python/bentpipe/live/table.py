@@ -6,10 +6,12 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from bentpipe.numbers.declared import of_transfer
 from bentpipe.results import Link
+from bentpipe.show.columns import cells
 from bentpipe.show.layout import new_table, print_whole
 from bentpipe.show.table import network_tables
-from bentpipe.show.units import count, percent, quantity, seconds
+from bentpipe.show.units import count, percent, quantity
 
 _MOST_NAMES = 10
 
@@ -24,18 +26,10 @@ def print_interop(result: Mapping[str, Any], to: Console) -> None:
     scenario = result["scenario"]
     if scenario is not None:
         _print_scenario(scenario, to)
-    table = new_table(
-        "recovery",
-        "control",
-        "direction",
-        *(["loss"] if scenario is None else []),
-        "delay",
-        "bytes",
-        "time",
-        "goodput",
-        "resent, own end",
-        "kernel's",
-    )
+    measured = [of_transfer()[key] for key in ("delay_s", "bytes", "duration_s", "goodput_bps")]
+    resent = [of_transfer()[key] for key in ("retransmitted_segments", "kernel_retransmitted_segments")]
+    headings = (one.heading for one in (*measured, *resent))
+    table = new_table("recovery", "control", "direction", *["loss"] * (scenario is None), *headings)
     for name in ("timeouts", "wrong checksums", "hashes"):
         table.add_column(name, justify="right")
     for row in result["rows"]:
@@ -47,21 +41,17 @@ def print_interop(result: Mapping[str, Any], to: Console) -> None:
             continue
         table.add_row(
             *which,
-            seconds(row["delay_s"]),
-            quantity(row["bytes"], "B"),
-            seconds(row["duration_s"]),
-            quantity(row["goodput_bps"], "bit/s"),
-            count(row["retransmitted_segments"]),
-            count(row["kernel_retransmitted_segments"]),
+            *cells(row, measured),
+            *(count(row[one.key]) for one in resent),
             f"{count(row['timeouts'])} + {count(row['kernel_timeouts'])}",
             f"{count(row['checksum_errors'])} + {count(row['kernel_checksum_errors'])}",
             "equal" if row["sha256_equal"] else "differ",
         )
     print_whole(table, to)
     if scenario is not None:
-        measured = [row for row in result["rows"] if "error" not in row]
-        for row in measured:
-            _print_network(row, to, named=len(measured) > 1)
+        whole = [row for row in result["rows"] if "error" not in row]
+        for row in whole:
+            _print_network(row, to, named=len(whole) > 1)
 
 
 def _print_scenario(scenario: Mapping[str, Any], to: Console) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import json_option, set_option
+from bentpipe.command_line.options import File, json_option, set_option
 
 if TYPE_CHECKING:
     from bentpipe.live.virtual.machine import Virtual
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--both", is_flag=True, help="Simulate each too, and print both side by side.")
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=File(),
     help="Draw cwnd, RTT and sequence of both to this file (.png or .svg).",
 )
 @json_option

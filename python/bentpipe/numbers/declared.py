@@ -50,6 +50,21 @@ def schema() -> dict[str, Any]:
     return found
 
 
+@cache
+def transfer_schema() -> dict[str, Any]:
+    """Give the JSON Schema of the row of a transfer against a kernel."""
+    from bentpipe._core import live_schema
+
+    found: dict[str, Any] = json.loads(live_schema())
+    return found
+
+
+@cache
+def of_transfer() -> Columns:
+    """Give the texts and numbers of the row of a transfer against a kernel."""
+    return {one.key: one for one in _declared(transfer_schema())}
+
+
 def fields(told: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Give the fields of an object in the order in which the Rust side has them; the schema sorts them."""
     there = told["properties"]

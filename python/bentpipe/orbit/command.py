@@ -62,7 +62,7 @@ def orbit(
     from bentpipe.orbit.rtt_plot import Pair, table_of
     from bentpipe.orbit.station_path import StationPath, pairs
     from bentpipe.orbit.trace import trace_of
-    from bentpipe.runs.notes import ages_of
+    from bentpipe.runs.notes import ages_in_words
     from bentpipe.runs.progress import Reporter
     from bentpipe.scenario import Scenario
     from bentpipe.show.flows import check_patterns
@@ -86,7 +86,7 @@ def orbit(
             print_json([each.to_dict() for each in seen])
             return
         console().print(table_of_passes(seen, station))
-        _tell(ages_of(sky))
+        _tell(ages_in_words(sky.ages_days))
         return
     flows: dict[str, Any] = loaded.to_dict()["flows"]
     check_patterns([(name, None) for name in flows], patterns)
@@ -111,7 +111,7 @@ def orbit(
     table = table_of(found)
     mention_rest(table, len(found))
     console().print(table)
-    _tell(ages_of(sky))
+    _tell(ages_in_words(sky.ages_days))
 
 
 def _tell(line: str | None) -> None:

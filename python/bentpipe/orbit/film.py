@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bentpipe._core import Sky
 from bentpipe.orbit.map_plot import LAND, SEA, SHORE, Chart
 from bentpipe.orbit.rtt_plot import curve
-from bentpipe.orbit.station_path import Sky, StationPath
+from bentpipe.orbit.station_path import StationPath
 from bentpipe.orbit.world import EARTH_KM, land
 from bentpipe.reports.page import Origin, environment
 from bentpipe.runs.progress import Reporter

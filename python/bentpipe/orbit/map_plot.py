@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bentpipe._core import Sky
 from bentpipe.errors import InputError
 from bentpipe.orbit.labels import beside
-from bentpipe.orbit.station_path import Sky, StationPath
+from bentpipe.orbit.station_path import StationPath
 from bentpipe.orbit.world import EARTH_KM, Line, coverage, great_circle, land, split, split_ring
 from bentpipe.show.style import CYCLE, GREY, PURPLE, picture, plain
 

@@ -2,28 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from rich.table import Table
 
+from bentpipe._core import Sky
 from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, new_table
 from bentpipe.show.units import seconds
 
 _EVERY_S = 1.0
 """From look to look; times are as good as that."""
-
-
-class Watched(Protocol):
-    """What is asked of satellites in motion: `bentpipe._core.Sky`."""
-
-    @property
-    def satellites(self) -> list[str]:
-        """Their names."""
-
-    def passes(
-        self, station: str, until_s: float, every_s: float
-    ) -> list[tuple[float, float, float, tuple[int, float, float, float]]]:
-        """Give rise, culmination and set in s, and what is seen at the culmination."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +31,7 @@ class Pass:
         return asdict(self)
 
 
-def passes(sky: Watched, station: str, until_s: float) -> list[Pass]:
+def passes(sky: Sky, station: str, until_s: float) -> list[Pass]:
     """Give the passes over a station from the start up to `until_s`, in the order in which they begin.
 
     What is up at the start has risen then, and what is up at the end sets then.

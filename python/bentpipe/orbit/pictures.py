@@ -13,7 +13,8 @@ from bentpipe.command_line.values import Value
 from bentpipe.errors import InputError
 
 if TYPE_CHECKING:
-    from bentpipe.orbit.station_path import Sky, StationPath
+    from bentpipe._core import Sky
+    from bentpipe.orbit.station_path import StationPath
 
 _UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(\w*)")

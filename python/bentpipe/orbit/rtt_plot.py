@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table as RichTable
 
-from bentpipe.orbit.station_path import Sky, StationPath
+from bentpipe._core import Sky
+from bentpipe.orbit.station_path import StationPath
 from bentpipe.orbit.world import FIBRE_INDEX, least_rtt_s
 from bentpipe.reports.page import Cell, Origin, Report, ReportTable, Section, inline
 from bentpipe.show.layout import MAXIMUM_ROWS, new_table

@@ -3,38 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bentpipe._core import Sky
+
 Values: TypeAlias = NDArray[np.float64]
-
-
-class Sky(Protocol):
-    """What a picture asks of satellites in motion: `bentpipe._core.Sky`, or a test's own."""
-
-    @property
-    def stations(self) -> list[tuple[str, float, float]]:
-        """Name, latitude and longitude in degrees."""
-
-    @property
-    def satellites(self) -> list[str]:
-        """Their names."""
-
-    @property
-    def elevation_deg(self) -> float:
-        """The least elevation at which a station uses a satellite."""
-
-    @property
-    def step_s(self) -> float:
-        """Time from step to step."""
-
-    def positions(self, at_s: float) -> list[tuple[float, float, float]]:
-        """Give the latitude and longitude in degrees and the height in km of each satellite."""
-
-    def follow(self, source: str, to: str, until_s: float) -> list[tuple[float, list[int], list[float]]]:
-        """Give the stretches of a path: from when on, over which nodes, with which delays in ms."""
 
 
 _ROUNDING = 1e-3

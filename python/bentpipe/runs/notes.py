@@ -1,25 +1,17 @@
 """What the reader of a scenario should know before it is run."""
 
-from typing import Protocol
-
 from bentpipe import _core
 from bentpipe.scenario import Scenario
+
+Ages = tuple[float, float]
+"""Days from the newest and from the oldest element set to the start of a run."""
 
 OLD_DAYS = 14.0
 """From then on a satellite is tens of km from where its element set has it."""
 
 
-class Aged(Protocol):
-    """What is asked of satellites in motion: `bentpipe._core.Sky`."""
-
-    @property
-    def ages_days(self) -> tuple[float, float] | None:
-        """The ages of the newest and the oldest set."""
-
-
-def ages_of(sky: Aged) -> str | None:
+def ages_in_words(ages: Ages | None) -> str | None:
     """Say how old the sets are when the run begins; nothing of a shell."""
-    ages = sky.ages_days
     if ages is None:
         return None
     newest, oldest = ages
@@ -31,13 +23,13 @@ def ages_of(sky: Aged) -> str | None:
 def notes(scenario: Scenario) -> list[str]:
     """Give the lines: element sets are too old, delays of a trace do not fill the round of its rates."""
     has_elements = "elements" in scenario.to_dict().get("constellation", {})
-    old = warning(_core.Sky(scenario.toml())) if has_elements else None
+    old = warning(_core.Sky(scenario.toml()).ages_days) if has_elements else None
     return [*filter(None, [old]), *scenario.notes]
 
 
-def warning(sky: Aged) -> str | None:
+def warning(ages: Ages | None) -> str | None:
     """Say how old the sets are if one is too old, or from as long after."""
-    ages = sky.ages_days
     if ages is None or max(map(abs, ages)) <= OLD_DAYS:
         return None
-    return f"{ages_of(sky)} After {OLD_DAYS:g} days satellites are tens of km from where they are said to be."
+    far = f"After {OLD_DAYS:g} days satellites are tens of km from where they are said to be."
+    return f"{ages_in_words(ages)} {far}"

@@ -1,6 +1,6 @@
 """What came out of a run, or of all replications together, as Python and data frames take it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -25,6 +25,7 @@ from bentpipe.results import (
 )
 from bentpipe.runs.statistics import Failure, replication_seed
 from bentpipe.runs.traces import Traces
+from bentpipe.show.html import html_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,18 +104,13 @@ class Table(Sequence[_Row], Generic[_Row]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
 
     def _repr_html_(self) -> str:
-        keys = [*self._before, *tables()[self._what]]
-        head = "".join(f"<th>{escape(key)}</th>" for key in keys)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(_shown(value))}</td>' for value in self._cells(place, keys))}</tr>"
-            for place in range(min(len(self), _SHOWN))
+        before, keys = self._before.values(), tables()[self._what]
+        rows = (
+            [_shown(value) for value in (*(column[place] for column in before), *map(row.get, keys))]
+            for place, row in enumerate(self._rows[:_SHOWN])
         )
         more = f"<p>and {len(self) - _SHOWN:,} more rows</p>" if len(self) > _SHOWN else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-    def _cells(self, place: int, keys: Sequence[str]) -> Iterator[Any]:
-        for key in keys:
-            yield self._before[key][place] if key in self._before else self._rows[place].get(key)
+        return html_table([*self._before, *keys], rows) + more
 
 
 def _rows(what: What, _: type[_Row]) -> "cached_property[Table[_Row]]":
@@ -253,8 +249,7 @@ class Result:
         often = f", {self.run['runs']:,} replications" if "runs" in self.run else ""
         head = f"<p><b>{escape(self.run['scenario'])}</b> (seed {self.seed}{often})</p>"
         broken = "".join(f"<p>{escape(str(failure))}</p>" for failure in self.failures)
-        shown: tuple[Callable[[], str], ...] = (self.flows._repr_html_, self.links._repr_html_)
-        return head + broken + "".join(table() for table in shown)
+        return head + broken + self.flows._repr_html_() + self.links._repr_html_()
 
 
 def _shown(value: Any) -> str:

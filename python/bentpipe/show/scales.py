@@ -101,12 +101,6 @@ def _write_ticks(axis: "Axis", scale: float) -> None:
 def unit_of(metric: str, values: Sequence[float | None]) -> tuple[float, str]:
     """Give what to divide by, and the unit that is then meant."""
     highest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
-    prefixes = {"_bps": ("bit/s", 1.0), "_bytes": ("B", 1.0), "_s": ("s", 1e-9)}
-    for ending, (unit, least) in prefixes.items():
-        if metric.endswith(ending):
-            for scale, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ")):
-                too_long = unit == "s" and scale > 1
-                if highest >= scale >= least and not too_long:
-                    return scale, f"{prefix}{unit}"
-            return 1.0, unit
-    return 1.0, ""
+    endings = {"_bps": "bit/s", "_bytes": "B", "_s": "s"}
+    unit = next((unit for ending, unit in endings.items() if metric.endswith(ending)), "")
+    return unit_for(highest, unit) if unit and highest else (1.0, unit)

@@ -14,7 +14,10 @@ from bentpipe.command_line.options import (
     interval_option,
     json_option,
     page_file,
+    report_option,
+    seed_option,
     set_option,
+    threads_option,
 )
 from bentpipe.command_line.own_control import controls_in, controls_option
 from bentpipe.command_line.terminal import print_json, say
@@ -22,12 +25,6 @@ from bentpipe.command_line.values import SETTING, Whole
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import Interval
 
-_report = click.option(
-    "--report",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write a self-contained HTML page with curves and a table of the points.",
-)
 _where = click.option(
     "--where",
     type=SETTING,
@@ -91,8 +88,8 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
 )
 @set_option
 @controls_option
-@click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
-@click.option("--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default.")
+@seed_option
+@threads_option
 @json_option
 def sweep(
     scenario: str,
@@ -149,7 +146,7 @@ def sweep(
 @_metrics
 @_where
 @interval_option
-@_report
+@report_option
 @json_option
 def show(
     folder: Path,

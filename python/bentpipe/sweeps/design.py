@@ -63,6 +63,10 @@ class Design:
 
         return [(axis, columns(axis)) for axis in self.points.axes]
 
+    def numeric_column(self, key: str) -> str:
+        """Give the column that has the values of a key as numbers, or else as texts."""
+        return next((list(columns)[-1] for axis, columns in self.columns if axis.key == key), key)
+
     def to_json(self) -> str:
         """Write it down, without the text of the scenario."""
         about = {"bentpipe_sweep": _FORMAT, "identity": self.identity, "scenario": self.title}

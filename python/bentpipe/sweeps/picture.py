@@ -9,7 +9,7 @@ from bentpipe.errors import InputError
 from bentpipe.results import Number, half_width, mean
 from bentpipe.show.scales import unit_of
 from bentpipe.show.style import CYCLE, picture, plain
-from bentpipe.sweeps.result import Group, Sweep
+from bentpipe.sweeps.result import Group, Sweep, value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def _lines(
         raise InputError(
             f"{sweep.folder}: expected a line for what differs beside --x: {wanted}, or --where KEY=VALUE"
         )
-    numeric = _numeric_column(sweep, x)
+    numeric = sweep.design.numeric_column(x)
     keys = [*by, numeric, *(["point"] if design.points.sample is not None else [])]
     lines: dict[tuple[Any, ...], list[tuple[Any, Group]]] = {}
     for group in sweep.groups(keys, [y], where):
@@ -85,14 +85,6 @@ def _lines(
             f"{sweep.folder}: expected at most {_MOST_LINES} lines, found {len(lines)}: --where chooses"
         )
     return lines
-
-
-def _numeric_column(sweep: Sweep, key: str) -> str:
-    """Give the column of an axis that has its values as numbers, if one has."""
-    for axis, columns in sweep.design.columns:
-        if axis.key == key:
-            return list(columns)[-1]
-    return key
 
 
 def _broken(sweep: Sweep, by: Sequence[str], column: str) -> set[tuple[Any, ...]]:
@@ -130,7 +122,7 @@ def _draw(
     y: str,
     by: Sequence[str],
 ) -> None:
-    column = _numeric_column(sweep, x)
+    column = sweep.design.numeric_column(x)
     sampled = sweep.design.points.sample is not None
     texts = list(dict.fromkeys(value for line in lines.values() for value, _ in line))
     categories = any(isinstance(value, str) for value in texts)
@@ -156,7 +148,7 @@ def _draw(
             [texts.index(at) if categories else at for at, _ in drawn],
             [math.nan if value is None else (mean(value) or 0.0) / scale for _, value in drawn],
             yerr=list(zip(*ends, strict=True)) if has_spread else None,
-            label=plain(", ".join(_text(value) for value in values)) or None,
+            label=plain(", ".join(value_text(value) for value in values)) or None,
             color=colour,
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=4,
@@ -196,7 +188,3 @@ def _draw(
     axes.set_title("\n".join(filter(None, (plain(sweep.design.title), told))))
     if len(lines) > 1 or any(values for values in lines):
         axes.legend()
-
-
-def _text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -12,7 +12,7 @@ from bentpipe.show.scales import unit_of
 from bentpipe.show.units import counted
 from bentpipe.sweeps.design import SCENARIO
 from bentpipe.sweeps.picture import draw_sweep
-from bentpipe.sweeps.result import METRICS, Group, Sweep
+from bentpipe.sweeps.result import METRICS, Group, Sweep, value_text
 from bentpipe.sweeps.show import cell_text, heading
 
 MOST_ROWS = 5_000
@@ -33,7 +33,7 @@ def page_of(
     """
     where, metrics = where or {}, tuple(metrics) or METRICS
     design = sweep.design
-    columns = {key: _numeric(sweep, key) for key in sweep.keys}
+    columns = {key: design.numeric_column(key) for key in sweep.keys}
     by = ["point", "name", *sweep.keys, *(column for key, column in columns.items() if column != key)]
     groups = list(sweep.groups(by, metrics, where))
     if not groups:
@@ -72,10 +72,6 @@ def _values(values: Sequence[Any]) -> str:
     return shown if len(different) <= 12 else f"{shown} and {len(different) - 12:,} more"
 
 
-def _numeric(sweep: Sweep, key: str) -> str:
-    return next(list(columns)[-1] for axis, columns in sweep.design.columns if axis.key == key)
-
-
 def _still(sweep: Sweep, metric: str, where: Mapping[str, str]) -> tuple[Figure, ...]:
     """Give the picture for a page on paper, where one can hold the sweep."""
     over = _first_over(sweep)
@@ -112,7 +108,7 @@ def _curves(
     if over is None:
         return None
     places = {name: by.index(name) for name in by}
-    keys = {name: [_plain(group.values[places[name]]) for group in groups] for name in ("name", *columns)}
+    keys = {name: [value_text(group.values[places[name]]) for group in groups] for name in ("name", *columns)}
     drawn = {}
     for key, column in columns.items():
         written = [_number(group.values[places[column]]) for group in groups]
@@ -150,7 +146,7 @@ def _points(
     rows = []
     for group in groups[:MOST_ROWS]:
         value = dict(zip(by, group.values, strict=True))
-        cells = [Cell(_plain(value[key]), _number(value[column])) for key, column in columns.items()]
+        cells = [Cell(value_text(value[key]), _number(value[column])) for key, column in columns.items()]
         cells += [Cell(str(value["name"]))] if several else []
         cells += [
             Cell(cell_text(metric, number), mean(number))
@@ -169,7 +165,3 @@ def _cut(groups: Sequence[Group]) -> tuple[str, ...]:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
-
-
-def _plain(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -338,6 +338,11 @@ class Sweep:
         return [name for name in rows["name"].unique().to_pylist() if name is not None]
 
 
+def value_text(value: Any) -> str:
+    """Write a value that was set, or a name."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def _number_of(
     rows: Mapping[str, list[Any]], places: Sequence[int], metric: str, interval: Interval, *, certain: bool
 ) -> Number:

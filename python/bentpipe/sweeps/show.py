@@ -78,6 +78,8 @@ def print_sweep(
     design = sweep.design
     metrics = metrics or METRICS
     failed = sweep.failed()
+    # So many points fill the table, unless some may be left out.
+    enough = None if where or failed else MAXIMUM_ROWS + 1
     there = sweep.count()
     if there < design.total:
         to.print(
@@ -85,11 +87,7 @@ def print_sweep(
             highlight=False,
         )
     runs = f"{counted(len(design.points), 'point')}, {counted(design.runs, 'run')} each"
-    groups = list(
-        sweep.groups(
-            ["group", "point", *sweep.keys], metrics, where, _enough(sweep, metrics, where), interval
-        )
-    )
+    groups = list(sweep.groups(["group", "point", *sweep.keys], metrics, where, enough, interval))
     told = _of_runs(sweep) if design.runs > 1 else ""
     to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed}{told})", highlight=False)
     names = {group.values[0] for group in groups}
@@ -118,12 +116,6 @@ def print_sweep(
         to.print(f"point {point}, run {replication}: {escape(' '.join(error.split()))}", highlight=False)
     if len(failed) > _MOST_ERRORS:
         to.print(f"… and {len(failed) - _MOST_ERRORS:,} more runs failed", highlight=False)
-
-
-def _enough(sweep: Sweep, metrics: Sequence[str], where: Mapping[str, str]) -> int | None:
-    """Give a number of points that fills the table; ``None`` where some may be left out."""
-    del metrics
-    return None if where or sweep.failed() else MAXIMUM_ROWS + 1
 
 
 def _table(left: Sequence[str], right: Sequence[str]) -> Table:

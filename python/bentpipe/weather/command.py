@@ -20,36 +20,22 @@ _DAY_S, _STORM_S = 86_400.0, 7200.0
 _FAR = 1e15
 """No quantity of a link, in no unit, is as large."""
 
-_OPTIONS = {
-    "altitude_km": "--altitude",
-    "atmosphere_db": "--atmosphere",
-    "dish_efficiency": "--dish-efficiency",
-    "dish_m": "--dish",
-    "duration_s": "--duration",
-    "eirp_dbw": "--eirp",
-    "elevation_deg": "--satellite",
-    "frequency_ghz": "--frequency",
-    "hysteresis_db": "--hysteresis",
-    "implementation_db": "--implementation",
-    "latitude_deg": "--place",
-    "longitude_deg": "--place",
-    "margin_db": "--margin",
-    "modcod": "--modcod",
-    "noise_k": "--noise-temperature",
-    "rain_height_km": "--rain-height",
-    "rain_percent": "--rain-share",
-    "rain_rate_mm_h": "--rain-rate",
-    "reaction_s": "--reaction",
-    "satellite_longitude_deg": "--satellite",
-    "step_s": "--step",
-    "storm_db": "--storm",
-    "symbol_rate_bd": "--symbol-rate",
-    "uplink_dbhz": "--uplink",
-}
-"""What the models call a number, and the option that gives it."""
+_ALSO = {"elevation_deg": "--satellite", "latitude_deg": "--place", "longitude_deg": "--place"}
+"""What the models call a number that follows from an option, and that option."""
+
+_LINK = (
+    *("satellite_longitude_deg", "frequency_ghz", "tilt_deg", "dish_m", "dish_efficiency", "noise_k"),
+    *("eirp_dbw", "atmosphere_db", "uplink_dbhz", "symbol_rate_bd", "modem", "implementation_db", "modcod"),
+    *("margin_db", "hysteresis_db", "reaction_s", "duration_s", "step_s", "storm_db", "seed"),
+)
+"""What a request says beside the place."""
 
 
-def _option(*names: str, unit: str, default: float | None = None, text: str) -> Callable[[Any], Any]:
+def _option(
+    name: str, key: str, unit: str, *, default: float | None = None, text: str
+) -> Callable[[Any], Any]:
+    """Make the option of a number that the models call `key`."""
+
     def read(given: str) -> float:
         # Which ones are possible, the models say.
         if not abs(found := number(given)) < _FAR:
@@ -57,7 +43,7 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
         return found
 
     return click.option(
-        *names, type=Value(unit, read), default=default, show_default=default is not None, help=text
+        name, key, type=Value(unit, read), default=default, show_default=default is not None, help=text
     )
 
 
@@ -68,22 +54,34 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
     metavar="NAME|LAT,LON",
     help="A city such as ahmedabad, or degrees north and east, as 48.2,16.4, with --rain-rate.",
 )
-@_option("--satellite", unit="degrees", text="Longitude of the geostationary satellite; east is positive.")
-@_option("--frequency", unit="GHz", default=12.0, text="Frequency of the downlink, 1 to 55.")
+@_option(
+    "--satellite",
+    "satellite_longitude_deg",
+    "degrees",
+    text="Longitude of the geostationary satellite; east is positive.",
+)
+@_option("--frequency", "frequency_ghz", "GHz", default=12.0, text="Frequency of the downlink, 1 to 55.")
 @click.option(
     "--polarization",
+    "tilt_deg",
     type=click.Choice(list(TILTS_DEG)),
     default="circular",
     show_default=True,
     help="Of the downlink.",
 )
-@_option("--dish", unit="m", default=1.2, text="Diameter of the dish.")
-@_option("--dish-efficiency", unit="share", default=0.65, text="Share of its area that counts.")
-@_option("--noise-temperature", unit="K", default=150.0, text="Of dish and receiver in clear sky.")
-@_option("--eirp", unit="dBW", default=48.0, text="What the satellite sends towards the place.")
-@_option("--atmosphere", unit="dB", default=0.2, text="What gases take in clear sky.")
-@_option("--uplink", unit="dBHz", text="C/N0 of the uplink; without it the uplink adds no noise.")
-@_option("--symbol-rate", unit="Bd", default=10e6, text="Symbols a second, whose bandwidth the noise has.")
+@_option("--dish", "dish_m", "m", default=1.2, text="Diameter of the dish.")
+@_option("--dish-efficiency", "dish_efficiency", "share", default=0.65, text="Share of its area that counts.")
+@_option("--noise-temperature", "noise_k", "K", default=150.0, text="Of dish and receiver in clear sky.")
+@_option("--eirp", "eirp_dbw", "dBW", default=48.0, text="What the satellite sends towards the place.")
+@_option("--atmosphere", "atmosphere_db", "dB", default=0.2, text="What gases take in clear sky.")
+@_option("--uplink", "uplink_dbhz", "dBHz", text="C/N0 of the uplink; without it the uplink adds no noise.")
+@_option(
+    "--symbol-rate",
+    "symbol_rate_bd",
+    "Bd",
+    default=10e6,
+    text="Symbols a second, whose bandwidth the noise has.",
+)
 @click.option(
     "--modem",
     type=click.Choice(MODEMS),
@@ -94,17 +92,38 @@ def _option(*names: str, unit: str, default: float | None = None, text: str) -> 
 @click.option(
     "--modcod", metavar="NAME", help="A fixed MODCOD, as '8PSK 3/4'; the best at each time without it."
 )
-@_option("--implementation", unit="dB", default=1.0, text="What the modem loses against the theory.")
-@_option("--margin", unit="dB", default=0.5, text="Es/N0 that a MODCOD must have to spare.")
-@_option("--hysteresis", unit="dB", default=0.5, text="What it must have beyond that to be taken up.")
-@_option("--reaction", unit="s", default=0.6, text="From a change of Es/N0 to the MODCOD that answers it.")
-@_option("--rain-rate", unit="mm/h", text="Exceeded for 0.01 % of a year; the city's by default.")
-@_option("--rain-height", unit="km", text="Above the sea; the city's by default, or by latitude.")
-@_option("--rain-share", unit="%", text="Of a year in which it rains; the city's by default, or 5.")
-@_option("--altitude", unit="km", text="Of the place above the sea; the city's by default, or 0.")
-@_option("--storm", unit="dB", text="Attenuation in the middle; a usual time of the year without it.")
-@_option("--duration", unit="s", text="Length of the series; a day, or two hours with --storm, by default.")
-@_option("--step", unit="s", text="Time from point to point; 10, or 1 with --storm, by default.")
+@_option(
+    "--implementation",
+    "implementation_db",
+    "dB",
+    default=1.0,
+    text="What the modem loses against the theory.",
+)
+@_option("--margin", "margin_db", "dB", default=0.5, text="Es/N0 that a MODCOD must have to spare.")
+@_option(
+    "--hysteresis", "hysteresis_db", "dB", default=0.5, text="What it must have beyond that to be taken up."
+)
+@_option(
+    "--reaction", "reaction_s", "s", default=0.6, text="From a change of Es/N0 to the MODCOD that answers it."
+)
+@_option(
+    "--rain-rate", "rain_rate_mm_h", "mm/h", text="Exceeded for 0.01 % of a year; the city's by default."
+)
+@_option(
+    "--rain-height", "rain_height_km", "km", text="Above the sea; the city's by default, or by latitude."
+)
+@_option(
+    "--rain-share", "rain_percent", "%", text="Of a year in which it rains; the city's by default, or 5."
+)
+@_option("--altitude", "altitude_km", "km", text="Of the place above the sea; the city's by default, or 0.")
+@_option("--storm", "storm_db", "dB", text="Attenuation in the middle; a usual time of the year without it.")
+@_option(
+    "--duration",
+    "duration_s",
+    "s",
+    text="Length of the series; a day, or two hours with --storm, by default.",
+)
+@_option("--step", "step_s", "s", text="Time from point to point; 10, or 1 with --storm, by default.")
 @click.option("--seed", type=Whole(0, 2**53 - 1), default=1, show_default=True, help="Of the series.")
 @click.option("--plot", type=File(), metavar="FILE", help="Draw the series into a .png or .svg file.")
 @click.option("--trace", type=File(), metavar="FILE", help="Write a CSV that a link's trace = reads.")
@@ -125,39 +144,19 @@ def fade(
 
     if plot is not None:
         picture_format(plot)
-    if given["satellite"] is None:
+    if given["satellite_longitude_deg"] is None:
         raise InputError("--satellite: expected its longitude in degrees east, found none")
-    storm = given["storm"] is not None
-    duration = given["duration"] if given["duration"] is not None else (_STORM_S if storm else _DAY_S)
-    step = given["step"] if given["step"] is not None else (1.0 if storm else 10.0)
-    request = {
-        **_rain_at(place, given),
-        "satellite_longitude_deg": given["satellite"],
-        "frequency_ghz": given["frequency"],
-        "tilt_deg": TILTS_DEG[given["polarization"]],
-        "dish_m": given["dish"],
-        "dish_efficiency": given["dish_efficiency"],
-        "noise_k": given["noise_temperature"],
-        "eirp_dbw": given["eirp"],
-        "atmosphere_db": given["atmosphere"],
-        "uplink_dbhz": given["uplink"],
-        "symbol_rate_bd": given["symbol_rate"],
-        "modem": given["modem"],
-        "implementation_db": given["implementation"],
-        "modcod": given["modcod"],
-        "margin_db": given["margin"],
-        "hysteresis_db": given["hysteresis"],
-        "reaction_s": given["reaction"],
-        "duration_s": duration,
-        "step_s": step,
-        "storm_db": given["storm"],
-        "seed": seed,
-    }
+    usual = (_DAY_S, 10.0) if given["storm_db"] is None else (_STORM_S, 1.0)
+    for key, value in zip(("duration_s", "step_s"), usual, strict=True):
+        given[key] = value if given[key] is None else given[key]
+    given |= {"tilt_deg": TILTS_DEG[given["tilt_deg"]], "seed": seed}
+    request = _rain_at(place, given) | {key: given[key] for key in _LINK}
     try:
         found = api.fade(request)
     except InputError as error:
         key, colon, message = str(error).partition(": ")
-        raise InputError(f"{_OPTIONS.get(key, key)}{colon}{message}") from None
+        options = {parameter.name: parameter.opts[0] for parameter in fade.params} | _ALSO
+        raise InputError(f"{options.get(key, key)}{colon}{message}") from None
     with Staging() as staging:
         if trace is not None:
             staging.file(trace, "--trace").write_text(found.trace(command_line()), encoding="utf-8")
@@ -188,15 +187,13 @@ def _rain_at(name: str, given: dict[str, Any]) -> dict[str, float]:
             raise InputError(
                 f"--place: expected degrees as 48.2,16.4 or one of {', '.join(known)}, found {name!r}"
             )
-        if given["rain_rate"] is None:
+        if given["rain_rate_mm_h"] is None:
             raise InputError(
                 "--rain-rate: expected mm/h, exceeded for 0.01 % of a year, beside degrees, found none"
             )
-        place = api.Place(name, *at, 0.0, _core.rain_height(at[0]), given["rain_rate"], 5.0)
-    own = {"rain_rate": "rain_rate_mm_h", "rain_height": "rain_height_km", "altitude": "altitude_km"}
-    own["rain_share"] = "rain_percent"
+        place = api.Place(name, *at, 0.0, _core.rain_height(at[0]), given["rain_rate_mm_h"], 5.0)
     found = {key: value for key, value in vars(place).items() if key != "name"}
-    return found | {key: given[option] for option, key in own.items() if given[option] is not None}
+    return found | {key: given[key] for key in found if given.get(key) is not None}
 
 
 @click.command(cls=Command, short_help="Write the changes of a link as a trace for another link.")
