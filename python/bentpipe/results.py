@@ -6,48 +6,22 @@ A number is plain in a single run, and an `Estimate` where several replications 
 import json
 from typing import NotRequired, TypedDict, cast
 
-from bentpipe.numbers.number import Estimate, Number
-from bentpipe.result_types import (
-    CaptureRecord,
-    Engine,
-    Flow,
-    FlowPath,
-    Gateway,
-    Handover,
-    Link,
-    Measured,
-    Page,
-    Recording,
-    Relay,
-    SeriesRecord,
-    Transaction,
-    Video,
-)
-
-__all__ = [
-    "CaptureRecord",
-    "Engine",
-    "Estimate",
-    "Flow",
-    "FlowPath",
-    "Gateway",
-    "Handover",
-    "Link",
-    "Measured",
-    "Number",
-    "Page",
-    "Recording",
-    "Relay",
-    "Run",
-    "SeriesRecord",
-    "Settings",
-    "Transaction",
-    "Video",
-    "dump",
-    "half_width",
-    "mean",
-    "parse",
-]
+from bentpipe.numbers.number import Estimate as Estimate
+from bentpipe.numbers.number import Number as Number
+from bentpipe.result_types import CaptureRecord as CaptureRecord
+from bentpipe.result_types import Engine as Engine
+from bentpipe.result_types import Flow as Flow
+from bentpipe.result_types import FlowPath as FlowPath
+from bentpipe.result_types import Gateway as Gateway
+from bentpipe.result_types import Handover as Handover
+from bentpipe.result_types import Link as Link
+from bentpipe.result_types import Measured as Measured
+from bentpipe.result_types import Page as Page
+from bentpipe.result_types import Recording as Recording
+from bentpipe.result_types import Relay as Relay
+from bentpipe.result_types import SeriesRecord as SeriesRecord
+from bentpipe.result_types import Transaction as Transaction
+from bentpipe.result_types import Video as Video
 
 
 class Settings(TypedDict):

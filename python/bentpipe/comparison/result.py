@@ -146,27 +146,13 @@ class Comparison:
         first, *others = self.variants
         return (first, *(other for other in others if not self.tells_apart(first, other)))
 
-    @cached_property
-    def sentence(self) -> str:
-        """What came out, in a sentence or two that can be sent on."""
-        return words.sentence(self)
+    sentence = cached_property(words.sentence)
+    """What came out, in a sentence or two that can be sent on."""
 
-    @cached_property
-    def explanation(self) -> str:
-        """What limits each variant, in a sentence each; empty where it was not measured."""
-        return words.explanation(self)
+    explanation = cached_property(words.explanation)
+    """What limits each variant, in a sentence each; empty where it was not measured."""
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each variant, best first; units stand in the names, shares are of one."""
-        return words.rows(self)
-
-    def markdown(self) -> str:
-        """Give the table as Markdown."""
-        return words.markdown(self)
-
-    def csv(self) -> str:
-        """Give the rows as CSV with a header."""
-        return words.csv_of(self)
+    rows, markdown, csv = words.rows, words.markdown, words.csv_of
 
     def json(self) -> str:
         """Give all of it as the JSON of ``bentpipe compare --json``."""

@@ -31,7 +31,7 @@ _WORTH_NAMING = 0.1
 
 
 def rows(comparison: "Comparison") -> list[dict[str, Any]]:
-    """Give a row for each variant, best first."""
+    """Give a row for each variant, best first; units stand in the names, shares are of one."""
     metric, flows = comparison.measure.metric, comparison.measure.names
     return [
         {

@@ -5,7 +5,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_, or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -301,16 +302,10 @@ class Sweep:
         if points is not None:
             wanted.append(pc.field("point") < points)
         if present:
-            some = pc.field(present[0]).is_valid()
-            for name in present[1:]:
-                some |= pc.field(name).is_valid()
-            wanted.append(some)
-        for key, text in where.items():
-            wanted.append(self._equals(key, text))
-        both = wanted[0] if wanted else None
-        for condition in wanted[1:]:
-            both = both & condition
-        return read(self._dataset(), columns=list(dict.fromkeys(columns)), filter=both)
+            wanted.append(reduce(or_, (pc.field(name).is_valid() for name in present)))
+        wanted += [self._equals(key, text) for key, text in where.items()]
+        every = reduce(and_, wanted) if wanted else None
+        return read(self._dataset(), columns=list(dict.fromkeys(columns)), filter=every)
 
     def _equals(self, key: str, text: str) -> Any:
         """Give what chooses the rows in which the column `key` has this value; a name may be a pattern."""
