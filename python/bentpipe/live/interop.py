@@ -18,6 +18,7 @@ from bentpipe.live.errors import errors_of
 from bentpipe.live.virtual.machine import Virtual
 from bentpipe.numbers.share import share
 from bentpipe.runs.progress import Reporter
+from bentpipe.runs.threads import Stopped
 
 PROGRAM = (sys.executable, "-I", "-m", "bentpipe.live.program")
 """The program at a kernel's end."""
@@ -247,10 +248,6 @@ def in_virtual_kernel(
     return found
 
 
-class _Stopped(Exception):
-    """Leaves a transfer of which nobody wants the result."""
-
-
 def interop(
     transfers: Sequence[Transfer],
     *,
@@ -275,12 +272,12 @@ def interop(
 
     def one(number: int) -> Row:
         if stop.is_set():
-            raise _Stopped
+            raise Stopped
 
         def progress(count: int) -> None:
             moved[number] = count
             if stop.is_set():
-                raise _Stopped
+                raise Stopped
 
         return _run(transfers[number], str(pcap) if pcap else None, progress)
 

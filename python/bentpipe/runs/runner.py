@@ -26,7 +26,7 @@ from bentpipe.runs.replications import Runs
 from bentpipe.runs.result import Result
 from bentpipe.runs.statistics import MOST_RUNS, Fold, failures, replication_seed
 from bentpipe.runs.subjects import Subjects
-from bentpipe.runs.threads import Crew
+from bentpipe.runs.threads import Crew, Stopped
 from bentpipe.runs.traces import Traces
 from bentpipe.scenario import Scenario
 
@@ -351,10 +351,6 @@ class _Watching(TypedDict, total=False):
     snap: int | None
 
 
-class _Stopped(Exception):
-    """Leaves a run of which nobody wants the result."""
-
-
 class _Job:
     def __init__(
         self,
@@ -430,14 +426,14 @@ class _Job:
     def _batch(self, numbers: range) -> Batch:
         """Run some; the error of one ends them, and those before it have their results."""
         if self._stop.is_set():
-            raise _Stopped
+            raise Stopped
         began = time.monotonic()
         results: list[RunResult] = []
         error: BaseException | None = None
         try:
             for number in numbers:
                 if self._stop.is_set():
-                    raise _Stopped
+                    raise Stopped
                 results.append(self._simulate(number))
         except (Exception, SystemExit) as wrong:
             error = wrong
@@ -452,7 +448,7 @@ class _Job:
 
         def progress(simulated_s: float, total_s: float | None, events: int) -> None:
             if self._stop.is_set():
-                raise _Stopped
+                raise Stopped
             with self._changed:
                 self._reached[number] = (simulated_s / total_s if total_s else 0.0, events)
 

@@ -18,6 +18,10 @@ class Halted(BaseException):
     """Raised within a hook that has to end; not an `Exception`, so that few hooks catch it."""
 
 
+class Stopped(Exception):
+    """Leaves a run, or a transfer, of which nobody wants the result."""
+
+
 def left_behind() -> bool:
     """Say whether a thread was left behind, for whose end an exit of the interpreter would wait."""
     return _left.is_set()

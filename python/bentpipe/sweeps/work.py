@@ -14,7 +14,7 @@ from bentpipe import _core
 from bentpipe.errors import BentpipeError, RunError, ScenarioError, one_line
 from bentpipe.numbers.declared import structure, tables
 from bentpipe.runs.statistics import replication_seed
-from bentpipe.runs.threads import Halted
+from bentpipe.runs.threads import Halted, Stopped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,10 +50,6 @@ class Done:
     spent_s: float
     engine: str
     version: str
-
-
-class Stopped(Exception):
-    """Leaves a run of which nobody wants the result."""
 
 
 def simulate(base: Base, jobs: Sequence[Job], stop: threading.Event | None = None) -> Done:
