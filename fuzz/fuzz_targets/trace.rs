@@ -23,7 +23,7 @@ fuzz_target!(|input: (u8, &str)| {
     let files = |_: &std::path::Path, _: FileKind| Ok(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())) as Box<dyn std::io::Read>);
     match parse_with("fuzz.toml", &scenario, &[], &files, &Catalogue::default()) {
         Ok(scenario) => {
-            assert!(scenario.links[0].forward.schedule.validate().is_ok());
+            assert!(scenario.links[0].forward.link.schedule.validate().is_ok());
             assert!(scenario.trace("s", "csv").is_ok());
         }
         Err(error) => {

@@ -351,7 +351,7 @@ impl MovingPaths {
         }
         let name = format!("{}.{}", self.sky.name(nodes[0]), self.sky.name(nodes[1]));
         let [forward, reverse] = self.spec.directions(nodes[0]);
-        let [mut forward, mut reverse] = [forward.setup(), reverse.setup()];
+        let [mut forward, mut reverse] = [forward.clone(), reverse.clone()];
         forward.link.delay = delay.unwrap_or_default();
         reverse.link.delay = forward.link.delay;
         let [from, to] = nodes.map(NodeId);

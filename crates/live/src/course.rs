@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use bentpipe_net::{DirectionSetup, LinkId, LinkSetup, NodeId, Router, Topology};
+use bentpipe_path::LinkConfig;
 use bentpipe_path::gateway::FlowKey;
 use bentpipe_units::{Span, Time};
-
-use crate::Way;
 
 /// What a [`Path`](crate::path::Path) is made of, for one connection.
 #[derive(Clone, Debug)]
@@ -45,8 +44,8 @@ const FIRST_TWO: FlowKey =
 
 impl Course {
     /// Two hosts and one link, `forward` the way of the data.
-    pub(crate) fn direct(forward: &Way, backward: &Way) -> Course {
-        let setup = |way: &Way| DirectionSetup { link: way.link(), gateway: None };
+    pub(crate) fn direct(forward: &LinkConfig, backward: &LinkConfig) -> Course {
+        let setup = |link: &LinkConfig| DirectionSetup { link: link.clone(), gateway: None };
         let (from, to) = (NodeId(0), NodeId(1));
         let link = LinkSetup {
             name: "path".to_owned(),

@@ -28,7 +28,6 @@ mod reader;
 mod row;
 mod settings;
 mod sys;
-mod way;
 
 pub use emulator::{EmulatorOptions, EmulatorReport, Snapshot, emulate};
 pub use error::LiveError;
@@ -39,5 +38,4 @@ pub use path::PathStats;
 pub use plan::{AppPlan, Datagrams, FlowPlan, TcpPlan, plan};
 pub use program::SocketInfo;
 pub use row::Row;
-pub use settings::{ClosesFirst, Direction, Reading, Settings};
-pub use way::{DisorderBothWays, Way};
+pub use settings::{ClosesFirst, Direction, DisorderBothWays, Reading, Settings};

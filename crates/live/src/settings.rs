@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bentpipe_path::{DisorderSpec, LinkConfig};
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::{Catalogue, Chosen, Composition, NoSuch};
@@ -9,7 +10,7 @@ use bentpipe_units::{Bytes, Span};
 use serde::Deserialize;
 
 use crate::course::Course;
-use crate::{DisorderBothWays, LiveError, ScenarioFlow, Way, kernel};
+use crate::{LiveError, ScenarioFlow, kernel};
 
 /// Which way the data goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -79,10 +80,10 @@ pub struct Settings {
     pub reading: Reading,
     /// The way of the data.
     #[serde(default)]
-    pub forward: Option<Way>,
+    pub forward: Option<LinkConfig>,
     /// The way of the acknowledgments.
     #[serde(default)]
-    pub backward: Option<Way>,
+    pub backward: Option<LinkConfig>,
     /// What changes the order of packets behind the links.
     #[serde(default)]
     pub disorder: DisorderBothWays,
@@ -143,6 +144,16 @@ fn one() -> u64 {
 /// The recovery that stands for a second kernel.
 pub(crate) const LINUX: &str = "linux";
 
+/// Which packets come out of the path in another order than that of its links, or twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DisorderBothWays {
+    /// On the way of the data.
+    pub forward: DisorderSpec,
+    /// On the way of the acknowledgments.
+    pub backward: DisorderSpec,
+}
+
 impl Settings {
     /// Reads settings as JSON.
     ///
@@ -166,7 +177,7 @@ impl Settings {
             known_to_the_kernel("kernel_control", control)?;
         }
         for way in self.forward.iter().chain(&self.backward) {
-            way.validate()?;
+            way.queue.validate().map_err(|error| LiveError::Setting(error.to_string()))?;
         }
         let refuse = |text: String| Err(LiveError::Setting(text));
         for mss in [self.mss, self.kernel_mss].into_iter().flatten() {

@@ -1,9 +1,10 @@
 //! Whether anything of a scenario is left to chance, so that another seed may give another run.
 
+use bentpipe_net::DirectionSetup;
 use bentpipe_path::{ActiveSpec, LossSpec, QueueSpec};
 use bentpipe_units::Span;
 
-use super::{DirectionSpec, Scenario};
+use super::Scenario;
 
 impl Scenario {
     /// Whether any component draws random numbers on which a result may depend. Sequence numbers are drawn too, and nothing that
@@ -16,15 +17,15 @@ impl Scenario {
     }
 }
 
-fn draws(direction: &DirectionSpec) -> bool {
-    let changes = direction.schedule.0.iter().filter_map(|change| change.loss.as_ref());
-    let queue = match direction.queue {
+fn draws(DirectionSetup { link, .. }: &DirectionSetup) -> bool {
+    let changes = link.schedule.0.iter().filter_map(|change| change.loss.as_ref());
+    let queue = match link.queue {
         QueueSpec::Unlimited | QueueSpec::Packets(_) | QueueSpec::Bytes(_) => false,
         // FQ-CoDel draws what its hash begins with.
         QueueSpec::Active(ActiveSpec::Red(_) | ActiveSpec::Rem(_) | ActiveSpec::FqCodel(_)) => true,
         QueueSpec::Active(ActiveSpec::Codel(_) | ActiveSpec::Drr(_) | ActiveSpec::Priority(_)) => false,
     };
-    queue || changes.chain([&direction.loss]).any(loses)
+    queue || changes.chain([&link.loss]).any(loses)
 }
 
 fn loses(loss: &LossSpec) -> bool {

@@ -3,15 +3,16 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use bentpipe_net::DirectionSetup;
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{LossSpec, QueueSpec, Repair, Schedule};
+use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::bounded::AboveZero;
 use bentpipe_units::{Fault, Problem, Rate, Span, conflict, fault, quoted, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::error::{ScenarioError, no_such};
-use super::model::{DirectionSpec, InFlight};
+use super::model::InFlight;
 use super::names;
 use super::network::{check, too_fast};
 use super::tree::{Document, Place};
@@ -37,16 +38,16 @@ pub struct ConstellationSpec {
     /// What becomes of packets under way when a path changes.
     pub in_flight: InFlight,
     /// From a station to a satellite; its delay is of no meaning, nor that of the others.
-    pub uplink: DirectionSpec,
+    pub uplink: DirectionSetup,
     /// From a satellite to a station.
-    pub downlink: DirectionSpec,
+    pub downlink: DirectionSetup,
     /// From a satellite to another.
-    pub laser: DirectionSpec,
+    pub laser: DirectionSetup,
 }
 
 impl ConstellationSpec {
     /// Both directions of a link that begins at node number `from`, a station or a satellite.
-    pub fn directions(&self, from: u32) -> [&DirectionSpec; 2] {
+    pub fn directions(&self, from: u32) -> [&DirectionSetup; 2] {
         match (from as usize) < self.sky.stations.len() {
             true => [&self.uplink, &self.downlink],
             false => [&self.laser; 2],
@@ -416,25 +417,25 @@ fn direction(
     at: &Place<'_>,
     key: &'static str,
     file: &HopFile,
-    like: Option<&DirectionSpec>,
+    like: Option<&DirectionSetup>,
     gateway: Option<GatewaySpec>,
-) -> Result<DirectionSpec, ScenarioError> {
-    let Some(rate) = file.rate.or(like.map(|like| like.rate)) else {
+) -> Result<DirectionSetup, ScenarioError> {
+    let Some(rate) = file.rate.or(like.map(|like| like.link.rate)) else {
         return Err(at.error(&[key, "rate"], Problem::Missing));
     };
     if let Some(message) = too_fast(rate) {
         return Err(at.error(&[key, "rate"], message));
     }
-    let direction = DirectionSpec {
+    let link = LinkConfig {
         rate,
         delay: Span::ZERO,
         efficiency: 1.0,
-        queue: file.queue.or(like.map(|like| like.queue)).unwrap_or_default(),
+        queue: file.queue.or(like.map(|like| like.link.queue)).unwrap_or_default(),
         loss: file.loss.clone().unwrap_or_default(),
         repair: Repair::None,
         schedule: Schedule::default(),
-        gateway,
     };
+    let direction = DirectionSetup { link, gateway };
     check(&direction, 1).map_err(|fault| {
         // What guards is aboard, and not of one kind of links.
         let keys: &[&str] =

@@ -40,7 +40,7 @@ pub use choices::variants;
 pub use constellation::ConstellationSpec;
 pub use error::{ScenarioError, error_line};
 pub use layers::{FileKind, ReadFile};
-pub use model::{DirectionSpec, FlowSpec, HandoverSpec, InFlight, LinkSpec, Routing, Scenario};
+pub use model::{FlowSpec, HandoverSpec, InFlight, Routing, Scenario};
 pub use presets::presets;
 pub use schema::schema;
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bentpipe_net::{DirectionSetup, LinkSetup, NodeId, Topology};
-use bentpipe_path::gateway::{FlowKey, GatewaySpec};
-use bentpipe_path::{LinkConfig, LossSpec, QueueSpec, Repair, Schedule, Stream};
+use bentpipe_net::{LinkSetup, Topology};
+use bentpipe_path::Stream;
+use bentpipe_path::gateway::FlowKey;
 use bentpipe_tcp::Config;
-use bentpipe_units::{Rate, Span};
+use bentpipe_units::Span;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ pub struct Scenario {
     /// Nodes, named by the links that touch them, in order of first mention.
     pub nodes: Vec<String>,
     /// Links, in order of mention.
-    pub links: Vec<LinkSpec>,
+    pub links: Vec<LinkSetup>,
     /// Flows, in order of mention.
     pub flows: Vec<FlowSpec>,
     /// Whether ways follow the delays as they change.
@@ -57,14 +57,7 @@ impl Scenario {
 
     /// The network that it describes, its nodes and links known by their indices here.
     pub fn topology(&self) -> Topology {
-        let links = self.links.iter().map(|link| LinkSetup {
-            name: link.name.clone(),
-            from: NodeId(link.from as u32),
-            to: NodeId(link.to as u32),
-            forward: link.forward.setup(),
-            reverse: link.reverse.setup(),
-        });
-        Topology { nodes: self.nodes.len(), links: links.collect() }
+        Topology { nodes: self.nodes.len(), links: self.links.clone() }
     }
 
     /// Addresses and ports of the flow with this index, as the host writes them that its data comes from; of its first
@@ -115,58 +108,6 @@ impl Scenario {
     /// The flows over UDP, each with its number among all flows.
     pub fn udp_flows(&self) -> impl Iterator<Item = (usize, &FlowSpec)> {
         self.flows.iter().enumerate().filter(|(_, flow)| flow.app.over_udp())
-    }
-}
-
-/// A link between two nodes; each direction is set up by itself.
-#[derive(Clone, Debug)]
-pub struct LinkSpec {
-    /// Unique name.
-    pub name: String,
-    /// Index in `Scenario::nodes`.
-    pub from: usize,
-    /// Index in `Scenario::nodes`.
-    pub to: usize,
-    /// `from` to `to`; reported as `name`.
-    pub forward: DirectionSpec,
-    /// `to` to `from`; reported as `name/reverse`.
-    pub reverse: DirectionSpec,
-}
-
-/// One direction of a link.
-#[derive(Clone, Debug)]
-pub struct DirectionSpec {
-    /// Nominal rate.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Span,
-    /// Share of the nominal rate that carries packets (framing, coding, roll-off); above 0, at most 1.
-    pub efficiency: f64,
-    /// What waits before the link.
-    pub queue: QueueSpec,
-    /// What the link loses.
-    pub loss: LossSpec,
-    /// How it repairs what it loses.
-    pub repair: Repair,
-    /// How rate, delay and losses change, and when nothing gets through.
-    pub schedule: Schedule,
-    /// The gateway that guards it.
-    pub gateway: Option<GatewaySpec>,
-}
-
-impl DirectionSpec {
-    /// It, as the network takes it.
-    pub fn setup(&self) -> DirectionSetup {
-        let link = LinkConfig {
-            rate: self.rate,
-            delay: self.delay,
-            efficiency: self.efficiency,
-            queue: self.queue,
-            loss: self.loss.clone(),
-            schedule: self.schedule.clone(),
-            repair: self.repair,
-        };
-        DirectionSetup { link, gateway: self.gateway.clone() }
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Repair, Schedule};
+use bentpipe_net::{DirectionSetup, LinkSetup, NodeId};
+use bentpipe_path::{ArqSpec, FecSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::{Fault, Rate, Span, Written, conflict, fault, quoted};
 
 use super::error::{ScenarioError, no_such};
 use super::layers::ReadFile;
 use super::link_trace;
-use super::model::{DirectionSpec, LinkSpec};
 use super::names::{self, MAX_COPIES};
 use super::schema::LinkFile;
 use super::tree::{Document, Node, Place, Value};
@@ -41,7 +41,7 @@ fn changing(link: &Node) -> Option<Fault> {
 #[derive(Default)]
 pub(crate) struct NetworkPlan<'a> {
     pub(crate) nodes: Vec<String>,
-    pub(crate) links: Vec<LinkSpec>,
+    pub(crate) links: Vec<LinkSetup>,
     pub(crate) notes: Vec<String>,
     index: HashMap<String, usize>,
     /// Each link's number, and the table that it comes from.
@@ -98,7 +98,8 @@ impl<'a> NetworkPlan<'a> {
                 let (from, to) = (network.node(from), network.node(to));
                 network.join(from, to);
                 let (forward, reverse) = (forward.clone(), reverse.clone());
-                network.links.push(LinkSpec { name: copy, from, to, forward, reverse });
+                let [from, to] = [from, to].map(|node| NodeId(node as u32));
+                network.links.push(LinkSetup { name: copy, from, to, forward, reverse });
             }
         }
         Ok(network)
@@ -184,9 +185,9 @@ fn directions(
     link: &LinkFile,
     [there, back]: [Schedule; 2],
     copies: usize,
-) -> Result<[DirectionSpec; 2], Fault> {
+) -> Result<[DirectionSetup; 2], Fault> {
     let efficiency = link.efficiency.unwrap_or(1.0);
-    let forward = DirectionSpec {
+    let forward = LinkConfig {
         rate: link.rate,
         delay: link.delay,
         efficiency,
@@ -194,20 +195,20 @@ fn directions(
         loss: link.loss.clone().unwrap_or_default(),
         repair: repair(link.arq, link.fec)?,
         schedule: there,
-        gateway: link.gateway.clone(),
     };
+    let forward = DirectionSetup { link: forward, gateway: link.gateway.clone() };
     check(&forward, copies)?;
     let in_reverse = |fault: Fault| fault.under("reverse");
-    let reverse = DirectionSpec {
+    let reverse = LinkConfig {
         rate: link.reverse.rate.unwrap_or(link.rate),
         delay: link.reverse.delay.unwrap_or(link.delay),
         efficiency: link.reverse.efficiency.unwrap_or(efficiency),
-        queue: link.reverse.queue.unwrap_or(forward.queue),
+        queue: link.reverse.queue.unwrap_or(forward.link.queue),
         loss: link.reverse.loss.clone().unwrap_or_default(),
         repair: repair(link.reverse.arq, link.reverse.fec).map_err(in_reverse)?,
         schedule: back,
-        gateway: link.reverse.gateway.clone(),
     };
+    let reverse = DirectionSetup { link: reverse, gateway: link.reverse.gateway.clone() };
     check(&reverse, copies).map_err(in_reverse)?;
     Ok([forward, reverse])
 }
@@ -222,24 +223,24 @@ fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>) -> Result<Repair, Fault> {
     }
 }
 
-pub(super) fn check(direction: &DirectionSpec, copies: usize) -> Result<(), Fault> {
-    let DirectionSpec { rate, efficiency, .. } = *direction;
+pub(super) fn check(DirectionSetup { link, gateway }: &DirectionSetup, copies: usize) -> Result<(), Fault> {
+    let LinkConfig { rate, efficiency, .. } = *link;
     too_fast(rate).map_or(Ok(()), |fault| Err(fault.under("rate")))?;
     // What is left below one bit a second would be rounded up to it.
     if (rate.as_bps() as f64 * efficiency) < 1.0 {
         let fault = fault!("a share that leaves at least 1 bit/s of {rate}", "{efficiency:?}");
         return Err(fault.under("efficiency"));
     }
-    direction.queue.validate().map_err(|fault| fault.under("queue"))?;
-    if let Some(gateway) = &direction.gateway {
+    link.queue.validate().map_err(|fault| fault.under("queue"))?;
+    if let Some(gateway) = gateway {
         gateway.validate().map_err(|fault| fault.under("gateway"))?;
-        if gateway.needs_limit() && direction.queue == QueueSpec::Unlimited {
+        if gateway.needs_limit() && link.queue == QueueSpec::Unlimited {
             return Err(conflict!("needs a queue with a limit, which is \"unlimited\"").under("gateway"));
         }
     }
-    direction.schedule.validate().map_err(|fault| fault.under("schedule"))?;
-    let mut drops = drops(&direction.loss);
-    for (place, change) in direction.schedule.0.iter().enumerate() {
+    link.schedule.validate().map_err(|fault| fault.under("schedule"))?;
+    let mut drops = drops(&link.loss);
+    for (place, change) in link.schedule.0.iter().enumerate() {
         let in_change = |fault: Fault| fault.under("rate").under(format!("[{place}]")).under("schedule");
         let rate = change.rate.unwrap_or(rate);
         too_fast(rate).map_or(Ok(()), |fault| Err(in_change(fault)))?;

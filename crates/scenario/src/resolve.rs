@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use bentpipe_net::LinkSetup;
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Fault, Span, conflict, fault, quoted};
@@ -13,7 +14,7 @@ use super::choices::Choices;
 use super::constellation::constellation;
 use super::error::ScenarioError;
 use super::layers::ReadFile;
-use super::model::{FlowSpec, LinkSpec, Routing, Scenario};
+use super::model::{FlowSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::NetworkPlan;
 use super::relays::{self, Asked};
@@ -186,8 +187,8 @@ pub(crate) fn resolve(
     })
 }
 
-fn repeats(link: &LinkSpec) -> bool {
-    [&link.forward, &link.reverse].iter().any(|direction| direction.schedule.period().is_some())
+fn repeats(link: &LinkSetup) -> bool {
+    [&link.forward, &link.reverse].iter().any(|direction| direction.link.schedule.period().is_some())
 }
 
 fn title(document: &Document, file: &ScenarioFile) -> Result<String, ScenarioError> {

@@ -31,7 +31,7 @@ pub(super) fn via(
     let mut via = Vec::with_capacity(names.len());
     for name in names {
         let link = network.find_link(&names::copy(name, copy))?;
-        if !network.connected(from, network.links[link].from) {
+        if !network.connected(from, network.links[link].from.0 as usize) {
             let (host, link) = (quoted(&network.nodes[from]), quoted(&network.links[link].name));
             return Err(conflict!("no links lead from {host} to link {link}"));
         }

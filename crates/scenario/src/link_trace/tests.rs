@@ -24,7 +24,7 @@ fn read(trace: &str, text: &str) -> Result<Scenario, ScenarioError> {
 }
 
 fn changes(trace: &str, text: &str) -> Vec<Change> {
-    read(trace, text).unwrap_or_else(|error| panic!("{error}")).links[0].forward.schedule.0.to_vec()
+    read(trace, text).unwrap_or_else(|error| panic!("{error}")).links[0].forward.link.schedule.0.to_vec()
 }
 
 fn error(trace: &str, text: &str) -> String {
@@ -242,7 +242,7 @@ fn the_whole_text_of_a_scenario_needs_no_file() {
     let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".into());
     let again = parse_with("again.toml", &first.toml(1), &[], &none, &Catalogue::default());
     let again = again.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(again.links[0].forward.schedule, first.links[0].forward.schedule);
+    assert_eq!(again.links[0].forward.link.schedule, first.links[0].forward.link.schedule);
     assert_eq!((again.toml(1), again.files.len()), (first.toml(1), 0));
     // A setting names a file of the current folder.
     let files = |path: &std::path::Path, _: FileKind| match path.to_str() {
@@ -252,7 +252,7 @@ fn the_whole_text_of_a_scenario_needs_no_file() {
     let setting = [("links.s.trace".to_owned(), "y.csv".to_owned())];
     let other = parse_with("a/s.toml", &first.toml(1), &setting, &files, &Catalogue::default());
     let other = other.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(other.links[0].forward.schedule.0[0].rate, Some(Rate::from_bps(5_000_000)));
+    assert_eq!(other.links[0].forward.link.schedule.0[0].rate, Some(Rate::from_bps(5_000_000)));
 }
 
 #[test]
@@ -333,7 +333,7 @@ proptest! {
             false => format!("{{ file = \"x.csv\", between = \"{between}\", repeat = {repeat} }}"),
         };
         match read(&trace, &text) {
-            Ok(scenario) => prop_assert_eq!(scenario.links[0].forward.schedule.validate(), Ok(())),
+            Ok(scenario) => prop_assert_eq!(scenario.links[0].forward.link.schedule.validate(), Ok(())),
             Err(error) => {
                 let line = error.to_string();
                 prop_assert!(line.contains("expected") && line.contains("found"), "{}", line);
@@ -361,7 +361,7 @@ proptest! {
         let again = read(&trace, &written).unwrap_or_else(|error| panic!("{error}"));
         prop_assert_eq!(again.trace("s", "csv"), Ok(written));
         let [one, other] = [&first, &again].map(|scenario| {
-            let changes = scenario.links[0].forward.schedule.0.iter();
+            let changes = scenario.links[0].forward.link.schedule.0.iter();
             changes.map(|change| (change.at, change.outage)).filter(|(_, outage)| outage.is_some()).collect::<Vec<_>>()
         });
         prop_assert_eq!(one, other);

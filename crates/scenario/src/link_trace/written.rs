@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use bentpipe_path::{InOutage, LossSpec};
+use bentpipe_path::{InOutage, LinkConfig, LossSpec};
 use bentpipe_units::Span;
 
 use super::Format;
+use crate::Scenario;
 use crate::error::{expected_one_of, quoted};
-use crate::{DirectionSpec, Scenario};
 
 /// Bytes of the packet whose mean loss stands for a model that counts bits or has bursts.
 const PACKET: u32 = 1500;
@@ -35,8 +35,8 @@ impl Scenario {
     pub fn trace(&self, direction: &str, format: &str) -> Result<String, String> {
         let named = |name: &str| {
             self.links.iter().find_map(|link| match name.strip_suffix("/reverse") {
-                Some(name) if link.name == name => Some(&link.reverse),
-                None if link.name == name => Some(&link.forward),
+                Some(name) if link.name == name => Some(&link.reverse.link),
+                None if link.name == name => Some(&link.forward.link),
                 _ => None,
             })
         };
@@ -54,7 +54,7 @@ impl Scenario {
 }
 
 /// What a direction is when, in a round of a schedule that repeats; a standstill is a rate of zero.
-fn states(direction: &DirectionSpec) -> Vec<State> {
+fn states(direction: &LinkConfig) -> Vec<State> {
     let mut now = State {
         at: Span::ZERO,
         delay: direction.delay,
@@ -91,7 +91,7 @@ fn states(direction: &DirectionSpec) -> Vec<State> {
     states
 }
 
-fn csv(direction: &DirectionSpec) -> Result<String, String> {
+fn csv(direction: &LinkConfig) -> Result<String, String> {
     let mut states = states(direction);
     let period = direction.schedule.period();
     if let Some(period) = period {
@@ -124,7 +124,7 @@ fn csv(direction: &DirectionSpec) -> Result<String, String> {
     Ok(text)
 }
 
-fn deliveries(direction: &DirectionSpec, duration: Option<Span>) -> Result<String, String> {
+fn deliveries(direction: &LinkConfig, duration: Option<Span>) -> Result<String, String> {
     let mut states = states(direction);
     let period = direction.schedule.period();
     let Some(end) = period.or(duration) else {

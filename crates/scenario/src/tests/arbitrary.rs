@@ -23,9 +23,9 @@ fn check(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError
             let names: HashSet<_> = scenario.flows.iter().map(|flow| &flow.name).collect();
             prop_assert_eq!(names.len(), scenario.flows.len());
             for link in &scenario.links {
-                prop_assert!(link.from < nodes && link.to < nodes && link.from != link.to);
+                prop_assert!(link.from.0.max(link.to.0) < nodes as u32 && link.from != link.to);
                 for direction in [&link.forward, &link.reverse] {
-                    prop_assert!(direction.rate.as_bps() > 0 && direction.efficiency > 0.0);
+                    prop_assert!(direction.link.rate.as_bps() > 0 && direction.link.efficiency > 0.0);
                 }
             }
             prop_assert!(!scenario.flows.is_empty());

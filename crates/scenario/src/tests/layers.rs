@@ -17,10 +17,10 @@ fn every_key_arrives() {
     let names: Vec<_> = scenario.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["satellite", "access0", "access1", "access2", "island"]);
     let satellite = &scenario.links[0];
-    assert_eq!((satellite.from, satellite.to), (0, 1));
-    assert_eq!(satellite.forward.rate, Rate::from_bps(2_048_000));
-    assert_eq!(satellite.forward.loss, LossSpec::Ber { ber: 1e-6, correctable_bits: 0 });
-    let reverse = &satellite.reverse;
+    assert_eq!((satellite.from.0, satellite.to.0), (0, 1));
+    assert_eq!(satellite.forward.link.rate, Rate::from_bps(2_048_000));
+    assert_eq!(satellite.forward.link.loss, LossSpec::Ber { ber: 1e-6, correctable_bits: 0 });
+    let reverse = &satellite.reverse.link;
     assert_eq!((reverse.rate, reverse.delay), (Rate::from_bps(256_000), Span::from_millis(250)));
     assert_eq!((reverse.efficiency, reverse.queue), (0.8, QueueSpec::Packets(100)));
     assert_eq!(reverse.loss, LossSpec::None);
@@ -104,7 +104,7 @@ fn what_is_not_written_is_as_the_profile_has_it() {
     assert_eq!((scenario.title.as_str(), scenario.seed, scenario.duration), ("s", 1, None));
     assert_eq!(scenario.flows[0].variant, "sack");
     let link = &scenario.links[0];
-    assert_eq!((link.forward.efficiency, link.forward.queue), (1.0, QueueSpec::Unlimited));
+    assert_eq!((link.forward.link.efficiency, link.forward.link.queue), (1.0, QueueSpec::Unlimited));
 }
 
 #[test]
@@ -253,10 +253,10 @@ fn overrides_are_toml_or_else_bare_text() {
         ],
     )
     .unwrap();
-    assert_eq!(scenario.links[0].forward.rate, Rate::from_bps(1_000_000));
-    assert_eq!(scenario.links[0].reverse.delay, Span::from_millis(5));
-    assert!(scenario.links.iter().all(|link| link.forward.efficiency == 0.5));
-    assert_eq!(scenario.links[0].forward.loss, LossSpec::Ber { ber: 1e-5, correctable_bits: 0 });
+    assert_eq!(scenario.links[0].forward.link.rate, Rate::from_bps(1_000_000));
+    assert_eq!(scenario.links[0].reverse.link.delay, Span::from_millis(5));
+    assert!(scenario.links.iter().all(|link| link.forward.link.efficiency == 0.5));
+    assert_eq!(scenario.links[0].forward.link.loss, LossSpec::Ber { ber: 1e-5, correctable_bits: 0 });
     // The upload chose its recovery and control, which a variant chosen above takes back.
     assert!(scenario.flows.iter().all(|flow| flow.variant == "sack"));
     assert_eq!(scenario.flows[0].sender.delayed_ack.segments, 1);
@@ -281,14 +281,14 @@ fn what_every_tcp_is_set_to_passes_over_udp() {
 fn a_later_override_wins_and_a_model_replaces_the_whole_loss() {
     let packet = r#"{ model = "packet", probability = 0.01 }"#;
     let scenario = set(BASE, &[("links.satellite.loss", packet), ("seed", "1"), ("seed", "2")]).unwrap();
-    assert_eq!(scenario.links[0].forward.loss, LossSpec::Packet { probability: 0.01 });
+    assert_eq!(scenario.links[0].forward.link.loss, LossSpec::Packet { probability: 0.01 });
     assert_eq!(scenario.seed, 2);
     let drop = [
         ("links.satellite.loss.model", "drop"),
         ("links.satellite.loss.packets", "[14, 26]"),
         ("links.satellite.loss.at_least", "100 B"),
     ];
-    let loss = set(BASE, &drop).unwrap().links[0].forward.loss.clone();
+    let loss = set(BASE, &drop).unwrap().links[0].forward.link.loss.clone();
     assert_eq!(loss, LossSpec::Drop { packets: vec![14, 26], at_least: Bytes::new(100) });
 }
 

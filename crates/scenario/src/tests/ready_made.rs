@@ -57,10 +57,11 @@ fn every_preset_has_a_title_and_a_flow_where_it_is_run_by_itself() {
 #[test]
 fn the_satellite_of_the_sack_document_has_its_round_trip_time() {
     let scenario = preset("sack-geo", "source", "destination");
-    let one_way: f64 = scenario.links.iter().map(|link| link.forward.delay.as_secs()).sum();
-    let sending: f64 = scenario.links.iter().map(|link| link.forward.rate.time_to_send(512).as_secs()).sum();
+    let one_way: f64 = scenario.links.iter().map(|link| link.forward.link.delay.as_secs()).sum();
+    let sending: f64 =
+        scenario.links.iter().map(|link| link.forward.link.rate.time_to_send(512).as_secs()).sum();
     assert!((2.0 * one_way + sending - 0.2553).abs() < 0.00005, "{one_way} {sending}");
-    let window = scenario.links[0].forward.rate.as_bps() as f64 * 0.2553 / 8.0 / 512.0;
+    let window = scenario.links[0].forward.link.rate.as_bps() as f64 * 0.2553 / 8.0 / 512.0;
     assert!((window - 95.737).abs() < 0.001, "{window}");
     let tcp = &scenario.flows[0].receiver;
     assert_eq!((tcp.mss + 40, tcp.receive_window), (512, 96 * 472));
@@ -71,18 +72,19 @@ fn the_satellite_of_the_sack_document_has_its_round_trip_time() {
 fn the_presets_are_the_networks_of_their_papers() {
     let geo = preset("geo", "server", "client");
     assert_eq!(geo.nodes, ["server", "gateway", "client"]);
-    assert_eq!(geo.links[1].forward.queue, QueueSpec::Packets(100));
-    assert_eq!(geo.links[1].reverse.rate, Rate::from_bps(256_000));
+    assert_eq!(geo.links[1].forward.link.queue, QueueSpec::Packets(100));
+    assert_eq!(geo.links[1].reverse.link.rate, Rate::from_bps(256_000));
     let terrestrial = preset("sack-terrestrial", "source", "destination");
-    assert_eq!(terrestrial.links[0].forward.delay, Span::from_nanos(100_000));
+    assert_eq!(terrestrial.links[0].forward.link.delay, Span::from_nanos(100_000));
     assert_eq!(terrestrial.flows[0].sender.mss, 960);
     assert_eq!(terrestrial.flows[0].sender.rto.granularity, Span::from_millis(100));
     let leo = preset("leo-t1", "source", "destination");
-    let one_way: f64 = leo.links.iter().map(|link| link.forward.delay.as_secs()).sum();
+    let one_way: f64 = leo.links.iter().map(|link| link.forward.link.delay.as_secs()).sum();
     assert!((2.0 * one_way - 0.16).abs() < 1e-9, "{one_way}");
-    assert_eq!(leo.links[1].forward.queue, QueueSpec::Packets((1.5e6 * 0.16 / 8.0 / 1000.0) as u32));
+    assert_eq!(leo.links[1].forward.link.queue, QueueSpec::Packets((1.5e6 * 0.16 / 8.0 / 1000.0) as u32));
     let adalr = preset("adalr-geo", "server", "client");
-    let serving = adalr.links[1].forward.rate.scaled(adalr.links[1].forward.efficiency).time_to_send(1500);
+    let serving =
+        adalr.links[1].forward.link.rate.scaled(adalr.links[1].forward.link.efficiency).time_to_send(1500);
     assert!((serving.as_secs() - 0.00733).abs() < 0.00001, "{serving}");
     assert_eq!(adalr.flows[0].sender.receive_window, 65_535);
 }
@@ -116,8 +118,11 @@ fn the_dumbbells_share_one_gigabit_over_fifty_milliseconds() {
         assert_eq!(scenario.nodes[last.to], format!("r{}", n - 1));
         let bottleneck = &scenario.links[n];
         assert_eq!(bottleneck.name, "bottleneck");
-        assert_eq!(bottleneck.forward.queue, QueueSpec::Packets((1e9 * 0.05 / 8.0 / 1500.0) as u32));
-        assert_eq!(scenario.links[0].forward.delay * 2 + bottleneck.forward.delay, Span::from_millis(25));
+        assert_eq!(bottleneck.forward.link.queue, QueueSpec::Packets((1e9 * 0.05 / 8.0 / 1500.0) as u32));
+        assert_eq!(
+            scenario.links[0].forward.link.delay * 2 + bottleneck.forward.link.delay,
+            Span::from_millis(25)
+        );
     }
 }
 

@@ -260,7 +260,7 @@ fn no_queue_gateway_model_or_change_is_left_out() {
     for repair in REPAIRS {
         let scenario = read(&satellite("[]", &format!("{}\n{repair}", LOSSES[0]), "", ""));
         // A kind that is new does not compile.
-        match scenario.links[0].forward.repair {
+        match scenario.links[0].forward.link.repair {
             Repair::None => {}
             Repair::Arq(ArqSpec { attempts: Attempts::AtMost(_), .. }) => repaired[0] = true,
             Repair::Arq(ArqSpec { attempts: Attempts::Unlimited, in_order, .. }) => {
@@ -273,7 +273,7 @@ fn no_queue_gateway_model_or_change_is_left_out() {
     let mut seen = [false; 8];
     for (schedule, ..) in SCHEDULES {
         let scenario = read(&satellite(schedule, LOSSES[0], "", ""));
-        for change in scenario.links[0].forward.schedule.0.iter() {
+        for change in scenario.links[0].forward.link.schedule.0.iter() {
             // A key that is new does not compile.
             let Change { at: _, rate, delay, overtake, loss, outage, waiting, repeat } = change;
             let kinds = [

@@ -83,7 +83,7 @@ fn a_scheme_replaces_the_whole_queue_below_it() {
     let set = |value: &str| {
         let overrides = [("links.path.queue".to_owned(), value.to_owned())];
         scenario::parse_str("test.toml", &base, &overrides)
-            .map(|scenario| scenario.links[0].forward.queue.room().0)
+            .map(|scenario| scenario.links[0].forward.link.queue.room().0)
     };
     assert_eq!(set("{ scheme = \"rem\", limit = \"70 packets\" }"), Ok(70));
     assert_eq!(set("{ limit = \"80 packets\" }"), Ok(80));

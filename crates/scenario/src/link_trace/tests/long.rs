@@ -28,7 +28,7 @@ fn a_link_takes_a_trace_of_deliveries_and_one_of_delays() {
         Change { delay: delay(7500), ..still(10, 9) },
         Change { at: ms(20), repeat: Some(true), ..Change::default() },
     ];
-    assert_eq!(scenario.links[0].forward.schedule.0.as_slice(), expected);
+    assert_eq!(scenario.links[0].forward.link.schedule.0.as_slice(), expected);
     assert_eq!(
         scenario.notes,
         [
@@ -38,7 +38,8 @@ fn a_link_takes_a_trace_of_deliveries_and_one_of_delays() {
     // Twice as long a round has them twice; a file that is as long says nothing.
     let twice = with_files(&trace.replace("\"5 ms\"", "\"3333333 ns\""), &known);
     let twice = twice.unwrap_or_else(|error| panic!("{error}"));
-    let delays: Vec<_> = twice.links[0].forward.schedule.0.iter().filter_map(|change| change.delay).collect();
+    let delays: Vec<_> =
+        twice.links[0].forward.link.schedule.0.iter().filter_map(|change| change.delay).collect();
     assert_eq!(delays.len(), 4);
     let whole =
         with_files(&trace.replace("delay.txt", "even.txt"), &[known[0], ("even.txt", "1\n2\n3\n4\n")]);
@@ -56,7 +57,7 @@ fn a_link_takes_a_trace_of_deliveries_and_one_of_delays() {
     let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".into());
     let again = parse_with("again.toml", &scenario.toml(1), &[], &none, &Catalogue::default());
     let again = again.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(again.links[0].forward.schedule, scenario.links[0].forward.schedule);
+    assert_eq!(again.links[0].forward.link.schedule, scenario.links[0].forward.link.schedule);
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn delays_stand_alone_or_beside_rows() {
     ];
     let found = |trace: &str| {
         let scenario = with_files(trace, &known).unwrap_or_else(|error| panic!("{error}"));
-        let changes = scenario.links[0].forward.schedule.0.to_vec();
+        let changes = scenario.links[0].forward.link.schedule.0.to_vec();
         changes
             .iter()
             .map(|change| (change.at, change.delay, change.rate.map(Rate::as_bps)))
@@ -126,8 +127,8 @@ fn a_long_trace_is_known_by_its_file_and_its_digest() {
     let times: &'static str = Box::leak(times.into_boxed_str());
     let same = again(times).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
-        (&same.links[0].forward.schedule, same.toml(1)),
-        (&first.links[0].forward.schedule, text.clone())
+        (&same.links[0].forward.link.schedule, same.toml(1)),
+        (&first.links[0].forward.link.schedule, text.clone())
     );
     let other = again(&times[..times.len() - 5]).err().map_or_else(String::new, |error| error.to_string());
     assert!(
