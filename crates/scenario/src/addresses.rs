@@ -2,7 +2,21 @@
 
 use bentpipe_path::gateway::FlowKey;
 
-use crate::{AppSpec, FlowSpec, Scenario};
+use crate::apps::AppSpec;
+use crate::model::{FlowSpec, Scenario};
+
+impl Scenario {
+    /// Addresses and ports of the flow with this index, as the host writes them that its data comes from; of its first
+    /// connection, where it has several.
+    pub fn flow_key(&self, flow: usize) -> FlowKey {
+        of_flow(self, flow)
+    }
+
+    /// The IPv4 address of a node, as captures have it.
+    pub fn address(&self, node: usize) -> u32 {
+        address(node)
+    }
+}
 
 /// Ports for those who open connections (RFC 6335: 49152 to 65535).
 const FIRST_PORT: u16 = 49_152;

@@ -3,9 +3,11 @@
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ActiveSpec, LossSpec, QueueSpec};
 use bentpipe_tcp::{Catalogue, Scheme};
+use bentpipe_units::Fault;
 
 use super::apps::KINDS;
-use super::link_trace;
+use super::link_trace::ALSO as ALSO_TRACE;
+use super::no_such::no_such;
 
 /// How a scenario writes a choice, and the names of the field that are answered with it.
 pub(crate) fn all() -> Vec<(&'static str, String, &'static [&'static str])> {
@@ -28,7 +30,7 @@ pub(crate) fn all() -> Vec<(&'static str, String, &'static [&'static str])> {
         .chain(named("loss.model", LossSpec::ALSO))
         .chain([
             ("queue", "100 packets".to_owned(), QueueSpec::ALSO),
-            ("trace", "storm.csv".to_owned(), link_trace::ALSO),
+            ("trace", "storm.csv".to_owned(), ALSO_TRACE),
         ])
         .collect()
 }
@@ -44,4 +46,13 @@ pub(crate) fn here(name: &str) -> Option<String> {
         last = key;
     }
     (!told.is_empty()).then_some(told)
+}
+
+/// As [`no_such`], for names of schemes: a name that the field has for one of another name is answered with ours.
+pub(crate) fn no_such_scheme(what: &str, text: &str, names: &[&str]) -> Fault {
+    let fault = no_such(what, text, names);
+    match here(text) {
+        Some(ours) => fault.or(format!("here it is {ours}")),
+        None => fault,
+    }
 }

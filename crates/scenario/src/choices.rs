@@ -6,9 +6,10 @@ use bentpipe_tcp::{Catalogue, Composition, NoSuch, Profile, Scheme};
 use bentpipe_units::conflict;
 use serde_json::{Value, json};
 
-use super::error::{ScenarioError, no_such_scheme};
-use super::schema::FlowFile;
-use super::tree::Place;
+use super::aliases::no_such_scheme;
+use super::document::Place;
+use super::error::ScenarioError;
+use super::file::FlowFile;
 
 /// Recovery and control of a flow.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bentpipe_units::Fault;
 
-use super::layers::FileKind;
+use super::files::FileKind;
 
 /// The file at `path`, where it is no larger than its `kind` may be, and neither a device nor a pipe, which may have nothing to give
 /// and no end.

@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use bentpipe_units::{Fault, Problem};
+use bentpipe_units::Fault;
 
-pub(crate) use bentpipe_units::quoted;
-
-use super::aliases;
 use super::tree::dotted;
 
 /// Why a scenario cannot be run; prints as one line, `FILE:LINE: KEY: MESSAGE; HINT`.
@@ -83,65 +80,4 @@ fn one_line(text: &str, most: usize) -> String {
         }
     }
     line
-}
-
-/// A list for people: all of a short one, the beginning of a long one.
-pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let mut names = names.into_iter();
-    let mut list = names.by_ref().take(40).collect::<Vec<_>>().join(", ");
-    match names.count() {
-        0 if list.is_empty() => list.push_str("none"),
-        0 => {}
-        more => list.push_str(&format!(" and {more} more")),
-    }
-    list
-}
-
-/// The one of `names` that `text` is probably meant to be.
-pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = text.chars().count();
-    let allowed = (length / 3).clamp(1, 4);
-    names
-        .into_iter()
-        .take(10_000)
-        .filter(|name| name.chars().count().abs_diff(length) <= allowed)
-        .map(|name| (strsim::osa_distance(&text.to_lowercase(), &name.to_lowercase()), name))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
-}
-
-/// The fault of a `text` that is none of `names`; `what` is the kind of thing that they name.
-pub(crate) fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
-    let close = closest(text, names.iter().copied());
-    let expected = match close {
-        Some(_) if names.len() > 12 => what.to_owned(),
-        _ => format!("{what} ({})", listed(names.iter().copied())),
-    };
-    let fault: Fault = Problem::Name { expected, found: text.to_owned() }.into();
-    match close {
-        Some(close) => fault.or(format!("did you mean {close:?}?")),
-        None => fault,
-    }
-}
-
-/// As [`no_such`], for names of schemes: a name that the field has for one of another name is answered with ours.
-pub(crate) fn no_such_scheme(what: &str, text: &str, names: &[&str]) -> Fault {
-    let fault = no_such(what, text, names);
-    match aliases::here(text) {
-        Some(ours) => fault.or(format!("here it is {ours}")),
-        None => fault,
-    }
-}
-
-/// The fault of a key that is none of `known`.
-pub(crate) fn no_such_key(key: &str, known: &[&str]) -> Fault {
-    match known {
-        [] => Fault::conflict(format!("{} cannot stand here", quoted(key))),
-        known => no_such("one of the known keys", key, known),
-    }
-}
-
-pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
-    no_such(what, text, names).to_string()
 }

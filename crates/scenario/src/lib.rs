@@ -6,17 +6,24 @@
 pub mod addresses;
 mod aliases;
 mod apps;
+mod bounds;
 mod chance;
 mod choices;
 mod constellation;
 mod depth;
 mod disk;
+mod document;
 mod error;
+mod file;
+mod files;
+mod flows;
+mod keys;
 mod layers;
 mod link_trace;
 mod model;
 mod names;
 mod network;
+mod no_such;
 mod overrides;
 mod parse;
 mod presets;
@@ -37,15 +44,14 @@ use bentpipe_units::fault;
 
 pub use apps::*;
 pub use choices::variants;
-pub use constellation::ConstellationSpec;
 pub use error::{ScenarioError, error_line};
-pub use layers::{FileKind, ReadFile};
-pub use model::{FlowSpec, HandoverSpec, InFlight, Routing, Scenario};
+pub use files::{FileKind, ReadFile};
+pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, Routing, Scenario};
 pub use presets::presets;
 pub use schema::schema;
 
+use document::Layer;
 use layers::{PRESET, about_all, find_preset};
-use tree::Layer;
 
 /// Reads the scenario in the file at `path`, or the built-in one when it is `preset:NAME`.
 ///
@@ -95,7 +101,7 @@ pub fn parse_bytes(
     overrides: &[(String, String)],
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    let text = layers::WHOLE_TEXT.decode(content).map_err(|fault| about_all(name, fault))?;
+    let text = files::WHOLE_TEXT.decode(content).map_err(|fault| about_all(name, fault))?;
     parse_with(name, &text, overrides, &disk::read_file, catalogue)
 }
 

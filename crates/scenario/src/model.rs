@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bentpipe_net::{LinkSetup, Topology};
+use bentpipe_net::{DirectionSetup, LinkSetup, Topology};
+
 use bentpipe_path::Stream;
-use bentpipe_path::gateway::FlowKey;
+use bentpipe_sky::SkySpec;
 use bentpipe_tcp::Config;
 use bentpipe_units::Span;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::apps::AppSpec;
-use super::constellation::ConstellationSpec;
-use crate::addresses;
 
 /// A whole run.
 #[derive(Clone, Debug)]
@@ -60,17 +59,6 @@ impl Scenario {
         Topology { nodes: self.nodes.len(), links: self.links.clone() }
     }
 
-    /// Addresses and ports of the flow with this index, as the host writes them that its data comes from; of its first
-    /// connection, where it has several.
-    pub fn flow_key(&self, flow: usize) -> FlowKey {
-        addresses::of_flow(self, flow)
-    }
-
-    /// The IPv4 address of a node, as captures have it.
-    pub fn address(&self, node: usize) -> u32 {
-        addresses::address(node)
-    }
-
     /// When the application of the flow with this index starts in the run with this seed: that of a relay with the first sender of
     /// its data.
     pub fn start_of(&self, flow: usize, seed: u64) -> Span {
@@ -108,6 +96,31 @@ impl Scenario {
     /// The flows over UDP, each with its number among all flows.
     pub fn udp_flows(&self) -> impl Iterator<Item = (usize, &FlowSpec)> {
         self.flows.iter().enumerate().filter(|(_, flow)| flow.app.over_udp())
+    }
+}
+
+/// Satellites, and what their links are like.
+#[derive(Clone, Debug)]
+pub struct ConstellationSpec {
+    /// Where they are, and where the stations are.
+    pub sky: SkySpec,
+    /// What becomes of packets under way when a path changes.
+    pub in_flight: InFlight,
+    /// From a station to a satellite; its delay is of no meaning, nor that of the others.
+    pub uplink: DirectionSetup,
+    /// From a satellite to a station.
+    pub downlink: DirectionSetup,
+    /// From a satellite to another.
+    pub laser: DirectionSetup,
+}
+
+impl ConstellationSpec {
+    /// Both directions of a link that begins at node number `from`, a station or a satellite.
+    pub fn directions(&self, from: u32) -> [&DirectionSetup; 2] {
+        match (from as usize) < self.sky.stations.len() {
+            true => [&self.uplink, &self.downlink],
+            false => [&self.laser; 2],
+        }
     }
 }
 

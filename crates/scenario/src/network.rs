@@ -6,15 +6,15 @@ use bentpipe_net::{DirectionSetup, LinkSetup, NodeId};
 use bentpipe_path::{ArqSpec, FecSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
 use bentpipe_units::{Fault, Rate, Span, Written, conflict, fault, quoted};
 
-use super::error::{ScenarioError, no_such};
-use super::layers::ReadFile;
+use super::bounds::MAX_RATE;
+use super::document::{Document, Place};
+use super::error::ScenarioError;
+use super::file::LinkFile;
+use super::files::ReadFile;
 use super::link_trace;
 use super::names::{self, MAX_COPIES};
-use super::schema::LinkFile;
-use super::tree::{Document, Node, Place, Value};
-
-/// Time is counted in nanoseconds, and above this rate a packet takes too few of them.
-pub(super) const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
+use super::no_such::no_such;
+use super::tree::{Node, Value};
 
 /// Packet numbers in the drop lists of all copies of a link together.
 const MAX_DROPS: usize = 10_000_000;

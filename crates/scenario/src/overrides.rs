@@ -3,10 +3,11 @@
 use bentpipe_units::{Fault, conflict, quoted};
 
 use super::apps::{ABOUT_TCP, KINDS};
-use super::error::{ScenarioError, no_such};
-use super::layers::merge;
+use super::document::{Document, Layer};
+use super::error::ScenarioError;
+use super::no_such::no_such;
 use super::parse::parse_value;
-use super::tree::{Document, Layer, Node, Origin, Table, Value, dotted};
+use super::tree::{Node, Origin, Table, Value, dotted, merge};
 
 /// What stands for a file's name in an error about an override.
 const NAME: &str = "--set";

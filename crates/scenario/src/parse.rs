@@ -5,8 +5,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::depth::deeper_than;
+use super::document::Layer;
 use super::error::ScenarioError;
-use super::tree::{Layer, Node, Origin, Table, Value, dotted};
+use super::tree::{Node, Origin, Table, Value, dotted};
 
 /// Deeper than any scenario.
 const MAX_DEPTH: usize = 16;

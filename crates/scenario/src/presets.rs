@@ -1,7 +1,7 @@
 //! Networks of the literature and of everyday use, built in; a scenario `extends = "preset:NAME"` one.
 
+use super::document::Layer;
 use super::parse::parse;
-use super::tree::Layer;
 
 macro_rules! preset {
     ($name:literal) => {

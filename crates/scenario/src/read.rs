@@ -7,12 +7,11 @@ use std::sync::Arc;
 use bentpipe_tcp::Scheme;
 use bentpipe_units::{Fault, Problem, quoted};
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor,
-};
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor};
 use serde_path_to_error::{Segment, Track};
 
-use super::error::{no_such_key, no_such_scheme};
+use super::aliases::no_such_scheme;
+use super::no_such::no_such_key;
 use super::tree::{Node, Table, Value};
 
 /// Reads from `node` what `seed` makes of it.
@@ -104,34 +103,6 @@ impl<'de, F: ?Sized + 'static> DeserializeSeed<'de> for OptionsOf<'_, F> {
         let mut table = <dyn erased_serde::Deserializer<'_>>::erase(table);
         self.0.read(&mut table).map_err(de::Error::custom)
     }
-}
-
-/// The keys of the table that a structure is read from.
-pub(crate) fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
-    struct Keys<'a>(&'a mut &'static [&'static str]);
-    impl<'de> Deserializer<'de> for Keys<'_> {
-        type Error = de::value::Error;
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            fields: &'static [&'static str],
-            visitor: V,
-        ) -> Result<V::Value, Self::Error> {
-            *self.0 = fields;
-            self.deserialize_any(visitor)
-        }
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-            Err(de::Error::custom(""))
-        }
-        serde::forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
-            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-        }
-    }
-    let mut keys: &'static [&'static str] = &[];
-    // There is nothing to read from: it says what it would read.
-    let _ = T::deserialize(Keys(&mut keys));
-    keys
 }
 
 /// Rust's words for what a TOML file holds.

@@ -5,9 +5,10 @@ use std::path::Path;
 use bentpipe_units::{Fault, fault, quoted};
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
+use super::document::Layer;
 use super::error::ScenarioError;
-use super::layers::{FileKind, ReadFile, at_file};
-use super::tree::{Layer, Node, Origin, Table, Value};
+use super::files::{FileKind, ReadFile, at_file};
+use super::tree::{Node, Origin, Table, Value};
 
 /// Columns that a file has, and the keys and units that they stand for.
 const COLUMNS: [(&str, &str, &str); 2] = [("start_s", "at", "s"), ("bytes", "bytes", "B")];

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use bentpipe_units::{Bytes, Fault, conflict, fault, quoted};
 
-use super::apps::{AppSpec, Carried, relayed};
-use super::error::{ScenarioError, no_such};
+use super::apps::{AppSpec, Carried};
+use super::document::Place;
+use super::error::ScenarioError;
+use super::flows::relayed;
 use super::model::FlowSpec;
-use super::tree::Place;
+use super::no_such::no_such;
 
 /// A relay as written.
 pub(super) struct Asked<'a> {

@@ -9,22 +9,22 @@ use bentpipe_tcp::Catalogue;
 use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Fault, Span, conflict, fault, quoted};
 
-use super::apps::{self, AppSpec};
+use super::apps::AppSpec;
+use super::bounds::LATEST;
 use super::choices::Choices;
 use super::constellation::constellation;
+use super::document::Document;
 use super::error::ScenarioError;
-use super::layers::ReadFile;
+use super::file::{FlowFile, ScenarioFile};
+use super::files::ReadFile;
+use super::flows;
 use super::model::{FlowSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::NetworkPlan;
 use super::relays::{self, Asked};
-use super::schema::{FlowFile, ScenarioFile};
 use super::tcp::{FlowEnd, check, config, profile};
-use super::tree::{Document, Node, Table, Value};
+use super::tree::{Node, Table, Value};
 use super::ways;
-
-/// Later than this, sums of times would lose their meaning (about 104 days).
-pub(super) const LATEST: Span = Span::from_nanos(1 << 53);
 
 const MAX_TITLE: usize = 200;
 
@@ -56,7 +56,7 @@ pub(crate) fn resolve(
     let mut names = HashMap::new();
     let mut relays = Vec::new();
     for (name, at, node) in &flow_files {
-        let (flow, app) = apps::flow(at, node)?;
+        let (flow, app) = flows::flow(at, node)?;
         check(catalogue, &at.below(&["tcp"]))?;
         check(catalogue, &at.below(&["receiver_tcp"]))?;
         let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);

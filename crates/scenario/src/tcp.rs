@@ -10,11 +10,13 @@ use bentpipe_units::{Fault, Span, conflict, fault};
 
 use super::apps::AppSpec;
 use super::choices::{Choices, slow_start};
-use super::error::{ScenarioError, no_such_key};
-use super::layers::merge;
-use super::read::{OptionsOf, keys_of};
-use super::schema::TcpFile;
-use super::tree::{Document, Node, Place, Table, Value};
+use super::document::{Document, Place};
+use super::error::ScenarioError;
+use super::file::TcpFile;
+use super::keys::keys_of;
+use super::no_such::no_such_key;
+use super::read::OptionsOf;
+use super::tree::{Node, Table, Value, merge};
 use super::written::{GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bentpipe_units::{Fault, Span, conflict, fault, quoted};
 
-use super::error::{ScenarioError, listed, no_such};
+use super::bounds::LATEST;
+use super::document::Document;
+use super::error::ScenarioError;
+use super::file::HandoverFile;
 use super::model::{FlowSpec, HandoverSpec};
 use super::names;
 use super::network::NetworkPlan;
-use super::resolve::LATEST;
-use super::schema::HandoverFile;
-use super::tree::Document;
+use super::no_such::{listed, no_such};
 
 /// Longer ways help nobody, and the ways of many flows must fit in memory.
 const MOST_VIA: usize = 100;

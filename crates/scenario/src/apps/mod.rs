@@ -19,13 +19,11 @@ mod voip;
 use bentpipe_tcp::wire::MOST_DATAGRAM;
 use bentpipe_units::{Fault, conflict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer};
 use serde_json::Value;
 
-use super::error::{ScenarioError, no_such_key, no_such_scheme};
-use super::read::keys_of;
-use super::schema::FlowFile;
-use super::tree::{Node, Place};
+use super::keys::keys_of;
+use super::tree::Node;
 
 pub use cbr::CbrSpec;
 pub use ftp::FtpSpec;
@@ -90,10 +88,10 @@ pub(crate) struct Kind {
     pub(crate) summary: &'static str,
     pub(crate) also: &'static [&'static str],
     pub(crate) over_udp: bool,
-    relayed: bool,
+    pub(crate) relayed: bool,
     /// Its options.
-    keys: fn() -> &'static [&'static str],
-    read: fn(&Place<'_>, &Node) -> Result<AppSpec, ScenarioError>,
+    pub(crate) keys: fn() -> &'static [&'static str],
+    read: fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<AppSpec, erased_serde::Error>,
     pub(crate) schema: fn() -> Value,
 }
 
@@ -106,6 +104,11 @@ macro_rules! apps {
         }
 
         impl AppSpec {
+            /// Whether its options go together, which are `written`.
+            pub(crate) fn check(&self, written: &Node) -> Result<(), Fault> {
+                match self { $(AppSpec::$variant(app) => app.check(written)),+ }
+            }
+
             /// Its name in a scenario file.
             pub fn name(&self) -> &'static str {
                 match self { $(AppSpec::$variant(_) => $options::NAME),+ }
@@ -161,11 +164,7 @@ macro_rules! apps {
             over_udp: $options::OVER_UDP,
             relayed: $options::RELAYED,
             keys: keys_of::<$options>,
-            read: |at, options| {
-                let app: $options = at.read_from(options)?;
-                app.check(options).map_err(|fault| at.error(&[], fault))?;
-                Ok(AppSpec::$variant(app))
-            },
+            read: |options| Ok(AppSpec::$variant(erased_serde::deserialize::<$options>(options)?)),
             schema: || schemars::schema_for!($options).to_value(),
         }),+];
     };
@@ -183,6 +182,14 @@ apps! {
     Cbr(CbrSpec),
     Multimedia(MultimediaSpec),
     Voip(VoipSpec),
+}
+
+impl<'de> DeserializeSeed<'de> for &Kind {
+    type Value = AppSpec;
+
+    fn deserialize<D: Deserializer<'de>>(self, options: D) -> Result<AppSpec, D::Error> {
+        (self.read)(&mut <dyn erased_serde::Deserializer<'_>>::erase(options)).map_err(de::Error::custom)
+    }
 }
 
 /// Name and summary of each application.
@@ -206,73 +213,3 @@ fn usual_packet() -> u32 {
 
 /// Keys of a flow that one over UDP has not.
 pub(crate) const ABOUT_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
-
-/// Keys of a flow that a relay has not.
-const ABOUT_START: [&str; 3] = ["start", "start_step", "start_spread"];
-
-/// The application called `name`.
-fn kind(name: &str) -> Result<&'static Kind, Fault> {
-    let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>();
-    KINDS
-        .iter()
-        .find(|kind| kind.name == name)
-        .ok_or_else(|| no_such_scheme("an application", name, &names()))
-}
-
-/// The flow at `at` and what it carries.
-pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), ScenarioError> {
-    let kind = match flow.get("app") {
-        Some(name) => {
-            let at = at.below(&["app"]);
-            kind(&at.read_from::<String>(name)?).map_err(|fault| at.error(&[], fault))?
-        }
-        None => &KINDS[0],
-    };
-    let (common, own) = (keys_of::<FlowFile>(), (kind.keys)());
-    let mut options = flow.clone();
-    let mut flow = flow.clone();
-    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
-        options.retain(|key, _| own.contains(&key.as_str()));
-        all.retain(|key, _| !options.contains_key(key));
-        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
-            return Err(at.error(&[key], foreign(key, kind, common)));
-        }
-    }
-    let file: FlowFile = at.read_from(&flow)?;
-    let app = (kind.read)(at, &options)?;
-    if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
-        return Err(at.error(&[key], needs_app(|kind| !kind.over_udp, kind)));
-    }
-    if let AppSpec::Relay(_) = app
-        && let Some(key) = ABOUT_START.into_iter().find(|key| flow.get(key).is_some())
-    {
-        let fault = conflict!("cannot be combined with app = \"relay\", which starts with its upstream flow");
-        return Err(at.error(&[key], fault));
-    }
-    Ok((file, app))
-}
-
-/// What is told of a key that is not an option of `kind`.
-fn foreign(key: &str, kind: &Kind, common: &[&str]) -> Fault {
-    if KINDS.iter().any(|kind| (kind.keys)().contains(&key)) {
-        return needs_app(|kind| (kind.keys)().contains(&key), kind);
-    }
-    let all: Vec<_> = common.iter().chain((kind.keys)()).copied().collect();
-    no_such_key(key, &all)
-}
-
-/// The applications that a relay can carry on.
-pub(crate) fn relayed() -> String {
-    names(|kind| kind.relayed)
-}
-
-/// What is told of a key that only some applications have.
-fn needs_app(has: impl Fn(&Kind) -> bool, found: &Kind) -> Fault {
-    let (names, found) = (names(has), found.name);
-    conflict!("needs app = {names}, which is {found:?}")
-}
-
-fn names(has: impl Fn(&Kind) -> bool) -> String {
-    let names = KINDS.iter().filter(|kind| has(kind)).map(|kind| format!("{:?}", kind.name));
-    names.collect::<Vec<_>>().join(" or ")
-}

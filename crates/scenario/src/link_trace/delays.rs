@@ -5,10 +5,10 @@ use std::io::BufRead;
 use bentpipe_path::Change;
 use bentpipe_units::Span;
 
-use super::super::error::quoted;
-use super::super::resolve::LATEST;
+use super::super::bounds::LATEST;
 use super::changes::Changes;
 use super::lines::{Fault, Lines};
+use bentpipe_units::quoted;
 
 /// The changes of the delay, and how long all lines last.
 pub(super) fn read<R: BufRead>(lines: &mut Lines<R>, step: Span) -> Result<(Vec<Change>, Span), Fault> {

@@ -9,11 +9,11 @@ use std::io::BufRead;
 use bentpipe_path::Change;
 use bentpipe_units::{Rate, Span};
 
-use super::super::error::quoted;
-use super::super::network::MAX_RATE;
-use super::super::resolve::LATEST;
+use super::super::bounds::LATEST;
+use super::super::bounds::MAX_RATE;
 use super::changes::Changes;
 use super::lines::{Fault, Lines, Mark};
+use bentpipe_units::quoted;
 
 /// Bits of an opportunity: 1500 bytes.
 const BITS: u64 = 12_000;

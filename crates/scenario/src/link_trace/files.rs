@@ -6,9 +6,10 @@ use std::path::Path;
 use bentpipe_units::{Fault, fault};
 use sha2::{Digest, Sha256};
 
+use super::super::document::{Document, Layer};
 use super::super::error::ScenarioError;
-use super::super::layers::{FileKind, ReadFile, at_file};
-use super::super::tree::{Document, Layer, Node, Origin, Table, Value};
+use super::super::files::{FileKind, ReadFile, at_file};
+use super::super::tree::{Node, Origin, Table, Value};
 
 /// Bytes of a trace that become a part of its scenario, so that it needs no file.
 const SHORT: usize = 64 << 10;

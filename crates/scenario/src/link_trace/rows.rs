@@ -5,11 +5,12 @@ use std::io::BufRead;
 use bentpipe_path::Change;
 use bentpipe_units::Span;
 
-use super::super::error::{closest, expected_one_of, quoted};
-use super::super::network::MAX_RATE;
-use super::super::resolve::LATEST;
+use super::super::bounds::LATEST;
+use super::super::bounds::MAX_RATE;
+use super::super::no_such::{closest, expected_one_of};
 use super::changes::{self, Changes, Row};
 use super::lines::{Fault, Lines};
+use bentpipe_units::quoted;
 
 const TIME: &str = "time_s";
 const COLUMNS: [&str; 5] = [TIME, "delay_s", "rate_bps", "loss", "ber"];

@@ -79,7 +79,7 @@ fn a_rate_of_zero_is_a_standstill_until_the_next_rate() {
     assert_eq!(changes[2], Change { delay: Some(ms(1000)), at: ms(2000), ..Change::default() });
     // The rate is the one that it had before.
     assert_eq!((changes.len(), changes[3].at), (4, ms(4000)));
-    assert_eq!(ms(4000) + changes[3].outage.unwrap_or_default(), super::super::resolve::LATEST);
+    assert_eq!(ms(4000) + changes[3].outage.unwrap_or_default(), super::super::bounds::LATEST);
 }
 
 #[test]

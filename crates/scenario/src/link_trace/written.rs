@@ -5,9 +5,10 @@ use std::fmt::Write;
 use bentpipe_path::{InOutage, LinkConfig, LossSpec};
 use bentpipe_units::Span;
 
-use super::Format;
-use crate::Scenario;
-use crate::error::{expected_one_of, quoted};
+use super::settings::Format;
+use crate::model::Scenario;
+use crate::no_such::expected_one_of;
+use bentpipe_units::quoted;
 
 /// Bytes of the packet whose mean loss stands for a model that counts bits or has bursts.
 const PACKET: u32 = 1500;

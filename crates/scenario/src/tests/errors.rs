@@ -4,7 +4,10 @@ use bentpipe_units::Fault;
 
 use super::set;
 use crate::aliases;
-use crate::error::{ScenarioError, closest, listed, no_such_scheme, quoted};
+use crate::aliases::no_such_scheme;
+use crate::error::ScenarioError;
+use crate::no_such::{closest, listed};
+use bentpipe_units::quoted;
 
 #[test]
 fn no_name_of_the_field_that_is_answered_with_ours_is_one_that_runs() {

@@ -1,0 +1,83 @@
+//! A flow as written: keys that every flow has, and those of its application.
+
+use bentpipe_units::{Fault, conflict};
+
+use super::aliases::no_such_scheme;
+use super::apps::{ABOUT_TCP, AppSpec, KINDS, Kind};
+use super::document::Place;
+use super::error::ScenarioError;
+use super::file::FlowFile;
+use super::keys::keys_of;
+use super::no_such::no_such_key;
+use super::tree::Node;
+
+/// Keys of a flow that a relay has not.
+const ABOUT_START: [&str; 3] = ["start", "start_step", "start_spread"];
+
+/// The application called `name`.
+fn kind(name: &str) -> Result<&'static Kind, Fault> {
+    let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>();
+    KINDS
+        .iter()
+        .find(|kind| kind.name == name)
+        .ok_or_else(|| no_such_scheme("an application", name, &names()))
+}
+
+/// The flow at `at` and what it carries.
+pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), ScenarioError> {
+    let kind = match flow.get("app") {
+        Some(name) => {
+            let at = at.below(&["app"]);
+            kind(&at.read_from::<String>(name)?).map_err(|fault| at.error(&[], fault))?
+        }
+        None => &KINDS[0],
+    };
+    let (common, own) = (keys_of::<FlowFile>(), (kind.keys)());
+    let mut options = flow.clone();
+    let mut flow = flow.clone();
+    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
+        options.retain(|key, _| own.contains(&key.as_str()));
+        all.retain(|key, _| !options.contains_key(key));
+        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
+            return Err(at.error(&[key], foreign(key, kind, common)));
+        }
+    }
+    let file: FlowFile = at.read_from(&flow)?;
+    let app = at.read_by(kind, &options)?;
+    app.check(&options).map_err(|fault| at.error(&[], fault))?;
+    if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
+        return Err(at.error(&[key], needs_app(|kind| !kind.over_udp, kind)));
+    }
+    if let AppSpec::Relay(_) = app
+        && let Some(key) = ABOUT_START.into_iter().find(|key| flow.get(key).is_some())
+    {
+        let fault = conflict!("cannot be combined with app = \"relay\", which starts with its upstream flow");
+        return Err(at.error(&[key], fault));
+    }
+    Ok((file, app))
+}
+
+/// What is told of a key that is not an option of `kind`.
+fn foreign(key: &str, kind: &Kind, common: &[&str]) -> Fault {
+    if KINDS.iter().any(|kind| (kind.keys)().contains(&key)) {
+        return needs_app(|kind| (kind.keys)().contains(&key), kind);
+    }
+    let all: Vec<_> = common.iter().chain((kind.keys)()).copied().collect();
+    no_such_key(key, &all)
+}
+
+/// The applications that a relay can carry on.
+pub(crate) fn relayed() -> String {
+    names(|kind| kind.relayed)
+}
+
+/// What is told of a key that only some applications have.
+fn needs_app(has: impl Fn(&Kind) -> bool, found: &Kind) -> Fault {
+    let (names, found) = (names(has), found.name);
+    conflict!("needs app = {names}, which is {found:?}")
+}
+
+fn names(has: impl Fn(&Kind) -> bool) -> String {
+    let names = KINDS.iter().filter(|kind| has(kind)).map(|kind| format!("{:?}", kind.name));
+    names.collect::<Vec<_>>().join(" or ")
+}
