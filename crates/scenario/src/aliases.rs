@@ -38,14 +38,14 @@ pub(crate) fn all() -> Vec<(&'static str, String, &'static [&'static str])> {
 /// What a scenario writes for what the field calls `name`.
 pub(crate) fn here(name: &str) -> Option<String> {
     let name = name.to_lowercase();
-    let mut told = String::new();
+    let mut text = String::new();
     let mut last = "";
     for (key, ours, _) in all().into_iter().filter(|(_, _, also)| also.contains(&name.as_str())) {
-        let joint = if told.is_empty() { "" } else { " or " };
-        told += &if key == last { format!("{joint}{ours:?}") } else { format!("{joint}{key} = {ours:?}") };
+        let joint = if text.is_empty() { "" } else { " or " };
+        text += &if key == last { format!("{joint}{ours:?}") } else { format!("{joint}{key} = {ours:?}") };
         last = key;
     }
-    (!told.is_empty()).then_some(told)
+    (!text.is_empty()).then_some(text)
 }
 
 /// As [`no_such`], for names of schemes: a name that the field has for one of another name is answered with ours.

@@ -1,4 +1,4 @@
-//! How deep a text nests, told before it is parsed: TOML's parser takes stack for each level, and a stack may be small.
+//! How deep a text nests, before it is parsed: TOML's parser takes stack for each level, and a stack may be small.
 
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;

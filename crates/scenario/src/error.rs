@@ -54,10 +54,10 @@ pub fn error_line(file: &str, line: Option<usize>, key: &str, message: &str, hin
     let file = one_line(file, 400);
     let place = line.map_or(file.clone(), |line| format!("{file}:{line}"));
     let parts = [place, one_line(key, 200), one_line(message, 800)];
-    let told = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+    let line = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
     match hint {
-        Some(hint) => format!("{told}; {}", one_line(hint, 400)),
-        None => told,
+        Some(hint) => format!("{line}; {}", one_line(hint, 400)),
+        None => line,
     }
 }
 

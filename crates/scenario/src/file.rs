@@ -47,7 +47,7 @@ pub(crate) struct ScenarioFile {
     pub(crate) queueing_quantiles: bool,
     /// Every random stream is derived from this; default 1.
     pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
-    /// When ways are chosen: "static" (the default), by the delays at the start, or "dynamic", also when they change.
+    /// When routes are chosen: "static" (the default), by the delays at the start, or "dynamic", also when they change.
     pub(crate) routing: Option<Routing>,
     /// The links by name; they make the nodes.
     #[serde(rename = "links")]
@@ -239,7 +239,7 @@ pub(crate) struct FlowFile {
     pub(crate) to: String,
     /// Make so many copies, numbered from 0.
     pub(crate) count: Option<Count>,
-    /// Links that its way takes, in this order; {i} is the copy's number. Default the way of least delay.
+    /// Links that its route takes, in this order; {i} is the copy's number. Default the route of least delay.
     #[serde(default)]
     pub(crate) via: Vec<String>,
     /// What it carries; default "ftp", a bulk transfer.
@@ -276,7 +276,7 @@ pub(crate) struct FlowFile {
     pub(crate) _receiver_tcp: BTreeMap<String, IgnoredAny>,
 }
 
-/// Flows that take another way from a time on.
+/// Flows that take another route from a time on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HandoverFile {
@@ -285,7 +285,7 @@ pub(crate) struct HandoverFile {
     pub(crate) at: Span,
     /// Names of flows, or patterns in which * stands for any letters.
     pub(crate) flows: Vec<String>,
-    /// Links that the new way takes, in this order; {i} is the flow's number among its copies. None is the way of least delay.
+    /// Links that the new route takes, in this order; {i} is the flow's number among its copies. None is the route of least delay.
     #[serde(default)]
     pub(crate) via: Vec<String>,
     /// What becomes of packets under way: "deliver" (the default) or "lose".

@@ -57,7 +57,7 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
     Ok((file, app))
 }
 
-/// What is told of a key that is not an option of `kind`.
+/// The fault of a key that is not an option of `kind`.
 fn foreign(key: &str, kind: &Kind, common: &[&str]) -> Fault {
     if KINDS.iter().any(|kind| (kind.keys)().contains(&key)) {
         return needs_app(|kind| (kind.keys)().contains(&key), kind);
@@ -71,7 +71,7 @@ pub(crate) fn relayed() -> String {
     names(|kind| kind.relayed)
 }
 
-/// What is told of a key that only some applications have.
+/// The fault of a key that only some applications have.
 fn needs_app(has: impl Fn(&Kind) -> bool, found: &Kind) -> Fault {
     let (names, found) = (names(has), found.name);
     conflict!("needs app = {names}, which is {found:?}")

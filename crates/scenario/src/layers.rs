@@ -12,7 +12,7 @@ use super::no_such::no_such;
 use super::overrides;
 use super::parse::parse;
 use super::presets::PRESETS;
-use super::recorded;
+use super::transfers;
 use super::tree::{Node, Origin, Table, Value, merge};
 
 /// A chain longer than this is a mistake.
@@ -83,7 +83,7 @@ pub(crate) fn document(
     {
         table.insert("flows".to_owned(), flows);
     }
-    recorded::inline(&mut layers, &mut root, files)?;
+    transfers::inline(&mut layers, &mut root, files)?;
     let mut document = Document { layers, root };
     overrides::apply(&mut document, overrides)?;
     link_trace::inline(&mut document, files)?;

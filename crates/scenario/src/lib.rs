@@ -28,13 +28,13 @@ mod overrides;
 mod parse;
 mod presets;
 mod read;
-mod recorded;
 mod relays;
 mod resolve;
+mod routes;
 mod schema;
 mod tcp;
+mod transfers;
 mod tree;
-mod ways;
 mod written;
 
 use std::path::{Path, PathBuf};

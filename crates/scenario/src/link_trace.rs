@@ -50,7 +50,7 @@ pub(crate) fn schedule(
         _ => {}
     }
     let repeats = trace.repeat == Some(true);
-    let way = rows::Way {
+    let rules = rows::Rules {
         efficiency,
         repeats,
         step: (between == Between::Lines).then(|| trace.step.unwrap_or(Span::from_millis(100))),
@@ -62,7 +62,7 @@ pub(crate) fn schedule(
             Format::Mahimahi => {
                 deliveries::read(lines, efficiency).map(|(changes, end)| (changes, Some(end)))
             }
-            Format::Csv => rows::read(lines, &way),
+            Format::Csv => rows::read(lines, &rules),
         })?),
     };
     let Some(delays) = &trace.delays else {

@@ -33,7 +33,7 @@ pub struct Scenario {
     pub links: Vec<LinkSetup>,
     /// Flows, in order of mention.
     pub flows: Vec<FlowSpec>,
-    /// Whether ways follow the delays as they change.
+    /// Whether routes follow the delays as they change.
     pub routing: Routing,
     /// Satellites that move, which make the links; the nodes are the stations.
     pub constellation: Option<Arc<ConstellationSpec>>,
@@ -159,22 +159,22 @@ pub struct FlowSpec {
     pub variant: String,
 }
 
-/// Flows take another way.
+/// Flows take another route.
 #[derive(Clone, Debug)]
 pub struct HandoverSpec {
     /// Unique name.
     pub name: String,
-    /// When: what is sent from then on takes the new way. Above zero.
+    /// When: what is sent from then on takes the new route. Above zero.
     pub at: Span,
     /// Indices in `Scenario::flows`, in their order.
     pub flows: Vec<usize>,
-    /// Links of each flow's new way, as in `FlowSpec::via`.
+    /// Links of each flow's new route, as in `FlowSpec::via`.
     pub via: Vec<Arc<[usize]>>,
     /// What becomes of packets under way.
     pub in_flight: InFlight,
 }
 
-/// When ways are chosen.
+/// When routes are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
@@ -189,9 +189,9 @@ pub enum Routing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InFlight {
-    /// They arrive over the old way.
+    /// They arrive over the old route.
     #[default]
     Deliver,
-    /// Those on links that their flow leaves are lost; the others go on over the new way.
+    /// Those on links that their flow leaves are lost; the others go on over the new route.
     Lose,
 }

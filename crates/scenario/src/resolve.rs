@@ -22,9 +22,9 @@ use super::model::{FlowSpec, Routing, Scenario};
 use super::names::{self, MAX_COPIES};
 use super::network::NetworkPlan;
 use super::relays::{self, Asked};
+use super::routes;
 use super::tcp::{FlowEnd, check, config, profile};
 use super::tree::{Node, Table, Value};
-use super::ways;
 
 const MAX_TITLE: usize = 200;
 
@@ -113,7 +113,7 @@ pub(crate) fn resolve(
                 let (from, to) = (quoted(&network.nodes[from]), quoted(&network.nodes[to]));
                 return Err(fail(&["to"], conflict!("no links lead from {from} to {to}")));
             }
-            let via = ways::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
+            let via = routes::via(&mut network, &flow.via, i, from).map_err(|e| fail(&["via"], e))?;
             let start = start(&flow, i, file.duration).map_err(|fault| at.error(&[], fault))?;
             if let AppSpec::Relay(relay) = &app {
                 let upstream = names::copy(&relay.upstream, i);
@@ -154,7 +154,7 @@ pub(crate) fn resolve(
         return Err(top.error(&["duration"], message));
     }
     relays::join(&relays, &names, &network.nodes, &mut flows)?;
-    let handovers = ways::handovers(document, file.duration, &mut network, &flows)?;
+    let handovers = routes::handovers(document, file.duration, &mut network, &flows)?;
     let routing = file.routing.unwrap_or_default();
     if let (Routing::Dynamic, None) = (routing, file.duration)
         && let Some(link) = network.links.iter().find(|link| repeats(link))

@@ -7,7 +7,7 @@ mod files;
 mod layers;
 mod names;
 mod places;
-mod ready_made;
+mod presets;
 mod values;
 mod whole;
 

@@ -144,7 +144,7 @@ fn read_lines(text: &str) -> Result<Vec<(usize, Elements)>, Fault> {
                         let place = if error.to_string().contains("TLE line 2") { here } else { begin };
                         return wrong(
                             place,
-                            Fault::value("an element set of two lines", format!("a {}", told(&error))),
+                            Fault::value("an element set of two lines", format!("a {}", message(&error))),
                         );
                     }
                 }
@@ -170,10 +170,10 @@ fn read_lines(text: &str) -> Result<Vec<(usize, Elements)>, Fault> {
     }
 }
 
-fn told(error: &sgp4::TleError) -> String {
-    let told = error.to_string();
-    let told = told.trim_start_matches("TLE parse error: ").replace(" TLE line", " line");
-    let mut letters = told.chars();
+fn message(error: &sgp4::TleError) -> String {
+    let message = error.to_string();
+    let message = message.trim_start_matches("TLE parse error: ").replace(" TLE line", " line");
+    let mut letters = message.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 

@@ -3,8 +3,8 @@
 mod cities;
 mod elements;
 mod place;
-mod sight;
 mod view;
+mod visibility;
 mod walker;
 
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use bentpipe_units::{Span, Time};
 pub use cities::{CITIES, city};
 pub use elements::{ElementSets, read_time};
 pub use place::Station;
-use sight::Heavens;
 pub use view::{Look, Pass, PathStretch, SkyView};
+use visibility::Heavens;
 pub use walker::Shell;
 
 /// A node of a path: the stations come first, in the scenario's order, then the satellites.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bentpipe_units::{Span, Time};
 
 use crate::place::{dot, geodetic, less};
-use crate::sight::Heavens;
+use crate::visibility::Heavens;
 use crate::{Satellites, Sky, SkySpec, Station};
 
 /// Satellites in motion.

@@ -149,7 +149,7 @@ macro_rules! apps {
                 match self { $(AppSpec::$variant(app) => app.draws()),+ }
             }
 
-            /// What is told of a run that would never end.
+            /// The fault of a run that would never end.
             pub(crate) fn nothing_ends(&self) -> Fault {
                 let keys = match self { $(AppSpec::$variant(_) => $options::ENDS_BY),+ };
                 conflict!("nothing ends the run: it needs {keys}, here or as its duration")

@@ -22,7 +22,7 @@ pub struct RelaySpec {
     /// So long after the crash it is there again, and resets what is left of its connections; default never.
     #[serde(default)]
     pub back: Option<Span>,
-    /// What the flows upstream have told it.
+    /// What its upstream flows bring.
     #[serde(skip)]
     #[schemars(skip)]
     pub carried: Carried,

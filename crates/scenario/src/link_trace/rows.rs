@@ -19,8 +19,8 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.split(',').map(|cell| cell.trim().trim_matches('"').trim())
 }
 
-/// What is made of rows.
-pub(super) struct Way {
+/// How rows become changes.
+pub(super) struct Rules {
     pub(super) efficiency: f64,
     pub(super) repeats: bool,
     /// How long a value of a line from row to row holds; none where a row's holds until the next.
@@ -30,7 +30,7 @@ pub(super) struct Way {
 /// The changes that a CSV file comes to, and its end where it repeats.
 pub(super) fn read<R: BufRead>(
     lines: &mut Lines<R>,
-    way: &Way,
+    rules: &Rules,
 ) -> Result<(Vec<Change>, Option<Span>), Fault> {
     let (columns, mark) = match lines.next()? {
         Some((mark, header)) => (columns(header), mark),
@@ -40,7 +40,7 @@ pub(super) fn read<R: BufRead>(
     let (mut changes, mut before): (_, Option<Row>) = (Changes::default(), None);
     let (mut steps, mut several) = (0_u64, false);
     while let Some((mark, line)) = lines.next()? {
-        let row = row(line, &columns, way.efficiency).map_err(|message| mark.fault(message))?;
+        let row = row(line, &columns, rules.efficiency).map_err(|message| mark.fault(message))?;
         if let Some(from) = before {
             if from.at >= row.at {
                 let found = cells(line).nth(columns.iter().position(|column| *column == 0).unwrap_or(0));
@@ -48,7 +48,7 @@ pub(super) fn read<R: BufRead>(
                 let expected = format!("expected a {TIME} after that of the row before ({before})");
                 return Err(mark.fault(format!("{expected}, found {found}")));
             }
-            stretch(&mut changes, from, &row, way, &mut steps).map_err(|message| mark.fault(message))?;
+            stretch(&mut changes, from, &row, rules, &mut steps).map_err(|message| mark.fault(message))?;
             several = true;
         }
         before = Some(row);
@@ -57,7 +57,7 @@ pub(super) fn read<R: BufRead>(
     let Some(last) = before else {
         return Err(end.fault("expected a row below the header, found none"));
     };
-    if !way.repeats {
+    if !rules.repeats {
         changes.row(last).map_err(|message| end.fault(message))?;
         return Ok((changes.until(LATEST), None));
     }
@@ -84,8 +84,8 @@ fn row(line: &str, columns: &[usize], efficiency: f64) -> Result<Row, String> {
 }
 
 /// What changes from a row to the next: its values, or those of the lines, each in the middle of a step.
-fn stretch(changes: &mut Changes, from: Row, to: &Row, way: &Way, steps: &mut u64) -> Result<(), String> {
-    let Some(step) = way.step else { return changes.row(from) };
+fn stretch(changes: &mut Changes, from: Row, to: &Row, rules: &Rules, steps: &mut u64) -> Result<(), String> {
+    let Some(step) = rules.step else { return changes.row(from) };
     let length = to.at - from.at;
     let many = length.as_nanos().div_ceil(step.as_nanos());
     *steps = steps.saturating_add(many);
@@ -102,7 +102,7 @@ fn stretch(changes: &mut Changes, from: Row, to: &Row, way: &Way, steps: &mut u6
             at: from.at + begins,
             delay_s: line(from.delay_s, to.delay_s),
             // A line that begins at nothing begins with less than a link can send.
-            rate_bps: rate_bps.map(|bps| if bps * way.efficiency < 1.0 { 0.0 } else { bps }),
+            rate_bps: rate_bps.map(|bps| if bps * rules.efficiency < 1.0 { 0.0 } else { bps }),
             loss: line(from.loss, to.loss),
             ber: line(from.ber, to.ber),
         })?;

@@ -385,11 +385,11 @@ fn a_handover_leads_each_copy_of_a_flow_over_links_of_its_own_number() {
         handovers.h = { at = '5 s', flows = ['f*'], via = ['sat{i}', 'down{i}'] }
         handovers.back = { at = '6 s', flows = ['f1', 'f2'], via = ['old'] }
     ";
-    let ways = |number: usize| -> Vec<Vec<usize>> {
+    let routes = |number: usize| -> Vec<Vec<usize>> {
         good(text).handovers[number].via.iter().map(|way| way.to_vec()).collect()
     };
-    assert_eq!(ways(0), [[1, 4], [2, 5], [3, 6]]);
-    assert_eq!(ways(1), [[0], [0]]);
+    assert_eq!(routes(0), [[1, 4], [2, 5], [3, 6]]);
+    assert_eq!(routes(1), [[0], [0]]);
     let error =
         parse_str("s", &text.replace("count = 3, from = 'a'", "count = 2, from = 'a'"), &[]).unwrap_err();
     assert!(error.to_string().contains("handovers.h.via: expected a link"), "{error}");

@@ -1,7 +1,7 @@
 //! Names, their copies, and patterns of them.
 
 use crate::names::{Count, check, copies, copy_of_named};
-use crate::ways::matches;
+use crate::routes::matches;
 
 #[test]
 fn a_star_stands_for_any_letters() {

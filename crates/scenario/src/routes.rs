@@ -13,7 +13,7 @@ use super::names;
 use super::network::NetworkPlan;
 use super::no_such::{listed, no_such};
 
-/// Longer ways help nobody, and the ways of many flows must fit in memory.
+/// Longer routes help nobody, and the routes of many flows must fit in memory.
 const MOST_VIA: usize = 100;
 
 /// Moves of flows over all handovers.
@@ -61,16 +61,16 @@ pub(super) fn handovers(
             let message = fault!("at most {MOST_MOVES} flows over all handovers", "more");
             return Err(fail(&["flows"], message));
         }
-        let mut ways: Vec<Arc<[usize]>> = Vec::with_capacity(moved.len());
+        let mut routes: Vec<Arc<[usize]>> = Vec::with_capacity(moved.len());
         for flow in moved.iter().map(|flow| &flows[*flow]) {
             let links = via(network, &handover.via, flow.number, flow.from).map_err(|e| fail(&["via"], e))?;
-            // Most handovers have one way for all.
-            let way = ways.last().filter(|last| ***last == *links).cloned();
-            ways.push(way.unwrap_or_else(|| links.into()));
+            // Most handovers have one route for all.
+            let route = routes.last().filter(|last| ***last == *links).cloned();
+            routes.push(route.unwrap_or_else(|| links.into()));
         }
         let in_flight = handover.in_flight.unwrap_or_default();
         let (name, at) = (name.to_owned(), handover.at);
-        handovers.push(HandoverSpec { name, at, flows: moved, via: ways, in_flight });
+        handovers.push(HandoverSpec { name, at, flows: moved, via: routes, in_flight });
     }
     Ok(handovers)
 }
