@@ -172,11 +172,11 @@ def test_what_cannot_be_is_told_before_anything_begins(
 
 
 def test_an_application_that_no_program_carries_is_told(bentpipe: Bentpipe, scenario: Path) -> None:
-    onoff = 'app = "onoff"\nrate = "1 Mbit/s"\nduration = "5 s"\n'
-    scenario.write_text(DOWNLOAD.replace('bytes = "2 MB"\n', onoff))
+    films = 'app = "video"\nduration = "5 s"\n'
+    scenario.write_text(DOWNLOAD.replace('bytes = "2 MB"\n', films))
     result = bentpipe("live", "testbed", scenario)
     assert result.returncode == 2
-    assert 'flows.download.app: expected "ftp", "http" or one over UDP' in result.stderr
+    assert 'flows.download.app: expected "ftp", "http", "onoff" or one over UDP' in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 

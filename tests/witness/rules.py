@@ -64,6 +64,7 @@ def _rule(
     delay: str = "250 ms",
     window: int = UNBOUND,
     size: int = 0,
+    app: str = "",
     limit: str = "200 s",
 ) -> Rule:
     """Make a rule; `pages` have two answers of so many bytes, begin after so many ms, and are so many."""
@@ -72,7 +73,7 @@ def _rule(
         flow = f'app = "http"\nmain_object = "{size} B"\nobjects = 1\nobject = "{size} B"\n'
         flow += f'page_interval = "{interval} ms"\npages = {count}'
     else:
-        flow = f'bytes = "{size or segments * 1448} B"'
+        flow = app or f'bytes = "{size or segments * 1448} B"'
     if lost:
         link += f'\nloss = {{ model = "drop", packets = {list(lost)}, at_least = "100 B" }}'
     text = PATH.format(limit=limit, rate=rate, delay=delay, link=link, back=back, window=window, flow=flow)
@@ -161,6 +162,13 @@ RULES = (
         rate="10 Mbit/s",
         delay="1150 ms",
         size=2_000_000,
+    ),
+    # Little at a time.
+    _rule(
+        "1,000 B each 40 ms",
+        "less than a segment waits while such a one is outstanding (Minshall's form of Nagle's rule)",
+        "data_segments",
+        app='app = "onoff"\nrate = "200 kbit/s"\nmean_off = "0 s"\nduration = "20 s"',
     ),
     # Recovery.
     _rule(
@@ -313,6 +321,7 @@ _UNITS = {
     "s": "time (s)",
     "responses_s": "response times (s)",
     "resent": "segments resent",
+    "data_segments": "data segments",
     "packets_back": "packets on the way back",
     "timeouts": "timeouts",
     "ssthresh": "thresholds, one after the other (segments)",

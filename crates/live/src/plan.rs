@@ -1,7 +1,7 @@
 //! What programs on real kernels need to know of a scenario's flows to carry them.
 
 use bentpipe_scenario::{AppSpec, FtpSpec, HttpSpec, Opener, Pages, Scenario, Tls};
-use bentpipe_tcp::Config;
+use bentpipe_tcp::{Config, Nagle};
 use bentpipe_units::{Fault, Span, Time, fault};
 use serde::Serialize;
 
@@ -59,6 +59,12 @@ pub enum AppPlan {
         /// Pages; none for as many as come.
         pages: Option<u64>,
     },
+    /// Writes over one connection.
+    #[serde(rename = "onoff")]
+    OnOff {
+        /// When each comes, s, and its bytes.
+        writes: Vec<(f64, u32)>,
+    },
     /// Datagrams.
     Udp {
         /// When each leaves, s, and its payload in bytes.
@@ -83,6 +89,8 @@ pub struct TcpPlan {
     pub window_scaling: bool,
     /// Whether ECN is offered.
     pub ecn: bool,
+    /// Whether less than a segment goes at once, which programs here ask for but where an application writes bit by bit.
+    pub no_delay: bool,
 }
 
 /// Nobody waits longer for a flow of datagrams that has no end.
@@ -106,6 +114,11 @@ fn of_flow(scenario: &Scenario, flow: usize, datagrams: &Datagrams) -> Result<Fl
         let fault = fault!("\"sender\", which live testbed carries", "\"receiver\"");
         return Err(fault.under("opened_by").under(&spec.name).under("flows").into());
     }
+    let sends = || {
+        let end = Time::ZERO + scenario.duration.unwrap_or(LONGEST);
+        let sends = datagrams(scenario, flow, end).unwrap_or_default();
+        sends.into_iter().map(|(at, bytes)| (at.as_secs(), bytes)).collect()
+    };
     let (app, duration) = match &spec.app {
         AppSpec::Ftp(ftp) => (AppPlan::Ftp { bytes: ftp.bytes }, ftp.duration),
         AppSpec::Http(http) if let Some(key) = only_simulated(http) => {
@@ -125,14 +138,10 @@ fn of_flow(scenario: &Scenario, flow: usize, datagrams: &Datagrams) -> Result<Fl
             },
             http.duration,
         ),
-        app if app.over_udp() => {
-            let end = Time::ZERO + scenario.duration.unwrap_or(LONGEST);
-            let datagrams = datagrams(scenario, flow, end).unwrap_or_default();
-            let datagrams = datagrams.into_iter().map(|(at, bytes)| (at.as_secs(), bytes)).collect();
-            (AppPlan::Udp { datagrams }, None)
-        }
+        AppSpec::OnOff(onoff) => (AppPlan::OnOff { writes: sends() }, onoff.duration),
+        app if app.over_udp() => (AppPlan::Udp { datagrams: sends() }, None),
         app => {
-            let expected = "\"ftp\", \"http\" or one over UDP, which live testbed carries";
+            let expected = "\"ftp\", \"http\", \"onoff\" or one over UDP, which live testbed carries";
             let fault = Fault::value(expected, format!("{:?}", app.name()));
             return Err(fault.under("app").under(&spec.name).under("flows").into());
         }
@@ -171,5 +180,6 @@ fn of_tcp(config: &Config, sender: &Config) -> TcpPlan {
         sack: config.sack,
         window_scaling: config.window_scaling,
         ecn: config.ecn,
+        no_delay: sender.nagle == Nagle::Off,
     }
 }

@@ -68,7 +68,7 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
     error = sender["error"] or receiver["error"]
     if (
         error is None
-        and flow["app"] == "ftp"
+        and flow["app"] in {"ftp", "onoff"}
         and receiver["finished"]
         and sender["sha256"] != receiver["sha256"]
     ):

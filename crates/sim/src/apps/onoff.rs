@@ -50,7 +50,7 @@ impl OnOff {
     }
 
     /// Bytes that the application writes by `now`.
-    pub(super) fn poll(&mut self, now: Time) -> u64 {
+    pub(crate) fn poll(&mut self, now: Time) -> u64 {
         let mut bytes = 0;
         while self.next <= now {
             bytes += u64::from(self.spec.packet);

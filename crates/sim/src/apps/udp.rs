@@ -35,17 +35,26 @@ pub(crate) struct Udp {
     pub(crate) got: Deliveries,
 }
 
-/// When the datagrams of the flow with this index leave, counted from the start of the run, and the payload bytes of each, until
+/// When the datagrams or the writes of the flow with this index leave, counted from the start of the run, and the payload bytes of each, until
 /// `end`; none where the flow is over TCP.
 pub fn datagrams(scenario: &Scenario, flow: usize, end: Time) -> Option<Vec<(Time, u32)>> {
     let start = Time::ZERO + scenario.start_of(flow, scenario.seed);
-    let App::Udp(mut udp) = Flow::new(&scenario.flows[flow], start, scenario.seed, 0).app else {
-        return None;
-    };
+    let flow = Flow::new(&scenario.flows[flow], start, scenario.seed, 0);
     let mut datagrams = Vec::new();
-    while udp.next_time() < end {
-        let at = udp.next_time();
-        datagrams.extend(udp.poll(at).map(|bytes| (at, bytes)));
+    match flow.app {
+        App::Udp(mut udp) => {
+            while udp.next_time() < end {
+                let at = udp.next_time();
+                datagrams.extend(udp.poll(at).map(|bytes| (at, bytes)));
+            }
+        }
+        App::OnOff(mut onoff) => {
+            while onoff.next_time() < end.min(flow.stop) {
+                let at = onoff.next_time();
+                datagrams.push((at, onoff.poll(at) as u32));
+            }
+        }
+        _ => return None,
     }
     Some(datagrams)
 }

@@ -339,7 +339,7 @@ impl Bbr1 {
         if std::mem::take(&mut self.timed_out) && self.policed.on_timeout(ack, probes) {
             self.enter_probe_bw(ack.now);
         }
-        if let Some(rtt) = ack.rtt() {
+        if let Some(rtt) = ack.rtt_or_timestamp() {
             self.first_rtt.get_or_insert(rtt);
             self.least_rtt = if self.least_rtt == Span::ZERO { rtt } else { self.least_rtt.min(rtt) };
         }

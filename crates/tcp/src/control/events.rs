@@ -113,6 +113,13 @@ impl<'a> Ack<'a> {
         self.record.newest().filter(|newest| !newest.resent()).map(|newest| self.now.since(newest.at))
     }
 
+    /// What Linux's modules are told (`ack_sample.rtt_us`): where only what went again was acknowledged, the RTT by the timestamp, in whole
+    /// ms, which may be less than any other (`tcp_ack_update_rtt`).
+    #[inline]
+    pub fn rtt_or_timestamp(&self) -> Option<Span> {
+        self.rtt().or(self.rtt_sample)
+    }
+
     /// When the newest segment was sent that it reports for the first time: a round trip has passed when this reaches the time
     /// at which it began.
     #[inline]

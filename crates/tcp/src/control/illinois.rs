@@ -182,7 +182,7 @@ impl Illinois {
 
 impl Control for Illinois {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
-        if let Some(rtt) = ack.rtt().map(|rtt| rtt.as_secs()) {
+        if let Some(rtt) = ack.rtt_or_timestamp().map(|rtt| rtt.as_secs()) {
             self.base = self.base.min(rtt);
             self.most = self.most.max(rtt);
             if let Some(rtts) = self.round.add(ack, rtt) {

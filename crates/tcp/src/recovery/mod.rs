@@ -135,6 +135,11 @@ pub trait Recovery: Send {
         self.is_idle()
     }
 
+    /// Whether a probe of the tail is not answered yet, and nothing else is under way.
+    fn awaits_probe(&self) -> bool {
+        false
+    }
+
     /// Nothing was heard for two round trips and more: whether a probe goes out, which [`Recovery::next`] then names.
     fn on_tail_silent(&mut self, _cx: &mut Context<'_>) -> bool {
         false

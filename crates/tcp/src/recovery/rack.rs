@@ -112,6 +112,15 @@ impl Rack {
             || self.timed_out.is_some_and(|timed_out| !timed_out.progress)
     }
 
+    /// Whether nothing is repaired, nor waited for by a timer.
+    fn is_calm(&self) -> bool {
+        self.phase.is_none()
+            && self.timed_out.is_none()
+            && self.timer == Time::NEVER
+            && self.lost.is_empty()
+            && self.resend.is_empty()
+    }
+
     /// Whether cwnd is the recovery's business.
     fn in_reduction(&self) -> bool {
         self.phase.is_some() || self.marked.is_some()
@@ -537,12 +546,11 @@ impl Recovery for Rack {
     }
 
     fn may_probe_tail(&self) -> bool {
-        self.phase.is_none()
-            && self.timed_out.is_none()
-            && self.tail.is_none()
-            && self.timer == Time::NEVER
-            && self.lost.is_empty()
-            && self.resend.is_empty()
+        self.tail.is_none() && self.is_calm()
+    }
+
+    fn awaits_probe(&self) -> bool {
+        self.tail.is_some() && self.is_calm()
     }
 
     fn on_tail_silent(&mut self, cx: &mut Context<'_>) -> bool {

@@ -113,12 +113,23 @@ impl Sender {
         let linux = self.rtt.is_linux();
         let plain = if linux { self.rtt.expiry(self.timers.armed, self.rtt.rto()) } else { timer + behind };
         let (probe, timeout) = known.map_or((timer, plain), |known| (known.probe, known.timeout));
-        let quiet = !self.probing() && una < self.max;
-        if !(quiet && self.recovery.may_probe_tail() && self.record.board().is_empty()) {
-            return now < timeout && self.put_off(timeout, timeout, timeout);
-        }
+        let quiet = !self.probing() && una < self.max && self.record.board().is_empty();
         let segment = self.smss + u32::from(self.fin_sent());
         let alone = self.flight() <= segment;
+        if linux && quiet && self.recovery.awaits_probe() && known.is_none_or(|set| set.probe < set.timeout) {
+            // "At most one outstanding TLP": in the place of another the timer is set to what is left of the RTO of the first segment
+            // (`tcp_send_loss_probe`, `tcp_rearm_rto`).
+            let probe = self.probe_of_linux(alone);
+            if now < probe {
+                return self.put_off(probe, probe, timeout);
+            }
+            let first = self.record.entries(una).next().map_or(now, |(_, sent)| sent.at);
+            let timeout = self.rtt.expiry(now, (first + self.rtt.rto()).since(now));
+            return now < timeout && self.put_off(timeout, timeout, timeout);
+        }
+        if !(quiet && self.recovery.may_probe_tail()) {
+            return now < timeout && self.put_off(timeout, timeout, timeout);
+        }
         let probe = if linux {
             self.probe_of_linux(alone)
         } else {

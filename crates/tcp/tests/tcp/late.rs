@@ -147,3 +147,20 @@ fn what_is_reported_by_sack_takes_less_of_the_send_buffer() {
     let sent = script.ack(6, &[(8, 30)]);
     assert_eq!(sent.iter().max(), Some(&(40, false)), "{sent:?}");
 }
+
+#[test]
+fn while_a_probe_is_not_answered_the_timer_is_that_of_the_oldest_segment() {
+    // tcp_send_loss_probe: "At most one outstanding TLP retransmission"; tcp_rearm_rto: "Offset the time elapsed after installing
+    // regular RTO".
+    let mut script = linux();
+    script.write(4);
+    let probed = script.quiet(300);
+    assert_eq!(probed[0].1, (4, true));
+    script.wait(250);
+    script.ack(1, &[]);
+    let (acked, rto) = (script.now.as_secs() * 1e3, script.sender.rtt().rto().as_secs() * 1e3);
+    let (timeout, sent) = script.quiet(5000)[0];
+    assert_eq!(sent, (2, true));
+    // The next timer of a probe comes later than the RTO of segment 2, which went out at 0.
+    assert!(rto <= timeout && timeout < acked + 0.8 * rto, "{timeout} {rto} {acked}");
+}

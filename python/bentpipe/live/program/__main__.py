@@ -16,13 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bentpipe.live.program import transfer
-from bentpipe.live.program.ends import BulkReceiver, BulkSender, End, Task, UdpReceiver, UdpSender
+from bentpipe.live.program.ends import BulkReceiver, BulkSender, End, Task, UdpReceiver, UdpSender, Writer
 from bentpipe.live.program.kernel import Clock
 from bentpipe.live.program.web import Browser, WebServer
 
 _ENDS: dict[tuple[str, str], Callable[[Task, Clock], End]] = {
     ("ftp", "sender"): BulkSender,
     ("ftp", "receiver"): BulkReceiver,
+    ("onoff", "sender"): Writer,
+    ("onoff", "receiver"): BulkReceiver,
     ("http", "sender"): WebServer,
     ("http", "receiver"): Browser,
     ("udp", "sender"): UdpSender,

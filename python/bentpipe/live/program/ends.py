@@ -4,6 +4,7 @@ import hashlib
 import random
 import socket
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from bentpipe.live.program.kernel import CHUNK, Clock, Samples, set_buffer, tcp_info, tcp_socket
@@ -124,20 +125,24 @@ class BulkSender(End):
         self._samples = Samples(self.clock, self.task["every_s"])
         self.report["samples"] = self._samples.rows
         block = random.Random(self.task["name"]).randbytes(_BLOCK)  # noqa: S311 - it has to repeat
-        total = self.task["bytes"]
         self.wait_for_start()
         self.report["start_s"] = self.clock.now()
         connection = self.connect()
         self._samples.follow(connection)
-        while (total is None or self._sent < total) and not self.over():
+        for piece in self.pieces(connection):
             place = self._sent % _BLOCK
-            room = min(CHUNK, _BLOCK - place, _BLOCK if total is None else total - self._sent)
-            sent = connection.send(memoryview(block)[place : place + room])
+            sent = connection.send(memoryview(block)[place : place + piece])
             self._digest.update(block[place : place + sent])
             self._sent += sent
         connection.shutdown(socket.SHUT_WR)
         while connection.recv(CHUNK):
             pass
+
+    def pieces(self, _connection: socket.socket) -> Iterator[int]:
+        """Give how much to send, one after the other."""
+        total = self.task["bytes"]
+        while (total is None or self._sent < total) and not self.over():
+            yield min(CHUNK, _BLOCK - self._sent % _BLOCK, _BLOCK if total is None else total - self._sent)
 
     def look(self) -> None:
         self._samples.end()
@@ -145,6 +150,18 @@ class BulkSender(End):
             self.report["info"] = tcp_info(self.connections[0])
             self._samples.add(self.report["info"])
         self.report |= {"sent_bytes": self._sent, "sha256": self._digest.hexdigest()}
+
+
+class Writer(BulkSender):
+    """Writes each piece at its time; less than a segment waits where the flow's TCP has it so."""
+
+    def pieces(self, connection: socket.socket) -> Iterator[int]:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, self.task["tcp"]["no_delay"])
+        for at_s, size in self.task["writes"]:
+            self.clock.wait_until(at_s)
+            if self.over():
+                return
+            yield size
 
 
 class BulkReceiver(End):

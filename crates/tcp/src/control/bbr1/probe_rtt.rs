@@ -15,11 +15,12 @@ impl Bbr1 {
     /// `bbr_update_min_rtt`.
     pub(super) fn update_min_rtt(&mut self, w: &mut Window, ack: &Ack<'_>, sample: Option<&RateSample>) {
         let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
-        if let Some(rtt) = ack.rtt() {
+        if let Some(rtt) = ack.rtt_or_timestamp() {
             // Linux: an ACK of a lone short segment may have been delayed.
             let alone = sample.is_some_and(|sample| sample.bytes == u64::from(ack.newly_delivered()));
             let delayed = alone && f64::from(ack.newly_delivered()) < w.smss;
-            if self.min_rtt.is_none_or(|least| rtt <= least) || (expired && !delayed) {
+            // Since Linux 5.10 an RTT that is no smaller does not put ProbeRTT off.
+            if self.min_rtt.is_none_or(|least| rtt < least) || (expired && !delayed) {
                 if self.min_rtt != Some(rtt) {
                     self.min_rtt = Some(rtt);
                     self.forget_volumes();

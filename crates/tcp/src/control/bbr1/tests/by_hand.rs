@@ -1,7 +1,7 @@
 //! Rules of a single ACK, told by hand.
 
 use super::*;
-use crate::control::test_acks::{at, window};
+use crate::control::test_acks::{at, reported, window};
 use crate::{Record, Seq};
 
 fn sample(rate: f64, app_limited: bool) -> RateSample {
@@ -99,6 +99,32 @@ fn probe_rtt_goes_on_until_a_round_is_over_too() {
         let mut control = Bbr1 { mode: Mode::ProbeRtt, filled: true, round_start, ..control() };
         control.probe_rtt_until = Some(at(900));
         control.update_min_rtt(&mut window(4.0, 100.0), &ack, None);
+        assert_eq!(control.mode, mode);
+    }
+}
+
+#[test]
+fn what_a_timestamp_tells_of_a_retransmission_may_be_the_smallest_rtt() {
+    // tcp_ack_update_rtt: ca_rtt_us is that of the timestamp, in ms, where all that is acknowledged went again.
+    let mut control = Bbr1 { min_rtt: Some(Span::from_nanos(100_400_000)), filled: true, ..control() };
+    let record = Record::default();
+    let by_timestamp = Ack { now: at(9000), rtt_sample: Some(Span::from_millis(100)), ..Ack::new(&record) };
+    control.update_min_rtt(&mut window(100.0, 100.0), &by_timestamp, None);
+    assert_eq!(control.min_rtt, Some(Span::from_millis(100)));
+    // Ten seconds after the first it is none of ProbeRTT.
+    let later = Ack { now: at(11_000), ..Ack::new(&record) };
+    control.update_min_rtt(&mut window(100.0, 100.0), &later, None);
+    assert_ne!(control.mode, Mode::ProbeRtt);
+}
+
+#[test]
+fn an_rtt_as_small_as_the_smallest_does_not_put_probe_rtt_off() {
+    // tcp_bbr.c since 5.10, "only postpone PROBE_RTT if RTT is < current min_rtt estimate".
+    let mut control = Bbr1 { min_rtt: Some(Span::from_millis(100)), filled: true, ..control() };
+    for (now, mode) in [(9000, Mode::Startup), (10_001, Mode::ProbeRtt)] {
+        let record = reported(now, 100, 1000);
+        let ack = Ack { now: at(now), acked: 1000, ..Ack::new(&record) };
+        control.update_min_rtt(&mut window(100.0, 100.0), &ack, None);
         assert_eq!(control.mode, mode);
     }
 }
