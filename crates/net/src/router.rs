@@ -2,7 +2,7 @@
 //! asked for.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use bentpipe_units::Span;
 
@@ -27,7 +27,8 @@ pub struct Router {
     joins: Vec<(usize, usize)>,
     /// Per direction of a link, its delay in nanoseconds.
     delays: Vec<u64>,
-    trees: HashMap<usize, Tree>,
+    /// Per node, the tree from it, where one was asked for.
+    trees: Vec<Option<Tree>>,
 }
 
 impl Router {
@@ -44,7 +45,8 @@ impl Router {
         }
         let joins = topology.links.iter().map(|link| (link.from.index(), link.to.index())).collect();
         let delays = topology.directions().map(|(_, direction)| nanos(direction.link.delay)).collect();
-        Router { edges, joins, delays, trees: HashMap::new() }
+        let trees = vec![None; topology.nodes];
+        Router { edges, joins, delays, trees }
     }
 
     /// From now on `link` has another delay, or, without one, carries nothing: no way takes it then but over `via`, or where
@@ -55,7 +57,7 @@ impl Router {
         for edge in self.edges.iter_mut().flatten().filter(|edge| edge.link == link) {
             edge.delay = delay;
         }
-        self.trees.clear();
+        self.trees.fill(None);
     }
 
     /// The way from node `from` to node `to` over the links `via`, places in the topology, in their order and each in the
@@ -102,11 +104,11 @@ impl Router {
             path.push(only.link);
             root = only.to;
         }
-        if !self.trees.contains_key(&root) {
-            let tree = self.tree(root);
-            self.trees.insert(root, tree);
-        }
-        let tree = &self.trees[&root];
+        let tree = match self.trees[root].take() {
+            Some(tree) => tree,
+            None => self.tree(root),
+        };
+        let tree = self.trees[root].insert(tree);
         let first = path.len();
         let mut node = to;
         while node != root {

@@ -383,7 +383,7 @@ impl Receiver {
 
     fn out_of_order(&mut self, block: SackBlock) {
         self.stats.out_of_order_segments += 1;
-        self.ack_now |= self.begins_a_block(block);
+        self.ack_now = self.ack_now || self.compression.is_none() || self.begins_a_block(block);
         if !self.held.admits(block, self.capacity.max(self.window()), self.mss) {
             return;
         }

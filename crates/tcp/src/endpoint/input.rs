@@ -275,38 +275,28 @@ impl Endpoint {
         if self.sender.has_nothing_to_send() && self.acknowledges_nothing(segment) {
             return;
         }
+        let stamped = self.timestamps;
         let sack = if self.sack { segment.options.sack.as_slice() } else { &[] };
-        let timestamp_rtt = match (STAMPED && self.timestamps, segment.options.timestamps) {
-            (true, Some(timestamps)) if !(sack.is_empty() && self.sender.times_itself(segment.ack)) => {
-                self.echoed_rtt(now, timestamps.echo)
-            }
-            _ => None,
-        };
         let incoming = Incoming {
             ack: segment.ack,
             window: newer.then(|| u32::from(segment.window) << self.peer_scale),
             sack,
             carries_data: segment.sequence_len() > 0,
-            timestamp_rtt,
+            timestamp_rtt: None,
             mark_echo,
         };
-        self.sender.on_ack_of::<STAMPED>(now, &incoming);
-    }
-
-    /// The time since this end sent the timestamp that came back; none when it never sent it.
-    #[inline(never)]
-    pub(super) fn echoed_rtt(&self, now: Time, echo: u32) -> Option<Span> {
-        let rtt = Span::from_millis(u64::from(timestamp_clock(now).wrapping_sub(echo)));
-        // The clock's tick is what both of its readings may be off by.
-        let open = now.since(self.syn.sent?) + Span::from_millis(1);
-        (echo != 0 && rtt <= open).then_some(rtt)
+        let sent = self.syn.sent;
+        self.sender.on_ack_of::<STAMPED>(now, &incoming, || {
+            let timestamps = segment.options.timestamps.filter(|_| STAMPED && stamped)?;
+            echoed_rtt(sent, now, timestamps.echo)
+        });
     }
 
     /// A segment with data echoes what this end sent a round trip ago: its receiver hears of it.
     #[inline(never)]
     fn time_arrival(&mut self, now: Time, segment: &Segment) {
         if let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps)
-            && let Some(rtt) = self.echoed_rtt(now, timestamps.echo).filter(|rtt| *rtt > Span::ZERO)
+            && let Some(rtt) = echoed_rtt(self.syn.sent, now, timestamps.echo).filter(|rtt| *rtt > Span::ZERO)
         {
             self.receiver.on_echo(timestamps.echo, rtt, segment.len);
         }
@@ -354,4 +344,13 @@ impl Endpoint {
             self.time_wait_until = now + self.config.time_wait;
         }
     }
+}
+
+/// The time since this end sent the timestamp that came back; none when it has sent none like it since its SYN.
+#[inline(never)]
+pub(super) fn echoed_rtt(syn_sent: Option<Time>, now: Time, echo: u32) -> Option<Span> {
+    let rtt = Span::from_millis(u64::from(timestamp_clock(now).wrapping_sub(echo)));
+    // The clock's tick is what both of its readings may be off by.
+    let open = now.since(syn_sent?) + Span::from_millis(1);
+    (echo != 0 && rtt <= open).then_some(rtt)
 }

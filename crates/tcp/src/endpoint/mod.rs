@@ -342,5 +342,7 @@ impl Endpoint {
 
 /// The clock of the timestamp option: a tick a millisecond, never zero.
 fn timestamp_clock(now: Time) -> u32 {
-    (now.as_nanos() / 1_000_000 % u64::from(u32::MAX)) as u32 + 1
+    let millis = now.as_nanos() / 1_000_000;
+    // Without a division in the first 49 days.
+    u32::try_from(millis).unwrap_or_else(|_| (millis % u64::from(u32::MAX)) as u32) % u32::MAX + 1
 }

@@ -151,7 +151,7 @@ impl Endpoint {
         }
         let stamps =
             segment.options.timestamps.filter(|_| self.timestamps && self.config.host == Host::Linux)?;
-        self.echoed_rtt(now, stamps.echo)
+        super::input::echoed_rtt(self.syn.sent, now, stamps.echo)
     }
 
     /// How often the timer has a SYN sent again before it gives up: in Linux `tcp_syn_retries` 6 beside those without back-off, and

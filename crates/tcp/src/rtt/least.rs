@@ -34,6 +34,9 @@ impl Least {
     #[inline(always)]
     pub(super) fn add(&mut self, now: Time, sample: Span) {
         let [best, second, third] = self.best;
+        if sample > third.1 && now < self.renews {
+            return;
+        }
         if sample <= second.1 && now.since(best.0) <= WINDOW {
             (self.best[1], self.best[2]) = ((now, sample), (now, sample));
             if sample <= best.1 {
@@ -41,7 +44,7 @@ impl Least {
             } else {
                 self.renews = self.renews.min(best.0 + WINDOW / 2);
             }
-        } else if sample <= third.1 || now >= self.renews {
+        } else {
             self.add_other(now, sample);
         }
     }

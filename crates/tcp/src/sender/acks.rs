@@ -35,20 +35,27 @@ impl Sender {
     /// An acceptable ACK arrived: `una <= ack <= max`.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
-        self.on_ack_of::<true>(now, incoming);
+        self.on_ack_of::<true>(now, incoming, || incoming.timestamp_rtt);
     }
 
-    /// The same of a peer that is known to send no timestamps, or not.
+    /// The same of a peer that is known to send no timestamps, or not; `echoed` gives the RTT by the timestamp.
     #[inline(always)]
-    pub(crate) fn on_ack_of<const STAMPED: bool>(&mut self, now: Time, incoming: &Incoming<'_>) {
+    pub(crate) fn on_ack_of<const STAMPED: bool>(
+        &mut self,
+        now: Time,
+        incoming: &Incoming<'_>,
+        echoed: impl Fn() -> Option<Span>,
+    ) {
         let least = if STAMPED { Way::Plain } else { Way::Plainest };
         if self.way < least || !incoming.sack.is_empty() || incoming.ack == self.una {
             // By value, so that what is read from the segment need not be in memory for a plain ACK.
-            return self.on_special_ack(now, *incoming);
+            let told = incoming.sack.is_empty() && self.times_itself(incoming.ack);
+            let timestamp_rtt = if told { None } else { echoed() };
+            return self.on_special_ack(now, Incoming { timestamp_rtt, ..*incoming });
         }
         match STAMPED && self.rtt.is_linux() {
-            true => self.on_plain_ack::<true>(now, incoming),
-            false => self.on_plain_ack::<false>(now, incoming),
+            true => self.on_plain_ack::<true>(now, incoming, echoed),
+            false => self.on_plain_ack::<false>(now, incoming, echoed),
         }
         if STAMPED {
             self.note_room(0);
@@ -57,13 +64,18 @@ impl Sender {
 
     /// An ACK of new data that tells nothing else.
     #[inline(always)]
-    pub(super) fn on_plain_ack<const LINUX: bool>(&mut self, now: Time, incoming: &Incoming<'_>) {
+    pub(super) fn on_plain_ack<const LINUX: bool>(
+        &mut self,
+        now: Time,
+        incoming: &Incoming<'_>,
+        echoed: impl Fn() -> Option<Span>,
+    ) {
         let prior_flight = self.flight();
         if let Some(window) = incoming.window {
             self.note_window(window);
         }
         self.resent_this_pass = 0;
-        self.on_new_data_acked(now, incoming, prior_flight, true, LINUX);
+        self.on_new_data_acked(now, incoming, prior_flight, true, LINUX, echoed);
     }
 
     /// An ACK that the recovery may have to know of, or that acknowledges nothing new.
@@ -83,10 +95,12 @@ impl Sender {
         let advanced = incoming.ack != self.una;
         let mut rtt_sample = None;
         if news && !advanced && self.rtt.is_linux() {
-            rtt_sample = self.take_rtt_samples(now, None);
+            rtt_sample = self.take_rtt_samples(now, || None);
         }
         if advanced {
-            self.on_new_data_acked(now, incoming, prior_flight, false, self.rtt.is_linux());
+            self.on_new_data_acked(now, incoming, prior_flight, false, self.rtt.is_linux(), || {
+                incoming.timestamp_rtt
+            });
         } else if self.probing() || self.peer.rwnd == 0 {
             // RFC 1122 section 4.2.2.17: "As long as the receiving TCP continues to send acknowledgments in response to
             // the probe segments, the sending TCP MUST allow the connection to stay open"; section 4.2.2.16 says the same of data that lies beyond
@@ -141,6 +155,7 @@ impl Sender {
         prior_flight: u32,
         plain: bool,
         linux: bool,
+        echoed: impl Fn() -> Option<Span>,
     ) {
         let acked = incoming.ack - self.una;
         self.una = incoming.ack;
@@ -150,8 +165,8 @@ impl Sender {
             false => self.record.acknowledge(now, self.una, acked),
         }
         let rtt_sample = match linux {
-            true => self.take_rtt_samples(now, incoming.timestamp_rtt),
-            false => self.take_rtt_sample(now, incoming.timestamp_rtt, prior_flight),
+            true => self.take_rtt_samples(now, echoed),
+            false => self.take_rtt_sample(now, echoed(), prior_flight),
         };
         let progress = match plain {
             true => RecoveryState::Open,

@@ -28,8 +28,8 @@ impl Sender {
     #[inline(never)]
     fn on_paced_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         match self.rtt.is_linux() {
-            true => self.on_plain_ack::<true>(now, incoming),
-            false => self.on_plain_ack::<false>(now, incoming),
+            true => self.on_plain_ack::<true>(now, incoming, || incoming.timestamp_rtt),
+            false => self.on_plain_ack::<false>(now, incoming, || incoming.timestamp_rtt),
         }
         if self.paced {
             self.record.forget_losses();

@@ -61,6 +61,10 @@ impl Pacing {
             (self.release, self.began, self.left) = (now, now, quantum);
         }
         self.left -= f64::from(bytes);
+        if !self.makes_up {
+            self.release += self.took;
+            return;
+        }
         let earlier = self.credit.min(self.took / 2);
         self.credit = self.credit - earlier;
         self.release += self.took - earlier;

@@ -44,18 +44,26 @@ impl Sender {
 
     /// What Linux takes of an ACK (`tcp_ack_update_rtt`): SRTT the round trip of the first segment, the control that of the last; by
     /// the timestamp only where data was acknowledged that had been sent again.
+    #[inline(always)]
+    pub(super) fn take_rtt_samples(&mut self, now: Time, echoed: impl Fn() -> Option<Span>) -> Option<Span> {
+        let (first, last) = match self.record.round_trips(now) {
+            Some(both) => both,
+            None => echoed().map(|rtt| (rtt, rtt))?,
+        };
+        self.sample_both(now, first, last);
+        Some(last)
+    }
+
     #[inline(never)]
-    pub(super) fn take_rtt_samples(&mut self, now: Time, by_timestamp: Option<Span>) -> Option<Span> {
-        let (first, last) = self.record.round_trips(now).or_else(|| by_timestamp.map(|rtt| (rtt, rtt)))?;
+    fn sample_both(&mut self, now: Time, first: Span, last: Span) {
         self.rtt.sample_linux(now, first, last, self.una, self.max);
         self.round_trips.add(first, self.una);
         self.control.on_rtt_sample(now, last);
-        Some(last)
     }
 
     /// Whether an ACK without SACK blocks gives a sample for which its timestamp need not be looked at.
     #[inline]
-    pub(crate) fn times_itself(&self, ack: Seq) -> bool {
+    pub(super) fn times_itself(&self, ack: Seq) -> bool {
         self.rtt.is_linux() && self.way != Way::ByRecovery && self.record.tells_round_trips(ack)
     }
 
