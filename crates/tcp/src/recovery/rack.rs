@@ -6,15 +6,18 @@ use serde::Deserialize;
 
 use super::pieces::Pieces;
 use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
-use crate::control::{Exit, PartialAck, Response};
+use crate::control::PartialAck;
 use crate::{Agreed, Config, Growth, Named, SackBlock, Seq};
 
+mod losses;
+mod phase;
 mod prr;
 mod reordering;
 mod tail;
 mod timeout;
 mod undo;
 
+use phase::{Marked, Phase};
 use prr::RateReduction;
 use reordering::{Order, Reordering};
 use tail::Tail;
@@ -60,22 +63,6 @@ pub struct Rack {
     news: bool,
     /// The ACK at hand is dealt with.
     taken: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Phase {
-    first_hole: Seq,
-    recovery_point: Seq,
-    /// None while the control leaves the window alone.
-    reduction: Option<RateReduction>,
-}
-
-/// cwnd goes down in answer to a mark, without a loss (CWR of `tcp_enter_cwr`).
-#[derive(Clone, Copy, Debug)]
-struct Marked {
-    /// It is over when an ACK goes beyond this.
-    end: Seq,
-    reduction: RateReduction,
 }
 
 impl Rack {
@@ -178,230 +165,6 @@ impl Rack {
     /// is smaller than the value of RetransmitTS". Where nothing was sent again it does (`tcp_packet_delayed`).
     fn echoes_original(&self, cx: &Context<'_>) -> bool {
         self.undo.is_some() && self.resent_since.is_none_or(|since| cx.echoes_before(since))
-    }
-
-    /// Whether something that went again is neither reported nor lost since (`retrans_out`).
-    fn is_resent_under_way(&self, cx: &Context<'_>) -> bool {
-        self.again.iter().filter(|(_, range)| range.end > cx.una).any(|(order, range)| {
-            let entries = cx.record().entries_at(range.start.max(cx.una), cx.una);
-            let mut entries = entries.take_while(|(part, _)| part.start < range.end);
-            entries.any(|(_, sent)| sent.at == order.at && sent.resent() && !sent.lost() && !sent.sacked())
-        })
-    }
-
-    /// Nothing is under way that went again, and the oldest segment did not (`tcp_retrans_stamp_cleanup`).
-    fn forget_resent(&mut self, cx: &Context<'_>) {
-        if self.resent_since.is_some()
-            && !cx.record().entries(cx.una).next().is_some_and(|(_, oldest)| oldest.resent())
-            && !self.is_resent_under_way(cx)
-        {
-            self.resent_since = None;
-        }
-    }
-
-    /// Finds what is lost (RFC 8985 section 6.2 step 5, `RACK_detect_loss`); whether a retransmission is among it.
-    fn find_losses(&mut self, cx: &mut Context<'_>) -> bool {
-        let record = cx.record();
-        let board = record.board();
-        let proven = self.phase.is_some()
-            || self.timed_out.is_some()
-            || board.count() >= self.threshold as usize
-            // FIN is no third.
-            || board.held() > (self.threshold - 1) * self.smss + 1;
-        let window = self.reordering.window(cx, proven);
-        let mut wait = None;
-        self.found.clear();
-        // What was sent once was sent in the order of its bytes.
-        let mut from = self.decided.map_or(cx.una, |decided| decided.max(cx.una));
-        let mut decided = None;
-        'holes: while from < cx.max {
-            let hole = board.missing_from(from, cx.max);
-            let entries = record.entries_at(hole.start, cx.una);
-            for (range, sent) in entries.take_while(|(range, _)| range.start < hole.end) {
-                if sent.resent() || sent.lost() || sent.excused() {
-                    continue;
-                }
-                match self.reordering.due(Order::once(sent.at, range.end), window) {
-                    Some(due) if due <= cx.now => self.found.add(range),
-                    due => {
-                        decided.get_or_insert(range.start);
-                        wait = wait.max(due);
-                        if due.is_none() {
-                            break 'holes;
-                        }
-                    }
-                }
-            }
-            from = hole.end.max(hole.start);
-        }
-        self.decided = Some(decided.unwrap_or(cx.max));
-        let mut lost_again = false;
-        let mut next = 0;
-        while let Some((order, range)) = self.again.get(next).copied() {
-            let Some(due) = self.reordering.due(order, window) else { break };
-            let start = range.start.max(cx.una);
-            let mut under_way = record
-                .entries_at(start, cx.una)
-                .take_while(|(part, _)| part.start < range.end)
-                .filter(|(_, sent)| sent.at == order.at && sent.resent() && !sent.lost() && !sent.sacked())
-                .filter(|(_, sent)| !sent.excused())
-                .map(|(part, _)| part)
-                .peekable();
-            if start < range.end && under_way.peek().is_some() && due > cx.now {
-                wait = wait.max(Some(due));
-                next += 1;
-                continue;
-            }
-            if start < range.end {
-                for part in under_way {
-                    self.found.add(part);
-                    lost_again = true;
-                }
-            }
-            self.again.remove(next);
-        }
-        self.timer = wait.map_or(Time::NEVER, |due| cx.rtt().recovery_timer(cx.now, due));
-        for part in self.found.iter() {
-            cx.mark_lost(part);
-            self.lost.add(part);
-            if part.start == cx.una {
-                // It goes out with this ACK.
-                cx.restart_timer();
-            }
-        }
-        lost_again
-    }
-
-    /// Tells the control of what was found: the first loss of a window begins a phase.
-    fn answer_losses(&mut self, cx: &mut Context<'_>, lost_again: bool) {
-        match self.phase {
-            Some(phase) => {
-                for part in std::mem::take(&mut self.found).iter() {
-                    if part.start < phase.recovery_point {
-                        self.lose_further(cx, part);
-                    }
-                }
-            }
-            None if self.timed_out.is_none() || lost_again => {
-                if let Some(first) = self.first_lost(cx) {
-                    self.enter(cx, first);
-                }
-            }
-            None => {}
-        }
-        self.found.clear();
-    }
-
-    /// The lowest byte that was lost, as far as is known, and is not reported since: it may have been sent again already.
-    ///
-    /// RFC 5681 section 4.3: "Loss in two successive windows of data, or the loss of a retransmission, should be taken as two
-    /// indications of congestion and, therefore, cwnd (and ssthresh) MUST be lowered twice in this case." What lies beyond the
-    /// recovery point was lost in the next window, though it was found and sent again before the recovery ends (`lost_out` of
-    /// `tcp_time_to_recover`).
-    fn first_lost(&self, cx: &Context<'_>) -> Option<Seq> {
-        let missing = |range: &Range| {
-            let entries = cx.record().entries_at(range.start.max(cx.una), cx.una);
-            let mut entries = entries.take_while(|(part, _)| part.start < range.end);
-            entries.find(|(_, sent)| sent.lost_and_missing()).map(|(part, _)| part.start)
-        };
-        let again = self.again.iter().filter(|(_, range)| range.end > cx.una);
-        let again = again.filter_map(|(_, range)| missing(range));
-        let first = self.lost.first().map(|first| first.start);
-        again.chain(first).reduce(Seq::min)
-    }
-
-    fn lose_further(&mut self, cx: &mut Context<'_>, hole: Range) {
-        let Some(phase) = self.phase else { return };
-        let before = cx.window().cwnd;
-        let response = cx.lose_further(hole.start, phase.first_hole, phase.recovery_point);
-        self.begin_reduction(cx, response, before);
-    }
-
-    fn enter(&mut self, cx: &mut Context<'_>, first: Seq) {
-        self.phases += 1;
-        let before = cx.whole_window();
-        self.forget_resent(cx);
-        self.undo = Some(Undo::new(cx));
-        (self.tail, self.timed_out) = (None, None);
-        let response = cx.lose(first, first, cx.max, before as u32);
-        self.phase = Some(Phase { first_hole: first, recovery_point: cx.max, reduction: None });
-        self.begin_reduction(cx, response, before);
-        let first_end = first + self.smss;
-        let others: Vec<Range> =
-            self.lost.iter().map(|part| Range { start: part.start.max(first_end), ..part }).collect();
-        for hole in others.into_iter().filter(|hole| hole.start < hole.end) {
-            self.lose_further(cx, hole);
-        }
-    }
-
-    /// The control answered to a loss, when cwnd was `before`: what it took off goes bit by bit.
-    fn begin_reduction(&mut self, cx: &mut Context<'_>, response: Response, before: f64) {
-        let marked = self.marked.take();
-        let Some(phase) = &mut self.phase else { return };
-        // What a mark has begun goes on.
-        phase.reduction = phase.reduction.or(marked.map(|marked| marked.reduction));
-        if response != Response::Keep {
-            let target = match response {
-                Response::Adjusted => cx.window().ssthresh,
-                _ => cx.window().cwnd,
-            };
-            phase.reduction = Some(RateReduction::new(before, target, cx.max));
-            cx.step(before.max(target));
-        }
-    }
-
-    /// `delivered` bytes are reported: the next step of a reduction.
-    fn reduce(&mut self, cx: &mut Context<'_>, delivered: u32, safe: bool) {
-        let marked = self.marked.as_mut().map(|marked| &mut marked.reduction);
-        let reduction = self.phase.as_mut().and_then(|phase| phase.reduction.as_mut()).or(marked);
-        if let Some(reduction) = reduction.filter(|_| delivered > 0) {
-            let cwnd = reduction.step(cx, delivered, safe);
-            cx.step(cwnd);
-        }
-    }
-
-    /// The window of data that a mark has reduced for is through when something beyond it is acknowledged.
-    fn end_marked(&mut self, cx: &mut Context<'_>) {
-        let Some(marked) = self.marked else { return };
-        if cx.una > marked.end {
-            self.marked = None;
-            cx.step(marked.reduction.target);
-        }
-    }
-
-    /// The window in which the loss happened is through.
-    fn leave(&mut self, cx: &mut Context<'_>) {
-        if self.echoes_original(cx) {
-            return self.take_back(cx, false);
-        }
-        let Some(phase) = self.phase.take() else { return };
-        self.reordering.recovered();
-        let cwnd = phase.reduction.map_or(cx.window().cwnd, |reduction| reduction.target);
-        cx.exit(&Exit { flight: cx.flight(), acked: cx.una - phase.first_hole, cwnd });
-    }
-
-    /// The last reduction was needless; with `losses`, nothing is lost either.
-    fn take_back(&mut self, cx: &mut Context<'_>, losses: bool) {
-        self.undo = None;
-        self.look_again = true;
-        let by_timer = self.timed_out.take().is_some();
-        cx.undo();
-        if let Some(phase) = self.phase.take() {
-            let cwnd = cx.window().cwnd;
-            cx.exit(&Exit { flight: cx.flight(), acked: cx.una - phase.first_hole, cwnd });
-        }
-        if losses {
-            self.lost.clear();
-            self.decided = None;
-            // What RACK has found is off its list (`tcp_rack_detect_loss`), what the timer has is not.
-            cx.take_back_losses(!by_timer);
-            let mut again: Vec<_> = (cx.record().entries(cx.una))
-                .filter(|(_, sent)| sent.resent() && !sent.sacked() && !sent.excused())
-                .map(|(range, sent)| (Order::again(sent.at, range.end, cx.max), range))
-                .collect();
-            again.sort_by_key(|(order, _)| order.at);
-            self.again = again.into();
-        }
     }
 
     /// Bytes that the window has room for.
