@@ -275,7 +275,6 @@ impl Endpoint {
         if self.sender.has_nothing_to_send() && self.acknowledges_nothing(segment) {
             return;
         }
-        let stamped = self.timestamps;
         let sack = if self.sack { segment.options.sack.as_slice() } else { &[] };
         let incoming = Incoming {
             ack: segment.ack,
@@ -285,10 +284,9 @@ impl Endpoint {
             timestamp_rtt: None,
             mark_echo,
         };
-        let sent = self.syn.sent;
         self.sender.on_ack_of::<STAMPED>(now, &incoming, || {
-            let timestamps = segment.options.timestamps.filter(|_| STAMPED && stamped)?;
-            echoed_rtt(sent, now, timestamps.echo)
+            let timestamps = segment.options.timestamps.filter(|_| STAMPED && self.timestamps)?;
+            echoed_rtt(self.syn.sent, now, timestamps.echo)
         });
     }
 
