@@ -68,8 +68,8 @@ impl Course {
 
     /// The way of the data over the links `via`, and the way back.
     pub(crate) fn ways(&self, router: &mut Router, via: &[usize]) -> [Vec<LinkId>; 2] {
-        let there = router.way(self.from, self.to, via.iter().copied());
-        let back = router.way(self.to, self.from, via.iter().rev().copied());
+        let there = router.route(self.from, self.to, via.iter().copied());
+        let back = router.route(self.to, self.from, via.iter().rev().copied());
         [there.unwrap_or_default(), back.unwrap_or_default()]
     }
 

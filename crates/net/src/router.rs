@@ -1,4 +1,4 @@
-//! The way of least delay from node to node, then of fewest hops, then of the lowest link numbers, over the links that are
+//! The route of least delay from node to node, then of fewest hops, then of the lowest link numbers, over the links that are
 //! asked for.
 
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ struct Edge {
 /// For each node, the last edge of the path to it: (link, previous node).
 type Tree = Vec<Option<(LinkId, usize)>>;
 
-/// Finds ways through a topology.
+/// Finds routes through a topology.
 pub struct Router {
     edges: Vec<Vec<Edge>>,
     /// Per link, the nodes that it joins.
@@ -32,7 +32,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// For ways through `topology`, with the delays that it is set up with.
+    /// For routes through `topology`, with the delays that it is set up with.
     pub fn new(topology: &Topology) -> Router {
         let nanos = |delay: Span| delay.as_nanos();
         let mut edges: Vec<Vec<Edge>> = (0..topology.nodes).map(|_| Vec::new()).collect();
@@ -49,7 +49,7 @@ impl Router {
         Router { edges, joins, delays, trees }
     }
 
-    /// From now on `link` has another delay, or, without one, carries nothing: no way takes it then but over `via`, or where
+    /// From now on `link` has another delay, or, without one, carries nothing: no route takes it then but over `via`, or where
     /// it is a host's only link.
     pub fn set_delay(&mut self, link: LinkId, delay: Option<Span>) {
         let delay = delay.map_or(DOWN, Span::as_nanos);
@@ -60,38 +60,44 @@ impl Router {
         self.trees.fill(None);
     }
 
-    /// The way from node `from` to node `to` over the links `via`, places in the topology, in their order and each in the
+    /// The route from node `from` to node `to` over the links `via`, places in the topology, in their order and each in the
     /// better direction; none when there is none.
-    pub fn way(&mut self, from: NodeId, to: NodeId, via: impl Iterator<Item = usize>) -> Option<Vec<LinkId>> {
+    pub fn route(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        via: impl Iterator<Item = usize>,
+    ) -> Option<Vec<LinkId>> {
         let (from, to) = (from.index(), to.index());
         let mut via = via.peekable();
         if via.peek().is_none() {
             return self.path(from, to);
         }
-        let mut ways = vec![(from, Vec::new())];
+        let mut routes = vec![(from, Vec::new())];
         for link in via {
             let (a, b) = self.joins[link];
-            ways = [(a, LinkId::forward(link), b), (b, LinkId::reverse(link), a)]
+            routes = [(a, LinkId::forward(link), b), (b, LinkId::reverse(link), a)]
                 .into_iter()
                 .filter_map(|(enter, number, leave)| {
-                    let mut way = self.best(&ways, enter)?;
-                    way.push(number);
-                    Some((leave, way))
+                    let mut route = self.best(&routes, enter)?;
+                    route.push(number);
+                    Some((leave, route))
                 })
                 .collect();
         }
-        self.best(&ways, to)
+        self.best(&routes, to)
     }
 
-    /// The best of `ways`, each with the node that it has come to, continued to node `to`.
-    fn best(&mut self, ways: &[(usize, Vec<LinkId>)], to: usize) -> Option<Vec<LinkId>> {
-        let continued = ways.iter().filter_map(|(node, way)| {
+    /// The best of `routes`, each with the node that it has come to, continued to node `to`.
+    fn best(&mut self, routes: &[(usize, Vec<LinkId>)], to: usize) -> Option<Vec<LinkId>> {
+        let continued = routes.iter().filter_map(|(node, route)| {
             let rest = if *node == to { Vec::new() } else { self.path(*node, to)? };
-            Some([way.as_slice(), &rest].concat())
+            Some([route.as_slice(), &rest].concat())
         });
         let continued: Vec<_> = continued.collect();
-        let cost =
-            |way: &Vec<LinkId>| (way.iter().map(|link| self.delays[link.index()]).sum::<u64>(), way.len());
+        let cost = |route: &Vec<LinkId>| {
+            (route.iter().map(|link| self.delays[link.index()]).sum::<u64>(), route.len())
+        };
         continued.into_iter().min_by_key(cost)
     }
 

@@ -93,9 +93,9 @@ fn a_turn_loses_what_comes_out_of_a_link_that_was_left_and_leads_the_rest_on() {
     let topology = topology();
     let mut router = Router::new(&topology);
     let mut net = network(&topology);
-    let old = router.way(A, B, [].into_iter()).unwrap();
+    let old = router.route(A, B, [].into_iter()).unwrap();
     assert_eq!(old, [NEAR, SOUTH, FAR].map(LinkId::forward));
-    let new = router.way(A, B, [NORTH].into_iter()).unwrap();
+    let new = router.route(A, B, [NORTH].into_iter()).unwrap();
     let [old, new] = [old, new].map(|way| net.add_route(&way));
     net.mark_passing(&[old]);
     let mut arrived = Vec::new();
@@ -121,13 +121,13 @@ fn a_turn_loses_what_comes_out_of_a_link_that_was_left_and_leads_the_rest_on() {
 fn ways_follow_the_delays_and_take_a_link_that_is_down_only_where_they_must() {
     let mut router = Router::new(&topology());
     let south = LinkId::forward(SOUTH);
-    let there = |router: &mut Router, via: &[usize]| router.way(A, B, via.iter().copied()).unwrap();
+    let there = |router: &mut Router, via: &[usize]| router.route(A, B, via.iter().copied()).unwrap();
     let [over_north, over_south] = [NORTH, SOUTH].map(|middle| [NEAR, middle, FAR].map(LinkId::forward));
     assert_eq!(there(&mut router, &[]), over_south);
     router.set_delay(south, Some(Span::from_millis(21)));
     assert_eq!(there(&mut router, &[]), over_north);
     // The opposite direction is as it was.
-    let back = router.way(B, A, [].into_iter()).unwrap();
+    let back = router.route(B, A, [].into_iter()).unwrap();
     assert_eq!(back, [FAR, SOUTH, NEAR].map(LinkId::reverse));
     for link in [SOUTH, NEAR].into_iter().flat_map(|link| [LinkId::forward(link), LinkId::reverse(link)]) {
         router.set_delay(link, None);
@@ -148,7 +148,7 @@ fn a_gateway_is_shown_what_enters_its_link_and_what_comes_out_of_the_opposite() 
     let mut net = network(&topology);
     let ways = [(A, B, SOUTH), (B, A, SOUTH), (A, B, NORTH)];
     let routes = ways.map(|(from, to, via)| {
-        let way = router.way(from, to, [via].into_iter()).unwrap();
+        let way = router.route(from, to, [via].into_iter()).unwrap();
         net.add_route(&way)
     });
     net.mark_passing(&[]);

@@ -93,7 +93,7 @@ fn play(sends: &[(u64, u32, bool)], beside: bool, passing: bool) -> Heard {
     let mut router = Router::new(&topology);
     let mut net: Network<Numbered, Heard> = Network::new(&topology, 7, Time::NEVER, (), Heard::default());
     let mut route = |net: &mut Network<Numbered, Heard>, from, to| -> RouteId {
-        let way = router.way(NodeId(from), NodeId(to), std::iter::empty()).unwrap();
+        let way = router.route(NodeId(from), NodeId(to), std::iter::empty()).unwrap();
         net.add_route(&way)
     };
     let mut routes = vec![route(&mut net, 0, 3)];

@@ -134,7 +134,7 @@ impl Engine {
             let size = scenario.size_of(id.index());
             if let App::Udp(udp) = &mut flow.app {
                 let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
-                if let Some(way) = router.way(from, to, spec.via.iter().copied()) {
+                if let Some(way) = router.route(from, to, spec.via.iter().copied()) {
                     udp.route = add_route(&mut self.net, spec, &way);
                 }
                 udp.end = streams.next().unwrap_or(ConnectionId(0)).end(Side::Data);

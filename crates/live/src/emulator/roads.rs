@@ -64,8 +64,8 @@ impl Roads {
         let find = |router: &mut Router, leader: &Leader<'_>, (from, to): (usize, usize)| {
             let (from, to) = (NodeId(from as u32), NodeId(to as u32));
             let way = match leader.backward {
-                true => router.way(from, to, leader.via.iter().rev().copied()),
-                false => router.way(from, to, leader.via.iter().copied()),
+                true => router.route(from, to, leader.via.iter().rev().copied()),
+                false => router.route(from, to, leader.via.iter().copied()),
             };
             way.filter(|way| !way.is_empty())
         };

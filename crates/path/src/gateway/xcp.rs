@@ -178,7 +178,7 @@ impl Xcp {
     }
 
     /// Lines 32 to 36. A queue that is looked at when packets come is at its least just before one does.
-    fn look_at_queue(&mut self, now: Time, link: &LinkView) {
+    fn update_standing_queue(&mut self, now: Time, link: &LinkView) {
         let bytes = link.queued_bytes as f64;
         self.queue.least = self.queue.least.min(bytes);
         if now < self.queue.ends {
@@ -196,7 +196,7 @@ impl Xcp {
 
 impl Windows for Xcp {
     fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
-        self.look_at_queue(now, link);
+        self.update_standing_queue(now, link);
         let elapsed = now.since(self.began);
         if elapsed < self.interval {
             return;

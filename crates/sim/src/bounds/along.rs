@@ -34,8 +34,8 @@ pub fn along(scenario: &Scenario, flow: usize, end: Time) -> Option<Vec<Along>> 
     let spec = scenario.flows.get(flow)?;
     let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
     let mut both = |via: &[usize]| {
-        let there = router.way(from, to, via.iter().copied())?;
-        Some([there, router.way(to, from, via.iter().rev().copied())?])
+        let there = router.route(from, to, via.iter().copied())?;
+        Some([there, router.route(to, from, via.iter().rev().copied())?])
     };
     let mut changes = vec![(Time::ZERO, Change::Way(both(&spec.via)?))];
     for handover in &scenario.handovers {

@@ -72,10 +72,10 @@ fn payload(sender: &Config, receiver: &Config) -> f64 {
 pub(crate) fn ways(scenario: &Scenario, flow: usize, spec: &FlowSpec) -> Option<Vec<(f64, Vec<LinkId>)>> {
     let mut router = Router::new(&scenario.topology());
     let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
-    let mut ways = vec![(0.0, router.way(from, to, spec.via.iter().copied())?)];
+    let mut ways = vec![(0.0, router.route(from, to, spec.via.iter().copied())?)];
     for handover in &scenario.handovers {
         if let Some(place) = handover.flows.iter().position(|moved| *moved == flow) {
-            let way = router.way(from, to, handover.via[place].iter().copied())?;
+            let way = router.route(from, to, handover.via[place].iter().copied())?;
             ways.push((handover.at.as_secs(), way));
         }
     }

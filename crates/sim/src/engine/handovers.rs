@@ -37,8 +37,8 @@ type Ways = [Vec<LinkId>; 2];
 /// A flow's ways over the links `via`, if there are any.
 fn find_ways(router: &mut Router, spec: &FlowSpec, via: &[usize]) -> Option<Ways> {
     let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
-    let there = router.way(from, to, via.iter().copied())?;
-    Some([there, router.way(to, from, via.iter().rev().copied())?])
+    let there = router.route(from, to, via.iter().copied())?;
+    Some([there, router.route(to, from, via.iter().rev().copied())?])
 }
 
 /// Adds a flow's routes over the links `via`: of the data, and back.

@@ -29,7 +29,7 @@ impl Endpoint {
         self.congestion = segment.congestion().filter(|_| offered).map(|header| {
             Box::new(Congestion { owed: 0.0, routers: header.routers, bytes: header.bytes.min(MOST) })
         });
-        self.beside = self.ecn || self.congestion.is_some();
+        self.extended = self.ecn || self.congestion.is_some();
         if let Some(header) = segment.congestion().filter(|_| segment.flags.has(Flags::ACK)) {
             self.sender.on_feedback(0.0, header.reverse_routers);
         }

@@ -39,8 +39,8 @@ impl Endpoint {
 
     /// Header prediction where segments carry more than TCP's: marks and congestion headers are looked at beside.
     #[inline(always)]
-    pub(super) fn expects_beside(&self, segment: &Segment) -> bool {
-        self.beside
+    pub(super) fn expects_extended(&self, segment: &Segment) -> bool {
+        self.extended
             && (!self.timestamps || self.is_stamped_in_order(segment))
             && segment.flags | Flags::CONGESTION | Flags::PSH == Flags::ACK | Flags::CONGESTION | Flags::PSH
             && segment.ecn != Ecn::Low
@@ -48,7 +48,7 @@ impl Endpoint {
     }
 
     /// A segment that was expected and carries more than TCP's.
-    pub(super) fn accept_expected_beside(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn accept_expected_extended(&mut self, now: Time, segment: &Segment) {
         self.echo |= self.ecn && segment.len > 0 && segment.ecn == Ecn::Ce;
         match self.timestamps {
             true => self.accept_stamped(now, segment),
@@ -95,15 +95,15 @@ impl Endpoint {
         if !self.check(now, segment) {
             return;
         }
-        match self.beside {
-            true => self.accept_beside(now, segment),
+        match self.extended {
+            true => self.accept_extended(now, segment),
             false => self.accept(now, segment),
         }
     }
 
     /// Takes a segment that carries more than TCP's.
     #[inline(never)]
-    fn accept_beside(&mut self, now: Time, segment: &Segment) {
+    fn accept_extended(&mut self, now: Time, segment: &Segment) {
         match self.ecn {
             true => self.accept_with_ecn(now, segment),
             false => self.accept(now, segment),

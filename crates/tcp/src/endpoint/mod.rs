@@ -1,19 +1,19 @@
 //! One end of a connection: the state machine of RFC 9293 around a [`Sender`] and a [`Receiver`].
 
-mod aside;
 mod challenges;
 mod congestion;
 mod ecn;
+mod extra_segments;
 mod input;
 mod opening;
 mod output;
 
 use std::sync::Arc;
 
-use aside::Aside;
 use bentpipe_units::{Span, Time};
 use challenges::Challenges;
 use congestion::Congestion;
+use extra_segments::ExtraSegments;
 
 use crate::recovery::Reduction;
 use crate::sender::{Agreed, Incoming, Outgoing};
@@ -86,7 +86,7 @@ pub struct Endpoint {
     timestamps: bool,
     ecn: bool,
     /// Whether segments carry more than TCP's: an ECN field, a congestion header.
-    beside: bool,
+    extended: bool,
     /// Where both ends put congestion headers before their segments.
     congestion: Option<Box<Congestion>>,
     /// Whether a mark is to be echoed.
@@ -98,7 +98,7 @@ pub struct Endpoint {
     /// Whether it matters to the receiver that data answers what came.
     answers: bool,
     /// What goes out beside data and ACKs, for connections that have any of it.
-    aside: Option<Box<Aside>>,
+    extra_segments: Option<Box<ExtraSegments>>,
     time_wait_until: Time,
     /// None while none was owed.
     challenges: Option<Box<Challenges>>,
@@ -144,14 +144,14 @@ impl Endpoint {
             sack: false,
             timestamps: false,
             ecn: false,
-            beside: false,
+            extended: false,
             congestion: None,
             echo: false,
             ts_recent: 0,
             last_ack_sent: Seq::default(),
             window_from: (Seq::default(), Seq::default()),
             answers: false,
-            aside: None,
+            extra_segments: None,
             time_wait_until: Time::NEVER,
             challenges: None,
             silent: false,
@@ -216,7 +216,7 @@ impl Endpoint {
     pub fn go_down(&mut self) {
         self.state = State::Closed;
         self.syn = Syn::default();
-        self.aside = None;
+        self.extra_segments = None;
         self.silent = true;
     }
 
@@ -246,8 +246,8 @@ impl Endpoint {
         if self.expects_stamped(segment) {
             return self.accept_stamped(now, segment);
         }
-        if self.expects_beside(segment) {
-            return self.accept_expected_beside(now, segment);
+        if self.expects_extended(segment) {
+            return self.accept_expected_extended(now, segment);
         }
         match self.state {
             State::Closed if self.silent => {}

@@ -17,8 +17,8 @@ impl Endpoint {
     #[inline(always)]
     pub fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
         let written = self.poll_usual(now, segment);
-        if self.has_aside() {
-            return self.poll_aside(written, now, segment);
+        if self.has_extra_segments() {
+            return self.poll_extra_segment(written, now, segment);
         }
         written
     }
@@ -83,15 +83,15 @@ impl Endpoint {
         if self.answers {
             self.receiver.on_reply(now);
         }
-        if self.beside {
-            return header + data.len + self.write_beside(data, segment);
+        if self.extended {
+            return header + data.len + self.write_extended(data, segment);
         }
         header + data.len
     }
 
     /// Writes what a segment of data carries beside TCP's; returns the bytes that it takes.
     #[inline(never)]
-    fn write_beside(&mut self, data: Outgoing, segment: &mut Segment) -> u32 {
+    fn write_extended(&mut self, data: Outgoing, segment: &mut Segment) -> u32 {
         if self.ecn {
             self.set_capable(data.len > 0 && !data.again, segment);
         }
@@ -109,15 +109,15 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) -> u32 {
         let header = self.header(now, segment);
-        if self.beside {
-            return self.pure_ack_beside(header, segment);
+        if self.extended {
+            return self.pure_ack_extended(header, segment);
         }
         self.finish_ack(header, segment)
     }
 
     /// Writes an ACK that carries more than TCP's; returns the length of its packet.
     #[inline(never)]
-    fn pure_ack_beside(&mut self, header: u32, segment: &mut Segment) -> u32 {
+    fn pure_ack_extended(&mut self, header: u32, segment: &mut Segment) -> u32 {
         if self.ecn {
             self.echo_mark(segment);
         }

@@ -153,8 +153,8 @@ impl Context<'_> {
     }
 
     /// Takes back what was written down so: it is in the network. `excused` it is [`Sent::excused`](crate::Sent::excused).
-    pub fn take_back_losses(&mut self, excused: bool) {
-        self.record.take_back_losses(self.una, excused);
+    pub fn undo_losses(&mut self, excused: bool) {
+        self.record.undo_losses(self.una, excused);
     }
 
     /// Tells the control that duplicate ACKs stand for so many segments that have left the network.

@@ -121,7 +121,7 @@ impl Rack {
             let known = again.iter().find(|(order, range)| order.at == sent.at && range.end >= sent.end());
             known.map_or(Order::once(sent.at, sent.end()), |(order, _)| *order)
         });
-        self.look_at_tail(cx, acked);
+        self.process_tail_ack(cx, acked);
         if self.phase.is_some_and(|phase| cx.una >= phase.recovery_point) {
             self.leave(cx);
         } else if self.phase.is_some() && acked > 0 {
@@ -131,7 +131,7 @@ impl Rack {
                 // "If there are no retransmits out then we can undo. Otherwise we clock out new packets" (`tcp_try_undo_partial`).
                 self.only_new = self.is_resent_under_way(cx);
                 if !self.only_new {
-                    self.take_back(cx, true);
+                    self.undo_reduction(cx, true);
                 }
             }
         }
@@ -207,7 +207,7 @@ impl Recovery for Rack {
         let Some(undo) = &mut self.undo else { return };
         undo.came_twice(cx, block);
         if undo.all_came_twice(cx) && self.timed_out.is_none() {
-            self.take_back(cx, false);
+            self.undo_reduction(cx, false);
         }
     }
 

@@ -54,7 +54,7 @@ impl Sack {
     }
 
     /// The scoreboard has changed.
-    fn look_at_board(&mut self, board: &Runs) {
+    fn update_lost_below(&mut self, board: &Runs) {
         self.lost_below = board.lost_below(self.threshold, self.smss);
     }
 
@@ -133,7 +133,7 @@ impl Recovery for Sack {
     }
 
     fn on_duplicate_ack(&mut self, cx: &mut Context<'_>) {
-        self.look_at_board(cx.record().board());
+        self.update_lost_below(cx.record().board());
         if self.duplicates == 0 {
             self.before_duplicates = cx.max;
         }
@@ -162,7 +162,7 @@ impl Recovery for Sack {
                 resent -= gone.end.min(high) - gone.start;
             }
         });
-        self.look_at_board(cx.record().board());
+        self.update_lost_below(cx.record().board());
         let Some(phase) = &mut self.phase else { return RecoveryState::Open };
         phase.resent -= resent;
         phase.high_rxt = phase.high_rxt.max(cx.una);

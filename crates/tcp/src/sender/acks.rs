@@ -46,11 +46,11 @@ impl Sender {
         incoming: &Incoming<'_>,
         echoed: impl Fn() -> Option<Span>,
     ) {
-        let least = if STAMPED { Way::Plain } else { Way::Plainest };
-        if self.way < least || !incoming.sack.is_empty() || incoming.ack == self.una {
+        let least = if STAMPED { SendPath::Plain } else { SendPath::Plainest };
+        if self.send_path < least || !incoming.sack.is_empty() || incoming.ack == self.una {
             // By value, so that what is read from the segment need not be in memory for a plain ACK.
-            let told = incoming.sack.is_empty() && self.times_itself(incoming.ack);
-            let timestamp_rtt = if told { None } else { echoed() };
+            let timed = incoming.sack.is_empty() && self.times_itself(incoming.ack);
+            let timestamp_rtt = if timed { None } else { echoed() };
             return self.on_special_ack(now, Incoming { timestamp_rtt, ..*incoming });
         }
         match STAMPED && self.rtt.is_linux() {

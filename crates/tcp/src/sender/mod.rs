@@ -20,6 +20,7 @@ mod record;
 mod restart;
 mod sack;
 mod samples;
+mod send_path;
 mod settle;
 mod state;
 mod timeout;
@@ -27,7 +28,6 @@ mod timers;
 mod transmit;
 mod tso;
 mod usage;
-mod way;
 mod writing;
 
 use bentpipe_units::Span;
@@ -47,9 +47,9 @@ use groups::Groups;
 use pacing::Pacing;
 use peer::PeerWindow;
 use restart::Restart;
+use send_path::SendPath;
 use timers::Timers;
 use usage::Usage;
-use way::Way;
 
 use crate::Seq;
 use crate::control::{Control, Window};
@@ -59,7 +59,7 @@ use crate::slow_start::SlowStart;
 
 /// The sending half of a connection.
 pub struct Sender {
-    way: Way,
+    send_path: SendPath,
     /// SND.UNA, the byte after the newest one ever sent, and what a segment holds.
     una: Seq,
     max: Seq,

@@ -18,7 +18,7 @@ impl Sender {
             peer: PeerWindow::default(),
             app: Application::new(config, first),
             timers: Timers::new(config),
-            way: if slow_start.listens() { Way::ByRecovery } else { Way::Plain },
+            send_path: if slow_start.listens() { SendPath::ByRecovery } else { SendPath::Plain },
             start_listens: slow_start.listens(),
             asked: Asked::by(&mut *control),
             dummies: DummiesLeft::None,

@@ -2,7 +2,7 @@
 
 use bentpipe_units::Time;
 
-use super::way::Way;
+use super::send_path::SendPath;
 use super::{Incoming, Outgoing, Sender};
 use crate::Flags;
 
@@ -17,7 +17,7 @@ impl Sender {
     /// An ACK that is not plain, or data is paced.
     #[inline(never)]
     pub(super) fn on_special_ack(&mut self, now: Time, incoming: Incoming<'_>) {
-        let plain = self.way != Way::ByRecovery;
+        let plain = self.send_path != SendPath::ByRecovery;
         match plain && incoming.sack.is_empty() && incoming.ack != self.una {
             true => self.on_paced_ack(now, &incoming),
             false => self.on_other_ack(now, &incoming),
@@ -43,8 +43,8 @@ impl Sender {
     /// The next segment where cwnd and rwnd alone do not decide.
     #[inline(never)]
     pub(super) fn poll_specially(&mut self, now: Time) -> Option<Outgoing> {
-        match self.way {
-            Way::Paced => self.poll_paced(now),
+        match self.send_path {
+            SendPath::Paced => self.poll_paced(now),
             _ => self.poll_by_recovery(now),
         }
     }

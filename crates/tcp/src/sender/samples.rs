@@ -3,7 +3,7 @@
 use bentpipe_units::{Span, Time};
 
 use super::Sender;
-use super::way::Way;
+use super::send_path::SendPath;
 use crate::Seq;
 
 impl Sender {
@@ -64,7 +64,7 @@ impl Sender {
     /// Whether an ACK without SACK blocks gives a sample for which its timestamp need not be looked at.
     #[inline]
     pub(super) fn times_itself(&self, ack: Seq) -> bool {
-        self.rtt.is_linux() && self.way != Way::ByRecovery && self.record.tells_round_trips(ack)
+        self.rtt.is_linux() && self.send_path != SendPath::ByRecovery && self.record.tells_round_trips(ack)
     }
 
     /// The time of the handshake gives the first sample.

@@ -4,8 +4,8 @@ use bentpipe_units::Time;
 
 use super::Sender;
 use super::asked::DummiesLeft;
+use super::send_path::SendPath;
 use super::timers::Persist;
-use super::way::Way;
 use crate::recovery::{Context, Recovery};
 
 impl Sender {
@@ -37,22 +37,22 @@ impl Sender {
         if self.start_listens {
             self.hear_start();
         }
-        self.way = self.find_way();
+        self.send_path = self.find_send_path();
         self.note_dummies();
         self.note_other_timer();
     }
 
-    fn find_way(&self) -> Way {
+    fn find_send_path(&self) -> SendPath {
         let waits = self.timers.persist != Persist::Off || self.timers.after_mark;
         let alone = !waits && !self.start_listens && !self.groups.has_bursts();
         if !(alone && self.recovery.is_idle() && self.record.board().is_empty()) {
-            Way::ByRecovery
+            SendPath::ByRecovery
         } else if self.paced {
-            if self.paces_plainly() { Way::Paced } else { Way::ByRecovery }
+            if self.paces_plainly() { SendPath::Paced } else { SendPath::ByRecovery }
         } else if self.minds_room() || self.rtt.is_linux() {
-            Way::Plain
+            SendPath::Plain
         } else {
-            Way::Plainest
+            SendPath::Plainest
         }
     }
 

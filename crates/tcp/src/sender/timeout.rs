@@ -3,8 +3,8 @@
 use bentpipe_units::{Span, Time};
 
 use super::asked::DummiesLeft;
+use super::send_path::SendPath;
 use super::timers::{Persist, PutOff};
-use super::way::Way;
 use super::{ConnectionError, Sender};
 use crate::Growth;
 use crate::control;
@@ -170,7 +170,7 @@ impl Sender {
     #[cold]
     fn on_other_timer(&mut self, now: Time) {
         self.pacing.holds_back = false;
-        if self.way == Way::Paced {
+        if self.send_path == SendPath::Paced {
             self.timers.other = Time::NEVER;
             return;
         }

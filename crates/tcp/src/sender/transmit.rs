@@ -4,8 +4,8 @@ use bentpipe_units::{Span, Time};
 
 use super::Sender;
 use super::application::Fin;
+use super::send_path::SendPath;
 use super::timers::Persist;
-use super::way::Way;
 use crate::recovery::{Next, Outstanding, Range};
 use crate::{Flags, Nagle, Seq};
 
@@ -28,7 +28,7 @@ impl Sender {
     /// The next segment to send, or none until something changes. Call it until it returns none.
     #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        if self.way < Way::Plain {
+        if self.send_path < SendPath::Plain {
             return self.poll_specially(now);
         }
         if self.una == self.max {
@@ -75,7 +75,10 @@ impl Sender {
     /// Whether there is nothing to send or to send again, and no timer has it sent.
     #[inline]
     pub(crate) fn has_nothing_to_send(&self) -> bool {
-        self.way >= Way::Plain && self.una == self.max && self.app.unsent == 0 && self.app.fin != Fin::Queued
+        self.send_path >= SendPath::Plain
+            && self.una == self.max
+            && self.app.unsent == 0
+            && self.app.fin != Fin::Queued
     }
 
     /// The next segment while the recovery has a say in it, or a probe or pacing.
@@ -166,7 +169,7 @@ impl Sender {
     #[inline(never)]
     fn persist(&mut self, now: Time) {
         self.timers.persist = Persist::On;
-        self.way = Way::ByRecovery;
+        self.send_path = SendPath::ByRecovery;
         self.arm(now, Span::ZERO);
     }
 

@@ -107,7 +107,7 @@ impl Rack {
     /// The window in which the loss happened is through.
     pub(super) fn leave(&mut self, cx: &mut Context<'_>) {
         if self.echoes_original(cx) {
-            return self.take_back(cx, false);
+            return self.undo_reduction(cx, false);
         }
         let Some(phase) = self.phase.take() else { return };
         self.reordering.recovered();
@@ -116,7 +116,7 @@ impl Rack {
     }
 
     /// The last reduction was needless; with `losses`, nothing is lost either.
-    pub(super) fn take_back(&mut self, cx: &mut Context<'_>, losses: bool) {
+    pub(super) fn undo_reduction(&mut self, cx: &mut Context<'_>, losses: bool) {
         self.undo = None;
         self.look_again = true;
         let by_timer = self.timed_out.take().is_some();
@@ -129,7 +129,7 @@ impl Rack {
             self.lost.clear();
             self.decided = None;
             // What RACK has found is off its list (`tcp_rack_detect_loss`), what the timer has is not.
-            cx.take_back_losses(!by_timer);
+            cx.undo_losses(!by_timer);
             let mut again: Vec<_> = (cx.record().entries(cx.una))
                 .filter(|(_, sent)| sent.resent() && !sent.sacked() && !sent.excused())
                 .map(|(range, sent)| (Order::again(sent.at, range.end, cx.max), range))

@@ -32,7 +32,7 @@ impl Tail {
 
 impl Rack {
     /// What an ACK says of the probe under way (RFC 8985 section 7.4, `TLP_process_ack`).
-    pub(super) fn look_at_tail(&mut self, cx: &mut Context<'_>, acked: u32) {
+    pub(super) fn process_tail_ack(&mut self, cx: &mut Context<'_>, acked: u32) {
         let Some(tail) = self.tail.filter(|tail| !tail.due && cx.una >= tail.end) else { return };
         match tail.again {
             Some(range) if cx.una > tail.end => {

@@ -64,7 +64,7 @@ impl Rack {
         // Step 3.b: data that was sent once and is acknowledged after all.
         let arrived = timed_out.doubted && original.is_some_and(|end| end <= timed_out.point);
         if arrived || needless {
-            return self.take_back(cx, true);
+            return self.undo_reduction(cx, true);
         }
         let through = cx.una >= timed_out.point;
         if timed_out.doubted && cx.max > timed_out.point {

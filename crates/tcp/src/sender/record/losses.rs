@@ -1,7 +1,8 @@
 //! What of the record is taken for lost, and what is in flight therefore.
 
 use super::super::rate::LostSegment;
-use super::{DELIVERED, EXCUSED, LOST, LOST_ONCE, OUT, Record, SACKED, Sent};
+use super::sent::{DELIVERED, EXCUSED, LOST, LOST_ONCE, OUT, SACKED};
+use super::{Record, Sent};
 use crate::Seq;
 use crate::runs::Range;
 
@@ -19,7 +20,7 @@ impl Record {
     }
 
     /// What is taken for lost was not: it is in the network. `excused` it is not looked at again before it is sent again.
-    pub(crate) fn take_back_losses(&mut self, una: Seq, excused: bool) {
+    pub(crate) fn undo_losses(&mut self, una: Seq, excused: bool) {
         let mut start = una;
         for number in self.head..self.tail {
             let sent = self.get_mut(number);

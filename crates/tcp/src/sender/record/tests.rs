@@ -127,7 +127,7 @@ impl Both {
                 }
             }
             Step::TakeBack => {
-                self.record.take_back_losses(self.una(), false);
+                self.record.undo_losses(self.una(), false);
                 self.model.octets[self.model.una as usize..].iter_mut().for_each(|octet| octet.lost = false);
             }
             Step::Sack(ref blocks) => {

@@ -2,7 +2,8 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{DELIVERED, NOBODY, RESENT, Record, Sent};
+use super::sent::{DELIVERED, RESENT};
+use super::{NOBODY, Record, Sent};
 use crate::Seq;
 
 impl Record {

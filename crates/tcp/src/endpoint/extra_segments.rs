@@ -5,7 +5,7 @@ use bentpipe_units::Time;
 use super::*;
 
 #[derive(Debug, Default)]
-pub(super) struct Aside {
+pub(super) struct ExtraSegments {
     reset: Option<Segment>,
     /// Dummy segments that came and were not acknowledged.
     unacknowledged: u32,
@@ -13,44 +13,44 @@ pub(super) struct Aside {
 
 impl Endpoint {
     pub(super) fn send_reset(&mut self, reset: Segment) {
-        self.aside.get_or_insert_default().reset = Some(reset);
+        self.extra_segments.get_or_insert_default().reset = Some(reset);
     }
 
     /// The connection has opened: what goes out beside its window, its sender offers.
     pub(super) fn expect_dummies(&mut self) {
         if self.sender.offers_dummies() {
-            self.aside.get_or_insert_default();
+            self.extra_segments.get_or_insert_default();
         }
     }
 
     pub(super) fn take_reset(&mut self) -> Option<Segment> {
-        self.aside.as_mut()?.reset.take()
+        self.extra_segments.as_mut()?.reset.take()
     }
 
     /// Whether something may go out beside data and ACKs.
     #[inline(always)]
-    pub(super) fn has_aside(&self) -> bool {
-        let Some(aside) = &self.aside else { return false };
-        aside.unacknowledged > 0 || self.sender.has_dummies()
+    pub(super) fn has_extra_segments(&self) -> bool {
+        let Some(extra) = &self.extra_segments else { return false };
+        extra.unacknowledged > 0 || self.sender.has_dummies()
     }
 
     /// What a connection sends that sends more than data and ACKs, or did: its data and ACKs first, which are `usual`.
     #[cold]
     #[inline(never)]
-    pub(super) fn poll_aside(
+    pub(super) fn poll_extra_segment(
         &mut self,
         usual: Option<Written>,
         now: Time,
         segment: &mut Segment,
     ) -> Option<Written> {
         let dummies = self.sender.has_dummies();
-        let aside = self.aside.as_mut()?;
+        let extra = self.extra_segments.as_mut()?;
         if let Some(written) = usual {
-            let last = written.last && aside.unacknowledged == 0 && !dummies;
+            let last = written.last && extra.unacknowledged == 0 && !dummies;
             return Some(Written { last, ..written });
         }
-        if aside.unacknowledged > 0 {
-            aside.unacknowledged -= 1;
+        if extra.unacknowledged > 0 {
+            extra.unacknowledged -= 1;
             let seq = self.sender.max().min(self.sender.una() + self.sender.peer_window());
             return Some(self.low(now, seq, 0, segment));
         }
@@ -92,7 +92,7 @@ impl Endpoint {
         if segment.len == 0 {
             self.sender.on_dummy_acked(now);
         } else if near {
-            self.aside.get_or_insert_default().unacknowledged += 1;
+            self.extra_segments.get_or_insert_default().unacknowledged += 1;
         }
     }
 }
