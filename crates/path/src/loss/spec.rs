@@ -88,14 +88,6 @@ impl LossSpec {
             }
         }
     }
-
-    /// Mean length of a stay in the bad state, in packets: 1/r (Gilbert-Elliott only).
-    pub fn mean_burst_packets(&self) -> Option<f64> {
-        match self {
-            LossSpec::GilbertElliott { bad_to_good, .. } => Some(1.0 / bad_to_good),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
