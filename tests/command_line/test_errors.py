@@ -150,7 +150,7 @@ def test_a_wrong_call_is_one_line(bentpipe: Bentpipe, tmp_path: Path, arguments:
             "expected a whole number from 0 to 9007199254740991, found '9007199254740992'",
         ),
         (["--runs", "0"], "'--runs': expected a whole number"),
-        (["--threads", "2.5"], "'--threads': expected a whole number of at least 1, found '2.5'"),
+        (["--threads", "2.5"], "'--threads': expected a whole number from 1 to 1024, found '2.5'"),
         (["--csv"], "--json prints JSON, --out DIR writes result.json and series.parquet"),
         (["--out", "r.csv"], "'--out': expected a folder, found the name of a file, 'r.csv'"),
         (["--set", "links.satellite.loss.probability=1e-400"], "expected a number of at least 5e-324, or 0"),
