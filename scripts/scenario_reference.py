@@ -41,7 +41,7 @@ def page() -> str:
     schema = json.loads(_core.schema())
     definitions: dict[str, Any] = schema["$defs"]
     parts = [_HEAD, *_section(_TOP, schema)]
-    order = ["LinkFile", "ReverseFile", "FlowFile", "TcpFile"]
+    order = ["LinkFile", "DirectionFile", "FlowFile", "TcpFile"]
     tables = {name: entry for name, entry in definitions.items() if _is_table(entry)}
     for name in [*order, *(name for name in tables if name not in order)]:
         parts += _section(_title(name), tables[name])

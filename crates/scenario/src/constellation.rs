@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bentpipe_net::DirectionSetup;
+use bentpipe_path::Schedule;
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{LinkConfig, Repair, Schedule};
-use bentpipe_units::{Fault, Problem, Span, conflict, fault, quoted};
+use bentpipe_units::{Fault, Span, conflict, fault, quoted};
 
 mod file;
 
@@ -14,9 +14,10 @@ use file::{ElementsFile, HopFile, Reconfigure};
 
 use super::document::{Document, Place};
 use super::error::ScenarioError;
+use super::file::DirectionFile;
 use super::model::ConstellationSpec;
 use super::names;
-use super::network::{check, too_fast};
+use super::network;
 use super::no_such::no_such;
 use bentpipe_sky::{CITIES, ElementSets, Satellites, Shell, SkyNode, SkySpec, Station};
 
@@ -230,31 +231,16 @@ fn elements(at: &Place<'_>, file: &ConstellationFile) -> Result<ElementSets, Sce
 fn direction(
     at: &Place<'_>,
     key: &'static str,
-    file: &HopFile,
+    HopFile { rate, queue, loss }: &HopFile,
     like: Option<&DirectionSetup>,
     gateway: Option<GatewaySpec>,
 ) -> Result<DirectionSetup, ScenarioError> {
-    let Some(rate) = file.rate.or(like.map(|like| like.link.rate)) else {
-        return Err(at.error(&[key, "rate"], Problem::Missing));
-    };
-    if let Some(message) = too_fast(rate) {
-        return Err(at.error(&[key, "rate"], message));
-    }
-    let link = LinkConfig {
-        rate,
-        delay: Span::ZERO,
-        efficiency: 1.0,
-        queue: file.queue.or(like.map(|like| like.link.queue)).unwrap_or_default(),
-        loss: file.loss.clone().unwrap_or_default(),
-        repair: Repair::None,
-        schedule: Schedule::default(),
-    };
-    let direction = DirectionSetup { link, gateway };
-    check(&direction, 1).map_err(|fault| {
+    let (rate, queue, loss, delay) = (*rate, *queue, loss.clone(), Some(Span::ZERO));
+    let file = DirectionFile { rate, queue, loss, delay, gateway, ..DirectionFile::default() };
+    network::direction(&file, like.map(|like| &like.link), Schedule::default(), 1).map_err(|fault| {
         // What guards is aboard, and not of one kind of links.
         let keys: &[&str] =
             if fault.path.first().is_some_and(|first| first == "gateway") { &[] } else { &[key] };
         at.error(keys, fault)
-    })?;
-    Ok(direction)
+    })
 }

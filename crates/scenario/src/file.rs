@@ -75,7 +75,7 @@ pub(crate) struct ScenarioFile {
     pub(crate) _handovers: BTreeMap<String, IgnoredAny>,
 }
 
-/// A link between two nodes, in both directions.
+/// A link between two nodes; beside these keys stand those of the direction from `from` to `to`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinkFile {
@@ -85,12 +85,22 @@ pub(crate) struct LinkFile {
     pub(crate) to: String,
     /// Make so many copies, numbered from 0.
     pub(crate) count: Option<Count>,
-    /// Rate from `from` to `to`.
-    pub(crate) rate: Rate,
+    /// The direction from `to` to `from`: what is not set is as forward, except that nothing is lost or repaired, nothing changes
+    /// and no gateway guards it.
+    #[serde(default)]
+    pub(crate) reverse: DirectionFile,
+}
+
+/// One direction of a link.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DirectionFile {
+    /// Rate.
+    pub(crate) rate: Option<Rate>,
     /// Propagation delay.
-    pub(crate) delay: Span,
+    pub(crate) delay: Option<Span>,
     /// Share of the rate that carries packets, above 0; default 1.
-    #[serde(default, with = "Above::<0, 1>")]
+    #[serde(with = "Above::<0, 1>")]
     pub(crate) efficiency: Option<f64>,
     /// What may wait before the link, drop-tail, or a table with a `scheme`; default "unlimited".
     pub(crate) queue: Option<QueueSpec>,
@@ -100,47 +110,13 @@ pub(crate) struct LinkFile {
     pub(crate) arq: Option<ArqSpec>,
     /// Parity that is sent with the packets; default none. Not with `arq`.
     pub(crate) fec: Option<FecSpec>,
-    /// Changes of rate, delay and losses, and outages, from `from` to `to`; default none.
-    #[serde(default)]
+    /// Changes of rate, delay and losses, and outages; default none.
     pub(crate) schedule: Schedule,
-    /// A file that says how rate, delay and losses change, from `from` to `to`; not with `schedule`; default none.
+    /// A file that says how rate, delay and losses change; not with `schedule`; default none.
     #[schemars(schema_with = "link_trace::described")]
     pub(crate) trace: Option<TraceFile>,
     /// What stands before the link and reads the headers of its TCP; default nothing.
-    #[serde(default, with = "GatewayOrNone")]
-    pub(crate) gateway: Option<GatewaySpec>,
-    /// The direction from `to` to `from`, where it differs.
-    #[serde(default)]
-    pub(crate) reverse: ReverseFile,
-}
-
-/// The reverse direction of a link; what is not set is as forward, except that nothing is lost or repaired, nothing changes and
-/// no gateway guards it.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct ReverseFile {
-    /// Rate from `to` to `from`.
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay.
-    pub(crate) delay: Option<Span>,
-    /// Share of the rate that carries packets, above 0.
-    #[serde(with = "Above::<0, 1>")]
-    pub(crate) efficiency: Option<f64>,
-    /// What may wait before the link, drop-tail, or a table with a `scheme`.
-    pub(crate) queue: Option<QueueSpec>,
-    /// What the link loses; default nothing.
-    pub(crate) loss: Option<LossSpec>,
-    /// How often frames that were lost are sent again; default not at all. Not with `fec`.
-    pub(crate) arq: Option<ArqSpec>,
-    /// Parity that is sent with the packets; default none. Not with `arq`.
-    pub(crate) fec: Option<FecSpec>,
-    /// Changes of rate, delay and losses, and outages, this way; default none.
-    pub(crate) schedule: Schedule,
-    /// A file that says how rate, delay and losses change this way; not with `schedule`.
-    #[schemars(schema_with = "link_trace::described")]
-    pub(crate) trace: Option<TraceFile>,
-    /// What stands before this direction and reads the headers of its TCP; default nothing.
-    #[serde(default, with = "GatewayOrNone")]
+    #[serde(with = "GatewayOrNone")]
     pub(crate) gateway: Option<GatewaySpec>,
 }
 

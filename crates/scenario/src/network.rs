@@ -4,16 +4,17 @@ use std::collections::HashMap;
 
 use bentpipe_net::{DirectionSetup, LinkSetup, NodeId};
 use bentpipe_path::{ArqSpec, FecSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
-use bentpipe_units::{Fault, Rate, Span, Written, conflict, fault, quoted};
+use bentpipe_units::{Fault, Problem, Rate, Span, Written, conflict, fault, quoted};
 
 use super::bounds::MAX_RATE;
 use super::document::{Document, Place};
 use super::error::ScenarioError;
-use super::file::LinkFile;
+use super::file::{DirectionFile, LinkFile};
 use super::files::ReadFile;
+use super::keys::keys_of;
 use super::link_trace;
 use super::names::{self, MAX_COPIES};
-use super::no_such::no_such;
+use super::no_such::{no_such, no_such_key};
 use super::tree::{Node, Value};
 
 /// Packet numbers in the drop lists of all copies of a link together.
@@ -64,7 +65,7 @@ impl<'a> NetworkPlan<'a> {
         }
         for (name, at, link) in &links {
             changing(link).map_or(Ok(()), |fault| Err(at.error(&[], fault)))?;
-            let link: LinkFile = at.read_from(link)?;
+            let (link, forward) = read(at, link)?;
             let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);
             let copies = names::copies(link.count);
             if network.links.len() + copies > MAX_COPIES {
@@ -78,10 +79,12 @@ impl<'a> NetworkPlan<'a> {
                 let message = conflict!("needs {{i}} in from or to, so that each copy joins other nodes");
                 return Err(fail(&["count"], message));
             }
-            let (schedules, notes) = schedules(at, &link, files)?;
+            let (schedules, notes) = schedules(at, &forward, &link.reverse, files)?;
             network.notes.extend(notes);
-            let [forward, reverse] =
-                directions(&link, schedules, copies).map_err(|fault| at.error(&[], fault))?;
+            let [there, back] = schedules;
+            let forward = direction(&forward, None, there, copies).map_err(|fault| at.error(&[], fault))?;
+            let reverse = direction(&link.reverse, Some(&forward.link), back, copies);
+            let reverse = reverse.map_err(|fault| at.error(&["reverse"], fault))?;
             for i in 0..copies {
                 let copy = names::copy_of_named(name, link.count, i);
                 let number = (network.links.len(), *name);
@@ -160,57 +163,63 @@ impl<'a> NetworkPlan<'a> {
     }
 }
 
+/// The link in `node`, which is as what stands at `at`, and its direction forward.
+fn read(at: &Place<'_>, node: &Node) -> Result<(LinkFile, DirectionFile), ScenarioError> {
+    let (own, others) = (keys_of::<LinkFile>(), keys_of::<DirectionFile>());
+    let [mut link, mut forward] = [node.clone(), node.clone()];
+    if let (Some(link), Some(forward)) = (link.table_mut(), forward.table_mut()) {
+        link.retain(|key, _| !others.contains(&key.as_str()));
+        forward.retain(|key, _| others.contains(&key.as_str()));
+        if let Some(key) = link.keys().find(|key| !own.contains(&key.as_str())) {
+            return Err(at.error(&[key], no_such_key(key, &[own, others].concat())));
+        }
+    }
+    // A value that is wrong is named before a key that is missing.
+    let forward = at.read_from(&forward)?;
+    Ok((at.read_from(&link)?, forward))
+}
+
 /// How each direction changes: as written, or as its trace has it.
 fn schedules(
     at: &Place<'_>,
-    link: &LinkFile,
+    forward: &DirectionFile,
+    reverse: &DirectionFile,
     files: &ReadFile<'_>,
 ) -> Result<([Schedule; 2], impl Iterator<Item = String> + use<>), ScenarioError> {
-    let efficiency = link.efficiency.unwrap_or(1.0);
-    let there = (at.below(&["trace"]), &link.trace, &link.schedule, efficiency);
-    let efficiency = link.reverse.efficiency.unwrap_or(efficiency);
-    let back = (at.below(&["reverse", "trace"]), &link.reverse.trace, &link.reverse.schedule, efficiency);
-    let schedule = |(at, trace, schedule, efficiency): (Place<'_>, &Option<_>, &Schedule, f64)| match trace {
-        Some(_) if !schedule.0.is_empty() => {
+    let schedule = |at: Place<'_>, file: &DirectionFile, efficiency: f64| match &file.trace {
+        Some(_) if !file.schedule.0.is_empty() => {
             Err(at.error(&[], conflict!("cannot be combined with schedule")))
         }
         Some(trace) => link_trace::schedule(&at, trace, efficiency, files),
-        None => Ok((schedule.clone(), None)),
+        None => Ok((file.schedule.clone(), None)),
     };
-    let ((there, note), (back, other)) = (schedule(there)?, schedule(back)?);
+    let efficiency = forward.efficiency.unwrap_or(1.0);
+    let (there, note) = schedule(at.below(&["trace"]), forward, efficiency)?;
+    let efficiency = reverse.efficiency.unwrap_or(efficiency);
+    let (back, other) = schedule(at.below(&["reverse", "trace"]), reverse, efficiency)?;
     Ok(([there, back], note.into_iter().chain(other)))
 }
 
-fn directions(
-    link: &LinkFile,
-    [there, back]: [Schedule; 2],
+/// The direction that `file` says, checked; what it leaves out is as `like` has it, but for losses, repair and the gateway.
+pub(super) fn direction(
+    file: &DirectionFile,
+    like: Option<&LinkConfig>,
+    schedule: Schedule,
     copies: usize,
-) -> Result<[DirectionSetup; 2], Fault> {
-    let efficiency = link.efficiency.unwrap_or(1.0);
-    let forward = LinkConfig {
-        rate: link.rate,
-        delay: link.delay,
-        efficiency,
-        queue: link.queue.unwrap_or_default(),
-        loss: link.loss.clone().unwrap_or_default(),
-        repair: repair(link.arq, link.fec)?,
-        schedule: there,
+) -> Result<DirectionSetup, Fault> {
+    let missing = |key: &str| Fault::from(Problem::Missing).under(key);
+    let link = LinkConfig {
+        rate: file.rate.or(like.map(|like| like.rate)).ok_or_else(|| missing("rate"))?,
+        delay: file.delay.or(like.map(|like| like.delay)).ok_or_else(|| missing("delay"))?,
+        efficiency: file.efficiency.or(like.map(|like| like.efficiency)).unwrap_or(1.0),
+        queue: file.queue.or(like.map(|like| like.queue)).unwrap_or_default(),
+        loss: file.loss.clone().unwrap_or_default(),
+        repair: repair(file.arq, file.fec)?,
+        schedule,
     };
-    let forward = DirectionSetup { link: forward, gateway: link.gateway.clone() };
-    check(&forward, copies)?;
-    let in_reverse = |fault: Fault| fault.under("reverse");
-    let reverse = LinkConfig {
-        rate: link.reverse.rate.unwrap_or(link.rate),
-        delay: link.reverse.delay.unwrap_or(link.delay),
-        efficiency: link.reverse.efficiency.unwrap_or(efficiency),
-        queue: link.reverse.queue.unwrap_or(forward.link.queue),
-        loss: link.reverse.loss.clone().unwrap_or_default(),
-        repair: repair(link.reverse.arq, link.reverse.fec).map_err(in_reverse)?,
-        schedule: back,
-    };
-    let reverse = DirectionSetup { link: reverse, gateway: link.reverse.gateway.clone() };
-    check(&reverse, copies).map_err(in_reverse)?;
-    Ok([forward, reverse])
+    let direction = DirectionSetup { link, gateway: file.gateway.clone() };
+    check(&direction, copies)?;
+    Ok(direction)
 }
 
 /// What a direction does about its losses.
@@ -223,7 +232,7 @@ fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>) -> Result<Repair, Fault> {
     }
 }
 
-pub(super) fn check(DirectionSetup { link, gateway }: &DirectionSetup, copies: usize) -> Result<(), Fault> {
+fn check(DirectionSetup { link, gateway }: &DirectionSetup, copies: usize) -> Result<(), Fault> {
     let LinkConfig { rate, efficiency, .. } = *link;
     too_fast(rate).map_or(Ok(()), |fault| Err(fault.under("rate")))?;
     // What is left below one bit a second would be rounded up to it.
@@ -257,7 +266,7 @@ pub(super) fn check(DirectionSetup { link, gateway }: &DirectionSetup, copies: u
     Ok(())
 }
 
-pub(super) fn too_fast(rate: Rate) -> Option<Fault> {
+fn too_fast(rate: Rate) -> Option<Fault> {
     (rate > MAX_RATE).then(|| fault!("a rate of at most {MAX_RATE}", "{rate}"))
 }
 

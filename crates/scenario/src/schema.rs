@@ -15,6 +15,12 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     for kind in KINDS {
         add_options(&mut schema["$defs"], kind);
     }
+    let direction = schema["$defs"]["DirectionFile"]["properties"].clone();
+    if let (Value::Object(direction), Some(link)) =
+        (direction, schema["$defs"]["LinkFile"]["properties"].as_object_mut())
+    {
+        link.extend(direction);
+    }
     choices::describe(catalogue, &mut schema["$defs"]);
     drop_null(&mut schema);
     for table in ["LinkFile", "FlowFile", "HandoverFile", "StationFile"] {
