@@ -20,8 +20,7 @@ use super::link_trace::{self, TraceFile};
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
-    DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile, Rule, Segments, Setting,
-    Ssthresh,
+    DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -166,9 +165,9 @@ pub(crate) struct TcpFile {
     /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2).
     pub(crate) recover_guard: Option<bool>,
     /// What becomes of the window in a pause: true is the profile's rule, or RFC 5681's.
-    pub(crate) restart_after_idle: Option<Rule<IdleRestart>>,
+    pub(crate) restart_after_idle: Option<Setting<IdleRestart>>,
     /// Open the window only when so much of it is used: true is the profile's rule, or RFC 7661's.
-    pub(crate) grow_only_when_limited: Option<Rule<GrowthGate>>,
+    pub(crate) grow_only_when_limited: Option<Setting<GrowthGate>>,
     /// New data waits until so many segments, or a third of the window, may go at once; default 1.
     pub(crate) burst: Option<Whole<1, 64>>,
     /// Send less than a segment at once (TCP_NODELAY), not by Nagle's rule; default with http, transactions, video and relay.

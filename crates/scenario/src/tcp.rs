@@ -247,7 +247,7 @@ fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Opti
     let ReceiveBufferFile { kernel, initial, max } = match &file.receive_buffer {
         None => return Ok(profile.filter(|_| file.receive_window.is_none())),
         Some(Setting::Switch(switch)) => return Ok(switch.then_some(on)),
-        Some(Setting::Table(written)) => written,
+        Some(Setting::Written(written)) => written,
     };
     let on = kernel.map_or(on, ReceiveBuffer::of);
     let max = max.map_or(on.max, |max| max as u32);
@@ -287,7 +287,7 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
         None => return Ok(profile),
         Some(Setting::Switch(true)) => return Ok(on),
         Some(Setting::Switch(false)) => return Ok(DelayedAck::OFF),
-        Some(Setting::Table(written)) => written,
+        Some(Setting::Written(written)) => written,
     };
     let segments = written.segments.map_or(on.segments, |segments| segments.get() as u32);
     let timeout = written.timeout.unwrap_or(on.timeout);

@@ -226,32 +226,12 @@ pub(crate) struct ReceiveBufferFile {
     pub(crate) max: Option<u64>,
 }
 
-/// A rule by its name, or a switch: on as the profile has it, or off.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rule<T> {
-    Switch(bool),
-    Named(T),
-}
-
-impl<T> Rule<T> {
-    /// The rule that is meant, where `profile` has that of the profile.
-    pub(crate) fn over(self, profile: T, off: T, usual: T) -> T
-    where
-        T: PartialEq,
-    {
-        match self {
-            Rule::Switch(false) => off,
-            Rule::Switch(true) if profile == off => usual,
-            Rule::Switch(true) => profile,
-            Rule::Named(rule) => rule,
-        }
-    }
-}
-
 /// A kind of value that a switch may stand for.
 pub(crate) trait Switched: JsonSchema {
     /// What may stand there.
     const EXPECTED: &'static str;
+    /// Whether it is a table, or else a name.
+    const TABLE: bool = false;
 }
 
 impl Switched for IdleRestart {
@@ -265,42 +245,37 @@ impl Switched for GrowthGate {
 
 impl Switched for DelayedAckFile {
     const EXPECTED: &'static str = "false, or a table such as { segments = 2, timeout = \"200 ms\" }";
+    const TABLE: bool = true;
 }
 
 impl Switched for ReceiveBufferFile {
     const EXPECTED: &'static str = "false, or a table such as { initial = \"128 KiB\", max = \"32 MiB\" }";
+    const TABLE: bool = true;
 }
 
-/// A switch, or a table.
-#[derive(Clone, Debug)]
+/// A switch, on as the profile has it or off; or a rule by its name; or a table.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Setting<T> {
     Switch(bool),
-    Table(T),
+    Written(T),
 }
 
-impl<'de, T: Deserialize<'de> + Switched> Deserialize<'de> for Rule<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SwitchOrName<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + Switched> Visitor<'de> for SwitchOrName<T> {
-            type Value = Rule<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(T::EXPECTED)
-            }
-            fn visit_bool<E: Error>(self, on: bool) -> Result<Rule<T>, E> {
-                Ok(Rule::Switch(on))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Rule<T>, E> {
-                T::deserialize(text.into_deserializer()).map(Rule::Named)
-            }
+impl<T: PartialEq> Setting<T> {
+    /// The rule that is meant, where `profile` has that of the profile.
+    pub(crate) fn over(self, profile: T, off: T, usual: T) -> T {
+        match self {
+            Setting::Switch(false) => off,
+            Setting::Switch(true) if profile == off => usual,
+            Setting::Switch(true) => profile,
+            Setting::Written(rule) => rule,
         }
-        deserializer.deserialize_any(SwitchOrName(PhantomData))
     }
 }
 
 impl<'de, T: Deserialize<'de> + Switched> Deserialize<'de> for Setting<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SwitchOrTable<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + Switched> Visitor<'de> for SwitchOrTable<T> {
+        struct SwitchOr<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + Switched> Visitor<'de> for SwitchOr<T> {
             type Value = Setting<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(T::EXPECTED)
@@ -308,29 +283,32 @@ impl<'de, T: Deserialize<'de> + Switched> Deserialize<'de> for Setting<T> {
             fn visit_bool<E: Error>(self, on: bool) -> Result<Setting<T>, E> {
                 Ok(Setting::Switch(on))
             }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Setting<T>, E> {
+                match T::TABLE {
+                    true => Err(E::invalid_type(Unexpected::Str(text), &self)),
+                    false => T::deserialize(text.into_deserializer()).map(Setting::Written),
+                }
+            }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Setting<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(Setting::Table)
+                match T::TABLE {
+                    true => T::deserialize(MapAccessDeserializer::new(map)).map(Setting::Written),
+                    false => Err(A::Error::invalid_type(Unexpected::Map, &self)),
+                }
             }
         }
-        deserializer.deserialize_any(SwitchOrTable(PhantomData))
+        deserializer.deserialize_any(SwitchOr(PhantomData))
     }
 }
 
-macro_rules! switch_in_the_schema {
-    ($($type:ident),*) => {$(
-        impl<T: Switched> JsonSchema for $type<T> {
-            fn inline_schema() -> bool {
-                true
-            }
-            fn schema_name() -> Cow<'static, str> {
-                T::schema_name()
-            }
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                let other = generator.subschema_for::<T>();
-                json_schema!({ "anyOf": [{ "type": "boolean" }, other] })
-            }
-        }
-    )*};
+impl<T: Switched> JsonSchema for Setting<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let other = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [{ "type": "boolean" }, other] })
+    }
 }
-
-switch_in_the_schema!(Rule, Setting);
