@@ -16,11 +16,12 @@ use serde::de::IgnoredAny;
 
 use super::apps;
 use super::constellation::{ConstellationFile, StationFile};
-use super::link_trace::{self, TraceFile};
+use super::link_trace::TraceFile;
 use super::model::{InFlight, Routing};
 use super::names::Count;
 use super::written::{
     DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh,
+    table_or_file,
 };
 
 /// Every reader of JSON keeps whole numbers up to this exact.
@@ -112,7 +113,7 @@ pub(crate) struct DirectionFile {
     /// Changes of rate, delay and losses, and outages; default none.
     pub(crate) schedule: Schedule,
     /// A file that says how rate, delay and losses change; not with `schedule`; default none.
-    #[schemars(schema_with = "link_trace::described")]
+    #[schemars(schema_with = "table_or_file::<TraceFile>")]
     pub(crate) trace: Option<TraceFile>,
     /// What stands before the link and reads the headers of its TCP; default nothing.
     #[serde(with = "GatewayOrNone")]

@@ -20,7 +20,7 @@ use super::files::{FileKind, ReadFile};
 use super::tree::dotted;
 pub(crate) use files::inline;
 use lines::{Fault, Lines};
-pub(crate) use settings::{ALSO, TraceFile, described};
+pub(crate) use settings::{ALSO, TraceFile};
 use settings::{Between, Format};
 
 /// The schedule of a direction whose trace stands at `place`, each of its rates leaving at least 1 bit/s of `efficiency`; and what its

@@ -64,6 +64,12 @@ impl JsonSchema for GatewayOrNone {
     }
 }
 
+/// A table, or the name of a file alone.
+pub(crate) fn table_or_file<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let table = generator.subschema_for::<T>();
+    json_schema!({ "anyOf": [{ "type": "string" }, table] })
+}
+
 /// What opens the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

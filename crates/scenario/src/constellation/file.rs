@@ -6,11 +6,11 @@ use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_units::bounded::AboveZero;
 use bentpipe_units::{Fault, Rate, Span, quoted, written_as_text};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::model::InFlight;
-use crate::written::GatewayOrNone;
+use crate::written::{GatewayOrNone, table_or_file};
 
 /// Satellites that move, over the stations between which flows go.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub(crate) struct ConstellationFile {
     /// A shell of circular orbits by Walker's rule: "delta:T/P/F:INCLINATION:ALTITUDE" or "star:...", in degrees and km.
     pub(crate) shell: Option<String>,
     /// A file of element sets, TLE or OMM in JSON, relative to this one.
-    #[schemars(schema_with = "ElementsFile::described")]
+    #[schemars(schema_with = "table_or_file::<ElementsFile>")]
     pub(crate) elements: Option<ElementsFile>,
     /// The time of the epoch, such as "2026-11-23T00:00:00Z"; default that of the newest element set. Beside `elements`.
     pub(crate) epoch: Option<String>,
@@ -63,13 +63,6 @@ pub(crate) struct ElementsFile {
     pub(crate) file: Option<String>,
     /// What such a file says, in its place.
     pub(crate) text: Option<String>,
-}
-
-impl ElementsFile {
-    fn described(generator: &mut SchemaGenerator) -> Schema {
-        let table = generator.subschema_for::<ElementsFile>();
-        json_schema!({ "anyOf": [{ "type": "string" }, table] })
-    }
 }
 
 /// What a change of path costs.

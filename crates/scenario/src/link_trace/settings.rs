@@ -2,8 +2,10 @@
 
 use bentpipe_units::Span;
 use bentpipe_units::bounded::AboveZero;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::written::table_or_file;
 
 /// Names of the field that are answered with a trace.
 pub(crate) const ALSO: &[&str] = &["fading", "rain"];
@@ -41,7 +43,7 @@ pub(crate) struct TraceFile {
     /// SHA-256 of the file in hexadecimal digits; another file is refused. Beside `file`.
     pub(crate) sha256: Option<String>,
     /// A file of delays beside it, or alone.
-    #[schemars(schema_with = "delays_described")]
+    #[schemars(schema_with = "table_or_file::<DelayFile>")]
     pub(crate) delays: Option<DelayFile>,
     /// "csv" (the default): a header with time_s and any of delay_s, rate_bps, loss (or ber), and a row for each time; "mahimahi": a
     /// time in milliseconds for each delivery of 1500 bytes.
@@ -68,16 +70,4 @@ pub(crate) struct DelayFile {
     /// How long the delay of a line holds; default "10 ms".
     #[serde(with = "AboveZero")]
     pub(crate) step: Option<Span>,
-}
-
-/// A trace, or the name of its file alone.
-pub(crate) fn described(generator: &mut SchemaGenerator) -> Schema {
-    let table = generator.subschema_for::<TraceFile>();
-    json_schema!({ "anyOf": [{ "type": "string" }, table] })
-}
-
-/// Delays, or the name of their file alone.
-fn delays_described(generator: &mut SchemaGenerator) -> Schema {
-    let table = generator.subschema_for::<DelayFile>();
-    json_schema!({ "anyOf": [{ "type": "string" }, table] })
 }
