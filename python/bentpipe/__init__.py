@@ -6,7 +6,7 @@
 >>> result.flows["download"]["goodput_bps"]
 
 `Scenario` is a network and what goes over it, `run` and `replicate` simulate it, `Result` is what came out.
-`Control` is what a congestion control of one's own derives from.
+`Control`, `LossModel`, `Queue` and `Application` are what classes of one's own derive from.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,11 @@ from bentpipe.errors import BentpipeError, InputError, Interrupted, RunError, Sc
 if TYPE_CHECKING:
     from bentpipe.comparison.api import compare
     from bentpipe.comparison.result import Comparison
-    from bentpipe.control import Ack, Control, Exit, Loss, Mark, PartialAck, Timeout, Window
     from bentpipe.numbers.intervals import bootstrap
+    from bentpipe.own.application import Application, Connection
+    from bentpipe.own.control import Ack, Control, Exit, Loss, Mark, PartialAck, Timeout, Window
+    from bentpipe.own.loss import LossModel, Random, SentPacket
+    from bentpipe.own.queue import Queue, QueuedPacket, QueueView
     from bentpipe.plot.pyplot import draw_in_pyplot as draw_in_pyplot
     from bentpipe.runs.result import Result, Table
     from bentpipe.runs.runner import replicate, run
@@ -31,20 +34,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ack",
+    "Application",
     "BentpipeError",
     "Comparison",
+    "Connection",
     "Control",
     "Exit",
     "Failure",
     "InputError",
     "Interrupted",
     "Loss",
+    "LossModel",
     "Mark",
     "PartialAck",
+    "Queue",
+    "QueueView",
+    "QueuedPacket",
+    "Random",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "SentPacket",
     "Sweep",
     "Table",
     "Timeout",
@@ -59,7 +70,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "control": ("Ack", "Control", "Exit", "Loss", "Mark", "PartialAck", "Timeout", "Window"),
+    "own.control": ("Ack", "Control", "Exit", "Loss", "Mark", "PartialAck", "Timeout", "Window"),
+    "own.application": ("Application", "Connection"),
+    "own.queue": ("Queue", "QueueView", "QueuedPacket"),
+    "own.loss": ("LossModel", "Random", "SentPacket"),
     "comparison.api": ("compare",),
     "comparison.result": ("Comparison",),
     "runs.result": ("Result", "Table"),

@@ -8,6 +8,7 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "Ack",
+    "Connection",
     "Exit",
     "HeldControls",
     "KernelGateway",
@@ -15,11 +16,15 @@ __all__ = [
     "LiveMissing",
     "Loss",
     "Mark",
-    "OwnControl",
+    "OwnScheme",
     "PartialAck",
     "Points",
+    "QueueView",
+    "QueuedPacket",
+    "Random",
     "RunResult",
     "Scenario",
+    "SentPacket",
     "Sky",
     "StandardHooks",
     "Timeout",
@@ -164,13 +169,13 @@ class Scenario:
         file: str | None = None,
         before: list[tuple[str, str]] = ...,
         read: list[Path] = ...,
-        controls: list[OwnControl] = ...,
+        own: list[OwnScheme] = ...,
     ) -> Self:
         """Read the file `name`, or a preset as ``preset:NAME``, with ``key=value`` settings on top.
 
         With `content` that is the TOML text, which errors call `name`; what it extends is looked for beside
         `name`. `file` and `before` are what it was first read from, and with which settings; `read` are the
-        files that have the content. Flows may name the `controls` beside the simulator's own.
+        files that have the content. It may name the schemes `own` beside the simulator's.
 
         Raises
         ------
@@ -198,8 +203,8 @@ class Scenario:
         """The ``key=value`` settings on top, as they were given."""
 
     @property
-    def controls(self) -> list[OwnControl]:
-        """The controls in Python that its flows may name."""
+    def own(self) -> list[OwnScheme]:
+        """The schemes in Python that it may name."""
 
     def toml(self, seed: int | None = None) -> str:
         """Give one TOML text that is this whole scenario, with its own seed or this one.
@@ -217,7 +222,7 @@ class Scenario:
         """
 
     def is_random(self) -> bool:
-        """Say whether another seed may give another run; of controls in Python it is not known, and true."""
+        """Say whether another seed may give another run; of schemes in Python it is not known, and true."""
 
     def series(
         self,
@@ -294,28 +299,175 @@ class Scenario:
         """
 
 @final
-class OwnControl:
-    """What the simulator needs of a control in Python."""
+class OwnScheme:
+    """What the simulator needs of a class in Python."""
 
     def __new__(
         cls,
+        kind: str,
         name: str,
         summary: str,
         make: Callable[..., object],
         options: list[str],
-        own: list[str],
-        paces: bool,
-        reads_rates: bool,
+        hooks: list[str],
     ) -> Self:
-        """Take its name and summary, and what makes a connection's control of its options.
+        """Take its kind, name and summary, and what makes an object of its options.
 
-        `options` are their names; `own` are the hooks that are called, the others are RFC 5681's.
+        `options` are their names; `hooks` are those that are called, and the switches that are on.
         """
 
+    @property
+    def kind(self) -> str: ...
     @property
     def name(self) -> str: ...
     @property
     def make(self) -> Callable[..., object]: ...
+
+@final
+class Random:
+    """A random stream of the run, which depends on the seed and on the part of the scenario that draws."""
+
+    def uniform(self) -> float:
+        """Give a number from 0 up to but not including 1."""
+
+    def exponential(self) -> float:
+        """Give an exponentially distributed number with mean 1."""
+
+    def normal(self) -> float:
+        """Give a normally distributed number with mean 0 and standard deviation 1."""
+
+    def pareto(self, shape: float) -> float:
+        """Give a Pareto-distributed number with mean 1.
+
+        Raises
+        ------
+        ValueError
+            `shape` is not above 1.
+        """
+
+@final
+class Connection:
+    """The connection of a flow: what an application is told, and what it does."""
+
+    @property
+    def time_s(self) -> float:
+        """Now, in seconds from the start of the run."""
+
+    @property
+    def random(self) -> Random:
+        """The random numbers of the flow, which can be drawn while a hook is called."""
+
+    def send(self, bytes: int) -> None:  # noqa: A002
+        """Write so many bytes at the sender: the data of the flow.
+
+        Raises
+        ------
+        ValueError
+            There are none, or more than 10**12.
+        """
+
+    def request(self, bytes: int) -> None:  # noqa: A002
+        """Write so many bytes at the receiver, for the sender.
+
+        Raises
+        ------
+        ValueError
+            There are none, or more than 10**12.
+        """
+
+    def call_in(self, delay_s: float) -> None:
+        """Have ``on_time`` called in so many seconds; it takes the place of an earlier wish.
+
+        Raises
+        ------
+        ValueError
+            It is below 0, or later than any run.
+        """
+
+    def begin(self, bytes: int) -> None:  # noqa: A002
+        """Begin an exchange, in which a user waits for so many bytes: a row of ``transactions``."""
+
+    def end(self) -> None:
+        """End the oldest exchange that has not ended: its response time is from its beginning to now."""
+
+    def close(self) -> None:
+        """Close the connection, at the host that opened it, behind all that it wrote."""
+
+@final
+class QueuedPacket:
+    """A packet that comes, or that leaves next."""
+
+    @property
+    def arrived_s(self) -> float:
+        """When it came, in seconds from the start of the run."""
+
+    @property
+    def bytes(self) -> int:
+        """Its length with headers, in bytes."""
+
+    @property
+    def flow(self) -> int:
+        """A number that all packets from one end of a connection have, and no others."""
+
+    @property
+    def traffic_class(self) -> int:
+        """The ``class`` of its flow, 0 to 7; a higher one is more urgent."""
+
+    @property
+    def ecn_capable(self) -> bool:
+        """Whether it may be marked (ECT, RFC 3168)."""
+
+    @property
+    def low_priority(self) -> bool:
+        """Whether it gives way to all, as TCP-Peach's dummy segments do."""
+
+@final
+class QueueView:
+    """A queue when it decides, without the packet that it decides about."""
+
+    @property
+    def time_s(self) -> float:
+        """Now, in seconds from the start of the run."""
+
+    @property
+    def packets(self) -> int:
+        """Packets that wait; the one that is being sent is not among them."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the packets that wait."""
+
+    @property
+    def limit(self) -> int:
+        """The most packets that wait."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Bits a second at which the link sends."""
+
+    @property
+    def idle_s(self) -> float | None:
+        """For how many seconds the link has had nothing to send; ``None`` while it sends."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether another packet has no room: `limit` packets wait, and the link is not idle."""
+
+@final
+class SentPacket:
+    """A packet whose last bit has just been sent."""
+
+    @property
+    def time_s(self) -> float:
+        """When, in seconds from the start of the run."""
+
+    @property
+    def number(self) -> int:
+        """Which of the packets that this direction of the link sends, counted from 1."""
+
+    @property
+    def bytes(self) -> int:
+        """Its length with headers, in bytes."""
 
 @final
 class Window:

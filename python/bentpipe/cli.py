@@ -19,7 +19,7 @@ from bentpipe.command_line.options import (
     set_option,
     threads_option,
 )
-from bentpipe.command_line.own_control import controls_in, controls_option, line_of_hook
+from bentpipe.command_line.own_schemes import line_of_hook, own_in, own_option
 from bentpipe.command_line.signals import Ending, discard
 from bentpipe.command_line.terminal import give_up_for, prepare, print_json, say
 from bentpipe.command_line.values import PRECISION, Value, Whole, number
@@ -111,7 +111,7 @@ def cli(context: click.Context) -> None:
 @cli.command(short_help="Run a scenario and print its numbers.")
 @click.argument("scenario", shell_complete=scenarios)
 @set_option
-@controls_option
+@own_option
 @seed_option
 @click.option(
     "--runs",
@@ -161,7 +161,7 @@ def cli(context: click.Context) -> None:
 def run(
     scenario: str,
     settings: tuple[tuple[str, str], ...],
-    controls: tuple[Path, ...],
+    own: tuple[Path, ...],
     seed: int | None,
     runs: int | None,
     precision: float | None,
@@ -201,7 +201,7 @@ def run(
     ):
         if given and there is None:
             raise InputError(f"{option} needs {needed}: it says what is recorded there")
-    loaded = Scenario.load(scenario, settings, controls_in(controls))
+    loaded = Scenario.load(scenario, settings, own_in(own))
     if recorded := Recorded.at(scenario):
         if warning := recorded.warning():
             say(warning)
@@ -213,7 +213,7 @@ def run(
     check_scenario(loaded, flows)
     for note in notes(loaded):
         say(note)
-    with Staging([*loaded.files, *controls]) as staging:
+    with Staging([*loaded.files, *own]) as staging:
         folder = staging.result_folder(out, "--out") if out else None
         picture = _picture_of(scenario) if draw and out is None else None
         drawn = staging.file(picture, "--plot") if picture else None

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, NoReturn, Self, TypeVar
 
 from bentpipe import _core, checks
-from bentpipe.control import Controls, NamedControls, registered
 from bentpipe.errors import InputError, ScenarioError
+from bentpipe.own.scheme import NamedSchemes, Own, registered
 from bentpipe.recorded import Recorded
 from bentpipe.source import read_source
 
@@ -60,14 +60,12 @@ class Scenario(_core.Scenario):
     """
 
     @classmethod
-    def load(
-        cls, path: str | os.PathLike[str], settings: checks.Settings = (), controls: Controls = ()
-    ) -> Self:
+    def load(cls, path: str | os.PathLike[str], settings: checks.Settings = (), own: Own = ()) -> Self:
         """Read a file, ``preset:NAME`` or ``-``, standard input, and change some settings.
 
         Settings are keys and values, as ``{"seed": 7}``, the way ``--set`` takes them. The scenario of a
-        finished run is read from the folder that ``run --out`` wrote, or from the run's JSON. Flows may name
-        the `controls` beside those of ``bentpipe list controls``.
+        finished run is read from the folder that ``run --out`` wrote, or from the run's JSON. It may name the
+        classes `own` beside what ``bentpipe list`` shows.
 
         Raises
         ------
@@ -79,17 +77,17 @@ class Scenario(_core.Scenario):
         # A text stays as it is: Path would take "./" and "//" out of what errors name.
         whole = checks.path("path", path)
         name = path if isinstance(path, str) else str(whole)
-        own = NamedControls(registered(controls))
-        pairs = checks.pairs(own.names(settings))
+        named = NamedSchemes(registered(own))
+        pairs = checks.pairs(named.names(settings))
         recorded = Recorded.at(name)
         source = recorded.source(pairs) if recorded else read_source(name, pairs)
-        return cls(*source, controls=own.known)
+        return cls(*source, own=named.known)
 
     @classmethod
-    def from_toml(cls, text: str, controls: Controls = ()) -> Self:
+    def from_toml(cls, text: str, own: Own = ()) -> Self:
         """Read the text of a scenario file; what it extends lies in the current folder.
 
-        Flows may name the `controls` beside those of ``bentpipe list controls``.
+        It may name the classes `own` beside what ``bentpipe list`` shows.
 
         Raises
         ------
@@ -98,13 +96,13 @@ class Scenario(_core.Scenario):
         """
         if not isinstance(text, str):
             raise InputError(f"text: expected a str, found {checks.found(text)}")
-        return cls("text", [], _utf8("text", text), controls=registered(controls))
+        return cls("text", [], _utf8("text", text), own=registered(own))
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> Self:
         """Read what a scenario file says, as a dictionary: ``{"links": {...}, "flows": {...}}``.
 
-        A `Control`, its class or an object, may stand for a control's name.
+        A class of your own, or an object of it, may stand for a name: a `Control` for that of a control.
 
         Raises
         ------
@@ -115,19 +113,19 @@ class Scenario(_core.Scenario):
         """
         if not isinstance(tables, Mapping):
             raise InputError(f"tables: expected a mapping, found {checks.found(tables)}")
-        own = NamedControls()
+        own = NamedSchemes()
         try:
             named = own.names(tables).items()
             lines = [f"{checks.toml_key('', key)} = {checks.toml(key, value)}" for key, value in named]
         except RecursionError:
             raise _recursive("tables") from None
-        return _without_line(lambda: cls("dictionary", [], "\n".join(lines).encode(), controls=own.known))
+        return _without_line(lambda: cls("dictionary", [], "\n".join(lines).encode(), own=own.known))
 
     def with_(self, settings: checks.Settings) -> Self:
         """Give this scenario with other settings: ``{"flows.*.variant": "reno", "tcp": {"mss": "536 B"}}``.
 
         A dotted key is changed as ``--set`` does it; a mapping is put over the table that is there. A
-        `Control`, its class or an object, may stand for a control's name.
+        class of your own, or an object of it, may stand for a name: a `Control` for that of a control.
 
         Raises
         ------
@@ -136,7 +134,7 @@ class Scenario(_core.Scenario):
         InputError
             `settings` are neither a mapping nor pairs of a name and a value.
         """
-        own = NamedControls(self.controls)
+        own = NamedSchemes(self.own)
         try:
             pairs = checks.pairs(own.names(settings))
         except RecursionError:

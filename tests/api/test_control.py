@@ -105,7 +105,7 @@ def test_hooks_that_only_call_the_class_above_change_nothing() -> None:
 def test_options_come_from_the_text_or_with_the_object() -> None:
     text = with_control("standard").toml().replace('control = "standard"', 'control = "reduces"')
     by_name = [
-        bp.Scenario.from_toml(f"{text}\n[tcp.reduces]\nto = {to}\n", controls=[Reduces]) for to in (0.7, 0.2)
+        bp.Scenario.from_toml(f"{text}\n[tcp.reduces]\nto = {to}\n", own=[Reduces]) for to in (0.7, 0.2)
     ]
     by_object = [with_control(Reduces(to)) for to in (0.7, 0.2)]
     by_class = with_control(Reduces)
@@ -256,30 +256,30 @@ def test_a_hook_that_nobody_would_call_is_refused_where_the_class_is_made() -> N
     [
         (
             lambda: with_control(type("A", (bp.Control,), {"name": "cubic"})),
-            'controls: expected a control of a name of its own, found "cubic", which is taken',
+            'own: expected a control of a name of its own, found "cubic", which is taken',
         ),
         (
             lambda: with_control(type("A", (bp.Control,), {"name": "Big"})),
-            "controls: expected the name of a control in at most 40 small letters",
+            "own: expected the name of a control in at most 40 small letters",
         ),
         (
             lambda: with_control(type("Anonymous", (bp.Control,), {})),
-            'controls: Anonymous: expected a name, as in name = "mine", found none',
+            'own: Anonymous: expected a name, as in name = "mine", found none',
         ),
         (
-            lambda: bp.Scenario.from_toml(LOSSY, controls=[int]),  # type: ignore[list-item]
-            "controls: expected classes or objects of bentpipe.Control, found <class 'int'>",
+            lambda: bp.Scenario.from_toml(LOSSY, own=[int]),  # type: ignore[list-item]
+            "objects of bentpipe.Control, LossModel, Queue or Application, found <class 'int'>",
         ),
         (
-            lambda: bp.Scenario.from_toml(LOSSY, controls=NewReno),  # type: ignore[arg-type]
-            "controls: expected several classes of bentpipe.Control",
+            lambda: bp.Scenario.from_toml(LOSSY, own=NewReno),  # type: ignore[arg-type]
+            "own: expected several classes of bentpipe.Control",
         ),
         (
-            lambda: bp.Scenario.from_toml(LOSSY + "[tcp.reduces]\nfrom = 0.2\n", controls=[Reduces]),
+            lambda: bp.Scenario.from_toml(LOSSY + "[tcp.reduces]\nfrom = 0.2\n", own=[Reduces]),
             "unknown field `from`, expected `to`",
         ),
         (
-            lambda: bp.Scenario.from_toml(LOSSY + "[tcp.reduces]\nto = 2\n", controls=[Reduces]),
+            lambda: bp.Scenario.from_toml(LOSSY + "[tcp.reduces]\nto = 2\n", own=[Reduces]),
             "expected other options: ValueError: to: expected a share between 0 and 1, found 2",
         ),
         (lambda: SCENARIO.with_({"flows.download.control": "reduces"}), "expected a control"),

@@ -43,7 +43,7 @@ def test_a_hook_that_hangs_is_ended_by_a_signal(
 ) -> None:
     write(lossy.parent, body)
     with subprocess.Popen(
-        [str(PROGRAM), *command, "--controls", "own.py"],
+        [str(PROGRAM), *command, "--own", "own.py"],
         cwd=lossy.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:
@@ -77,7 +77,7 @@ def test_what_a_hook_raises_is_one_line(
     bentpipe: Bentpipe, lossy: Path, body: str, told: str, command: list[str]
 ) -> None:
     write(lossy.parent, body)
-    result = bentpipe(*command, "--controls", "own.py", cwd=lossy.parent)
+    result = bentpipe(*command, "--own", "own.py", cwd=lossy.parent)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith(f"bentpipe: {told}"), result.stderr
     assert result.stderr.count("\n") == 1
@@ -86,5 +86,5 @@ def test_what_a_hook_raises_is_one_line(
 
 def test_a_file_of_controls_that_exits_says_so(bentpipe: Bentpipe, lossy: Path) -> None:
     (lossy.parent / "own.py").write_text("import sys\nsys.exit(7)\n")
-    result = bentpipe("run", "lossy.toml", "--controls", "own.py", cwd=lossy.parent)
-    assert (result.returncode, result.stderr) == (2, "bentpipe: --controls own.py:2: SystemExit: 7\n")
+    result = bentpipe("run", "lossy.toml", "--own", "own.py", cwd=lossy.parent)
+    assert (result.returncode, result.stderr) == (2, "bentpipe: --own own.py:2: SystemExit: 7\n")

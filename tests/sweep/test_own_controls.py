@@ -101,7 +101,7 @@ def test_controls_are_values_of_a_key_by_class_object_and_name(mine: Any, tmp_pa
     groups = {group.values[0]: group.numbers[0] for group in found.groups([CONTROL], ["goodput_bps"])}
     assert list(groups) == ["standard", "gentle", "gentle-2"]
     assert groups["standard"] == groups["gentle"] != groups["gentle-2"]
-    named = bp.Scenario.from_toml(SCENARIO.toml(), controls=[mine.Gentle])
+    named = bp.Scenario.from_toml(SCENARIO.toml(), own=[mine.Gentle])
     by_name = sweep(named, {CONTROL: "standard,gentle"}, tmp_path / "named", runs=3)
     again = {group.values[0]: group.numbers[0] for group in by_name.groups([CONTROL], ["goodput_bps"])}
     assert again == {name: groups[name] for name in ("standard", "gentle")}
@@ -198,7 +198,7 @@ def test_what_cannot_be_written_down_is_one_line_and_nothing_is_written(tmp_path
     names: dict[str, Any] = {"bp": bp}
     program = "class Lost(bp.Control):\n    name = 'lost'\n    def on_ack(self, w, ack):\n        pass\n"
     exec(program, names)  # noqa: S102
-    with pytest.raises(bp.InputError, match=r"^scenario: lost: expected a control whose source can be read"):
+    with pytest.raises(bp.InputError, match=r"^scenario: lost: expected a class whose source can be read"):
         sweep(SCENARIO.with_({CONTROL: names["Lost"]}), {LOSS: [0.01]}, tmp_path / "found")
     assert files_in(tmp_path) == []
 
@@ -222,7 +222,7 @@ def test_what_workers_do_not_have_is_one_line(tmp_path: Path) -> None:
         own = SCENARIO.with_({CONTROL: loaded(tmp_path, text).Gentle})
     finally:
         sys.path.remove(str(tmp_path))
-    wanted = r"^--on: a worker cannot use the controls in Python \(No module named 'helpers_of_mine'\)$"
+    wanted = r"^--on: a worker cannot use the classes in Python \(No module named 'helpers_of_mine'\)$"
     with cluster("1") as running, pytest.raises(bp.RunError, match=wanted):
         sweep(own, {LOSS: [0.01]}, tmp_path / "far", on=running.address)
     del sys.modules["helpers_of_mine"]

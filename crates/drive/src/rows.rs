@@ -24,7 +24,7 @@ bentpipe_units::numbers! {
         /// The direction of a link that it guards: `name`, or `name/reverse`.
         pub name: String;
         /// What it does, such as `xfwa`.
-        pub scheme: &'static str;
+        pub scheme: String;
         /// Its measurements.
         #[serde(flatten)]
         pub stats: GatewayStats;
@@ -94,7 +94,7 @@ pub fn network_rows<'a, P: Carried, O: Probe<P>>(
     let names: Vec<_> = links.iter().flat_map(|name| [name.clone(), format!("{name}/reverse")]).collect();
     let guards: Vec<_> = guards.collect();
     let gateways = net.gateways().filter_map(|(link, stats)| {
-        let scheme = guards.get(link.index()).copied().unwrap_or(aboard)?.name();
+        let scheme = guards.get(link.index()).copied().unwrap_or(aboard)?.name().to_owned();
         Some(GatewayResult { name: names[link.index()].clone(), scheme, stats })
     });
     let gateways = gateways.collect();

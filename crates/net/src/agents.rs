@@ -41,7 +41,7 @@ impl<P: Carried> Agents<P> {
     pub(crate) fn new(topology: &Topology) -> Agents<P> {
         let posts = topology.directions().filter_map(|(link, direction)| {
             let spec = direction.gateway.as_ref()?;
-            let queue = direction.link.queue;
+            let queue = direction.link.queue.clone();
             Some(Post { agent: spec.agent()?, link, queue, armed: Time::NEVER, copies: Vec::new() })
         });
         Agents { posts: posts.collect() }

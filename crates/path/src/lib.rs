@@ -19,7 +19,7 @@ pub use link::{
     ArqSpec, Attempts, Change, Fate, FecSpec, InOutage, Leaving, Link, LinkConfig, LinkStats, Offered,
     Passed, Repair, RepairStats, Schedule, SupplyStats, WaitQuantiles,
 };
-pub use loss::{LossModel, LossSpec, packet_error_rate};
+pub use loss::{Loss, LossFactory, LossModel, LossSpec, Sent, packet_error_rate};
 pub use packet::PacketId;
 pub use queue::*;
 pub use stream::Stream;

@@ -30,6 +30,7 @@ pub use waits::WaitQuantiles;
 use waits::Waits;
 use work::{ROUNDED, UNITS_A_BYTE, Whole};
 
+use crate::loss::Losses;
 use crate::packet::PacketId;
 use crate::queue::{Arrival, Discipline, Fifo, Gate, Label, Queue, Verdict, packets_in};
 use crate::ring::{Ring, Slot};
@@ -89,9 +90,7 @@ impl Link {
     /// that is derived from it.
     pub fn new(config: &LinkConfig, stream: Stream) -> Link {
         match discipline(config, &stream) {
-            Discipline::OnArrival(gate) if config.schedule.0.is_empty() && config.repair == Repair::None => {
-                Link::closed(config, gate, stream)
-            }
+            Discipline::OnArrival(gate) if is_closed(config) => Link::closed(config, gate, stream),
             other => Link::with_queue(config, queue(config, other), stream),
         }
     }
@@ -103,8 +102,8 @@ impl Link {
 
     /// An idle link with a queue of the caller's own, in place of the one in `config`.
     pub fn with_queue(config: &LinkConfig, queue: Box<dyn Queue>, mut stream: Stream) -> Link {
-        let loss = LossModel::new(&config.loss, &mut stream);
-        let served = Served::new(config, queue, loss.clone(), stream.clone());
+        let loss = Losses::new(&config.loss, &mut stream);
+        let served = Served::new(config, queue, loss, stream.clone());
         let idle = Link::closed(&LinkConfig { loss: LossSpec::None, ..config.clone() }, None, stream);
         Link { last_bytes: NO_LENGTH, served: Some(Box::new(served)), ..idle }
     }
@@ -424,6 +423,12 @@ impl Link {
             self.serving += 1;
         }
     }
+}
+
+/// Whether a queue that decides on arrival leaves nothing to do step by step.
+fn is_closed(config: &LinkConfig) -> bool {
+    let own_loss = matches!(config.loss, LossSpec::External(_));
+    config.schedule.0.is_empty() && config.repair == Repair::None && !own_loss
 }
 
 /// How the queue of a link decides; its random numbers come from a stream that is derived from the link's.

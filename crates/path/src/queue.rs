@@ -2,6 +2,7 @@
 
 mod admission;
 mod discipline;
+mod external;
 mod fifo;
 mod options;
 mod packets;
@@ -10,6 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use bentpipe_units::external::External;
 use bentpipe_units::{Bytes, Fault, Rate, fault, quoted, tagged};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -19,6 +21,7 @@ use crate::Stream;
 
 pub(crate) use admission::{Arrival, Gate, packets_in};
 pub use discipline::{Drops, Label, Queue, ServerView, Verdict, Waiting};
+pub use external::QueueFactory;
 pub(crate) use fifo::Fifo;
 pub use packets::Packets;
 
@@ -64,11 +67,15 @@ macro_rules! schemes {
         pub use $file::*;)+
 
         /// How a queue is managed actively; `scheme` chooses.
-        #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
         #[serde(remote = "Self", rename_all = "kebab-case")]
         #[schemars(tag = "scheme")]
         pub enum ActiveSpec {
-            $($(#[doc = $doc])* $name($options)),+
+            $($(#[doc = $doc])* $name($options),)+
+            /// One from outside.
+            #[serde(skip)]
+            #[schemars(skip)]
+            External(External<dyn QueueFactory>),
         }
 
         impl ActiveSpec {
@@ -81,31 +88,48 @@ macro_rules! schemes {
                 &[$(($options::NAME, $options::ALSO)),+];
 
             /// The name that `scheme` has for it.
-            pub fn scheme(&self) -> &'static str {
-                match self { $(ActiveSpec::$name(_) => $options::NAME),+ }
+            pub fn scheme(&self) -> &str {
+                match self {
+                    $(ActiveSpec::$name(_) => $options::NAME,)+
+                    ActiveSpec::External(external) => external.name(),
+                }
             }
 
             /// The most packets that wait.
             pub fn limit(&self) -> Packets {
-                match self { $(ActiveSpec::$name(options) => options.limit()),+ }
+                match self {
+                    $(ActiveSpec::$name(options) => options.limit(),)+
+                    ActiveSpec::External(external) => external.factory().limit(),
+                }
             }
 
             fn calm(&self, rate: Rate) -> (u32, u64) {
-                match self { $(ActiveSpec::$name(options) => options.calm(rate)),+ }
+                match self {
+                    $(ActiveSpec::$name(options) => options.calm(rate),)+
+                    ActiveSpec::External(external) => (external.factory().limit().0, u64::MAX),
+                }
             }
 
             fn validate(&self) -> Result<(), Fault> {
-                match self { $(ActiveSpec::$name(options) => options.validate()),+ }
+                match self {
+                    $(ActiveSpec::$name(options) => options.validate(),)+
+                    ActiveSpec::External(_) => Ok(()),
+                }
             }
 
             pub(crate) fn discipline(&self, rate: Rate, stream: Stream) -> Discipline {
-                match self { $(ActiveSpec::$name(options) => options.discipline(rate, stream)),+ }
+                match self {
+                    $(ActiveSpec::$name(options) => options.discipline(rate, stream),)+
+                    ActiveSpec::External(external) => {
+                        Discipline::OnLeaving(external.factory().make(rate, stream))
+                    }
+                }
             }
         }
     };
 }
 
-tagged!(ActiveSpec, "scheme", TABLE);
+tagged!(ActiveSpec, "scheme", TABLE, dyn QueueFactory);
 
 schemes! {
     /// Random early detection.
@@ -127,7 +151,7 @@ schemes! {
 ///
 /// Only waiting packets count, not the one that is being sent: with `"0 packets"` a packet that finds the link busy
 /// is dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum QueueSpec {
     /// Everything may wait.
     #[default]
@@ -260,7 +284,7 @@ mod tests {
             ("64 KiB", QueueSpec::Bytes(65_536), "65536 B"),
             ("50 kB", QueueSpec::Bytes(50_000), "50 kB"),
         ] {
-            assert_eq!(text.parse(), Ok(spec));
+            assert_eq!(text.parse().as_ref(), Ok(&spec));
             assert_eq!(spec.to_string(), printed);
             assert_eq!(printed.parse(), Ok(spec));
         }

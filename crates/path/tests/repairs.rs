@@ -303,7 +303,7 @@ proptest! {
             repeat: None,
         };
         let schedule = Schedule::from(outage.map(change).into_iter().collect::<Vec<_>>());
-        let mut link = Link::new(&LinkConfig { queue, schedule, ..config(loss, repair) }, Stream::derive(seed, "link"));
+        let mut link = Link::new(&LinkConfig { queue: queue.clone(), schedule, ..config(loss, repair) }, Stream::derive(seed, "link"));
         prop_assert!(!link.is_closed());
         let (mut now, mut out, mut taken) = (Time::ZERO, vec![], vec![]);
         for (id, (gap, bytes)) in (0_u32..).zip(gaps) {
@@ -342,7 +342,7 @@ proptest! {
     /// A single attempt is a link that repairs nothing.
     #[test]
     fn one_attempt_is_none(gaps in packets(), queue in queues(), loss in losses(), in_order: bool, seed: u64) {
-        let config = |repair| LinkConfig { queue, ..config(loss.clone(), repair) };
+        let config = |repair| LinkConfig { queue: queue.clone(), ..config(loss.clone(), repair) };
         let plain = Link::new(&config(Repair::None), Stream::derive(seed, "link"));
         let once = Link::new(&config(arq(Attempts::AtMost(1), in_order)), Stream::derive(seed, "link"));
         let (mut now, mut links, mut out) = (Time::ZERO, [plain, once], [vec![], vec![]]);

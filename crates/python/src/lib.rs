@@ -188,7 +188,7 @@ mod _core {
         live_schema,
     };
     #[pymodule_export]
-    use super::own::OwnControl;
+    use super::own::{OwnScheme, PyConnection, PyQueueView, PyQueued, PyRandom, PySent};
     #[pymodule_export]
     use super::scenario::{RunResult, Scenario, columns, scenario_error_line};
     #[pymodule_export]

@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 
-use crate::own::{self, OwnControl, Raised};
+use crate::own::{self, OwnScheme, Raised};
 use crate::series::{self, Collector, TakePoints};
 
 pyo3::import_exception!(bentpipe.errors, RunError);
@@ -45,8 +45,8 @@ pub(crate) struct Scenario {
     pub(crate) scenario: scenario::Scenario,
     pub(crate) file: String,
     settings: Vec<(String, String)>,
-    /// The controls of its reader's own that it may choose by name.
-    controls: Vec<Py<OwnControl>>,
+    /// The schemes of its reader's own that it may choose by name.
+    own: Vec<Py<OwnScheme>>,
     raised: Raised,
 }
 
@@ -61,16 +61,16 @@ type Pickled = (
     Option<String>,
     Vec<(String, String)>,
     Vec<PathBuf>,
-    Vec<Py<OwnControl>>,
+    Vec<Py<OwnScheme>>,
 );
 
 #[pymethods]
 impl Scenario {
     /// Reads the file or preset `name`, or `content`, which errors call `name`, and puts `settings` on top; `file` and `before` are
-    /// what it was first read from, and `read` the files that have the content. `controls` can be chosen beside ours.
+    /// what it was first read from, and `read` the files that have the content. `own` can be chosen beside ours.
     #[new]
     #[pyo3(signature = (
-        name, settings, content = None, file = None, before = Vec::new(), read = Vec::new(), controls = Vec::new()
+        name, settings, content = None, file = None, before = Vec::new(), read = Vec::new(), own = Vec::new()
     ))]
     // As a pickled scenario gives them.
     #[allow(clippy::too_many_arguments)]
@@ -82,22 +82,23 @@ impl Scenario {
         file: Option<String>,
         before: Vec<(String, String)>,
         read: Vec<PathBuf>,
-        controls: Vec<Py<OwnControl>>,
+        own: Vec<Py<OwnScheme>>,
     ) -> PyResult<Scenario> {
         let raised = Raised::default();
-        let catalogue = own::catalogue(py, &controls, &raised)
-            .map_err(|wrong| ScenarioError::new_err((wrong, "controls")))?;
-        let found = py.detach(|| match content {
+        let (catalogue, externals) =
+            own::catalogue(py, &own, &raised).map_err(|wrong| ScenarioError::new_err((wrong, "own")))?;
+        let read_it = || match content {
             None => scenario::load_with(Path::new(&name), &settings, &catalogue),
             Some(content) => scenario::parse_bytes(&name, content, &settings, &catalogue),
-        });
+        };
+        let found = py.detach(|| externals.during(read_it));
         let mut scenario = found.map_err(scenario_error)?;
         scenario.files.splice(0..0, read);
         Ok(Scenario {
             scenario,
             file: file.unwrap_or(name),
             settings: [before, settings].concat(),
-            controls,
+            own,
             raised,
         })
     }
@@ -123,8 +124,8 @@ impl Scenario {
     }
 
     #[getter]
-    fn controls(&self, py: Python<'_>) -> Vec<Py<OwnControl>> {
-        self.controls.iter().map(|control| control.clone_ref(py)).collect()
+    fn own(&self, py: Python<'_>) -> Vec<Py<OwnScheme>> {
+        self.own.iter().map(|scheme| scheme.clone_ref(py)).collect()
     }
 
     #[pyo3(signature = (seed = None))]
@@ -154,12 +155,9 @@ impl Scenario {
         let this = slf.get();
         let content = Some(this.toml(None).into_bytes());
         let file = Some(this.file.clone());
-        let controls = this.controls(slf.py());
+        let own = this.own(slf.py());
         let read = Vec::new();
-        (
-            slf.get_type(),
-            (this.file.clone(), Vec::new(), content, file, this.settings.clone(), read, controls),
-        )
+        (slf.get_type(), (this.file.clone(), Vec::new(), content, file, this.settings.clone(), read, own))
     }
 
     /// It does not change: a copy is itself.
@@ -174,7 +172,7 @@ impl Scenario {
     /// Whether another seed may give another run.
     fn is_random(&self) -> bool {
         // What a hook in Python does is its own.
-        self.scenario.is_random() || !self.controls.is_empty()
+        self.scenario.is_random() || !self.own.is_empty()
     }
 
     /// The subjects of the run's time series, the kinds that each has, and the names of phases.

@@ -19,8 +19,9 @@ impl Scenario {
 
 fn draws(DirectionSetup { link, .. }: &DirectionSetup) -> bool {
     let changes = link.schedule.0.iter().filter_map(|change| change.loss.as_ref());
-    let queue = match link.queue {
+    let queue = match &link.queue {
         QueueSpec::Unlimited | QueueSpec::Packets(_) | QueueSpec::Bytes(_) => false,
+        QueueSpec::Active(ActiveSpec::External(_)) => true,
         // FQ-CoDel draws what its hash begins with.
         QueueSpec::Active(ActiveSpec::Red(_) | ActiveSpec::Rem(_) | ActiveSpec::FqCodel(_)) => true,
         QueueSpec::Active(ActiveSpec::Codel(_) | ActiveSpec::Drr(_) | ActiveSpec::Priority(_)) => false,
@@ -34,6 +35,7 @@ fn loses(loss: &LossSpec) -> bool {
         LossSpec::None | LossSpec::Drop { .. } => false,
         LossSpec::Packet { probability } => may(probability),
         LossSpec::Ber { ber, .. } => may(ber),
+        LossSpec::External(_) => true,
         LossSpec::GilbertElliott { good_to_bad, loss_in_bad, loss_in_good, .. } => {
             may(loss_in_good) || (good_to_bad > 0.0 && (loss_in_bad > 0.0 || loss_in_good > 0.0))
         }

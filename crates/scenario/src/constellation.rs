@@ -235,7 +235,7 @@ fn direction(
     like: Option<&DirectionSetup>,
     gateway: Option<GatewaySpec>,
 ) -> Result<DirectionSetup, ScenarioError> {
-    let (rate, queue, loss, delay) = (*rate, *queue, loss.clone(), Some(Span::ZERO));
+    let (rate, queue, loss, delay) = (*rate, queue.clone(), loss.clone(), Some(Span::ZERO));
     let file = DirectionFile { rate, queue, loss, delay, gateway, ..DirectionFile::default() };
     network::direction(&file, like.map(|like| &like.link), Schedule::default(), 1).map_err(|fault| {
         // What guards is aboard, and not of one kind of links.

@@ -1,9 +1,10 @@
 //! A flow as written: keys that every flow has, and those of its application.
 
+use bentpipe_units::external::External;
 use bentpipe_units::{Fault, conflict};
 
 use super::aliases::no_such_scheme;
-use super::apps::{ABOUT_TCP, AppSpec, KINDS, Kind};
+use super::apps::{ABOUT_TCP, AppSpec, ApplicationFactory, ExternalOptions, KINDS, Kind};
 use super::document::Place;
 use super::error::ScenarioError;
 use super::file::FlowFile;
@@ -16,19 +17,21 @@ const ABOUT_START: [&str; 3] = ["start", "start_step", "start_spread"];
 
 /// The application called `name`.
 fn kind(name: &str) -> Result<&'static Kind, Fault> {
-    let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>();
-    KINDS
-        .iter()
-        .find(|kind| kind.name == name)
-        .ok_or_else(|| no_such_scheme("an application", name, &names()))
+    let (_, externals) = External::<dyn ApplicationFactory>::tags();
+    let names = KINDS.iter().map(|kind| kind.name).chain(externals.iter().map(String::as_str));
+    let fault = || no_such_scheme("an application", name, &names.collect::<Vec<_>>());
+    KINDS.iter().find(|kind| kind.name == name).ok_or_else(fault)
 }
 
 /// The flow at `at` and what it carries.
 pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), ScenarioError> {
     let kind = match flow.get("app") {
         Some(name) => {
-            let at = at.below(&["app"]);
-            kind(&at.read_from::<String>(name)?).map_err(|fault| at.error(&[], fault))?
+            let name = at.below(&["app"]).read_from::<String>(name)?;
+            if let Some(options) = External::<dyn ApplicationFactory>::options(&name) {
+                return external_flow(at, flow, &name, &options);
+            }
+            kind(&name).map_err(|fault| at.error(&["app"], fault))?
         }
         None => &KINDS[0],
     };
@@ -55,6 +58,31 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
         return Err(at.error(&[key], fault));
     }
     Ok((file, app))
+}
+
+/// The flow at `at`, with an application from outside that has these options.
+fn external_flow(
+    at: &Place<'_>,
+    flow: &Node,
+    name: &str,
+    own: &[String],
+) -> Result<(FlowFile, AppSpec), ScenarioError> {
+    let common = keys_of::<FlowFile>();
+    if let Some(key) = own.iter().find(|key| common.contains(&key.as_str())) {
+        let fault = conflict!("is a key of every flow, and an option of {name:?} too");
+        return Err(at.error(&[key], fault));
+    }
+    let (mut options, mut flow) = (flow.clone(), flow.clone());
+    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
+        options.retain(|key, _| own.contains(key));
+        all.retain(|key, _| !options.contains_key(key));
+        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
+            let known: Vec<_> = common.iter().copied().chain(own.iter().map(String::as_str)).collect();
+            return Err(at.error(&[key], no_such_key(key, &known)));
+        }
+    }
+    let app = at.read_by(ExternalOptions(name), &options)?;
+    Ok((at.read_from(&flow)?, AppSpec::External(app)))
 }
 
 /// The fault of a key that is not an option of `kind`.

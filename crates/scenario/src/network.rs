@@ -212,7 +212,7 @@ pub(super) fn direction(
         rate: file.rate.or(like.map(|like| like.rate)).ok_or_else(|| missing("rate"))?,
         delay: file.delay.or(like.map(|like| like.delay)).ok_or_else(|| missing("delay"))?,
         efficiency: file.efficiency.or(like.map(|like| like.efficiency)).unwrap_or(1.0),
-        queue: file.queue.or(like.map(|like| like.queue)).unwrap_or_default(),
+        queue: file.queue.clone().or(like.map(|like| like.queue.clone())).unwrap_or_default(),
         loss: file.loss.clone().unwrap_or_default(),
         repair: repair(file.arq, file.fec)?,
         schedule,

@@ -4,6 +4,7 @@
 //! Time is integer nanoseconds, so a run gives the same bytes on every machine.
 
 pub mod bounded;
+pub mod external;
 mod fault;
 mod numbers;
 mod quantity;

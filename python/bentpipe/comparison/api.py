@@ -109,7 +109,7 @@ def compare(
         Ctrl-C, or somebody set `stop`.
     """
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-    chosen = _chosen(variants, [control.name for control in loaded.controls])
+    chosen = _chosen(variants, [own.name for own in loaded.own if own.kind == "control"])
     names = tuple(chosen)
     patterns = checks.texts("flows", flows)
     if interval not in INTERVALS:

@@ -16,7 +16,7 @@ from bentpipe.command_line.options import (
     set_option,
     threads_option,
 )
-from bentpipe.command_line.own_control import controls_in, controls_option
+from bentpipe.command_line.own_schemes import own_in, own_option
 from bentpipe.command_line.terminal import give_up_for, print_json, say
 from bentpipe.command_line.values import PRECISION, Whole
 from bentpipe.comparison.metrics import metrics
@@ -76,7 +76,7 @@ class _Metric(click.ParamType[str]):
 @report_option
 @interval_option
 @set_option
-@controls_option
+@own_option
 @seed_option
 @threads_option
 @click.option("--markdown", is_flag=True, help="The table as Markdown.")
@@ -94,7 +94,7 @@ def compare(
     report: Path | None,
     interval: Interval,
     settings: tuple[tuple[str, str], ...],
-    controls: tuple[Path, ...],
+    own: tuple[Path, ...],
     seed: int | None,
     threads: int | None,
     markdown: bool,
@@ -116,8 +116,8 @@ def compare(
     forms = {"--markdown": markdown, "--csv": as_csv, "--json": as_json}
     if len(asked := [option for option, given in forms.items() if given]) > 1:
         raise InputError(f"{asked[1]}: expected one form of the table, found {asked[0]} too")
-    loaded = Scenario.load(scenario, settings, controls_in(controls))
-    outputs = Outputs([*loaded.files, *controls])
+    loaded = Scenario.load(scenario, settings, own_in(own))
+    outputs = Outputs([*loaded.files, *own])
     if plot is not None:
         explain = True
         picture_format(plot)

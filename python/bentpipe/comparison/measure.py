@@ -183,7 +183,7 @@ def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> S
     InputError
         No flow fits a pattern, or a flow says its recovery and control itself.
     """
-    key = "control" if variant in {control.name for control in scenario.controls} else "variant"
+    key = "control" if variant in {own.name for own in scenario.own if own.kind == "control"} else "variant"
     if not patterns:
         return scenario.with_({f"flows.*.{key}": variant})
     check_scenario(scenario, patterns)

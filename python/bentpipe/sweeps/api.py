@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bentpipe import checks
-from bentpipe.control import NamedControls
 from bentpipe.errors import InputError
+from bentpipe.own.scheme import NamedSchemes, is_scheme
 from bentpipe.runs import runner
 from bentpipe.runs.statistics import MOST_RUNS as MOST_REPLICATIONS
 from bentpipe.scenario import Scenario
@@ -104,7 +104,7 @@ def sweep(
 
 
 def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed: int) -> Design:
-    named = NamedControls(scenario.controls)
+    named = NamedSchemes(scenario.own)
     pairs = _pairs(vary, named)
     own = tuple(named.known)
     base = Base(scenario.file, scenario.toml(seed), seed, sources(own), own)
@@ -118,13 +118,14 @@ def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed:
     return Design(scenario.title, base, points, runs)
 
 
-def _pairs(vary: Any, named: NamedControls) -> list[tuple[str, Any]]:
+def _pairs(vary: Any, named: NamedSchemes) -> list[tuple[str, Any]]:
     try:
         if isinstance(vary, str | bytes):
             raise TypeError
         pairs = [(key, values) for key, values in (vary.items() if isinstance(vary, Mapping) else vary)]
         pairs = [
-            (key, values if isinstance(values, str) else named.names(list(values))) for key, values in pairs
+            (key, values if isinstance(values, str) else [_value(key, value, named) for value in values])
+            for key, values in pairs
         ]
     except (TypeError, ValueError):
         raise InputError(
@@ -136,6 +137,12 @@ def _pairs(vary: Any, named: NamedControls) -> list[tuple[str, Any]]:
         if key == "seed":
             raise InputError("--vary seed: expected another key: --runs N runs each point with N seeds")
     return pairs
+
+
+def _value(key: str, value: Any, named: NamedSchemes) -> Any:
+    given = named.names(value)
+    # A loss model or a queue stands in a table, which an axis has as text.
+    return checks.toml(key, given) if is_scheme(value) and isinstance(given, dict) else given
 
 
 def _require_usable(base: Base, points: Points, axis: Axis) -> None:

@@ -102,18 +102,18 @@ class Cluster:
 
 
 def _work(base: Base) -> tuple[Callable[..., Done], Base | bytes]:
-    """Give what a worker calls, and with what: controls in Python take their classes along."""
-    if not base.controls:
+    """Give what a worker calls, and with what: schemes in Python take their classes along."""
+    if not base.own:
         return simulate, base
     cloudpickle = import_module("cloudpickle")
     # A class is sent whole: the workers need not have the module that it is in.
-    own = [sys.modules[name] for name in modules(base.controls) if name != "__main__"]
+    own = [sys.modules[name] for name in modules(base.own) if name != "__main__"]
     for module in own:
         cloudpickle.register_pickle_by_value(module)
     try:
         return _simulate_packed, cloudpickle.dumps(base)
     except Exception as error:
-        wanted = "expected controls that can be sent to other machines"
+        wanted = "expected classes that can be sent to other machines"
         raise InputError(f"--on: {wanted}, found one that cannot ({_line(error)})") from error
     finally:
         for module in own:
@@ -125,7 +125,7 @@ def _simulate_packed(base: bytes, jobs: Sequence[Job]) -> Done:
         # It comes from who gives out the work.
         unpacked = pickle.loads(base)  # noqa: S301
     except Exception as error:
-        raise RunError(f"--on: a worker cannot use the controls in Python ({_line(error)})") from error
+        raise RunError(f"--on: a worker cannot use the classes in Python ({_line(error)})") from error
     return simulate(unpacked, jobs)
 
 

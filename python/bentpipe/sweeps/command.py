@@ -19,7 +19,7 @@ from bentpipe.command_line.options import (
     set_option,
     threads_option,
 )
-from bentpipe.command_line.own_control import controls_in, controls_option
+from bentpipe.command_line.own_schemes import own_in, own_option
 from bentpipe.command_line.terminal import print_json, say
 from bentpipe.command_line.values import SETTING, Whole
 from bentpipe.errors import InputError
@@ -87,7 +87,7 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
     "--on", metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://10.0.0.1:8786."
 )
 @set_option
-@controls_option
+@own_option
 @seed_option
 @threads_option
 @json_option
@@ -99,7 +99,7 @@ def sweep(
     out: Path,
     on: str | None,
     settings: tuple[tuple[str, str], ...],
-    controls: tuple[Path, ...],
+    own: tuple[Path, ...],
     seed: int | None,
     threads: int | None,
     as_json: bool,
@@ -117,7 +117,7 @@ def sweep(
         raise InputError(
             "--threads: expected a sweep on this machine, found --on, whose workers have their own"
         )
-    loaded = Scenario.load(scenario, settings, controls_in(controls))
+    loaded = Scenario.load(scenario, settings, own_in(own))
     for note in notes(loaded):
         say(note)
 

@@ -1,4 +1,4 @@
-"""What a control of one's own does, as a text: a sweep goes on only with the same one."""
+"""What a scheme of one's own does, as a text: a sweep goes on only with the same one."""
 
 import dis
 import inspect
@@ -8,28 +8,28 @@ from dataclasses import is_dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from bentpipe._core import OwnControl
-from bentpipe.control import Control, kind_and_object
+from bentpipe._core import OwnScheme
 from bentpipe.errors import InputError
+from bentpipe.own.scheme import class_and_object, machinery
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
-def sources(controls: Iterable[OwnControl]) -> dict[str, str]:
-    """Give, by name, the source of each control: its methods, and what else of its module they use.
+def sources(own: Iterable[OwnScheme]) -> dict[str, str]:
+    """Give, by name, the source of each scheme: its methods, and what else of its module they use.
 
     Raises
     ------
     InputError
-        A control is made of something that has no source, or holds what is neither numbers nor texts.
+        A scheme is made of something that has no source, or holds what is neither numbers nor texts.
     """
-    return {control.name: "\n".join(_Source(control.name).of(control)) for control in controls}
+    return {scheme.name: "\n".join(_Source(scheme.name).of(scheme)) for scheme in own}
 
 
-def modules(controls: Iterable[OwnControl]) -> set[str]:
-    """Give the modules that the classes of controls are in, this package's left out."""
-    kinds = (kind for control in controls for kind in kind_and_object(control)[0].__mro__)
-    return {kind.__module__ for kind in kinds if kind not in Control.__mro__}
+def modules(own: Iterable[OwnScheme]) -> set[str]:
+    """Give the modules that the classes of schemes are in, this package's left out."""
+    kinds = [class_and_object(scheme)[0] for scheme in own]
+    return {one.__module__ for kind in kinds for one in kind.__mro__ if one not in machinery(kind)}
 
 
 class _Source:
@@ -37,10 +37,10 @@ class _Source:
         self._name = name
         self._told: set[int] = set()
 
-    def of(self, control: OwnControl) -> Iterator[str]:
-        kind, given = kind_and_object(control)
+    def of(self, scheme: OwnScheme) -> Iterator[str]:
+        kind, given = class_and_object(scheme)
         for one in kind.__mro__:
-            if one not in Control.__mro__:
+            if one not in machinery(kind):
                 yield from self._class(one)
         if given is not None:
             yield from self._values(f"{kind.__name__}()", vars(given))
@@ -62,7 +62,7 @@ class _Source:
                 yield textwrap.dedent(inspect.getsource(function)).rstrip()
             except (OSError, TypeError) as error:
                 raise InputError(
-                    f"scenario: {self._name}: expected a control whose source can be read, in a file or a "
+                    f"scenario: {self._name}: expected a class whose source can be read, in a file or a "
                     f"notebook, found no source of {function.__qualname__}"
                 ) from error
             yield from self._used(function)
@@ -98,7 +98,7 @@ class _Source:
             parts = (f"{self._written(name, k)}: {self._written(name, v)}" for k, v in value.items())
             return f"{{{', '.join(parts)}}}"
         raise InputError(
-            f"scenario: {self._name}: expected numbers and texts, as a sweep writes down what a control is, "
+            f"scenario: {self._name}: expected numbers and texts, as a sweep writes down what it is, "
             f"found {name} of {type(value).__name__}"
         )
 

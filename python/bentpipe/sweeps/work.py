@@ -30,14 +30,14 @@ KINDS = tuple(table.removesuffix("s") for table in tables())
 class Base:
     """The scenario that the points of a sweep change: what errors call it, and its whole text.
 
-    `sources` says by name what its controls in Python are; `controls` are these, where it is to be run.
+    `sources` says by name what its schemes in Python are; `own` are these, where it is to be run.
     """
 
     name: str
     text: str
     seed: int
     sources: Mapping[str, str] = field(default_factory=dict)
-    controls: tuple[_core.OwnControl, ...] = ()
+    own: tuple[_core.OwnScheme, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def simulate(base: Base, jobs: Sequence[Job], stop: threading.Event | None = Non
                 except RunError as wrong:
                     error = str(wrong)
                 except (Exception, SystemExit) as wrong:
-                    if not base.controls:
+                    if not base.own:
                         raise
                     error = _raised(wrong)
             random = scenario is None or scenario.is_random()
@@ -102,12 +102,12 @@ def who() -> tuple[str, str]:
 
 
 def _changed(base: Base, settings: Sequence[tuple[str, str]]) -> _core.Scenario:
-    own = list(base.controls)
-    return _core.Scenario(base.name, list(settings), base.text.encode(), base.name, controls=own)
+    own = list(base.own)
+    return _core.Scenario(base.name, list(settings), base.text.encode(), base.name, own=own)
 
 
 def _digest(base: Base, text: str) -> str:
-    """Give the hash of all that makes a run: its text, and the sources of its controls in Python."""
+    """Give the hash of all that makes a run: its text, and the sources of its schemes in Python."""
     digest = hashlib.sha256(text.encode())
     if base.sources:
         digest.update(json.dumps(base.sources, sort_keys=True).encode())

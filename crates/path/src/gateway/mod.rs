@@ -12,13 +12,14 @@ use bentpipe_units::{Bytes, Fault, Rate, Time, tagged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use bentpipe_units::external::External;
 use flow::Flow;
 use flows::FlowTable;
-use scheme::{Common, PACKET, Scheme, Windows};
+use scheme::{COMMON, Common, PACKET, Ruled, Scheme, Windows};
 
 pub use agent::{Agent, Answer, Emission, Room, Seen, SnoopOptions, SpoofOptions, Verdict};
 pub use flow::Direction;
-pub use scheme::UnknownScale;
+pub use scheme::{GatewayFactory, UnknownScale, WindowRule};
 
 /// Every scheme: a line for the schema, a name, and the options. Those that compute windows have a file of their own beside this
 /// one, which it declares as a module.
@@ -37,7 +38,11 @@ macro_rules! schemes {
         #[schemars(tag = "scheme")]
         pub enum GatewaySpec {
             $($(#[doc = $doc])* $name($options),)+
-            $($(#[doc = $agent_doc])* $agent($agent_options)),+
+            $($(#[doc = $agent_doc])* $agent($agent_options),)+
+            /// One from outside.
+            #[serde(skip)]
+            #[schemars(skip)]
+            External(External<dyn GatewayFactory>),
         }
 
         impl GatewaySpec {
@@ -50,10 +55,11 @@ macro_rules! schemes {
                 &[$(($options::NAME, $options::ALSO),)+ $(($agent_options::NAME, $agent_options::ALSO)),+];
 
             /// The scheme as scenarios write it.
-            pub fn name(&self) -> &'static str {
+            pub fn name(&self) -> &str {
                 match self {
                     $(GatewaySpec::$name(_) => $options::NAME,)+
-                    $(GatewaySpec::$agent(_) => $agent_options::NAME),+
+                    $(GatewaySpec::$agent(_) => $agent_options::NAME,)+
+                    GatewaySpec::External(external) => external.name(),
                 }
             }
 
@@ -61,7 +67,8 @@ macro_rules! schemes {
             pub fn validate(&self) -> Result<(), Fault> {
                 match self {
                     $(GatewaySpec::$name(options) => options.validate(),)+
-                    $(GatewaySpec::$agent(_) => Ok(())),+
+                    $(GatewaySpec::$agent(_) => Ok(()),)+
+                    GatewaySpec::External(_) => Ok(()),
                 }
             }
 
@@ -69,14 +76,16 @@ macro_rules! schemes {
             fn common(&self) -> Option<Common> {
                 match self {
                     $(GatewaySpec::$name(options) => Some(options.common()),)+
-                    $(GatewaySpec::$agent(_) => None),+
+                    $(GatewaySpec::$agent(_) => None,)+
+                    GatewaySpec::External(_) => Some(COMMON),
                 }
             }
 
             fn windows(&self) -> Option<Running> {
                 match self {
                     $(GatewaySpec::$name(options) => Some(Running::$name(options.windows())),)+
-                    $(GatewaySpec::$agent(_) => None),+
+                    $(GatewaySpec::$agent(_) => None,)+
+                    GatewaySpec::External(external) => Some(Running::External(Ruled::new(external.factory()))),
                 }
             }
 
@@ -84,50 +93,73 @@ macro_rules! schemes {
             pub fn agent(&self) -> Option<Agent> {
                 match self {
                     $(GatewaySpec::$name(_) => None,)+
-                    $(GatewaySpec::$agent(options) => Some(options.agent())),+
+                    $(GatewaySpec::$agent(options) => Some(options.agent()),)+
+                    GatewaySpec::External(_) => None,
                 }
             }
         }
 
         /// A scheme at work.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         enum Running {
-            $($name(<$options as Scheme>::Windows)),+
+            $($name(<$options as Scheme>::Windows),)+
+            External(Ruled),
         }
 
         impl Windows for Running {
             fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
-                match self { $(Running::$name(scheme) => scheme.advance(now, link, flows)),+ }
+                match self {
+                    $(Running::$name(scheme) => scheme.advance(now, link, flows),)+
+                    Running::External(scheme) => scheme.advance(now, link, flows),
+                }
             }
 
             fn rtt(&self, flow: &Flow) -> Option<u64> {
-                match self { $(Running::$name(scheme) => scheme.rtt(flow)),+ }
+                match self {
+                    $(Running::$name(scheme) => scheme.rtt(flow),)+
+                    Running::External(scheme) => scheme.rtt(flow),
+                }
             }
 
             fn window(&self, rtt: Option<u64>, link: &LinkView) -> Option<f64> {
-                match self { $(Running::$name(scheme) => scheme.window(rtt, link)),+ }
+                match self {
+                    $(Running::$name(scheme) => scheme.window(rtt, link),)+
+                    Running::External(scheme) => scheme.window(rtt, link),
+                }
             }
 
             fn overhead(&self, flow: &Flow) -> f64 {
-                match self { $(Running::$name(scheme) => scheme.overhead(flow)),+ }
+                match self {
+                    $(Running::$name(scheme) => scheme.overhead(flow),)+
+                    Running::External(scheme) => scheme.overhead(flow),
+                }
             }
 
             fn last_packet(&self, now: Time, packet: u32, link: &LinkView) -> Time {
-                match self { $(Running::$name(scheme) => scheme.last_packet(now, packet, link)),+ }
+                match self {
+                    $(Running::$name(scheme) => scheme.last_packet(now, packet, link),)+
+                    Running::External(scheme) => scheme.last_packet(now, packet, link),
+                }
             }
 
             fn counts_syns(&self) -> bool {
-                match self { $(Running::$name(scheme) => scheme.counts_syns()),+ }
+                match self {
+                    $(Running::$name(scheme) => scheme.counts_syns(),)+
+                    Running::External(scheme) => scheme.counts_syns(),
+                }
             }
 
             fn enters(&mut self, bytes: u32, demand: Option<&mut Demand>) {
-                match self { $(Running::$name(scheme) => scheme.enters(bytes, demand)),+ }
+                match self {
+                    $(Running::$name(scheme) => scheme.enters(bytes, demand),)+
+                    Running::External(scheme) => scheme.enters(bytes, demand),
+                }
             }
         }
     };
 }
 
-tagged!(GatewaySpec, "scheme", "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }");
+tagged!(GatewaySpec, "scheme", "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }", dyn GatewayFactory);
 
 schemes! {
     windows {
@@ -278,7 +310,7 @@ bentpipe_units::numbers! {
 ///
 /// `forward` sees what enters that direction, `backward` what comes out of the opposite direction at the same node. It
 /// reads no clock and draws no random number; the times passed in never go back.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Gateway {
     flows: FlowTable,
     scheme: Running,

@@ -1,12 +1,15 @@
 //! What a gateway's scheme is, and what the options of several of them need.
 
-use bentpipe_units::{Bytes, Fault, Time};
+use std::fmt;
+
+use bentpipe_units::external::ExternalKind;
+use bentpipe_units::{Bytes, Fault, Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::{Demand, LinkView};
+use super::{Demand, GatewaySpec, LinkView};
 
 /// The options of a scheme, with what is told of it: what scenarios call it, what it is, and how it comes of its options.
 pub(super) trait Scheme {
@@ -90,3 +93,58 @@ pub enum UnknownScale {
 pub(super) const PACKET: Bytes = Bytes::new(1500);
 pub(super) const LEAST: Bytes = Bytes::new(1460);
 pub(super) const MAX_FLOWS: u32 = 65_536;
+
+/// A rule that gives each flow over a link the same window.
+pub trait WindowRule: fmt::Debug + Send {
+    /// The window in bytes that acknowledgments have from now on, with so many flows active; none leaves theirs. It is asked for each
+    /// packet that passes, in either direction.
+    fn window(&mut self, now: Time, flows: u32, link: &LinkView) -> Option<f64>;
+}
+
+/// What makes a gateway for each direction of a link that names it.
+pub trait GatewayFactory: fmt::Debug + Send + Sync {
+    /// A rule that has seen nothing.
+    fn make(&self) -> Box<dyn WindowRule>;
+
+    /// How long a flow counts as active after its last data.
+    fn counted_for(&self) -> Span {
+        Span::from_millis(500)
+    }
+}
+
+impl ExternalKind for dyn GatewayFactory {
+    const WHAT: &'static str = "a gateway";
+
+    fn ours() -> Vec<&'static str> {
+        GatewaySpec::SCHEMES.iter().map(|(name, _)| *name).collect()
+    }
+}
+
+/// What all of them have of the options of ours.
+pub(super) const COMMON: Common =
+    Common { packet: PACKET, least: LEAST, max_flows: MAX_FLOWS, unknown_scale: UnknownScale::Leave };
+
+/// Such a rule at work.
+#[derive(Debug)]
+pub(super) struct Ruled {
+    rule: Box<dyn WindowRule>,
+    counted_for: Span,
+    window: Option<f64>,
+}
+
+impl Ruled {
+    pub(super) fn new(factory: &dyn GatewayFactory) -> Ruled {
+        Ruled { rule: factory.make(), counted_for: factory.counted_for(), window: None }
+    }
+}
+
+impl Windows for Ruled {
+    fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
+        flows.expire(now, self.counted_for);
+        self.window = self.rule.window(now, flows.active_flows(), link);
+    }
+
+    fn window(&self, _: Option<u64>, _: &LinkView) -> Option<f64> {
+        self.window
+    }
+}

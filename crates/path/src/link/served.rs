@@ -13,9 +13,10 @@ use super::stats::Sums;
 use super::supply::{Seen, Supply};
 use super::waits::Waits;
 use super::work::{ROUNDED, UNITS_A_BYTE};
+use crate::Stream;
+use crate::loss::{Losses, Sent};
 use crate::packet::PacketId;
 use crate::queue::{Drops, Label, Queue, ServerView, Verdict, Waiting};
-use crate::{LossModel, Stream};
 
 /// A packet that is being sent.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +52,9 @@ pub(super) struct Served {
     pipe: Pipe,
     repairer: Option<Box<Repairer>>,
     drops: Drops,
-    loss: LossModel,
+    loss: Losses,
+    /// Packets whose last bit was sent.
+    sent: u64,
     stream: Stream,
     tally: Tally,
     /// Where somebody asked.
@@ -79,7 +82,7 @@ struct Tally {
 }
 
 impl Served {
-    pub(super) fn new(config: &LinkConfig, queue: Box<dyn Queue>, loss: LossModel, stream: Stream) -> Served {
+    pub(super) fn new(config: &LinkConfig, queue: Box<dyn Queue>, loss: Losses, stream: Stream) -> Served {
         Served {
             queue,
             sending: None,
@@ -96,6 +99,7 @@ impl Served {
             repairer: Repairer::new(&config.repair),
             drops: Drops::default(),
             loss,
+            sent: 0,
             stream,
             tally: Tally::default(),
             waits: None,
@@ -216,7 +220,9 @@ impl Served {
         if self.rate > ROUNDED {
             self.rest = left.saturating_sub(u128::from(time.as_nanos()) * u128::from(self.rate.as_bps()));
         }
-        let lost = self.loss.lost(packet.bytes, &mut self.stream);
+        self.sent += 1;
+        let sent = Sent { at: now, number: self.sent, bytes: packet.bytes };
+        let lost = self.loss.lost(&sent, &mut self.stream);
         match &mut self.repairer {
             Some(repairer) => repairer.sent(now, packet, lost || void, &mut self.pipe),
             None => self.pipe.send(now, packet, lost || void, Frame::default()),
@@ -266,7 +272,7 @@ impl Served {
                 self.go_on(now);
             }
             Step::Delay(delay, overtake) => self.pipe.set_delay(delay, overtake),
-            Step::Loss(spec) => self.loss = LossModel::new(&spec, &mut self.stream),
+            Step::Loss(spec) => self.loss = Losses::new(&spec, &mut self.stream),
             Step::Down(InOutage::Hold) => {
                 self.pause(now);
                 self.outage = Some(InOutage::Hold);

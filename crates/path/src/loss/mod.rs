@@ -1,12 +1,15 @@
 //! Which packets a link damages.
 
 mod bits;
+mod external;
 mod spec;
 
 use crate::Stream;
 
 use bits::BitErrors;
 pub use bits::packet_error_rate;
+pub(crate) use external::Losses;
+pub use external::{Loss, LossFactory, Sent};
 pub use spec::LossSpec;
 
 /// Decides packet by packet, in the order in which they are sent, which are lost.
@@ -47,10 +50,10 @@ struct GilbertElliott {
 
 impl LossModel {
     /// The loss that `spec` describes; `spec` has passed [`LossSpec::validate`]. Gilbert-Elliott draws its first state here,
-    /// from the stationary distribution.
+    /// from the stationary distribution. A model from outside is none of these: it is asked by the link that goes step by step.
     pub fn new(spec: &LossSpec, stream: &mut Stream) -> LossModel {
         LossModel(match *spec {
-            LossSpec::None => Model::None,
+            LossSpec::None | LossSpec::External(_) => Model::None,
             LossSpec::Packet { probability } => Model::Packet(probability),
             LossSpec::Ber { ber, correctable_bits } => {
                 Model::Ber(Box::new(BitErrors::new(ber, correctable_bits)))

@@ -1,9 +1,11 @@
 use bentpipe_units::bounded::{Above, Probability, Wholes};
+use bentpipe_units::external::External;
 use bentpipe_units::{Bytes, tagged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::loss::bits::packet_error_rate;
+use super::LossFactory;
+use super::bits::packet_error_rate;
 
 /// Which packets a link damages; `model` chooses.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -52,9 +54,13 @@ pub enum LossSpec {
         #[serde(default, with = "Probability")]
         loss_in_good: f64,
     },
+    /// One from outside.
+    #[serde(skip)]
+    #[schemars(skip)]
+    External(External<dyn LossFactory>),
 }
 
-tagged!(LossSpec, "model", "{ model = \"packet\", probability = 1e-3 }");
+tagged!(LossSpec, "model", "{ model = \"packet\", probability = 1e-3 }", dyn LossFactory);
 
 fn all() -> f64 {
     1.0
@@ -70,7 +76,8 @@ impl LossSpec {
 }
 
 impl LossSpec {
-    /// Share of packets of `bytes` bytes that are lost in the long run; `None` for a drop list, which has no long run.
+    /// Share of packets of `bytes` bytes that are lost in the long run; `None` for a drop list, which has no long run, and for a model
+    /// from outside, which does not say it.
     ///
     /// Gilbert-Elliott: with p and r the probabilities of leaving the good and the bad state, the bad state holds for
     /// p/(p+r) of the packets (Elliott 1963).
@@ -81,7 +88,7 @@ impl LossSpec {
             LossSpec::Ber { ber, correctable_bits } => {
                 Some(packet_error_rate(*ber, u64::from(bytes) * 8, *correctable_bits))
             }
-            LossSpec::Drop { .. } => None,
+            LossSpec::Drop { .. } | LossSpec::External(_) => None,
             LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_in_bad, loss_in_good } => {
                 let bad = good_to_bad / (good_to_bad + bad_to_good);
                 Some(bad * loss_in_bad + (1.0 - bad) * loss_in_good)

@@ -4,6 +4,7 @@
 //! of the simulator's `apps`.
 
 mod cbr;
+mod external;
 mod ftp;
 mod http;
 mod multimedia;
@@ -17,6 +18,7 @@ mod video;
 mod voip;
 
 use bentpipe_tcp::wire::MOST_DATAGRAM;
+use bentpipe_units::external::External;
 use bentpipe_units::{Fault, conflict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer};
@@ -26,6 +28,8 @@ use super::keys::keys_of;
 use super::tree::Node;
 
 pub use cbr::CbrSpec;
+pub(crate) use external::ExternalOptions;
+pub use external::{Application, ApplicationFactory, Host, Talk};
 pub use ftp::FtpSpec;
 pub use http::{HttpSpec, Pages, Tls};
 pub use multimedia::MultimediaSpec;
@@ -101,57 +105,91 @@ macro_rules! apps {
         #[derive(Clone, Debug, PartialEq)]
         pub enum AppSpec {
             $(#[doc = concat!("`", stringify!($options), "`.")] $variant($options),)+
+            /// One from outside.
+            External(External<dyn ApplicationFactory>),
         }
 
         impl AppSpec {
             /// Whether its options go together, which are `written`.
             pub(crate) fn check(&self, written: &Node) -> Result<(), Fault> {
-                match self { $(AppSpec::$variant(app) => app.check(written)),+ }
+                match self {
+                    $(AppSpec::$variant(app) => app.check(written),)+
+                    AppSpec::External(_) => Ok(()),
+                }
             }
 
             /// Its name in a scenario file.
-            pub fn name(&self) -> &'static str {
-                match self { $(AppSpec::$variant(_) => $options::NAME),+ }
+            pub fn name(&self) -> &str {
+                match self {
+                    $(AppSpec::$variant(_) => $options::NAME,)+
+                    AppSpec::External(app) => app.name(),
+                }
             }
 
             /// Whether it sends datagrams, whatever becomes of them.
             pub fn over_udp(&self) -> bool {
-                match self { $(AppSpec::$variant(_) => $options::OVER_UDP),+ }
+                match self {
+                    $(AppSpec::$variant(_) => $options::OVER_UDP,)+
+                    AppSpec::External(_) => false,
+                }
             }
 
             /// Whether a relay can carry on what it brings.
             pub(crate) fn relayed(&self) -> bool {
-                match self { $(AppSpec::$variant(_) => $options::RELAYED),+ }
+                match self {
+                    $(AppSpec::$variant(_) => $options::RELAYED,)+
+                    AppSpec::External(_) => false,
+                }
             }
 
             /// Whether programs of this kind send what is less than a segment at once.
             pub(crate) fn sets_no_delay(&self) -> bool {
-                match self { $(AppSpec::$variant(_) => $options::NO_DELAY),+ }
+                match self {
+                    $(AppSpec::$variant(_) => $options::NO_DELAY,)+
+                    AppSpec::External(app) => app.factory().no_delay(),
+                }
             }
 
             /// Whether it has an end of its own, before that of the run.
             pub fn ends(&self) -> bool {
-                match self { $(AppSpec::$variant(app) => app.ends()),+ }
+                match self {
+                    $(AppSpec::$variant(app) => app.ends(),)+
+                    AppSpec::External(app) => app.factory().ends(),
+                }
             }
 
             /// How many connections the application may open; none over UDP.
             pub fn connections(&self) -> usize {
-                match self { $(AppSpec::$variant(app) => app.connections()),+ }
+                match self {
+                    $(AppSpec::$variant(app) => app.connections(),)+
+                    AppSpec::External(_) => 1,
+                }
             }
 
             /// Whether the receiving host opens the connections, and asks for what the other one sends.
             pub fn is_asked_for(&self) -> bool {
-                match self { $(AppSpec::$variant(app) => app.is_asked_for()),+ }
+                match self {
+                    $(AppSpec::$variant(app) => app.is_asked_for(),)+
+                    AppSpec::External(app) => app.factory().opened_by() == Opener::Receiver,
+                }
             }
 
             /// Whether it draws random numbers on which a result may depend.
             pub(crate) fn draws(&self) -> bool {
-                match self { $(AppSpec::$variant(app) => app.draws()),+ }
+                match self {
+                    $(AppSpec::$variant(app) => app.draws(),)+
+                    AppSpec::External(_) => true,
+                }
             }
 
             /// The fault of a run that would never end.
             pub(crate) fn nothing_ends(&self) -> Fault {
-                let keys = match self { $(AppSpec::$variant(_) => $options::ENDS_BY),+ };
+                let keys = match self {
+                    $(AppSpec::$variant(_) => $options::ENDS_BY,)+
+                    AppSpec::External(_) => {
+                        return conflict!("nothing ends the run: it needs a duration, as {:?} has no end", self.name());
+                    }
+                };
                 conflict!("nothing ends the run: it needs {keys}, here or as its duration")
             }
         }

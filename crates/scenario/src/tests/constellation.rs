@@ -65,12 +65,12 @@ fn what_is_left_out_is_the_presets_or_the_uplinks() {
     );
     assert_eq!((spec.sky.outage, spec.sky.lasers, spec.sky.elevation_deg), (Span::ZERO, true, 25.0));
     assert_eq!(
-        (spec.downlink.link.rate, spec.downlink.link.queue),
-        (spec.uplink.link.rate, spec.uplink.link.queue)
+        (spec.downlink.link.rate, &spec.downlink.link.queue),
+        (spec.uplink.link.rate, &spec.uplink.link.queue)
     );
     assert_eq!(
-        (spec.laser.link.rate.as_bps(), spec.laser.link.queue),
-        (1_000_000_000, spec.uplink.link.queue)
+        (spec.laser.link.rate.as_bps(), &spec.laser.link.queue),
+        (1_000_000_000, &spec.uplink.link.queue)
     );
     let shell = SHELL.replace("preset = \"starlink\"", "shell = \"delta:1584/72/36:53:550\"");
     let other = good(&shell).constellation.unwrap();

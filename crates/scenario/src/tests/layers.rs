@@ -22,7 +22,7 @@ fn every_key_arrives() {
     assert_eq!(satellite.forward.link.loss, LossSpec::Ber { ber: 1e-6, correctable_bits: 0 });
     let reverse = &satellite.reverse.link;
     assert_eq!((reverse.rate, reverse.delay), (Rate::from_bps(256_000), Span::from_millis(250)));
-    assert_eq!((reverse.efficiency, reverse.queue), (0.8, QueueSpec::Packets(100)));
+    assert_eq!((reverse.efficiency, &reverse.queue), (0.8, &QueueSpec::Packets(100)));
     assert_eq!(reverse.loss, LossSpec::None);
 
     let starts: Vec<_> = scenario.flows.iter().map(|flow| (flow.name.as_str(), flow.start)).collect();
@@ -104,7 +104,7 @@ fn what_is_not_written_is_as_the_profile_has_it() {
     assert_eq!((scenario.title.as_str(), scenario.seed, scenario.duration), ("s", 1, None));
     assert_eq!(scenario.flows[0].variant, "sack");
     let link = &scenario.links[0];
-    assert_eq!((link.forward.link.efficiency, link.forward.link.queue), (1.0, QueueSpec::Unlimited));
+    assert_eq!((link.forward.link.efficiency, &link.forward.link.queue), (1.0, &QueueSpec::Unlimited));
 }
 
 #[test]

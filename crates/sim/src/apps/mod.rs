@@ -1,6 +1,7 @@
 //! What flows carry: who opens connections, who writes what, and when a flow is over.
 
 mod deliveries;
+mod external;
 mod http;
 mod onoff;
 mod page;
@@ -20,6 +21,7 @@ use bentpipe_tcp::{Endpoint, Receiver, State};
 use bentpipe_units::{Span, Time};
 
 pub(crate) use deliveries::Deliveries;
+pub(crate) use external::Driven;
 pub(crate) use http::Http;
 pub(crate) use onoff::OnOff;
 pub(crate) use relay::Relay;
@@ -70,6 +72,8 @@ pub(crate) enum App {
     Relay(Box<Relay>),
     /// Datagrams, without a connection and so without ends.
     Udp(Box<Udp>),
+    /// One from outside.
+    External(Box<Driven>),
 }
 
 /// What somebody waits for: a page, an answer, a short transfer.
@@ -143,6 +147,10 @@ impl Flow {
                 let stream = Stream::derive(seed, &format!("flow/{}/speech", spec.name));
                 (App::Udp(Box::new(Voip::udp(voip, start, stop(voip.duration), stream))), voip.duration)
             }
+            AppSpec::External(app) => {
+                let stream = Stream::derive(seed, &format!("flow/{}/app", spec.name));
+                (App::External(Box::new(Driven::new(app, start, stream))), None)
+            }
         };
         Flow {
             start,
@@ -191,14 +199,22 @@ impl Flow {
             (App::Video(video), [pair]) => video.on_time(now, pair),
             (App::ShortFlows(flows), pairs) => flows.on_time(now, pairs),
             (App::Relay(relay), pairs) if now == self.start => relay.listen(pairs),
+            (App::External(app), [pair]) => app.on_time(now, pair),
             // One connection each, or none.
             (App::Udp(_) | App::Bulk { .. } | App::OnOff(_) | App::Relay(_), _)
-            | (App::Transactions(_) | App::Video(_), _) => {}
+            | (App::Transactions(_) | App::Video(_) | App::External(_), _) => {}
         }
     }
 
     /// New data was read at an end of its connection `number`.
-    pub(crate) fn on_data(&mut self, now: Time, number: usize, side: Side, pairs: &mut [[End; 2]]) -> Due {
+    pub(crate) fn on_data(
+        &mut self,
+        now: Time,
+        number: usize,
+        side: Side,
+        bytes: u32,
+        pairs: &mut [[End; 2]],
+    ) -> Due {
         match &mut self.app {
             App::Http(http) => match http.on_data(now, number, side, pairs) {
                 true => Due { at: http.next, others: true },
@@ -206,6 +222,7 @@ impl Flow {
             },
             App::Transactions(app) => app.on_data(now, side, &mut pairs[number]),
             App::Video(video) => video.on_data(now, side, &mut pairs[number]),
+            App::External(app) => app.on_data(now, side, u64::from(bytes), &mut pairs[number]),
             App::ShortFlows(flows) => {
                 flows.on_data(now, number, side, &mut pairs[number]);
                 Due::default()
@@ -226,6 +243,7 @@ impl Flow {
             App::OnOff(onoff) if now < self.stop => onoff.next_time(),
             App::ShortFlows(flows) => flows.next_time(),
             App::Relay(relay) => relay.next_time(now),
+            App::External(app) => app.next,
             _ => Time::NEVER,
         }
     }
@@ -233,7 +251,9 @@ impl Flow {
     /// Whether the application does more with what arrives on a side than read it.
     pub(crate) fn is_attended(&self, side: Side) -> bool {
         match &self.app {
-            App::Http(_) | App::Transactions(_) | App::Video(_) | App::ShortFlows(_) => true,
+            App::Http(_) | App::Transactions(_) | App::Video(_) | App::ShortFlows(_) | App::External(_) => {
+                true
+            }
             App::Bulk { request, .. } => request.is_some() && side == Side::Data,
             App::OnOff(_) | App::Relay(_) | App::Udp(_) => false,
         }
@@ -256,6 +276,7 @@ impl Flow {
             App::Http(http) => &http.pages,
             App::Transactions(app) => &app.exchanges,
             App::Video(video) => &video.exchanges,
+            App::External(app) => &app.exchanges,
             App::ShortFlows(flows) => flows.started(),
             App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => &[],
         }
@@ -269,6 +290,7 @@ impl Flow {
             App::Http(http) => http.on_closed(number, side, tcp.error().is_some()),
             App::Transactions(app) => app.on_closed(side, tcp.error().is_some()),
             App::Video(video) => video.on_closed(now, side, tcp.error().is_some()),
+            App::External(app) => app.on_closed(side, tcp.error().is_some()),
             App::ShortFlows(flows) => flows.on_closed(number, side, tcp.error().is_some()),
             App::Udp(_) => false,
         }
@@ -298,6 +320,7 @@ impl Flow {
             App::Http(http) => http.complete(),
             App::Transactions(app) => app.complete(),
             App::Video(video) => video.complete(),
+            App::External(app) => pairs.first().is_some_and(|pair| app.complete(pair)),
             App::ShortFlows(flows) => flows.complete(),
             App::Udp(udp) => udp.over(),
         }

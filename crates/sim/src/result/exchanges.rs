@@ -151,7 +151,9 @@ fn pages(name: &str, flow: &Flow, from: Time) -> Vec<PageResult> {
 }
 
 fn transactions(name: &str, flow: &Flow, from: Time) -> Vec<TransactionResult> {
-    let (App::Transactions(_) | App::Video(_) | App::ShortFlows(_)) = flow.app else { return Vec::new() };
+    let (App::Transactions(_) | App::Video(_) | App::ShortFlows(_) | App::External(_)) = flow.app else {
+        return Vec::new();
+    };
     let result = numbered(flow, from).map(|(transaction, exchange)| TransactionResult {
         flow: name.to_owned(),
         transaction,

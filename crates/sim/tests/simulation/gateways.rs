@@ -29,7 +29,7 @@ fn flow(name: &str, keys: &str) -> String {
 fn one_flow_is_given_the_pipe_and_the_buffer() {
     let result = simulate(&chain(XFWA, r#""30 packets""#, &flow("f", "bytes = \"2 MB\"")), 1);
     let gateway = &result.gateways[0];
-    assert_eq!((gateway.scheme, gateway.stats.flows_max), ("xfwa", 1));
+    assert_eq!((gateway.scheme.as_str(), gateway.stats.flows_max), ("xfwa", 1));
     // 60 packets, of which each has 960 bytes of data: 30 in the pipe, 30 in the buffer.
     assert_eq!(gateway.stats.window_mean_bytes, 57_600.0);
     assert!(gateway.stats.windows_lowered > 1000);

@@ -7,6 +7,7 @@ mod bounds;
 mod causes;
 mod changes;
 mod constellation;
+mod externals;
 mod gateways;
 mod http;
 mod limits;

@@ -175,7 +175,7 @@ fn data_against_the_guarded_direction_is_no_flow_of_this_link() {
 #[test]
 fn both_directions_of_a_connection_may_carry_data() {
     let mut there = gateway(GatewaySpec::Xfwa(told(160)));
-    let mut back = there.clone();
+    let mut back = gateway(GatewaySpec::Xfwa(told(160)));
     let link = LinkView { buffer_bytes: 0, ..T1 };
     let reversed = |header: Header| Header { flow: header.flow.reversed(), ..header };
     for (gateway, turn) in [(&mut there, false), (&mut back, true)] {

@@ -1,4 +1,4 @@
-"""Controls of one's own on the command line: the classes that a Python file defines."""
+"""Schemes of one's own on the command line: the classes that a Python file defines."""
 
 import sys
 import traceback
@@ -12,19 +12,19 @@ import click
 from bentpipe.errors import InputError, one_line
 
 if TYPE_CHECKING:
-    from bentpipe.control import Control
+    from bentpipe.own.scheme import Scheme
 
-controls_option: Callable[..., Any] = click.option(
-    "--controls",
+own_option: Callable[..., Any] = click.option(
+    "--own",
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FILE.py",
-    help="Python file with classes of bentpipe.Control that flows may name; repeatable.",
+    help="Python file with classes of your own that the scenario may name; repeatable.",
 )
 
 
 _FILES: list[str] = []
-"""The files of controls that were run."""
+"""The files that were run."""
 
 
 def line_of_hook(error: BaseException) -> str | None:
@@ -46,46 +46,46 @@ def _told(error: BaseException, files: Sequence[str]) -> str | None:
     return f"{frames[-1].filename}:{frames[-1].lineno}: {what}"
 
 
-def controls_in(paths: Sequence[Path]) -> list[type["Control"]]:
-    """Run the files, and give the named classes of `bentpipe.Control` that they define.
+def own_in(paths: Sequence[Path]) -> list[type["Scheme"]]:
+    """Run the files, and give the named classes of one's own that they define.
 
     Raises
     ------
     InputError
         A file cannot be read or run, or defines none.
     """
-    return [control for path in paths for control in _classes(path)]
+    return [scheme for path in paths for scheme in _classes(path)]
 
 
-def _classes(path: Path) -> list[type["Control"]]:
-    from bentpipe.control import Control
+def _classes(path: Path) -> list[type["Scheme"]]:
+    from bentpipe.own.scheme import Scheme
 
-    module = ModuleType(f"controls of {path}")
+    module = ModuleType(f"own of {path}")
     module.__file__ = str(path)
     try:
         code = compile(path.read_bytes(), path, "exec")
     except OSError as error:
         raise InputError(
-            f"--controls {path}: expected a Python file, found none that can be read ({error.strerror})"
+            f"--own {path}: expected a Python file, found none that can be read ({error.strerror})"
         ) from error
     except (SyntaxError, ValueError) as error:
         place = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
         told = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise InputError(f"--controls {path}{place}: expected Python, found {told}") from error
+        raise InputError(f"--own {path}{place}: expected Python, found {told}") from error
     sys.modules[module.__name__] = module
     # As for a program of its own: what lies beside it can be imported.
     sys.path.append(str(path.parent))
     try:
         exec(code, vars(module))  # noqa: S102
     except (Exception, SystemExit) as error:
-        raise InputError(f"--controls {_told(error, [str(path)]) or f'{path}: {error!r}'}") from error
+        raise InputError(f"--own {_told(error, [str(path)]) or f'{path}: {error!r}'}") from error
     _FILES.append(str(path))
     found = [
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Control) and value.__module__ == module.__name__
+        if isinstance(value, type) and issubclass(value, Scheme) and value.__module__ == module.__name__
     ]
-    named = [control for control in dict.fromkeys(found) if control.name]
+    named = [scheme for scheme in dict.fromkeys(found) if scheme.name]
     if not named:
-        raise InputError(f"--controls {path}: expected a class of bentpipe.Control with a name, found none")
+        raise InputError(f"--own {path}: expected a class of your own with a name, found none")
     return named

@@ -1,0 +1,219 @@
+//! Applications written in Python.
+
+use std::fmt;
+
+use bentpipe_scenario::{Application, ApplicationFactory, Host, Opener, Talk};
+use bentpipe_units::{Span, Time};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::{Maker, PyRandom, Raised};
+
+/// Sums of sizes keep their meaning.
+const MOST: u64 = 1_000_000_000_000;
+
+/// Times in seconds keep their meaning.
+const LATEST_S: f64 = 9e6;
+
+/// What a hook is told, and what it wants.
+#[pyclass(name = "Connection", module = "bentpipe._core")]
+pub(crate) struct PyConnection {
+    now: Time,
+    random: Py<PyRandom>,
+    sends: u64,
+    requests: u64,
+    call_at: Option<Time>,
+    closes: bool,
+    begins: Vec<u64>,
+    ends: usize,
+}
+
+fn checked(bytes: u64) -> PyResult<u64> {
+    match bytes {
+        1..=MOST => Ok(bytes),
+        _ => Err(PyValueError::new_err(format!("bytes: expected 1 to {MOST}, found {bytes}"))),
+    }
+}
+
+#[pymethods]
+impl PyConnection {
+    #[getter]
+    fn time_s(&self) -> f64 {
+        self.now.as_secs()
+    }
+
+    #[getter]
+    fn random(&self, py: Python<'_>) -> Py<PyRandom> {
+        self.random.clone_ref(py)
+    }
+
+    fn send(&mut self, bytes: u64) -> PyResult<()> {
+        self.sends += checked(bytes)?;
+        Ok(())
+    }
+
+    fn request(&mut self, bytes: u64) -> PyResult<()> {
+        self.requests += checked(bytes)?;
+        Ok(())
+    }
+
+    fn call_in(&mut self, delay_s: f64) -> PyResult<()> {
+        if !(0.0..=LATEST_S).contains(&delay_s) {
+            return Err(PyValueError::new_err(format!(
+                "delay_s: expected 0 to {LATEST_S} seconds, found {delay_s}"
+            )));
+        }
+        self.call_at = Some(self.now + Span::from_secs(delay_s));
+        Ok(())
+    }
+
+    fn begin(&mut self, bytes: u64) {
+        self.begins.push(bytes);
+    }
+
+    fn end(&mut self) {
+        self.ends += 1;
+    }
+
+    fn close(&mut self) {
+        self.closes = true;
+    }
+}
+
+/// Makes an application for each flow.
+#[derive(Debug)]
+pub(super) struct Applications {
+    maker: Maker,
+    opened_by: Opener,
+    ends: bool,
+    no_delay: bool,
+}
+
+impl Applications {
+    /// What `maker` makes, and what it says of itself.
+    pub(super) fn of(maker: Maker) -> erased_serde::Result<Applications> {
+        use serde::de::Error;
+        let opened_by = match maker.attribute::<String>("opened_by").as_deref() {
+            Some("sender") => Opener::Sender,
+            Some("receiver") => Opener::Receiver,
+            _ => {
+                return Err(Error::custom("expected \"sender\" or \"receiver\" as opened_by, found another"));
+            }
+        };
+        let has = |switch: &str| maker.hooks().iter().any(|own| own == switch);
+        let (ends, no_delay) = (has("ends"), has("no_delay"));
+        Ok(Applications { maker, opened_by, ends, no_delay })
+    }
+}
+
+impl ApplicationFactory for Applications {
+    fn make(&self) -> Box<dyn Application> {
+        let has = |hook: &str| self.maker.hooks().iter().any(|own| own == hook);
+        let called = self.maker.made(|py, object| {
+            let hook = |name: &str| has(name).then(|| object.getattr(name).map(Bound::unbind)).transpose();
+            let random = PyRandom::of(py)?;
+            let connection = PyConnection {
+                now: Time::ZERO,
+                random: random.clone_ref(py),
+                sends: 0,
+                requests: 0,
+                call_at: None,
+                closes: false,
+                begins: Vec::new(),
+                ends: 0,
+            };
+            Ok(Called {
+                on_start: hook("on_start")?,
+                on_time: hook("on_time")?,
+                on_data: hook("on_data")?,
+                on_request: hook("on_request")?,
+                connection: Py::new(py, connection)?,
+                random,
+            })
+        });
+        Box::new(Program { called, raised: self.maker.raised.clone() })
+    }
+
+    fn opened_by(&self) -> Opener {
+        self.opened_by
+    }
+
+    fn ends(&self) -> bool {
+        self.ends
+    }
+
+    fn no_delay(&self) -> bool {
+        self.no_delay
+    }
+}
+
+/// The hooks that a class has of its own.
+struct Called {
+    on_start: Option<Py<PyAny>>,
+    on_time: Option<Py<PyAny>>,
+    on_data: Option<Py<PyAny>>,
+    on_request: Option<Py<PyAny>>,
+    connection: Py<PyConnection>,
+    random: Py<PyRandom>,
+}
+
+/// The application of a flow, until it has raised.
+struct Program {
+    called: Option<Called>,
+    raised: Raised,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an application in Python")
+    }
+}
+
+impl Program {
+    fn call(
+        &mut self,
+        hook: impl Fn(&Called) -> Option<&Py<PyAny>>,
+        bytes: Option<u64>,
+        talk: &mut Talk<'_>,
+    ) {
+        let Some(called) = &self.called else { return };
+        let Some(hook) = hook(called) else { return };
+        let given = Python::attach(|py| {
+            let (hook, connection) = (hook.bind(py), called.connection.bind(py));
+            connection.borrow_mut().now = talk.now;
+            PyRandom::lend(called.random.bind(py), talk.stream, || match bytes {
+                Some(bytes) => hook.call1((connection, bytes)),
+                None => hook.call1((connection,)),
+            })?;
+            let mut wants = connection.borrow_mut();
+            talk.sends = std::mem::take(&mut wants.sends);
+            talk.requests = std::mem::take(&mut wants.requests);
+            talk.call_at = wants.call_at.take();
+            talk.closes = std::mem::take(&mut wants.closes);
+            talk.begins = std::mem::take(&mut wants.begins);
+            talk.ends = std::mem::take(&mut wants.ends);
+            Ok(())
+        });
+        if let Err(error) = given {
+            self.raised.put(error);
+            self.called = None;
+        }
+    }
+}
+
+impl Application for Program {
+    fn on_start(&mut self, talk: &mut Talk<'_>) {
+        self.call(|called| called.on_start.as_ref(), None, talk);
+    }
+
+    fn on_time(&mut self, talk: &mut Talk<'_>) {
+        self.call(|called| called.on_time.as_ref(), None, talk);
+    }
+
+    fn on_data(&mut self, talk: &mut Talk<'_>, host: Host, bytes: u64) {
+        match host {
+            Host::Receiver => self.call(|called| called.on_data.as_ref(), Some(bytes), talk),
+            Host::Sender => self.call(|called| called.on_request.as_ref(), Some(bytes), talk),
+        }
+    }
+}

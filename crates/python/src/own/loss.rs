@@ -1,0 +1,70 @@
+//! Loss models written in Python.
+
+use std::fmt;
+
+use bentpipe_path::{Loss, LossFactory, Sent, Stream};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::{Maker, PyRandom, Raised};
+
+/// A packet whose last bit has just been sent.
+#[pyclass(frozen, name = "SentPacket", module = "bentpipe._core")]
+pub(crate) struct PySent(Sent);
+
+#[pymethods]
+impl PySent {
+    #[getter]
+    fn time_s(&self) -> f64 {
+        self.0.at.as_secs()
+    }
+
+    #[getter]
+    fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    #[getter]
+    fn bytes(&self) -> u32 {
+        self.0.bytes
+    }
+}
+
+/// The model of a direction of a link: its method and its random numbers, until it has raised.
+struct Model {
+    called: Option<(Py<PyAny>, Py<PyRandom>)>,
+    raised: Raised,
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a loss model in Python")
+    }
+}
+
+impl LossFactory for Maker {
+    fn make(&self) -> Box<dyn Loss> {
+        let called = self.made(|py, object| Ok((object.getattr("lost")?.unbind(), PyRandom::of(py)?)));
+        Box::new(Model { called, raised: self.raised.clone() })
+    }
+}
+
+impl Loss for Model {
+    fn lost(&mut self, packet: &Sent, stream: &mut Stream) -> bool {
+        let Some((lost, random)) = &self.called else { return false };
+        let given = Python::attach(|py| {
+            let random = random.bind(py);
+            let packet = Bound::new(py, PySent(*packet))?;
+            let given = PyRandom::lend(random, stream, || lost.bind(py).call1((packet, random)))?;
+            given.extract::<bool>().map_err(|_| {
+                let found = given.repr().map(|text| text.to_string()).unwrap_or_default();
+                PyTypeError::new_err(format!("lost: expected True or False, found {found}"))
+            })
+        });
+        given.unwrap_or_else(|error| {
+            self.raised.put(error);
+            self.called = None;
+            false
+        })
+    }
+}
