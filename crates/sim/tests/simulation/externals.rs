@@ -211,11 +211,11 @@ fn what_is_not_known_says_what_is() {
         ),
         (
             scenario(none, "\"9 packets\"", "app = \"heep\"", ""),
-            "own.toml:14: flows.download.app: expected an application",
+            "own.toml:13: flows.download.app: expected an application",
         ),
         (
             scenario(none, "\"9 packets\"", "app = \"heap\"\nsize = 1\nsise = 2", ""),
-            "own.toml:16: flows.download.sise: expected one of the known keys",
+            "own.toml:15: flows.download.sise: expected one of the known keys",
         ),
     ] {
         let error = read(&text).unwrap_err();
