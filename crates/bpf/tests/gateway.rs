@@ -25,8 +25,12 @@ fn kernel() -> Option<KernelGateway> {
     kernel_with(1)
 }
 
+fn object() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/bentpipe/bpf/xfwa.bpf.o")
+}
+
 fn kernel_with(delta_factor: u32) -> Option<KernelGateway> {
-    let object = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/bentpipe/bpf/xfwa.bpf.o");
+    let object = object();
     if !object.exists() {
         eprintln!("left out: needs clang-19 at build time (make bpf)");
         return None;
@@ -347,6 +351,17 @@ fn delta_counts_epochs_and_a_flow_counts_once() {
         pass(&kernel, false, FIN | ACK, &[], 0);
         assert_eq!(flows(false), 0);
     }
+}
+
+/// The timer runs every mean round trip: it adds up sums, however many flows the table has, and walks through none.
+#[test]
+fn a_snapshot_walks_through_no_table() {
+    let Ok(object) = std::fs::read(object()) else { return };
+    // BPF_CALL by the number of a helper (include/uapi/linux/bpf.h).
+    let calls = |helper: u8| object.chunks(8).any(|insn| insn == [0x85, 0, 0, 0, helper, 0, 0, 0]);
+    let (map_lookup_elem, for_each_map_elem, timer_start) = (1, 164, 171);
+    assert!(calls(map_lookup_elem) && calls(timer_start));
+    assert!(!calls(for_each_map_elem));
 }
 
 #[test]

@@ -292,6 +292,26 @@ fn what_is_no_whole_segment_passes_unseen() {
     assert!(show(&mut gateway, Time::ZERO, Direction::Backward, &ack, &link(1_500_000, 30_000, 0.0)));
 }
 
+/// TCP-MD5 (RFC 2385) and TCP-AO (RFC 5925) sign the window.
+#[test]
+fn a_flow_whose_syn_is_signed_is_left_alone() {
+    let timestamps = 8;
+    for (kind, lowered) in [(timestamps, true), (19, false), (29, false)] {
+        let mut gateway = opened();
+        let mut shown = |way, flags| {
+            let mut sent = plain(way, flags, 0);
+            sent.segment.options.timestamps = Some(Timestamps { value: 1, echo: 1 });
+            let mut bytes = packet(&sent);
+            let at = 40 + bytes[40..].windows(2).position(|two| two == [timestamps, 10]).unwrap();
+            bytes[at] = kind;
+            show(&mut gateway, Time::ZERO, way, &bytes, &link(1_500_000, 30_000, 0.0))
+        };
+        shown(Direction::Forward, Flags::SYN);
+        shown(Direction::Backward, Flags::SYN | Flags::ACK);
+        assert_eq!(shown(Direction::Backward, Flags::ACK), lowered, "{kind}");
+    }
+}
+
 #[test]
 fn a_syn_whose_options_do_not_parse_teaches_nothing() {
     for (name, options) in [

@@ -196,10 +196,7 @@ mod tests {
     #[test]
     fn no_round_ends_while_nothing_is_read_behind_a_hole() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
-        let catalogue = crate::Catalogue::default();
-        let recovery = catalogue.recovery("rack").expect("a recovery");
-        let control = catalogue.control("cubic").expect("a control");
-        let mut tuning = Tuning::of(&Profile::Linux.config(recovery, control)).expect("a buffer that grows");
+        let mut tuning = of(Kernel::Linux618);
         tuning.sample(Span::from_millis(100), true);
         // A segment at 0 ms, read at once; the next is lost, and those behind it come for two round trips.
         tuning.on_arrival(at(0), Seq(1), 0, 0, 0);
@@ -221,10 +218,7 @@ mod tests {
     #[test]
     fn the_first_round_begins_with_the_connection_and_not_with_its_data() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
-        let catalogue = crate::Catalogue::default();
-        let recovery = catalogue.recovery("rack").expect("a recovery");
-        let control = catalogue.control("cubic").expect("a control");
-        let mut tuning = Tuning::of(&Profile::Linux.config(recovery, control)).expect("a buffer that grows");
+        let mut tuning = of(Kernel::Linux618);
         tuning.begin(at(0));
         tuning.sample(Span::from_millis(100), true);
         tuning.first = 1448;
@@ -234,19 +228,45 @@ mod tests {
         assert_eq!(tuning.round, (2896, at(101)));
     }
 
+    fn of(kernel: Kernel) -> Box<Tuning> {
+        let catalogue = crate::Catalogue::default();
+        let recovery = catalogue.recovery("rack").expect("a recovery");
+        let control = catalogue.control("cubic").expect("a control");
+        let buffer = Some(ReceiveBuffer::of(kernel));
+        let config = Config { receive_buffer: buffer, ..Profile::Linux.config(recovery, control) };
+        Tuning::of(&config).expect("a buffer that grows")
+    }
+
     #[test]
     fn what_waits_past_a_hole_grows_the_buffer_of_6_18_alone() {
-        let size = |kernel: Kernel| {
-            let catalogue = crate::Catalogue::default();
-            let recovery = catalogue.recovery("rack").expect("a recovery");
-            let control = catalogue.control("cubic").expect("a control");
-            let buffer = Some(ReceiveBuffer::of(kernel));
-            let config = Config { receive_buffer: buffer, ..Profile::Linux.config(recovery, control) };
-            let mut tuning = Tuning::of(&config).expect("a buffer that grows");
+        let on_hole = |kernel: Kernel| {
+            let mut tuning = of(kernel);
             tuning.on_hole(200_000);
             tuning.size
         };
         // 2 x 14,600 and 200,000 bytes, of which 160/256 are window.
-        assert_eq!([Kernel::Linux612, Kernel::Linux618].map(size), [131_072, 366_720]);
+        assert_eq!([Kernel::Linux612, Kernel::Linux618].map(on_hole), [131_072, 366_720]);
+        // And where a round ends: twice and twice more what was read, 29,200 bytes for 14,600.
+        let at_end = |kernel: Kernel| {
+            let mut tuning = of(kernel);
+            tuning.rtt_then = Some(Span::ZERO);
+            (tuning.round, tuning.first) = ((0, Time::ZERO), 29_200);
+            tuning.measure(29_200, 0, 200_000);
+            tuning.size
+        };
+        assert!(at_end(Kernel::Linux612) < at_end(Kernel::Linux618));
+    }
+
+    #[test]
+    fn while_something_is_unread_6_18_takes_no_larger_round_trip() {
+        let after = |kernel: Kernel, unread: u32| {
+            let mut tuning = of(kernel);
+            tuning.on_echo(1, Span::from_millis(80), 1460, 0);
+            tuning.on_echo(2, Span::from_millis(160), 1460, unread);
+            tuning.rtt()
+        };
+        let ms = |ms| Some(Span::from_millis(ms));
+        assert_eq!([0, 1460].map(|unread| after(Kernel::Linux618, unread)), [ms(90), ms(80)]);
+        assert_eq!([0, 1460].map(|unread| after(Kernel::Linux612, unread)), [ms(90), ms(90)]);
     }
 }

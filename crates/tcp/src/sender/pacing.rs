@@ -79,7 +79,7 @@ mod tests {
     fn what_is_late_takes_less_time_by_as_much_and_at_most_by_half() {
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
         // A segment takes 10 ms, two go at once; the first are late by 100 ms.
-        let after = |makes_up: bool, late: u64| {
+        let after = |makes_up: bool, late: u64, segments: u32| {
             let mut pacing = Pacing::new(makes_up);
             let first = 100;
             for _ in 0..2 {
@@ -87,15 +87,16 @@ mod tests {
             }
             let release = pacing.release();
             let second = release + Span::from_millis(late);
-            for _ in 0..2 {
+            for _ in 0..segments {
                 pacing.sent(second, 1000, 100_000.0, 2000.0, 12);
             }
             (release.since(at(first)), pacing.release().since(second))
         };
         let ms = Span::from_millis;
-        assert_eq!(after(false, 50), (ms(20), ms(20)));
-        assert_eq!(after(true, 0), (ms(10), ms(20)));
-        assert_eq!(after(true, 3), (ms(10), ms(17)));
-        assert_eq!(after(true, 50), (ms(10), ms(10)));
+        assert_eq!(after(false, 50, 2), (ms(20), ms(20)));
+        assert_eq!(after(true, 0, 2), (ms(10), ms(20)));
+        assert_eq!(after(true, 3, 2), (ms(10), ms(17)));
+        assert_eq!(after(true, 50, 2), (ms(10), ms(10)));
+        assert_eq!(after(true, 50, 1), (ms(10), ms(5)));
     }
 }

@@ -53,6 +53,17 @@ fn linux_takes_a_sample_of_each_ack_of_what_was_sent_once_also_by_sack_alone() {
 }
 
 #[test]
+fn linux_goes_by_the_time_of_sending_and_not_by_the_timestamp() {
+    // tcp_ack_update_rtt: a timestamp is a whole number of ms.
+    let mut script = linux(100);
+    script.write(10);
+    script.wait(100);
+    script.echoes = Some(99);
+    script.ack(1, &[]);
+    assert_eq!(script.samples(), (2, 100.0));
+}
+
+#[test]
 fn the_rfc_takes_one_sample_a_window_and_none_by_sack() {
     let mut script = Script::new("rack", "standard", 100);
     script.write(10);

@@ -211,6 +211,18 @@ fn a_flow_that_is_given_up_is_counted() {
     assert_eq!(driver.data(100_001, &data(2000, 1000)), [Data(2000, 1000)]);
 }
 
+/// What is to go again and finds no room is not the receiver's silence.
+#[test]
+fn a_flow_that_waits_for_room_before_the_link_is_not_given_up() {
+    let options = SpoofOptions { retries: 2, min_timeout: Span::from_millis(100), ..SpoofOptions::default() };
+    let mut driver = Driver::open(&GatewaySpec::Spoof(options));
+    driver.data(110, &data(0, 1000));
+    driver.link.waiting = MOST;
+    assert_eq!(driver.until(60_000), []);
+    driver.link.waiting = (0, 0);
+    assert_eq!(driver.until(60_002), [Data(0, 1000)]);
+}
+
 /// RFC 9293 section 3.8.6.1: a receiver that answers keeps its connection, however long its window stays closed. The time between two
 /// questions doubles up to 64 times.
 #[test]
@@ -309,6 +321,23 @@ fn after_a_timeout_what_was_out_goes_again_ever_faster() {
         assert_eq!(sent(driver.ack(620, &ack(4000))), 4);
         assert_eq!(sent(driver.ack(680, &ack(8000))), 0);
         assert_eq!(driver.agent.stats().local_retransmissions, 7);
+    }
+}
+
+/// Without SACK: what was late and comes beside its copy brings duplicates, which tell of no loss.
+#[test]
+fn duplicates_behind_a_timeout_bring_nothing_again() {
+    let mut driver = Driver::offers(&spec(), false, None);
+    driver.data(110, &data(0, 1000));
+    driver.ack(160, &ack(1000));
+    for number in 1..4 {
+        driver.data(200, &data(1000 * number, 1000));
+    }
+    assert_eq!(driver.until(500), [Data(1000, 1000)]);
+    assert!(driver.ack(560, &ack(2000)).ends_with(&[Data(2000, 1000), Data(3000, 1000)]));
+    driver.ack(620, &ack(3000));
+    for ms in 621..625 {
+        assert_eq!(driver.ack(ms, &ack(3000)), []);
     }
 }
 
