@@ -1,13 +1,16 @@
 """What README, tutorial, how-to and gallery say of a run is what comes out of it."""
 
+import json
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bentpipe as bp
+from bentpipe.runs.statistics import replication_seed
 from bentpipe.show.narrowest import unexpected
 from conftest import ROOT, Bentpipe
 
@@ -152,3 +155,28 @@ def test_deciding_on_a_proxy_teaches_what_it_says(tmp_path: Path) -> None:
     assert 0.4 < before / proxied < 0.6
     assert 1.0 < of("split", "cubic") / before < 1.1
     assert of("whole", "bbr3") > 0.9 * proxied
+
+
+def test_common_random_numbers_help_where_both_answer_losses_alike() -> None:
+    text = " ".join(page("docs/statistics.md").split())
+    assert "the difference is known better than either" in text
+    assert "Those of CUBIC and BBRv3 do not, because losses hardly touch BBRv3." in text
+    scenario = bp.Scenario.from_dict(
+        {
+            "extends": "preset:geo",
+            "links": {"satellite": {"loss": {"model": "packet", "probability": 0.002}}},
+            "tcp": {"receive_window": "1 MiB"},
+            "flows": {"f": {"from": "server", "to": "client", "bytes": "5 MB"}},
+        }
+    )
+
+    def goodputs(variant: str) -> np.ndarray:
+        one = scenario.with_({"flows.f.variant": variant})
+        runs = (json.loads(one.simulate(seed=replication_seed(1, run)).json()) for run in range(30))
+        return np.array([run["flows"][0]["goodput_bps"] for run in runs])
+
+    tahoe, newreno, cubic, bbr3 = map(goodputs, ("tahoe", "newreno", "cubic", "bbr3"))
+    assert (newreno - tahoe).std() < 0.6 * min(newreno.std(), tahoe.std())
+    assert np.corrcoef(newreno, tahoe)[0, 1] > 0.8
+    assert (cubic - bbr3).std() > 0.9 * cubic.std() > 5 * bbr3.std()
+    assert np.corrcoef(cubic, bbr3)[0, 1] < 0.5

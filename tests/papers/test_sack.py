@@ -220,6 +220,24 @@ def test_what_is_lost_and_not_resent_is_counted_at_the_end(context: Context) -> 
     assert left["newreno"] == max(left.values()) > 30
 
 
+def test_newrenos_drops_fall_at_190_packets_by_the_size_of_the_buffer_which_is_not_stated(
+    context: Context, rows: dict[tuple[str, str, str], Row]
+) -> None:
+    def drops(buffer: int) -> list[float]:
+        settings = [
+            satellite_settings("newreno", window, traffic_s=10, buffer=buffer) for window in (160, 190)
+        ]
+        runs = context.runs("satellite.toml", settings)
+        return [sum(plain(link["dropped_packets"]) for link in run["links"]) for run in runs]
+
+    row = rows["figure-3", "NewReno: fewer drops at 190 than at 160 packets", "drops"]
+    assert row.cause == "not stated"
+    assert "35 to 46 packets" in row.note
+    assert drops(40) == [62, 55]
+    fall = [buffer for buffer in range(33, 50) if drops(buffer)[1] < drops(buffer)[0]]
+    assert fall == [*range(35, 47)]
+
+
 def test_the_names_of_facts_are_told_apart() -> None:
     assert fact_name("SACK: far ahead", "queueing delay") == "sack_far_ahead_queueing_delay"
     names = [fact_name(claim.case, claim.metric) for group in satellite.CLAIMS.values() for claim in group]
