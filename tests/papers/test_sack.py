@@ -125,6 +125,11 @@ def test_without_an_overflow_the_schemes_do_the_same(rows: dict[tuple[str, str, 
     values = [part.split()[1] for part in computed.removesuffix(" %").split(", ")]
     assert len(values) == 4
     assert len(set(values)) == 1
+    for case in ("SACK far ahead", "NewReno worst"):
+        for item, metric in (("figure-4", "efficiency"), ("figure-5", "throughput")):
+            row = rows[item, f"96 packets: {case}", metric]
+            assert row.cause == "not stated"
+            assert "The sentence names no window" in row.note
 
 
 def test_newreno_repairs_one_loss_a_round_trip(rows: dict[tuple[str, str, str], Row]) -> None:
