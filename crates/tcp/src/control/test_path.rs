@@ -360,6 +360,15 @@ impl<C: Control + Copy + 'static> Path<C> {
         false
     }
 
+    /// Loses whatever is sent until the retransmission timer expires; where what was outstanding then ends.
+    pub(super) fn times_out(&mut self) -> Seq {
+        let before = self.sender.stats().timeouts;
+        self.loses = Box::new(|_| true);
+        assert!(self.runs_until(5.0, |path| path.sender.stats().timeouts > before));
+        self.loses = Box::new(|_| false);
+        self.sender.max()
+    }
+
     /// Runs for so many seconds; returns the goodput in bytes a second.
     pub(super) fn run(&mut self, seconds: f64) -> f64 {
         let (una, began) = (self.sender.una(), self.now);

@@ -237,6 +237,50 @@ fn what_the_peer_has_reported_is_not_in_flight_where_the_application_has_no_more
     assert_eq!(taken(&rates.0), [false]);
 }
 
+/// Holds itself back at each duplicate ACK, as BBR does in `ProbeRTT`.
+#[derive(Clone, Debug, Default)]
+struct HoldsBack(Rates);
+
+impl ControlFactory for HoldsBack {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+impl Control for HoldsBack {
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: true, reads_rates: true, ..Extras::default() }
+    }
+
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
+        self.0.on_ack(w, ack, slow_start);
+        w.held_back = ack.acked == 0;
+    }
+}
+
+#[test]
+fn what_the_peer_has_reported_is_not_in_flight_where_the_control_holds_back() {
+    let control = HoldsBack::default();
+    let rates = control.0.0.clone();
+    let control: Chosen<dyn ControlFactory> = Chosen::new("holds-back", Arc::new(control));
+    let config = Config { control, initial_window: 10, ..config("rack") };
+    let mut sender = sender(&config);
+    sender.open(&config, bentpipe_tcp::Agreed::all(&config));
+    sender.sample_handshake(Time::ZERO, Span::from_millis(100));
+    let send = |sender: &mut Sender, at| std::iter::from_fn(|| sender.poll(at)).count();
+    assert_eq!(send(&mut sender, ms(0)), 10);
+    let block = SackBlock { start: FIRST + 1000, end: FIRST + 10_000 };
+    on_ack(&mut sender, ms(100), FIRST, &[block]);
+    assert!(send(&mut sender, ms(100)) > 0);
+    // 9 were delivered: once the lost one is too, nothing is under way of what was sent before.
+    on_ack(&mut sender, ms(200), FIRST + 10_000, &[]);
+    let next = sender.max();
+    assert!(send(&mut sender, ms(200)) > 0);
+    taken(&rates);
+    on_ack(&mut sender, ms(300), next + 1000, &[]);
+    assert_eq!(taken(&rates), [false]);
+}
+
 /// HyStart++ (RFC 9406) without its conservative phase: slow start ends when the smallest RTT of a round is an eighth above
 /// that of the round before.
 #[derive(Clone, Default)]

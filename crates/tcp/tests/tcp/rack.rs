@@ -147,6 +147,35 @@ fn where_segments_were_late_before_a_loss_waits_for_a_quarter_of_the_shortest_ro
 }
 
 #[test]
+fn over_a_path_that_became_longer_the_shortest_round_trip_is_forgotten_after_five_minutes() {
+    // RFC 8985 section 6.2 step 1.
+    let waits_after = |seconds: u32| {
+        let mut script = Script::new("rack", "standard", 20);
+        script.write(10);
+        script.wait(20);
+        // The last came first: from now on what is late may come yet.
+        script.ack(0, &[(10, 10)]);
+        script.ack(10, &[]);
+        let known = 10 + seconds / 10;
+        for segment in 11..=known {
+            script.write(1);
+            script.wait(200);
+            script.ack(segment, &[]);
+            script.wait(9800);
+        }
+        let written = script.now.as_secs() * 1e3;
+        script.write(2);
+        script.wait(200);
+        assert_eq!(script.ack(known, &[(known + 2, known + 2)]), []);
+        let sent = script.quiet(100);
+        assert_eq!((sent.len(), sent[0].1), (1, (known + 1, true)));
+        sent[0].0 - written - 200.0
+    };
+    // A quarter of 20 ms, and of 200 ms.
+    assert_eq!((waits_after(290), waits_after(310)), (5.0, 50.0));
+}
+
+#[test]
 fn the_last_segment_is_probed_and_the_loss_that_the_probe_repaired_is_answered() {
     // RFC 8985 section 7: two round trips, and what a receiver may wait with an ACK of a single segment.
     for (twice, expected) in [(false, 9.5), (true, f64::INFINITY)] {

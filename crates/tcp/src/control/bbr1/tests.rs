@@ -1,6 +1,6 @@
 //! Each mode by what it does to a sender over a bottleneck of 1 MB/s and 100 ms: 100 segments.
 
-use super::super::test_path::{Path, Policer, SMSS};
+use super::super::test_path::{Path, Policer, SMSS, ms};
 use super::*;
 
 mod by_hand;
@@ -11,6 +11,13 @@ const BDP: f64 = 100.0;
 
 fn path() -> Path<Bbr1> {
     Path::new(Bbr1::new(Bbr1Options::default()), RATE, RTT)
+}
+
+fn path_in_probe_bw() -> Path<Bbr1> {
+    let mut path = path();
+    until(&mut path, Mode::ProbeBw);
+    path.run(2.0);
+    path
 }
 
 /// Until it is in a mode.
@@ -116,9 +123,7 @@ fn probe_rtt_comes_after_ten_seconds_without_a_smaller_rtt_for_200_ms_at_four_se
 
 #[test]
 fn a_recovery_begins_with_as_much_as_is_delivered_and_ends_where_it_began() {
-    let mut path = path();
-    until(&mut path, Mode::ProbeBw);
-    path.run(2.0);
+    let mut path = path_in_probe_bw();
     let lost = path.sent + 1;
     path.loses = Box::new(move |number| number == lost);
     let before = path.cwnd();
@@ -136,9 +141,7 @@ fn a_recovery_begins_with_as_much_as_is_delivered_and_ends_where_it_began() {
 
 #[test]
 fn a_timeout_leaves_one_segment_and_its_end_gives_the_window_back() {
-    let mut path = path();
-    until(&mut path, Mode::ProbeBw);
-    path.run(2.0);
+    let mut path = path_in_probe_bw();
     let (from, before) = (path.sent, path.cwnd());
     path.loses = Box::new(move |number| (from + 1..from + 300).contains(&number));
     assert!(path.runs_until(3.0, |path| path.sender.stats().timeouts > 0));
@@ -146,6 +149,31 @@ fn a_timeout_leaves_one_segment_and_its_end_gives_the_window_back() {
     path.loses = Box::new(|_| false);
     assert!(path.runs_until(3.0, |path| path.control().repair == Repair::None));
     assert!(path.cwnd() >= before.min(2.0 * BDP * SMSS), "{} and {before}", path.cwnd());
+}
+
+#[test]
+fn recovery_from_a_timeout_ends_at_all_that_was_outstanding() {
+    let is_over = |path: &Path<Bbr1>| path.control().repair == Repair::None;
+    // Less than cwnd where the application had no more: 20 segments of 200.
+    let mut path = path_in_probe_bw();
+    path.writes = Some((20_000, ms(2000.0)));
+    path.run(3.0);
+    let end = path.times_out();
+    assert_eq!(end - path.sender.una(), 20_000);
+    assert!(path.runs_until(5.0, is_over));
+    assert_eq!(path.sender.una(), end);
+    // More than cwnd where the peer holds what lies behind a hole, two round trips of it.
+    let mut path = path_in_probe_bw();
+    let (lost, cwnd) = (path.sent + 1, path.cwnd());
+    path.loses = Box::new(move |number| number == lost);
+    assert!(path.runs_until(1.0, |path| path.sender.in_recovery()));
+    let again = path.sent + 1;
+    path.loses = Box::new(move |number| number == again);
+    path.run(RTT / 1e3);
+    let end = path.times_out();
+    assert!(f64::from(end - path.sender.una()) > 1.2 * cwnd, "{} and {cwnd}", end - path.sender.una());
+    assert!(path.runs_until(5.0, is_over));
+    assert!(path.sender.una() >= end, "{:?} and {end:?}", path.sender.una());
 }
 
 #[test]

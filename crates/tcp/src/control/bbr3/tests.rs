@@ -10,6 +10,7 @@ mod marks;
 mod paths;
 mod probe_rtt;
 mod spurious;
+mod timeouts;
 
 const RATE: f64 = 1e6;
 const RTT: f64 = 100.0;
