@@ -4,13 +4,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bentpipe_tcp::control::{Ack, Control, ControlFactory, Extras, Loss, Response, Window};
+use bentpipe_tcp::control::{Ack, Control, ControlFactory, Extras, Loss, Response, Resume, Window};
 use bentpipe_tcp::recovery::{Context, Next, Outstanding, Recovery, RecoveryState, Resend};
 use bentpipe_tcp::slow_start::SlowStart;
 use bentpipe_tcp::{Chosen, Config, Incoming, SackBlock, Sender, Seq};
 use bentpipe_units::{Span, Time};
 
-use crate::harness::{CLIENT, Net, config, control};
+use crate::harness::{CLIENT, Net, RECOVERIES, config, control};
 
 pub(crate) const FIRST: Seq = Seq(u32::MAX - 2500);
 
@@ -279,6 +279,46 @@ fn what_the_peer_has_reported_is_not_in_flight_where_the_control_holds_back() {
     taken(&rates);
     on_ack(&mut sender, ms(300), next + 1000, &[]);
     assert_eq!(taken(&rates), [false]);
+}
+
+/// Notes how long each pause was.
+#[derive(Clone, Debug, Default)]
+struct Pauses {
+    noted: Noted<Span>,
+    paces: bool,
+}
+
+impl ControlFactory for Pauses {
+    fn make(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+impl Control for Pauses {
+    fn extras(&mut self) -> Extras<'_> {
+        Extras { paces: self.paces, ..Extras::default() }
+    }
+
+    fn on_resume(&mut self, _: &mut Window, resume: &Resume) {
+        note(&self.noted, resume.idle);
+    }
+}
+
+#[test]
+fn a_control_is_told_of_each_pause_with_all_acknowledged_shorter_than_an_rto_too() {
+    for (recovery, paces) in RECOVERIES.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+        let pauses = Pauses { paces, ..Pauses::default() };
+        let control: Chosen<dyn ControlFactory> = Chosen::new("pauses", Arc::new(pauses.clone()));
+        let mut net = Net::established(Config { control, ..config(recovery) });
+        let began = (net.now.as_secs() * 1e3) as u64;
+        // The second while the first is under way, the third after it.
+        for after in [0, 30, 150] {
+            net.run_to(began + after);
+            net.write(CLIENT, 1000);
+        }
+        net.run();
+        assert_eq!(taken(&pauses.noted), [Span::from_millis(120)], "{recovery}, paced: {paces}");
+    }
 }
 
 /// HyStart++ (RFC 9406) without its conservative phase: slow start ends when the smallest RTT of a round is an eighth above
