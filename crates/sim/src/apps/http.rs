@@ -67,6 +67,14 @@ struct Connection {
     expected: u64,
 }
 
+impl Connection {
+    fn ask(&mut self, size: u64) {
+        self.asked.push_back(size);
+        self.expected += size;
+        self.waiting += 1;
+    }
+}
+
 impl Http {
     pub(crate) fn new(spec: &HttpSpec, start: Time, think: Stream, sizes: Stream) -> Http {
         Http {
@@ -126,9 +134,14 @@ impl Http {
             Phase::Main => {
                 self.phase = Phase::Embedded;
                 let asks = if self.spec.pipelining { self.unasked.len() } else { self.connections.len() };
-                for i in 0..asks {
-                    let Some(size) = self.unasked.pop_front() else { break };
-                    self.ask(i % self.connections.len(), size, pairs);
+                let asks = asks.min(self.unasked.len());
+                let count = self.connections.len();
+                for (i, size) in self.unasked.drain(..asks).enumerate() {
+                    self.connections[i % count].ask(size);
+                }
+                // The requests over a connection are one write.
+                for number in 0..asks.min(count) {
+                    self.send_requests(number, pairs);
                 }
             }
             Phase::Embedded => {
@@ -164,17 +177,20 @@ impl Http {
 
     /// The client asks for an object of this size.
     fn ask(&mut self, number: usize, size: u64, pairs: &mut [[End; 2]]) {
+        self.connections[number].ask(size);
+        self.send_requests(number, pairs);
+    }
+
+    /// The client sends the requests that wait, or opens the connection for them.
+    fn send_requests(&mut self, number: usize, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
         let [server, client] = &mut pairs[number];
         if !connection.opened {
             connection.opened = true;
-            connection.expected = tls::said(&self.handshake, Side::Data);
+            connection.expected += tls::said(&self.handshake, Side::Data);
             server.tcp.listen();
             client.tcp.connect();
         }
-        connection.asked.push_back(size);
-        connection.expected += size;
-        connection.waiting += 1;
         self.greet(number, Side::Back, pairs);
     }
 
@@ -208,10 +224,11 @@ impl Http {
         let requests = tcp.receiver().delivered().saturating_sub(greeting) / self.spec.request;
         let new = requests - connection.answered;
         connection.answered = requests;
-        let objects: u64 = connection.asked.drain(..new as usize).sum();
-        // Nobody waits for what is answered after the client's FIN.
-        if objects > 0 && tcp.state() == State::Established {
-            tcp.write(objects);
+        for object in connection.asked.drain(..new as usize) {
+            // Nobody waits for what is answered after the client's FIN.
+            if tcp.state() == State::Established {
+                tcp.write(object);
+            }
         }
     }
 

@@ -246,3 +246,16 @@ fn drawn_pages_are_the_same_for_every_variant_and_come_whole() {
         assert_eq!(run(more), one, "{more}");
     }
 }
+
+/// Under Linux, where a server sends a part of a segment at once, each answer ends in one (`TCP_NODELAY`); the requests are one write.
+#[test]
+fn answers_to_requests_that_came_together_are_a_write_each() {
+    let flow = "app = \"http\"\nmain_object = \"1000 B\"\nobjects = 4\nobject = \"2000 B\"\npages = 1";
+    let run = |tcp: &str| {
+        let result = simulate(&one_flow(FAST, &format!("profile = \"linux\"\n{tcp}"), flow), 1);
+        assert_eq!(result.flows[0].bytes_delivered, 1000 + 4 * 2000);
+        result.flows[0].data_segments_sent
+    };
+    assert_eq!(run(""), 1 + 4 * 2);
+    assert_eq!(run("no_delay = false"), 1 + 6);
+}

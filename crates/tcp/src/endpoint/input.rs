@@ -143,7 +143,9 @@ impl Endpoint {
         let in_order = self.timestamps_in_order(segment);
         if !in_order || !self.acceptable(segment) {
             if !segment.flags.has(Flags::RST) {
-                match segment.flags.has(Flags::SYN) {
+                // Linux counts what has no sequence numbers with the challenges (`tcp_oow_rate_limited`).
+                let limited = self.config.host == Host::Linux && segment.sequence_len() == 0;
+                match limited || segment.flags.has(Flags::SYN) {
                     true => self.challenge(now),
                     false => self.receiver.ack_soon(),
                 }
@@ -205,7 +207,8 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn challenge(&mut self, now: Time) {
-        if self.challenges.get_or_insert_default().allow(now) {
+        let host = self.config.host;
+        if self.challenges.get_or_insert_with(|| Box::new(Challenges::of(host))).allow(now) {
             self.receiver.ack_soon();
         }
     }

@@ -109,6 +109,7 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn pure_ack(&mut self, now: Time, segment: &mut Segment) -> u32 {
         let header = self.header(now, segment);
+        self.sender.sent_ack(now);
         if self.extended {
             return self.pure_ack_extended(header, segment);
         }

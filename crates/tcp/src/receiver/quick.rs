@@ -125,6 +125,7 @@ impl QuickAcks {
 
     /// Data came in order: whether its ACK goes at once (`tcp_event_data_recv`, `tcp_grow_window`).
     pub(super) fn on_data(&mut self, now: Time, opens: bool) -> bool {
+        let first = self.last.is_none();
         match self.last.map(|last| now.since(last)) {
             None => self.refill(),
             Some(gap) if gap <= self.shortest / 2 => self.delay = self.delay / 2 + self.shortest / 2,
@@ -133,7 +134,8 @@ impl QuickAcks {
             Some(_) => {}
         }
         self.last = Some(now);
-        if opens || self.offered < self.capacity {
+        // A buffer of a fixed size is measured by the first segment (`tcp_measure_rcv_mss`), and opens with the second.
+        if opens || (self.offered < self.capacity && !(self.linux && first)) {
             self.offered = self.capacity.min(self.offered + 2 * self.mss);
             // One more while the window opens.
             self.left |= u32::from(self.most > 0);

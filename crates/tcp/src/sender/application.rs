@@ -1,6 +1,8 @@
 //! What the application has handed over, and the send buffer that holds it.
 
-use crate::{Config, Nagle, Seq};
+use std::collections::VecDeque;
+
+use crate::{Config, Host, Nagle, Seq};
 
 /// Whether the application has closed, and the sequence number of FIN once it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,12 +13,15 @@ pub(super) enum Fin {
 }
 
 /// What the application has handed over.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Application {
     /// Bytes that were never sent; `u64::MAX` has no end.
     pub(super) unsent: u64,
     pub(super) fin: Fin,
     pub(super) nagle: Nagle,
+    /// Whether the last segment of a write goes before the next write is looked at, and the writes behind the one under way.
+    pub(super) ends_writes: bool,
+    pub(super) later: VecDeque<u64>,
     /// The byte after the last segment that was less than a full one.
     pub(super) small_end: Seq,
     /// How much the send buffer holds, and the bytes from SND.UNA on that the application has put into it; all where it has no bound.
@@ -34,6 +39,8 @@ impl Application {
             unsent: 0,
             fin: Fin::Open,
             nagle: config.nagle,
+            ends_writes: config.host == Host::Linux && config.nagle == Nagle::Off,
+            later: VecDeque::new(),
             small_end: first,
             buffer,
             buffered: buffer,

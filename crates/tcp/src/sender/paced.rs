@@ -45,8 +45,15 @@ impl Sender {
     pub(super) fn poll_specially(&mut self, now: Time) -> Option<Outgoing> {
         match self.send_path {
             SendPath::Paced => self.poll_paced(now),
+            _ if !self.app.later.is_empty() => self.poll_write_by_write(now),
             _ => self.poll_by_recovery(now),
         }
+    }
+
+    /// An ACK went out alone.
+    #[inline]
+    pub(crate) fn sent_ack(&mut self, now: Time) {
+        self.pacing.sent_ack(now);
     }
 
     #[inline(never)]

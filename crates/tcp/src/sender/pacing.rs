@@ -40,6 +40,13 @@ impl Pacing {
         now >= self.release || (self.left > 0.0 && now == self.began)
     }
 
+    /// An ACK goes out alone: what comes behind it is late from here on (`__tcp_transmit_skb`).
+    pub(super) fn sent_ack(&mut self, now: Time) {
+        if self.makes_up {
+            self.release = self.release.max(now);
+        }
+    }
+
     /// A segment of `bytes` bytes goes out, at a rate of so many bytes a second, `quantum` bytes at once.
     ///
     /// What was not used while nothing was sent is not made up for, but that the time which a late segment takes may be shorter by as
@@ -98,5 +105,18 @@ mod tests {
         assert_eq!(after(true, 3, 2), (ms(10), ms(17)));
         assert_eq!(after(true, 50, 2), (ms(10), ms(10)));
         assert_eq!(after(true, 50, 1), (ms(10), ms(5)));
+    }
+
+    #[test]
+    fn behind_an_ack_that_goes_alone_nothing_is_late() {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let mut pacing = Pacing::new(true);
+        pacing.sent(at(0), 1000, 100_000.0, 1000.0, 10);
+        pacing.sent_ack(at(50));
+        pacing.sent(at(50), 1000, 100_000.0, 1000.0, 11);
+        assert_eq!(pacing.release(), at(60));
+        // It lets nothing go earlier.
+        pacing.sent_ack(at(52));
+        assert_eq!(pacing.release(), at(60));
     }
 }

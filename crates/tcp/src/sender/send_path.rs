@@ -3,7 +3,7 @@
 /// What decides what goes out next, the least of it last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SendPath {
-    /// The recovery, a probe of a closed window, a slow start that listens, or bursts have a say.
+    /// The recovery, a probe of a closed window, a slow start that listens, bursts, or writes that wait have a say.
     ByRecovery,
     /// Pacing, cwnd and rwnd alone: none of what was sent again is outstanding, and the recovery has nothing to do.
     Paced,

@@ -108,11 +108,14 @@ fn the_ack_of_the_handshake_goes_alone() {
 #[test]
 fn a_fixed_window_is_all_there_at_once_and_sixteen_acks_are_quick() {
     // tcp_select_initial_window, TCP_MAX_QUICKACKS.
-    let mut net = over(Config { initial_window: 60, ..fixed(5800 * 1448) }, 50);
-    net.open();
-    net.write(CLIENT, 44 * 1448);
-    net.run_to(900);
-    assert_eq!(acks(&net).len(), 16 + 28 / 2, "{}", net.trace());
+    // What is no whole segment opens with the second that comes, when 15 are left (tcp_grow_window).
+    for window in [5800 * 1448, 8 << 20] {
+        let mut net = over(Config { initial_window: 60, ..fixed(window) }, 50);
+        net.open();
+        net.write(CLIENT, 44 * 1448);
+        net.run_to(900);
+        assert_eq!(acks(&net).len(), 16 + 28 / 2, "{}", net.trace());
+    }
     // And the rest keeps to what is asked for.
     let eight = DelayedAck { segments: 8, ..linux().delayed_ack };
     let mut net = over(Config { initial_window: 60, delayed_ack: eight, ..fixed(370_000 * 1448) }, 50);
@@ -414,6 +417,51 @@ fn small_segments_wait_while_one_is_outstanding() {
     // The last that there will be does not wait.
     let net = over(Config { nagle: Nagle::Classic, ..linux() }, 250).transfer(2000);
     assert_eq!(net.data_by(CLIENT).last().map(|sent| sent.ms()), Some(500.0));
+}
+
+#[test]
+fn without_nagles_rule_a_write_ends_in_a_segment_of_its_own() {
+    // tcp_sendmsg_locked pushes what a write leaves (tcp_push), and the next joins it only where it could not go.
+    let lens = |writes: &[u64], nagle: Nagle| -> Vec<u32> {
+        let mut net = over(Config { nagle, ..linux() }, 250);
+        net.open();
+        net.run_to(1000);
+        writes.iter().for_each(|bytes| net.ends[CLIENT].write(*bytes));
+        net.write(CLIENT, 0);
+        net.run();
+        net.data_by(CLIENT).iter().map(|sent| sent.passing.segment.len).collect()
+    };
+    assert_eq!(lens(&[2000, 100, 1500], Nagle::Off), [1448, 552, 100, 1448, 52]);
+    assert_eq!(lens(&[2000, 100, 1500], Nagle::Minshall), [1448, 1448, 704]);
+    let beyond_cwnd = lens(&[10 * 1448 + 100, 1400], Nagle::Off);
+    assert_eq!(beyond_cwnd[9..], [1448, 1448, 52]);
+}
+
+#[test]
+fn one_challenge_goes_out_in_half_a_second() {
+    // tcp_invalid_ratelimit, for SYNs and for what has no sequence numbers; data that came before is answered each time.
+    let mut net = over(fixed(40_000), 50);
+    net.open();
+    net.run_to(500);
+    net.write(CLIENT, 100);
+    net.run_to(1000);
+    let next = net.next_from_client();
+    let before = bentpipe_tcp::Segment { seq: next.seq - 1, len: 0, flags: Flags::ACK, ..next };
+    let syn = bentpipe_tcp::Segment { flags: Flags::SYN, ..before };
+    let data = bentpipe_tcp::Segment { len: 1, ..before };
+    for (ms, segment, answers) in [
+        (1000, syn, 1),
+        (1400, before, 0),
+        (1450, syn, 0),
+        (1450, data, 1),
+        (1504, before, 1),
+        (2000, syn, 0),
+    ] {
+        net.run_to(ms);
+        let sent = net.sent_by(SERVER).count();
+        net.arrive(SERVER, &segment);
+        assert_eq!(net.sent_by(SERVER).count() - sent, answers, "{ms}");
+    }
 }
 
 #[test]
