@@ -172,7 +172,7 @@ def test_what_cannot_be_is_told_before_anything_begins(
 
 
 def test_an_application_that_no_program_carries_is_told(bentpipe: Bentpipe, scenario: Path) -> None:
-    films = 'app = "video"\nduration = "5 s"\n'
+    films = 'app = "video"\nladder = ["1 Mbit/s"]\nlength = "5 s"\n'
     scenario.write_text(DOWNLOAD.replace('bytes = "2 MB"\n', films))
     result = bentpipe("live", "testbed", scenario)
     assert result.returncode == 2
