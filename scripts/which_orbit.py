@@ -144,12 +144,11 @@ def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Column
         "XFWA aboard helps the variants that overflow the queue most: in rain `hybla` has "
         f"{rain_['hybla']:.2f} in place of {rain['hybla']:.2f}, `adalr-newreno` "
         f"{rain_['adalr-newreno']:.2f} of {rain['adalr-newreno']:.2f}, `peach` "
-        f"{rain_['peach']:.2f} of {rain['peach']:.2f} Mbit/s, over the chain `new-vegas` "
-        f"{chain_['new-vegas']:.2f} of {chain['new-vegas']:.2f}, over the "
+        f"{rain_['peach']:.2f} of {rain['peach']:.2f} Mbit/s, over the "
         f"Starlink-like link `newreno` {leo_['newreno']:.0f} of {leo['newreno']:.0f}. It costs `cubic` "
         "and `sack` next to "
         "nothing.",
-        helped == {"hybla", "adalr-newreno", "peach", "new-vegas"},
+        helped == {"hybla", "adalr-newreno", "peach"},
         _more(leo_["newreno"], leo["newreno"]),
         all(
             of_[name] > 0.985 * of[name]
