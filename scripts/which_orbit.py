@@ -160,8 +160,8 @@ def said(carried: Columns, guarded: Columns, jain: Columns, jain_guarded: Column
     yield says(
         f"Over the Starlink-like link, whose rate changes every 15 s, {len(fairer)} of {len(leo)} "
         f"variants share "
-        f"better with it: Jain's index of `cubic` goes from {jain['Starlink-like']['cubic']:.2f} to "
-        f"{jain_guarded['Starlink-like']['cubic']:.2f}, of `bbr1` from "
+        f"better with it: Jain's index of `newreno` goes from {jain['Starlink-like']['newreno']:.2f} to "
+        f"{jain_guarded['Starlink-like']['newreno']:.2f}, of `bbr1` from "
         f"{jain['Starlink-like']['bbr1']:.2f} to "
         f"{jain_guarded['Starlink-like']['bbr1']:.2f}.",
         len(fairer) > 0.6 * len(leo),
