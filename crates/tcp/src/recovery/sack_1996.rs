@@ -3,8 +3,8 @@ use serde::Deserialize;
 
 use super::duplicates::DuplicateAcks;
 use super::{
-    Context, NewReno1999, NewReno1999Options, Next, Outstanding, Range, Recovery,
-    RecoveryFactory, RecoveryState, Resend,
+    Context, NewReno1999, NewReno1999Options, Next, Outstanding, Range, Recovery, RecoveryFactory,
+    RecoveryState, Resend,
 };
 use crate::control::{Exit, PartialAck};
 use crate::{Agreed, Config, Named, Runs, Seq};

@@ -223,7 +223,8 @@ mod tests {
         let record = Record::default();
         let ack = |ms| Ack { now: at(ms), ..Ack::new(&record) };
         // Bins of 35 ms.
-        let passes = |ms| Bins::new(Span::from_millis(100), 3.5, &ack(0)).and_then(|mut bins| bins.pass(&ack(ms)));
+        let passes =
+            |ms| Bins::new(Span::from_millis(100), 3.5, &ack(0)).and_then(|mut bins| bins.pass(&ack(ms)));
         assert_eq!([384, 385].map(passes), [Some(()), None]);
     }
 }
