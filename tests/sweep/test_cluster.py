@@ -13,12 +13,14 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
 
 import bentpipe as bp
 from bentpipe.sweeps import api, driver
+from bentpipe.sweeps.cluster import Cluster
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.work import Done, Job, simulate
 from conftest import PROGRAM, Bentpipe, files_in
@@ -112,6 +114,12 @@ def test_a_cluster_that_goes_away_is_one_line_and_what_is_done_stays(tmp_path: P
     assert process.returncode == 1
     assert 0 < kept < 400
     assert f"{kept} of 400 runs are kept in found, and the same command goes on" in message.splitlines()[-1]
+
+
+def test_a_scheduler_that_has_gone_tells_of_no_workers() -> None:
+    gone = object.__new__(Cluster)
+    gone._client = SimpleNamespace(scheduler_info=lambda **_: {})
+    assert gone.at_once() == 1
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ fn a_whole_connection_is_read_from_its_bytes() {
 
 #[test]
 fn every_checksum_is_updated_right() {
+    // `xfwa`, section III: "written in the receiver's advertised window (RWND) field carried by the TCP header of ACKs".
     let mut gateway = opened();
     let sent = plain(Direction::Backward, Flags::ACK, 2);
     let mut bytes = packet(&sent);

@@ -83,7 +83,8 @@ class Cluster:
 
     def at_once(self) -> int:
         """Give the number of threads that all workers have now."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        # A scheduler that has gone away tells nothing; its futures say so.
+        workers = self._client.scheduler_info(n_workers=-1).get("workers", {}).values()
         return max(1, sum(int(worker["nthreads"]) for worker in workers))
 
     def submit(self, jobs: Sequence[Job]) -> Future[Done]:

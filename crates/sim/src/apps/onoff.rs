@@ -163,6 +163,7 @@ mod tests {
 
     #[test]
     fn periods_are_pareto_distributed() {
+        // `xfwa`, section IV-C: "The On/Off periods of the non-persistent connections are derived from Pareto distributions".
         let mut stream = Stream::derive(2, "web");
         let n = 100_000;
         let (mean, shape) = (Span::from_millis(160), 1.5);

@@ -104,6 +104,7 @@ fn a_buffer_smaller_than_the_pipe_gives_buffer_over_round_trip() {
 /// A loss on the short link is repaired within its own round trip, and costs the long one nothing.
 #[test]
 fn a_split_way_beats_the_whole_one_where_the_short_link_loses() {
+    // `xfwa`, section II: "split into multiple connections with shorter propagation delays".
     let split = Split {
         up: "rate = \"10 Mbit/s\"\ndelay = \"250 ms\"",
         down: "rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nloss = { model = \"packet\", probability = 0.005 }",

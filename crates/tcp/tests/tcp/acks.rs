@@ -133,6 +133,7 @@ fn the_delay_follows_the_segments() {
 
 #[test]
 fn what_is_out_of_order_is_answered_at_once() {
+    // `sack`, section 5: "When the destination receives out-of-order segments, it sends duplicate ACKs".
     // RFC 5681 section 4.2. Segment 2 of 6 is lost: one ACK of the first after its delay would be, but for the third.
     let net = burst(delayed(), 6, &[2]);
     let times: Vec<f64> = acks(&net).iter().map(|ack| ack.0).take(4).collect();
@@ -186,6 +187,7 @@ fn blocks(net: &Net) -> Vec<Vec<(i64, i64)>> {
 
 #[test]
 fn sack_blocks_come_newest_first() {
+    // `sack`, section 5: "additional information about the segments that have been received by the destination".
     // RFC 2018 section 7, case 3 continued: every second segment is lost.
     let net = burst(Config { limited_transmit: false, ..config("sack") }, 12, &[1, 3, 5, 7, 9, 11]);
     let expected: [&[(i64, i64)]; 6] = [

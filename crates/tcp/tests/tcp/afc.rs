@@ -105,6 +105,7 @@ fn every_pattern_of_lost_transmissions_ends_with_every_byte_read_once() {
 
 #[test]
 fn without_a_loss_it_is_the_standard_segment_by_segment() {
+    // `afc`, section 4.1: "remains same until the occurrence of the first loss".
     for control in ["standard", "afc"] {
         let trace = losing(sack(control, 3), 0).transfer(u64::from(100 * MSS)).trace();
         assert_eq!(trace, losing(standard(3), 0).transfer(u64::from(100 * MSS)).trace());
@@ -116,6 +117,7 @@ fn without_a_loss_it_is_the_standard_segment_by_segment() {
 
 #[test]
 fn one_loss_is_repaired_without_a_cut_and_new_data_keeps_flowing() {
+    // `afc`, section 2: "decouples loss recovery and rate adjustment conditionally when a packet loss is detected".
     let net = losing(afc(10), 0b100).transfer(u64::from(60 * MSS));
     let sent = windows(&net);
     assert_eq!(timeouts(&net), 0);
@@ -166,6 +168,7 @@ fn fast_recovery_is_invoked_at_once_when_the_second_loss_shows() {
 
 #[test]
 fn cd_is_counted_from_the_first_loss_when_its_hole_is_filled_too() {
+    // `afc`, section 2: "This gap is an indication of the degree of congestion and is referred as Congestion distance".
     // Segments 1 and 19 of 20: the second shows a round trip later, when SND.UNA has come to it.
     for recovery in ["sack", "sack-linux-2.4", "newreno"] {
         let net = run_to(recovery, "afc", 1 | 1 << 18, 900);
@@ -177,6 +180,7 @@ fn cd_is_counted_from_the_first_loss_when_its_hole_is_filled_too() {
 
 #[test]
 fn in_severe_congestion_it_is_conventional() {
+    // `afc`, section 4.2.1: "is expected to follow conventional TCP while facing severe congestion".
     // Every other segment of the window.
     let mask = 0b101_0101_0101_0101_0101;
     for recovery in ["sack", "sack-1996", "sack-linux-2.4", "rack", "newreno"] {

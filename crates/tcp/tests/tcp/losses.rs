@@ -64,6 +64,8 @@ fn cwnd_at(net: &Net, ms: f64) -> Vec<f64> {
 
 #[test]
 fn a_first_loss_is_repaired_by_the_third_duplicate() {
+    // `sack`, section 2: "concludes that the segment indicated by the ACKs has been lost, and immediately retransmits the lost segment";
+    // section 3: "inflates its cwnd by the number of additional duplicate ACKs".
     for recovery in RECOVERIES {
         let config = Config { limited_transmit: false, ..config(recovery) };
         let net = lossy(config, 10, &[1]).transfer(30_000);
@@ -132,6 +134,7 @@ fn newreno_repairs_a_hole_a_round_trip() {
 
 #[test]
 fn sack_repairs_all_holes_in_a_round_trip() {
+    // `sack`, section 10: "using SACK options sent from the receiver to inform the sender of data that has been received".
     let net = lossy(config("sack"), 12, &[1, 4, 8]).transfer(40_000);
     assert_eq!(again(&net), [(200.0, 1), (200.0, 4), (200.0, 8)], "{}", net.trace());
     let sender = net.ends[CLIENT].sender();

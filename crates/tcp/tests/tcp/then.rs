@@ -126,6 +126,7 @@ fn every_partial_ack_restarts_the_timer_unless_impatient() {
 
 #[test]
 fn a_partial_ack_ends_the_inflation_or_takes_off_what_it_acknowledges() {
+    // `sack`, section 4: "partial ACKs do not take TCP out of Fast Recovery as in Reno".
     for (partial_deflation, left) in [(false, 6.0), (true, 6.0 + 11.0 - 4.0 + 1.0)] {
         let mut bench =
             Bench::new(&newreno(NewReno1999Options { partial_deflation, ..Default::default() }, 12));
@@ -202,6 +203,7 @@ fn the_ack_that_begins_recovery_lets_out_the_retransmission_alone() {
 
 #[test]
 fn a_hole_below_one_reported_segment_goes_again() {
+    // `sack`, section 5: "uses the SACK information to retransmit lost segments before sending new segments".
     // IsLost of RFC 6675 waits for three segments above the hole, and new data goes out meanwhile.
     for (recovery, next) in [("sack", 13), ("sack-1996", 8)] {
         let mut bench = Bench::new(&then(recovery, 12));
@@ -499,6 +501,7 @@ fn reno_leaves_with_ssthresh() {
 
 #[test]
 fn newreno_1999_stays_in_recovery_until_all_that_was_outstanding_is_acknowledged() {
+    // `sack`, section 4: "remains in Fast Recovery until all of the data outstanding when Fast Recovery was initiated has been acknowledged".
     let mut bench = Bench::new(&newreno(NewReno1999Options::default(), 12));
     bench.third_duplicate();
     for acked in [3, 7, 11] {

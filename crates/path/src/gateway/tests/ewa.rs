@@ -27,6 +27,7 @@ fn still() -> EwaOptions {
 
 #[test]
 fn the_window_is_the_logarithm_of_the_free_buffer() {
+    // `xfwa`, section II: "the window size of TCP connections as a function of the free buffer value".
     let mut ewa = ewa(still());
     for (queued, window) in
         [(0, 6000), (32, 5000), (48, 4000), (60, 2000), (62, 1000), (63, 1000), (64, 1000)]
@@ -56,6 +57,7 @@ fn alpha_rises_below_the_threshold_and_falls_above_it() {
 
 #[test]
 fn every_flow_has_the_same_window_whatever_its_round_trip_time() {
+    // `xfwa`, section II: "achieve fairness only in the distribution of the maximum achievable window size".
     let mut ewa = ewa(still());
     ewa.forward(at(2), &Header { ttl: 50, ..syn(2, None) }, &link(64, 0));
     let windows = [1, 2].map(|n| ewa.backward(at(3), &ack(n, 65_535), &link(64, 32)));

@@ -18,6 +18,7 @@ fn add(table: &mut FlowTable, n: u32, now: Time) -> u32 {
 
 #[test]
 fn flows_stand_in_the_order_of_their_last_data() {
+    // `xfwa`, section III: "a table of active flows ID, an estimate of their RTTs, and their last packet transmission time".
     let mut table = FlowTable::new(10);
     for (n, ms) in [(1, 0), (2, 1), (3, 2), (1, 3)] {
         add(&mut table, n, at(ms));

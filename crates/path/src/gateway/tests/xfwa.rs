@@ -26,6 +26,7 @@ fn windows(gateway: &mut Gateway, now: Time, link: &LinkView, flows: u32, groups
 
 #[test]
 fn rates_are_equal_and_the_windows_add_up_to_pipe_and_buffer() {
+    // `xfwa`, section III: "the first term of equation (1) reallocates bandwidth between individual flows in proportion with their RTTs".
     let mut gateway = gateway(GatewaySpec::Xfwa(by_ttl()));
     groups(&mut gateway, at(0), 16, 4);
     let link = LinkView { rate: Rate::from_bps(10_000_000), buffer_bytes: 350_000, queued_bytes: 9000 };
@@ -44,6 +45,7 @@ fn rates_are_equal_and_the_windows_add_up_to_pipe_and_buffer() {
 
 #[test]
 fn hops_are_counted_from_64_128_and_255() {
+    // `xfwa`, section III: "the number of hops traversed by both ACK and data packets using the Time to Live (TTL) field".
     for (ttl, ttl_back, hops) in [(64, 64, 0), (63, 62, 3), (128, 126, 2), (255, 250, 5), (100, 1, 28 + 63)] {
         let mut gateway = gateway(GatewaySpec::Xfwa(by_ttl()));
         gateway.forward(at(0), &Header { ttl, ..syn(1, None) }, &T1);
@@ -55,6 +57,7 @@ fn hops_are_counted_from_64_128_and_255() {
 
 #[test]
 fn until_the_other_direction_is_seen_its_hops_count_nothing() {
+    // `xfwa`, section III: "the number of hops traversed by an ACK and a data packet before entering the router".
     let mut gateway = gateway(GatewaySpec::Xfwa(by_ttl()));
     gateway.forward(at(0), &Header { ttl: 62, ..syn(1, None) }, &T1);
     let place = gateway.flows.find(&key(1)).unwrap();
@@ -66,6 +69,7 @@ fn until_the_other_direction_is_seen_its_hops_count_nothing() {
 
 #[test]
 fn snapshots_are_taken_every_mean_round_trip_time() {
+    // `xfwa`, section III: "The window feedback is computed every RTT_avg time".
     let mut gateway = gateway(GatewaySpec::Xfwa(told(160)));
     open(&mut gateway, at(0), 1, [None; 2]);
     open(&mut gateway, at(0), 2, [None; 2]);
@@ -120,6 +124,7 @@ fn a_wrong_estimate_scales_the_pipe_but_not_the_buffer() {
 
 #[test]
 fn a_flow_is_in_progress_until_delta_after_its_last_packet_has_left_the_queue() {
+    // `xfwa`, section III: "in progress if the time elapsed since its last packet transmission time is inferior than a predetermined threshold".
     // 28,500 bytes wait, and the packet itself has 1500: at 1.5 Mbit/s it is sent 160 ms after its arrival.
     let busy = LinkView { queued_bytes: 28_500, ..T1 };
     let data = Header { packet: 1500, ..data(1) };

@@ -36,6 +36,7 @@ fn cut(options: AfcOptions, distance: u32) -> (f64, f64) {
 
 #[test]
 fn the_first_loss_of_a_window_costs_nothing_and_the_second_costs_it() {
+    // `afc`, section 2: "sets SACK_OK to true on detection of the first loss and resets to false on a subsequent loss within the same window".
     let mut control = Afc::new(Standard, BOTH);
     let mut w = window(20.0);
     assert!(!control.sack_ok());
@@ -51,6 +52,7 @@ fn the_first_loss_of_a_window_costs_nothing_and_the_second_costs_it() {
 
 #[test]
 fn r_adj_is_zero_to_half_of_cwnd_then_jumps_to_a_thirty_second() {
+    // `afc`, section 2: R_adj "can be anywhere between 0 to cwnd_n/2".
     assert_eq!(cut(BOTH, 1), (10.0, 10.0));
     assert_eq!(cut(BOTH, 10), (10.0, 10.0));
     // Cd⁴ / (2 · 20³): 11 gives 14641/16000.
@@ -173,6 +175,7 @@ fn everything_but_a_random_loss_goes_on_to_the_inner_control() {
 
 #[test]
 fn each_window_has_a_first_loss_of_its_own() {
+    // `afc`, section 2: "assumes the first loss in a window as a random loss".
     let mut control = Afc::new(Standard, BOTH);
     let mut w = window(20.0);
     control.on_loss(&mut w, &loss(0));
