@@ -162,6 +162,16 @@ impl Maker {
         &self.scheme.get().hooks
     }
 
+    /// Whether the class has this hook of its own, or this switch on.
+    fn has(&self, name: &str) -> bool {
+        self.hooks().iter().any(|own| own == name)
+    }
+
+    /// The hook of an object, where its class has it of its own.
+    fn hook(&self, object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Py<PyAny>>> {
+        self.has(name).then(|| object.getattr(name).map(Bound::unbind)).transpose()
+    }
+
     /// The control as one of a catalogue.
     fn control(self) -> Scheme<dyn ControlFactory> {
         let said = self.scheme.get();
@@ -222,6 +232,11 @@ impl Maker {
             ready(py, object.into_bound(py))
         })
     }
+}
+
+/// What a hook gave, as an error shows it.
+fn shown(given: &Bound<'_, PyAny>) -> String {
+    given.repr().map(|text| text.to_string()).unwrap_or_default()
 }
 
 fn one_of(names: &[String]) -> String {

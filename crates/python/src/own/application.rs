@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bentpipe_scenario::{Application, ApplicationFactory, Host, Opener, Talk};
+use bentpipe_scenario::{Application, ApplicationFactory, Host, Opener, Talk, Wants};
 use bentpipe_units::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,12 +20,7 @@ const LATEST_S: f64 = 9e6;
 pub(crate) struct PyConnection {
     now: Time,
     random: Py<PyRandom>,
-    sends: u64,
-    requests: u64,
-    call_at: Option<Time>,
-    closes: bool,
-    begins: Vec<u64>,
-    ends: usize,
+    wants: Wants,
 }
 
 fn checked(bytes: u64) -> PyResult<u64> {
@@ -48,12 +43,12 @@ impl PyConnection {
     }
 
     fn send(&mut self, bytes: u64) -> PyResult<()> {
-        self.sends += checked(bytes)?;
+        self.wants.sends += checked(bytes)?;
         Ok(())
     }
 
     fn request(&mut self, bytes: u64) -> PyResult<()> {
-        self.requests += checked(bytes)?;
+        self.wants.requests += checked(bytes)?;
         Ok(())
     }
 
@@ -63,20 +58,20 @@ impl PyConnection {
                 "delay_s: expected 0 to {LATEST_S} seconds, found {delay_s}"
             )));
         }
-        self.call_at = Some(self.now + Span::from_secs(delay_s));
+        self.wants.call_at = Some(self.now + Span::from_secs(delay_s));
         Ok(())
     }
 
     fn begin(&mut self, bytes: u64) {
-        self.begins.push(bytes);
+        self.wants.begins.push(bytes);
     }
 
     fn end(&mut self) {
-        self.ends += 1;
+        self.wants.ends += 1;
     }
 
     fn close(&mut self) {
-        self.closes = true;
+        self.wants.closes = true;
     }
 }
 
@@ -100,28 +95,18 @@ impl Applications {
                 return Err(Error::custom("expected \"sender\" or \"receiver\" as opened_by, found another"));
             }
         };
-        let has = |switch: &str| maker.hooks().iter().any(|own| own == switch);
-        let (ends, no_delay) = (has("ends"), has("no_delay"));
+        let (ends, no_delay) = (maker.has("ends"), maker.has("no_delay"));
         Ok(Applications { maker, opened_by, ends, no_delay })
     }
 }
 
 impl ApplicationFactory for Applications {
     fn make(&self) -> Box<dyn Application> {
-        let has = |hook: &str| self.maker.hooks().iter().any(|own| own == hook);
         let called = self.maker.made(|py, object| {
-            let hook = |name: &str| has(name).then(|| object.getattr(name).map(Bound::unbind)).transpose();
+            let hook = |name| self.maker.hook(&object, name);
             let random = PyRandom::of(py)?;
-            let connection = PyConnection {
-                now: Time::ZERO,
-                random: random.clone_ref(py),
-                sends: 0,
-                requests: 0,
-                call_at: None,
-                closes: false,
-                begins: Vec::new(),
-                ends: 0,
-            };
+            let connection =
+                PyConnection { now: Time::ZERO, random: random.clone_ref(py), wants: Wants::default() };
             Ok(Called {
                 on_start: hook("on_start")?,
                 on_time: hook("on_time")?,
@@ -185,13 +170,7 @@ impl Program {
                 Some(bytes) => hook.call1((connection, bytes)),
                 None => hook.call1((connection,)),
             })?;
-            let mut wants = connection.borrow_mut();
-            talk.sends = std::mem::take(&mut wants.sends);
-            talk.requests = std::mem::take(&mut wants.requests);
-            talk.call_at = wants.call_at.take();
-            talk.closes = std::mem::take(&mut wants.closes);
-            talk.begins = std::mem::take(&mut wants.begins);
-            talk.ends = std::mem::take(&mut wants.ends);
+            talk.wants = std::mem::take(&mut connection.borrow_mut().wants);
             Ok(())
         });
         if let Err(error) = given {

@@ -6,7 +6,7 @@ use bentpipe_path::{Loss, LossFactory, Sent, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::{Maker, PyRandom, Raised};
+use super::{Maker, PyRandom, Raised, shown};
 
 /// A packet whose last bit has just been sent.
 #[pyclass(frozen, name = "SentPacket", module = "bentpipe._core")]
@@ -57,8 +57,7 @@ impl Loss for Model {
             let packet = Bound::new(py, PySent(*packet))?;
             let given = PyRandom::lend(random, stream, || lost.bind(py).call1((packet, random)))?;
             given.extract::<bool>().map_err(|_| {
-                let found = given.repr().map(|text| text.to_string()).unwrap_or_default();
-                PyTypeError::new_err(format!("lost: expected True or False, found {found}"))
+                PyTypeError::new_err(format!("lost: expected True or False, found {}", shown(&given)))
             })
         });
         given.unwrap_or_else(|error| {

@@ -9,7 +9,7 @@ use bentpipe_units::{Rate, Time};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::{Maker, PyRandom, Raised};
+use super::{Maker, PyRandom, Raised, shown};
 
 /// A packet that comes, or that would leave.
 #[pyclass(frozen, name = "QueuedPacket", module = "bentpipe._core")]
@@ -125,9 +125,8 @@ impl QueueFactory for Queues {
     }
 
     fn make(&self, rate: Rate, stream: Stream) -> Box<dyn Queue> {
-        let has = |hook: &str| self.maker.hooks().iter().any(|own| own == hook);
         let called = self.maker.made(|py, object| {
-            let hook = |name: &str| has(name).then(|| object.getattr(name).map(Bound::unbind)).transpose();
+            let hook = |name| self.maker.hook(&object, name);
             let (enqueue, dequeue, rank) = (hook("enqueue")?, hook("dequeue")?, hook("rank")?);
             Ok(Called { enqueue, dequeue, rank, random: PyRandom::of(py)? })
         });
@@ -220,8 +219,7 @@ impl Ranked {
             let found =
                 given.extract::<&str>().ok().and_then(|text| answers.into_iter().find(|one| *one == text));
             found.ok_or_else(|| {
-                let [one, other, last] = answers;
-                let found = given.repr().map(|text| text.to_string()).unwrap_or_default();
+                let ([one, other, last], found) = (answers, shown(&given));
                 PyValueError::new_err(format!(
                     "{name}: expected \"{one}\", \"{other}\" or \"{last}\", found {found}"
                 ))
@@ -238,8 +236,7 @@ impl Ranked {
         let given = Python::attach(|py| {
             let given = hook.bind(py).call1((Bound::new(py, PyQueued(*packet))?, Bound::new(py, view)?))?;
             given.extract::<f64>().ok().filter(|rank| !rank.is_nan()).ok_or_else(|| {
-                let found = given.repr().map(|text| text.to_string()).unwrap_or_default();
-                PyTypeError::new_err(format!("rank: expected a number, found {found}"))
+                PyTypeError::new_err(format!("rank: expected a number, found {}", shown(&given)))
             })
         });
         given.unwrap_or_else(|error| {
@@ -251,12 +248,6 @@ impl Ranked {
     fn fail(&mut self, error: PyErr) {
         self.raised.put(error);
         self.called = None;
-    }
-
-    fn remove(&mut self, taken: Option<(Place, Waiting)>) -> Option<Waiting> {
-        let (_, packet) = taken?;
-        self.bytes -= u64::from(packet.bytes);
-        Some(packet)
     }
 }
 
@@ -287,8 +278,8 @@ impl Queue for Ranked {
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Waiting> {
         loop {
-            let first = self.packets.pop_first();
-            let packet = self.remove(first)?;
+            let (_, packet) = self.packets.pop_first()?;
+            self.bytes -= u64::from(packet.bytes);
             let view = self.view(now, None);
             match self.ask("dequeue", |c| c.dequeue.as_ref(), ["send", "mark", "drop"], &packet, view) {
                 "mark" if packet.label.ecn_capable => return Some(Waiting { marked: true, ..packet }),

@@ -50,6 +50,13 @@ pub struct Talk<'a> {
     pub now: Time,
     /// Its random numbers.
     pub stream: &'a mut Stream,
+    /// What it does.
+    pub wants: Wants,
+}
+
+/// What an application does when it is called.
+#[derive(Debug, Default)]
+pub struct Wants {
     /// Bytes that the sender's host writes.
     pub sends: u64,
     /// Bytes that the receiver's host writes.

@@ -29,7 +29,7 @@ use super::tree::Node;
 
 pub use cbr::CbrSpec;
 pub(crate) use external::ExternalOptions;
-pub use external::{Application, ApplicationFactory, Host, Talk};
+pub use external::{Application, ApplicationFactory, Host, Talk, Wants};
 pub use ftp::FtpSpec;
 pub use http::{HttpSpec, Pages, Tls};
 pub use multimedia::MultimediaSpec;

@@ -10,13 +10,14 @@ use bentpipe_units::external::External;
 use super::{Due, Exchange};
 use crate::engine::End;
 use crate::ids::Side;
-use bentpipe_scenario::{Application, ApplicationFactory, Host, Opener, Talk};
+use bentpipe_scenario::{Application, ApplicationFactory, Host, Opener, Talk, Wants};
 
 /// One flow of such an application.
 pub(crate) struct Driven {
     application: Box<dyn Application>,
     stream: Stream,
-    opened_by: Opener,
+    /// The end that opens the connection, and closes it.
+    opener: Side,
     /// When it is to be called next.
     pub(super) next: Time,
     started: bool,
@@ -33,7 +34,10 @@ impl Driven {
         Driven {
             application: factory.make(),
             stream,
-            opened_by: factory.opened_by(),
+            opener: match factory.opened_by() {
+                Opener::Sender => Side::Data,
+                Opener::Receiver => Side::Back,
+            },
             next: start,
             started: false,
             closed: false,
@@ -55,9 +59,9 @@ impl Driven {
         }
         self.started = true;
         let [data, back] = &mut *pair;
-        let (opens, listens) = match self.opened_by {
-            Opener::Sender => (data, back),
-            Opener::Receiver => (back, data),
+        let (opens, listens) = match self.opener {
+            Side::Data => (data, back),
+            Side::Back => (back, data),
         };
         listens.tcp.listen();
         opens.tcp.connect();
@@ -78,21 +82,12 @@ impl Driven {
     fn call(
         &mut self,
         now: Time,
-        [data, back]: &mut [End; 2],
+        pair: &mut [End; 2],
         hook: impl FnOnce(&mut dyn Application, &mut Talk<'_>),
     ) -> [bool; 2] {
-        let mut talk = Talk {
-            now,
-            stream: &mut self.stream,
-            sends: 0,
-            requests: 0,
-            call_at: None,
-            closes: false,
-            begins: Vec::new(),
-            ends: 0,
-        };
+        let mut talk = Talk { now, stream: &mut self.stream, wants: Wants::default() };
         hook(&mut *self.application, &mut talk);
-        let Talk { sends, requests, call_at, closes, begins, ends, .. } = talk;
+        let Wants { sends, requests, call_at, closes, begins, ends } = talk.wants;
         for _ in 0..ends {
             if let Some(place) = self.open.pop_front() {
                 self.exchanges[place].response = Some(now.since(self.exchanges[place].start));
@@ -105,28 +100,22 @@ impl Driven {
         if let Some(at) = call_at {
             self.next = at.max(now);
         }
+        let [data, back] = &mut *pair;
         write(&mut data.tcp, sends);
         write(&mut back.tcp, requests);
-        let closes = closes && !self.closed;
-        if closes {
+        let mut has_more = [sends > 0, requests > 0];
+        if closes && !self.closed {
             self.closed = true;
-            match self.opened_by {
-                Opener::Sender => data.tcp.close(false),
-                Opener::Receiver => back.tcp.close(false),
-            }
+            pair[self.opener as usize].tcp.close(false);
+            has_more[self.opener as usize] = true;
         }
-        let closing = |opener| closes && self.opened_by == opener;
-        [sends > 0 || closing(Opener::Sender), requests > 0 || closing(Opener::Receiver)]
+        has_more
     }
 
     /// An end is closed or in TIME-WAIT: whether the flow is over.
     pub(super) fn on_closed(&mut self, side: Side, failed: bool) -> bool {
         self.failed |= failed;
-        let opener = match self.opened_by {
-            Opener::Sender => Side::Data,
-            Opener::Receiver => Side::Back,
-        };
-        if failed || side == opener {
+        if failed || side == self.opener {
             self.next = Time::NEVER;
             return true;
         }
@@ -135,15 +124,15 @@ impl Driven {
 
     /// It has closed the connection, and all that was written has come.
     pub(super) fn complete(&self, [data, back]: &[End; 2]) -> bool {
-        let receiver = match self.opened_by {
-            Opener::Sender => back.tcp.receiver(),
-            Opener::Receiver => data.tcp.receiver(),
+        let other = match self.opener {
+            Side::Data => back,
+            Side::Back => data,
         };
-        self.closed && !self.failed && receiver.finished()
+        self.closed && !self.failed && other.tcp.receiver().finished()
     }
 }
 
-/// Nobody reads what is written when the other end has closed.
+/// Writes unless the other end has closed: nobody would read it.
 fn write(tcp: &mut Endpoint, bytes: u64) {
     if bytes > 0 && tcp.state() != State::CloseWait {
         tcp.write(bytes);

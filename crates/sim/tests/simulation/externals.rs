@@ -97,7 +97,7 @@ impl ApplicationFactory for Heap {
 
 impl Application for Heap {
     fn on_start(&mut self, talk: &mut Talk<'_>) {
-        (talk.sends, talk.closes) = (self.size, true);
+        (talk.wants.sends, talk.wants.closes) = (self.size, true);
     }
 
     fn on_time(&mut self, _: &mut Talk<'_>) {}
