@@ -35,16 +35,8 @@ pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), S
         }
         None => &KINDS[0],
     };
-    let (common, own) = (keys_of::<FlowFile>(), (kind.keys)());
-    let mut options = flow.clone();
-    let mut flow = flow.clone();
-    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
-        options.retain(|key, _| own.contains(&key.as_str()));
-        all.retain(|key, _| !options.contains_key(key));
-        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
-            return Err(at.error(&[key], foreign(key, kind, common)));
-        }
-    }
+    let own = |key: &str| (kind.keys)().contains(&key);
+    let (flow, options) = divided(at, flow, own, |key| foreign(key, kind))?;
     let file: FlowFile = at.read_from(&flow)?;
     let app = at.read_by(kind, &options)?;
     app.check(&options).map_err(|fault| at.error(&[], fault))?;
@@ -68,30 +60,42 @@ fn external_flow(
     own: &[String],
 ) -> Result<(FlowFile, AppSpec), ScenarioError> {
     let common = keys_of::<FlowFile>();
-    if let Some(key) = own.iter().find(|key| common.contains(&key.as_str())) {
+    let own: Vec<_> = own.iter().map(String::as_str).collect();
+    if let Some(key) = own.iter().find(|key| common.contains(key)) {
         let fault = conflict!("is a key of every flow, and an option of {name:?} too");
         return Err(at.error(&[key], fault));
     }
-    let (mut options, mut flow) = (flow.clone(), flow.clone());
-    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
-        options.retain(|key, _| own.contains(key));
-        all.retain(|key, _| !options.contains_key(key));
-        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
-            let known: Vec<_> = common.iter().copied().chain(own.iter().map(String::as_str)).collect();
-            return Err(at.error(&[key], no_such_key(key, &known)));
-        }
-    }
+    let unknown = |key: &str| no_such_key(key, &[common, &own].concat());
+    let (flow, options) = divided(at, flow, |key| own.contains(&key), unknown)?;
     let app = at.read_by(ExternalOptions(name), &options)?;
     Ok((at.read_from(&flow)?, AppSpec::External(app)))
 }
 
+/// The keys that every flow has, and those that are its application's `own`; `fault` is of one that is neither.
+fn divided(
+    at: &Place<'_>,
+    flow: &Node,
+    own: impl Fn(&str) -> bool,
+    fault: impl Fn(&str) -> Fault,
+) -> Result<(Node, Node), ScenarioError> {
+    let (mut flow, mut options) = (flow.clone(), flow.clone());
+    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
+        options.retain(|key, _| own(key));
+        all.retain(|key, _| !options.contains_key(key));
+        let common = keys_of::<FlowFile>();
+        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
+            return Err(at.error(&[key], fault(key)));
+        }
+    }
+    Ok((flow, options))
+}
+
 /// The fault of a key that is not an option of `kind`.
-fn foreign(key: &str, kind: &Kind, common: &[&str]) -> Fault {
+fn foreign(key: &str, kind: &Kind) -> Fault {
     if KINDS.iter().any(|kind| (kind.keys)().contains(&key)) {
         return needs_app(|kind| (kind.keys)().contains(&key), kind);
     }
-    let all: Vec<_> = common.iter().chain((kind.keys)()).copied().collect();
-    no_such_key(key, &all)
+    no_such_key(key, &[keys_of::<FlowFile>(), (kind.keys)()].concat())
 }
 
 /// The applications that a relay can carry on.
