@@ -369,6 +369,14 @@ impl<C: Control + Copy + 'static> Path<C> {
         self.sender.max()
     }
 
+    /// Lets the retransmission timer expire and runs until the recovery `is_over`; how much was outstanding, and where it ended.
+    pub(super) fn recovers_from_a_timeout(&mut self, is_over: impl Fn(&Self) -> bool) -> (u32, Seq) {
+        let end = self.times_out();
+        let outstanding = end - self.sender.una();
+        assert!(self.runs_until(5.0, is_over));
+        (outstanding, end)
+    }
+
     /// Runs for so many seconds; returns the goodput in bytes a second.
     pub(super) fn run(&mut self, seconds: f64) -> f64 {
         let (una, began) = (self.sender.una(), self.now);

@@ -269,15 +269,21 @@ fn goes_again_after(script: &mut Script, segment: u32) -> f64 {
     sent[0].0 - written
 }
 
-#[test]
-fn the_window_of_reordering_grows_by_what_came_twice_and_shrinks_after_sixteen_recoveries() {
-    // RFC 8985 section 6.2 step 4.
+/// Four segments over 40 ms, the second of which came behind the fourth.
+fn reordered_once() -> Script {
     let mut script = Script::new("rack", "standard", 40);
     script.write(4);
     script.wait(40);
     script.ack(0, &[(4, 4)]);
     script.ack(0, &[(2, 2), (4, 4)]);
     script.ack(4, &[]);
+    script
+}
+
+#[test]
+fn the_window_of_reordering_grows_by_what_came_twice_and_shrinks_after_sixteen_recoveries() {
+    // RFC 8985 section 6.2 step 4.
+    let mut script = reordered_once();
     assert_eq!(goes_again_after(&mut script, 5), 50.0, "a quarter of 40 ms");
     script.ack(6, &[]);
     script.ack(6, &[(5, 5)]);
@@ -312,12 +318,7 @@ fn what_else_is_lost_of_a_window_reduces_it_no_further() {
 #[test]
 fn what_came_twice_in_one_round_trip_widens_the_window_of_reordering_once() {
     // RFC 8985 section 6.2 step 4: "Grow the reordering window per round that sees DSACK."
-    let mut script = Script::new("rack", "standard", 40);
-    script.write(4);
-    script.wait(40);
-    script.ack(0, &[(4, 4)]);
-    script.ack(0, &[(2, 2), (4, 4)]);
-    script.ack(4, &[]);
+    let mut script = reordered_once();
     assert_eq!(script.write(6), new(5..=10));
     script.wait(40);
     assert_eq!(script.ack(4, &[(6, 6)]), []);
@@ -332,12 +333,7 @@ fn what_came_twice_in_one_round_trip_widens_the_window_of_reordering_once() {
 
 #[test]
 fn the_window_of_reordering_is_a_smoothed_round_trip_at_most() {
-    let mut script = Script::new("rack", "standard", 40);
-    script.write(4);
-    script.wait(40);
-    script.ack(0, &[(4, 4)]);
-    script.ack(0, &[(2, 2), (4, 4)]);
-    script.ack(4, &[]);
+    let mut script = reordered_once();
     let mut segment = 5;
     let waits: Vec<f64> = (0..8)
         .map(|_| {
