@@ -1,4 +1,4 @@
-//! What whoever drives the packets of a scenario needs, by a virtual clock or by the wall clock: paths that move, when flows take other
+//! Parts of every driver of a scenario's packets, be its clock virtual or the wall's: paths that move, times at which flows take other
 //! routes, rows of a result, captures.
 
 mod moving;

@@ -20,8 +20,8 @@ bentpipe_units::numbers! {
         pub checksum_errors: u64 = "packet", "wrong checksums";
         /// Segments that our end sent again.
         pub retransmitted_segments: u64 = "segment", "resent, own end";
-        /// Resets that reached or left our end while its connection was open. What the kernel answers to a duplicate of the
-        /// last ACK, when its socket is gone, is none of these.
+        /// Resets that reached or left our end while its connection was open. The kernel's answer to a duplicate of
+        /// the last ACK, when its socket is gone, does not count.
         pub resets: u64 = "", "resets";
         /// Expiries of our end's retransmission timer.
         pub timeouts: u64 = "", "timeouts";
@@ -77,9 +77,6 @@ bentpipe_units::numbers! {
 impl Row {
     /// The JSON Schema of a row.
     pub fn schema() -> schemars::Schema {
-        schemars::generate::SchemaSettings::draft2020_12()
-            .for_serialize()
-            .into_generator()
-            .into_root_schema_for::<Row>()
+        bentpipe_units::schema_of::<Row>()
     }
 }

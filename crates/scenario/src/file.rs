@@ -85,8 +85,8 @@ pub(crate) struct LinkFile {
     pub(crate) to: String,
     /// Make so many copies, numbered from 0.
     pub(crate) count: Option<Count>,
-    /// The direction from `to` to `from`: what is not set is as forward, except that nothing is lost or repaired, nothing changes
-    /// and no gateway guards it.
+    /// The direction from `to` to `from`. A key that is not set has its value of the other direction, but for losses, repair, changes
+    /// and a gateway, of which there are none then.
     #[serde(default)]
     pub(crate) reverse: DirectionFile,
 }

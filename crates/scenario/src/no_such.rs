@@ -28,7 +28,7 @@ pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
         .map(|(_, name)| name)
 }
 
-/// The fault of a `text` that is none of `names`; `what` is the kind of thing that they name.
+/// The fault of a `text` that is not among `names`; `what` is their kind.
 pub(crate) fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
     let close = closest(text, names.iter().copied());
     let expected = match close {
@@ -42,7 +42,7 @@ pub(crate) fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
     }
 }
 
-/// The fault of a key that is none of `known`.
+/// The fault of a key that is not among `known`.
 pub(crate) fn no_such_key(key: &str, known: &[&str]) -> Fault {
     match known {
         [] => Fault::conflict(format!("{} cannot stand here", quoted(key))),

@@ -216,9 +216,6 @@ bentpipe_units::numbers! {
 impl RunResult {
     /// The JSON Schema of a run's result, from which other languages make their types.
     pub fn schema() -> schemars::Schema {
-        schemars::generate::SchemaSettings::draft2020_12()
-            .for_serialize()
-            .into_generator()
-            .into_root_schema_for::<RunResult>()
+        bentpipe_units::schema_of::<RunResult>()
     }
 }

@@ -13,7 +13,7 @@ mod text;
 mod time;
 
 pub use fault::{Fault, Problem, quoted};
-pub use numbers::Numbers;
+pub use numbers::{Numbers, schema_of};
 pub use quantity::{Bytes, Rate};
 pub use tagged::{Tagged, read_tagged};
 pub use text::{Written, read_text};

@@ -2,6 +2,14 @@
 
 use std::collections::BTreeMap;
 
+/// The JSON Schema of a result as it is written, from which other languages make their types.
+pub fn schema_of<T: schemars::JsonSchema>() -> schemars::Schema {
+    schemars::generate::SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
+}
+
 /// What has numbers in a result: in the order of its JSON, and without the texts.
 pub trait Numbers {
     /// Appends every number; a null is NaN.

@@ -4,7 +4,7 @@ use bentpipe_path::Stream;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A random stream of the run. It has the stream of whoever calls for the time of the call.
+/// A random stream of the run: for the time of a hook, the stream of the link or the flow that calls it.
 #[pyclass(name = "Random", module = "bentpipe._core")]
 pub(crate) struct PyRandom(Stream);
 
