@@ -10,7 +10,7 @@ from bentpipe.numbers.declared import fields, schema, transfer_schema
 from statements import between
 
 ROOT = Path(__file__).parents[1]
-TYPES = ROOT / "python" / "bentpipe" / "result_types.py"
+TYPES = ROOT / "python" / "bentpipe" / "result_types.pyi"
 PAGES = (ROOT / "docs" / "results.md", ROOT / "docs" / "live.md")
 
 
@@ -26,7 +26,7 @@ def types() -> str:
     """Give the text of the types."""
     there = schema()["$defs"]
     parts = [_HEAD, *(_class(name, there[name]) for name in _in_order(there)), _class("RunResult", schema())]
-    return "\n\n".join(parts)
+    return "\n".join(parts)
 
 
 def _in_order(types: dict[str, Any]) -> Iterator[str]:

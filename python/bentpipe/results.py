@@ -8,20 +8,7 @@ from typing import NotRequired, TypedDict, cast
 
 from bentpipe.numbers.number import Estimate as Estimate
 from bentpipe.numbers.number import Number as Number
-from bentpipe.result_types import CaptureRecord as CaptureRecord
-from bentpipe.result_types import Engine as Engine
-from bentpipe.result_types import Flow as Flow
-from bentpipe.result_types import FlowPath as FlowPath
-from bentpipe.result_types import Gateway as Gateway
-from bentpipe.result_types import Handover as Handover
-from bentpipe.result_types import Link as Link
-from bentpipe.result_types import Measured as Measured
-from bentpipe.result_types import Page as Page
-from bentpipe.result_types import Recording as Recording
-from bentpipe.result_types import Relay as Relay
-from bentpipe.result_types import SeriesRecord as SeriesRecord
-from bentpipe.result_types import Transaction as Transaction
-from bentpipe.result_types import Video as Video
+from bentpipe.result_types import Measured
 
 
 class Settings(TypedDict):

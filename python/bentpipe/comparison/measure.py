@@ -10,7 +10,8 @@ from bentpipe.comparison.metrics import Words, metrics
 from bentpipe.errors import InputError, RunError
 from bentpipe.numbers.declared import Declared
 from bentpipe.numbers.intervals import pooled_quantile
-from bentpipe.results import Flow, Number, Run, mean
+from bentpipe.result_types import Flow
+from bentpipe.results import Number, Run, mean
 from bentpipe.scenario import Scenario
 from bentpipe.show.flows import check_scenario, chosen
 

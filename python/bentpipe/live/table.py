@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.numbers.declared import of_transfer
-from bentpipe.results import Link
+from bentpipe.result_types import Link
 from bentpipe.show.columns import cells
 from bentpipe.show.layout import new_table, print_whole
 from bentpipe.show.table import network_tables

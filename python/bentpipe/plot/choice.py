@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bentpipe.plot.run import DrawnRun
-from bentpipe.results import Flow
+from bentpipe.result_types import Flow
 from bentpipe.show.flows import MAXIMUM_FLOWS, Bundle, bundles, chosen
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 

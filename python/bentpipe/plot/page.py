@@ -23,7 +23,8 @@ from bentpipe.plot.panels import (
     window,
 )
 from bentpipe.plot.run import DrawnRun
-from bentpipe.results import Handover, mean
+from bentpipe.result_types import Handover
+from bentpipe.results import mean
 from bentpipe.show.scales import fit, label_time, unit_for
 from bentpipe.show.style import GREY, picture
 

@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from bentpipe.errors import InputError
 from bentpipe.numbers.declared import tables
-from bentpipe.result_types import Call
-from bentpipe.results import (
+from bentpipe.result_types import (
+    Call,
     Flow,
     FlowPath,
     Gateway,
     Handover,
     Link,
-    Number,
     Page,
     Relay,
-    Run,
     Transaction,
     Video,
-    dump,
 )
+from bentpipe.results import Number, Run, dump
 from bentpipe.runs.statistics import Failure, replication_seed
 from bentpipe.runs.traces import Traces
 from bentpipe.show.html import html_table

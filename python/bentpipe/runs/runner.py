@@ -17,7 +17,8 @@ from bentpipe import checks
 from bentpipe._core import RunResult
 from bentpipe.errors import InputError, Interrupted, RunError
 from bentpipe.files.output import Outputs
-from bentpipe.results import Recording, Run, parse
+from bentpipe.result_types import Recording
+from bentpipe.results import Run, parse
 from bentpipe.runs.batches import Batch, how_many
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.provenance import identity, stated

@@ -9,7 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from bentpipe.numbers.declared import Declared, quantiles, tables
-from bentpipe.results import Flow, Number, Page, Transaction, mean
+from bentpipe.result_types import Flow, Page, Transaction
+from bentpipe.results import Number, mean
 from bentpipe.show.columns import columns, written
 from bentpipe.show.flows import Bundle, bundles, chosen
 from bentpipe.show.layout import MAXIMUM_ROWS, more, new_table

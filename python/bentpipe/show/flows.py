@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 
 from bentpipe._core import Scenario
 from bentpipe.errors import InputError
-from bentpipe.results import Flow, Number, mean
+from bentpipe.result_types import Flow
+from bentpipe.results import Number, mean
 
 MAXIMUM_FLOWS = 8
 """Flows that are shown each by itself; of more, the copies of one flow of the scenario are shown as one."""

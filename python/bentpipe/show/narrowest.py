@@ -5,7 +5,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from bentpipe.results import Link, Run, mean
+from bentpipe.result_types import Link
+from bentpipe.results import Run, mean
 from bentpipe.show.units import count, percent, quantity, seconds
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}

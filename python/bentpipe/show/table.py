@@ -10,7 +10,8 @@ from rich.table import Table
 
 from bentpipe.catalogue import Entry
 from bentpipe.numbers.declared import tables
-from bentpipe.results import FlowPath, Gateway, Handover, Link, Recording, Relay, Run, mean
+from bentpipe.result_types import FlowPath, Gateway, Handover, Link, Recording, Relay
+from bentpipe.results import Run, mean
 from bentpipe.show.columns import cells, columns, plain_table
 from bentpipe.show.flow_tables import (
     Rows,
