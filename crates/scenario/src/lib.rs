@@ -3,55 +3,24 @@
 //! A file is TOML; [`load`] reads it, puts what it extends beneath it and overrides over it, and checks everything
 //! that can be checked before a run. Every error is one line that names the file, the line and the key.
 
-pub mod addresses;
-mod aliases;
-mod apps;
-mod bounds;
-mod chance;
-mod choices;
-mod constellation;
-mod depth;
-mod disk;
-mod document;
-mod error;
-mod file;
-mod files;
-mod flows;
+mod build;
 mod keys;
-mod layers;
-mod link_trace;
 mod model;
-mod names;
-mod network;
-mod no_such;
-mod overrides;
-mod parse;
-mod presets;
 mod read;
-mod relays;
-mod resolve;
-mod routes;
-mod schema;
-mod tcp;
-mod transfers;
-mod tree;
-mod written;
+mod text;
+mod trace;
 
 use std::path::{Path, PathBuf};
 
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::fault;
 
-pub use apps::*;
-pub use choices::variants;
-pub use error::{ScenarioError, error_line};
-pub use files::{FileKind, ReadFile};
-pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, Routing, Scenario};
-pub use presets::presets;
-pub use schema::schema;
+pub use build::{schema, variants};
+pub use keys::apps::*;
+pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, Routing, Scenario, addresses};
+pub use text::{FileKind, ReadFile, ScenarioError, error_line, presets};
 
-use document::Layer;
-use layers::{PRESET, about_all, find_preset};
+use text::{Layer, PRESET, WHOLE_TEXT, about_all, document, find_preset, read_file};
 
 /// Reads the scenario in the file at `path`, or the built-in one when it is `preset:NAME`.
 ///
@@ -76,22 +45,22 @@ pub fn load_with(
         return read(
             Layer::without_file(&name, find_preset(preset).map_err(fail)?),
             overrides,
-            &disk::read_file,
+            &read_file,
             catalogue,
         );
     }
-    let text = disk::read_file(path, FileKind::SCENARIO)
+    let text = read_file(path, FileKind::SCENARIO)
         .and_then(|content| FileKind::SCENARIO.text(content))
         .map_err(fail)?;
     let layer = Layer { name, text, file: Some(path.to_owned()) };
-    let mut scenario = read(layer, overrides, &disk::read_file, catalogue)?;
+    let mut scenario = read(layer, overrides, &read_file, catalogue)?;
     scenario.files.insert(0, path.to_owned());
     Ok(scenario)
 }
 
 /// Reads the scenario in `text`; errors call it `name`, and what it extends is looked for beside `name`.
 pub fn parse_str(name: &str, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    parse_with(name, text, overrides, &disk::read_file, &Catalogue::default())
+    parse_with(name, text, overrides, &read_file, &Catalogue::default())
 }
 
 /// As [`parse_str`], for the bytes of a text, which is what a pipe gave, and with a choice from `catalogue`.
@@ -101,8 +70,8 @@ pub fn parse_bytes(
     overrides: &[(String, String)],
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    let text = files::WHOLE_TEXT.decode(content).map_err(|fault| about_all(name, fault))?;
-    parse_with(name, &text, overrides, &disk::read_file, catalogue)
+    let text = WHOLE_TEXT.decode(content).map_err(|fault| about_all(name, fault))?;
+    parse_with(name, &text, overrides, &read_file, catalogue)
 }
 
 /// As [`parse_str`], where `files` gives what a scenario extends, so that no file system is needed, and `catalogue` what it can
@@ -124,7 +93,7 @@ fn read(
     files: &ReadFile<'_>,
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    resolve::resolve(&layers::document(layer, overrides, files)?, catalogue, files)
+    build::resolve(&document(layer, overrides, files)?, catalogue, files)
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 use bentpipe_units::Fault;
 
 use super::set;
-use crate::aliases;
-use crate::aliases::no_such_scheme;
-use crate::error::ScenarioError;
-use crate::no_such::{closest, listed};
+use crate::ScenarioError;
+use crate::keys::aliases;
+use crate::keys::{closest, listed, no_such_scheme};
 use bentpipe_units::quoted;
 
 #[test]

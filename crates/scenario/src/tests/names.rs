@@ -1,7 +1,7 @@
 //! Names, their copies, and patterns of them.
 
-use crate::names::{Count, check, copies, copy_of_named};
-use crate::routes::matches;
+use crate::build::routes::matches;
+use crate::keys::names::{Count, check, copies, copy_of_named};
 
 #[test]
 fn a_star_stands_for_any_letters() {

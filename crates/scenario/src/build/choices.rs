@@ -1,0 +1,163 @@
+//! What a flow's TCP is by name: recovery and control, together a variant, and slow start.
+
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::slow_start::SlowStartFactory;
+use bentpipe_tcp::{Catalogue, Composition, NoSuch, Profile, Scheme};
+use bentpipe_units::conflict;
+use serde_json::{Value, json};
+
+use crate::keys::{FlowFile, no_such_scheme};
+use crate::text::{Place, ScenarioError};
+
+/// Recovery and control of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choices<'a> {
+    pub(super) recovery: &'a Scheme<dyn RecoveryFactory>,
+    pub(super) control: Composition<'a>,
+    /// The slow start that comes with the variant, where the scenario names none.
+    pub(super) slow_start: Option<&'a str>,
+}
+
+/// Every variant with its name: each recovery with the first control, and the other controls with the recoveries that they are
+/// known with, or with that of `profile`.
+fn named(catalogue: &Catalogue, profile: Profile) -> Vec<(String, Choices<'_>)> {
+    let mut all = Vec::new();
+    for control in catalogue.compositions() {
+        let first = catalogue.controls().first().map(Scheme::name);
+        if control.inner.is_none() && Some(control.outer.name()) == first {
+            let recoveries = catalogue.recoveries().iter();
+            all.extend(recoveries.map(|recovery| {
+                (recovery.name().to_owned(), Choices { recovery, control, slow_start: None })
+            }));
+            continue;
+        }
+        let known = control.outer.usual().recoveries();
+        for name in known {
+            let name = profile.recovery_under(&**control.outer.usual()).unwrap_or(name);
+            let Some(recovery) = recovery(catalogue, name) else { continue };
+            let name = if known.len() == 1 { control.name() } else { format!("{}-{name}", control.name()) };
+            let slow_start = control.outer.usual().slow_start();
+            all.push((name, Choices { recovery, control, slow_start }));
+        }
+    }
+    all
+}
+
+/// Name and summary of each variant: a recovery and a control under the one name that the field has for them.
+pub fn variants(catalogue: &Catalogue) -> Vec<(String, String)> {
+    let plain = catalogue.controls().first().map(Scheme::name);
+    let summary =
+        |Choices { recovery, control, .. }: &Choices<'_>| match Some(control.name().as_str()) == plain {
+            true => recovery.summary().to_owned(),
+            false => format!("{}; {}", control.summary(), recovery.summary()),
+        };
+    named(catalogue, Profile::Rfc).into_iter().map(|(name, choices)| (name, summary(&choices))).collect()
+}
+
+fn recovery<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a Scheme<dyn RecoveryFactory>> {
+    catalogue.recoveries().iter().find(|recovery| recovery.name() == name)
+}
+
+impl<'a> Choices<'a> {
+    /// What the flow at `at` chooses; what it does not name is `profile`'s.
+    pub(super) fn of(
+        catalogue: &'a Catalogue,
+        at: &Place<'_>,
+        flow: &FlowFile,
+        profile: Profile,
+    ) -> Result<Choices<'a>, ScenarioError> {
+        let wrong = |key: &str, what: &str, name: &str, known: Vec<String>| {
+            let known: Vec<_> = known.iter().map(String::as_str).collect();
+            at.error(&[key], no_such_scheme(what, name, &known))
+        };
+        if let Some(name) = &flow.variant {
+            if flow.recovery.is_some() || flow.control.is_some() {
+                let message = conflict!("cannot be combined with recovery or control");
+                return Err(at.error(&["variant"], message));
+            }
+            let all = named(catalogue, profile);
+            if let Some((_, choices)) = all.iter().find(|(known, _)| known == name) {
+                return Ok(*choices);
+            }
+            return Err(match catalogue.composition(name) {
+                Err(NoSuch::Composition(fault)) => at.error(&["variant"], fault),
+                _ => wrong("variant", "a variant", name, all.into_iter().map(|(name, _)| name).collect()),
+            });
+        }
+        let name = flow.recovery.as_deref().unwrap_or(profile.recovery());
+        let recovery = recovery(catalogue, name)
+            .ok_or_else(|| wrong("recovery", "a recovery", name, names(catalogue.recoveries())))?;
+        let name = flow.control.as_deref().unwrap_or(profile.control());
+        let control = catalogue.composition(name).map_err(|no_such| match no_such {
+            NoSuch::Composition(fault) => at.error(&["control"], fault),
+            NoSuch::Name => wrong("control", "a control", name, control_names(catalogue)),
+        })?;
+        Ok(Choices { recovery, control, slow_start: None })
+    }
+
+    /// The one name of the two choices; both names where they have none.
+    pub(super) fn variant(&self, catalogue: &Catalogue, profile: Profile) -> String {
+        let same = |other: &Choices<'_>| {
+            other.recovery.name() == self.recovery.name() && other.control.name() == self.control.name()
+        };
+        match named(catalogue, profile).into_iter().find(|(_, known)| same(known)) {
+            Some((name, _)) => name,
+            None => format!("{}+{}", self.control.name(), self.recovery.name()),
+        }
+    }
+}
+
+/// The slow start called `name`, which the settings at `at` ask for; the first where they ask for none.
+pub(super) fn slow_start<'a>(
+    catalogue: &'a Catalogue,
+    at: &Place<'_>,
+    name: Option<&str>,
+) -> Result<&'a Scheme<dyn SlowStartFactory>, ScenarioError> {
+    let all = catalogue.slow_starts();
+    let Some(name) = name else { return Ok(&all[0]) };
+    all.iter().find(|scheme| scheme.name() == name).ok_or_else(|| {
+        let known: Vec<_> = all.iter().map(Scheme::name).collect();
+        at.error(&["slow_start"], no_such_scheme("a slow start", name, &known))
+    })
+}
+
+fn names<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> Vec<String> {
+    schemes.iter().map(|scheme| scheme.name().to_owned()).collect()
+}
+
+fn control_names(catalogue: &Catalogue) -> Vec<String> {
+    catalogue.compositions().iter().map(Composition::name).collect()
+}
+
+/// Puts what can be chosen, and its options, into the schema's `types`.
+pub(super) fn describe(catalogue: &Catalogue, types: &mut Value) {
+    let variants: Vec<_> = variants(catalogue).into_iter().map(|(name, _)| name).collect();
+    for (table, key, names) in [
+        ("FlowFile", "variant", variants),
+        ("FlowFile", "recovery", names(catalogue.recoveries())),
+        ("FlowFile", "control", control_names(catalogue)),
+        ("TcpFile", "slow_start", names(catalogue.slow_starts())),
+    ] {
+        let property = &mut types[table]["properties"][key];
+        property["type"] = "string".into();
+        property["enum"] = names.into();
+    }
+    catalogue.controls().iter().for_each(|scheme| add_options(types, scheme));
+    catalogue.recoveries().iter().for_each(|scheme| add_options(types, scheme));
+    catalogue.slow_starts().iter().for_each(|scheme| add_options(types, scheme));
+}
+
+fn add_options<F: ?Sized + 'static>(types: &mut Value, scheme: &Scheme<F>) {
+    let Some(schema) = scheme.schema() else { return };
+    let mut schema = schema.to_value();
+    if let Some(table) = schema.as_object_mut() {
+        table.remove("$schema");
+        if let (Some(mut more), Some(types)) = (table.remove("$defs"), types.as_object_mut()) {
+            types.append(more.as_object_mut().unwrap_or(&mut serde_json::Map::new()));
+        }
+    }
+    let name = schema["title"].as_str().unwrap_or(scheme.name()).to_owned();
+    let property = json!({ "$ref": format!("#/$defs/{name}"), "description": schema["description"] });
+    types["TcpFile"]["properties"][scheme.name()] = property;
+    types[name] = schema;
+}

@@ -1,0 +1,320 @@
+//! From the TCP settings as written to those of one end of one flow.
+
+use std::sync::Arc;
+
+use bentpipe_tcp::{
+    Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, NoSuch, Profile,
+    ReceiveBuffer, Scheme,
+};
+use bentpipe_units::{Fault, Span, conflict, fault};
+
+use super::{Choices, slow_start};
+use crate::keys::{
+    AppSpec, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh, TcpFile, keys_of,
+    no_such_key,
+};
+use crate::read::OptionsOf;
+use crate::text::{Document, Node, Place, ScenarioError, Table, Value, merge};
+
+/// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
+const MAX_WINDOW: u64 = 1 << 30;
+
+/// The largest window of a header without scaling.
+const MAX_UNSCALED: u64 = 65_535;
+
+/// Which end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlowEnd {
+    Sender,
+    Receiver,
+}
+
+/// Checks what the settings at `at` say by themselves.
+pub(crate) fn check(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), ScenarioError> {
+    let known = keys_of::<TcpFile>();
+    if let Some(key) = catalogue.option_tables().find(|key| known.contains(key)) {
+        let message =
+            conflict!("is a setting, and the name of a control, recovery or slow start with options too");
+        return Err(at.error(&[key], message));
+    }
+    let Some(node) = at.node() else { return Ok(()) };
+    let file = read(catalogue, at, node)?;
+    slow_start(catalogue, at, file.slow_start.as_deref())?;
+    for scheme in catalogue.controls() {
+        factory(scheme, at, node)?;
+    }
+    for scheme in catalogue.recoveries() {
+        factory(scheme, at, node)?;
+    }
+    for scheme in catalogue.slow_starts() {
+        factory(scheme, at, node)?;
+    }
+    Ok(())
+}
+
+/// The settings in `node`, which is as what stands at `at`, without the options of what they are chosen from.
+fn read(catalogue: &Catalogue, at: &Place<'_>, node: &Node) -> Result<TcpFile, ScenarioError> {
+    let options: Vec<_> = catalogue.option_tables().collect();
+    let Some(table) = node.table() else { return at.read_from(node) };
+    let own = |key: &String| !options.contains(&key.as_str());
+    let settings: Table =
+        table.iter().filter(|(key, _)| own(key)).map(|(key, node)| (key.clone(), node.clone())).collect();
+    let known = keys_of::<TcpFile>();
+    if let Some(key) = settings.keys().find(|key| !known.contains(&key.as_str())) {
+        let all: Vec<_> = known.iter().copied().chain(options).collect();
+        return Err(at.error(&[key], no_such_key(key, &all)));
+    }
+    at.read_from(&Node { value: Value::Table(settings), origin: node.origin })
+}
+
+/// The factory that the options of `scheme` come to, in `node`, which is as what stands at `at`.
+fn factory<F: ?Sized + 'static>(
+    scheme: &Scheme<F>,
+    at: &Place<'_>,
+    node: &Node,
+) -> Result<Arc<F>, ScenarioError> {
+    match node.get(scheme.name()).filter(|_| scheme.has_options()) {
+        Some(options) => at.below(&[scheme.name()]).read_by(OptionsOf(scheme), options),
+        None => Ok(Arc::clone(scheme.usual())),
+    }
+}
+
+/// The profile of the flow at `flow`, by which its sender goes.
+pub(crate) fn profile(document: &Document, flow: &Place<'_>) -> Result<Profile, ScenarioError> {
+    for layer in [flow.below(&["tcp", "profile"]), document.place(&["tcp", "profile"])] {
+        if let Some(node) = layer.node() {
+            return layer.read_from::<Profile>(node);
+        }
+    }
+    Ok(Profile::Rfc)
+}
+
+/// The settings of one end of the flow at `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.
+pub(crate) fn config(
+    document: &Document,
+    catalogue: &Catalogue,
+    flow: &Place<'_>,
+    end: FlowEnd,
+    choices: &Choices<'_>,
+    app: &AppSpec,
+) -> Result<Config, ScenarioError> {
+    let mut layers = vec![document.place(&["tcp"]), flow.below(&["tcp"])];
+    if end == FlowEnd::Receiver {
+        layers.push(flow.below(&["receiver_tcp"]));
+    }
+    let nodes = layers.iter().filter_map(Place::node).cloned();
+    let merged = nodes.reduce(|mut below, above| {
+        merge(&mut below, above);
+        below
+    });
+    let at = &layers[layers.len() - 1];
+    let empty = || Node { value: Value::Table(Table::new()), origin: document.root.origin };
+    let mut node = merged.unwrap_or_else(empty);
+    let file = read(catalogue, at, &node)?;
+    let profile = file.profile.unwrap_or(Profile::Rfc);
+    add_options(profile, &mut node);
+    let node = &node;
+    let Choices { recovery, control, slow_start: own_start } = choices;
+    let inner = control.inner.map(|inner| factory(inner, at, node)).transpose()?;
+    let chosen = control.of(factory(control.outer, at, node)?, inner).map_err(|no_such| match no_such {
+        NoSuch::Composition(fault) => flow.error(&["control"], fault),
+        NoSuch::Name => flow.error(&["control"], fault!("a control", "none")),
+    })?;
+    let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, at, node)?);
+    let usual = own_start.unwrap_or(profile.slow_start(chosen.name()));
+    let slow_start = slow_start(catalogue, at, Some(file.slow_start.as_deref().unwrap_or(usual)))?;
+    let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, at, node)?);
+    let mut base = Config { slow_start, ..profile.config(recovery, chosen) };
+    if app.sets_no_delay() {
+        base.nagle = Nagle::Off;
+    }
+    settings(&file, base).map_err(|fault| {
+        let keys: Vec<&str> = fault.path.iter().map(String::as_str).collect();
+        let written = layers.iter().rev().find(|layer| layer.below(&keys).node().is_some());
+        written.unwrap_or(&layers[0]).error(&[], fault.clone())
+    })
+}
+
+/// Lays the options that schemes have with `profile` under those that are written in `node`.
+fn add_options(profile: Profile, node: &mut Node) {
+    let origin = node.origin;
+    for (scheme, key, value) in profile.options() {
+        let Some(settings) = node.table_mut() else { return };
+        let table = || Node { value: Value::Table(Table::new()), origin };
+        let options = settings.entry((*scheme).to_owned()).or_insert_with(table);
+        if let Some(options) = options.table_mut() {
+            let value = || Node { value: Value::Text((*value).to_owned()), origin };
+            options.entry((*key).to_owned()).or_insert_with(value);
+        }
+    }
+}
+
+/// Lays the keys that are written over the settings of the same names.
+macro_rules! lay {
+    ($file:expr => $settings:expr; $($key:ident),*) => {
+        $(if let Some(written) = $file.$key {
+            $settings.$key = written.into();
+        })*
+    };
+}
+
+/// What is written, over what the profile has.
+fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
+    windows(file, &mut config)?;
+    config.growth = growth(file, config.growth)?;
+    config.delayed_ack = delayed_ack(file, config.delayed_ack)?;
+    timers(file, &mut config)?;
+    match (file.no_delay, config.nagle) {
+        (Some(true), _) => config.nagle = Nagle::Off,
+        (Some(false), Nagle::Off) => config.nagle = Nagle::Classic,
+        _ => {}
+    }
+    let restart = file
+        .restart_after_idle
+        .map(|rule| rule.over(config.restart_after_idle, IdleRestart::Off, IdleRestart::Rfc5681));
+    config.restart_after_idle = restart.unwrap_or(config.restart_after_idle);
+    let gate = file
+        .grow_only_when_limited
+        .map(|rule| rule.over(config.grow_only_when_limited, GrowthGate::Off, GrowthGate::Rfc7661));
+    config.grow_only_when_limited = gate.unwrap_or(config.grow_only_when_limited);
+    lay!(file => config; timestamps, sack, duplicate_sack, sack_compression, ecn, syn_linear_timeouts, limited_transmit, recover_guard,
+        duplicate_threshold, burst, max_retransmissions, time_wait);
+    Ok(config)
+}
+
+fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
+    if let Some(mss) = file.mss {
+        config.mss = mss as u32;
+    }
+    let mss = config.mss;
+    let window = |written: Segments, what: &str, key: &str| {
+        let bytes = written.bytes(mss);
+        if bytes < u64::from(mss) || bytes > MAX_WINDOW {
+            let message = fault!("{what} from one segment ({mss} B) to 1 GiB", "{bytes} B");
+            return Err(message.under(key));
+        }
+        Ok(bytes as u32)
+    };
+    config.window_scaling = file.window_scaling.unwrap_or(config.window_scaling);
+    let grew = config.receive_buffer.is_some();
+    config.receive_buffer = receive_buffer(file, config.receive_buffer)?;
+    match (file.receive_window, config.receive_buffer) {
+        (Some(written), _) => config.receive_window = window(written, "a window", "receive_window")?,
+        (None, Some(buffer)) => config.receive_window = ReceiveBuffer::window_of(buffer.max),
+        // The profile's is that of its buffer.
+        (None, None) if grew => config.receive_window = MAX_UNSCALED as u32,
+        (None, None) => {}
+    }
+    if config.receive_buffer.is_some() && !config.window_scaling {
+        config.receive_window = config.receive_window.min(MAX_UNSCALED as u32);
+    }
+    if u64::from(config.receive_window) > MAX_UNSCALED && !config.window_scaling {
+        let window = config.receive_window;
+        let message = fault!("at most {MAX_UNSCALED} B without window_scaling", "{window} B");
+        return Err(message.under("receive_window"));
+    }
+    let by_profile =
+        file.profile.is_none_or(|profile| profile == Profile::Rfc).then_some(InitialWindow::Rfc5681);
+    if let Some(initial) = file.initial_window.or(by_profile) {
+        if let InitialWindow::Window(written) = initial {
+            window(written, "a window", "initial_window")?;
+        }
+        config.initial_window = initial.segments(mss) as u32;
+    }
+    match file.initial_ssthresh {
+        Some(Ssthresh::Unlimited) => config.initial_ssthresh = None,
+        Some(Ssthresh::Window(written)) => {
+            config.initial_ssthresh = Some(window(written, "a threshold", "initial_ssthresh")?);
+        }
+        None => {}
+    }
+    match file.send_buffer {
+        Some(Ssthresh::Unlimited) => config.send_buffer = None,
+        Some(Ssthresh::Window(written)) => {
+            config.send_buffer = Some(window(written, "a buffer", "send_buffer")?);
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// A window that is written alone stays as it is, as a socket's buffer of a fixed size does.
+fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Option<ReceiveBuffer>, Fault> {
+    let on = profile.unwrap_or(ReceiveBuffer::LINUX);
+    let ReceiveBufferFile { kernel, initial, max } = match &file.receive_buffer {
+        None => return Ok(profile.filter(|_| file.receive_window.is_none())),
+        Some(Setting::Switch(switch)) => return Ok(switch.then_some(on)),
+        Some(Setting::Written(written)) => written,
+    };
+    let on = kernel.map_or(on, ReceiveBuffer::of);
+    let max = max.map_or(on.max, |max| max as u32);
+    let initial = initial.map_or(on.initial.min(max), |initial| initial as u32);
+    if initial > max {
+        let message = fault!("at most the buffer's max ({max} B)", "{initial} B");
+        return Err(message.under("initial").under("receive_buffer"));
+    }
+    Ok(Some(ReceiveBuffer { kernel: on.kernel, initial, max }))
+}
+
+fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
+    let (limit, written) = (file.byte_counting_limit, file.growth);
+    match (written, profile, limit) {
+        (Some(GrowthName::Bytes), _, Some(limit)) => Ok(Growth::Bytes { limit: limit.get() as u32 }),
+        (None, Growth::Bytes { .. } | Growth::Delivered, Some(limit)) => {
+            Ok(Growth::Bytes { limit: limit.get() as u32 })
+        }
+        (_, _, Some(_)) => {
+            let found = if written == Some(GrowthName::Delivered) { "delivered" } else { "per-ack" };
+            let message = conflict!("needs growth = \"bytes\", which is \"{found}\"");
+            Err(message.under("byte_counting_limit"))
+        }
+        (Some(GrowthName::Bytes), Growth::Bytes { limit }, None) => Ok(Growth::Bytes { limit }),
+        (Some(GrowthName::Bytes), _, None) => Ok(Growth::Bytes { limit: 1 }),
+        (Some(GrowthName::PerAck), _, None) => Ok(Growth::PerAck),
+        (Some(GrowthName::Delivered), _, None) => Ok(Growth::Delivered),
+        (None, _, None) => Ok(profile),
+    }
+}
+
+fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault> {
+    // RFC 5681 section 4.2: at least every second segment; most stacks wait 200 ms.
+    let usual = DelayedAck::fixed(2, Span::from_millis(200));
+    let on = if profile.segments > 1 { profile } else { usual };
+    let written = match &file.delayed_ack {
+        None => return Ok(profile),
+        Some(Setting::Switch(true)) => return Ok(on),
+        Some(Setting::Switch(false)) => return Ok(DelayedAck::OFF),
+        Some(Setting::Written(written)) => written,
+    };
+    let segments = written.segments.map_or(on.segments, |segments| segments.get() as u32);
+    let timeout = written.timeout.unwrap_or(on.timeout);
+    if segments > 1 && timeout == Span::ZERO {
+        let message = fault!("a time above zero", "0 s").or("delayed_ack = false switches it off");
+        return Err(message.under("timeout").under("delayed_ack"));
+    }
+    // A time of the profile's own that is longer than the one written is as long as that.
+    let shortest =
+        written.shortest.unwrap_or(if on.shortest < on.timeout { on.shortest.min(timeout) } else { timeout });
+    if shortest > timeout || (segments > 1 && shortest == Span::ZERO) {
+        let message = fault!("a time above zero and at most the timeout ({timeout})", "{shortest}");
+        return Err(message.under("shortest").under("delayed_ack"));
+    }
+    let quick = written.quick.map_or(on.quick, |quick| quick.get() as u32);
+    Ok(DelayedAck { segments, timeout, shortest, quick })
+}
+
+fn timers(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
+    let rto = &mut config.rto;
+    lay!(file.rto => rto; initial, min, max, granularity, min_variance, estimator);
+    let most = rto.max;
+    let bounded = [
+        ("min", rto.min),
+        ("initial", rto.initial),
+        ("granularity", rto.granularity),
+        ("min_variance", rto.min_variance),
+    ];
+    match bounded.into_iter().find(|(_, time)| *time > most) {
+        Some((key, time)) => Err(fault!("at most the rto's max ({most})", "{time}").under(key).under("rto")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,253 @@
+//! What a flow carries: each application with its options, which are keys of the flow.
+//!
+//! An application is a file here, with its options and what the scenario asks of it, and a word of the list below; what it does is a file
+//! of the simulator's `apps`.
+
+mod cbr;
+mod external;
+mod ftp;
+mod http;
+mod multimedia;
+mod onoff;
+mod opener;
+mod relay;
+mod short_flows;
+mod trace;
+mod transactions;
+mod video;
+mod voip;
+
+use bentpipe_tcp::wire::MOST_DATAGRAM;
+use bentpipe_units::external::External;
+use bentpipe_units::{Fault, conflict};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer};
+use serde_json::Value;
+
+use super::keys_of;
+use crate::text::Node;
+
+pub use cbr::CbrSpec;
+pub(crate) use external::ExternalOptions;
+pub use external::{Application, ApplicationFactory, Host, Talk, Wants};
+pub use ftp::FtpSpec;
+pub use http::{HttpSpec, Pages, Tls};
+pub use multimedia::MultimediaSpec;
+pub use onoff::{Begins, OnOffSpec};
+pub use opener::Opener;
+pub(crate) use relay::Carried;
+pub use relay::RelaySpec;
+pub use short_flows::{ShortFlowsSpec, Sizes};
+pub use trace::{TraceSpec, Transfer};
+pub use transactions::{Think, TransactionsSpec};
+pub use video::VideoSpec;
+pub use voip::{Codec, VoipSpec};
+
+/// The options of an application, and what a scenario asks of it.
+pub(crate) trait App: DeserializeOwned + JsonSchema {
+    /// What `app` says.
+    const NAME: &'static str;
+    /// One line for people.
+    const SUMMARY: &'static str;
+    /// Names of the field that are answered with this one.
+    const ALSO: &'static [&'static str] = &[];
+    /// Whether it sends datagrams, whatever becomes of them.
+    const OVER_UDP: bool = false;
+    /// Whether programs of this kind send what is less than a segment at once (`TCP_NODELAY`): browsers and web servers, players,
+    /// callers, proxies.
+    const NO_DELAY: bool = false;
+    /// Whether a relay can carry on what it brings.
+    const RELAYED: bool = !Self::OVER_UDP;
+    /// The keys that end it.
+    const ENDS_BY: &'static str = "duration";
+
+    /// Whether the options go together, which are `written`; those that do not, otherwise.
+    fn check(&self, _written: &Node) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Whether it has an end of its own, before that of the run.
+    fn ends(&self) -> bool;
+
+    /// How many connections it may open.
+    fn connections(&self) -> usize {
+        usize::from(!Self::OVER_UDP)
+    }
+
+    /// Whether the receiving host opens the connections, and asks for what the other one sends.
+    fn is_asked_for(&self) -> bool {
+        false
+    }
+
+    /// Whether it draws random numbers on which a result may depend.
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+/// An application, by name.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) also: &'static [&'static str],
+    pub(crate) over_udp: bool,
+    pub(crate) relayed: bool,
+    /// Its options.
+    pub(crate) keys: fn() -> &'static [&'static str],
+    read: fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<AppSpec, erased_serde::Error>,
+    pub(crate) schema: fn() -> Value,
+}
+
+macro_rules! apps {
+    ($($variant:ident($options:ident)),+ $(,)?) => {
+        /// What a flow carries.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum AppSpec {
+            $(#[doc = concat!("`", stringify!($options), "`.")] $variant($options),)+
+            /// One from outside.
+            External(External<dyn ApplicationFactory>),
+        }
+
+        impl AppSpec {
+            /// Whether its options go together, which are `written`.
+            pub(crate) fn check(&self, written: &Node) -> Result<(), Fault> {
+                match self {
+                    $(AppSpec::$variant(app) => app.check(written),)+
+                    AppSpec::External(_) => Ok(()),
+                }
+            }
+
+            /// Its name in a scenario file.
+            pub fn name(&self) -> &str {
+                match self {
+                    $(AppSpec::$variant(_) => $options::NAME,)+
+                    AppSpec::External(app) => app.name(),
+                }
+            }
+
+            /// Whether it sends datagrams, whatever becomes of them.
+            pub fn over_udp(&self) -> bool {
+                match self {
+                    $(AppSpec::$variant(_) => $options::OVER_UDP,)+
+                    AppSpec::External(_) => false,
+                }
+            }
+
+            /// Whether a relay can carry on what it brings.
+            pub(crate) fn relayed(&self) -> bool {
+                match self {
+                    $(AppSpec::$variant(_) => $options::RELAYED,)+
+                    AppSpec::External(_) => false,
+                }
+            }
+
+            /// Whether programs of this kind send what is less than a segment at once.
+            pub(crate) fn sets_no_delay(&self) -> bool {
+                match self {
+                    $(AppSpec::$variant(_) => $options::NO_DELAY,)+
+                    AppSpec::External(app) => app.factory().no_delay(),
+                }
+            }
+
+            /// Whether it has an end of its own, before that of the run.
+            pub fn ends(&self) -> bool {
+                match self {
+                    $(AppSpec::$variant(app) => app.ends(),)+
+                    AppSpec::External(app) => app.factory().ends(),
+                }
+            }
+
+            /// How many connections the application may open; none over UDP.
+            pub fn connections(&self) -> usize {
+                match self {
+                    $(AppSpec::$variant(app) => app.connections(),)+
+                    AppSpec::External(_) => 1,
+                }
+            }
+
+            /// Whether the receiving host opens the connections, and asks for what the other one sends.
+            pub fn is_asked_for(&self) -> bool {
+                match self {
+                    $(AppSpec::$variant(app) => app.is_asked_for(),)+
+                    AppSpec::External(app) => app.factory().opened_by() == Opener::Receiver,
+                }
+            }
+
+            /// Whether it draws random numbers on which a result may depend.
+            pub(crate) fn draws(&self) -> bool {
+                match self {
+                    $(AppSpec::$variant(app) => app.draws(),)+
+                    AppSpec::External(_) => true,
+                }
+            }
+
+            /// The fault of a run that would never end.
+            pub(crate) fn nothing_ends(&self) -> Fault {
+                let keys = match self {
+                    $(AppSpec::$variant(_) => $options::ENDS_BY,)+
+                    AppSpec::External(_) => {
+                        return conflict!("nothing ends the run: it needs a duration, as {:?} has no end", self.name());
+                    }
+                };
+                conflict!("nothing ends the run: it needs {keys}, here or as its duration")
+            }
+        }
+
+        /// Every application; the first is that of a flow that names none.
+        pub(crate) const KINDS: &[Kind] = &[$(Kind {
+            name: $options::NAME,
+            summary: $options::SUMMARY,
+            also: $options::ALSO,
+            over_udp: $options::OVER_UDP,
+            relayed: $options::RELAYED,
+            keys: keys_of::<$options>,
+            read: |options| Ok(AppSpec::$variant(erased_serde::deserialize::<$options>(options)?)),
+            schema: || schemars::schema_for!($options).to_value(),
+        }),+];
+    };
+}
+
+apps! {
+    Ftp(FtpSpec),
+    Http(HttpSpec),
+    OnOff(OnOffSpec),
+    Relay(RelaySpec),
+    Transactions(TransactionsSpec),
+    Video(VideoSpec),
+    ShortFlows(ShortFlowsSpec),
+    Trace(TraceSpec),
+    Cbr(CbrSpec),
+    Multimedia(MultimediaSpec),
+    Voip(VoipSpec),
+}
+
+impl<'de> DeserializeSeed<'de> for &Kind {
+    type Value = AppSpec;
+
+    fn deserialize<D: Deserializer<'de>>(self, options: D) -> Result<AppSpec, D::Error> {
+        (self.read)(&mut <dyn erased_serde::Deserializer<'_>>::erase(options)).map_err(de::Error::custom)
+    }
+}
+
+/// Name and summary of each application.
+pub fn apps() -> Vec<(&'static str, &'static str)> {
+    KINDS.iter().map(|kind| (kind.name, kind.summary)).collect()
+}
+
+/// The names of the applications in the schema.
+pub(crate) fn described(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>() })
+}
+
+/// Sums of sizes keep their meaning.
+const LARGEST: u64 = 1_000_000_000_000;
+const ANY: u64 = u64::MAX;
+const DATAGRAM: u64 = MOST_DATAGRAM as u64;
+
+fn usual_packet() -> u32 {
+    1000
+}
+
+/// Keys of a flow that one over UDP has not.
+pub(crate) const ABOUT_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];

@@ -1,0 +1,85 @@
+//! Transfers of a trace.
+
+use bentpipe_units::bounded::Size;
+use bentpipe_units::{Fault, Span, fault};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+use super::opener::{Opener, usual_request};
+use super::{App, LARGEST};
+use crate::text::Node;
+
+/// Connections at the times of a trace, each for one transfer of a size that it says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// The transfers, at least one and at most 100,000, by their times; or the name of a CSV file beside the scenario's, with
+    /// the columns start_s, in seconds, and bytes.
+    #[schemars(schema_with = "trace_or_file")]
+    pub trace: Vec<Transfer>,
+    /// Which host opens the connection: "sender" (the default), or "receiver", with a request.
+    #[serde(default)]
+    pub opened_by: Opener,
+    /// Beside "receiver" the size of the request; default "350 B".
+    #[serde(default = "usual_request", with = "Size::<1, LARGEST>")]
+    pub request: u64,
+}
+
+/// A transfer of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transfer {
+    /// When its connection is opened, after the start of the flow.
+    pub at: Span,
+    /// Its size.
+    #[serde(with = "Size::<1, LARGEST>")]
+    pub bytes: u64,
+}
+
+const MOST_TRANSFERS: usize = 100_000;
+
+fn trace_or_file(generator: &mut SchemaGenerator) -> Schema {
+    let transfer = generator.subschema_for::<Transfer>();
+    json_schema!({
+        "type": ["array", "string"],
+        "items": transfer,
+        "minItems": 1,
+        "maxItems": MOST_TRANSFERS,
+        "minLength": 1,
+    })
+}
+
+impl App for TraceSpec {
+    const NAME: &'static str = "trace";
+    const SUMMARY: &'static str = "TCP connections at the times of a trace, each for one transfer";
+    const ALSO: &'static [&'static str] = &["replay"];
+    const RELAYED: bool = false;
+
+    fn check(&self, written: &Node) -> Result<(), Fault> {
+        self.opened_by.check(written)?;
+        let found = self.trace.len();
+        if found == 0 || found > MOST_TRANSFERS {
+            return Err(fault!("1 to {MOST_TRANSFERS} transfers", "{found}").under("trace"));
+        }
+        match self.trace.windows(2).position(|pair| pair[1].at < pair[0].at) {
+            Some(early) => {
+                let (before, at) = (self.trace[early].at, self.trace[early + 1].at);
+                let fault = fault!("a time that is not before the last transfer's ({before})", "{at}");
+                Err(fault.under("at").under(format!("[{}]", early + 1)).under("trace"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn ends(&self) -> bool {
+        true
+    }
+
+    fn connections(&self) -> usize {
+        self.trace.len()
+    }
+
+    fn is_asked_for(&self) -> bool {
+        self.opened_by == Opener::Receiver
+    }
+}

@@ -1,0 +1,265 @@
+//! The scenario file as it is written; the one place that defines its keys.
+//!
+//! A field that begins with an underscore is checked here and read elsewhere: TCP settings stand in layers, which are
+//! laid over each other as text.
+
+use std::collections::BTreeMap;
+
+use bentpipe_path::gateway::GatewaySpec;
+use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Schedule};
+use bentpipe_tcp::{GrowthGate, IdleRestart, Profile, RtoEstimator};
+use bentpipe_units::bounded::{Above, AboveZero, Size, Whole};
+use bentpipe_units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{
+    ConstellationFile, Count, DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile,
+    Segments, Setting, Ssthresh, StationFile, TraceFile, apps, table_or_file,
+};
+use crate::model::{InFlight, Routing};
+
+/// Every reader of JSON keeps whole numbers up to this exact.
+const MOST_EXACT: u64 = (1 << 53) - 1;
+
+/// A network, its TCP, and what it carries.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "bentpipe scenario")]
+pub(crate) struct ScenarioFile {
+    /// What this scenario starts from: "preset:NAME", or a path relative to this file.
+    #[serde(rename = "extends")]
+    pub(crate) _extends: Option<String>,
+    /// One line for people.
+    pub(crate) title: Option<String>,
+    /// When the run ends; without it, when every flow has finished.
+    #[serde(with = "AboveZero")]
+    pub(crate) duration: Option<Span>,
+    /// The first part of the run, which the numbers of flows and links leave out; default none.
+    #[serde(with = "AboveZero")]
+    pub(crate) warm_up: Option<Span>,
+    /// Whether links tell quantiles of the queueing delay; default false.
+    pub(crate) queueing_quantiles: bool,
+    /// Every random stream is derived from this; default 1.
+    pub(crate) seed: Option<Whole<0, MOST_EXACT>>,
+    /// When routes are chosen: "static" (the default), by the delays at the start, or "dynamic", also when they change.
+    pub(crate) routing: Option<Routing>,
+    /// The links by name; they make the nodes.
+    #[serde(rename = "links")]
+    #[schemars(with = "BTreeMap<String, LinkFile>")]
+    pub(crate) _links: BTreeMap<String, IgnoredAny>,
+    /// Satellites that move, which make the links between the stations; in place of `links`.
+    #[serde(rename = "constellation")]
+    #[schemars(with = "ConstellationFile")]
+    pub(crate) _constellation: BTreeMap<String, IgnoredAny>,
+    /// The stations by name.
+    #[serde(rename = "stations")]
+    #[schemars(with = "BTreeMap<String, StationFile>")]
+    pub(crate) _stations: BTreeMap<String, IgnoredAny>,
+    /// TCP settings of every flow.
+    #[serde(rename = "tcp")]
+    #[schemars(with = "TcpFile")]
+    pub(crate) _tcp: BTreeMap<String, IgnoredAny>,
+    /// The flows by name.
+    #[serde(rename = "flows")]
+    #[schemars(with = "BTreeMap<String, FlowFile>")]
+    pub(crate) _flows: BTreeMap<String, IgnoredAny>,
+    /// The handovers by name.
+    #[serde(rename = "handovers")]
+    #[schemars(with = "BTreeMap<String, HandoverFile>")]
+    pub(crate) _handovers: BTreeMap<String, IgnoredAny>,
+}
+
+/// A link between two nodes; beside these keys stand those of the direction from `from` to `to`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinkFile {
+    /// The node at one end; {i} is the copy's number.
+    pub(crate) from: String,
+    /// The node at the other end; {i} is the copy's number.
+    pub(crate) to: String,
+    /// Make so many copies, numbered from 0.
+    pub(crate) count: Option<Count>,
+    /// The direction from `to` to `from`. A key that is not set has its value of the other direction, but for losses, repair, changes
+    /// and a gateway, of which there are none then.
+    #[serde(default)]
+    pub(crate) reverse: DirectionFile,
+}
+
+/// One direction of a link.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DirectionFile {
+    /// Rate.
+    pub(crate) rate: Option<Rate>,
+    /// Propagation delay.
+    pub(crate) delay: Option<Span>,
+    /// Share of the rate that carries packets, above 0; default 1.
+    #[serde(with = "Above::<0, 1>")]
+    pub(crate) efficiency: Option<f64>,
+    /// What may wait before the link, drop-tail, or a table with a `scheme`; default "unlimited".
+    pub(crate) queue: Option<QueueSpec>,
+    /// What the link loses; default nothing.
+    pub(crate) loss: Option<LossSpec>,
+    /// How often frames that were lost are sent again; default not at all. Not with `fec`.
+    pub(crate) arq: Option<ArqSpec>,
+    /// Parity that is sent with the packets; default none. Not with `arq`.
+    pub(crate) fec: Option<FecSpec>,
+    /// Changes of rate, delay and losses, and outages; default none.
+    pub(crate) schedule: Schedule,
+    /// A file that says how rate, delay and losses change; not with `schedule`; default none.
+    #[schemars(schema_with = "table_or_file::<TraceFile>")]
+    pub(crate) trace: Option<TraceFile>,
+    /// What stands before the link and reads the headers of its TCP; default nothing.
+    #[serde(with = "GatewayOrNone")]
+    pub(crate) gateway: Option<GatewaySpec>,
+}
+
+/// Settings of a TCP; what is not set comes from the profile. Beside these stand tables of options, each under the name of the
+/// control, recovery or slow start that has them.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TcpFile {
+    /// The bundle of defaults; default rfc.
+    pub(crate) profile: Option<Profile>,
+    /// Largest payload of a segment, options not counted, 88 B to 65495 B.
+    // What a 16-bit total length leaves for the payload, and the least that real stacks accept.
+    #[serde(with = "Size::<88, 65_495>")]
+    pub(crate) mss: Option<u64>,
+    /// The window of an empty receiver: bytes or segments, 1 segment to 1 GiB; beside `receive_buffer` the largest.
+    pub(crate) receive_window: Option<Segments>,
+    /// A receive buffer that grows with what the application reads, as Linux's does; default false.
+    pub(crate) receive_buffer: Option<Setting<ReceiveBufferFile>>,
+    /// Offer window scaling (RFC 7323).
+    pub(crate) window_scaling: Option<bool>,
+    /// Offer timestamps (RFC 7323).
+    pub(crate) timestamps: Option<bool>,
+    /// Offer selective acknowledgments (RFC 2018); default with the recoveries sack, sack-1996, sack-linux-2.4 and rack.
+    pub(crate) sack: Option<bool>,
+    /// Report segments that came twice in the first SACK block (RFC 2883); default false.
+    pub(crate) duplicate_sack: Option<bool>,
+    /// Profile linux: segments past a hole share ACKs; default true.
+    pub(crate) sack_compression: Option<bool>,
+    /// Offer explicit congestion notification (RFC 3168); default false.
+    pub(crate) ecn: Option<bool>,
+    /// Initial window: segments, bytes rounded down to whole segments, or "rfc5681" or "rfc6928", by the size of a segment.
+    pub(crate) initial_window: Option<InitialWindow>,
+    /// Initial slow-start threshold: bytes, segments or "unlimited".
+    pub(crate) initial_ssthresh: Option<Ssthresh>,
+    /// What opens the window: each ACK alike, or the bytes it acknowledges.
+    pub(crate) growth: Option<GrowthName>,
+    /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465).
+    pub(crate) byte_counting_limit: Option<Whole<1, 1000>>,
+    /// When the receiver acknowledges in-order data; false acknowledges every segment at once.
+    pub(crate) delayed_ack: Option<Setting<DelayedAckFile>>,
+    /// The retransmission timer (RFC 6298).
+    pub(crate) rto: RtoFile,
+    /// Duplicate ACKs that mean a loss.
+    pub(crate) duplicate_threshold: Option<Whole<1, 1000>>,
+    /// Send new data on the first two duplicate ACKs (RFC 3042).
+    pub(crate) limited_transmit: Option<bool>,
+    /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2).
+    pub(crate) recover_guard: Option<bool>,
+    /// What becomes of the window in a pause: true is the profile's rule, or RFC 5681's.
+    pub(crate) restart_after_idle: Option<Setting<IdleRestart>>,
+    /// Open the window only when so much of it is used: true is the profile's rule, or RFC 7661's.
+    pub(crate) grow_only_when_limited: Option<Setting<GrowthGate>>,
+    /// New data waits until so many segments, or a third of the window, may go at once; default 1.
+    pub(crate) burst: Option<Whole<1, 64>>,
+    /// Send less than a segment at once (TCP_NODELAY), not by Nagle's rule; default with http, transactions, video and relay.
+    pub(crate) no_delay: Option<bool>,
+    /// What the application can hand over and is not acknowledged: bytes, segments or "unlimited".
+    pub(crate) send_buffer: Option<Ssthresh>,
+    /// Timeouts of a SYN that leave the RTO as it is, before the others double it.
+    pub(crate) syn_linear_timeouts: Option<Whole<0, 255>>,
+    /// Timeouts in a row that end the connection with an error.
+    pub(crate) max_retransmissions: Option<Whole<0, 255>>,
+    /// How long a closed end remembers the connection (TIME-WAIT).
+    pub(crate) time_wait: Option<Span>,
+    /// What becomes of growth below ssthresh; default standard.
+    pub(crate) slow_start: Option<String>,
+}
+
+/// The retransmission timer (RFC 6298).
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RtoFile {
+    /// Before the first sample of the round-trip time.
+    #[serde(with = "AboveZero")]
+    pub(crate) initial: Option<Span>,
+    /// Lower bound.
+    pub(crate) min: Option<Span>,
+    /// Upper bound, also of the backed-off timer.
+    #[serde(with = "AboveZero")]
+    pub(crate) max: Option<Span>,
+    /// Clock granularity.
+    pub(crate) granularity: Option<Span>,
+    /// Lower bound of the variance term, as is the granularity.
+    pub(crate) min_variance: Option<Span>,
+    /// How samples make up SRTT and the variance term.
+    pub(crate) estimator: Option<RtoEstimator>,
+}
+
+/// One connection, or `count` of them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FlowFile {
+    /// The host that sends; {i} is the copy's number.
+    pub(crate) from: String,
+    /// The host that receives; {i} is the copy's number.
+    pub(crate) to: String,
+    /// Make so many copies, numbered from 0.
+    pub(crate) count: Option<Count>,
+    /// Links that its route takes, in this order; {i} is the copy's number. Default the route of least delay.
+    #[serde(default)]
+    pub(crate) via: Vec<String>,
+    /// What it carries; default "ftp", a bulk transfer.
+    #[serde(rename = "app")]
+    #[schemars(schema_with = "apps::described")]
+    pub(crate) _app: Option<String>,
+    /// When the application starts; default "0 s".
+    #[serde(default)]
+    pub(crate) start: Span,
+    /// With `count`: how much later each copy starts than the one before; default "0 s".
+    #[serde(default)]
+    pub(crate) start_step: Span,
+    /// A flow, or each copy, starts at a random moment within so long after that; default "0 s".
+    #[serde(default)]
+    pub(crate) start_spread: Span,
+    /// What a priority queue serves its packets by, 0 to 7, the highest first; default 0.
+    pub(crate) class: Option<Whole<0, 7>>,
+    /// Its packets are encrypted (IPsec ESP), so that no gateway can read their headers; default false.
+    #[serde(default)]
+    pub(crate) ipsec: bool,
+    /// Recovery and control by one name; default sack.
+    pub(crate) variant: Option<String>,
+    /// What to retransmit, when; default sack. Not with `variant`.
+    pub(crate) recovery: Option<String>,
+    /// How large the window is; default standard. Not with `variant`.
+    pub(crate) control: Option<String>,
+    /// Settings of this flow over those of [tcp].
+    #[serde(default, rename = "tcp")]
+    #[schemars(with = "TcpFile")]
+    pub(crate) _tcp: BTreeMap<String, IgnoredAny>,
+    /// Settings of the receiving host alone, over those of both ends.
+    #[serde(default, rename = "receiver_tcp")]
+    #[schemars(with = "TcpFile")]
+    pub(crate) _receiver_tcp: BTreeMap<String, IgnoredAny>,
+}
+
+/// Flows that take another route from a time on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HandoverFile {
+    /// When.
+    #[serde(with = "AboveZero")]
+    pub(crate) at: Span,
+    /// Names of flows, or patterns in which * stands for any letters.
+    pub(crate) flows: Vec<String>,
+    /// Links that the new route takes, in this order; {i} is the flow's number among its copies. None is the route of least delay.
+    #[serde(default)]
+    pub(crate) via: Vec<String>,
+    /// What becomes of packets under way: "deliver" (the default) or "lose".
+    pub(crate) in_flight: Option<InFlight>,
+}

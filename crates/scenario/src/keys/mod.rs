@@ -1,0 +1,24 @@
+//! What a scenario may say: its tables and their keys, as serde reads them and a schema describes them.
+
+pub(crate) mod aliases;
+pub(crate) mod apps;
+mod constellation;
+mod fields;
+mod file;
+pub(crate) mod names;
+mod no_such;
+pub(crate) mod trace;
+mod written;
+
+pub(crate) use aliases::no_such_scheme;
+pub(crate) use apps::{ABOUT_TCP, AppSpec, ApplicationFactory, Carried, ExternalOptions, KINDS, Kind};
+pub(crate) use constellation::{ConstellationFile, ElementsFile, HopFile, Reconfigure, StationFile};
+pub(crate) use fields::keys_of;
+pub(crate) use file::{DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile, TcpFile};
+pub(crate) use names::{Count, MAX_COPIES};
+pub(crate) use no_such::{closest, expected_one_of, listed, no_such, no_such_key};
+pub(crate) use trace::{Between, Format, TraceFile};
+pub(crate) use written::{
+    DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh,
+    table_or_file,
+};

@@ -1,0 +1,135 @@
+//! From TOML to a tree.
+
+use bentpipe_units::{Fault, Problem, fault, quoted};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Layer, Node, Origin, ScenarioError, Table, Value, deeper_than, dotted};
+
+/// Deeper than any scenario.
+const MAX_DEPTH: usize = 16;
+
+fn too_deep() -> Fault {
+    fault!("at most {MAX_DEPTH} tables within each other", "more")
+}
+
+/// Reads the text of `layer`, which is number `number`.
+pub(crate) fn parse(layer: &Layer, number: usize) -> Result<Node, ScenarioError> {
+    if let Some(at) = deeper_than(MAX_DEPTH, &layer.text) {
+        return Err(layer.error(Some(at), key_on(layer, layer.line(at)), too_deep()));
+    }
+    let root = DeTable::parse(&layer.text).map_err(|error| syntax(layer, &error))?;
+    let table = Reader { layer, number, in_file: true }.table(root.into_inner(), &mut Vec::new())?;
+    Ok(Node { value: Value::Table(table), origin: Origin { layer: number, at: None } })
+}
+
+/// Reads the TOML value `text`, given in layer number `number`; `None` when it is not one, a fault when it is a
+/// number that cannot be kept.
+pub(crate) fn parse_value(text: &str, number: usize) -> Result<Option<Node>, Fault> {
+    // As a document, so that the same limits hold; its one key is not seen by anybody.
+    let layer = Layer::without_file("", &format!("value = {text}"));
+    if deeper_than(MAX_DEPTH, &layer.text).is_some() {
+        return Ok(None);
+    }
+    let Ok(root) = DeTable::parse(&layer.text) else { return Ok(None) };
+    let reader = Reader { layer: &layer, number, in_file: false };
+    let read = reader.table(root.into_inner(), &mut Vec::new());
+    let mut table = read.map_err(|error| *error.fault)?;
+    Ok(if table.len() == 1 { table.swap_remove("value") } else { None })
+}
+
+fn syntax(layer: &Layer, error: &toml::de::Error) -> ScenarioError {
+    let span = error.span().unwrap_or(0..0);
+    let fault = Problem::Syntax(error.message().to_owned());
+    layer.error(Some(span.start), key_on(layer, layer.line(span.start)), fault)
+}
+
+/// The dotted key that line number `line` seems to be about; the text there may be anything.
+fn key_on(layer: &Layer, line: usize) -> String {
+    let plain = |key: &str| {
+        let known = |c: char| c.is_alphanumeric() || "-_. \"'{}".contains(c);
+        let key = key.trim();
+        (!key.is_empty() && key.len() <= 100 && key.chars().all(known)).then(|| key.to_owned())
+    };
+    let header = |text: &str| plain(text.trim().strip_prefix('[')?.split(']').next()?);
+    let before: Vec<&str> = layer.text.lines().take(line).collect();
+    let Some((text, before)) = before.split_last() else { return String::new() };
+    header(text).unwrap_or_else(|| {
+        let table = before.iter().rev().take(1000).find_map(|text| header(text));
+        let key = text.split_once('=').and_then(|(key, _)| plain(key));
+        [table, key].into_iter().flatten().collect::<Vec<_>>().join(".")
+    })
+}
+
+/// A TOML number, which must not become another one: none above zero becomes zero, none becomes infinite.
+fn number(digits: &str) -> Result<f64, Fault> {
+    let wrong = |expected: &str| Fault::value(expected, quoted(digits));
+    let value: f64 = digits.parse().map_err(|_| wrong("a number"))?;
+    let written = digits.split(['e', 'E']).next().unwrap_or_default();
+    if value == 0.0 && written.contains(|c: char| matches!(c, '1'..='9')) {
+        return Err(wrong("a number of at least 5e-324, or 0"));
+    }
+    if value.is_infinite() && !digits.contains("inf") {
+        return Err(wrong("a number of at most 1.7e308"));
+    }
+    Ok(value)
+}
+
+struct Reader<'a> {
+    layer: &'a Layer,
+    number: usize,
+    /// Whether people know the text, and so its lines.
+    in_file: bool,
+}
+
+impl Reader<'_> {
+    fn table(&self, table: DeTable<'_>, path: &mut Vec<String>) -> Result<Table, ScenarioError> {
+        let mut nodes = Table::with_capacity(table.len());
+        for (key, value) in table {
+            let at = key.span().start;
+            let key = key.into_inner().into_owned();
+            let node = self.node(key.clone(), at, value, path)?;
+            nodes.insert(key, node);
+        }
+        Ok(nodes)
+    }
+
+    /// The `value` of `key`, which is written at byte `at`.
+    fn node(
+        &self,
+        key: String,
+        at: usize,
+        value: Spanned<DeValue<'_>>,
+        path: &mut Vec<String>,
+    ) -> Result<Node, ScenarioError> {
+        path.push(key);
+        let fail = |path: &[String], fault| self.layer.error(Some(at), dotted(path), fault);
+        if path.len() > MAX_DEPTH {
+            return Err(fail(&path[..3], too_deep()));
+        }
+        let value = match value.into_inner() {
+            DeValue::String(text) => Value::Text(text.into_owned()),
+            DeValue::Boolean(value) => Value::Bool(value),
+            DeValue::Datetime(value) => Value::Datetime(value.to_string()),
+            DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
+                Ok(value) => Value::Integer(value),
+                Err(_) => {
+                    let found = quoted(digits.as_str());
+                    return Err(fail(path, fault!("a whole number of at most 64 bits", "{found}")));
+                }
+            },
+            DeValue::Float(digits) => {
+                Value::Float(number(digits.as_str()).map_err(|fault| fail(path, fault))?)
+            }
+            DeValue::Array(items) => {
+                let read = |(i, item): (usize, Spanned<_>)| {
+                    self.node(format!("[{i}]"), item.span().start, item, path)
+                };
+                Value::Array(items.into_iter().enumerate().map(read).collect::<Result<_, _>>()?)
+            }
+            DeValue::Table(table) => Value::Table(self.table(table, path)?),
+        };
+        path.pop();
+        Ok(Node { value, origin: Origin { layer: self.number, at: self.in_file.then_some(at) } })
+    }
+}

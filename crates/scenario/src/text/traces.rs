@@ -1,0 +1,116 @@
+//! The files that a scenario names: a short one becomes a part of it, a long trace is known by its digest.
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use bentpipe_units::{Fault, fault};
+use sha2::{Digest, Sha256};
+
+use super::{Document, FileKind, Layer, Node, Origin, ReadFile, ScenarioError, Table, Value, at_file};
+
+/// Bytes of a trace that become a part of its scenario, so that it needs no file.
+const SHORT: usize = 64 << 10;
+
+/// Puts what the files of traces and of element sets say in the place of their names; each file becomes a layer. A name in a file stands for a file
+/// beside it, any other for one in the current folder. A long trace keeps its file, and is read where its link is made.
+pub(crate) fn inline(document: &mut Document, files: &ReadFile<'_>) -> Result<(), ScenarioError> {
+    let Document { layers, root } = document;
+    let constellation =
+        root.table_mut().and_then(|root| root.get_mut("constellation")).and_then(Node::table_mut);
+    if let Some(elements) = constellation.and_then(|table| table.get_mut("elements")) {
+        put(layers, elements, "constellation.elements", FileKind::ELEMENTS, files)?;
+    }
+    let links = root.table_mut().and_then(|root| root.get_mut("links")).and_then(Node::table_mut);
+    for (name, link) in links.into_iter().flatten() {
+        let Some(link) = link.table_mut() else { continue };
+        if let Some(trace) = link.get_mut("trace") {
+            put_trace(layers, trace, &format!("links.{name}.trace"), files)?;
+        }
+        let reverse = link.get_mut("reverse").and_then(Node::table_mut);
+        if let Some(trace) = reverse.and_then(|reverse| reverse.get_mut("trace")) {
+            put_trace(layers, trace, &format!("links.{name}.reverse.trace"), files)?;
+        }
+    }
+    Ok(())
+}
+
+fn put_trace(
+    layers: &mut Vec<Layer>,
+    trace: &mut Node,
+    key: &str,
+    files: &ReadFile<'_>,
+) -> Result<(), ScenarioError> {
+    put(layers, trace, key, FileKind::TRACE, files)?;
+    match trace.table_mut().and_then(|trace| trace.get_mut("delays")) {
+        Some(delays) => put(layers, delays, &format!("{key}.delays"), FileKind::TRACE, files),
+        None => Ok(()),
+    }
+}
+
+fn put(
+    layers: &mut Vec<Layer>,
+    node: &mut Node,
+    key: &str,
+    kind: FileKind,
+    files: &ReadFile<'_>,
+) -> Result<(), ScenarioError> {
+    if node.text().is_some() {
+        let (file, origin) = (node.clone(), node.origin);
+        *node = Node { value: Value::Table(Table::from([("file".to_owned(), file)])), origin };
+    }
+    let Some(table) = node.table_mut().filter(|table| !table.contains_key("text")) else { return Ok(()) };
+    let Some(name) = table.get("file").filter(|name| name.text().is_some()) else { return Ok(()) };
+    let (target, named) = (name.text().unwrap_or_default(), name.origin);
+    let this = &layers[named.layer];
+    let beside = this.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let file = beside.join(target);
+    let wrong = |fault: Fault| this.error(named.at, key.to_owned(), at_file(fault, target));
+    let mut content = files(&file, kind).map_err(wrong)?;
+    let (text, digest) = match kind {
+        FileKind::TRACE => {
+            let (head, digest) = looked_at(&mut content).map_err(|e| wrong(kind.unreadable(&e)))?;
+            (head.map(|bytes| kind.decode(bytes)).transpose().map_err(wrong)?, Some(digest))
+        }
+        kind => (Some(kind.text(content).map_err(wrong)?), None),
+    };
+    if let Some(known) = table.get("sha256").and_then(Node::text).filter(|_| digest.is_some())
+        && Some(known) != digest.as_deref()
+    {
+        let found = digest.unwrap_or_default();
+        return Err(wrong(fault!("the trace with the SHA-256 {known}", "{found}")));
+    }
+    let origin = Origin { layer: layers.len(), at: Some(0) };
+    let node = |text: String| Node { value: Value::Text(text), origin };
+    match (&text, digest) {
+        (None, Some(digest)) => {
+            let whole = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
+            let file = Node { value: Value::Text(whole.display().to_string()), origin: named };
+            table.extend([("file".to_owned(), file), ("sha256".to_owned(), node(digest))]);
+        }
+        (text, _) => {
+            table.shift_remove("file");
+            table.shift_remove("sha256");
+            table.insert("text".to_owned(), node(text.clone().unwrap_or_default()));
+        }
+    }
+    layers.push(Layer { name: file.display().to_string(), text: text.unwrap_or_default(), file: Some(file) });
+    Ok(())
+}
+
+/// What a trace holds, if it is a short one, and its SHA-256.
+fn looked_at(content: &mut dyn Read) -> std::io::Result<(Option<Vec<u8>>, String)> {
+    let mut head = Vec::new();
+    content.take(SHORT as u64 + 1).read_to_end(&mut head)?;
+    let short = head.len() <= SHORT;
+    let mut digest = Sha256::new();
+    let mut rest = Cursor::new(&head).chain(content);
+    let mut part = vec![0; SHORT];
+    loop {
+        match rest.read(&mut part)? {
+            0 => break,
+            read => digest.update(&part[..read]),
+        }
+    }
+    let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((short.then_some(head), digest))
+}
