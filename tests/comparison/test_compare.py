@@ -263,7 +263,7 @@ def test_differences_without_any_spread_are_no_proof_where_something_is_random()
     assert certain.sentence.endswith("Nothing in it is random: one run is enough.")
 
 
-def test_what_did_not_come_stands_beside_the_mean_of_what_came() -> None:
+def test_what_did_not_come_stands_beside_the_mean_of_what_came(tmp_path: Path) -> None:
     scenario = bp.Scenario.load(SCENARIOS / "short-flows.toml").with_({"duration": "31 s"})
     found = bp.compare(scenario, ["sack", "cubic"], runs=2, flows=["short"])
     run = bp.run(scenario.with_({"flows.short.variant": "sack"})).run
@@ -275,6 +275,8 @@ def test_what_did_not_come_stands_beside_the_mean_of_what_came() -> None:
     assert " came, so that it is at least that)" in found.sentence
     assert "| came |" in found.markdown().splitlines()[0]
     assert found.rows()[0]["came"] == found.variants[0].came
+    found.report(tmp_path / "page.html")
+    assert "came</" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_where_nothing_is_random_one_run_says_all(lossy: Path, bentpipe: Bentpipe) -> None:

@@ -5,6 +5,7 @@ import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
 from math import inf
@@ -29,7 +30,7 @@ from bentpipe.numbers.number import INTERVALS, Interval
 from bentpipe.results import Run
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.runner import Plan, in_turn
-from bentpipe.runs.statistics import FIRST_LOOK, Failure, Fold
+from bentpipe.runs.statistics import FIRST_LOOK, Fold
 from bentpipe.scenario import Scenario
 
 Variants: TypeAlias = Iterable[str] | Mapping[str, str | checks.Settings]
@@ -110,7 +111,6 @@ def compare(
     """
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
     chosen = _chosen(variants, [own.name for own in loaded.own if own.kind == "control"])
-    names = tuple(chosen)
     patterns = checks.texts("flows", flows)
     if interval not in INTERVALS:
         raise InputError(f"interval: expected {' or '.join(INTERVALS)}, found {interval!r}")
@@ -121,94 +121,103 @@ def compare(
     if runs is None and precision is None:
         runs = _RUNS if random else 1
     plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads)
-    found = _Found(names, several, interval)
+    found = _Found(
+        [_Runs(*named, Fold(certain=not random)) for named in zip(chosen, several, strict=True)], not random
+    )
     title = f"comparing {loaded.title}" if progress else None
     precise = plan.precision is None
     # Closed at once, so that no run goes on behind an error.
     runs_of_all = in_turn(several, plan, title=title, reached=found.reached, stop=stop, limits=explain)
     with closing(runs_of_all) as replications:
         first = next(replications)
-        measure = Measure.of(first[0], loaded, patterns, metric)
+        found.measure = Measure.of(first[0], loaded, patterns, metric)
         for replication in chain([first], replications):
-            found.add(replication, measure)
+            found.add(replication)
             if plan.precision is not None and found.is_precise(plan.precision):
                 precise = True
                 break
     with Reporter(title) as reporter:
-        variants_found, broken = found.variants(measure, reporter)
+        variants_found = found.variants(interval, reporter)
     first_seed = loaded.seed if plan.seed is None else plan.seed
     return Comparison(
         loaded.title,
         first_seed,
-        found.runs,
-        measure,
-        names[0],
+        found.count,
+        found.measure,
+        next(iter(chosen)),
         variants_found,
         precise,
-        broken,
+        tuple((one.name, failure) for one in found.each for failure in one.fold.failures()),
         loaded.toml(first_seed),
         random,
         interval,
     )
 
 
+@dataclass
+class _Runs:
+    """The runs of one variant."""
+
+    name: str
+    scenario: Scenario
+    fold: Fold
+    values: list[float] = field(default_factory=list)
+    # Of a percentile, which is of all runs together.
+    responses: list["array[float]"] = field(default_factory=list)
+    limits: list[dict[str, float]] = field(default_factory=list)
+    came: int = 0
+    begun: int = 0
+
+    def add(self, run: Run, measure: Measure) -> None:
+        if measure.quantile is not None:
+            self.responses.append(array("d", measure.responses(run)))
+        self.values.append(measure.value(run))
+        came, begun = measure.came(run)
+        self.came, self.begun = self.came + came, self.begun + begun
+        recorded = run.pop("recording", {})
+        if "limits" in recorded:
+            self.limits.append(shares(recorded["limits"], measure.names))
+        self.fold.add(run)
+
+
 class _Found:
-    def __init__(self, names: Sequence[str], scenarios: Sequence[Scenario], interval: Interval) -> None:
-        self._names, self._scenarios, self._interval = names, scenarios, interval
-        self._certain = not any(scenario.is_random() for scenario in scenarios)
-        self._folds = [Fold(certain=self._certain) for _ in names]
-        self._came = [(0, 0) for _ in names]
-        self._values: list[list[float]] = [[] for _ in names]
-        # Of a percentile, which is of all runs together.
-        self._share: float | None = None
-        self._responses: list[list[array[float]]] = [[] for _ in names]
-        self._limits: list[list[dict[str, float]]] = [[] for _ in names]
+    measure: Measure
+    """What is compared; the first runs say what they carry."""
+
+    def __init__(self, each: Sequence[_Runs], certain: bool) -> None:
+        self.each, self._certain = each, certain
 
     @property
-    def runs(self) -> int:
+    def count(self) -> int:
         """Runs of each variant so far."""
-        return len(self._values[0])
+        return len(self.each[0].values)
 
-    def add(self, replication: Sequence[Run], measure: Measure) -> None:
-        """Take a run of each variant."""
-        if measure.quantile is not None:
-            self._share = measure.quantile
-            for responses, run in zip(self._responses, replication, strict=True):
-                responses.append(array("d", measure.responses(run)))
-        for number, (run, fold, values, limits) in enumerate(
-            zip(replication, self._folds, self._values, self._limits, strict=True)
-        ):
-            values.append(measure.value(run))
-            came, begun = measure.came(run)
-            self._came[number] = (self._came[number][0] + came, self._came[number][1] + begun)
-            recorded = run.pop("recording", {})
-            if "limits" in recorded:
-                limits.append(shares(recorded["limits"], measure.names))
-            fold.add(run)
+    def add(self, replication: Sequence[Run]) -> None:
+        for variant, run in zip(self.each, replication, strict=True):
+            variant.add(run, self.measure)
 
     def is_precise(self, precision: float) -> bool:
         """Say whether this is a look, and all is known well enough by runs that are enough to tell so."""
         if self._certain:
             return True
-        if not (FIRST_LOOK <= self.runs <= _LOOKS or self.runs % _LOOKS == 0):
+        if not (FIRST_LOOK <= self.count <= _LOOKS or self.count % _LOOKS == 0):
             return False
         return self.reached() <= precision and all(
-            self.runs >= (UNSEEN if min(values) == max(values) else wanted(values))
+            self.count >= (UNSEEN if min(values) == max(values) else wanted(values))
             for values in self._pairs()
         )
 
     def _pairs(self) -> list[list[float]]:
         """Give what is held against each other, run by run."""
-        if self._share is None:
-            return self._values
-        return [quantile_by_run(responses, self._share) for responses in self._responses]
+        share = self.measure.quantile
+        return [one.values if share is None else quantile_by_run(one.responses, share) for one in self.each]
 
     def reached(self) -> float:
         """Give the widest interval of a variant's number, or of its ratio to the first's, as a share of it.
 
         The intervals are those that hold all of these together in 95 % of the cases (Bonferroni).
         """
-        if self.runs < 2:
+        if self.count < 2:
             return inf
         first, *others = pairs = self._pairs()
         level = 1 - 0.05 / (len(pairs) + len(others))
@@ -218,55 +227,33 @@ class _Found:
         widths += [(ratio["ci95"] or 0.0, 1 + ratio["mean"]) for ratio in ratios if ratio]
         return max((width / mean for width, mean in widths if width), default=0.0)
 
-    def variants(
-        self, measure: Measure, reporter: Reporter
-    ) -> tuple[tuple[Variant, ...], tuple[tuple[str, Failure], ...]]:
-        """Give the variants, best first, and the flows that broke."""
+    def variants(self, interval: Interval, reporter: Reporter) -> tuple[Variant, ...]:
+        """Give the variants, best first."""
         found: list[Variant] = []
-        broken: list[tuple[str, Failure]] = []
+        measure, certain = self.measure, self._certain
         pairs = self._pairs()
-        for place, (name, scenario, fold, values, limits, (came, begun)) in enumerate(
-            zip(
-                self._names,
-                self._scenarios,
-                self._folds,
-                self._values,
-                self._limits,
-                self._came,
-                strict=True,
-            )
-        ):
-            reporter.update(place / len(self._names), f"taking the runs of {name} together")
-            run = fold.combined()
-            if self._share is None:
-                value = judged(values, interval=self._interval, certain=self._certain)
+        for place, one in enumerate(self.each):
+            reporter.update(place / len(self.each), f"taking the runs of {one.name} together")
+            run = one.fold.combined()
+            if measure.quantile is None:
+                value = judged(one.values, interval=interval, certain=certain)
             else:
-                value = pooled_quantile(self._responses[place], self._share, certain=self._certain)
-            carried = measure.carried_bps(scenario, run)
-            over = (
-                None
-                if name == self._names[0]
-                else gain(pairs[place], pairs[0], self._interval, certain=self._certain)
-            )
-            of_link = share(value, carried)
-            arrived = came / begun if begun else None
+                value = pooled_quantile(one.responses, measure.quantile, certain=certain)
             found.append(
                 Variant(
-                    name,
+                    one.name,
                     value,
-                    over,
-                    of_link,
+                    gain(pairs[place], pairs[0], interval, certain=certain) if place else None,
+                    share(value, measure.carried_bps(one.scenario, run)),
                     run,
-                    tuple(values),
+                    tuple(one.values),
                     tuple(pairs[place]),
-                    arrived,
-                    averaged(limits, certain=self._certain),
+                    one.came / one.begun if one.begun else None,
+                    averaged(one.limits, certain=certain),
                 )
             )
-            broken += [(name, failure) for failure in fold.failures()]
         sign = -1 if measure.number.better == "more" else 1
-        found.sort(key=lambda variant: sign * variant.value["mean"])
-        return tuple(found), tuple(broken)
+        return tuple(sorted(found, key=lambda variant: sign * variant.value["mean"]))
 
 
 def _chosen(variants: Any, own: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The command of comparisons."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,7 +22,6 @@ from bentpipe.command_line.terminal import give_up_for, print_json, say
 from bentpipe.command_line.values import PRECISION, Whole
 from bentpipe.comparison.metrics import metrics
 from bentpipe.errors import InputError, ScenarioError
-from bentpipe.numbers.number import Interval
 
 
 class _Metric(click.ParamType[str]):
@@ -85,21 +85,15 @@ class _Metric(click.ParamType[str]):
 def compare(
     scenario: str,
     variants: str,
-    runs: int | None,
-    precision: float | None,
-    flows: tuple[str, ...],
-    metric: str | None,
     explain: bool,
     plot: Path | None,
     report: Path | None,
-    interval: Interval,
     settings: tuple[tuple[str, str], ...],
     own: tuple[Path, ...],
-    seed: int | None,
-    threads: int | None,
     markdown: bool,
     as_csv: bool,
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Run SCENARIO with each of several variants, and show them in one table, best first.
 
@@ -119,7 +113,6 @@ def compare(
     loaded = Scenario.load(scenario, settings, own_in(own))
     outputs = Outputs([*loaded.files, *own])
     if plot is not None:
-        explain = True
         picture_format(plot)
         outputs.add(plot, "--plot")
     if report is not None:
@@ -128,18 +121,7 @@ def compare(
     for note in notes(loaded):
         say(note)
     try:
-        found = api.compare(
-            loaded,
-            names,
-            runs=runs,
-            precision=precision,
-            flows=flows,
-            metric=metric,
-            explain=explain,
-            interval=interval,
-            seed=seed,
-            threads=threads,
-        )
+        found = api.compare(loaded, names, explain=explain or plot is not None, **how)
     except ScenarioError as error:
         raise error.within(f"--{error.file}") from None
     except InputError as error:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bentpipe.comparison.limits import limit_names
+from bentpipe.numbers.number import ends
 from bentpipe.show.scales import unit_of
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain
 
@@ -31,8 +32,7 @@ def draw_values(comparison: "Comparison", path: Path) -> None:
     with picture(path, (7.5, 1.0 + 0.3 * len(variants)), about=comparison.scenario) as figure:
         axes = figure.add_subplot()
         for place, variant in enumerate(variants):
-            centre, half = variant.value["mean"], variant.value["ci95"] or 0.0
-            low, high = variant.value.get("low", centre - half), variant.value.get("high", centre + half)
+            centre, (low, high) = variant.value["mean"], ends(variant.value)
             axes.errorbar(
                 [centre / scale],
                 [place],

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from bentpipe.comparison import words
 from bentpipe.comparison.picture import draw_limits, draw_values
-from bentpipe.reports.page import Origin, Report, ReportTable, Section, inline, number_cells
+from bentpipe.reports.page import Origin, Report, ReportTable, Section, inline
 from bentpipe.show.units import counted
 
 if TYPE_CHECKING:
@@ -27,18 +27,17 @@ def page_of(comparison: "Comparison", command: str = "") -> Report:
         "Which is best",
         (f"{flows}: {counted(comparison.runs, 'run')} of each variant. {_GAINS}", *words.notes(comparison)),
         (inline(lambda path: draw_values(comparison, path), about, "values"),),
-        tables=(_table("variants", words.cells(comparison), _sorted_by(comparison)),),
+        tables=(_table("variants", words.cells(comparison)),),
     )
     sections = [compared]
     if comparison.explained:
         about = "Share of the time in which each of several things limits a variant"
-        limits = [_limits(comparison, cells[0]) for cells in words.limit_cells(comparison)[1:]]
         sections.append(
             Section(
                 "What limits each",
                 (comparison.explanation, _LIMITS),
                 (inline(lambda path: draw_limits(comparison, path), about, "limits"),),
-                tables=(_table("limits", words.limit_cells(comparison), limits),),
+                tables=(_table("limits", words.limit_cells(comparison)),),
             )
         )
     facts = [("scenario", comparison.scenario), ("first seed", str(comparison.seed))]
@@ -62,23 +61,6 @@ _LIMITS = (
 )
 
 
-def _sorted_by(comparison: "Comparison") -> list[list[float | None]]:
-    bulk = comparison.measure.metric == "goodput_bps"
-    rows = []
-    for row in words.rows(comparison):
-        numbers = [None, row[comparison.measure.metric], row["gain"]]
-        numbers += [row["of_link"]] if bulk else []
-        rows.append([*numbers, row["retransmitted_segments"], row["timeouts"]])
-    return rows
-
-
-def _limits(comparison: "Comparison", name: str) -> list[float | None]:
-    limits = comparison[name].limits or {}
-    shown = words.shown_limits(comparison)
-    return [None, *(limits[limit]["mean"] for limit in shown)]
-
-
-def _table(name: str, cells: list[list[str]], numbers: list[list[float | None]]) -> ReportTable:
-    headings, *texts = cells
-    rows = zip(texts, numbers, strict=True)
-    return ReportTable(name, tuple(headings), tuple(tuple(number_cells(*row)) for row in rows))
+def _table(name: str, cells: words.Cells) -> ReportTable:
+    headings, rows = cells
+    return ReportTable(name, tuple(headings), tuple(map(tuple, rows)))

@@ -12,7 +12,7 @@ from bentpipe.comparison import words
 from bentpipe.comparison.measure import Measure
 from bentpipe.errors import InputError
 from bentpipe.numbers.intervals import paired
-from bentpipe.numbers.number import Estimate, Interval
+from bentpipe.numbers.number import Estimate, Interval, ends
 from bentpipe.results import Number, Run, dump, mean
 from bentpipe.runs.statistics import Failure
 from bentpipe.show.html import html_table
@@ -133,9 +133,8 @@ class Comparison:
             return False
         if not self.random or self.runs == 1:
             return True
-        width = change["ci95"] or 0.0
-        low, high = change.get("low", change["mean"] - width), change.get("high", change["mean"] + width)
-        return width > 0 and not low <= 0 <= high
+        low, high = ends(change)
+        return bool(change["ci95"]) and not low <= 0 <= high
 
     @cached_property
     def best(self) -> tuple[Variant, ...]:
@@ -237,23 +236,17 @@ class Comparison:
         return f"<Comparison {self.scenario!r}, {self.runs:,} runs: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        parts = [(words.cells(self), self.sentence)]
-        parts += [(words.limit_cells(self), self.explanation)] if self.explained else []
-        return "".join(f"{html_table(cells[0], cells[1:])}<p>{escape(line)}</p>" for cells, line in parts)
+        tables = (
+            html_table(headings, ([cell.text for cell in row] for row in rows)) + f"<p>{escape(told[-1])}</p>"
+            for (headings, rows), told in words.parts(self)
+        )
+        return "".join(tables)
 
 
 def share(number: Estimate, whole: float | None) -> Estimate | None:
     """Give an estimate as a share of a whole; ``None`` where there is none."""
     if not whole:
         return None
-    width = number["ci95"]
-    part: Estimate = {
-        "mean": number["mean"] / whole,
-        "ci95": None if width is None else width / whole,
-        "n": number["n"],
-    }
-    if "low" in number and "high" in number:
-        part |= {"low": number["low"] / whole, "high": number["high"] / whole}
-    if "doubt" in number:
-        part["doubt"] = number["doubt"]
-    return part
+    part: Any = dict(number)
+    part |= {key: part[key] / whole for key in ("mean", "ci95", "low", "high") if part.get(key) is not None}
+    return cast(Estimate, part)

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
 from rich.markup import escape
@@ -10,6 +10,7 @@ from rich.markup import escape
 from bentpipe.comparison.limits import limit_names
 from bentpipe.numbers.intervals import gain
 from bentpipe.numbers.number import Estimate
+from bentpipe.reports.page import Cell
 from bentpipe.show.columns import columns, written
 from bentpipe.show.layout import new_table, print_whole
 from bentpipe.show.units import (
@@ -24,6 +25,9 @@ from bentpipe.show.units import (
 
 if TYPE_CHECKING:
     from bentpipe.comparison.result import Comparison, Variant
+
+Cells: TypeAlias = tuple[list[str], list[list[Cell]]]
+"""A table: its headings and its rows."""
 
 _NAMED = 3
 _WORTH_NAMING = 0.1
@@ -62,39 +66,44 @@ def csv_of(comparison: "Comparison") -> str:
     return text.getvalue()
 
 
-def cells(comparison: "Comparison") -> list[list[str]]:
-    """Give the table as texts: the headings, then a row for each variant."""
+def cells(comparison: "Comparison") -> Cells:
+    """Give the table: the headings, and a row for each variant."""
     bulk = comparison.measure.metric == "goodput_bps"
+    late = any(_is_late(variant) for variant in comparison.variants)
+    repairs = columns("flows", "retransmitted_segments", "timeouts")
     headings = ["variant", comparison.measure.number.heading, f"against {comparison.first}"]
     headings += ["of the link"] if bulk else []
-    late = any(_is_late(variant) for variant in comparison.variants)
     headings += ["came"] if late else []
-    repairs = columns("flows", "retransmitted_segments", "timeouts")
-    table = [[*headings, *(one.heading for one in repairs)]]
+    headings += [one.heading for one in repairs]
+    rows = []
     for variant in comparison.variants:
-        row = [variant.name, _value(comparison, variant)]
-        row.append("–" if variant.gain is None else _change(variant.gain))
-        row += [percent(variant.of_link)] if bulk else []
-        row += [percent(variant.came)] if late else []
-        row += [count(_three(variant.total(one.key, comparison.measure.names))) for one in repairs]
-        table.append(row)
-    return table
+        gain, of_link, came = variant.gain, variant.of_link, variant.came
+        row = [Cell(variant.name), Cell(_value(comparison, variant), variant.value["mean"])]
+        row += [Cell("–") if gain is None else Cell(_change(gain), gain["mean"])]
+        row += [Cell(percent(of_link), of_link and of_link["mean"])] if bulk else []
+        row += [Cell(percent(came), came)] if late else []
+        totals = [variant.total(one.key, comparison.measure.names) for one in repairs]
+        rows.append([*row, *(Cell(count(_three(total)), total) for total in totals)])
+    return headings, rows
 
 
-def limit_cells(comparison: "Comparison") -> list[list[str]]:
-    """Give what limits the variants as texts: headings, then a row for each; what limits none is left out."""
-    limits = [variant.limits or {} for variant in comparison.variants]
-    shown = shown_limits(comparison)
-    table = [["limited by", *(limit_names()[name] for name in shown)]]
-    for variant, one in zip(comparison.variants, limits, strict=True):
-        table.append([variant.name, *(_whole(one[name]["mean"]) for name in shown)])
-    return table
+def limit_cells(comparison: "Comparison") -> Cells:
+    """Give what limits the variants: the headings, and a row for each; what limits none is left out."""
+    limits = {variant.name: variant.limits or {} for variant in comparison.variants}
+    shown = [name for name in limit_names() if any(one[name]["mean"] > 0 for one in limits.values())]
+    rows = [
+        [Cell(variant), *(Cell(_whole(one[name]["mean"]), one[name]["mean"]) for name in shown)]
+        for variant, one in limits.items()
+    ]
+    return ["limited by", *(limit_names()[name] for name in shown)], rows
 
 
-def shown_limits(comparison: "Comparison") -> list[str]:
-    """Give the limits that some variant meets, in the order of the table."""
-    limits = [variant.limits or {} for variant in comparison.variants]
-    return [name for name in limit_names() if any(one[name]["mean"] > 0 for one in limits)]
+def parts(comparison: "Comparison") -> list[tuple[Cells, list[str]]]:
+    """Give the tables, each with the lines below it."""
+    found = [(cells(comparison), [*notes(comparison), comparison.sentence])]
+    if comparison.explained:
+        found.append((limit_cells(comparison), [comparison.explanation]))
+    return found
 
 
 def explanation(comparison: "Comparison") -> str:
@@ -102,29 +111,24 @@ def explanation(comparison: "Comparison") -> str:
     told = []
     for variant in comparison.variants:
         found = sorted((variant.limits or {}).items(), key=lambda pair: -pair[1]["mean"])
-        parts = [
-            f"{limit_names()[name]} ({_whole(share['mean'])} of the time)" if place == 0
-            else f"{limit_names()[name]} ({_whole(share['mean'])})"
+        named = [
+            f"{limit_names()[name]} ({_whole(share['mean'])}{'' if place else ' of the time'})"
             for place, (name, share) in enumerate(found[:_NAMED])
             if place == 0 or share["mean"] >= _WORTH_NAMING
-        ]  # fmt: skip
-        if parts:
-            told.append(f"{variant.name} is limited most by: {', then '.join(parts)}.")
+        ]
+        if named:
+            told.append(f"{variant.name} is limited most by: {', then '.join(named)}.")
     return " ".join(told)
 
 
 def markdown(comparison: "Comparison") -> str:
     """Write the tables and the sentences as Markdown."""
-    told = "\n".join([_table(cells(comparison)), *notes(comparison), comparison.sentence, ""])
-    if comparison.explained:
-        told += f"\n{_table(limit_cells(comparison))}\n{comparison.explanation}\n"
-    return told
-
-
-def _table(lines: list[list[str]]) -> str:
-    headings, *others = lines
-    lines = [headings, ["---", *["--:"] * (len(headings) - 1)], *others]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    found = []
+    for (headings, rows), told in parts(comparison):
+        lines = [headings, ["---", *["--:"] * (len(headings) - 1)]]
+        lines += [[cell.text for cell in row] for row in rows]
+        found.append("".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n".join(["", *told, ""]))
+    return "\n".join(found)
 
 
 def print_comparison(comparison: "Comparison", to: Console) -> None:
@@ -135,13 +139,10 @@ def print_comparison(comparison: "Comparison", to: Console) -> None:
     elif comparison.runs > 1:
         runs += f", {about_intervals(comparison.runs)}"
     to.print(f"[bold]{escape(comparison.scenario)}[/bold]  ({runs})", highlight=False)
-    parts = [(cells(comparison), [*notes(comparison), comparison.sentence])]
-    if comparison.explained:
-        parts.append((limit_cells(comparison), [comparison.explanation]))
-    for (headings, *others), told in parts:
+    for (headings, rows), told in parts(comparison):
         table = new_table(*headings)
-        for row in others:
-            table.add_row(*row)
+        for row in rows:
+            table.add_row(*(cell.text for cell in row))
         print_whole(table, to)
         for line in told:
             to.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -157,10 +158,8 @@ class Outputs:
     """The files that a command is to write: all different, and none that it reads."""
 
     def __init__(self, reads: Iterable[Path]) -> None:
-        self._reads = _Files()
-        self._writes = _Files()
-        for path in reads:
-            self._reads.add(path)
+        self._reads: set[object] = set().union(*map(_names, reads))
+        self._writes: set[object] = set()
 
     def add(self, path: Path, option: str) -> None:
         """Take one more.
@@ -170,36 +169,21 @@ class Outputs:
         InputError
             It is, by whatever name, a file that the command reads or one of those taken before.
         """
-        named = f"{option}: " if option else ""
-        if path in self._reads:
-            raise InputError(f"{named}expected a file that this command does not read, found {path}")
-        if path in self._writes:
-            raise InputError(f"{named}expected a file that nothing else is written to, found {path}")
-        self._writes.add(path)
+        names, option = _names(path), f"{option}: " if option else ""
+        if names & self._reads:
+            raise InputError(f"{option}expected a file that this command does not read, found {path}")
+        if names & self._writes:
+            raise InputError(f"{option}expected a file that nothing else is written to, found {path}")
+        self._writes |= names
 
 
-class _Files:
-    """Files, the same by every name: through links of both kinds."""
-
-    def __init__(self) -> None:
-        self._paths: set[str] = set()
-        self._numbers: set[tuple[int, int]] = set()
-
-    def add(self, path: Path) -> None:
-        self._paths.add(os.path.realpath(path))
-        if number := _number(path):
-            self._numbers.add(number)
-
-    def __contains__(self, path: Path) -> bool:
-        return os.path.realpath(path) in self._paths or _number(path) in self._numbers
-
-
-def _number(path: Path) -> tuple[int, int] | None:
-    try:
+def _names(path: Path) -> set[object]:
+    """Give what a file is known by through links of both kinds: its real path, and its number."""
+    names: set[object] = {os.path.realpath(path)}
+    with suppress(OSError):
         found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        names.add((found.st_dev, found.st_ino))
+    return names
 
 
 def _expect_file(path: Path) -> None:

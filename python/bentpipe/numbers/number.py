@@ -38,3 +38,9 @@ class Estimate(TypedDict):
 
 Number: TypeAlias = float | Estimate | None
 """A measured value; ``None`` where there is none, such as the finish of a flow that did not."""
+
+
+def ends(number: Estimate) -> tuple[float, float]:
+    """Give the ends of the interval; twice the mean where there is none."""
+    width = number["ci95"] or 0.0
+    return number.get("low", number["mean"] - width), number.get("high", number["mean"] + width)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -176,8 +176,3 @@ def inline(draw: Callable[[Path], Any], about: str, prefix: str) -> Figure:
 
 def _sized(match: re.Match[str]) -> str:
     return f'<svg{match[1]} style="width: {float(match[2]) * 4 / 3:.0f}px"'
-
-
-def number_cells(texts: Sequence[str], numbers: Sequence[float | None]) -> list[Cell]:
-    """Give cells that show texts and are sorted by numbers."""
-    return [Cell(text, number) for text, number in zip(texts, numbers, strict=True)]

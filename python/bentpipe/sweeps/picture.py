@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bentpipe.errors import InputError
+from bentpipe.numbers.number import ends
 from bentpipe.results import Number, half_width, mean
 from bentpipe.show.scales import unit_of
 from bentpipe.show.style import CYCLE, picture, plain
@@ -105,9 +106,8 @@ def _ends(number: Number, scale: float) -> tuple[float, float]:
     """Give how far an interval goes below and above its mean."""
     if not isinstance(number, dict):
         return 0.0, 0.0
-    width, centre = number["ci95"] or 0.0, number["mean"]
-    low, high = number.get("low", centre - width), number.get("high", centre + width)
-    return max(0.0, centre - low) / scale, max(0.0, high - centre) / scale
+    low, high = ends(number)
+    return max(0.0, number["mean"] - low) / scale, max(0.0, high - number["mean"]) / scale
 
 
 def _is_negative(line: Sequence[tuple[Any, Group]]) -> bool:
