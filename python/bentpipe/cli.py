@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,11 @@ from bentpipe.command_line.options import (
     Commands,
     File,
     Folder,
+    Later,
+    flag,
     json_option,
+    option,
+    scenario_argument,
     seed_option,
     set_option,
     threads_option,
@@ -23,14 +27,10 @@ from bentpipe.command_line.own_schemes import line_of_hook, own_in, own_option
 from bentpipe.command_line.signals import Ending, discard
 from bentpipe.command_line.terminal import give_up_for, prepare, print_json, say
 from bentpipe.command_line.values import PRECISION, Value, Whole, number
-from bentpipe.comparison.command import compare
 from bentpipe.errors import BentpipeError, InputError, one_line
-from bentpipe.live.command import live
-from bentpipe.orbit.command import orbit
 from bentpipe.runs.statistics import MOST_RUNS, failures
 from bentpipe.runs.threads import left_behind
 from bentpipe.sweeps import command as sweeps
-from bentpipe.weather import command as weather
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -60,13 +60,12 @@ _POINTS = Value(
 
 NO_PAPERS = "the papers are a package of their own, which is not installed: pip install 'bentpipe[papers]'"
 
-Command = Callable[..., None]
-
-_flows = click.option(
+_flows = option(
     "--flows",
+    str,
+    "Show these flows separately, as download or 'web*'; repeatable.",
     metavar="PATTERN",
     multiple=True,
-    help="Show these flows separately, as download or 'web*'; repeatable.",
 )
 
 
@@ -109,52 +108,47 @@ def cli(context: click.Context) -> None:
 
 
 @cli.command(short_help="Run a scenario and print its numbers.")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @set_option
 @own_option
 @seed_option
-@click.option(
+@option(
     "--runs",
-    type=Whole(1, MOST_RUNS),
-    help=f"Replications, at most {MOST_RUNS:,}: each number becomes mean, 95 % interval and n.",
+    Whole(1, MOST_RUNS),
+    f"Replications, at most {MOST_RUNS:,}: each number becomes mean, 95 % interval and n.",
 )
-@click.option(
+@option(
     "--precision",
-    type=PRECISION,
-    help="Replicate until every flow's goodput is known to this share, as 2%; at most --runs times, or 1000.",
+    PRECISION,
+    "Replicate until every flow's goodput is known to this share, as 2%; at most --runs times, or 1000.",
 )
-@click.option(
+@option(
     "--out",
-    type=Folder(),
-    help="Write result.json and series.parquet to this folder; an older result there is replaced.",
+    Folder(),
+    "Write result.json and series.parquet to this folder; an older result there is replaced.",
 )
-@click.option(
-    "--plot",
-    "draw",
-    is_flag=True,
-    help="Draw the run: plot.png in the folder of --out, or else a .png here with the scenario's name.",
+@flag(
+    "--plot draw",
+    "Draw the run: plot.png in the folder of --out, or else a .png here with the scenario's name.",
 )
-@click.option(
-    "--pcap", type=File(), help="Write every packet (of the first replication) to this pcapng file."
-)
-@click.option(
+@option("--pcap", File(), "Write every packet (of the first replication) to this pcapng file.")
+@option(
     "--series",
+    str,
+    "With --out: record the time series of these flows and links only, as 'web*:cwnd,rtt' or ':queue'; "
+    "repeatable.",
     metavar="PATTERN[:KIND,KIND...]",
     multiple=True,
-    help="With --out: record the time series of these flows and links only, as 'web*:cwnd,rtt' or ':queue'; "
-    "repeatable.",
 )
-@click.option(
-    "--series-limit",
-    type=_POINTS,
-    help="With --out: stop recording time series after so many points; 2e7 by default.",
+@option(
+    "--series-limit", _POINTS, "With --out: stop recording time series after so many points; 2e7 by default."
 )
-@click.option(
+@option(
     "--pcap-limit",
-    type=Value("size", _size),
-    help="With --pcap: stop recording packets before the file is larger; '4 GiB' by default.",
+    Value("size", _size),
+    "With --pcap: stop recording packets before the file is larger; '4 GiB' by default.",
 )
-@click.option("--snap", type=Whole(1), help="With --pcap: bytes kept of each packet; all headers by default.")
+@option("--snap", Whole(1), "With --pcap: bytes kept of each packet; all headers by default.")
 @_flows
 @threads_option
 @json_option
@@ -193,14 +187,14 @@ def run(
     from bentpipe.show.flows import check_scenario
     from bentpipe.show.narrowest import unexpected
 
-    for option, given, needed, there in (
+    for name, given, needed, there in (
         ("--series", bool(series), "--out DIR", out),
         ("--series-limit", series_limit is not None, "--out DIR", out),
         ("--pcap-limit", pcap_limit is not None, "--pcap FILE", pcap),
         ("--snap", snap is not None, "--pcap FILE", pcap),
     ):
         if given and there is None:
-            raise InputError(f"{option} needs {needed}: it says what is recorded there")
+            raise InputError(f"{name} needs {needed}: it says what is recorded there")
     loaded = Scenario.load(scenario, settings, own_in(own))
     if recorded := Recorded.at(scenario):
         if warning := recorded.warning():
@@ -260,25 +254,14 @@ def _picture_of(scenario: str) -> Path:
     return Path(f"{'plot' if name in ('', '-') else name}.png")
 
 
-@cli.command("list", short_help="List the names of variants, presets, papers and more.")
-@click.argument(
-    "what",
-    metavar="WHAT",
-    type=click.Choice(
-        [
-            "variants",
-            "recoveries",
-            "controls",
-            "starts",
-            "applications",
-            "queues",
-            "gateways",
-            "presets",
-            "profiles",
-            "papers",
-        ]
-    ),
+_LISTED = (
+    *("variants", "recoveries", "controls", "starts", "applications", "queues", "gateways", "presets"),
+    *("profiles", "papers"),
 )
+
+
+@cli.command("list", short_help="List the names of variants, presets, papers and more.")
+@click.argument("what", metavar="WHAT", type=click.Choice(_LISTED))
 @json_option
 def list_(what: str, as_json: bool) -> None:
     """List what scenarios can name, or the papers that can be reproduced.
@@ -301,14 +284,9 @@ def list_(what: str, as_json: bool) -> None:
 
 @cli.command(short_help="Draw runs, side by side in one picture.")
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, shell_complete=scenarios)
-@click.option("--out", "-o", type=File(), help="The picture, .png or .svg; plot.png by default.")
-@click.option(
-    "--from",
-    "start",
-    type=_SECONDS,
-    help="First simulated second shown; the start by default.",
-)
-@click.option("--to", "end", type=_SECONDS, help="Last simulated second shown; the end by default.")
+@option("--out -o", File(), "The picture, .png or .svg; plot.png by default.")
+@option("--from start", _SECONDS, "First simulated second shown; the start by default.")
+@option("--to end", _SECONDS, "Last simulated second shown; the end by default.")
 @_flows
 @set_option
 @seed_option
@@ -389,8 +367,16 @@ def _cut_short(run: Mapping[str, Any]) -> float | None:
     return ended if isinstance(ended, float) else None
 
 
-for command in (compare, live, sweeps.sweep, sweeps.show, orbit, weather.fade, weather.trace):
-    cli.add_command(command)
+for where, what in {
+    "comparison.command.compare": "Run a scenario with several variants: which is best, and by how much.",
+    "live.command.live": "Run our TCP against the kernel's; needs Linux and root.",
+    "orbit.command.orbit": "Paths over satellites: round trips over time, a map, a film.",
+    "sweeps.command.sweep": "Run a scenario at many points; an interrupted sweep can be continued.",
+    "sweeps.command.show": "Show the means of a sweep, finished or not.",
+    "weather.command.fade": "Rain on a satellite link: a table, a picture, a trace.",
+    "weather.command.trace": "Write the changes of a link as a trace for another link.",
+}.items():
+    cli.add_command(Later(where, what))
 cli.add_command(_PAPERS.reproduce if _PAPERS else reproduce)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bentpipe.orbit.station_path import StationPath, Stretch, Values
-from bentpipe.orbit.trace import trace_of
+from bentpipe.orbit.station_path import StationPath, Stretch, Values, trace_of
 from bentpipe.runs.notes import ages_in_words, warning
 from conftest import SCENARIOS, Bentpipe
 

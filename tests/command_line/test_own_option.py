@@ -154,6 +154,13 @@ def test_what_cannot_be_used_is_one_line_and_nothing_is_written(
     assert files_in(tmp_path) == before
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_its_name_of_before_is_answered_with_that_of_today(bentpipe: Bentpipe, command: list[str]) -> None:
+    result = bentpipe(command[0], "preset:geo", *command[1:], "--controls", "mine.py")
+    told = "No such option '--controls': --own FILE.py brings classes of your own."
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"bentpipe: {told}\n")
+
+
 def test_no_output_takes_its_place(bentpipe: Bentpipe, mine: Path) -> None:
     result = bentpipe("run", "lossy.toml", "--own", mine, "--pcap", mine)
     assert result.returncode == 2

@@ -2,32 +2,32 @@
 
 import shlex
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from bentpipe.command_line.completion import settings
+from bentpipe.command_line.completion import scenarios, settings
 from bentpipe.command_line.values import SETTING, Whole
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import INTERVALS
 
-set_option = click.option(
-    "--set",
-    "settings",
-    type=SETTING,
-    multiple=True,
-    shell_complete=settings,
-    help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
-)
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-seed_option = click.option("--seed", type=Whole(0, 2**53 - 1), help="Seed in place of the scenario's.")
 
-threads_option = click.option(
-    "--threads", type=Whole(1, 1024), help="How many runs at a time; all cores by default."
-)
+def option(names: str, kind: Any, text: str, **more: Any) -> Decorator:
+    """Give an option by its names, as ``--map world``, the kind of its values, and its help.
 
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, messages on stderr.")
+    A usual value that is given as ``default`` is shown.
+    """
+    return click.option(*names.split(), type=kind, help=text, show_default="default" in more, **more)
+
+
+def flag(names: str, text: str) -> Decorator:
+    """Give an option without a value."""
+    return click.option(*names.split(), is_flag=True, help=text)
 
 
 class File(click.Path):
@@ -62,28 +62,35 @@ class Folder(click.Path):
 
 _IN_FOLDER = "numbers and time series are written to files in a folder"
 _NAMES_OF_FILES = {
-    ".csv": f"{_IN_FOLDER}, result.json and series.parquet",
     ".html": _IN_FOLDER,
     ".json": "--json prints the JSON, for > to a file",
-    ".parquet": f"{_IN_FOLDER}, result.json and series.parquet",
-    ".pcap": "--pcap FILE writes packets",
-    ".pcapng": "--pcap FILE writes packets",
-    ".png": "bentpipe plot SCENARIO --out FILE draws to a file",
-    ".svg": "bentpipe plot SCENARIO --out FILE draws to a file",
-    ".txt": f"{_IN_FOLDER}, result.json and series.parquet",
+    **dict.fromkeys((".csv", ".parquet", ".txt"), f"{_IN_FOLDER}, result.json and series.parquet"),
+    **dict.fromkeys((".pcap", ".pcapng"), "--pcap FILE writes packets"),
+    **dict.fromkeys((".png", ".svg"), "bentpipe plot SCENARIO --out FILE draws to a file"),
 }
 
-interval_option = click.option(
-    "--interval",
-    type=click.Choice(INTERVALS),
-    default=INTERVALS[0],
-    show_default=True,
-    help="Method of the 95 % intervals: Student's t, or the bootstrap (BCa).",
+SEED = Whole(0, 2**53 - 1)
+
+scenario_argument = click.argument("scenario", shell_complete=scenarios)
+set_option = click.option(
+    "--set",
+    "settings",
+    type=SETTING,
+    multiple=True,
+    shell_complete=settings,
+    help="Change one value of the scenario, as links.satellite.rate='1 Mbit/s'; repeatable.",
 )
-
-
-report_option = click.option(
-    "--report", type=File(), metavar="FILE", help="Write a self-contained HTML page with pictures and tables."
+seed_option = option("--seed", SEED, "Seed in place of the scenario's.")
+threads_option = option("--threads", Whole(1, 1024), "How many runs at a time; all cores by default.")
+json_option = flag("--json as_json", "JSON on stdout, messages on stderr.")
+interval_option = option(
+    "--interval",
+    click.Choice(INTERVALS),
+    "Method of the 95 % intervals: Student's t, or the bootstrap (BCa).",
+    default=INTERVALS[0],
+)
+report_option = option(
+    "--report", File(), "Write a self-contained HTML page with pictures and tables.", metavar="FILE"
 )
 
 
@@ -113,15 +120,9 @@ _OTHER_COMMANDS = {
 
 _FORMAT = "--json prints JSON, --out DIR writes result.json and series.parquet"
 _OTHER_OPTIONS = {
-    "--csv": _FORMAT,
-    "--excel": _FORMAT,
-    "--format": _FORMAT,
-    "--html": _FORMAT,
-    "--output": _FORMAT,
-    "--parquet": _FORMAT,
-    "--xlsx": _FORMAT,
-    "--replications": "--runs N says how many",
-    "--repeat": "--runs N says how many",
+    **dict.fromkeys(("--csv", "--excel", "--format", "--html", "--output", "--parquet", "--xlsx"), _FORMAT),
+    **dict.fromkeys(("--replications", "--repeat"), "--runs N says how many"),
+    "--controls": "--own FILE.py brings classes of your own",
     "--variant": "--set 'flows.*.variant=NAME' chooses it",
     "--variants": "bentpipe compare SCENARIO --variants NAME,NAME compares several",
     "--vary": "bentpipe sweep runs a scenario for each of several values",
@@ -144,8 +145,21 @@ class Command(click.Command):
             _instead(f"No such option {error.option_name!r}", hint, ctx)
 
 
+class Later(click.Command):
+    """Stands for a command in a module until it is called: help waits for no module."""
+
+    def __init__(self, where: str, short_help: str) -> None:
+        self._module, _, name = where.rpartition(".")
+        super().__init__(name, short_help=short_help)
+
+    def load(self) -> click.Command:
+        """Give the command itself."""
+        found: click.Command = getattr(import_module(f"bentpipe.{self._module}"), self.name or "")
+        return found
+
+
 class Commands(click.Group):
-    """A group that says what to use instead of a command that it has not."""
+    """A group whose commands are loaded when called; it says what to use instead of one that it has not."""
 
     command_class = Command
 
@@ -156,7 +170,8 @@ class Commands(click.Group):
         hint = _OTHER_COMMANDS.get(args[0])
         if hint is not None and args[0] not in self.commands and not ctx.resilient_parsing:
             _instead(f"No such command {args[0]!r} yet", hint, ctx)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.load() if isinstance(command, Later) else command, rest
 
 
 def _instead(message: str, hint: str, ctx: click.Context) -> NoReturn:

@@ -1,10 +1,11 @@
 """XFWA in the running kernel: the gateway of a satellite link at one of this machine's interfaces."""
 
+import math
 import re
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,28 +37,17 @@ class Counts:
     rtt_mean_s: float
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Of the guarded link and its flows, as scenarios write them."""
-
-    rate: str
-    queue: str
-    rtt: str
-    isl_delay: str | None
-    least: str
-    delta_factor: int
-
-
 def guard(
     interface: str,
-    settings: Settings,
     *,
     until_s: float | None = None,
     seen: Callable[[Counts], None] = lambda _: None,
-) -> dict[str, Any]:
+    **settings: Any,
+) -> tuple[dict[str, Any], Counts]:
     """Lower the windows that come in by `interface` until a signal, or for a time, and give what was done.
 
-    `seen` hears ten times a second how things stand.
+    `settings` are those of the guarded link and its flows, as scenarios write them: ``rate``, ``queue``,
+    ``rtt``, ``isl_delay``, ``least`` and ``delta_factor``. `seen` hears ten times a second how things stand.
 
     Raises
     ------
@@ -66,7 +56,7 @@ def guard(
     BentpipeError
         The kernel refuses.
     """
-    _check(settings)
+    _check(until_s, settings)
     try:
         index = socket.if_nametoindex(interface)
     except OSError:
@@ -81,9 +71,7 @@ def guard(
         began = time.monotonic()
         with errors_of(WHO):
             try:
-                gateway = _core.bpf_gateway(
-                    str(file), index, link_header=_LINK_HEADERS[kind], **asdict(settings)
-                )
+                gateway = _core.bpf_gateway(str(file), index, link_header=_LINK_HEADERS[kind], **settings)
             except ValueError as error:
                 raise InputError(str(error)) from error
         try:
@@ -95,23 +83,27 @@ def guard(
             counts, remembered = _counts(gateway, began), gateway.flows_remembered()
         finally:
             gateway.release()
-    return {
+    report = {
         "kernel_release": _core.kernel_release(),
         "interface": interface,
         "scheme": SCHEMES[0],
-        **asdict(settings),
+        **settings,
         **asdict(counts),
         "flows_remembered": remembered,
     }
+    return report, counts
 
 
-def _check(settings: Settings) -> None:
+def _check(until_s: float | None, settings: Mapping[str, Any]) -> None:
     """Refuse what the kernel would take, and what would mean nothing."""
-    if settings.rtt != "handshake" and settings.isl_delay is not None:
+    if until_s is not None and not 0 < until_s < math.inf:
+        raise InputError(f"--time: expected seconds above 0, found {until_s:g}")
+    if settings["rtt"] != "handshake" and settings["isl_delay"] is not None:
         raise InputError(f"{WHO}: expected either --rtt or --isl-delay, found both")
-    for option, value in (("--rtt", settings.rtt), ("--queue", settings.queue)):
+    for key in ("rtt", "queue"):
+        value = settings[key]
         if (number := re.match(r"\s*[-+]?[\d.]+(e[-+]?\d+)?", value)) and float(number[0]) <= 0:
-            raise InputError(f"{WHO}: {option}: expected more than nothing, found {value!r}")
+            raise InputError(f"{WHO}: --{key}: expected more than nothing, found {value!r}")
 
 
 def _kind(interface: str) -> int:

@@ -6,40 +6,72 @@ from typing import Any
 
 import click
 
-from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import Command, File, command_line, json_option, set_option
+from bentpipe import _core
+from bentpipe.command_line.options import (
+    Command,
+    File,
+    command_line,
+    json_option,
+    option,
+    scenario_argument,
+    set_option,
+)
 from bentpipe.command_line.terminal import print_json
 from bentpipe.errors import InputError
-from bentpipe.orbit import pictures
+from bentpipe.files.output import Staging
+from bentpipe.orbit.passes import passes
+from bentpipe.orbit.passes import table_of as table_of_passes
+from bentpipe.orbit.pictures import TIME, Pictures
+from bentpipe.orbit.rtt_plot import Pair, table_of
+from bentpipe.orbit.station_path import StationPath, pairs, trace_of
+from bentpipe.runs.notes import ages_in_words
+from bentpipe.runs.progress import Reporter
+from bentpipe.scenario import Scenario
+from bentpipe.show.flows import check_patterns
+from bentpipe.show.layout import mention_rest
+from bentpipe.show.table import console
 
 _USUAL_S = 600.0
 
 
-@click.command(cls=Command, short_help="Paths over satellites: round trips over time, a map, a film.")
-@click.argument("scenario", shell_complete=scenarios)
+@click.command(cls=Command)
+@scenario_argument
 @set_option
-@click.option(
+@option(
     "--until",
-    type=pictures.TIME,
-    help="Follow the paths up to this time; the scenario's duration by default, or 10 min without one.",
+    TIME,
+    "Follow the paths up to this time; the scenario's duration by default, or 10 min without one.",
 )
-@click.option(
-    "--flows",
-    "patterns",
+@option(
+    "--flows patterns",
+    str,
+    "Only the stations that these flows join, as download or 'web*'; repeatable.",
     metavar="PATTERN",
     multiple=True,
-    help="Only the stations that these flows join, as download or 'web*'; repeatable.",
 )
-@click.option(
-    "--station", metavar="NAME", help="List the passes over this station instead: rise, culmination and set."
+@option(
+    "--station",
+    str,
+    "List the passes over this station instead: rise, culmination and set.",
+    metavar="NAME",
 )
-@click.option(
+@option(
     "--trace",
-    type=File(),
+    File(),
+    "Write the delay of the one path as a CSV that a link's trace = reads.",
     metavar="FILE",
-    help="Write the delay of the one path as a CSV that a link's trace = reads.",
 )
-@pictures.options
+@option(
+    "--plot",
+    File(),
+    "Draw round trips over time and their distribution, .png, .svg or .html.",
+    metavar="FILE",
+)
+@option("--map world", File(), "Draw satellites and paths, .png or .svg.", metavar="FILE")
+@option("--film", File(), "Film the paths: a .html page, or an animated .png.", metavar="FILE")
+@option("--at", TIME, "With --map: at this time; at the start by default.")
+@option("--track", str, "With --map: one revolution of this satellite.", metavar="SATELLITE")
+@option("--step", TIME, "With --film: time between frames; by default for 96 to 240 frames.")
 @json_option
 def orbit(
     scenario: str,
@@ -55,21 +87,7 @@ def orbit(
 
     SCENARIO is a file, preset:NAME, or - for standard input, with a [constellation].
     """
-    from bentpipe import _core
-    from bentpipe.files.output import Staging
-    from bentpipe.orbit.passes import passes
-    from bentpipe.orbit.passes import table_of as table_of_passes
-    from bentpipe.orbit.rtt_plot import Pair, table_of
-    from bentpipe.orbit.station_path import StationPath, pairs
-    from bentpipe.orbit.trace import trace_of
-    from bentpipe.runs.notes import ages_in_words
-    from bentpipe.runs.progress import Reporter
-    from bentpipe.scenario import Scenario
-    from bentpipe.show.flows import check_patterns
-    from bentpipe.show.layout import mention_rest
-    from bentpipe.show.table import console
-
-    asked = pictures.Pictures(**wanted)
+    asked = Pictures(**wanted)
     loaded = Scenario.load(scenario, settings)
     sky = _core.Sky(loaded.toml())
     until_s = until if until is not None else sky.duration_s or _USUAL_S

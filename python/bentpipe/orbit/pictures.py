@@ -1,20 +1,19 @@
-"""The options of `bentpipe orbit` that draw: round trips over time, a map, a film."""
+"""What `bentpipe orbit` draws: round trips over time, a map, a film."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from bentpipe.command_line.options import File
+from bentpipe._core import Sky
 from bentpipe.command_line.values import Value
 from bentpipe.errors import InputError
-
-if TYPE_CHECKING:
-    from bentpipe._core import Sky
-    from bentpipe.orbit.station_path import StationPath
+from bentpipe.files.output import Staging
+from bentpipe.orbit import film, map_plot, rtt_plot
+from bentpipe.orbit.station_path import StationPath
+from bentpipe.show.style import picture_format
 
 _UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(\w*)")
@@ -36,31 +35,6 @@ TIME = Value("time", _time)
 """A time of the run, in seconds."""
 
 
-def options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add to a command what it takes to draw; what is given stands in `Pictures`."""
-    for option in (
-        click.option(
-            "--step", type=TIME, help="With --film: time between frames; by default for 96 to 240 frames."
-        ),
-        click.option("--track", metavar="SATELLITE", help="With --map: one revolution of this satellite."),
-        click.option("--at", type=TIME, help="With --map: at this time; at the start by default."),
-        click.option(
-            "--film", type=File(), metavar="FILE", help="Film the paths: a .html page, or an animated .png."
-        ),
-        click.option(
-            "--map", "world", type=File(), metavar="FILE", help="Draw satellites and paths, .png or .svg."
-        ),
-        click.option(
-            "--plot",
-            type=File(),
-            metavar="FILE",
-            help="Draw round trips over time and their distribution, .png, .svg or .html.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 @dataclass(frozen=True)
 class Pictures:
     """What is to be drawn, and into which files.
@@ -79,9 +53,6 @@ class Pictures:
     step: float | None = None
 
     def __post_init__(self) -> None:
-        from bentpipe.orbit import film, rtt_plot
-        from bentpipe.show.style import picture_format
-
         for option, given, needed, there in (
             ("--at", self.at, "--map FILE", self.world),
             ("--track", self.track, "--map FILE", self.world),
@@ -106,8 +77,8 @@ class Pictures:
 
     def draw(
         self,
-        sky: "Sky",
-        paths: Sequence["StationPath"],
+        sky: Sky,
+        paths: Sequence[StationPath],
         title: str,
         until_s: float,
         reads: Sequence[Path] = (),
@@ -122,10 +93,6 @@ class Pictures:
         BentpipeError
             A file cannot be written.
         """
-        from bentpipe.files.output import Staging
-        from bentpipe.orbit import film, map_plot, rtt_plot
-        from bentpipe.show.style import picture_format
-
         if self.at is not None and self.at > until_s:
             raise InputError(f"--at: expected a time up to the end, {until_s:g} s, found {self.at:g} s")
         ending = picture_format(self.film, film.FORMATS) if self.film else "html"

@@ -1,21 +1,35 @@
 """The commands of fades and of traces."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bentpipe.command_line.completion import scenarios
-from bentpipe.command_line.options import Command, File, command_line, json_option, set_option
+from bentpipe import _core
+from bentpipe.command_line.options import (
+    SEED,
+    Command,
+    Decorator,
+    File,
+    command_line,
+    json_option,
+    option,
+    scenario_argument,
+    set_option,
+)
 from bentpipe.command_line.terminal import print_json
-from bentpipe.command_line.values import Value, Whole, number
+from bentpipe.command_line.values import Value, number
 from bentpipe.errors import InputError
-from bentpipe.weather import MODEMS, TILTS_DEG
+from bentpipe.files.output import Staging
+from bentpipe.scenario import Scenario
+from bentpipe.show.style import picture_format
+from bentpipe.show.table import console
+from bentpipe.weather import MODEMS, TILTS_DEG, api
+from bentpipe.weather.picture import draw_fade
+from bentpipe.weather.words import print_fade
 
 _DAY_S, _STORM_S = 86_400.0, 7200.0
-
 
 _FAR = 1e15
 """No quantity of a link, in no unit, is as large."""
@@ -31,10 +45,8 @@ _LINK = (
 """What a request says beside the place."""
 
 
-def _option(
-    name: str, key: str, unit: str, *, default: float | None = None, text: str
-) -> Callable[[Any], Any]:
-    """Make the option of a number that the models call `key`."""
+def _number(names: str, unit: str, text: str, **more: Any) -> Decorator:
+    """Make the option of a number: its name here, and that in the models."""
 
     def read(given: str) -> float:
         # Which ones are possible, the models say.
@@ -42,91 +54,51 @@ def _option(
             raise ValueError(f"expected a number ({unit}), found {given[:40]!r}")
         return found
 
-    return click.option(
-        name, key, type=Value(unit, read), default=default, show_default=default is not None, help=text
-    )
+    return option(names, Value(unit, read), text, **more)
 
 
-@click.command(cls=Command, short_help="Rain on a satellite link: a table, a picture, a trace.")
-@click.option(
+@click.command(cls=Command)
+@option(
     "--place",
+    str,
+    "A city such as ahmedabad, or degrees north and east, as 48.2,16.4, with --rain-rate.",
     required=True,
     metavar="NAME|LAT,LON",
-    help="A city such as ahmedabad, or degrees north and east, as 48.2,16.4, with --rain-rate.",
 )
-@_option(
-    "--satellite",
-    "satellite_longitude_deg",
+@_number(
+    "--satellite satellite_longitude_deg",
     "degrees",
-    text="Longitude of the geostationary satellite; east is positive.",
+    "Longitude of the geostationary satellite; east is positive.",
 )
-@_option("--frequency", "frequency_ghz", "GHz", default=12.0, text="Frequency of the downlink, 1 to 55.")
-@click.option(
-    "--polarization",
-    "tilt_deg",
-    type=click.Choice(list(TILTS_DEG)),
-    default="circular",
-    show_default=True,
-    help="Of the downlink.",
+@_number("--frequency frequency_ghz", "GHz", "Frequency of the downlink, 1 to 55.", default=12.0)
+@option("--polarization tilt_deg", click.Choice(list(TILTS_DEG)), "Of the downlink.", default="circular")
+@_number("--dish dish_m", "m", "Diameter of the dish.", default=1.2)
+@_number("--dish-efficiency", "share", "Share of its area that counts.", default=0.65)
+@_number("--noise-temperature noise_k", "K", "Of dish and receiver in clear sky.", default=150.0)
+@_number("--eirp eirp_dbw", "dBW", "What the satellite sends towards the place.", default=48.0)
+@_number("--atmosphere atmosphere_db", "dB", "What gases take in clear sky.", default=0.2)
+@_number("--uplink uplink_dbhz", "dBHz", "C/N0 of the uplink; without it the uplink adds no noise.")
+@_number(
+    "--symbol-rate symbol_rate_bd", "Bd", "Symbols a second, whose bandwidth the noise has.", default=10e6
 )
-@_option("--dish", "dish_m", "m", default=1.2, text="Diameter of the dish.")
-@_option("--dish-efficiency", "dish_efficiency", "share", default=0.65, text="Share of its area that counts.")
-@_option("--noise-temperature", "noise_k", "K", default=150.0, text="Of dish and receiver in clear sky.")
-@_option("--eirp", "eirp_dbw", "dBW", default=48.0, text="What the satellite sends towards the place.")
-@_option("--atmosphere", "atmosphere_db", "dB", default=0.2, text="What gases take in clear sky.")
-@_option("--uplink", "uplink_dbhz", "dBHz", text="C/N0 of the uplink; without it the uplink adds no noise.")
-@_option(
-    "--symbol-rate",
-    "symbol_rate_bd",
-    "Bd",
-    default=10e6,
-    text="Symbols a second, whose bandwidth the noise has.",
+@option(
+    "--modem", click.Choice(MODEMS), "DVB's MODCODs, or QPSK with a convolutional code.", default="dvb-s2"
 )
-@click.option(
-    "--modem",
-    type=click.Choice(MODEMS),
-    default="dvb-s2",
-    show_default=True,
-    help="DVB's MODCODs, or QPSK with a convolutional code.",
-)
-@click.option(
-    "--modcod", metavar="NAME", help="A fixed MODCOD, as '8PSK 3/4'; the best at each time without it."
-)
-@_option(
-    "--implementation",
-    "implementation_db",
-    "dB",
-    default=1.0,
-    text="What the modem loses against the theory.",
-)
-@_option("--margin", "margin_db", "dB", default=0.5, text="Es/N0 that a MODCOD must have to spare.")
-@_option(
-    "--hysteresis", "hysteresis_db", "dB", default=0.5, text="What it must have beyond that to be taken up."
-)
-@_option(
-    "--reaction", "reaction_s", "s", default=0.6, text="From a change of Es/N0 to the MODCOD that answers it."
-)
-@_option(
-    "--rain-rate", "rain_rate_mm_h", "mm/h", text="Exceeded for 0.01 % of a year; the city's by default."
-)
-@_option(
-    "--rain-height", "rain_height_km", "km", text="Above the sea; the city's by default, or by latitude."
-)
-@_option(
-    "--rain-share", "rain_percent", "%", text="Of a year in which it rains; the city's by default, or 5."
-)
-@_option("--altitude", "altitude_km", "km", text="Of the place above the sea; the city's by default, or 0.")
-@_option("--storm", "storm_db", "dB", text="Attenuation in the middle; a usual time of the year without it.")
-@_option(
-    "--duration",
-    "duration_s",
-    "s",
-    text="Length of the series; a day, or two hours with --storm, by default.",
-)
-@_option("--step", "step_s", "s", text="Time from point to point; 10, or 1 with --storm, by default.")
-@click.option("--seed", type=Whole(0, 2**53 - 1), default=1, show_default=True, help="Of the series.")
-@click.option("--plot", type=File(), metavar="FILE", help="Draw the series into a .png or .svg file.")
-@click.option("--trace", type=File(), metavar="FILE", help="Write a CSV that a link's trace = reads.")
+@option("--modcod", str, "A fixed MODCOD, as '8PSK 3/4'; the best at each time without it.", metavar="NAME")
+@_number("--implementation implementation_db", "dB", "What the modem loses against the theory.", default=1.0)
+@_number("--margin margin_db", "dB", "Es/N0 that a MODCOD must have to spare.", default=0.5)
+@_number("--hysteresis hysteresis_db", "dB", "What it must have beyond that to be taken up.", default=0.5)
+@_number("--reaction reaction_s", "s", "From a change of Es/N0 to the MODCOD that answers it.", default=0.6)
+@_number("--rain-rate rain_rate_mm_h", "mm/h", "Exceeded for 0.01 % of a year; the city's by default.")
+@_number("--rain-height rain_height_km", "km", "Above the sea; the city's by default, or by latitude.")
+@_number("--rain-share rain_percent", "%", "Of a year in which it rains; the city's by default, or 5.")
+@_number("--altitude altitude_km", "km", "Of the place above the sea; the city's by default, or 0.")
+@_number("--storm storm_db", "dB", "Attenuation in the middle; a usual time of the year without it.")
+@_number("--duration duration_s", "s", "Length of the series; a day, or two hours with --storm, by default.")
+@_number("--step step_s", "s", "Time from point to point; 10, or 1 with --storm, by default.")
+@option("--seed", SEED, "Of the series.", default=1)
+@option("--plot", File(), "Draw the series into a .png or .svg file.", metavar="FILE")
+@option("--trace", File(), "Write a CSV that a link's trace = reads.", metavar="FILE")
 @json_option
 def fade(
     place: str, seed: int, plot: Path | None, trace: Path | None, *, as_json: bool, **given: Any
@@ -135,13 +107,6 @@ def fade(
 
     Rain is that of ITU-R P.618-13 and P.838-3, its time series that of P.1853-2, MODCODs those of EN 302 307.
     """
-    from bentpipe.files.output import Staging
-    from bentpipe.show.style import picture_format
-    from bentpipe.show.table import console
-    from bentpipe.weather import api
-    from bentpipe.weather.picture import draw_fade
-    from bentpipe.weather.words import print_fade
-
     if plot is not None:
         picture_format(plot)
     if given["satellite_longitude_deg"] is None:
@@ -172,9 +137,6 @@ def fade(
 
 def _rain_at(name: str, given: dict[str, Any]) -> dict[str, float]:
     """Give where a place is and what rain is like there, with what the options say of it in their place."""
-    from bentpipe import _core
-    from bentpipe.weather import api
-
     known = {place.name: place for place in api.places()}
     if name.lower().replace(" ", "-") in known:
         place = known[name.lower().replace(" ", "-")]
@@ -196,18 +158,16 @@ def _rain_at(name: str, given: dict[str, Any]) -> dict[str, float]:
     return found | {key: given[key] for key in found if given.get(key) is not None}
 
 
-@click.command(cls=Command, short_help="Write the changes of a link as a trace for another link.")
-@click.argument("scenario", shell_complete=scenarios)
+@click.command(cls=Command)
+@scenario_argument
 @click.argument("link")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["csv", "mahimahi"]),
+@option(
+    "--format form",
+    click.Choice(["csv", "mahimahi"]),
+    "Rows of delay, rate and loss, or times of deliveries for mahimahi.",
     default="csv",
-    show_default=True,
-    help="Rows of delay, rate and loss, or times of deliveries for mahimahi.",
 )
-@click.option("--out", "-o", type=File(), metavar="FILE", help="The file; standard output by default.")
+@option("--out -o", File(), "The file; standard output by default.", metavar="FILE")
 @set_option
 def trace(
     scenario: str, link: str, form: str, out: Path | None, settings: tuple[tuple[str, str], ...]
@@ -217,9 +177,6 @@ def trace(
     SCENARIO is a file, preset:NAME, - for standard input, or the result of a run. LINK is a link's name, or
     its name with /reverse. Of a schedule that repeats, it is one round.
     """
-    from bentpipe.files.output import Staging
-    from bentpipe.scenario import Scenario
-
     loaded = Scenario.load(scenario, settings)
     try:
         text = loaded.trace(link, form)
