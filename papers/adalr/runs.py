@@ -12,6 +12,7 @@ from bentpipe.results import Number, Run
 from bentpipe.runs.traces import Traces
 from bentpipe.show.style import BLUE, GREEN, ORANGE, PURPLE
 from bentpipe_papers.common import flows, link, plain
+from bentpipe_papers.reproduction.readings import Reading
 from bentpipe_papers.reproduction.reproduce import Context, Settings
 
 VARIANTS = ("adalr-sack", "adalr-newreno", "sack", "newreno")
@@ -59,6 +60,15 @@ def settings_of(case: Case, flow: str = "download") -> dict[str, str]:
     """Give the settings of one column of one row of the tables."""
     variant, delayed = case
     return {f"flows.{flow}.variant": variant, "tcp.delayed_ack": DELAYED_ACK[delayed]}
+
+
+def _without(settings: Settings) -> Settings:
+    """Put the TCP that is extended in ADaLR's place."""
+    plain = {**STANDARD, "adalr": "standard"}
+    return {key: plain.get(str(value), value) for key, value in settings.items()}
+
+
+WITHOUT = Reading.of_settings("without", "the TCP that is extended in ADaLR's place", _without)
 
 
 def bit_errors(ber: str) -> dict[str, str]:

@@ -5,6 +5,9 @@ from functools import partial
 from bentpipe_papers.reproduction.reproduce import Item
 
 from . import bed, beyond, channels, dumps, equation, multimedia, numbers, series, shared, texts
+from .runs import WITHOUT
+
+__all__ = ["ITEMS", "WITHOUT"]
 
 ITEMS = (
     Item(

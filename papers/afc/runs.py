@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from bentpipe.results import Estimate, Number, Run
 from bentpipe.show.style import BLUE, ORANGE
 from bentpipe_papers.common import over, plain, seeded, width
+from bentpipe_papers.reproduction.readings import Reading
 from bentpipe_papers.reproduction.reproduce import Context, Settings
 
 if TYPE_CHECKING:
@@ -86,6 +87,14 @@ def bursty_errors(context: Context, packets: float) -> Settings:
 def scheme(name: str) -> dict[str, str | float]:
     """Give the settings of a scheme for the transfer that is measured."""
     return {"flows.transfer.control": CONTROLS[name]}
+
+
+def _without(settings: Settings) -> Settings:
+    """Put conventional TCP in AFC's place."""
+    return {key: CONTROLS["tcp"] if value == CONTROLS["afc"] else value for key, value in settings.items()}
+
+
+WITHOUT = Reading.of_settings("without", "conventional TCP in AFC's place", _without)
 
 
 def rate(kbps: float) -> dict[str, str | float]:

@@ -18,10 +18,8 @@ from bentpipe.runs.statistics import replication_seed
 from bentpipe.scenario import Scenario
 from bentpipe_papers.reproduction.finished import Cache
 from bentpipe_papers.reproduction.papers import Paper, Published
+from bentpipe_papers.reproduction.readings import Reading, Settings
 from bentpipe_papers.reproduction.rows import Row, claim_row, number_row
-
-Settings = Mapping[str, str | float]
-"""Changes to a scenario: ``{"flows.download.variant": "reno", "tcp.receive_window": "96 segments"}``."""
 
 Asked = tuple[str, tuple[tuple[str, str], ...], int | None]
 """A run: scenario file, settings by name, and the seed if it is not the scenario's own."""
@@ -32,7 +30,8 @@ class Context:
     """What an item computes with: runs of its paper's scenarios, and rows out of them.
 
     `asked` is every run that was asked for: scenario file, settings, and seed (none is the scenario's own);
-    `facts` is what the item found for its notes.
+    `facts` is what the item found for its notes. every run is
+    made by the `readings`, in their order.
     """
 
     paper: Paper
@@ -41,6 +40,7 @@ class Context:
     threads: int
     asked: set[Asked] = field(default_factory=set)
     facts: dict[str, str] = field(default_factory=dict)
+    readings: tuple[Reading, ...] = ()
     _kept: dict[str, Run] = field(default_factory=dict)
     _base: str = ""
     _stages: int = 0
@@ -75,16 +75,18 @@ class Context:
         self, scenario: str, settings: Sequence[Settings], *, seed: int | None = None, runs: int | None = None
     ) -> list[Run]:
         """Run a scenario once for each of `settings`, several at a time, in that order."""
-        return self._all(scenario, [_Wanted(changes, seed, runs) for changes in settings])
+        return self._all(
+            scenario, [_Wanted(*self._read(scenario, changes), seed, runs) for changes in settings]
+        )
 
     def replicate(self, scenario: str, settings: Sequence[Settings], *, runs: int) -> list[list[Run]]:
         """Run a scenario `runs` times for each of `settings`, and keep every replication by itself.
 
         Replication `k` has the same seed for each of them, so that what is made of them can be paired.
         """
-        seeds = {self._load(scenario, changes).seed for changes in settings[:1]}
+        seeds = {self._load(*self._read(scenario, changes)).seed for changes in settings[:1]}
         wanted = [
-            _Wanted(changes, replication_seed(base, k) if k else None, None)
+            _Wanted(*self._read(scenario, changes), replication_seed(base, k) if k else None, None)
             for changes in settings
             for base in seeds
             for k in range(runs)
@@ -96,15 +98,17 @@ class Context:
         self._stages += 1
         title = f"{self.paper.name}/{self.item}, stage {self._stages} ({scenario})"
         stop = threading.Event()
-        self.asked.update(_asked(scenario, one.settings, one.seed) for one in wanted)
+        self.asked.update(_asked(one.scenario, one.settings, one.seed) for one in wanted)
 
         def one(run: _Wanted) -> tuple[Run, bool]:
-            what = self._what(scenario, run)
+            what = self._what(run)
             key = repr(what)
             known = self._kept.get(key) or self.cache.get(what)
             if known is None:
                 plan = runner.Plan(seed=run.seed, runs=run.runs, threads=1)
-                found = runner.execute(self._load(scenario, run.settings), plan, title=None, stop=stop).run
+                found = runner.execute(
+                    self._load(run.scenario, run.settings), plan, title=None, stop=stop
+                ).run
                 self.cache.put(what, found)
             else:
                 found = known
@@ -142,9 +146,10 @@ class Context:
         series: Sequence[str] = (),
     ) -> DrawnRun:
         """Run a scenario with its time series, or some, ready for the panels of `bentpipe.plot`."""
-        self.asked.add(_asked(scenario, settings or {}, seed))
+        scenario, settings = self._read(scenario, settings or {})
+        self.asked.add(_asked(scenario, settings, seed))
         outcome = runner.execute(
-            self._load(scenario, settings or {}),
+            self._load(scenario, settings),
             runner.Plan(seed=seed, traces=True, series=series, series_limit=None, threads=1),
         )
         return DrawnRun(title, outcome.run, outcome.series)
@@ -177,18 +182,28 @@ class Context:
         """Keep what the item found, for ``{name}`` in its notes."""
         self.facts[name] = text
 
+    def reads(self, reading: Reading) -> bool:
+        """Say whether this is one of the readings."""
+        return reading in self.readings
+
+    def _read(self, scenario: str, settings: Settings) -> tuple[str, Settings]:
+        for reading in self.readings:
+            scenario, settings = reading.change(scenario, settings)
+        return scenario, settings
+
     def _load(self, scenario: str, settings: Settings) -> Scenario:
         changes = [(key, str(value)) for key, value in settings.items()]
         return Scenario.load(str(self.paper.folder / scenario), changes)
 
-    def _what(self, scenario: str, run: "_Wanted") -> dict[str, Any]:
+    def _what(self, run: "_Wanted") -> dict[str, Any]:
         changes = [[key, str(value)] for key, value in run.settings.items()]
-        parts = {"engine and scenarios": self._base, "paper": self.paper.name, "scenario": scenario}
+        parts = {"engine and scenarios": self._base, "paper": self.paper.name, "scenario": run.scenario}
         return {**parts, "settings": changes, "seed": run.seed, "runs": run.runs}
 
 
 @dataclass(frozen=True)
 class _Wanted:
+    scenario: str
     settings: Settings
     seed: int | None
     runs: int | None

@@ -8,9 +8,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bentpipe.files.output import Staging
-from bentpipe.reports.page import Cell, Origin, ReportTable, environment, inline
+from bentpipe.reports.page import Cell, Figure, Origin, ReportTable, environment, inline
 from bentpipe.results import dump
 from bentpipe_papers.reproduction.grid import Grid
+from bentpipe_papers.reproduction.pictures import draw_beside, draw_scatter, numbers, positive
+from bentpipe_papers.reproduction.rows import explained
+from bentpipe_papers.reproduction.statements import Statement, counted, sentence
+from bentpipe_papers.reproduction.verdicts import VERDICTS, Verdict
 
 if TYPE_CHECKING:
     from bentpipe_papers.reproduction.reproduce import Context, Reproduced
@@ -31,7 +35,7 @@ def write_report(
     BentpipeError
         The folder cannot be written; it is as it was.
     """
-    from bentpipe_papers.reproduction.reproduce import as_json, verdict_counts
+    from bentpipe_papers.reproduction.reproduce import as_json, statements_of, verdict_counts
 
     with Staging() as staging:
         page = staging.file(folder / "index.html")
@@ -40,12 +44,20 @@ def write_report(
             for result, context in zip(results, contexts, strict=True)
         ]
         papers = list({result.paper.name: result.paper for result in results}.values())
+        found = statements_of(illustrated)
         template, source = environment("report.html.j2")
         text = template.render(
             papers=papers,
             results=illustrated,
             counts=verdict_counts(results),
+            verdicts=VERDICTS,
+            kind=kind,
+            told={name: sentence(counted(some)) for name, some in found.items()},
+            unheld={name: unheld(some) for name, some in found.items()},
+            scatters={name: _scatter(name, results) for name in found},
             rows=_rows,
+            beside=_beside,
+            notes=lambda rows: explained(rows, all_of_them=True),
             grid=_grid,
             origin=Origin((("command", command),) if command else ()),
             source=source,
@@ -53,6 +65,44 @@ def write_report(
         page.write_text(text, encoding="utf-8")
         staging.file(folder / "result.json").write_text(dump(as_json(illustrated)), encoding="utf-8")
     return illustrated
+
+
+def kind(verdict: Verdict) -> str:
+    """Give the class of the style sheet."""
+    return "also-without" if verdict == "match (also without)" else verdict
+
+
+def unheld(statements: Sequence[Statement]) -> ReportTable:
+    """Tabulate the statements that do not hold or cannot be told, with why."""
+    rows = tuple(
+        (
+            Cell(one.words),
+            Cell(one.where),
+            Cell(one.outcome, kind="differs" if one.outcome == "does not hold" else "shape"),
+            Cell(" ".join(dict.fromkeys(row.explanation() for row in one.failing)), kind="note"),
+        )
+        for one in sorted(statements, key=lambda one: one.outcome, reverse=True)
+        if one.failing
+    )
+    headings = ("Statement", "Where", "Outcome", "Why")
+    return ReportTable("statements that do not hold, or cannot be told", headings, rows, chosen=(2,))
+
+
+def _scatter(name: str, results: Sequence["Reproduced"]) -> Figure | None:
+    rows = positive(row for result in results if result.paper.name == name for row in result.rows)
+    if not rows:
+        return None
+    about = f"{name}: the numbers of the document and ours, on the line where both are equal"
+    return inline(lambda path: draw_scatter(rows, path), about, f"in-{name}-scatter")
+
+
+def _beside(result: "Reproduced") -> Figure | None:
+    """Give what the item prints in numbers beside ours, where there are several."""
+    rows = numbers(result.rows)
+    if len(rows) < 2:
+        return None
+    name = f"in-{result.paper.name}-{result.item.name}-beside"
+    return inline(lambda path: draw_beside(rows, path), f"{result.item.title}: published and computed", name)
 
 
 def _picture(result: "Reproduced", context: "Context") -> str | None:
@@ -70,20 +120,20 @@ def _picture(result: "Reproduced", context: "Context") -> str | None:
 
 
 def _rows(result: "Reproduced") -> ReportTable:
-    headings = ("Case", "Metric", "Published", "Computed", "Deviation", "Verdict", "Note")
+    headings = ("Case", "Metric", "Published", "Computed", "Without the scheme", "Deviation", "Verdict")
     rows = tuple(
         (
             Cell(row.case),
             Cell(row.metric),
             Cell(row.published_text(), _number(row.published)),
             Cell(row.computed_text(), _number(row.computed)),
+            Cell(row.without_text(), _number(row.without.computed if row.without else None)),
             Cell(row.deviation_text(), row.deviation),
-            Cell(row.verdict, kind=row.verdict),
-            Cell(row.explanation(), kind="note"),
+            Cell(row.verdict, kind=kind(row.verdict)),
         )
         for row in result.rows
     )
-    return ReportTable(f"{result.item.title}, published and computed", headings, rows, chosen=(1, 5))
+    return ReportTable(f"{result.item.title}, published and computed", headings, rows, chosen=(1, 6))
 
 
 def _grid(grid: Grid) -> ReportTable:

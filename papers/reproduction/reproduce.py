@@ -12,11 +12,13 @@ from typing import Any
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.files.output import Outputs
 from bentpipe_papers.reproduction import papers
-from bentpipe_papers.reproduction.context import Context, Settings
+from bentpipe_papers.reproduction.context import Context
 from bentpipe_papers.reproduction.finished import Cache
 from bentpipe_papers.reproduction.grid import Grid
 from bentpipe_papers.reproduction.papers import Paper
-from bentpipe_papers.reproduction.rows import Row, with_notes, with_shapes
+from bentpipe_papers.reproduction.readings import Reading, Settings
+from bentpipe_papers.reproduction.rows import Row, beside, with_notes, with_shapes
+from bentpipe_papers.reproduction.statements import Statement, counted, statements
 from bentpipe_papers.reproduction.verdicts import VERDICTS, Verdict
 
 __all__ = ["Context", "Item", "Reproduced", "Row", "Settings", "as_json", "reproduce", "verdict_counts"]
@@ -146,7 +148,9 @@ def live_as_json(results: Iterable[Live], kernel_release: str) -> dict[str, Any]
 
 def as_json(results: Iterable[Reproduced]) -> dict[str, Any]:
     """Give the JSON of ``bentpipe reproduce``."""
+    results = list(results)
     return {
+        "statements": {name: counted(found) for name, found in statements_of(results).items()},
         "items": [
             {
                 "paper": result.paper.name,
@@ -156,7 +160,7 @@ def as_json(results: Iterable[Reproduced]) -> dict[str, Any]:
                 "grid": result.grid and result.grid.as_json(),
             }
             for result in results
-        ]
+        ],
     }
 
 
@@ -168,6 +172,14 @@ def verdict_counts(results: Iterable[Reproduced]) -> dict[str, dict[Verdict, int
         for row in result.rows:
             of_paper[row.verdict] += 1
     return counts
+
+
+def statements_of(results: Iterable[Reproduced]) -> dict[str, list[Statement]]:
+    """Collect each paper's statements."""
+    rows: dict[str, list[Row]] = {}
+    for result in results:
+        rows.setdefault(result.paper.name, []).extend(result.rows)
+    return {name: statements(some) for name, some in rows.items()}
 
 
 def _reproduce(
@@ -227,7 +239,12 @@ def _select(what: str) -> list[tuple[Paper, list[Item]]]:
 
 
 def _answer(context: Context, item: Item) -> list[Row]:
-    rows = with_notes(context.paper, item.name, with_shapes(item.compute(context)), context.facts)
+    rows = with_shapes(item.compute(context))
+    without: Reading | None = getattr(context.paper.module(), "WITHOUT", None)
+    if without and any(row.measured for row in rows):
+        bare = replace(context, readings=(*context.readings, without), asked=set(), facts={})
+        rows = beside(rows, with_shapes(item.compute(bare)))
+    rows = with_notes(context.paper, item.name, rows, context.facts)
     wanted = [(row.case, row.metric) for row in context.paper.published if row.item == item.name]
     given = [(row.case, row.metric) for row in rows]
     if sorted(wanted) != sorted(given):

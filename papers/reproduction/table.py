@@ -8,10 +8,19 @@ from rich.table import Table
 
 from bentpipe.show.layout import print_whole
 from bentpipe_papers.reproduction.grid import Grid
-from bentpipe_papers.reproduction.reproduce import Live, Reproduced, Row, verdict_counts
-from bentpipe_papers.reproduction.verdicts import VERDICTS
+from bentpipe_papers.reproduction.reproduce import Live, Reproduced, statements_of, verdict_counts
+from bentpipe_papers.reproduction.rows import explained
+from bentpipe_papers.reproduction.statements import counted, sentence
+from bentpipe_papers.reproduction.verdicts import VERDICTS, Verdict
 
-_COLOURS = {"match": "green", "shape": "yellow", "differs": "red", "input": "dim"}
+_COLOURS: dict[Verdict, str] = {
+    "input": "dim",
+    "match": "green",
+    "match (also without)": "cyan",
+    "shape": "yellow",
+    "contradiction": "magenta",
+    "differs": "red",
+}
 
 
 def grid_table(grid: Grid) -> Table:
@@ -37,17 +46,23 @@ def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
         table = Table(
             "case", "metric", "published", "computed", box=None, header_style="bold", pad_edge=False
         )
+        table.add_column("without")
         table.add_column("deviation", justify="right")
         table.add_column("verdict")
         for row in result.rows:
             colour = _COLOURS[row.verdict]
-            cells = (row.case, row.metric, row.published_text(), row.computed_text(), row.deviation_text())
+            cells = (
+                *(row.case, row.metric, row.published_text(), row.computed_text()),
+                *(row.without_text(), row.deviation_text()),
+            )
             table.add_row(*(escape(cell) for cell in cells), f"[{colour}]{row.verdict}[/{colour}]")
         to.print(table)
-        for explanation, names in _explained(result.rows).items():
+        for explanation, names in explained(result.rows).items():
             to.print(f"  {escape('; '.join(names))}: {escape(explanation)}", style="dim", highlight=False)
     to.print()
     to.print(_counts(results))
+    for name, found in statements_of(results).items():
+        to.print(f"{name}: {sentence(counted(found))}", highlight=False)
 
 
 def print_live(results: Sequence[Live], release: str, to: Console) -> None:
@@ -72,15 +87,6 @@ def print_live(results: Sequence[Live], release: str, to: Console) -> None:
             simulated, of_kernel = verdicts
             table.add_row(*map(escape, cells), simulated, escape(live.computed_text()), of_kernel)
         print_whole(table, to)
-
-
-def _explained(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Collect the rows that do not match by what explains them."""
-    explained: dict[str, list[str]] = {}
-    for row in rows:
-        if row.note and row.verdict not in ("match", "input"):
-            explained.setdefault(row.explanation(), []).append(f"{row.case}, {row.metric}")
-    return explained
 
 
 def _counts(results: Sequence[Reproduced]) -> Table:

@@ -1,9 +1,12 @@
 """Holds what a paper printed against what was computed.
 
 A number is a ``match`` within 5 %, or inside the computed interval where that is narrower than a fifth of
-the published value and the signs agree; ``shape`` if the sign agrees and among the numbers of its item and
-metric its place in the order is as published; else it ``differs``. An index (of fairness) is judged by its
-distance from 1, or by its printed digits. A paper's input (an echo of a parameter, arithmetic on printed
+the published value and the signs agree; ``shape`` if the sign agrees and beside each other number of its item
+and metric it is larger or smaller as printed (numbers printed within 5 % of each other must only not be
+the other way round); else it ``differs``. An index (of fairness) is judged by its distance from 1, a share of
+90 % and more by its distance from 100, or either by its printed digits. A row that would match without the
+scheme too is a ``match (also without)``, and one that differs because the paper contradicts itself is a
+``contradiction``. A paper's input (an echo of a parameter, arithmetic on printed
 numbers, what is true by construction) has to hold to the printed digits.
 
 A claim is written in ``published.csv`` in these words, several parts separated by ``;``, over named values:
@@ -11,7 +14,7 @@ A claim is written in ``published.csv`` in these words, several parts separated 
 =================== ========================================================================================
 ``a > b``           a is larger
 ``a >> b``          a is larger by more than 5 %
-``a ~ b``           they are within 5 % of each other
+``a ~ b``           they are within 5 % of each other, shares of 90 % and more within half a point
 ``a > b ~ c > *``   a chain; ``*`` stands for each of the others
 ``rises``           the values never fall from one to the next, and the last is larger than the first
 ``falls``           the other way round
@@ -38,7 +41,7 @@ from typing import Literal, get_args
 from bentpipe.numbers.intervals import paired
 from bentpipe.results import Number, half_width, mean
 
-Verdict = Literal["input", "match", "shape", "differs"]
+Verdict = Literal["input", "match", "match (also without)", "shape", "contradiction", "differs"]
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """All of them; the first is outside the counts."""
@@ -49,6 +52,11 @@ TOLERANCE = 0.05
 NARROW = 0.2
 """An interval decides only where it is narrower than this share of the value that it is held against."""
 
+SHARE = "%"
+"""The unit of what is judged by its distance from 100, of `_HIGH` and more."""
+
+_HIGH = 90.0
+_POINTS = 0.5 / TOLERANCE
 _ROUNDING = 1e-3
 _CHAIN = re.compile(r"\s*(>>|>|~)\s*")
 
@@ -72,12 +80,17 @@ def judge_number(published: float, computed: Number) -> Verdict:
     return "match" if inside else "differs"
 
 
-def judge_index(published: str, computed: Number) -> Verdict:
-    """Say whether two indices agree in their distance from 1, their best value, or in the printed digits."""
+def is_high_share(value: float, unit: str) -> bool:
+    """Say whether it is a share so near to 100 % that 5 % of it would be anything."""
+    return unit == SHARE and _HIGH <= value <= 100
+
+
+def judge_distance(published: str, computed: Number, best: float = 1) -> Verdict:
+    """Say whether two indices or shares agree in their distance from the best, or in the printed digits."""
     value = mean(computed)
     if value is not None and abs(value - float(published)) <= _half_a_digit(published):
         return "match"
-    return judge_number(1 - float(published), distance_from_1(computed))
+    return judge_number(best - float(published), distance_from(best, computed))
 
 
 def judge_input(published: str, computed: Number) -> bool:
@@ -88,13 +101,13 @@ def judge_input(published: str, computed: Number) -> bool:
     return value is not None and abs(value - printed) <= rounding + 1e-9 * abs(printed)
 
 
-def distance_from_1(index: Number) -> Number:
-    """Turn an index into its distance from 1, with the same interval."""
+def distance_from(best: float, index: Number) -> Number:
+    """Turn an index or a share into its distance from the best, with the same interval."""
     if not isinstance(index, dict):
-        return None if index is None else 1 - index
-    distance = {**index, "mean": 1 - index["mean"]}
+        return None if index is None else best - index
+    distance = {**index, "mean": best - index["mean"]}
     if "values" in index:
-        distance["values"] = tuple(1 - value for value in index["values"])
+        distance["values"] = tuple(best - value for value in index["values"])
     return distance  # type: ignore[return-value]
 
 
@@ -110,7 +123,7 @@ def same_place(published: Sequence[float], computed: Sequence[Number], place: in
     )
 
 
-def judge_claim(claim: str, values: Mapping[str, Number]) -> Verdict:
+def judge_claim(claim: str, values: Mapping[str, Number], unit: str = "") -> Verdict:
     """Say whether `values`, in the order in which the claim speaks of them, are as claimed.
 
     Raises
@@ -118,7 +131,7 @@ def judge_claim(claim: str, values: Mapping[str, Number]) -> Verdict:
     ValueError
         The claim is not in the words above, or names a value that is not there.
     """
-    match min(_part(part.strip(), values) for part in claim.split(";")):
+    match min(_part(part.strip(), values, unit) for part in claim.split(";")):
         case _Held.FULLY:
             return "match"
         case _Held.WEAKLY:
@@ -129,14 +142,21 @@ def judge_claim(claim: str, values: Mapping[str, Number]) -> Verdict:
 
 def describe(values: Mapping[str, Number], unit: str) -> str:
     """Write the values in their order, which is what stands as "computed" beside a claim."""
-    parts = [
-        f"{name} {'–' if (value := mean(number)) is None else f'{value:.4g}'}"
-        for name, number in values.items()
-    ]
+    three, four = ([_digits(number, digits) for number in values.values()] for digits in (3, 4))
+    # A fourth digit only where it is what tells two values apart.
+    texts = three if len(set(three)) == len(set(four)) else four
+    parts = (f"{name} {text}" for name, text in zip(values, texts, strict=True))
     return ", ".join(parts) + (f" {unit}" if unit else "")
 
 
-def _part(part: str, values: Mapping[str, Number]) -> _Held:
+def _digits(number: Number, digits: int) -> str:
+    value = mean(number)
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
+def _part(part: str, values: Mapping[str, Number], unit: str) -> _Held:
     numbers = list(values.values())
     if any(mean(number) is None or math.isnan(mean(number) or 0.0) for number in numbers):
         return _Held.NOT
@@ -152,7 +172,7 @@ def _part(part: str, values: Mapping[str, Number]) -> _Held:
     names = set(words[::2])
     others = [name for name in values if name not in names]
     held = [
-        _compare(_value(values, left), words[index], _value(values, right))
+        _compare(_value(values, left), words[index], _value(values, right), unit)
         for index in range(1, len(words), 2)
         for left in (others if words[index - 1] == "*" else [words[index - 1]])
         for right in (others if words[index + 1] == "*" else [words[index + 1]])
@@ -160,8 +180,10 @@ def _part(part: str, values: Mapping[str, Number]) -> _Held:
     return min(held)
 
 
-def _compare(left: Number, operator: str, right: Number) -> _Held:
+def _compare(left: Number, operator: str, right: Number, unit: str) -> _Held:
     size = _size(left, right)
+    if operator == "~" and all(is_high_share(mean(one) or 0.0, unit) for one in (left, right)):
+        size = _POINTS
     difference, noise = _difference(left, right)
     if operator == "~":
         apart = abs(difference)
@@ -209,11 +231,13 @@ def _difference(a: Number, b: Number) -> tuple[float, float]:
 
 
 def _same_order(printed: float, beside: float, computed: Number, other: Number) -> bool:
-    """Say whether two numbers lie as two printed ones do: 5 % apart at most, or one of them larger."""
+    """Say whether of two numbers that one is larger which is printed so; less may tell of near ones."""
     difference, noise = _difference(computed, other)
-    if abs(printed - beside) <= TOLERANCE * max(abs(printed), abs(beside)):
-        return abs(difference) <= TOLERANCE * _size(computed, other)
-    return (difference if printed > beside else -difference) > noise
+    if printed == beside:
+        return True
+    larger = difference if printed > beside else -difference
+    near = abs(printed - beside) <= TOLERANCE * max(abs(printed), abs(beside))
+    return larger >= -noise if near else larger > noise
 
 
 def _size(a: Number, b: Number) -> float:

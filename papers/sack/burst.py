@@ -63,8 +63,10 @@ def _resent(subject: DrawnRun) -> list[int]:
 
 def _growth(resent: list[int]) -> float:
     """Give by what factor the packets of a round trip grow, from the second one to that with most."""
+    if len(resent) < 3 or not resent[1]:
+        return 1.0
     most = max(range(1, len(resent)), key=lambda place: resent[place])
-    return float((resent[most] / resent[1]) ** (1 / (most - 1)))
+    return float((resent[most] / resent[1]) ** (1 / max(1, most - 1)))
 
 
 def compute(context: Context) -> list[Row]:
@@ -77,13 +79,17 @@ def compute(context: Context) -> list[Row]:
     half = WINDOW // 2
     waits = [lost for lost, repair in more.items() if repair.timeouts]
     alone = [lost for lost in LOST if not _later(context, lost).timeouts]
-    context.fact("later", f"{max(alone)} of {FIRST - 1}, with the first of them packet {LATER}")
+    context.fact("later", f"{max(alone, default=0)} of {FIRST - 1}, with the first of them packet {LATER}")
     context.fact("at_half", ", ".join(map(str, _resent(sack[half])[:5])))
     context.fact("at_least", ", ".join(map(str, _resent(sack[LEAST])[:6])))
     context.fact("waits", f"{min(waits)} to {max(waits)}" if waits else "none")
     context.fact("lost", f"{LEAST} to {max(LOST)}")
-    context.fact("half", f"{recovery(sack[half]).round_trips:.1f} and {tahoe[half].round_trips:.1f}")
-    context.fact("more", f"{more[max(LOST)].round_trips:.1f} and {tahoe[max(LOST)].round_trips:.1f}")
+    context.fact(
+        "half", f"{plain(recovery(sack[half]).round_trips):.1f} and {plain(tahoe[half].round_trips):.1f}"
+    )
+    context.fact(
+        "more", f"{plain(more[max(LOST)].round_trips):.1f} and {plain(tahoe[max(LOST)].round_trips):.1f}"
+    )
     return [
         context.claim(
             "SACK repairs no slower than Tahoe",

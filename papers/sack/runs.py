@@ -10,7 +10,8 @@ from bentpipe.results import Number, Run
 from bentpipe.show.style import CYCLE
 from bentpipe_papers.common import link, plain
 from bentpipe_papers.reproduction.papers import Paper
-from bentpipe_papers.reproduction.reproduce import Context, Row
+from bentpipe_papers.reproduction.readings import Reading
+from bentpipe_papers.reproduction.reproduce import Context, Row, Settings
 from bentpipe_papers.reproduction.verdicts import Verdict, judge_claim
 
 SCHEMES = ("tahoe", "reno", "newreno", "sack")
@@ -98,6 +99,14 @@ Case = Mapping[str, Measured]
 def scheme_settings(scheme: str) -> dict[str, str]:
     """Give the settings of a scheme."""
     return {"flows.transfer.variant": VARIANTS[scheme]}
+
+
+def _without(settings: Settings) -> Settings:
+    """Put Reno in the place of each scheme."""
+    return {**settings, "flows.transfer.variant": VARIANTS["reno"]}
+
+
+WITHOUT = Reading.of_settings("without", "Reno in the place of each scheme", _without)
 
 
 def _times(traffic_s: int, syn_s: float, phase: int) -> dict[str, str]:
@@ -209,12 +218,12 @@ class Claim(Generic[Runs]):
 
     def verdict(self, paper: Paper, item: str, runs: Runs) -> Verdict:
         """Judge it on some runs."""
-        words = next(
-            row.published
+        row = next(
+            row
             for row in paper.published
             if (row.item, row.case, row.metric) == (item, self.case, self.metric)
         )
-        return judge_claim(words, self.values(runs))
+        return judge_claim(row.published, self.values(runs), row.unit)
 
 
 def fact_name(case: str, metric: str) -> str:

@@ -16,6 +16,9 @@ from . import (
     texts,
     web,
 )
+from .runs import WITHOUT
+
+__all__ = ["ITEMS", "WITHOUT"]
 
 ITEMS = (
     Item(

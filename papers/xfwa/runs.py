@@ -9,6 +9,7 @@ from bentpipe.results import Number, Run
 from bentpipe.runs.statistics import jain
 from bentpipe.show.style import BLUE, GREEN, ORANGE
 from bentpipe_papers.common import flows, link, plain
+from bentpipe_papers.reproduction.readings import Reading
 from bentpipe_papers.reproduction.reproduce import Context, Row, Settings
 
 SCHEMES = ("tcp", "xfwa")
@@ -61,6 +62,14 @@ def isls(scenario: str) -> list[str]:
 def xfwa(scenario: str, options: str = TTL) -> Settings:
     """Put XFWA on every inter-satellite link, in the direction of the data."""
     return on_links(scenario, "gateway", f"{{ {GATEWAY}, {options} }}")
+
+
+def _without(settings: Settings) -> Settings:
+    """Take XFWA off the links."""
+    return {key: value for key, value in settings.items() if f"{{ {GATEWAY}" not in str(value)}
+
+
+WITHOUT = Reading.of_settings("without", "no gateway on the links", _without)
 
 
 def only_on(name: str, scenario: str, options: str = TTL) -> Settings:

@@ -206,7 +206,9 @@ def _counted(
     }
     capacity = mbps * 1e6 / 8 * (ROUND_TRIP_S + buffer_s) * PAYLOAD / PACKET
     return {
-        words: over(capacity / plain(run["gateways"][0]["window_mean_bytes"]) for run in runs)
+        words: over(
+            sum(capacity / plain(gateway["window_mean_bytes"]) for gateway in run["gateways"]) for run in runs
+        )
         for words, runs in seeded(context, PERSISTENT, cases).items()
     }
 

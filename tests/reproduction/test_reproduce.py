@@ -13,6 +13,7 @@ from bentpipe.runs.result import Result
 from bentpipe_papers.reproduction import context, papers
 from bentpipe_papers.reproduction.finished import Cache
 from bentpipe_papers.reproduction.grid import Grid
+from bentpipe_papers.reproduction.readings import Reading
 from bentpipe_papers.reproduction.reproduce import (
     Context,
     Item,
@@ -22,6 +23,7 @@ from bentpipe_papers.reproduction.reproduce import (
     reproduce,
     verdict_counts,
 )
+from bentpipe_papers.reproduction.verdicts import VERDICTS
 from conftest import LOSSY, Bentpipe
 
 ABOUT = 'title = "Two windows"\ncitation = "A. Uthor, 2001"\n'
@@ -104,6 +106,9 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     class Module:
         ITEMS = ITEMS
+        WITHOUT = Reading.of_settings(
+            "without", "", lambda settings: {**settings, "tcp.receive_window": "8 segments"}
+        )
 
     monkeypatch.setattr(papers.Paper, "module", lambda _: Module)
     return folder
@@ -125,9 +130,40 @@ def test_rows_stand_beside_what_was_published() -> None:
     assert (claim.verdict, claim.published, claim.deviation) == ("match", "32 >> 8", None)
     assert isinstance(claim.computed, str)
     assert claim.computed.endswith("bit/s")
-    assert [row.verdict for row in rows["text-rtt"]] == ["match", "input", "input", "differs"]
+    assert [row.verdict for row in rows["text-rtt"]] == [
+        "match (also without)",
+        "input",
+        "input",
+        "contradiction",
+    ]
     counts = verdict_counts(reproduce("", Cache(None)))
-    assert counts == {"toy": {"input": 2, "match": 2, "shape": 2, "differs": 1}}
+    assert counts == {
+        "toy": {
+            "input": 2,
+            "match": 1,
+            "match (also without)": 1,
+            "shape": 2,
+            "contradiction": 1,
+            "differs": 0,
+        }
+    }
+
+
+@pytest.mark.usefixtures("paper")
+def test_what_is_measured_stands_beside_the_same_without_the_scheme() -> None:
+    rows = by_name(reproduce("toy", Cache(None)))
+    eight, thirty_two, claim = rows["table-1"]
+    assert eight.without is not None
+    assert eight.without.computed == eight.computed
+    assert eight.without_text() == "the same"
+    assert thirty_two.without is not None
+    assert thirty_two.without.computed == eight.computed
+    assert claim.without is not None
+    assert claim.without.verdict == "differs"
+    link, *inputs = rows["text-rtt"]
+    assert link.without is not None
+    assert (link.verdict, link.without.verdict) == ("match (also without)", "match")
+    assert [row.without for row in inputs] == [None] * 3
 
 
 @pytest.mark.usefixtures("paper")
@@ -160,15 +196,22 @@ def test_one_note_of_several_rows_is_printed_once(bentpipe: Bentpipe) -> None:
 
 def test_the_counts_are_printed_for_each_paper(bentpipe: Bentpipe) -> None:
     lines = bentpipe("reproduce", "adalr/table-2").stdout.splitlines()
-    assert lines[-2].split() == ["paper", "rows", "input", "match", "shape", "differs"]
-    name, total, *counts = lines[-1].split()
+    # Each verdict has a column, two of them of several words.
+    assert lines[-3].split() == ["paper", "rows", *" ".join(VERDICTS).split()]
+    name, total, *counts = lines[-2].split()
     assert name == "adalr"
     assert int(total) == sum(map(int, counts)) > 0
+    assert lines[-1] == (
+        "adalr: 0 statements: 0 hold, 0 hold also without the scheme, 0 cannot be told, 0 do not"
+    )
 
 
 @pytest.mark.usefixtures("paper")
 def test_the_json_has_the_promised_keys() -> None:
     found = as_json(reproduce("toy/text-rtt", Cache(None)))
+    assert found["statements"] == {
+        "toy": {"holds": 0, "holds also without": 1, "cannot be told": 0, "does not hold": 0}
+    }
     (item,) = found["items"]
     assert (item["paper"], item["item"]) == ("toy", "text-rtt")
     keys = [
@@ -181,7 +224,10 @@ def test_the_json_has_the_promised_keys() -> None:
         "deviation",
         "verdict",
         "note",
+        "where",
+        "comment",
         "cause",
+        "without",
     ]
     assert list(item["rows"][0]) == keys
     grid = json.loads(json.dumps(found, allow_nan=False))["items"][0]["grid"]
@@ -195,6 +241,7 @@ def test_finished_runs_are_not_run_again(
 ) -> None:
     cache = Cache(tmp_path / "cache")
     first = by_name(reproduce("toy", cache))
+    # Without the scheme nothing is run that was not run beside it.
     assert len(list((tmp_path / "cache").iterdir())) == 9
     executed: list[str] = []
     real = runner.execute
@@ -276,10 +323,10 @@ def test_progress_names_the_stages_of_an_item(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(context, "Reporter", Loud)
     for _ in range(2):
         reproduce("toy/text-rtt", Cache(tmp_path / "cache"))
-    stages = [f"toy/text-rtt, stage {stage} (link.toml)" for stage in (1, 2, 3)]
+    stages = [f"toy/text-rtt, stage {stage} (link.toml)" for stage in (1, 2, 3, 4, 5)]
     assert list(dict.fromkeys(title for title, _ in said)) == stages
     assert (stages[0], "1 of 1 runs") in said
-    assert said[-1] == (stages[2], "6 of 6 runs, 6 of them from before")
+    assert said[-1] == (stages[-1], "6 of 6 runs, 6 of them from before")
 
 
 class Page(HTMLParser):
@@ -309,10 +356,12 @@ def test_the_report_is_a_page_with_its_pictures_in_it(tmp_path: Path) -> None:
     page = Page()
     text = (folder / "index.html").read_text()
     page.feed(text)
-    assert text.count("<svg") + len(page.pictures) == 1
+    # The scatter of all numbers, those of table 1 beside ours, and the picture of the item.
+    assert text.count("<svg") + len(page.pictures) == 3
     assert page.outside == []
     for words in (
         "Two windows",
+        "3 statements: 2 hold, 1 hold also without the scheme, 0 cannot be told, 0 do not.",
         "A. Uthor, 2001",
         "Goodput by window",
         "32 >> 8",

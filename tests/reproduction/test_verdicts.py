@@ -6,7 +6,7 @@ from bentpipe.numbers.intervals import estimate
 from bentpipe.results import Estimate, Number
 from bentpipe_papers.reproduction.verdicts import (
     judge_claim,
-    judge_index,
+    judge_distance,
     judge_input,
     judge_number,
     same_place,
@@ -66,7 +66,7 @@ def test_numbers_within_five_per_cent_or_a_narrow_interval_match(
     ],
 )
 def test_an_index_is_judged_by_its_distance_from_1(published: str, computed: Number, verdict: str) -> None:
-    assert judge_index(published, computed) == verdict
+    assert judge_distance(published, computed) == verdict
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,38 @@ def test_input_holds_to_the_printed_digits(published: str, computed: Number, hol
     assert judge_input(published, computed) is holds
 
 
+@pytest.mark.parametrize(
+    ("computed", "verdict"), [(93.51, "match"), (94.49, "match"), (90.0, "differs"), (98.0, "differs")]
+)
+def test_a_share_near_100_is_judged_by_its_distance_from_it(computed: float, verdict: str) -> None:
+    # All of these are within 5 % of it.
+    assert judge_distance("94", computed, 100) == verdict
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "unit", "verdict"),
+    [
+        (95.0, 95.4, "%", "match"),
+        (95.0, 95.9, "%", "shape"),
+        (95.0, 96.1, "%", "differs"),
+        (95.0, 96.1, "ms", "match"),
+        (85.0, 88.0, "%", "match"),
+        (89.0, 91.0, "%", "match"),
+    ],
+)
+def test_shares_near_100_are_alike_within_half_a_point(
+    left: float, right: float, unit: str, verdict: str
+) -> None:
+    assert judge_claim("a ~ b", {"a": left, "b": right}, unit) == verdict
+
+
 def test_a_place_holds_against_each_other_number() -> None:
     published = [10.0, 20.0, 20.5, 40.0]
     assert same_place(published, [1.0, 5.0, 5.1, 9.0], 1)
-    assert not same_place(published, [1.0, 5.0, 9.0, 9.5], 1)
+    # The printed order alone: what is printed near may be far apart, but not the other way round.
+    assert same_place(published, [1.0, 5.0, 8.0, 9.0], 1)
+    assert not same_place(published, [1.0, 5.0, 4.0, 9.0], 1)
+    assert same_place([10.0, 10.0], [1.0, 2.0], 0)
     assert not same_place(published, [6.0, 5.0, 5.1, 9.0], 0)
     assert not same_place(published, [1.0, 5.0, 5.1, None], 1)
     assert not same_place([10.0], [10.0], 0)
