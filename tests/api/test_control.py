@@ -276,7 +276,7 @@ def test_a_hook_that_nobody_would_call_is_refused_where_the_class_is_made() -> N
         ),
         (
             lambda: bp.Scenario.from_toml(LOSSY + "[tcp.reduces]\nfrom = 0.2\n", own=[Reduces]),
-            "unknown field `from`, expected `to`",
+            'tcp.reduces.from: expected one of the known keys (to), found "from"',
         ),
         (
             lambda: bp.Scenario.from_toml(LOSSY + "[tcp.reduces]\nto = 2\n", own=[Reduces]),

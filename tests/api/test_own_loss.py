@@ -119,7 +119,7 @@ def test_threads_compare_and_sweep_run_it(tmp_path: Path) -> None:
             lambda: bp.Scenario.from_toml(SCENARIO.toml(), own=[Independent]).with_(
                 {"links.satellite.loss": {"model": "independent", "chance": 0.5}}
             ),
-            "unknown field `chance`, expected `probability`",
+            'links.satellite.loss.chance: expected one of the known keys (probability), found "chance"',
         ),
         (
             lambda: bp.Scenario.from_toml(SCENARIO.toml(), own=[Independent]).with_(

@@ -176,7 +176,7 @@ def test_what_a_hook_must_not_give_ends_the_run(queue: type[bp.Queue], message: 
             lambda: bp.Scenario.from_toml(SCENARIO.toml(), own=[DropTail]).with_(
                 {"links.satellite.queue": {"scheme": "own-drop-tail", "size": 5}}
             ),
-            "unknown field `size`, expected `limit`",
+            'links.satellite.queue.size: expected one of the known keys (limit), found "size"',
         ),
     ],
 )

@@ -132,6 +132,29 @@ def test_run_takes_losses_queues_and_applications(bentpipe: Bentpipe, lossy: Pat
 
 
 @pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        (
+            "links.satellite.loss.probabilty",
+            'expected one of the known keys (probability), found "probabilty"',
+        ),
+        ("links.satellite.queue.limt", '"limt" cannot stand here'),
+    ],
+)
+def test_a_wrong_option_of_a_class_is_named_by_its_key(
+    bentpipe: Bentpipe, lossy: Path, key: str, told: str
+) -> None:
+    (lossy.parent / "parts.py").write_text(PARTS)
+    table, _, option = key.rpartition(".")
+    usual = {"loss": '{ model = "independent", probability = 0.01', "queue": '{ scheme = "short"'}
+    made = usual[table.rpartition(".")[2]]
+    changes = ["--set", f"{table}={made}, {option} = 1 }}"]
+    result = bentpipe("run", "lossy.toml", "--own", "parts.py", *changes)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.endswith(f"{key}: {told}\n")
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         (None, "mine.py: expected a Python file, found none that can be read (No such file or directory)"),

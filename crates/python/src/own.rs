@@ -16,8 +16,10 @@ use bentpipe_scenario::ApplicationFactory;
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::{Catalogue, Scheme};
 use bentpipe_units::external::{ExternalKind, Externals};
+use bentpipe_units::{Fault, Problem, quoted};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 pub(crate) use application::PyConnection;
 pub(crate) use loss::PySent;
@@ -197,12 +199,7 @@ impl Maker {
 
     /// This maker with the options in `table`, after one object was made of them: what it says against them is said now.
     fn read(&self, table: &mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<Maker> {
-        use serde::de::Error;
-        let table: serde_json::Map<String, serde_json::Value> = erased_serde::deserialize(table)?;
-        let names = &self.scheme.get().options;
-        if let Some(unknown) = table.keys().find(|key| !names.contains(key)) {
-            return Err(Error::custom(format!("unknown field `{unknown}`, expected {}", one_of(names))));
-        }
+        let table = table.deserialize_map(Options(&self.scheme.get().options))?;
         let text = serde_json::to_string(&table).map_err(Error::custom)?;
         let read = Python::attach(|py| {
             let options = py.import("json")?.call_method1("loads", (text,))?;
@@ -239,9 +236,39 @@ fn shown(given: &Bound<'_, PyAny>) -> String {
     given.repr().map(|text| text.to_string()).unwrap_or_default()
 }
 
-fn one_of(names: &[String]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "),
+/// The options of a class by their names; a key that is none of them is refused where it stands.
+#[derive(Clone, Copy)]
+struct Options<'a>(&'a [String]);
+
+impl<'de> Visitor<'de> for Options<'_> {
+    type Value = serde_json::Map<String, serde_json::Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+        let mut options = serde_json::Map::new();
+        while let Some(key) = table.next_key_seed(self)? {
+            options.insert(key, table.next_value()?);
+        }
+        Ok(options)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Options<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<String, D::Error> {
+        let found = String::deserialize(key)?;
+        if self.0.contains(&found) {
+            return Ok(found);
+        }
+        let expected = format!("one of the known keys ({})", self.0.join(", "));
+        Err(if self.0.is_empty() {
+            D::Error::custom(format!("{} cannot stand here", quoted(&found)))
+        } else {
+            Fault::from(Problem::Name { expected, found }).into_serde()
+        })
     }
 }
