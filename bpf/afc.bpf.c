@@ -4,9 +4,8 @@
  * reduction, the second one less the farther it is from the first, by the arithmetic of rules.h.
  *
  * The kernel asks for ssthresh once for each recovery and tells nothing of further losses: these are seen by its count of
- * lost segments, at the next ACK. Where the second one is, it does not say either: not before the end of what the ACK before
- * the one that told of it had reported. Where each ACK reports one segment it lies just there; where one reports many, it is
- * taken to be as near as it can be, so that the window is never cut by less than equation 1 has it.
+ * lost segments, at the next ACK. Where the second one is, the SACK blocks say of the ACK that told of it, whether an ACK
+ * reports one segment or, behind a receiver's GRO, many.
  */
 #include "kernel.h"
 #include "rules.h"
@@ -17,10 +16,10 @@ struct afc {
 	u32 losses;	/* of the window under way: enum afc_losses */
 	u32 window;	/* what the first loss met, in segments */
 	u32 first;	/* where it is */
+	u32 sent;	/* how many segments had been sent from there on */
 	u32 ssthresh;	/* as it was before it */
 	u32 lost;	/* the kernel's count of lost segments then */
-	u32 highest;	/* the end of what was selectively acknowledged, by the last ACK */
-	u32 before;	/* the same by the one before */
+	u32 second;	/* where the next one is, as the last ACK has it, in segments behind the first; 0: none is known */
 	u32 grown;	/* of a segment */
 };
 
@@ -32,18 +31,19 @@ void afc_init(u64 *context)
 
 	a->losses = AFC_NONE;
 	a->grown = 0;
-	a->highest = tp->snd_una;
-	a->before = tp->snd_una;
 }
 
-/* How many segments the second loss is behind the first. */
-static inline u32 distance(struct tcp_sock *tp, struct afc *a)
+/* How many segments a second loss is behind the first, or 0. */
+static inline u32 distance(struct tcp_sock *tp, u32 first)
 {
+	u32 blocks[2 * SACK_BLOCKS];
 	u32 mss = tp->mss_cache;
-	s32 bytes = (s32)(a->before - a->first);
-	u32 segments = mss && bytes > 0 ? (u32)bytes / mss : 0;
 
-	return segments > 1 ? segments : 1;
+	for (int i = 0; i < SACK_BLOCKS; i++) {
+		blocks[2 * i] = tp->recv_sack_cache[i].start_seq;
+		blocks[2 * i + 1] = tp->recv_sack_cache[i].end_seq;
+	}
+	return mss ? (afc_second(first, tp->snd_una, mss, blocks) + mss - 1) / mss : 0;
 }
 
 /* A loss, a mark or a timeout: which of them, the next state tells. */
@@ -52,19 +52,19 @@ u32 afc_ssthresh(u64 *context)
 {
 	struct tcp_sock *tp = tcp_sk(ARGUMENT(struct sock *, context, 0));
 	struct afc *a = ca_state(tp);
-	u32 behind;
 
-	a->window = tp->packets_out < tp->snd_cwnd ? tp->packets_out : tp->snd_cwnd;
+	/* What the kernel's own controls halve, not the flight size. */
+	a->window = tp->snd_cwnd;
 	a->first = tp->snd_una;
+	a->sent = tp->packets_out;
 	if (a->losses != AFC_OVER)
 		a->ssthresh = tp->snd_ssthresh;
 	a->lost = tp->lost;
 	a->grown = 0;
+	a->second = distance(tp, a->first);
 	if (tp->lost_out > 1) {
 		a->losses = AFC_SEVERAL;
-		/* Found only now that three segments are held above the first, it may be two segments nearer. */
-		behind = distance(tp, a);
-		return afc_reduced(behind > 2 ? behind - 2 : 1, a->window);
+		return afc_reduced(a->second, a->window);
 	}
 	a->losses = AFC_FOUND;
 	return tp->snd_cwnd;
@@ -103,24 +103,19 @@ void afc_pkts_acked(u64 *context)
 {
 	struct tcp_sock *tp = tcp_sk(ARGUMENT(struct sock *, context, 0));
 	struct afc *a = ca_state(tp);
-	struct sk_buff *above = tp->highest_sack;
-	u32 highest = tp->snd_una;
-	u32 behind;
 
-	if (tp->sacked_out)
-		highest = above ? *(u32 *)above->cb : tp->snd_nxt;
-
-	if (a->losses == AFC_ONE && tp->lost != a->lost) {
+	if (a->losses != AFC_ONE)
+		return;
+	if (tp->lost != a->lost) {
 		a->lost = tp->lost;
-		behind = distance(tp, a);
 		/* Neither the retransmission of the first, nor data that was sent since: that is the next window's. */
-		if (tp->lost_out > (tp->snd_una == a->first) && behind < a->window) {
+		if (tp->lost_out > (tp->snd_una == a->first) && a->second && a->second < a->sent) {
 			a->losses = AFC_SEVERAL;
-			tp->snd_ssthresh = afc_reduced(behind, a->window);
+			tp->snd_ssthresh = afc_reduced(a->second, a->window);
+			return;
 		}
 	}
-	a->before = a->highest;
-	a->highest = highest;
+	a->second = distance(tp, a->first);
 }
 
 SEC("struct_ops")

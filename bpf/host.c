@@ -43,6 +43,11 @@ u32 host_afc_reduced(u32 distance, u32 window)
 	return afc_reduced(distance, window);
 }
 
+u32 host_afc_second(u32 first, u32 una, u32 mss, const u32 *blocks)
+{
+	return afc_second(first, una, mss, blocks);
+}
+
 void host_xfwa_learn(struct xfwa_flow *f, const struct xfwa_config *c, u64 now, u32 way, const struct xfwa_segment *s)
 {
 	xfwa_learn(f, c, now, way, s);

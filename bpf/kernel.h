@@ -27,9 +27,9 @@ struct inet_connection_sock {
 	u64 icsk_ca_priv[13];
 } RELOCATED;
 
-/* Its first bytes are those of what lies in skb->cb while TCP has the buffer. */
-struct sk_buff {
-	char cb[48];
+struct tcp_sack_block {
+	u32 start_seq;
+	u32 end_seq;
 } RELOCATED;
 
 struct tcp_sock {
@@ -48,7 +48,7 @@ struct tcp_sock {
 	u32 lost_out;
 	u32 mss_cache;
 	u32 undo_marker;
-	struct sk_buff *highest_sack;
+	struct tcp_sack_block recv_sack_cache[4];
 	u8 is_cwnd_limited : 1;
 } RELOCATED;
 

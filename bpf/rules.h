@@ -115,6 +115,34 @@ static inline u32 adalr_opens(struct adalr *a, u32 cwnd, u32 ssthresh, u32 acked
 /* After AFC_ONE comes AFC_OVER, until the ACK that ended the recovery has been dealt with. */
 enum afc_losses { AFC_NONE, AFC_FOUND, AFC_ONE, AFC_SEVERAL, AFC_OVER };
 
+/* As many as the kernel keeps of an ACK's, in the order of their sequence numbers behind what is empty. */
+#define SACK_BLOCKS 4
+
+/* How many bytes behind the first loss the next hole begins, as `blocks` has it (starts and ends in turn); 0: none is known. */
+static inline u32 afc_second(u32 first, u32 una, u32 mss, const u32 *blocks)
+{
+	u32 covered = 0;
+
+	/* The first is through, or a hole of several segments: the next is the one behind it. */
+	if (una != first)
+		return una - first;
+	for (int i = 0; i < SACK_BLOCKS; i++) {
+		u32 start = blocks[2 * i] - first;
+		u32 end = blocks[2 * i + 1] - first;
+
+		/* Below the first, or empty. */
+		if (start >= 1u << 31 || start == end)
+			continue;
+		if (covered == 0 && start > mss)
+			return mss;
+		if (covered != 0 && start > covered)
+			return covered;
+		if (end > covered)
+			covered = end;
+	}
+	return 0;
+}
+
 /* R_adj of equation 1 in segments: Cd^4 / (2 cwnd^3) where Cd is above half the window, else 0. */
 static inline u32 afc_adjustment(u32 distance, u32 window)
 {

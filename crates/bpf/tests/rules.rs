@@ -45,6 +45,7 @@ unsafe extern "C" {
     fn host_adalr_recovered(state: *mut State, cwnd: u32);
     fn host_halved(segments: u32) -> u32;
     fn host_afc_reduced(distance: u32, window: u32) -> u32;
+    fn host_afc_second(first: u32, una: u32, mss: u32, blocks: *const u32) -> u32;
 }
 
 /// A window in segments and the fraction that is not opened yet.
@@ -71,6 +72,32 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Timeout),
     ];
     proptest::collection::vec(step, 1..200)
+}
+
+/// Segments from the first loss to the next, where segments were sent from `first` on and these ranges of them are reported.
+fn second(first: u32, una: u32, reported: &[(u32, u32)]) -> u32 {
+    let at = |segment: u32| first.wrapping_add(segment * SMSS);
+    let empty = std::iter::repeat_n(0, 8 - 2 * reported.len());
+    let blocks: Vec<u32> =
+        empty.chain(reported.iter().flat_map(|&(start, end)| [at(start), at(end)])).collect();
+    unsafe { host_afc_second(first, at(una), SMSS, blocks.as_ptr()) / SMSS }
+}
+
+#[test]
+fn the_second_loss_is_at_the_next_hole_that_an_ack_shows() {
+    for first in [1, u32::MAX - 20 * SMSS] {
+        assert_eq!(second(first, 0, &[]), 0, "nothing is reported");
+        assert_eq!(second(first, 0, &[(1, 15)]), 0, "one hole");
+        assert_eq!(second(first, 0, &[(1, 15), (16, 40)]), 15, "both losses known at once");
+        assert_eq!(second(first, 0, &[(1, 15), (16, 40), (42, 43)]), 15);
+        assert_eq!(
+            second(first, 0, &[(1, 15), (3, 4), (16, 40)]),
+            15,
+            "what arrived twice is reported within"
+        );
+        assert_eq!(second(first, 0, &[(2, 15), (16, 40)]), 1, "side by side");
+        assert_eq!(second(first, 15, &[(16, 40)]), 15, "the first is through");
+    }
 }
 
 proptest! {
