@@ -18,8 +18,8 @@ pytestmark = [
     ),
 ]
 ONE_OF_SIXTEEN = [number for number in range(80, 140) if number % 16]
-# The receiver gets segments one by one, or long ones. A buffer of a fixed size makes the test free of the kernel's own,
-# which grows by arrivals, the less the longer they are: the second loss is then of another window.
+# The receiver gets segments one by one, or long ones. Its buffer is fixed: the own one of a kernel grows by
+# arrivals, the less the longer they are, and where it limits, the second loss is of another window.
 SLOW = DOWNLOAD
 FAST = DOWNLOAD.replace("6 Mbit/s", "1 Gbit/s") + '[tcp]\nreceive_window = "1 MiB"\n'
 
