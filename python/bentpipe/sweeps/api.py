@@ -15,7 +15,7 @@ from bentpipe.sweeps import store
 from bentpipe.sweeps.axes import MOST_RUNS, Axis, Points, points_of
 from bentpipe.sweeps.cluster import Cluster
 from bentpipe.sweeps.design import Design
-from bentpipe.sweeps.driver import Counts, Threads, Workers, run_missing
+from bentpipe.sweeps.driver import Counts, Threads, run_missing
 from bentpipe.sweeps.result import Sweep
 from bentpipe.sweeps.sources import sources
 from bentpipe.sweeps.work import Base
@@ -94,10 +94,10 @@ def sweep(
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
     design = _design(loaded, vary, runs, sample, loaded.seed if seed is None else seed)
     store.check(folder, design)
-    workers: Workers = Threads(design, threads) if on is None else Cluster(design, on)
+    workers = Threads(design, threads) if on is None else Cluster(design, on)
     try:
         with store.Store(folder, design) as rows:
-            run_missing(rows, design, workers, f"sweeping {design.title}" if progress else None, stop, told)
+            run_missing(rows, workers, f"sweeping {design.title}" if progress else None, stop, told)
     finally:
         workers.stop()
     return Sweep(folder)

@@ -93,16 +93,13 @@ def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
 @json_option
 def sweep(
     scenario: str,
-    vary: tuple[tuple[str, str], ...],
-    runs: int,
-    sample: int | None,
     out: Path,
     on: str | None,
     settings: tuple[tuple[str, str], ...],
     own: tuple[Path, ...],
-    seed: int | None,
     threads: int | None,
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Run SCENARIO at every combination of values, and write a row of each run to DIR/rows.parquet.
 
@@ -130,9 +127,7 @@ def sweep(
         if counts.before:
             say(f"{counts.before:,} of {counts.total:,} runs are there from before")
 
-    found = api.sweep(
-        loaded, vary, out=out, runs=runs, sample=sample, seed=seed, threads=threads, on=on, told=told,
-    )  # fmt: skip
+    found = api.sweep(loaded, out=out, on=on, threads=threads, told=told, **how)
     click.echo(f"Wrote {out / 'rows.parquet'}", err=True)
     _tell(found, (), {}, as_json=as_json)
     failed = len(found.failed())

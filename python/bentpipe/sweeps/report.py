@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import Number
@@ -12,13 +12,20 @@ from bentpipe.show.scales import unit_of
 from bentpipe.show.units import counted
 from bentpipe.sweeps.design import SCENARIO
 from bentpipe.sweeps.picture import draw_sweep
-from bentpipe.sweeps.result import METRICS, Group, Sweep, value_text
+from bentpipe.sweeps.result import METRICS, Sweep, value_text
 from bentpipe.sweeps.show import cell_text, heading
 
 MOST_ROWS = 5_000
 """Rows of the table of means; a browser takes a second for them."""
 
 _MOST_ERRORS = 50
+
+
+class _Row(NamedTuple):
+    """The values of what was set, and the mean of each metric."""
+
+    values: dict[str, Any]
+    numbers: dict[str, Number]
 
 
 def page_of(
@@ -34,9 +41,12 @@ def page_of(
     where, metrics = where or {}, tuple(metrics) or METRICS
     design = sweep.design
     columns = {key: design.numeric_column(key) for key in sweep.keys}
-    by = ["point", "name", *sweep.keys, *(column for key, column in columns.items() if column != key)]
-    groups = list(sweep.groups(by, metrics, where))
-    if not groups:
+    by = ["point", "name", *dict.fromkeys([*sweep.keys, *columns.values()])]
+    rows = [
+        _Row(dict(zip(by, group.values, strict=True)), dict(zip(metrics, group.numbers, strict=True)))
+        for group in sweep.groups(by, metrics, where)
+    ]
+    if not rows:
         raise InputError(f"{sweep.folder}: expected rows with {', '.join(metrics)}, found none")
     there = sweep.count()
     runs = f"{counted(len(design.points), 'point')}, {counted(design.runs, 'run')} each"
@@ -45,8 +55,8 @@ def page_of(
         told.append(f"The sweep is not finished: {there:,} of {design.total:,} runs are there.")
     failed = sweep.failed()
     sections = [
-        Section("Curves", (), _still(sweep, metrics[0], where), _curves(sweep, groups, by, columns, metrics)),
-        Section("Points", _cut(groups), tables=(_points(sweep, groups, by, columns, metrics),)),
+        Section("Curves", (), _still(sweep, metrics[0], where), _curves(sweep, rows, columns)),
+        Section("Points", _cut(rows), tables=(_points(rows, columns),)),
     ]
     if failed:
         lines = tuple(f"Point {point}, run {run}: {error}" for point, run, error in failed[:_MOST_ERRORS])
@@ -97,36 +107,24 @@ def _first_over(sweep: Sweep) -> str | None:
     )
 
 
-def _curves(
-    sweep: Sweep,
-    groups: Sequence[Group],
-    by: Sequence[str],
-    columns: Mapping[str, str],
-    metrics: Sequence[str],
-) -> Curves | None:
+def _curves(sweep: Sweep, rows: Sequence[_Row], columns: Mapping[str, str]) -> Curves | None:
     over = _first_over(sweep)
-    if over is None:
+    if over is None or sweep.design.points.sample is not None:
         return None
-    places = {name: by.index(name) for name in by}
-    keys = {name: [value_text(group.values[places[name]]) for group in groups] for name in ("name", *columns)}
+    keys = {key: [value_text(row.values[key]) for row in rows] for key in ("name", *columns)}
     drawn = {}
     for key, column in columns.items():
-        written = [_number(group.values[places[column]]) for group in groups]
-        at = [value for value in written if value is not None]
-        if len(at) == len(written):
-            drawn[column] = (key, at)
-    if sweep.design.points.sample is not None:
-        return None
+        at = [_number(row.values[column]) for row in rows]
+        if None not in at:
+            drawn[column] = (key, cast(list[float], at))
     numbers: dict[str, list[tuple[float, float] | None]] = {}
-    for place, metric in enumerate(metrics):
-        values = [group.numbers[place] for group in groups]
-        if any(mean(value) is not None for value in values):
-            scale, unit = unit_of(metric, [mean(value) for value in values])
+    for metric in rows[0].numbers:
+        found = [row.numbers[metric] for row in rows]
+        if any(mean(number) is not None for number in found):
+            scale, unit = unit_of(metric, [mean(number) for number in found])
             label = heading(metric) + (f" ({unit})" if unit else "")
-            numbers[label] = [_scaled(value, scale) for value in values]
-    if not numbers:
-        return None
-    return Curves(keys, drawn, numbers, columns[over], next(iter(numbers)))
+            numbers[label] = [_scaled(number, scale) for number in found]
+    return Curves(keys, drawn, numbers, columns[over], next(iter(numbers))) if numbers else None
 
 
 def _scaled(value: Number, scale: float) -> tuple[float, float] | None:
@@ -134,33 +132,23 @@ def _scaled(value: Number, scale: float) -> tuple[float, float] | None:
     return None if centre is None else (centre / scale, (half_width(value) or 0.0) / scale)
 
 
-def _points(
-    sweep: Sweep,
-    groups: Sequence[Group],
-    by: Sequence[str],
-    columns: Mapping[str, str],
-    metrics: Sequence[str],
-) -> ReportTable:
-    several = len({group.values[1] for group in groups}) > 1
-    headings = [*sweep.keys, *(["of"] if several else []), *map(heading, metrics)]
-    rows = []
-    for group in groups[:MOST_ROWS]:
-        value = dict(zip(by, group.values, strict=True))
-        cells = [Cell(value_text(value[key]), _number(value[column])) for key, column in columns.items()]
-        cells += [Cell(str(value["name"]))] if several else []
-        cells += [
-            Cell(cell_text(metric, number), mean(number))
-            for metric, number in zip(metrics, group.numbers, strict=True)
-        ]
-        rows.append(tuple(cells))
-    chosen = tuple(range(len(sweep.keys) + several))
-    return ReportTable("points", tuple(headings), tuple(rows), chosen)
+def _points(rows: Sequence[_Row], columns: Mapping[str, str]) -> ReportTable:
+    several = len({row.values["name"] for row in rows}) > 1
+    headings = [*columns, *(["of"] if several else []), *map(heading, rows[0].numbers)]
+    table = []
+    for values, numbers in rows[:MOST_ROWS]:
+        cells = [Cell(value_text(values[key]), _number(values[column])) for key, column in columns.items()]
+        cells += [Cell(str(values["name"]))] if several else []
+        cells += [Cell(cell_text(metric, number), mean(number)) for metric, number in numbers.items()]
+        table.append(tuple(cells))
+    chosen = tuple(range(len(columns) + several))
+    return ReportTable("points", tuple(headings), tuple(table), chosen)
 
 
-def _cut(groups: Sequence[Group]) -> tuple[str, ...]:
-    if len(groups) <= MOST_ROWS:
+def _cut(rows: Sequence[_Row]) -> tuple[str, ...]:
+    if len(rows) <= MOST_ROWS:
         return ()
-    return (f"The first {MOST_ROWS:,} of {len(groups):,} rows; rows.parquet has all.",)
+    return (f"The first {MOST_ROWS:,} of {len(rows):,} rows; rows.parquet has all.",)
 
 
 def _number(value: Any) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
-from operator import and_, or_
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,13 +131,12 @@ class Sweep:
 
     def failed(self) -> list[tuple[int, int, str]]:
         """Give point, replication and error of each run that failed."""
-        rows = self._rows(["point", "replication", "error"], {}, kind="run")
-        found = zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True)
-        return sorted((point, replication, error) for point, replication, error in found if error)
+        rows = self._rows(["point", "replication", "error"], present="error", kinds=["run"]).to_pylist()
+        return sorted((row["point"], row["replication"], row["error"]) for row in rows)
 
     def count(self) -> int:
         """Give how many runs are there, failed ones too."""
-        return len(self._rows(["point"], {}, kind="run"))
+        return len(self._rows(["point"], kinds=["run"]))
 
     def metrics(self) -> list[str]:
         """Give the columns of measured numbers."""
@@ -154,8 +153,7 @@ class Sweep:
 
     def names(self, metric: str) -> list[str]:
         """Give the flows, links or whatever else has this number; none for what is of a run as a whole."""
-        rows = self._rows(["name", metric], {}, present=[metric])
-        return [name for name in rows["name"].unique().to_pylist() if name is not None]
+        return self._distinct("name", metric)
 
     def groups(
         self,
@@ -264,48 +262,46 @@ class Sweep:
 
     def _kinds(self, metric: str) -> str | None:
         """Give the kind of rows whose number it is: of a flow before that of its pages."""
-        rows = self._rows(["kind"], {}, present=[metric])
-        found = set(rows["kind"].unique().to_pylist())
+        found = self._distinct("kind", metric)
         return next((kind for kind in ("run", *KINDS) if kind in found), None)
 
     def _labels(self) -> dict[str, str]:
         """Give the group of each flow that is a copy."""
         if "group" not in self._dataset().schema.names:
             return {}
-        pairs = self._rows(["name", "group"], {}, present=["group"]).group_by(["name", "group"]).aggregate([])
-        names = zip(pairs["name"].to_pylist(), pairs["group"].to_pylist(), strict=True)
-        return {str(name): str(group) for name, group in names}
+        pairs = self._rows(["name", "group"], present="group").group_by(["name", "group"]).aggregate([])
+        return {str(pair["name"]): str(pair["group"]) for pair in pairs.to_pylist()}
 
     def certain(self) -> set[int]:
         """Give the points at which nothing is random."""
         if "random" not in self._dataset().schema.names:
             return set()
-        rows = self._rows(["point", "random"], {}, kind="run")
-        pairs = zip(rows["point"].to_pylist(), rows["random"].to_pylist(), strict=True)
-        return {int(point or 0) for point, random in pairs if random is False}
+        rows = self._rows(["point", "random"], kinds=["run"]).to_pylist()
+        return {row["point"] for row in rows if row["random"] is False}
 
     def _rows(
         self,
         columns: Sequence[str],
-        where: Mapping[str, str],
+        where: Mapping[str, str] = {},
         *,
-        kind: str | None = None,
         kinds: Sequence[str] = (),
-        present: Sequence[str] = (),
+        present: str | None = None,
         points: int | None = None,
     ) -> "pa.Table":
         import pyarrow.compute as pc
 
-        wanted: list[Any] = [pc.field("kind") == kind] if kind else []
-        if kinds:
-            wanted.append(pc.field("kind").isin(list(dict.fromkeys(kinds))))
+        wanted: list[Any] = [pc.field("kind").isin(list(dict.fromkeys(kinds)))] if kinds else []
         if points is not None:
             wanted.append(pc.field("point") < points)
-        if present:
-            wanted.append(reduce(or_, (pc.field(name).is_valid() for name in present)))
+        if present is not None:
+            wanted.append(pc.field(present).is_valid())
         wanted += [self._equals(key, text) for key, text in where.items()]
         every = reduce(and_, wanted) if wanted else None
         return read(self._dataset(), columns=list(dict.fromkeys(columns)), filter=every)
+
+    def _distinct(self, column: str, present: str) -> list[Any]:
+        """Give the values of a column in the rows that have a number or text in another."""
+        return self._rows([column], present=present)[column].drop_null().unique().to_pylist()
 
     def _equals(self, key: str, text: str) -> Any:
         """Give what chooses the rows in which the column `key` has this value; a name may be a pattern."""
@@ -329,8 +325,7 @@ class Sweep:
 
     @cached_property
     def _all_names(self) -> list[str]:
-        rows = read(self._dataset(), columns=["name"])
-        return [name for name in rows["name"].unique().to_pylist() if name is not None]
+        return self._distinct("name", "name")
 
 
 def value_text(value: Any) -> str:

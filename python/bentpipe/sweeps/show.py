@@ -1,5 +1,6 @@
 """A sweep as a table for people, and as JSON."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from bentpipe.show.units import (
     quantity,
     seconds,
 )
-from bentpipe.sweeps.result import METRICS, Sweep
+from bentpipe.sweeps.result import METRICS, Sweep, value_text
 
 _MOST_ERRORS = 5
 _UNITS = {"_bps": "bit/s", "_bytes": "B"}
@@ -91,18 +92,16 @@ def print_sweep(
     told = _of_runs(sweep) if design.runs > 1 else ""
     to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed}{told})", highlight=False)
     names = {group.values[0] for group in groups}
-    broken = {point: 0 for point, _, _ in failed}
-    for point, _, _ in failed:
-        broken[point] += 1
+    broken = Counter(point for point, _, _ in failed)
     table = _table(
         [*sweep.keys, *(["of"] if len(names) > 1 else [])], [*metrics, *(["failed"] if failed else [])]
     )
     for group in groups[:MAXIMUM_ROWS]:
         name, point, *values = group.values
-        cells = [_plain(value) for value in values]
+        cells = [escape(value_text(value)) for value in values]
         cells += [escape(str(name))] if len(names) > 1 else []
         cells += [cell_text(metric, number) for metric, number in zip(metrics, group.numbers, strict=True)]
-        cells += [f"{broken.get(point, 0)} of {design.runs}"] if failed else []
+        cells += [f"{broken[point]} of {design.runs}"] if failed else []
         table.add_row(*cells)
     print_whole(table, to)
     shown = [group.numbers for group in groups[:MAXIMUM_ROWS]]
@@ -132,10 +131,6 @@ def heading(metric: str) -> str:
     for ending in ("_bps", "_bytes", "_s"):
         metric = metric.removesuffix(ending)
     return metric.replace("_", " ")
-
-
-def _plain(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
 
 
 def cell_text(metric: str, number: Number) -> str:

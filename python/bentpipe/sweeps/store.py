@@ -17,10 +17,10 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from bentpipe.sweeps.design import ABOUT, SCENARIO, Design
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+_Read = TypeVar("_Read")
 
 ROWS, PARTS, BEFORE = "rows.parquet", "parts", "before"
 _OWN = re.compile(r"[0-9]{8,}\.parquet|\.(rows|[0-9]{8,})\.parquet|\.bentpipe-[a-z0-9_]{8}\.part")
@@ -73,41 +76,33 @@ def check(folder: Path, design: Design) -> None:
 def files(folder: Path) -> list[Path]:
     """Give the files that hold the rows of the sweep in `folder`, no row twice."""
     whole = folder / ROWS
-    held = _held(whole) if whole.exists() else 0
+    held = _about(whole, "bentpipe", lambda text: int(json.loads(text)["runs"])) if whole.exists() else 0
     parts = sorted((folder / PARTS).glob("[0-9]*.parquet"))
-    newer = [path for path in parts if _least_replication(path) >= held]
+    newer = [path for path in parts if _about(path, "bentpipe_least_replication", int) >= held]
     return [whole, *newer] if held else newer
 
 
-def _held(whole: Path) -> int:
-    """Give how many replications a finished file has."""
+def _about(path: Path, key: str, read: Callable[[str], _Read]) -> _Read:
+    """Read what a file of rows says of itself under `key`."""
+    import pyarrow.parquet as pq
+
     try:
-        return int(json.loads(_metadata(whole)[b"bentpipe"])["runs"])
-    except (KeyError, ValueError, TypeError) as error:
-        raise _foreign(whole) from error
-
-
-def _least_replication(part: Path) -> int:
-    try:
-        return int(_metadata(part)[b"bentpipe_least_replication"])
-    except (KeyError, ValueError) as error:
-        raise _foreign(part) from error
-
-
-def _foreign(path: Path) -> InputError:
-    return InputError(f"{path}: expected rows of a sweep, found a file that holds something else")
+        return read((pq.read_metadata(path).metadata or {})[key.encode()].decode())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: expected rows of a sweep, found a file that holds something else"
+        ) from error
 
 
 def _require_rows(path: Path) -> None:
     """See that a file of rows is one of ours, and not damaged."""
     import pyarrow.parquet as pq
 
-    needed = ("point", "replication", "kind", "error")
+    _about(path, "bentpipe_engine", str)
     try:
-        names = pq.read_schema(path).names
-        if b"bentpipe_engine" not in _metadata(path) or any(name not in names for name in needed):
-            raise _foreign(path)
-        pq.read_table(path, columns=list(needed), page_checksum_verification=True)
+        pq.read_table(
+            path, columns=["point", "replication", "kind", "error"], page_checksum_verification=True
+        )
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path}: expected rows of a sweep, found a file that is damaged ({error})"
@@ -157,32 +152,30 @@ class Store:
     """
 
     def __init__(self, folder: Path, design: Design) -> None:
-        self.folder = folder
-        self._design = design
+        self.folder, self.design = folder, design
         self._last = 0
         try:
             Path(os.path.realpath(folder)).mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            raise BentpipeError(f"cannot write {folder}: {error.strerror}") from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # What cannot be gone on with is refused before anything is written.
-            for path in files(folder):
-                _require_rows(path)
-            write_text(folder / ABOUT, design.to_json())
-            if not (folder / SCENARIO).exists():
-                write_text(folder / SCENARIO, design.base.text)
-            (folder / PARTS).mkdir(exist_ok=True)
-        except InputError:
-            os.close(self._lock)
-            raise
+            try:
+                self._begin()
+            except BaseException:
+                os.close(self._lock)
+                raise
         except BlockingIOError as error:
-            os.close(self._lock)
             raise InputError(f"--out {folder}: expected a folder that no other sweep writes to") from error
         except OSError as error:
-            os.close(self._lock)
             raise BentpipeError(f"cannot write {folder}: {error.strerror}") from error
+
+    def _begin(self) -> None:
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # What cannot be gone on with is refused before anything is written.
+        for path in files(self.folder):
+            _require_rows(path)
+        write_text(self.folder / ABOUT, self.design.to_json())
+        if not (self.folder / SCENARIO).exists():
+            write_text(self.folder / SCENARIO, self.design.base.text)
+        (self.folder / PARTS).mkdir(exist_ok=True)
 
     def __enter__(self) -> Self:
         return self
@@ -199,7 +192,7 @@ class Store:
         """
         import pyarrow.parquet as pq
 
-        done = np.zeros((len(self._design.points), self._design.runs), dtype=bool)
+        done = np.zeros((len(self.design.points), self.design.runs), dtype=bool)
         failed = dropped = 0
         of_use = files(self.folder)
         for path in (self.folder / PARTS).iterdir():
@@ -209,7 +202,7 @@ class Store:
             runs = pq.read_table(
                 path, columns=["point", "replication", "error"], filters=[("kind", "=", "run")]
             )
-            other = _metadata(path)[b"bentpipe_engine"].decode()
+            other = _about(path, "bentpipe_engine", str)
             if other != engine:
                 dropped += len(runs)
                 (self.folder / BEFORE).mkdir(exist_ok=True)
@@ -222,41 +215,20 @@ class Store:
         return done, failed, dropped
 
     def add(self, rows: Sequence["pa.Table"], engine: str, version: str) -> None:
-        """Write rows of finished runs as a part.
-
-        Raises
-        ------
-        BentpipeError
-            They cannot be written.
-        """
+        """Write rows of finished runs as a part."""
         import pyarrow as pa
         import pyarrow.compute as pc
-        import pyarrow.parquet as pq
 
         table = self._completed(pa.concat_tables(rows, promote_options="default"), engine, version)
         about = {"bentpipe_engine": engine, "bentpipe_least_replication": str(pc.min(table["replication"]))}
-        path = self.folder / PARTS / f"{self._last + 1:08}.parquet"
-        try:
-            pq.write_table(
-                table.replace_schema_metadata(about),
-                _hidden(path),
-                compression="zstd",
-                write_page_checksum=True,
-            )
-            _settle(path)
-        except OSError as error:
-            raise self._failure(error) from error
+        with self._written(self.folder / PARTS / f"{self._last + 1:08}.parquet", table.schema, about) as part:
+            part.write_table(table)
         self._last += 1
 
     def finish(self, engine: str) -> None:
         """Bring all rows, by point and replication, into one file, and remove the parts.
 
         The same sweep by the same engine gives the same bytes, however often it was interrupted.
-
-        Raises
-        ------
-        BentpipeError
-            They cannot be written.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -265,27 +237,20 @@ class Store:
         found = files(self.folder)
         whole = self.folder / ROWS
         if found != [whole]:
-            rows = dataset(self.folder, self._design)
+            rows = dataset(self.folder, self.design)
             total = sum(pq.read_metadata(path).num_rows for path in found)
-            points = len(self._design.points)
+            points = len(self.design.points)
             step = max(1, _ROWS_AT_A_TIME * points // max(1, total))
-            about = {"bentpipe": self._design.to_json(), "bentpipe_engine": engine}
-            try:
-                with pq.ParquetWriter(
-                    _hidden(whole), rows.schema, compression="zstd", write_page_checksum=True
-                ) as writer:
-                    for first in range(0, points, step):
-                        wanted = (pc.field("point") >= first) & (pc.field("point") < first + step)
-                        some = read(rows, filter=wanted, batch_readahead=1, fragment_readahead=1)
-                        # The sort is stable: the rows of a run stay in their order.
-                        order = pc.sort_indices(some, [("point", "ascending"), ("replication", "ascending")])
-                        writer.write_table(some.take(order).combine_chunks())
-                        del some, order
-                        pa.default_memory_pool().release_unused()
-                    writer.add_key_value_metadata(about)
-                _settle(whole)
-            except OSError as error:
-                raise self._failure(error) from error
+            about = {"bentpipe": self.design.to_json(), "bentpipe_engine": engine}
+            with self._written(whole, rows.schema, about) as file:
+                for first in range(0, points, step):
+                    wanted = (pc.field("point") >= first) & (pc.field("point") < first + step)
+                    some = read(rows, filter=wanted, batch_readahead=1, fragment_readahead=1)
+                    # The sort is stable: the rows of a run stay in their order.
+                    order = pc.sort_indices(some, [("point", "ascending"), ("replication", "ascending")])
+                    file.write_table(some.take(order).combine_chunks())
+                    del some, order
+                    pa.default_memory_pool().release_unused()
         for path in found:
             if path != whole:
                 path.unlink()
@@ -296,26 +261,41 @@ class Store:
             with suppress(OSError):
                 before.rmdir()
 
+    @contextmanager
+    def _written(
+        self, path: Path, schema: "pa.Schema", about: dict[str, str]
+    ) -> "Iterator[pq.ParquetWriter]":
+        """Write rows to a hidden file, which is `path` when all of them are on the disk."""
+        import pyarrow.parquet as pq
+
+        hidden = self.folder / PARTS / f".{path.name}"
+        try:
+            with pq.ParquetWriter(hidden, schema, compression="zstd", write_page_checksum=True) as writer:
+                yield writer
+                writer.add_key_value_metadata(about)
+            with hidden.open("rb") as file:
+                os.fsync(file.fileno())
+            hidden.replace(path)
+        except OSError as error:
+            # What pyarrow raises has a text of its own around the reason.
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise BentpipeError(f"cannot write {self.folder}: {reason}") from error
+
     def _completed(self, table: "pa.Table", engine: str, version: str) -> "pa.Table":
         """Add what points have set, and who ran them."""
         import pyarrow as pa
 
         points, each = np.unique(table["point"].to_numpy(), return_inverse=True)
-        places = np.array([self._design.points.places(point) for point in points.tolist()])
-        for number, (_, columns) in enumerate(self._design.columns):
+        places = np.array([self.design.points.places(point) for point in points.tolist()])
+        for number, (_, columns) in enumerate(self.design.columns):
             for name, values in columns.items():
                 table = table.append_column(name, values.take(pa.array(places[each, number])))
-        for name, text in (("scenario", self._design.title), ("bentpipe", version), ("engine", engine)):
+        for name, text in (("scenario", self.design.title), ("bentpipe", version), ("engine", engine)):
             table = table.append_column(name, pa.array([text] * len(table), pa.string()))
-        schema = _ordered(table.schema, self._design, keep_unknown=True)
+        schema = _ordered(table.schema, self.design, keep_unknown=True)
         for name in set(schema.names) - set(table.schema.names):
             table = table.append_column(name, pa.nulls(len(table)))
         return table.select(schema.names).cast(schema)
-
-    def _failure(self, error: OSError) -> BentpipeError:
-        # What pyarrow raises has a text of its own around the reason.
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        return BentpipeError(f"cannot write {self.folder}: {reason}")
 
 
 def missing_runs(done: "NDArray[np.bool_]") -> Iterator[tuple[int, int]]:
@@ -344,24 +324,3 @@ def _ordered(schema: "pa.Schema", design: Design, *, keep_unknown: bool = False)
         return found.with_type(pa.string() if name in _TEXTS else pa.null() if keep_unknown else pa.float64())
 
     return pa.schema([field(name) for name in order])
-
-
-def _metadata(path: Path) -> dict[bytes, bytes]:
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_metadata(path).metadata or {}
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: expected rows of a sweep, found a file that cannot be read") from error
-
-
-def _hidden(path: Path) -> Path:
-    return path.parent.joinpath(*([PARTS] if path.name == ROWS else [])) / f".{path.name}"
-
-
-def _settle(path: Path) -> None:
-    """Let the hidden file that was written be `path`."""
-    new = _hidden(path)
-    with new.open("rb") as file:
-        os.fsync(file.fileno())
-    new.replace(path)
