@@ -11,7 +11,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 from bentpipe import checks
 from bentpipe._core import RunResult
@@ -46,32 +46,9 @@ PCAP_LIMIT = 4 << 30
 
 @dataclass(frozen=True)
 class Plan:
-    """How often to run a scenario, and what to keep.
+    """How often to run a scenario, and what to keep: what `run` and `replicate` take.
 
-    Parameters
-    ----------
-    seed
-        From 0 to 2^53 - 1, instead of the scenario's own.
-    runs
-        Replications, at most 1,000,000; with `precision` the most there may be. With neither, one plain run.
-    precision
-        Replicate until the goodputs of all flows together are known to this share of their means: 0.02 for
-        2 %; 30 times at least, and oftener the more skewed they are.
-    threads
-        How many runs at a time; all cores by default. The numbers do not depend on it.
-    traces, series_file
-        Keep time series in memory; write them to this Parquet file. Of the first replication only.
-    pcap
-        Write every packet of the first replication to this pcapng file.
-    series
-        Choose some time series, as ``("web*:cwnd,rtt", ":queue")``; all by default.
-    keep
-        Keep the numbers of each replication by itself.
-    series_limit, pcap_limit
-        Points of time series, and bytes of the capture, at which their recording ends; it also ends when the
-        disk is nearly full. ``None`` is no limit.
-    snap
-        How many bytes are kept of each packet.
+    With neither `runs` nor `precision` it is one plain run; `traces` keeps its time series in memory.
 
     Raises
     ------
@@ -141,8 +118,11 @@ def run(
         Keep time series in memory: all of them, or some, as ``("web*:cwnd,rtt", ":queue")``.
     series_file, pcap
         Write the time series to this Parquet file, every packet to this pcapng file.
-    series_limit, pcap_limit, snap
-        As in `Plan`.
+    series_limit, pcap_limit
+        Points of time series, and bytes of the capture, at which their recording ends; it also ends when the
+        disk is nearly full. ``None`` is no limit.
+    snap
+        How many bytes are kept of each packet.
     progress
         Show how far it is when it takes long.
     stop
@@ -159,7 +139,7 @@ def run(
     """
     plan = Plan(
         seed=seed,
-        traces=_recorded(series) and series_file is None,
+        traces=bool(series) and series_file is None,
         series=() if isinstance(series, bool) else series,
         series_file=series_file,
         series_limit=series_limit,
@@ -221,21 +201,19 @@ def replicate(
 
 def execute(
     scenario: Scenario,
-    plan: Plan | None = None,
+    plan: Plan,
     *,
     title: str | None = "running",
     stop: threading.Event | None = None,
 ) -> Result:
-    """Run `scenario` as `plan` says, once without one, with a progress line of this `title`, or without.
+    """Run `scenario` as `plan` says, with a progress line of this `title`, or without one.
 
-    The numbers depend on scenario and seed alone, not on the threads: replications are taken in their order,
-    and those that ran ahead of the stopping rule are dropped. A flow that breaks raises nothing: see
-    `Result.failures`.
+    Replications are taken in their order, and those that ran ahead of the stopping rule are dropped.
 
     Raises
     ------
     InputError
-        `scenario` or `plan` is something else, or a file to write is one that the scenario was read from.
+        A file to write is one that the scenario was read from.
     RunError
         A run has no result, or the folder of a file to write is not there.
     OSError
@@ -243,7 +221,6 @@ def execute(
     Interrupted
         Ctrl-C, or somebody set `stop`; every thread has stopped.
     """
-    plan = Plan() if plan is None else plan
     subjects = Subjects.of(scenario, plan.series)
     outputs = Outputs(scenario.files)
     for name, path in (("pcap", plan.pcap), ("series_file", plan.series_file)):
@@ -262,7 +239,7 @@ def execute(
     with _recorder(scenario, plan, subjects) as recorder:
         random = scenario.is_random()
         fold = Fold(certain=not random)
-        job = _Job([scenario], plan, title, stop, fold.reached, recorder)
+        job = _Job([scenario], plan, title, stop or threading.Event(), fold.reached, recorder)
         for results in job.batches():
             if plan.keep and not plain:
                 kept += results
@@ -306,23 +283,13 @@ def in_turn(
 
     `plan` says how often at most, and at how many a time; the caller ends it earlier by asking for no more.
     `reached` is the precision so far, for the progress line of this `title`. With `limits`, the ``recording``
-    of each run says for how long what limited each flow.
-
-    Raises
-    ------
-    RunError
-        A run has no result.
-    Interrupted
-        Ctrl-C, or somebody set `stop`; every thread has stopped.
+    of each run says for how long what limited each flow. Errors are those of `execute`.
     """
-    results = _Job(scenarios, plan, title, stop, reached, limits=limits).results()
-    with closing(results):
-        for first in results:
-            yield [first, *islice(results, len(scenarios) - 1)]
-
-
-def _recorded(series: bool | Sequence[str]) -> bool:
-    return series if isinstance(series, bool) else bool(series)
+    job = _Job(scenarios, plan, title, stop or threading.Event(), reached, limits=limits)
+    with closing(job.batches()) as batches:
+        results = (parse(result.json()) for batch in batches for result in batch)
+        while replication := list(islice(results, len(scenarios))):
+            yield replication
 
 
 def _checked(scenario: Any) -> Scenario:
@@ -340,61 +307,35 @@ def _recorder(
     return MemoryRecorder(subjects) if plan.traces else nullcontext()
 
 
-class _Watching(TypedDict, total=False):
-    """What a run is told of recording."""
-
-    series: FileRecorder | MemoryRecorder
-    series_rows: int
-    wanted: list[int] | None
-    series_limit: int
-    pcap: str
-    pcap_limit: int | None
-    snap: int | None
-
-
+@dataclass
 class _Job:
-    def __init__(
-        self,
-        scenarios: Sequence[Scenario],
-        plan: Plan,
-        title: str | None,
-        stop: threading.Event | None,
-        precision: Callable[[], float],
-        recorder: FileRecorder | MemoryRecorder | None = None,
-        limits: bool = False,
-    ) -> None:
-        self._scenarios = scenarios
-        self._limits = limits
-        self._recorder = recorder
-        self._plan = plan
-        self._title = title
-        self._precision = precision
-        self._base = scenarios[0].seed if plan.seed is None else plan.seed
+    scenarios: Sequence[Scenario]
+    plan: Plan
+    title: str | None
+    told_to_stop: threading.Event
+    precision: Callable[[], float]
+    recorder: FileRecorder | MemoryRecorder | None = None
+    limits: bool = False
+
+    def __post_init__(self) -> None:
+        plan = self.plan
+        self._base = self.scenarios[0].seed if plan.seed is None else plan.seed
         self._replications = plan.runs or (1 if plan.precision is None else MAXIMUM_RUNS)
-        self._total = self._replications * len(scenarios)
-        self._told_to_stop = stop or threading.Event()
+        self._total = self._replications * len(self.scenarios)
         self._stop = threading.Event()
         self._changed = threading.Lock()
         # Of each run under way: its share of simulated time, and its events.
         self._reached: dict[int, tuple[float, int]] = {}
-        self._finished = 0
-        self._spent_s = 0.0
-        self._events = 0
-
-    def results(self) -> Generator[Run]:
-        """Give the numbers of each replication, one scenario after the other, while the caller wants more."""
-        for results in self.batches():
-            for result in results:
-                yield parse(result.json())
+        self._finished, self._events, self._spent_s = 0, 0, 0.0
 
     def batches(self) -> Generator[Sequence[RunResult]]:
         """Give the results of each replication, one scenario after the other, as they were run together."""
-        threads = min(self._plan.threads or len(os.sched_getaffinity(0)), self._total)
+        threads = min(self.plan.threads or len(os.sched_getaffinity(0)), self._total)
         crew = Crew(threads)
         ahead: deque[Future[Batch]] = deque()
         begun = 0
         try:
-            with Reporter(self._title) as reporter:
+            with Reporter(self.title) as reporter:
                 while self._finished < self._total:
                     left = self._total - self._finished
                     size, most = how_many(left, self._finished, self._spent_s, threads)
@@ -404,7 +345,7 @@ class _Job:
                         begun = numbers.stop
                     batch = ahead.popleft()
                     while True:
-                        if self._told_to_stop.is_set():
+                        if self.told_to_stop.is_set():
                             raise KeyboardInterrupt
                         if reporter.due():
                             reporter.update(self._share(), self._detail())
@@ -445,7 +386,7 @@ class _Job:
         return Batch(results, error, time.monotonic() - began)
 
     def _simulate(self, number: int) -> RunResult:
-        replication, which = divmod(number, len(self._scenarios))
+        replication, which = divmod(number, len(self.scenarios))
 
         def progress(simulated_s: float, total_s: float | None, events: int) -> None:
             if self._stop.is_set():
@@ -453,16 +394,17 @@ class _Job:
             with self._changed:
                 self._reached[number] = (simulated_s / total_s if total_s else 0.0, events)
 
-        return self._scenarios[which].simulate(
+        return self.scenarios[which].simulate(
             seed=replication_seed(self._base, replication),
             **(self._recording() if number == 0 else {}),
-            limits=self._limits,
+            limits=self.limits,
             progress=progress,
         )
 
-    def _recording(self) -> "_Watching":
-        plan, recorder = self._plan, self._recorder
-        recorded: _Watching = {}
+    def _recording(self) -> dict[str, Any]:
+        """Give what the first run is told of recording."""
+        plan, recorder = self.plan, self.recorder
+        recorded: dict[str, Any] = {}
         if recorder is not None:
             recorded |= {"series": recorder, "series_rows": recorder.rows_at_a_time}
             recorded["wanted"] = recorder.subjects.wanted()
@@ -473,7 +415,7 @@ class _Job:
         return recorded
 
     def _share(self) -> float | None:
-        if self._plan.precision is not None:
+        if self.plan.precision is not None:
             return None
         with self._changed:
             return (self._finished + sum(share for share, _ in self._reached.values())) / self._total
@@ -484,12 +426,12 @@ class _Job:
         spent = f"{events / 1e6:,.1f} million events"
         if self._total == 1:
             return spent
-        done = self._finished // len(self._scenarios)
-        if self._plan.precision is None:
+        done = self._finished // len(self.scenarios)
+        if self.plan.precision is None:
             return f"replication {done:,} of {self._replications:,}, {spent}"
-        reached = self._precision()
+        reached = self.precision()
         known = (
-            f"; goodput is known to {reached:.2%}, wanted {self._plan.precision:.2%}"
+            f"; goodput is known to {reached:.2%}, wanted {self.plan.precision:.2%}"
             if reached < math.inf
             else ""
         )

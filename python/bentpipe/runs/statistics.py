@@ -190,10 +190,10 @@ class Fold:
             if runs and self.runs <= _KEPT_RUNS:
                 for key, share in quantiles().items():
                     if flow.get(key) is not None:
-                        flow[key] = {
-                            **pooled_quantile(runs, share, certain=self._certain),
-                            **_present(flow[key]),
-                        }
+                        together = pooled_quantile(runs, share, certain=self._certain)
+                        if "present" in flow[key]:
+                            together["present"] = flow[key]["present"]
+                        flow[key] = together
         combined["seed"] = self._first["seed"]
         head = {key: combined.pop(key) for key in ("scenario", "seed")}
         return cast(Run, {**head, "runs": self.runs, **combined})
@@ -352,10 +352,6 @@ def _add(node: Any, value: Any) -> None:
             part._values.append(one)
         else:
             part.add(one)
-
-
-def _present(number: Estimate) -> dict[str, float]:
-    return {"present": number["present"]} if "present" in number else {}
 
 
 def _combined(node: Any) -> Any:

@@ -3,10 +3,9 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fnmatch import translate
 from functools import cached_property
-from itertools import chain
 
 from bentpipe._core import Scenario
 from bentpipe.errors import InputError
@@ -49,18 +48,15 @@ class Subjects:
 
     @classmethod
     def from_json(cls, text: bytes) -> "Subjects":
-        """Read what `to_json` wrote."""
-        told = json.loads(text)
-        flows, links, series = (tuple(map(str, told[key])) for key in ("flows", "links", "series"))
-        kinds = dict(told["flow_kinds"]), dict(told["link_kinds"])
-        # Files of versions before there were phases have none.
-        return cls(flows, links, *kinds, series, tuple(map(str, told.get("phases", ()))))
+        """Read what `to_json` wrote; files of versions before there were phases have none."""
+        told = json.loads(text).items()
+        return cls(
+            **{key: tuple(map(str, value)) if isinstance(value, list) else value for key, value in told}
+        )
 
     def to_json(self) -> str:
         """Write it down for the file that the series are in."""
-        kinds = {"flow_kinds": dict(self.flow_kinds), "link_kinds": dict(self.link_kinds)}
-        names = {"flows": self.flows, "links": self.links, "phases": self.phases}
-        return json.dumps({**names, **kinds, "series": self.series})
+        return json.dumps(asdict(self))
 
     def names(self) -> tuple[str, ...]:
         """Give all of them, flows first: in the order of the numbers of their curves."""
@@ -74,9 +70,8 @@ class Subjects:
         """Give, for each of `names`, the kinds to record: bit k for kind k; ``None`` for everything."""
         if not self.series:
             return None
-        flows = (self._mask(name, list(self.flow_kinds), flow=True) for name in self.flows)
-        links = (self._mask(name, list(self.link_kinds), flow=False) for name in self.links)
-        return list(chain(flows, links))
+        flows = [self._mask(name, self.flow_kinds, flow=True) for name in self.flows]
+        return flows + [self._mask(name, self.link_kinds, flow=False) for name in self.links]
 
     def curve(self, subject: str, kind: str) -> tuple[str, bool]:
         """Give the unit of a curve, and whether it was recorded.
@@ -108,15 +103,13 @@ class Subjects:
     def _choices(self) -> list["_Choice"]:
         return [_Choice.read(choice) for choice in self.series]
 
-    def _mask(self, name: str, kinds: list[str], *, flow: bool) -> int:
-        mask = 0
-        for choice in self._choices:
-            if choice.names(name, flow=flow):
-                chosen = (
-                    1 << k for k, kind in enumerate(kinds) if choice.kinds is None or kind in choice.kinds
-                )
-                mask |= sum(chosen)
-        return mask
+    def _mask(self, name: str, kinds: Iterable[str], *, flow: bool) -> int:
+        naming = [choice for choice in self._choices if choice.names(name, flow=flow)]
+        return sum(
+            1 << number
+            for number, kind in enumerate(kinds)
+            if any(choice.kinds is None or kind in choice.kinds for choice in naming)
+        )
 
     def _check(self, choice: str) -> None:
         read = _Choice.read(choice)
