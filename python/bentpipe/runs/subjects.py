@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import translate
 from functools import cached_property
+from typing import Any
 
 from bentpipe._core import Scenario
 from bentpipe.errors import InputError
