@@ -93,7 +93,8 @@ fn read(
     files: &ReadFile<'_>,
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    build::resolve(&document(layer, overrides, files)?, catalogue, files)
+    let document = document(layer, overrides, files)?;
+    build::resolve(&document, catalogue, files).map_err(|fault| document.error(fault))
 }
 
 #[cfg(test)]

@@ -9,12 +9,21 @@ use serde::de::{Error, Unexpected};
 pub struct Fault {
     /// The keys that lead to the value from where this is told; none for the value at hand.
     pub path: Vec<String>,
-    /// The byte of the value at which it is wrong, where it is a long text.
-    pub at: Option<usize>,
+    /// Where in the value it is wrong, where it is a long text.
+    pub at: Option<Within>,
     /// What is wrong.
     pub problem: Problem,
     /// What may have been meant.
     pub hint: Option<String>,
+}
+
+/// A place in a long text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// A byte.
+    Byte(usize),
+    /// A line, counted from 1, of a file that is not kept.
+    Line(usize),
 }
 
 /// The kinds of faults.
@@ -90,10 +99,22 @@ impl Fault {
         self
     }
 
+    /// The fault of the value that the keys of `path` lead to.
+    #[must_use]
+    pub fn below(self, path: &[&str]) -> Fault {
+        path.iter().rev().fold(self, |fault, key| fault.under(*key))
+    }
+
     /// The fault at byte `at` of the value.
     #[must_use]
     pub fn at(self, at: usize) -> Fault {
-        Fault { at: Some(at), ..self }
+        Fault { at: Some(Within::Byte(at)), ..self }
+    }
+
+    /// The fault in this line of the value, counted from 1.
+    #[must_use]
+    pub fn in_line(self, line: usize) -> Fault {
+        Fault { at: Some(Within::Line(line)), ..self }
     }
 
     /// The fault with what may have been meant.
@@ -129,6 +150,19 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// What may have a fault in it.
+pub trait Under {
+    /// The fault, if it is one, of the value that `key` leads to.
+    #[must_use]
+    fn under(self, key: impl Into<String>) -> Self;
+}
+
+impl<T> Under for Result<T, Fault> {
+    fn under(self, key: impl Into<String>) -> Self {
+        self.map_err(|fault| fault.under(key))
+    }
+}
+
 /// `text` in quotes, escaped, and cut when it is long.
 pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(60) {
@@ -142,6 +176,16 @@ pub fn quoted(text: &str) -> String {
 macro_rules! fault {
     ($expected:literal, $found:literal) => {
         $crate::Fault::value(format!($expected), format!($found))
+    };
+}
+
+/// Returns a fault unless a condition holds: `ensure!(rate <= most, fault!("a rate of at most {most}", "{rate}"))`.
+#[macro_export]
+macro_rules! ensure {
+    ($holds:expr, $fault:expr $(,)?) => {
+        if !$holds {
+            return Err($fault);
+        }
     };
 }
 

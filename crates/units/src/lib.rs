@@ -12,7 +12,7 @@ mod tagged;
 mod text;
 mod time;
 
-pub use fault::{Fault, Problem, quoted};
+pub use fault::{Fault, Problem, Under, Within, quoted};
 pub use numbers::{Numbers, schema_of};
 pub use quantity::{Bytes, Rate};
 pub use tagged::{Tagged, read_tagged};

@@ -3,11 +3,10 @@
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{Catalogue, Composition, NoSuch, Profile, Scheme};
-use bentpipe_units::conflict;
+use bentpipe_units::{Fault, Under, conflict, ensure};
 use serde_json::{Value, json};
 
 use crate::keys::{FlowFile, no_such_scheme};
-use crate::text::{Place, ScenarioError};
 
 /// Recovery and control of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -59,39 +58,34 @@ fn recovery<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a Scheme<dyn R
 }
 
 impl<'a> Choices<'a> {
-    /// What the flow at `at` chooses; what it does not name is `profile`'s.
+    /// What a flow chooses; what it does not name is `profile`'s.
     pub(super) fn of(
         catalogue: &'a Catalogue,
-        at: &Place<'_>,
         flow: &FlowFile,
         profile: Profile,
-    ) -> Result<Choices<'a>, ScenarioError> {
-        let wrong = |key: &str, what: &str, name: &str, known: Vec<String>| {
-            let known: Vec<_> = known.iter().map(String::as_str).collect();
-            at.error(&[key], no_such_scheme(what, name, &known))
-        };
+    ) -> Result<Choices<'a>, Fault> {
         if let Some(name) = &flow.variant {
-            if flow.recovery.is_some() || flow.control.is_some() {
-                let message = conflict!("cannot be combined with recovery or control");
-                return Err(at.error(&["variant"], message));
-            }
+            let alone = flow.recovery.is_none() && flow.control.is_none();
+            ensure!(alone, conflict!("cannot be combined with recovery or control").under("variant"));
             let all = named(catalogue, profile);
             if let Some((_, choices)) = all.iter().find(|(known, _)| known == name) {
                 return Ok(*choices);
             }
-            return Err(match catalogue.composition(name) {
-                Err(NoSuch::Composition(fault)) => at.error(&["variant"], fault),
-                _ => wrong("variant", "a variant", name, all.into_iter().map(|(name, _)| name).collect()),
-            });
+            let fault = match catalogue.composition(name) {
+                Err(NoSuch::Composition(fault)) => fault,
+                _ => unknown("a variant", name, all.into_iter().map(|(name, _)| name).collect()),
+            };
+            return Err(fault.under("variant"));
         }
         let name = flow.recovery.as_deref().unwrap_or(profile.recovery());
         let recovery = recovery(catalogue, name)
-            .ok_or_else(|| wrong("recovery", "a recovery", name, names(catalogue.recoveries())))?;
+            .ok_or_else(|| unknown("a recovery", name, names(catalogue.recoveries())).under("recovery"))?;
         let name = flow.control.as_deref().unwrap_or(profile.control());
         let control = catalogue.composition(name).map_err(|no_such| match no_such {
-            NoSuch::Composition(fault) => at.error(&["control"], fault),
-            NoSuch::Name => wrong("control", "a control", name, control_names(catalogue)),
-        })?;
+            NoSuch::Composition(fault) => fault,
+            NoSuch::Name => unknown("a control", name, control_names(catalogue)),
+        });
+        let control = control.under("control")?;
         Ok(Choices { recovery, control, slow_start: None })
     }
 
@@ -107,18 +101,19 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// The slow start called `name`, which the settings at `at` ask for; the first where they ask for none.
+/// The slow start called `name`; the first where there is none.
 pub(super) fn slow_start<'a>(
     catalogue: &'a Catalogue,
-    at: &Place<'_>,
     name: Option<&str>,
-) -> Result<&'a Scheme<dyn SlowStartFactory>, ScenarioError> {
+) -> Result<&'a Scheme<dyn SlowStartFactory>, Fault> {
     let all = catalogue.slow_starts();
     let Some(name) = name else { return Ok(&all[0]) };
-    all.iter().find(|scheme| scheme.name() == name).ok_or_else(|| {
-        let known: Vec<_> = all.iter().map(Scheme::name).collect();
-        at.error(&["slow_start"], no_such_scheme("a slow start", name, &known))
-    })
+    let found = all.iter().find(|scheme| scheme.name() == name);
+    found.ok_or_else(|| unknown("a slow start", name, names(all)).under("slow_start"))
+}
+
+fn unknown(what: &str, name: &str, known: Vec<String>) -> Fault {
+    no_such_scheme(what, name, &known.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 fn names<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> Vec<String> {

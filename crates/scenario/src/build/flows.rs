@@ -1,13 +1,14 @@
 //! A flow as written: keys that every flow has, and those of its application.
 
 use bentpipe_units::external::External;
-use bentpipe_units::{Fault, conflict};
+use bentpipe_units::{Fault, Under, conflict};
 
 use crate::keys::{
     ABOUT_TCP, AppSpec, ApplicationFactory, ExternalOptions, FlowFile, KINDS, Kind, keys_of, no_such_key,
     no_such_scheme,
 };
-use crate::text::{Node, Place, ScenarioError};
+use crate::read::{divided, read, read_by};
+use crate::text::Node;
 
 /// Keys of a flow that a relay has not.
 const ABOUT_START: [&str; 3] = ["start", "start_step", "start_spread"];
@@ -20,71 +21,44 @@ fn kind(name: &str) -> Result<&'static Kind, Fault> {
     KINDS.iter().find(|kind| kind.name == name).ok_or_else(fault)
 }
 
-/// The flow at `at` and what it carries.
-pub(crate) fn flow(at: &Place<'_>, flow: &Node) -> Result<(FlowFile, AppSpec), ScenarioError> {
-    let kind = match flow.get("app") {
+/// The flow in `node` and what it carries.
+pub(crate) fn flow(node: &Node) -> Result<(FlowFile, AppSpec), Fault> {
+    let kind = match node.get("app") {
         Some(name) => {
-            let name = at.below(&["app"]).read_from::<String>(name)?;
+            let name: String = read(name).under("app")?;
             if let Some(options) = External::<dyn ApplicationFactory>::options(&name) {
-                return external_flow(at, flow, &name, &options);
+                return external_flow(node, &name, &options);
             }
-            kind(&name).map_err(|fault| at.error(&["app"], fault))?
+            kind(&name).under("app")?
         }
         None => &KINDS[0],
     };
-    let own = |key: &str| (kind.keys)().contains(&key);
-    let (flow, options) = divided(at, flow, own, |key| foreign(key, kind))?;
-    let file: FlowFile = at.read_from(&flow)?;
-    let app = at.read_by(kind, &options)?;
-    app.check(&options).map_err(|fault| at.error(&[], fault))?;
+    let [options, flow] = divided(node, (kind.keys)(), keys_of::<FlowFile>(), |key| foreign(key, kind))?;
+    let file: FlowFile = read(&flow)?;
+    let app = read_by(kind, &options)?;
+    app.check(&options)?;
     if let Some(key) = ABOUT_TCP.iter().find(|key| kind.over_udp && flow.get(key).is_some()) {
-        return Err(at.error(&[key], needs_app(|kind| !kind.over_udp, kind)));
+        return Err(needs_app(|kind| !kind.over_udp, kind).under(*key));
     }
     if let AppSpec::Relay(_) = app
         && let Some(key) = ABOUT_START.into_iter().find(|key| flow.get(key).is_some())
     {
         let fault = conflict!("cannot be combined with app = \"relay\", which starts with its upstream flow");
-        return Err(at.error(&[key], fault));
+        return Err(fault.under(key));
     }
     Ok((file, app))
 }
 
-/// The flow at `at`, with an application from outside that has these options.
-fn external_flow(
-    at: &Place<'_>,
-    flow: &Node,
-    name: &str,
-    own: &[String],
-) -> Result<(FlowFile, AppSpec), ScenarioError> {
+/// The flow in `node`, with an application from outside that has these options.
+fn external_flow(node: &Node, name: &str, own: &[String]) -> Result<(FlowFile, AppSpec), Fault> {
     let common = keys_of::<FlowFile>();
     let own: Vec<_> = own.iter().map(String::as_str).collect();
     if let Some(key) = own.iter().find(|key| common.contains(key)) {
-        let fault = conflict!("is a key of every flow, and an option of {name:?} too");
-        return Err(at.error(&[key], fault));
+        return Err(conflict!("is a key of every flow, and an option of {name:?} too").under(*key));
     }
-    let unknown = |key: &str| no_such_key(key, &[common, &own].concat());
-    let (flow, options) = divided(at, flow, |key| own.contains(&key), unknown)?;
-    let app = at.read_by(ExternalOptions(name), &options)?;
-    Ok((at.read_from(&flow)?, AppSpec::External(app)))
-}
-
-/// The keys that every flow has, and those that are its application's `own`; `fault` is of one that is neither.
-fn divided(
-    at: &Place<'_>,
-    flow: &Node,
-    own: impl Fn(&str) -> bool,
-    fault: impl Fn(&str) -> Fault,
-) -> Result<(Node, Node), ScenarioError> {
-    let (mut flow, mut options) = (flow.clone(), flow.clone());
-    if let (Some(all), Some(options)) = (flow.table_mut(), options.table_mut()) {
-        options.retain(|key, _| own(key));
-        all.retain(|key, _| !options.contains_key(key));
-        let common = keys_of::<FlowFile>();
-        if let Some(key) = all.keys().find(|key| !common.contains(&key.as_str())) {
-            return Err(at.error(&[key], fault(key)));
-        }
-    }
-    Ok((flow, options))
+    let [options, flow] = divided(node, &own, common, |key| no_such_key(key, &[common, &own].concat()))?;
+    let app = read_by(ExternalOptions(name), &options)?;
+    Ok((read(&flow)?, AppSpec::External(app)))
 }
 
 /// The fault of a key that is not an option of `kind`.

@@ -4,33 +4,16 @@ use std::collections::HashMap;
 
 use bentpipe_net::{DirectionSetup, LinkSetup, NodeId};
 use bentpipe_path::{ArqSpec, FecSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
-use bentpipe_units::{Fault, Problem, Rate, Span, Written, conflict, fault, quoted};
+use bentpipe_units::{Fault, Problem, Rate, Under, conflict, ensure, fault, quoted};
 
 use crate::keys::{DirectionFile, LinkFile, MAX_COPIES, keys_of, names, no_such, no_such_key};
 use crate::model::MAX_RATE;
-use crate::text::{Document, Node, Place, ReadFile, ScenarioError, Value};
+use crate::read::{divided, read};
+use crate::text::{Document, Node, ReadFile, Value, dotted};
 use crate::trace;
 
 /// Packet numbers in the drop lists of all copies of a link together.
 const MAX_DROPS: usize = 10_000_000;
-
-/// The fault of a rate or a delay that is no text but a list of what it is when.
-fn changing(link: &Node) -> Option<Fault> {
-    let reverse = link.get("reverse").map(|reverse| (reverse, &["reverse"][..]));
-    [(link, &[][..])].into_iter().chain(reverse).find_map(|(table, above)| {
-        let examples = [("rate", Rate::EXPECTED), ("delay", Span::EXPECTED)];
-        examples.into_iter().find_map(|(key, expected)| {
-            let found = match table.get(key)?.value {
-                Value::Array(_) => "an array",
-                Value::Table(_) => "a table",
-                _ => return None,
-            };
-            let hint = "what changes during a run stands in schedule, as schedule = [{ at = \"30 s\", ... }]";
-            let fault = Fault::value(expected, found).or(hint).under(key);
-            Some(above.iter().fold(fault, |fault, key| fault.under(*key)))
-        })
-    })
-}
 
 /// Nodes, links, and which of them hang together.
 #[derive(Default)]
@@ -46,60 +29,66 @@ pub(crate) struct NetworkPlan<'a> {
 }
 
 impl<'a> NetworkPlan<'a> {
-    /// Every link of `file`, checked.
-    pub(crate) fn build(
-        document: &'a Document,
-        files: &ReadFile<'_>,
-    ) -> Result<NetworkPlan<'a>, ScenarioError> {
+    /// Every link of `document`, checked.
+    pub(crate) fn build(document: &'a Document, files: &ReadFile<'_>) -> Result<NetworkPlan<'a>, Fault> {
         let mut network = NetworkPlan::default();
-        let links = document.place(&["links"]).entries();
+        let links = document.root.entries("links");
         if links.is_empty() {
-            let message = fault!("at least one link, such as [links.satellite]", "none");
-            return Err(document.place(&["links"]).error(&[], message));
+            return Err(fault!("at least one link, such as [links.satellite]", "none").under("links"));
         }
-        for (name, at, link) in &links {
-            changing(link).map_or(Ok(()), |fault| Err(at.error(&[], fault)))?;
-            let (link, forward) = read(at, link)?;
-            let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);
-            let copies = names::copies(link.count);
-            if network.links.len() + copies > MAX_COPIES {
-                let message = fault!("at most {MAX_COPIES} links in all", "more");
-                return Err(fail(&["count"], message));
-            }
-            names::check(name, "a link's name", link.count).map_err(|e| fail(&[], e))?;
-            names::check(&link.from, "a node's name", link.count).map_err(|e| fail(&["from"], e))?;
-            names::check(&link.to, "a node's name", link.count).map_err(|e| fail(&["to"], e))?;
-            if copies > 1 && !names::numbered(&link.from) && !names::numbered(&link.to) {
-                let message = conflict!("needs {{i}} in from or to, so that each copy joins other nodes");
-                return Err(fail(&["count"], message));
-            }
-            let (schedules, notes) = schedules(at, &forward, &link.reverse, files)?;
-            network.notes.extend(notes);
-            let [there, back] = schedules;
-            let forward = direction(&forward, None, there, copies).map_err(|fault| at.error(&[], fault))?;
-            let reverse = direction(&link.reverse, Some(&forward.link), back, copies);
-            let reverse = reverse.map_err(|fault| at.error(&["reverse"], fault))?;
-            for i in 0..copies {
-                let copy = names::copy_of_named(name, link.count, i);
-                let number = (network.links.len(), *name);
-                if let Some((_, first)) = network.link_index.insert(copy.clone(), number) {
-                    let copy = quoted(&copy);
-                    let message = conflict!("{copy} is the name of a copy of {first:?} too");
-                    return Err(fail(&[], message));
-                }
-                let (from, to) = (names::copy(&link.from, i), names::copy(&link.to, i));
-                if from == to {
-                    let message = conflict!("{from:?} is the node that the link comes from");
-                    return Err(fail(&["to"], message));
-                }
-                let (from, to) = (network.node(from), network.node(to));
-                network.join(from, to);
-                let (forward, reverse) = (forward.clone(), reverse.clone());
-                let [from, to] = [from, to].map(|node| NodeId(node as u32));
-                network.links.push(LinkSetup { name: copy, from, to, forward, reverse });
-            }
+        for (name, node) in links {
+            network.add(name, node, document, files).under(name).under("links")?;
         }
         Ok(network)
+    }
+
+    /// Adds the link in `node` and its copies.
+    fn add(
+        &mut self,
+        name: &'a str,
+        node: &Node,
+        document: &Document,
+        files: &ReadFile<'_>,
+    ) -> Result<(), Fault> {
+        let (link, forward) = link(node).map_err(|fault| changing(node, fault))?;
+        let copies = names::copies(link.count);
+        let many = || fault!("at most {MAX_COPIES} links in all", "more").under("count");
+        ensure!(self.links.len() + copies <= MAX_COPIES, many());
+        names::check(name, "a link's name", link.count)?;
+        names::check(&link.from, "a node's name", link.count).under("from")?;
+        names::check(&link.to, "a node's name", link.count).under("to")?;
+        ensure!(
+            copies == 1 || names::numbered(&link.from) || names::numbered(&link.to),
+            conflict!("needs {{i}} in from or to, so that each copy joins other nodes").under("count")
+        );
+        let efficiency = forward.efficiency.unwrap_or(1.0);
+        let mut schedule = |keys: &[&str], file: &DirectionFile, efficiency| {
+            let node = keys.iter().try_fold(node, |node, key| node.get(key));
+            let (schedule, note) = schedule(document, node, file, efficiency, files)?;
+            let at = [&["links", name], keys].concat();
+            self.notes.extend(note.map(|note| format!("{}: {note}", dotted(&at))));
+            Ok(schedule)
+        };
+        let there = schedule(&["trace"], &forward, efficiency).under("trace")?;
+        let efficiency = link.reverse.efficiency.unwrap_or(efficiency);
+        let back = schedule(&["reverse", "trace"], &link.reverse, efficiency);
+        let back = back.under("trace").under("reverse")?;
+        let forward = direction(&forward, None, there, copies)?;
+        let reverse = direction(&link.reverse, Some(&forward.link), back, copies).under("reverse")?;
+        for i in 0..copies {
+            let copy = names::copy_of_named(name, link.count, i);
+            if let Some((_, first)) = self.link_index.insert(copy.clone(), (self.links.len(), name)) {
+                return Err(conflict!("{} is the name of a copy of {first:?} too", quoted(&copy)));
+            }
+            let (from, to) = (names::copy(&link.from, i), names::copy(&link.to, i));
+            ensure!(from != to, conflict!("{from:?} is the node that the link comes from").under("to"));
+            let (from, to) = (self.node(from), self.node(to));
+            self.join(from, to);
+            let (forward, reverse) = (forward.clone(), reverse.clone());
+            let [from, to] = [from, to].map(|node| NodeId(node as u32));
+            self.links.push(LinkSetup { name: copy, from, to, forward, reverse });
+        }
+        Ok(())
     }
 
     /// Stations under satellites, each of which may come to have a path to each other.
@@ -157,41 +146,40 @@ impl<'a> NetworkPlan<'a> {
     }
 }
 
-/// The link in `node`, which is as what stands at `at`, and its direction forward.
-fn read(at: &Place<'_>, node: &Node) -> Result<(LinkFile, DirectionFile), ScenarioError> {
+/// The link in `node`, and its direction forward.
+fn link(node: &Node) -> Result<(LinkFile, DirectionFile), Fault> {
     let (own, others) = (keys_of::<LinkFile>(), keys_of::<DirectionFile>());
-    let [mut link, mut forward] = [node.clone(), node.clone()];
-    if let (Some(link), Some(forward)) = (link.table_mut(), forward.table_mut()) {
-        link.retain(|key, _| !others.contains(&key.as_str()));
-        forward.retain(|key, _| others.contains(&key.as_str()));
-        if let Some(key) = link.keys().find(|key| !own.contains(&key.as_str())) {
-            return Err(at.error(&[key], no_such_key(key, &[own, others].concat())));
-        }
-    }
+    let unknown = |key: &str| no_such_key(key, &[own, others].concat());
+    let [forward, link] = divided(node, others, own, unknown)?;
     // A value that is wrong is named before a key that is missing.
-    let forward = at.read_from(&forward)?;
-    Ok((at.read_from(&link)?, forward))
+    let forward = read(&forward)?;
+    Ok((read(&link)?, forward))
 }
 
-/// How each direction changes: as written, or as its trace has it.
-fn schedules(
-    at: &Place<'_>,
-    forward: &DirectionFile,
-    reverse: &DirectionFile,
-    files: &ReadFile<'_>,
-) -> Result<([Schedule; 2], impl Iterator<Item = String> + use<>), ScenarioError> {
-    let schedule = |at: Place<'_>, file: &DirectionFile, efficiency: f64| match &file.trace {
-        Some(_) if !file.schedule.0.is_empty() => {
-            Err(at.error(&[], conflict!("cannot be combined with schedule")))
+/// The fault of a link, with a hint where a rate or a delay is no text but a list of what it is when.
+fn changing(link: &Node, fault: Fault) -> Fault {
+    let path: Vec<&str> = fault.path.iter().map(String::as_str).collect();
+    let steady = matches!(path[..], ["rate" | "delay"] | ["reverse", "rate" | "delay"]);
+    let found = path.iter().try_fold(link, |node, key| node.get(key));
+    match found.filter(|_| steady).map(|node| &node.value) {
+        Some(Value::Array(_) | Value::Table(_)) => {
+            fault.or("what changes during a run stands in schedule, as schedule = [{ at = \"30 s\", ... }]")
         }
-        Some(file) => trace::schedule(&at, file, efficiency, files),
-        None => Ok((file.schedule.clone(), None)),
-    };
-    let efficiency = forward.efficiency.unwrap_or(1.0);
-    let (there, note) = schedule(at.below(&["trace"]), forward, efficiency)?;
-    let efficiency = reverse.efficiency.unwrap_or(efficiency);
-    let (back, other) = schedule(at.below(&["reverse", "trace"]), reverse, efficiency)?;
-    Ok(([there, back], note.into_iter().chain(other)))
+        _ => fault,
+    }
+}
+
+/// How a direction changes, as written or as the trace in `node` has it, and what its reader should know of it.
+fn schedule(
+    document: &Document,
+    node: Option<&Node>,
+    file: &DirectionFile,
+    efficiency: f64,
+    files: &ReadFile<'_>,
+) -> Result<(Schedule, Option<String>), Fault> {
+    let (Some(trace), Some(node)) = (&file.trace, node) else { return Ok((file.schedule.clone(), None)) };
+    ensure!(file.schedule.0.is_empty(), conflict!("cannot be combined with schedule"));
+    trace::schedule(document, node, trace, efficiency, files)
 }
 
 /// The direction that `file` says, checked; what it leaves out is as `like` has it, but for losses, repair and the gateway.
@@ -228,40 +216,34 @@ fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>) -> Result<Repair, Fault> {
 
 fn check(DirectionSetup { link, gateway }: &DirectionSetup, copies: usize) -> Result<(), Fault> {
     let LinkConfig { rate, efficiency, .. } = *link;
-    too_fast(rate).map_or(Ok(()), |fault| Err(fault.under("rate")))?;
     // What is left below one bit a second would be rounded up to it.
-    if (rate.as_bps() as f64 * efficiency) < 1.0 {
-        let fault = fault!("a share that leaves at least 1 bit/s of {rate}", "{efficiency:?}");
-        return Err(fault.under("efficiency"));
-    }
-    link.queue.validate().map_err(|fault| fault.under("queue"))?;
+    let enough = |rate: Rate| rate.as_bps() as f64 * efficiency >= 1.0;
+    let too_fast = |rate: Rate| fault!("a rate of at most {MAX_RATE}", "{rate}").under("rate");
+    ensure!(rate <= MAX_RATE, too_fast(rate));
+    let little = || fault!("a share that leaves at least 1 bit/s of {rate}", "{efficiency:?}");
+    ensure!(enough(rate), little().under("efficiency"));
+    link.queue.validate().under("queue")?;
     if let Some(gateway) = gateway {
-        gateway.validate().map_err(|fault| fault.under("gateway"))?;
-        if gateway.needs_limit() && link.queue == QueueSpec::Unlimited {
-            return Err(conflict!("needs a queue with a limit, which is \"unlimited\"").under("gateway"));
-        }
+        gateway.validate().under("gateway")?;
+        ensure!(
+            !gateway.needs_limit() || link.queue != QueueSpec::Unlimited,
+            conflict!("needs a queue with a limit, which is \"unlimited\"").under("gateway")
+        );
     }
-    link.schedule.validate().map_err(|fault| fault.under("schedule"))?;
+    link.schedule.validate().under("schedule")?;
     let mut drops = drops(&link.loss);
     for (place, change) in link.schedule.0.iter().enumerate() {
-        let in_change = |fault: Fault| fault.under("rate").under(format!("[{place}]")).under("schedule");
+        let here = |fault: Fault| fault.under(format!("[{place}]")).under("schedule");
         let rate = change.rate.unwrap_or(rate);
-        too_fast(rate).map_or(Ok(()), |fault| Err(in_change(fault)))?;
-        if (rate.as_bps() as f64 * efficiency) < 1.0 {
-            let expected = format!("a rate of which the efficiency {efficiency:?} leaves at least 1 bit/s");
-            return Err(in_change(Fault::value(expected, rate.to_string())));
-        }
+        ensure!(rate <= MAX_RATE, here(too_fast(rate)));
+        let expected = "a rate of which the efficiency";
+        let little = || fault!("{expected} {efficiency:?} leaves at least 1 bit/s", "{rate}");
+        ensure!(enough(rate), here(little().under("rate")));
         drops = drops.saturating_add(change.loss.as_ref().map_or(0, self::drops));
     }
-    if drops.saturating_mul(copies) > MAX_DROPS {
-        let fault = fault!("at most {MAX_DROPS} packets over all copies of the link", "more");
-        return Err(fault.under("packets").under("loss"));
-    }
+    let many = || fault!("at most {MAX_DROPS} packets over all copies of the link", "more");
+    ensure!(drops.saturating_mul(copies) <= MAX_DROPS, many().under("packets").under("loss"));
     Ok(())
-}
-
-fn too_fast(rate: Rate) -> Option<Fault> {
-    (rate > MAX_RATE).then(|| fault!("a rate of at most {MAX_RATE}", "{rate}"))
 }
 
 /// Packets that a drop list names.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use bentpipe_units::{Fault, Span, conflict, fault, quoted};
+use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, quoted};
 
 use super::NetworkPlan;
 use crate::keys::{HandoverFile, listed, names, no_such};
 use crate::model::{FlowSpec, HandoverSpec, LATEST};
-use crate::text::{Document, ScenarioError};
+use crate::read::read;
+use crate::text::Node;
 
 /// Longer routes help nobody, and the routes of many flows must fit in memory.
 const MOST_VIA: usize = 100;
@@ -22,9 +23,8 @@ pub(super) fn via(
     copy: usize,
     from: usize,
 ) -> Result<Vec<usize>, Fault> {
-    if names.len() > MOST_VIA {
-        return Err(Fault::value(format!("at most {MOST_VIA} links"), format!("{}", names.len())));
-    }
+    let found = names.len();
+    ensure!(found <= MOST_VIA, fault!("at most {MOST_VIA} links", "{found}"));
     let mut via = Vec::with_capacity(names.len());
     for name in names {
         let link = network.find_link(&names::copy(name, copy))?;
@@ -37,53 +37,55 @@ pub(super) fn via(
     Ok(via)
 }
 
-/// The handovers of `file`, in order of mention.
+/// The handovers of the scenario in `root`, in order of mention.
 pub(super) fn handovers(
-    document: &Document,
+    root: &Node,
     run: Option<Span>,
     network: &mut NetworkPlan<'_>,
     flows: &[FlowSpec],
-) -> Result<Vec<HandoverSpec>, ScenarioError> {
-    let mut handovers = Vec::new();
+) -> Result<Vec<HandoverSpec>, Fault> {
     let mut moves = 0;
-    for (name, at, handover) in document.place(&["handovers"]).entries() {
-        let handover: HandoverFile = at.read_from(handover)?;
-        let fail = |keys: &[&str], fault: Fault| at.error(keys, fault);
-        names::check(name, "a handover's name", None).map_err(|e| fail(&[], e))?;
-        time(&handover, run).map_err(|e| fail(&["at"], e))?;
-        let moved = matching(&handover.flows, flows).map_err(|e| fail(&["flows"], e))?;
-        moves += moved.len();
-        if moves > MOST_MOVES {
-            let message = fault!("at most {MOST_MOVES} flows over all handovers", "more");
-            return Err(fail(&["flows"], message));
-        }
-        let mut routes: Vec<Arc<[usize]>> = Vec::with_capacity(moved.len());
-        for flow in moved.iter().map(|flow| &flows[*flow]) {
-            let links = via(network, &handover.via, flow.number, flow.from).map_err(|e| fail(&["via"], e))?;
-            // Most handovers have one route for all.
-            let route = routes.last().filter(|last| ***last == *links).cloned();
-            routes.push(route.unwrap_or_else(|| links.into()));
-        }
-        let in_flight = handover.in_flight.unwrap_or_default();
-        let (name, at) = (name.to_owned(), handover.at);
-        handovers.push(HandoverSpec { name, at, flows: moved, via: routes, in_flight });
-    }
-    Ok(handovers)
+    let entries = root.entries("handovers").into_iter();
+    entries.map(|(name, node)| handover(name, node, run, network, flows, &mut moves).under(name)).collect()
 }
 
-fn time(handover: &HandoverFile, run: Option<Span>) -> Result<(), Fault> {
-    match (handover.at, run) {
-        (at, Some(end)) if at >= end => Err(fault!("a time before the end of the run ({end})", "{at}")),
-        (at, _) if at > LATEST => Err(fault!("a time within 100 days", "{at}")),
+fn handover(
+    name: &str,
+    node: &Node,
+    run: Option<Span>,
+    network: &mut NetworkPlan<'_>,
+    flows: &[FlowSpec],
+    moves: &mut usize,
+) -> Result<HandoverSpec, Fault> {
+    let HandoverFile { at, flows: patterns, via: links, in_flight } = read(node)?;
+    names::check(name, "a handover's name", None)?;
+    time(at, run).under("at")?;
+    let moved = matching(&patterns, flows).under("flows")?;
+    *moves += moved.len();
+    let many = || fault!("at most {MOST_MOVES} flows over all handovers", "more");
+    ensure!(*moves <= MOST_MOVES, many().under("flows"));
+    let mut routes: Vec<Arc<[usize]>> = Vec::with_capacity(moved.len());
+    for flow in moved.iter().map(|flow| &flows[*flow]) {
+        let links = via(network, &links, flow.number, flow.from).under("via")?;
+        // Most handovers have one route for all.
+        let route = routes.last().filter(|last| ***last == *links).cloned();
+        routes.push(route.unwrap_or_else(|| links.into()));
+    }
+    let in_flight = in_flight.unwrap_or_default();
+    Ok(HandoverSpec { name: name.to_owned(), at, flows: moved, via: routes, in_flight })
+}
+
+fn time(at: Span, run: Option<Span>) -> Result<(), Fault> {
+    match run {
+        Some(end) if at >= end => Err(fault!("a time before the end of the run ({end})", "{at}")),
+        _ if at > LATEST => Err(fault!("a time within 100 days", "{at}")),
         _ => Ok(()),
     }
 }
 
 /// The flows that any of `patterns` names, in their order.
 fn matching(patterns: &[String], flows: &[FlowSpec]) -> Result<Vec<usize>, Fault> {
-    if patterns.is_empty() {
-        return Err(fault!("at least one flow, such as \"f*\"", "none"));
-    }
+    ensure!(!patterns.is_empty(), fault!("at least one flow, such as \"f*\"", "none"));
     let mut found = vec![false; flows.len()];
     for pattern in patterns {
         let mut none = true;

@@ -6,15 +6,15 @@ use bentpipe_tcp::{
     Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, NoSuch, Profile,
     ReceiveBuffer, Scheme,
 };
-use bentpipe_units::{Fault, Span, conflict, fault};
+use bentpipe_units::{Fault, Span, Under, conflict, fault};
 
 use super::{Choices, slow_start};
 use crate::keys::{
     AppSpec, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh, TcpFile, keys_of,
     no_such_key,
 };
-use crate::read::OptionsOf;
-use crate::text::{Document, Node, Place, ScenarioError, Table, Value, merge};
+use crate::read::{OptionsOf, divided, read, read_by};
+use crate::text::{Node, Table, Value, merge};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
 const MAX_WINDOW: u64 = 1 << 30;
@@ -29,110 +29,89 @@ pub(crate) enum FlowEnd {
     Receiver,
 }
 
-/// Checks what the settings at `at` say by themselves.
-pub(crate) fn check(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), ScenarioError> {
+/// Checks what the settings in `node` say by themselves.
+pub(crate) fn check(catalogue: &Catalogue, node: Option<&Node>) -> Result<(), Fault> {
     let known = keys_of::<TcpFile>();
     if let Some(key) = catalogue.option_tables().find(|key| known.contains(key)) {
-        let message =
+        let fault =
             conflict!("is a setting, and the name of a control, recovery or slow start with options too");
-        return Err(at.error(&[key], message));
+        return Err(fault.under(key));
     }
-    let Some(node) = at.node() else { return Ok(()) };
-    let file = read(catalogue, at, node)?;
-    slow_start(catalogue, at, file.slow_start.as_deref())?;
-    for scheme in catalogue.controls() {
-        factory(scheme, at, node)?;
-    }
-    for scheme in catalogue.recoveries() {
-        factory(scheme, at, node)?;
-    }
-    for scheme in catalogue.slow_starts() {
-        factory(scheme, at, node)?;
-    }
-    Ok(())
+    let Some(node) = node else { return Ok(()) };
+    slow_start(catalogue, settings_of(catalogue, node)?.slow_start.as_deref())?;
+    catalogue.controls().iter().try_for_each(|scheme| factory(scheme, node).map(drop))?;
+    catalogue.recoveries().iter().try_for_each(|scheme| factory(scheme, node).map(drop))?;
+    catalogue.slow_starts().iter().try_for_each(|scheme| factory(scheme, node).map(drop))
 }
 
-/// The settings in `node`, which is as what stands at `at`, without the options of what they are chosen from.
-fn read(catalogue: &Catalogue, at: &Place<'_>, node: &Node) -> Result<TcpFile, ScenarioError> {
+/// The settings in `node`, without the options of what they are chosen from.
+fn settings_of(catalogue: &Catalogue, node: &Node) -> Result<TcpFile, Fault> {
     let options: Vec<_> = catalogue.option_tables().collect();
-    let Some(table) = node.table() else { return at.read_from(node) };
-    let own = |key: &String| !options.contains(&key.as_str());
-    let settings: Table =
-        table.iter().filter(|(key, _)| own(key)).map(|(key, node)| (key.clone(), node.clone())).collect();
     let known = keys_of::<TcpFile>();
-    if let Some(key) = settings.keys().find(|key| !known.contains(&key.as_str())) {
-        let all: Vec<_> = known.iter().copied().chain(options).collect();
-        return Err(at.error(&[key], no_such_key(key, &all)));
-    }
-    at.read_from(&Node { value: Value::Table(settings), origin: node.origin })
+    let [_, settings] = divided(node, &options, known, |key| no_such_key(key, &[known, &options].concat()))?;
+    read(&settings)
 }
 
-/// The factory that the options of `scheme` come to, in `node`, which is as what stands at `at`.
-fn factory<F: ?Sized + 'static>(
-    scheme: &Scheme<F>,
-    at: &Place<'_>,
-    node: &Node,
-) -> Result<Arc<F>, ScenarioError> {
+/// The factory that the options of `scheme` come to, in `node`.
+fn factory<F: ?Sized + 'static>(scheme: &Scheme<F>, node: &Node) -> Result<Arc<F>, Fault> {
     match node.get(scheme.name()).filter(|_| scheme.has_options()) {
-        Some(options) => at.below(&[scheme.name()]).read_by(OptionsOf(scheme), options),
+        Some(options) => read_by(OptionsOf(scheme), options).under(scheme.name()),
         None => Ok(Arc::clone(scheme.usual())),
     }
 }
 
-/// The profile of the flow at `flow`, by which its sender goes.
-pub(crate) fn profile(document: &Document, flow: &Place<'_>) -> Result<Profile, ScenarioError> {
-    for layer in [flow.below(&["tcp", "profile"]), document.place(&["tcp", "profile"])] {
-        if let Some(node) = layer.node() {
-            return layer.read_from::<Profile>(node);
+/// The profile of the flow called `flow`, by which its sender goes.
+pub(crate) fn profile(root: &Node, flow: &str) -> Result<Profile, Fault> {
+    for path in [&["flows", flow, "tcp", "profile"][..], &["tcp", "profile"]] {
+        if let Some(node) = root.find(path) {
+            return read::<Profile>(node).map_err(|fault| fault.below(path));
         }
     }
     Ok(Profile::Rfc)
 }
 
-/// The settings of one end of the flow at `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.
+/// The settings of one end of the flow called `flow`: `[tcp]`, the flow's own over it, the receiver's own over both.
 pub(crate) fn config(
-    document: &Document,
+    root: &Node,
+    flow: &str,
     catalogue: &Catalogue,
-    flow: &Place<'_>,
     end: FlowEnd,
     choices: &Choices<'_>,
     app: &AppSpec,
-) -> Result<Config, ScenarioError> {
-    let mut layers = vec![document.place(&["tcp"]), flow.below(&["tcp"])];
-    if end == FlowEnd::Receiver {
-        layers.push(flow.below(&["receiver_tcp"]));
+) -> Result<Config, Fault> {
+    let layers = [&["tcp"][..], &["flows", flow, "tcp"], &["flows", flow, "receiver_tcp"]];
+    let layers = if end == FlowEnd::Sender { &layers[..2] } else { &layers };
+    let mut node = Node { value: Value::Table(Table::new()), origin: root.origin };
+    for above in layers.iter().filter_map(|path| root.find(path)) {
+        merge(&mut node, above.clone());
     }
-    let nodes = layers.iter().filter_map(Place::node).cloned();
-    let merged = nodes.reduce(|mut below, above| {
-        merge(&mut below, above);
-        below
-    });
-    let at = &layers[layers.len() - 1];
-    let empty = || Node { value: Value::Table(Table::new()), origin: document.root.origin };
-    let mut node = merged.unwrap_or_else(empty);
-    let file = read(catalogue, at, &node)?;
+    // A fault is that of the highest layer that has its key.
+    let here = |fault: Fault| {
+        let keys: Vec<&str> = fault.path.iter().map(String::as_str).collect();
+        let written = layers.iter().rev().find(|path| root.find(&[path, &keys[..]].concat()).is_some());
+        let path = written.unwrap_or(&layers[0]);
+        fault.clone().below(path)
+    };
+    let file = settings_of(catalogue, &node).map_err(here)?;
     let profile = file.profile.unwrap_or(Profile::Rfc);
     add_options(profile, &mut node);
-    let node = &node;
     let Choices { recovery, control, slow_start: own_start } = choices;
-    let inner = control.inner.map(|inner| factory(inner, at, node)).transpose()?;
-    let chosen = control.of(factory(control.outer, at, node)?, inner).map_err(|no_such| match no_such {
-        NoSuch::Composition(fault) => flow.error(&["control"], fault),
-        NoSuch::Name => flow.error(&["control"], fault!("a control", "none")),
+    let inner = control.inner.map(|inner| factory(inner, &node)).transpose().map_err(here)?;
+    let outer = factory(control.outer, &node).map_err(here)?;
+    let chosen = control.of(outer, inner).map_err(|no_such| match no_such {
+        NoSuch::Composition(fault) => fault.below(&["flows", flow, "control"]),
+        NoSuch::Name => fault!("a control", "none").below(&["flows", flow, "control"]),
     })?;
-    let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, at, node)?);
+    let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, &node).map_err(here)?);
     let usual = own_start.unwrap_or(profile.slow_start(chosen.name()));
-    let slow_start = slow_start(catalogue, at, Some(file.slow_start.as_deref().unwrap_or(usual)))?;
-    let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, at, node)?);
+    let name = file.slow_start.as_deref().unwrap_or(usual);
+    let slow_start = slow_start(catalogue, Some(name)).map_err(here)?;
+    let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, &node).map_err(here)?);
     let mut base = Config { slow_start, ..profile.config(recovery, chosen) };
     if app.sets_no_delay() {
         base.nagle = Nagle::Off;
     }
-    settings(&file, base).map_err(|fault| {
-        let keys: Vec<&str> = fault.path.iter().map(String::as_str).collect();
-        let written = layers.iter().rev().find(|layer| layer.below(&keys).node().is_some());
-        written.unwrap_or(&layers[0]).error(&[], fault.clone())
-    })
+    settings(&file, base).map_err(here)
 }
 
 /// Lays the options that schemes have with `profile` under those that are written in `node`.

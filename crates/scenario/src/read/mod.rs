@@ -2,16 +2,42 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bentpipe_tcp::Scheme;
 use bentpipe_units::{Fault, Problem, quoted};
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor,
+};
 use serde_path_to_error::{Segment, Track};
 
 use crate::keys::{no_such_key, no_such_scheme};
 use crate::text::{Node, Table, Value};
+
+/// A `T` from `node`.
+pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Fault> {
+    read_by(PhantomData::<T>, node)
+}
+
+/// The keys of a table that are among `some`, and the others, which are all among `rest`; `unknown` is the fault of one that is not.
+pub(crate) fn divided(
+    node: &Node,
+    some: &[&str],
+    rest: &[&str],
+    unknown: impl Fn(&str) -> Fault,
+) -> Result<[Node; 2], Fault> {
+    let [mut of_some, mut of_rest] = [node.clone(), node.clone()];
+    if let (Some(of_some), Some(of_rest)) = (of_some.table_mut(), of_rest.table_mut()) {
+        of_some.retain(|key, _| some.contains(&key.as_str()));
+        of_rest.retain(|key, _| !some.contains(&key.as_str()));
+        if let Some(key) = of_rest.keys().find(|key| !rest.contains(&key.as_str())) {
+            return Err(unknown(key).under(key));
+        }
+    }
+    Ok([of_some, of_rest])
+}
 
 /// Reads from `node` what `seed` makes of it.
 pub(crate) fn read_by<'de, S: DeserializeSeed<'de>>(seed: S, node: &'de Node) -> Result<S::Value, Fault> {

@@ -16,7 +16,7 @@ mod tree;
 
 use depth::deeper_than;
 pub(crate) use disk::read_file;
-pub(crate) use document::{Document, Layer, Place};
+pub(crate) use document::{Document, Layer};
 pub use error::{ScenarioError, error_line};
 pub(crate) use files::WHOLE_TEXT;
 use files::at_file;

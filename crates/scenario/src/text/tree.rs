@@ -57,6 +57,17 @@ impl Node {
         }
     }
 
+    /// What the keys of `path` lead to.
+    pub(crate) fn find(&self, path: &[&str]) -> Option<&Node> {
+        path.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// Each name of the table called `key`, and what it has.
+    pub(crate) fn entries(&self, key: &str) -> Vec<(&str, &Node)> {
+        let table = self.get(key).and_then(Node::table).into_iter().flatten();
+        table.map(|(name, node)| (name.as_str(), node)).collect()
+    }
+
     /// The value of a key of a table, or of an index of an array, such as `[0]`.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {

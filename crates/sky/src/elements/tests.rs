@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use bentpipe_units::Within;
 
 const VANGUARD: &str = "\
 1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753
@@ -18,7 +19,8 @@ fn read(text: &str) -> ElementSets {
 
 fn complaint(text: &str) -> (usize, String) {
     let fault = ElementSets::read(text, None).unwrap_err();
-    (text[..fault.at.unwrap()].matches('\n').count() + 1, fault.problem.to_string())
+    let Some(Within::Byte(at)) = fault.at else { panic!("{fault:?}") };
+    (text[..at].matches('\n').count() + 1, fault.problem.to_string())
 }
 
 /// `tcppver.out` of AIAA 2006-6753: minutes since the epoch, and km in TEME.
