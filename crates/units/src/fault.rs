@@ -108,13 +108,13 @@ impl Fault {
     /// The fault at byte `at` of the value.
     #[must_use]
     pub fn at(self, at: usize) -> Fault {
-        Fault { at: Some(Within::Byte(at)), ..self }
+        self.within(Within::Byte(at))
     }
 
-    /// The fault in this line of the value, counted from 1.
+    /// The fault at this place of the value, unless it has one.
     #[must_use]
-    pub fn in_line(self, line: usize) -> Fault {
-        Fault { at: Some(Within::Line(line)), ..self }
+    pub fn within(self, at: Within) -> Fault {
+        Fault { at: self.at.or(Some(at)), ..self }
     }
 
     /// The fault with what may have been meant.

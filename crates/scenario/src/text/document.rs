@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bentpipe_units::{Fault, Within};
 
-use super::{Node, Origin, ScenarioError};
+use super::{FileKind, Node, Origin, ReadFile, ScenarioError, at_file};
 
 /// A text that a document came from.
 #[derive(Debug)]
@@ -19,6 +19,19 @@ impl Layer {
     /// A text that lies in no file.
     pub(crate) fn without_file(name: &str, text: &str) -> Layer {
         Layer { name: name.to_owned(), text: text.to_owned(), file: None }
+    }
+
+    /// Where the file is that this text calls `target`; in the current folder, where the text lies in none.
+    pub(super) fn path_to(&self, target: &str) -> PathBuf {
+        self.file.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join(target)
+    }
+
+    /// The text of the file that this one calls `target`.
+    pub(super) fn beside(&self, target: &str, kind: FileKind, files: &ReadFile<'_>) -> Result<Layer, Fault> {
+        let file = self.path_to(target);
+        let text = files(&file, kind).and_then(|content| kind.text(content));
+        let text = text.map_err(|fault| at_file(fault, target))?;
+        Ok(Layer { name: file.display().to_string(), text, file: Some(file) })
     }
 
     /// The error that `fault` is at `key`, written at byte `at`.

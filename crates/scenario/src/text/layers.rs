@@ -6,7 +6,7 @@ use bentpipe_units::{Fault, fault, quoted};
 
 use super::{
     Document, FileKind, Layer, Node, Origin, PRESETS, ReadFile, ScenarioError, Table, Value, WHOLE_TEXT,
-    at_file, merge, overrides, parse, traces, transfers,
+    merge, overrides, parse, traces, transfers,
 };
 use crate::keys::no_such;
 
@@ -93,13 +93,7 @@ fn extended(layers: &[Layer], extends: &Node, files: &ReadFile<'_>) -> Result<La
     let layer = match (target.strip_prefix(PRESET), &this.file) {
         (Some(preset), _) => Layer::without_file(target, find_preset(preset).map_err(&fail)?),
         (None, None) => return Err(fail(Fault::value("a preset", quoted(target)))),
-        (None, Some(file)) => {
-            let file = file.parent().unwrap_or(Path::new("")).join(target);
-            let kind = FileKind::SCENARIO;
-            let text = files(&file, kind).and_then(|content| kind.text(content));
-            let text = text.map_err(|fault| fail(at_file(fault, target)))?;
-            Layer { name: file.display().to_string(), text, file: Some(file) }
-        }
+        (None, Some(_)) => this.beside(target, FileKind::SCENARIO, files).map_err(&fail)?,
     };
     // Symbolic links may lead one name to two files.
     let same = |other: &Layer| {

@@ -14,27 +14,32 @@ fn too_deep() -> Fault {
 }
 
 /// Reads the text of `layer`, which is number `number`.
-pub(crate) fn parse(layer: &Layer, number: usize) -> Result<Node, ScenarioError> {
+pub(super) fn parse(layer: &Layer, number: usize) -> Result<Node, ScenarioError> {
     if let Some(at) = deeper_than(MAX_DEPTH, &layer.text) {
         return Err(layer.error(Some(at), key_on(layer, layer.line(at)), too_deep()));
     }
     let root = DeTable::parse(&layer.text).map_err(|error| syntax(layer, &error))?;
-    let table = Reader { layer, number, in_file: true }.table(root.into_inner(), &mut Vec::new())?;
+    let root = Reader { layer: number, in_file: true }.table(root.into_inner(), 0);
+    let table = root.map_err(|(at, mut fault)| {
+        if fault.path.len() > MAX_DEPTH {
+            fault.path.truncate(3);
+        }
+        layer.error(Some(at), dotted(&std::mem::take(&mut fault.path)), fault)
+    })?;
     Ok(Node { value: Value::Table(table), origin: Origin { layer: number, at: None } })
 }
 
 /// Reads the TOML value `text`, given in layer number `number`; `None` when it is not one, a fault when it is a
 /// number that cannot be kept.
-pub(crate) fn parse_value(text: &str, number: usize) -> Result<Option<Node>, Fault> {
+pub(super) fn parse_value(text: &str, number: usize) -> Result<Option<Node>, Fault> {
     // As a document, so that the same limits hold; its one key is not seen by anybody.
-    let layer = Layer::without_file("", &format!("value = {text}"));
-    if deeper_than(MAX_DEPTH, &layer.text).is_some() {
+    let text = format!("value = {text}");
+    if deeper_than(MAX_DEPTH, &text).is_some() {
         return Ok(None);
     }
-    let Ok(root) = DeTable::parse(&layer.text) else { return Ok(None) };
-    let reader = Reader { layer: &layer, number, in_file: false };
-    let read = reader.table(root.into_inner(), &mut Vec::new());
-    let mut table = read.map_err(|error| *error.fault)?;
+    let Ok(root) = DeTable::parse(&text) else { return Ok(None) };
+    let table = Reader { layer: number, in_file: false }.table(root.into_inner(), 0);
+    let mut table = table.map_err(|(_, fault)| Fault { path: Vec::new(), ..fault })?;
     Ok(if table.len() == 1 { table.swap_remove("value") } else { None })
 }
 
@@ -75,61 +80,55 @@ fn number(digits: &str) -> Result<f64, Fault> {
     Ok(value)
 }
 
-struct Reader<'a> {
-    layer: &'a Layer,
-    number: usize,
+struct Reader {
+    layer: usize,
     /// Whether people know the text, and so its lines.
     in_file: bool,
 }
 
-impl Reader<'_> {
-    fn table(&self, table: DeTable<'_>, path: &mut Vec<String>) -> Result<Table, ScenarioError> {
-        let mut nodes = Table::with_capacity(table.len());
-        for (key, value) in table {
-            let at = key.span().start;
-            let key = key.into_inner().into_owned();
-            let node = self.node(key.clone(), at, value, path)?;
-            nodes.insert(key, node);
-        }
-        Ok(nodes)
+/// The byte of a fault, and the fault.
+type Wrong = (usize, Fault);
+
+impl Reader {
+    /// A table within `depth` others.
+    fn table(&self, table: DeTable<'_>, depth: usize) -> Result<Table, Wrong> {
+        let entries = table.into_iter().map(|(key, value)| {
+            let (at, key) = (key.span().start, key.into_inner().into_owned());
+            let node = self.node(&key, at, value, depth)?;
+            Ok((key, node))
+        });
+        entries.collect()
     }
 
     /// The `value` of `key`, which is written at byte `at`.
-    fn node(
-        &self,
-        key: String,
-        at: usize,
-        value: Spanned<DeValue<'_>>,
-        path: &mut Vec<String>,
-    ) -> Result<Node, ScenarioError> {
-        path.push(key);
-        let fail = |path: &[String], fault| self.layer.error(Some(at), dotted(path), fault);
-        if path.len() > MAX_DEPTH {
-            return Err(fail(&path[..3], too_deep()));
+    fn node(&self, key: &str, at: usize, value: Spanned<DeValue<'_>>, depth: usize) -> Result<Node, Wrong> {
+        let value = self.value(at, value.into_inner(), depth + 1);
+        let value = value.map_err(|(at, fault)| (at, fault.under(key)))?;
+        Ok(Node { value, origin: Origin { layer: self.layer, at: self.in_file.then_some(at) } })
+    }
+
+    fn value(&self, at: usize, value: DeValue<'_>, depth: usize) -> Result<Value, Wrong> {
+        if depth > MAX_DEPTH {
+            return Err((at, too_deep()));
         }
-        let value = match value.into_inner() {
+        Ok(match value {
             DeValue::String(text) => Value::Text(text.into_owned()),
             DeValue::Boolean(value) => Value::Bool(value),
             DeValue::Datetime(value) => Value::Datetime(value.to_string()),
-            DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
-                Ok(value) => Value::Integer(value),
-                Err(_) => {
-                    let found = quoted(digits.as_str());
-                    return Err(fail(path, fault!("a whole number of at most 64 bits", "{found}")));
-                }
-            },
-            DeValue::Float(digits) => {
-                Value::Float(number(digits.as_str()).map_err(|fault| fail(path, fault))?)
+            DeValue::Integer(digits) => {
+                let wrong = |_| Fault::value("a whole number of at most 64 bits", quoted(digits.as_str()));
+                let value = i64::from_str_radix(digits.as_str(), digits.radix());
+                Value::Integer(value.map_err(|e| (at, wrong(e)))?)
             }
+            DeValue::Float(digits) => Value::Float(number(digits.as_str()).map_err(|fault| (at, fault))?),
             DeValue::Array(items) => {
+                let items = items.into_iter().enumerate();
                 let read = |(i, item): (usize, Spanned<_>)| {
-                    self.node(format!("[{i}]"), item.span().start, item, path)
+                    self.node(&format!("[{i}]"), item.span().start, item, depth)
                 };
-                Value::Array(items.into_iter().enumerate().map(read).collect::<Result<_, _>>()?)
+                Value::Array(items.map(read).collect::<Result<_, _>>()?)
             }
-            DeValue::Table(table) => Value::Table(self.table(table, path)?),
-        };
-        path.pop();
-        Ok(Node { value, origin: Origin { layer: self.number, at: self.in_file.then_some(at) } })
+            DeValue::Table(table) => Value::Table(self.table(table, depth)?),
+        })
     }
 }

@@ -1,7 +1,6 @@
 //! The files that a scenario names: a short one becomes a part of it, a long trace is known by its digest.
 
 use std::io::{Cursor, Read};
-use std::path::Path;
 
 use bentpipe_units::{Fault, fault};
 use sha2::{Digest, Sha256};
@@ -59,11 +58,11 @@ fn put(
         *node = Node { value: Value::Table(Table::from([("file".to_owned(), file)])), origin };
     }
     let Some(table) = node.table_mut().filter(|table| !table.contains_key("text")) else { return Ok(()) };
-    let Some(name) = table.get("file").filter(|name| name.text().is_some()) else { return Ok(()) };
-    let (target, named) = (name.text().unwrap_or_default(), name.origin);
+    let Some((target, named)) = table.get("file").and_then(|name| Some((name.text()?, name.origin))) else {
+        return Ok(());
+    };
     let this = &layers[named.layer];
-    let beside = this.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    let file = beside.join(target);
+    let file = this.path_to(target);
     let wrong = |fault: Fault| this.error(named.at, key.to_owned(), at_file(fault, target));
     let mut content = files(&file, kind).map_err(wrong)?;
     let (text, digest) = match kind {

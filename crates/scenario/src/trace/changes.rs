@@ -1,7 +1,7 @@
 //! The changes of a link, made from the rows of its trace as they come.
 
 use bentpipe_path::{Change, LossSpec};
-use bentpipe_units::{Rate, Span};
+use bentpipe_units::{Fault, Rate, Span, ensure, fault};
 
 /// Changes that a trace may come to: what they take is all that a trace takes.
 pub(super) const MOST: usize = 10_000_000;
@@ -26,17 +26,16 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn add(&mut self, change: Change) -> Result<(), String> {
-        if self.made.len() == MOST {
-            let megabytes = (MOST * size_of::<Change>()) / 1_000_000;
-            return Err(format!("expected at most {MOST} changes, which take {megabytes} MB, found more"));
-        }
+    pub(super) fn add(&mut self, change: Change) -> Result<(), Fault> {
+        let megabytes = (MOST * size_of::<Change>()) / 1_000_000;
+        let many = || fault!("at most {MOST} changes, which take {megabytes} MB", "more");
+        ensure!(self.made.len() < MOST, many());
         self.made.push(change);
         Ok(())
     }
 
     /// What changes with a row.
-    pub(super) fn row(&mut self, row: Row) -> Result<(), String> {
+    pub(super) fn row(&mut self, row: Row) -> Result<(), Fault> {
         let before = self.before.take().unwrap_or_default();
         let mut change = Change { at: row.at, ..Change::default() };
         change.delay = row.delay_s.filter(|_| row.delay_s != before.delay_s).map(Span::from_secs);

@@ -3,36 +3,31 @@
 use std::io::BufRead;
 
 use bentpipe_path::Change;
-use bentpipe_units::Span;
+use bentpipe_units::{Fault, Span, ensure, fault, quoted};
 
 use super::changes::Changes;
-use super::lines::{Fault, Lines};
+use super::lines::Lines;
 use crate::model::LATEST;
-use bentpipe_units::quoted;
 
 /// The changes of the delay, and how long all lines last.
 pub(super) fn read<R: BufRead>(lines: &mut Lines<R>, step: Span) -> Result<(Vec<Change>, Span), Fault> {
     let (mut changes, mut end, mut before) = (Changes::default(), Span::ZERO, None);
-    while let Some((mark, line)) = lines.next()? {
+    let mut add = |line: &str| {
         let known = line.parse::<f64>().ok().filter(|ms| (0.0..=LATEST.as_secs() * 1e3).contains(ms));
-        let Some(delay_ms) = known else {
-            return Err(mark.fault(format!("expected a delay in milliseconds, found {}", quoted(line))));
-        };
-        if end > LATEST {
-            return Err(mark.fault(format!("expected delays that last at most {LATEST}, found more")));
-        }
-        let delay = Some(Span::from_secs(delay_ms / 1e3));
+        let ms = known.ok_or_else(|| Fault::value("a delay in milliseconds", quoted(line)))?;
+        ensure!(end <= LATEST, fault!("delays that last at most {LATEST}", "more"));
+        let delay = Some(Span::from_secs(ms / 1e3));
         if delay != before {
-            let change = Change { at: end, delay, ..Change::default() };
-            changes.add(change).map_err(|message| mark.fault(message))?;
+            changes.add(Change { at: end, delay, ..Change::default() })?;
             before = delay;
         }
         end += step;
-    }
-    match end {
-        Span::ZERO => Err(lines.end().fault("expected a delay in milliseconds a line, found none")),
-        end => Ok((changes.until(end), end)),
-    }
+        Ok(())
+    };
+    while lines.next(|line, _| add(line))?.is_some() {}
+    let none = || fault!("a delay in milliseconds a line", "none");
+    ensure!(end > Span::ZERO, none().within(lines.end()));
+    Ok((changes.until(end), end))
 }
 
 /// `rates` and `delays` in the order of their times. Where the rates have a round, the delays begin anew with it, and within it as
@@ -42,7 +37,7 @@ pub(super) fn beside(
     delays: &[Change],
     length: Span,
     round: Option<Span>,
-) -> Result<Vec<Change>, String> {
+) -> Result<Vec<Change>, Fault> {
     let times = round.map_or(1, |round| (round.as_nanos() / length.as_nanos()).max(1));
     let end = round.unwrap_or(LATEST);
     let again = (0..times).flat_map(|time| {

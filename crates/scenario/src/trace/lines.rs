@@ -2,78 +2,58 @@
 
 use std::io::{BufRead, Read};
 
+use bentpipe_units::{Fault, Within, ensure, fault};
+
 /// Bytes of a line.
 const MOST: usize = 64 << 10;
-
-/// What is wrong with a trace, and the byte of its text and the line that say so.
-#[derive(Debug, PartialEq)]
-pub(super) struct Fault {
-    pub(super) at: usize,
-    pub(super) line: usize,
-    pub(super) message: String,
-}
 
 pub(super) struct Lines<R> {
     text: R,
     line: Vec<u8>,
-    next: Mark,
-    last: Mark,
-}
-
-/// Where a line stands.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mark {
-    at: usize,
-    line: usize,
-}
-
-impl Mark {
-    pub(super) fn fault(self, message: impl Into<String>) -> Fault {
-        Fault { at: self.at, line: self.line, message: message.into() }
-    }
+    next: Within,
+    last: Within,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn of(text: R) -> Lines<R> {
-        let first = Mark { at: 0, line: 1 };
+    /// The lines of a text, the first of which is at `first`.
+    pub(super) fn of(text: R, first: Within) -> Lines<R> {
         Lines { text, line: Vec::new(), next: first, last: first }
     }
 
-    /// The next line that says something, without the space around it, and where it stands.
-    pub(super) fn next(&mut self) -> Result<Option<(Mark, &str)>, Fault> {
+    /// What `read` makes of the next line that says something, without the space around it, and of its place, which is that of a fault.
+    pub(super) fn next<T>(
+        &mut self,
+        read: impl FnOnce(&str, Within) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
         loop {
             self.line.clear();
-            let mark = self.next;
-            let read = self.text.by_ref().take(MOST as u64 + 1).read_until(b'\n', &mut self.line);
-            read.map_err(|error| {
-                mark.fault(format!("expected a trace, found none that can be read ({error})"))
-            })?;
+            let at = self.next;
+            let got = self.text.by_ref().take(MOST as u64 + 1).read_until(b'\n', &mut self.line);
+            got.map_err(|error| fault!("a trace", "none that can be read ({error})").within(at))?;
             if self.line.is_empty() {
                 return Ok(None);
             }
-            if self.line.len() > MOST {
-                return Err(mark.fault(format!("expected lines of at most {MOST} bytes, found a longer one")));
-            }
-            self.next = Mark { at: mark.at + self.line.len(), line: mark.line + 1 };
+            let long = || fault!("lines of at most {MOST} bytes", "a longer one");
+            ensure!(self.line.len() <= MOST, long().within(at));
+            self.next = match at {
+                Within::Byte(byte) => Within::Byte(byte + self.line.len()),
+                Within::Line(line) => Within::Line(line + 1),
+            };
             if self.line.trim_ascii().is_empty() {
                 continue;
             }
-            self.last = mark;
-            match said(&self.line) {
-                None => return Err(mark.fault("expected text in UTF-8, found bytes that are not")),
-                Some(line) if line.is_empty() || line.starts_with('#') => {}
-                Some(_) => break,
+            self.last = at;
+            let line = std::str::from_utf8(&self.line);
+            let line = line.map_err(|_| fault!("text in UTF-8", "bytes that are not").within(at))?;
+            let line = line.trim_start_matches('\u{feff}').trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                return read(line, at).map(Some).map_err(|fault| fault.within(at));
             }
         }
-        Ok(said(&self.line).map(|line| (self.last, line)))
     }
 
     /// The last line that is no empty one.
-    pub(super) fn end(&self) -> Mark {
+    pub(super) fn end(&self) -> Within {
         self.last
     }
-}
-
-fn said(line: &[u8]) -> Option<&str> {
-    std::str::from_utf8(line).ok().map(|line| line.trim_start_matches('\u{feff}').trim())
 }

@@ -10,7 +10,7 @@ mod written;
 use std::io::{BufRead, BufReader};
 
 use bentpipe_path::{Change, Schedule};
-use bentpipe_units::{Fault, Span, Under};
+use bentpipe_units::{Fault, Span, Under, Within, ensure, fault};
 
 use crate::keys::{Between, Format, TraceFile};
 use crate::text::{Document, FileKind, Node, ReadFile};
@@ -25,23 +25,16 @@ pub(crate) fn schedule(
     efficiency: f64,
     files: &ReadFile<'_>,
 ) -> Result<(Schedule, Option<String>), Fault> {
-    let wrong = |key: &str, message: &str| Err(Fault::from(message).under(key));
-    let format = trace.format.unwrap_or_default();
-    let between = trace.between.unwrap_or_default();
-    match format {
-        Format::Mahimahi if trace.between.is_some() => {
-            return wrong("between", "expected none beside format \"mahimahi\", found one");
-        }
-        Format::Mahimahi if trace.repeat == Some(false) => {
-            return wrong(
-                "repeat",
-                "expected true beside format \"mahimahi\", whose traces repeat, found false",
-            );
-        }
-        _ if trace.step.is_some() && between == Between::Steps => {
-            return wrong("step", "expected between = \"lines\" beside it, found none");
-        }
-        _ => {}
+    let (format, between) = (trace.format.unwrap_or_default(), trace.between.unwrap_or_default());
+    let mahimahi = format == Format::Mahimahi;
+    let beside = "none beside format \"mahimahi\"";
+    let repeating = "true beside format \"mahimahi\", whose traces repeat";
+    for (key, wrong, expected, found) in [
+        ("between", mahimahi && trace.between.is_some(), beside, "one"),
+        ("repeat", mahimahi && trace.repeat == Some(false), repeating, "false"),
+        ("step", trace.step.is_some() && between == Between::Steps, "between = \"lines\" beside it", "none"),
+    ] {
+        ensure!(!wrong, Fault::value(expected, found).under(key));
     }
     let repeats = trace.repeat == Some(true);
     let rules = rows::Rules {
@@ -70,11 +63,9 @@ pub(crate) fn schedule(
     let Some((rates, round)) = rates else {
         return Ok((rounds(delays, repeats.then_some(length)), None));
     };
-    if rates.iter().any(|change| change.delay.is_some()) {
-        return wrong("delays", "expected a trace without delay_s beside it, found one with it");
-    }
-    let both = delays::beside(rates, &delays, length, round);
-    let both = both.map_err(Fault::from).under("delays")?;
+    let twice = rates.iter().any(|change| change.delay.is_some());
+    ensure!(!twice, fault!("a trace without delay_s beside it", "one with it").under("delays"));
+    let both = delays::beside(rates, &delays, length, round).under("delays")?;
     Ok((rounds(both, round), round.and_then(|round| delays::apart(length, round))))
 }
 
@@ -97,20 +88,20 @@ impl Said<'_> {
         &self,
         document: &Document,
         files: &ReadFile<'_>,
-        read: impl FnOnce(&mut Lines<&mut dyn BufRead>) -> Result<T, lines::Fault>,
+        read: impl FnOnce(&mut Lines<&mut dyn BufRead>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let wrong = |key: &str, message: &str| Err(Fault::from(message).under(key));
         match (self.text, self.file, self.sha256) {
-            (Some(_), Some(_), _) => wrong("text", "expected either text or file, found both"),
-            (None, None, _) => wrong("file", "expected a file, or text in its place, found neither"),
-            (Some(_), None, Some(_)) => wrong("sha256", "expected a file beside it, found none"),
-            (Some(text), None, None) => read(&mut Lines::of(&mut text.as_bytes()))
-                .map_err(|fault| Fault::from(fault.message).at(fault.at).under("text")),
+            (Some(_), Some(_), _) => Err(fault!("either text or file", "both").under("text")),
+            (None, None, _) => Err(fault!("a file, or text in its place", "neither").under("file")),
+            (Some(_), None, Some(_)) => Err(fault!("a file beside it", "none").under("sha256")),
+            (Some(text), None, None) => {
+                read(&mut Lines::of(&mut text.as_bytes(), Within::Byte(0))).under("text")
+            }
             (None, Some(name), _) => {
                 let file = self.node.get("sha256").and_then(|node| document.file_of(node));
                 let text = files(file.unwrap_or(name.as_ref()), FileKind::TRACE).under("file")?;
-                read(&mut Lines::of(&mut BufReader::with_capacity(1 << 18, text)))
-                    .map_err(|fault| Fault::from(fault.message).in_line(fault.line).under("sha256"))
+                let mut text = BufReader::with_capacity(1 << 18, text);
+                read(&mut Lines::of(&mut text, Within::Line(1))).under("sha256")
             }
         }
     }

@@ -3,13 +3,12 @@
 use std::io::BufRead;
 
 use bentpipe_path::Change;
-use bentpipe_units::Span;
+use bentpipe_units::{Fault, Span, ensure, fault, quoted};
 
 use super::changes::{self, Changes, Row};
-use super::lines::{Fault, Lines};
-use crate::keys::{closest, expected_one_of};
+use super::lines::Lines;
+use crate::keys::no_such;
 use crate::model::{LATEST, MAX_RATE};
-use bentpipe_units::quoted;
 
 const TIME: &str = "time_s";
 const COLUMNS: [&str; 5] = [TIME, "delay_s", "rate_bps", "loss", "ber"];
@@ -31,49 +30,43 @@ pub(super) fn read<R: BufRead>(
     lines: &mut Lines<R>,
     rules: &Rules,
 ) -> Result<(Vec<Change>, Option<Span>), Fault> {
-    let (columns, mark) = match lines.next()? {
-        Some((mark, header)) => (columns(header), mark),
-        None => (columns(""), lines.end()),
+    let columns = match lines.next(|header, _| columns(header))? {
+        Some(columns) => columns,
+        None => columns("").map_err(|fault| fault.within(lines.end()))?,
     };
-    let columns = columns.map_err(|message| mark.fault(message))?;
     let (mut changes, mut before): (_, Option<Row>) = (Changes::default(), None);
     let (mut steps, mut several) = (0_u64, false);
-    while let Some((mark, line)) = lines.next()? {
-        let row = row(line, &columns, rules.efficiency).map_err(|message| mark.fault(message))?;
-        if let Some(from) = before {
-            if from.at >= row.at {
-                let found = cells(line).nth(columns.iter().position(|column| *column == 0).unwrap_or(0));
-                let (before, found) = (from.at.as_secs(), found.unwrap_or_default());
-                let expected = format!("expected a {TIME} after that of the row before ({before})");
-                return Err(mark.fault(format!("{expected}, found {found}")));
-            }
-            stretch(&mut changes, from, &row, rules, &mut steps).map_err(|message| mark.fault(message))?;
+    let mut add = |line: &str| {
+        let row = row(line, &columns, rules.efficiency)?;
+        if let Some(from) = before.take() {
+            let late = |last: f64| {
+                let found = columns.iter().zip(cells(line)).find(|(column, _)| **column == 0);
+                let (_, found) = found.unwrap_or((&0, ""));
+                fault!("a {TIME} after that of the row before ({last})", "{found}")
+            };
+            ensure!(from.at < row.at, late(from.at.as_secs()));
+            stretch(&mut changes, from, &row, rules, &mut steps)?;
             several = true;
         }
         before = Some(row);
-    }
-    let end = lines.end();
-    let Some(last) = before else {
-        return Err(end.fault("expected a row below the header, found none"));
+        Ok(())
     };
+    while lines.next(|line, _| add(line))?.is_some() {}
+    let end = lines.end();
+    let last = before.ok_or_else(|| fault!("a row below the header", "none").within(end))?;
     if !rules.repeats {
-        changes.row(last).map_err(|message| end.fault(message))?;
+        changes.row(last).map_err(|fault| fault.within(end))?;
         return Ok((changes.until(LATEST), None));
     }
-    if !several || last.at == Span::ZERO {
-        let message =
-            "expected two rows or more in a trace that repeats, whose last time is its end, found one";
-        return Err(end.fault(message));
-    }
+    let expected = "two rows or more in a trace that repeats, whose last time is its end";
+    ensure!(several && last.at > Span::ZERO, Fault::value(expected, "one").within(end));
     Ok((changes.until(last.at), Some(last.at)))
 }
 
 /// What a line says.
-fn row(line: &str, columns: &[usize], efficiency: f64) -> Result<Row, String> {
-    let found = cells(line).count();
-    if found != columns.len() {
-        return Err(format!("expected {} columns, as the header has, found {found}", columns.len()));
-    }
+fn row(line: &str, columns: &[usize], efficiency: f64) -> Result<Row, Fault> {
+    let (many, found) = (columns.len(), cells(line).count());
+    ensure!(found == many, fault!("{many} columns, as the header has", "{found}"));
     let mut values = [None; COLUMNS.len()];
     for (column, cell) in columns.iter().zip(cells(line)) {
         values[*column] = Some(value(*column, cell, efficiency)?);
@@ -83,14 +76,13 @@ fn row(line: &str, columns: &[usize], efficiency: f64) -> Result<Row, String> {
 }
 
 /// What changes from a row to the next: its values, or those of the lines, each in the middle of a step.
-fn stretch(changes: &mut Changes, from: Row, to: &Row, rules: &Rules, steps: &mut u64) -> Result<(), String> {
+fn stretch(changes: &mut Changes, from: Row, to: &Row, rules: &Rules, steps: &mut u64) -> Result<(), Fault> {
     let Some(step) = rules.step else { return changes.row(from) };
     let length = to.at - from.at;
     let many = length.as_nanos().div_ceil(step.as_nanos());
     *steps = steps.saturating_add(many);
-    if *steps > changes::MOST as u64 {
-        return Err(format!("expected lines of at most {} steps of {step}, found more", changes::MOST));
-    }
+    let most = changes::MOST as u64;
+    ensure!(*steps <= most, fault!("lines of at most {most} steps of {step}", "more"));
     for place in 0..many {
         let begins = step * place;
         let ends = (begins + step).min(length);
@@ -110,38 +102,31 @@ fn stretch(changes: &mut Changes, from: Row, to: &Row, rules: &Rules, steps: &mu
 }
 
 /// Which of [`COLUMNS`] each column of a header is.
-fn columns(header: &str) -> Result<Vec<usize>, String> {
+fn columns(header: &str) -> Result<Vec<usize>, Fault> {
     let what = format!("a header with {TIME} and any of {}", COLUMNS[1..].join(", "));
-    if header.is_empty() {
-        return Err(format!("expected {what}, found none"));
-    }
+    ensure!(!header.is_empty(), fault!("{what}", "none"));
+    let other = || Fault::value(&what, quoted(header));
     if header.bytes().all(|byte| byte.is_ascii_digit()) {
-        let hint = "a trace of deliveries has format = \"mahimahi\"";
-        return Err(format!("expected {what}, found {}; {hint}", quoted(header)));
+        return Err(other().or("a trace of deliveries has format = \"mahimahi\""));
     }
     let mut columns = Vec::new();
     for name in cells(header) {
-        let known = COLUMNS.iter().position(|column| *column == name);
-        let Some(column) = known else {
-            let expected = expected_one_of("one of the columns", name, &COLUMNS);
-            let spaced = closest(name, COLUMNS).is_none() && header.contains([';', '\t']);
-            let hint = if spaced { "; columns are separated by commas" } else { "" };
-            return Err(format!("{expected}{hint}"));
+        let Some(column) = COLUMNS.iter().position(|column| *column == name) else {
+            let fault = no_such("one of the columns", name, &COLUMNS);
+            let spaced = fault.hint.is_none() && header.contains([';', '\t']);
+            return Err(if spaced { fault.or("columns are separated by commas") } else { fault });
         };
-        if columns.contains(&column) {
-            return Err(format!("expected each column once, found {} again", quoted(name)));
-        }
+        let name = quoted(name);
+        ensure!(!columns.contains(&column), fault!("each column once", "{name} again"));
         columns.push(column);
     }
-    match (columns.contains(&0), columns.len(), columns.contains(&3) && columns.contains(&4)) {
-        (_, _, true) => Err("expected loss or ber, found both".to_owned()),
-        (true, 2.., _) => Ok(columns),
-        _ => Err(format!("expected {what}, found {}", quoted(header))),
-    }
+    ensure!(!(columns.contains(&3) && columns.contains(&4)), fault!("loss or ber", "both"));
+    ensure!(columns.contains(&0) && columns.len() > 1, other());
+    Ok(columns)
 }
 
 /// What a cell of this column says.
-fn value(column: usize, cell: &str, efficiency: f64) -> Result<f64, String> {
+fn value(column: usize, cell: &str, efficiency: f64) -> Result<f64, Fault> {
     let name = COLUMNS[column];
     let (what, most) = match column {
         0 | 1 => ("seconds", LATEST.as_secs()),
@@ -151,14 +136,12 @@ fn value(column: usize, cell: &str, efficiency: f64) -> Result<f64, String> {
     let found = if cell.is_empty() { "none".to_owned() } else { quoted(cell) };
     let Ok(value) = cell.parse::<f64>() else {
         let bare = if cell.starts_with(|c: char| c.is_ascii_digit()) { ", without a unit" } else { "" };
-        return Err(format!("expected a number as {name} ({what}{bare}), found {found}"));
+        return Err(fault!("a number as {name} ({what}{bare})", "{found}"));
     };
-    if !(0.0..=most).contains(&value) {
-        return Err(format!("expected {name} ({what}) from 0 to {most}, found {found}"));
-    }
-    if column == 2 && value > 0.0 && value * efficiency < 1.0 {
-        return Err(format!("expected 0 or a {name} that leaves at least 1 bit/s, found {found}"));
-    }
+    ensure!((0.0..=most).contains(&value), fault!("{name} ({what}) from 0 to {most}", "{found}"));
+    let sends = column == 2 && value > 0.0;
+    let little = || fault!("0 or a {name} that leaves at least 1 bit/s", "{found}");
+    ensure!(!sends || value * efficiency >= 1.0, little());
     // No rounding turns a rate into a standstill.
-    Ok(if column == 2 && value > 0.0 { value.max(1.0) } else { value })
+    Ok(if sends { value.max(1.0) } else { value })
 }

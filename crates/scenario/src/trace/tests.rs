@@ -1,5 +1,5 @@
 use bentpipe_path::{Change, LossSpec};
-use bentpipe_units::{Rate, Span};
+use bentpipe_units::{Rate, Span, Within};
 use proptest::prelude::*;
 
 mod long;
@@ -33,7 +33,8 @@ fn error(trace: &str, text: &str) -> String {
 
 /// The changes of a round of deliveries, and how long it is.
 fn deliveries(text: &str) -> (Vec<Change>, Span) {
-    super::deliveries::read(&mut Lines::of(text.as_bytes()), 1.0).unwrap_or_else(|fault| panic!("{fault:?}"))
+    super::deliveries::read(&mut Lines::of(text.as_bytes(), Within::Byte(0)), 1.0)
+        .unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 
 fn ms(ms: u64) -> Span {

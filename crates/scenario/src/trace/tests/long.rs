@@ -174,22 +174,16 @@ impl std::io::Read for Endless {
 
 #[test]
 fn a_trace_that_costs_too_much_is_refused_in_one_line() {
-    let mut lines = Lines::of(std::io::BufReader::new(Endless(0)));
-    let fault =
-        super::super::deliveries::read(&mut lines, 1.0).err().map(|fault| (fault.line, fault.message));
+    fn fault(text: impl std::io::BufRead) -> (Option<Within>, String) {
+        let read = super::super::deliveries::read(&mut Lines::of(text, Within::Line(1)), 1.0);
+        read.map_or_else(|fault| (fault.at, fault.problem.to_string()), |_| panic!("it was read"))
+    }
     let megabytes = size_of::<Change>() * 10;
-    assert_eq!(
-        fault,
-        Some((
-            10_000_000,
-            format!("expected at most 10000000 changes, which take {megabytes} MB, found more")
-        ))
-    );
-    let mut long = Lines::of(std::io::BufReader::new(std::io::repeat(b'1')));
-    let fault = super::super::deliveries::read(&mut long, 1.0).err().map(|fault| fault.message);
-    assert_eq!(fault.as_deref(), Some("expected lines of at most 65536 bytes, found a longer one"));
-    let mut bytes = Lines::of(&b"1\n\xff\n"[..]);
-    let fault =
-        super::super::deliveries::read(&mut bytes, 1.0).err().map(|fault| (fault.line, fault.message));
-    assert_eq!(fault, Some((2, "expected text in UTF-8, found bytes that are not".to_owned())));
+    let changes = format!("expected at most 10000000 changes, which take {megabytes} MB, found more");
+    assert_eq!(fault(std::io::BufReader::new(Endless(0))), (Some(Within::Line(10_000_000)), changes));
+    let long = fault(std::io::BufReader::new(std::io::repeat(b'1')));
+    assert_eq!(long.1, "expected lines of at most 65536 bytes, found a longer one");
+    let bytes = fault(&b"1\n\xff\n"[..]);
+    let message = "expected text in UTF-8, found bytes that are not".to_owned();
+    assert_eq!(bytes, (Some(Within::Line(2)), message));
 }
