@@ -85,7 +85,7 @@ pub(crate) fn resolve(
             let start = start(&flow, i, file.duration).map_err(here)?;
             if let AppSpec::Relay(relay) = &app {
                 let upstream = names::copy(&relay.upstream, i);
-                relays.push(Asked { flow: flows.len(), of: *name, upstream });
+                relays.push(Asked { flow: flows.len(), of: name, upstream });
             }
             flows.push(FlowSpec {
                 name: copy,

@@ -6,7 +6,7 @@ mod constellation;
 mod fields;
 mod file;
 pub(crate) mod names;
-mod no_such;
+pub(crate) mod no_such;
 pub(crate) mod trace;
 mod written;
 
@@ -16,7 +16,7 @@ pub(crate) use constellation::{ConstellationFile, ElementsFile, HopFile, Reconfi
 pub(crate) use fields::keys_of;
 pub(crate) use file::{DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile, TcpFile};
 pub(crate) use names::{Count, MAX_COPIES};
-pub(crate) use no_such::{closest, expected_one_of, listed, no_such, no_such_key};
+pub(crate) use no_such::{expected_one_of, listed, no_such, no_such_key};
 pub(crate) use trace::{Between, Format, TraceFile};
 pub(crate) use written::{
     DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh,

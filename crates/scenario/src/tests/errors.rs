@@ -5,7 +5,8 @@ use bentpipe_units::Fault;
 use super::set;
 use crate::ScenarioError;
 use crate::keys::aliases;
-use crate::keys::{closest, listed, no_such_scheme};
+use crate::keys::no_such::closest;
+use crate::keys::{listed, no_such_scheme};
 use bentpipe_units::quoted;
 
 #[test]

@@ -1,6 +1,6 @@
 //! From TOML to a tree.
 
-use bentpipe_units::{Fault, Problem, fault, quoted};
+use bentpipe_units::{Fault, Problem, Within, ensure, fault, quoted};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -20,11 +20,13 @@ pub(super) fn parse(layer: &Layer, number: usize) -> Result<Node, ScenarioError>
     }
     let root = DeTable::parse(&layer.text).map_err(|error| syntax(layer, &error))?;
     let root = Reader { layer: number, in_file: true }.table(root.into_inner(), 0);
-    let table = root.map_err(|(at, mut fault)| {
-        if fault.path.len() > MAX_DEPTH {
-            fault.path.truncate(3);
+    let table = root.map_err(|fault| {
+        let Fault { mut path, at, .. } = fault.clone();
+        if path.len() > MAX_DEPTH {
+            path.truncate(3);
         }
-        layer.error(Some(at), dotted(&std::mem::take(&mut fault.path)), fault)
+        let at = if let Some(Within::Byte(at)) = at { Some(at) } else { None };
+        layer.error(at, dotted(&path), Fault { path: Vec::new(), at: None, ..fault })
     })?;
     Ok(Node { value: Value::Table(table), origin: Origin { layer: number, at: None } })
 }
@@ -39,7 +41,7 @@ pub(super) fn parse_value(text: &str, number: usize) -> Result<Option<Node>, Fau
     }
     let Ok(root) = DeTable::parse(&text) else { return Ok(None) };
     let table = Reader { layer: number, in_file: false }.table(root.into_inner(), 0);
-    let mut table = table.map_err(|(_, fault)| Fault { path: Vec::new(), ..fault })?;
+    let mut table = table.map_err(|fault| Fault { path: Vec::new(), at: None, ..fault })?;
     Ok(if table.len() == 1 { table.swap_remove("value") } else { None })
 }
 
@@ -86,12 +88,9 @@ struct Reader {
     in_file: bool,
 }
 
-/// The byte of a fault, and the fault.
-type Wrong = (usize, Fault);
-
 impl Reader {
     /// A table within `depth` others.
-    fn table(&self, table: DeTable<'_>, depth: usize) -> Result<Table, Wrong> {
+    fn table(&self, table: DeTable<'_>, depth: usize) -> Result<Table, Fault> {
         let entries = table.into_iter().map(|(key, value)| {
             let (at, key) = (key.span().start, key.into_inner().into_owned());
             let node = self.node(&key, at, value, depth)?;
@@ -101,16 +100,14 @@ impl Reader {
     }
 
     /// The `value` of `key`, which is written at byte `at`.
-    fn node(&self, key: &str, at: usize, value: Spanned<DeValue<'_>>, depth: usize) -> Result<Node, Wrong> {
-        let value = self.value(at, value.into_inner(), depth + 1);
-        let value = value.map_err(|(at, fault)| (at, fault.under(key)))?;
+    fn node(&self, key: &str, at: usize, value: Spanned<DeValue<'_>>, depth: usize) -> Result<Node, Fault> {
+        let value = self.value(value.into_inner(), depth + 1);
+        let value = value.map_err(|fault| fault.within(Within::Byte(at)).under(key))?;
         Ok(Node { value, origin: Origin { layer: self.layer, at: self.in_file.then_some(at) } })
     }
 
-    fn value(&self, at: usize, value: DeValue<'_>, depth: usize) -> Result<Value, Wrong> {
-        if depth > MAX_DEPTH {
-            return Err((at, too_deep()));
-        }
+    fn value(&self, value: DeValue<'_>, depth: usize) -> Result<Value, Fault> {
+        ensure!(depth <= MAX_DEPTH, too_deep());
         Ok(match value {
             DeValue::String(text) => Value::Text(text.into_owned()),
             DeValue::Boolean(value) => Value::Bool(value),
@@ -118,9 +115,9 @@ impl Reader {
             DeValue::Integer(digits) => {
                 let wrong = |_| Fault::value("a whole number of at most 64 bits", quoted(digits.as_str()));
                 let value = i64::from_str_radix(digits.as_str(), digits.radix());
-                Value::Integer(value.map_err(|e| (at, wrong(e)))?)
+                Value::Integer(value.map_err(wrong)?)
             }
-            DeValue::Float(digits) => Value::Float(number(digits.as_str()).map_err(|fault| (at, fault))?),
+            DeValue::Float(digits) => Value::Float(number(digits.as_str())?),
             DeValue::Array(items) => {
                 let items = items.into_iter().enumerate();
                 let read = |(i, item): (usize, Spanned<_>)| {

@@ -1,11 +1,6 @@
 //! Datagrams at a constant rate.
 
-use bentpipe_units::bounded::{AboveZero, Size};
-use bentpipe_units::{Rate, Span};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::{ANY, App, DATAGRAM, usual_packet};
+use super::prelude::*;
 
 /// Datagrams at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -14,7 +9,7 @@ pub struct CbrSpec {
     /// Payload sent, over time.
     pub rate: Rate,
     /// Payload of a datagram, of which the last may be shorter; default "1000 B".
-    #[serde(default = "usual_packet", with = "Size::<1, DATAGRAM>")]
+    #[serde(default = "small::<1000>", with = "Size::<1, DATAGRAM>")]
     pub packet: u32,
     /// Stop after so many bytes.
     #[serde(default, with = "Size::<1, ANY>")]

@@ -1,13 +1,6 @@
 //! Bulk transfer.
 
-use bentpipe_units::bounded::{AboveZero, Size};
-use bentpipe_units::{Fault, Span};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::opener::{Opener, usual_request};
-use super::{ANY, App, LARGEST};
-use crate::text::Node;
+use super::prelude::*;
 
 /// Bulk transfer: so many bytes, or as many as go in so long a time, or until the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -28,7 +21,7 @@ pub struct FtpSpec {
 
 impl Default for FtpSpec {
     fn default() -> FtpSpec {
-        FtpSpec { bytes: None, duration: None, opened_by: Opener::Sender, request: usual_request() }
+        FtpSpec { bytes: None, duration: None, opened_by: Opener::Sender, request: size::<350>() }
     }
 }
 

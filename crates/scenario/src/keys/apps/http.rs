@@ -1,13 +1,7 @@
 //! Pages, as a scenario describes them.
 
-use bentpipe_units::bounded::{AboveZero, Size, Whole};
-use bentpipe_units::{Fault, Span};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
+use super::prelude::*;
 use super::transactions::Think;
-use super::{App, LARGEST};
-use crate::text::Node;
 
 /// Pages, one after the other, over HTTP/1.1 (RFC 9112) and connections that the receiving host opens and that stay open: a
 /// main object, then embedded objects.
@@ -113,7 +107,7 @@ impl App for HttpSpec {
     /// Whether a key says nothing beside what another one has.
     fn check(&self, written: &Node) -> Result<(), Fault> {
         let drawn = self.size_distribution == Pages::Gpp2;
-        let rules = [
+        let rules = &[
             ("page_interval", self.think.is_some(), "cannot be combined with think"),
             ("think_distribution", self.think.is_none(), "needs think"),
             ("certificates", self.tls == Tls::None, "needs tls = \"1.2\" or \"1.3\""),
@@ -121,9 +115,7 @@ impl App for HttpSpec {
             ("object", drawn, "needs size_distribution = \"constant\""),
             ("objects", drawn, "needs size_distribution = \"constant\""),
         ];
-        let mut needless =
-            rules.into_iter().filter(|(key, needless, _)| *needless && written.get(key).is_some());
-        needless.next().map_or(Ok(()), |(key, _, text)| Err(Fault::conflict(text).under(key)))
+        fitting(written, rules)
     }
 
     fn ends(&self) -> bool {

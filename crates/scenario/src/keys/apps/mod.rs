@@ -19,7 +19,7 @@ mod voip;
 
 use bentpipe_tcp::wire::MOST_DATAGRAM;
 use bentpipe_units::external::External;
-use bentpipe_units::{Fault, conflict};
+use bentpipe_units::{Fault, Span, conflict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer};
 use serde_json::Value;
@@ -240,13 +240,40 @@ pub(crate) fn described(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>() })
 }
 
+/// What an application's file begins with.
+mod prelude {
+    pub(super) use bentpipe_units::bounded::{Above, AboveZero, Number, Size, Whole};
+    pub(super) use bentpipe_units::{Bytes, Fault, Rate, Span, ensure, fault};
+    pub(super) use schemars::JsonSchema;
+    pub(super) use serde::Deserialize;
+
+    pub(super) use super::opener::Opener;
+    pub(super) use super::{ANY, App, DATAGRAM, LARGEST, fitting, ms, size, small};
+    pub(super) use crate::text::Node;
+}
+
 /// Sums of sizes keep their meaning.
 const LARGEST: u64 = 1_000_000_000_000;
 const ANY: u64 = u64::MAX;
 const DATAGRAM: u64 = MOST_DATAGRAM as u64;
 
-fn usual_packet() -> u32 {
-    1000
+/// Defaults of keys: a size, a small one, a time.
+fn size<const N: u64>() -> u64 {
+    N
+}
+
+fn small<const N: u32>() -> u32 {
+    N
+}
+
+fn ms<const N: u64>() -> Span {
+    Span::from_millis(N)
+}
+
+/// Whether no key is `written` that means nothing beside others: of each its name, whether that is so, and what it would need.
+fn fitting(written: &Node, rules: &[(&str, bool, &str)]) -> Result<(), Fault> {
+    let wrong = rules.iter().find(|(key, needless, _)| *needless && written.get(key).is_some());
+    wrong.map_or(Ok(()), |(key, _, text)| Err(Fault::conflict(*text).under(*key)))
 }
 
 /// Keys of a flow that one over UDP has not.

@@ -1,12 +1,6 @@
 //! Audio and video as datagrams.
 
-use bentpipe_units::bounded::{AboveZero, Number, Size, Whole};
-use bentpipe_units::{Fault, Rate, Span, fault};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::{App, DATAGRAM};
-use crate::text::Node;
+use super::prelude::*;
 
 /// Mean of a video's frames in bytes: a frame leaves in one burst.
 const LARGEST_FRAME: f64 = 16_777_216.0;
@@ -63,12 +57,9 @@ impl App for MultimediaSpec {
 
     fn check(&self, _: &Node) -> Result<(), Fault> {
         let MultimediaSpec { video, frame_rate, .. } = self;
-        match video.as_bps() as f64 / 8.0 / frame_rate > LARGEST_FRAME {
-            true => {
-                Err(fault!("frames of at most 16 MiB at {frame_rate} a second", "{video}").under("video"))
-            }
-            false => Ok(()),
-        }
+        let large = || fault!("frames of at most 16 MiB at {frame_rate} a second", "{video}");
+        ensure!(video.as_bps() as f64 / 8.0 / frame_rate <= LARGEST_FRAME, large().under("video"));
+        Ok(())
     }
 
     fn ends(&self) -> bool {

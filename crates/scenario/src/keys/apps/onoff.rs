@@ -1,11 +1,6 @@
 //! Writes in on periods.
 
-use bentpipe_units::bounded::{Above, AboveZero, Size};
-use bentpipe_units::{Rate, Span};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::{App, DATAGRAM, usual_packet};
+use super::prelude::*;
 
 /// Writes at a constant rate during on periods, and nothing during off periods: each of a Pareto-distributed length. Over
 /// one connection.
@@ -15,13 +10,13 @@ pub struct OnOffSpec {
     /// Bytes written, over the time of on periods.
     pub rate: Rate,
     /// Bytes of a write; default "1000 B".
-    #[serde(default = "usual_packet", with = "Size::<1, DATAGRAM>")]
+    #[serde(default = "small::<1000>", with = "Size::<1, DATAGRAM>")]
     pub packet: u32,
     /// Mean length of an on period; default "160 ms".
-    #[serde(default = "usual_period", with = "AboveZero")]
+    #[serde(default = "ms::<160>", with = "AboveZero")]
     pub mean_on: Span,
     /// Mean length of an off period; default "160 ms".
-    #[serde(default = "usual_period")]
+    #[serde(default = "ms::<160>")]
     pub mean_off: Span,
     /// Shape of the Pareto distributions of both, above 1; default 1.5.
     #[serde(default = "usual_shape", with = "Above::<1, 1000>")]
@@ -43,10 +38,6 @@ pub enum Begins {
     Equilibrium,
     /// The beginning of an on period.
     On,
-}
-
-fn usual_period() -> Span {
-    Span::from_millis(160)
 }
 
 fn usual_shape() -> f64 {

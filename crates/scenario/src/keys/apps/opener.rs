@@ -1,9 +1,10 @@
 //! Which host opens the connection of a transfer.
 
-use bentpipe_units::{Fault, conflict};
+use bentpipe_units::Fault;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::fitting;
 use crate::text::Node;
 
 /// Which host opens the connection of a transfer.
@@ -25,14 +26,6 @@ impl Opener {
 
     /// Whether there is the size of a request that nobody sends.
     pub(super) fn check(self, written: &Node) -> Result<(), Fault> {
-        match self == Opener::Sender && written.get("request").is_some() {
-            true => Err(conflict!("needs opened_by = \"receiver\"").under("request")),
-            false => Ok(()),
-        }
+        fitting(written, &[("request", self == Opener::Sender, "needs opened_by = \"receiver\"")])
     }
-}
-
-/// Of a request, in bytes.
-pub(super) fn usual_request() -> u64 {
-    350
 }

@@ -1,11 +1,6 @@
 //! Relays between two connections.
 
-use bentpipe_units::Span;
-use bentpipe_units::bounded::{AboveZero, Size};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::{App, LARGEST};
+use super::prelude::*;
 
 /// A node that sends on what another flow brings to it: two TCP connections with a bounded buffer between them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -14,7 +9,7 @@ pub struct RelaySpec {
     /// The flow whose data it sends on, which goes to the node that this flow comes from; {i} is the copy's number.
     pub upstream: String,
     /// Most bytes that are at the relay between the two connections, at least one segment; default "256 KiB".
-    #[serde(default = "usual_buffer", with = "Size::<1, LARGEST>")]
+    #[serde(default = "size::<262_144>", with = "Size::<1, LARGEST>")]
     pub buffer: u64,
     /// When the relay crashes, in the time of the run: it loses its buffer and forgets its connections; default never.
     #[serde(default, with = "AboveZero")]
@@ -41,10 +36,6 @@ impl Default for Carried {
     fn default() -> Carried {
         Carried { connections: 1, asked: false }
     }
-}
-
-fn usual_buffer() -> u64 {
-    256 << 10
 }
 
 impl App for RelaySpec {

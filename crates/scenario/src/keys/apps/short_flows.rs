@@ -1,13 +1,6 @@
 //! Short connections.
 
-use bentpipe_units::bounded::{Above, AboveZero, Size, Whole};
-use bentpipe_units::{Bytes, Fault, Span, conflict, fault};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::opener::{Opener, usual_request};
-use super::{App, LARGEST};
-use crate::text::Node;
+use super::prelude::*;
 
 /// Connections that come by a Poisson process, each for one transfer of a size of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -38,7 +31,7 @@ pub struct ShortFlowsSpec {
     #[serde(default)]
     pub opened_by: Opener,
     /// Beside "receiver" the size of the request; default "350 B".
-    #[serde(default = "usual_request", with = "Size::<1, LARGEST>")]
+    #[serde(default = "size::<350>", with = "Size::<1, LARGEST>")]
     pub request: u64,
 }
 
@@ -62,19 +55,12 @@ impl App for ShortFlowsSpec {
 
     fn check(&self, written: &Node) -> Result<(), Fault> {
         self.opened_by.check(written)?;
-        let pareto = self.size_distribution == Sizes::Pareto;
-        for (key, there) in [("shape", self.shape.is_some()), ("largest", self.largest.is_some())] {
-            if there && !pareto {
-                return Err(conflict!("needs size_distribution = \"pareto\"").under(key));
-            }
-        }
-        match self.largest.filter(|largest| *largest <= self.bytes) {
-            Some(largest) => {
-                let (mean, found) = (Bytes::new(self.bytes), Bytes::new(largest));
-                Err(fault!("a size above the mean ({mean})", "{found}").under("largest"))
-            }
-            None => Ok(()),
-        }
+        let (other, needs) =
+            (self.size_distribution != Sizes::Pareto, "needs size_distribution = \"pareto\"");
+        fitting(written, &[("shape", other, needs), ("largest", other, needs)])?;
+        let (mean, largest) = (Bytes::new(self.bytes), Bytes::new(self.largest.unwrap_or(u64::MAX)));
+        ensure!(largest > mean, fault!("a size above the mean ({mean})", "{largest}").under("largest"));
+        Ok(())
     }
 
     fn ends(&self) -> bool {

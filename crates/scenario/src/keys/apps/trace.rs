@@ -1,13 +1,8 @@
 //! Transfers of a trace.
 
-use bentpipe_units::bounded::Size;
-use bentpipe_units::{Fault, Span, fault};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use schemars::{Schema, SchemaGenerator, json_schema};
 
-use super::opener::{Opener, usual_request};
-use super::{App, LARGEST};
-use crate::text::Node;
+use super::prelude::*;
 
 /// Connections at the times of a trace, each for one transfer of a size that it says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -21,7 +16,7 @@ pub struct TraceSpec {
     #[serde(default)]
     pub opened_by: Opener,
     /// Beside "receiver" the size of the request; default "350 B".
-    #[serde(default = "usual_request", with = "Size::<1, LARGEST>")]
+    #[serde(default = "size::<350>", with = "Size::<1, LARGEST>")]
     pub request: u64,
 }
 
@@ -58,17 +53,14 @@ impl App for TraceSpec {
     fn check(&self, written: &Node) -> Result<(), Fault> {
         self.opened_by.check(written)?;
         let found = self.trace.len();
-        if found == 0 || found > MOST_TRANSFERS {
-            return Err(fault!("1 to {MOST_TRANSFERS} transfers", "{found}").under("trace"));
+        let many = || fault!("1 to {MOST_TRANSFERS} transfers", "{found}").under("trace");
+        ensure!((1..=MOST_TRANSFERS).contains(&found), many());
+        for (i, pair) in self.trace.windows(2).enumerate() {
+            let [before, at] = [pair[0].at, pair[1].at];
+            let early = || fault!("a time that is not before the last transfer's ({before})", "{at}");
+            ensure!(at >= before, early().under("at").under(format!("[{}]", i + 1)).under("trace"));
         }
-        match self.trace.windows(2).position(|pair| pair[1].at < pair[0].at) {
-            Some(early) => {
-                let (before, at) = (self.trace[early].at, self.trace[early + 1].at);
-                let fault = fault!("a time that is not before the last transfer's ({before})", "{at}");
-                Err(fault.under("at").under(format!("[{}]", early + 1)).under("trace"))
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn ends(&self) -> bool {

@@ -1,12 +1,6 @@
 //! Requests that are answered.
 
-use bentpipe_units::Span;
-use bentpipe_units::bounded::{AboveZero, Size, Whole};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::opener::usual_request;
-use super::{App, LARGEST};
+use super::prelude::*;
 
 /// Requests, each answered at once, one after the other over one connection that the receiving host opens and that stays
 /// open.
@@ -14,7 +8,7 @@ use super::{App, LARGEST};
 #[serde(deny_unknown_fields)]
 pub struct TransactionsSpec {
     /// Size of a request; default "350 B".
-    #[serde(default = "usual_request", with = "Size::<1, LARGEST>")]
+    #[serde(default = "size::<350>", with = "Size::<1, LARGEST>")]
     pub request: u64,
     /// Size of an answer.
     #[serde(with = "Size::<1, LARGEST>")]

@@ -1,12 +1,6 @@
 //! A telephone call.
 
-use bentpipe_units::bounded::{AboveZero, Number};
-use bentpipe_units::{Fault, Rate, Span, fault};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::App;
-use crate::text::Node;
+use super::prelude::*;
 
 /// One direction of a telephone call: a frame of speech every 20 ms as an RTP packet, in talk spurts. The receiver plays each
 /// packet at a fixed delay, and has lost what comes later.
@@ -106,22 +100,17 @@ impl App for VoipSpec {
 
     fn check(&self, written: &Node) -> Result<(), Fault> {
         let steady = !self.silence_suppression;
-        let rules = [
+        let rules = &[
             ("bit_rate", self.codec != Codec::Opus, "needs codec = \"opus\""),
             ("concealment", self.codec != Codec::G711, "needs codec = \"g711\""),
             ("spurt", steady, "needs silence_suppression = true"),
             ("pause", steady, "needs silence_suppression = true"),
         ];
-        if let Some((key, _, text)) =
-            rules.into_iter().find(|(key, needless, _)| *needless && written.get(key).is_some())
-        {
-            return Err(Fault::conflict(text).under(key));
-        }
+        fitting(written, rules)?;
         let rate = self.coded();
-        match (6_000..=510_000).contains(&rate.as_bps()) {
-            true => Ok(()),
-            false => Err(fault!("6 to 510 kbit/s", "{rate}").under("bit_rate")),
-        }
+        let fits = (6_000..=510_000).contains(&rate.as_bps());
+        ensure!(fits, fault!("6 to 510 kbit/s", "{rate}").under("bit_rate"));
+        Ok(())
     }
 
     fn ends(&self) -> bool {
