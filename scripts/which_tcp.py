@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import bentpipe as bp
-from bentpipe.comparison.limits import limit_names
+from bentpipe.comparison.measure import limit_names
 from bentpipe.comparison.result import Variant
 from bentpipe.files.output import write_text
 from bentpipe.results import mean

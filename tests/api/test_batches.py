@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import bentpipe as bp
-from bentpipe.runs.batches import how_many
+from bentpipe.runs.runner import how_many
 from conftest import LOSSY
 
 

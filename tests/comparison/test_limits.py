@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bentpipe as bp
-from bentpipe.comparison.limits import limit_names
+from bentpipe.comparison.measure import limit_names
 from conftest import LOSSY, Bentpipe, files_in
 
 FLOW = '[flows.download]\nfrom = "server"\nto = "client"\nbytes = "1 MB"\n'

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from bentpipe.numbers.share import share
+from bentpipe.numbers.number import share
 
 _T = TypeVar("_T")
 

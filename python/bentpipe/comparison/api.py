@@ -12,8 +12,7 @@ from math import inf
 from typing import Any, TypeAlias
 
 from bentpipe import _core, checks
-from bentpipe.comparison.limits import averaged, shares
-from bentpipe.comparison.measure import Measure, with_variant
+from bentpipe.comparison.measure import Measure, averaged, shares, with_variant
 from bentpipe.comparison.metrics import metrics
 from bentpipe.comparison.result import Comparison, Variant, share
 from bentpipe.errors import InputError, ScenarioError

@@ -1,16 +1,17 @@
-"""What is compared: one number of a run."""
+"""What is compared: one number of a run, and what limited its flows."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, cast
 
 from bentpipe.comparison.metrics import Words, metrics
 from bentpipe.errors import InputError, RunError
-from bentpipe.numbers.declared import Declared
-from bentpipe.numbers.intervals import pooled_quantile
-from bentpipe.result_types import Flow
+from bentpipe.numbers.declared import Declared, structure
+from bentpipe.numbers.intervals import judged, pooled_quantile
+from bentpipe.numbers.number import Estimate
+from bentpipe.result_types import Flow, FlowLimits
 from bentpipe.results import Number, Run, mean
 from bentpipe.scenario import Scenario
 from bentpipe.show.flows import check_scenario, chosen
@@ -172,6 +173,32 @@ class Measure:
 def _waits() -> set[str]:
     """Give the numbers that are of how long users waited."""
     return {"response_s", *(one.key for one in metrics("flows").values() if one.quantile is not None)}
+
+
+@cache
+def limit_names() -> dict[str, str]:
+    """Give what limits a flow, with its name for people."""
+    numbers = structure("FlowLimits").values()
+    return {one.key.removesuffix("_s"): one.heading for one in numbers if one.kind != "text"}
+
+
+def shares(measured: Sequence[FlowLimits], flows: Set[str]) -> dict[str, float]:
+    """Give what share of the time of all `flows` together each limit has in a run."""
+    spent = {
+        name: math.fsum(mean(flow[f"{name}_s"]) or 0.0 for flow in measured if flow["flow"] in flows)  # type: ignore[literal-required]
+        for name in limit_names()
+    }
+    whole = math.fsum(spent.values())
+    return {name: seconds / whole if whole else 0.0 for name, seconds in spent.items()}
+
+
+def averaged(runs: Sequence[dict[str, float]], *, certain: bool) -> dict[str, Estimate] | None:
+    """Give the mean share of each limit over the runs; ``None`` without runs."""
+    return (
+        {name: judged([run[name] for run in runs], certain=certain) for name in limit_names()}
+        if runs
+        else None
+    )
 
 
 def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> Scenario:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bentpipe.comparison.limits import limit_names
+from bentpipe.comparison.measure import limit_names
 from bentpipe.numbers.number import ends
 from bentpipe.show.scales import unit_of
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, picture, plain

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.markup import escape
 
-from bentpipe.comparison.limits import limit_names
+from bentpipe.comparison.measure import limit_names
 from bentpipe.numbers.intervals import gain
 from bentpipe.numbers.number import Estimate
 from bentpipe.reports.page import Cell

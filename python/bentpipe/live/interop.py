@@ -16,7 +16,7 @@ from bentpipe._core import LiveFailed, Scenario
 from bentpipe.errors import InputError, Interrupted, ScenarioError
 from bentpipe.live.errors import errors_of
 from bentpipe.live.virtual.machine import Virtual
-from bentpipe.numbers.share import share
+from bentpipe.numbers.number import share
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.threads import Stopped
 

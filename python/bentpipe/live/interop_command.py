@@ -35,7 +35,7 @@ from bentpipe.live.interop import (
 from bentpipe.live.interop import interop as run
 from bentpipe.live.table import print_interop
 from bentpipe.live.virtual.machine import Virtual, stated
-from bentpipe.numbers.share import share
+from bentpipe.numbers.number import share
 from bentpipe.scenario import Scenario
 from bentpipe.show.table import console
 

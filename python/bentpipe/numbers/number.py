@@ -44,3 +44,17 @@ def ends(number: Estimate) -> tuple[float, float]:
     """Give the ends of the interval; twice the mean where there is none."""
     width = number["ci95"] or 0.0
     return number.get("low", number["mean"] - width), number.get("high", number["mean"] + width)
+
+
+def share(text: str) -> float:
+    """Read a share of one: ``0.01`` or ``1%``.
+
+    Raises
+    ------
+    ValueError
+        It is none, or not between 0 and 1.
+    """
+    value = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(text)
+    return value

@@ -1,8 +1,8 @@
 """What came out of a run, or of all replications together, as Python and data frames take it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
@@ -20,7 +20,7 @@ from bentpipe.result_types import (
     Transaction,
     Video,
 )
-from bentpipe.results import Number, Run, dump
+from bentpipe.results import Number, Run, dump, parse
 from bentpipe.runs.statistics import Failure, replication_seed
 from bentpipe.runs.traces import Traces
 from bentpipe.show.html import html_table
@@ -109,6 +109,29 @@ class Table(Sequence[_Row], Generic[_Row]):
         )
         more = f"<p>and {len(self) - _SHOWN:,} more rows</p>" if len(self) > _SHOWN else ""
         return html_table([*self._before, *keys], rows) + more
+
+
+class Runs(Sequence[Run]):
+    """Runs in the order of their seeds, each read from its JSON when somebody asks for it."""
+
+    def __init__(self, texts: Sequence[Callable[[], str]]) -> None:
+        self._texts = texts
+
+    @overload
+    def __getitem__(self, which: int) -> Run: ...
+    @overload
+    def __getitem__(self, which: slice) -> "Runs": ...
+    def __getitem__(self, which: int | slice) -> "Run | Runs":
+        return Runs(self._texts[which]) if isinstance(which, slice) else parse(self._texts[which]())
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Runs, ([partial(str, text()) for text in self._texts],)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} runs>"
 
 
 def _rows(what: What, _: type[_Row]) -> "cached_property[Table[_Row]]":

@@ -19,12 +19,10 @@ from bentpipe.errors import InputError, Interrupted, RunError
 from bentpipe.files.output import Outputs
 from bentpipe.result_types import Recording
 from bentpipe.results import Run, parse
-from bentpipe.runs.batches import Batch, how_many
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.provenance import identity, stated
 from bentpipe.runs.recording import FileRecorder, MemoryRecorder, require_room
-from bentpipe.runs.replications import Runs
-from bentpipe.runs.result import Result
+from bentpipe.runs.result import Result, Runs
 from bentpipe.runs.statistics import MOST_RUNS, Fold, failures, replication_seed
 from bentpipe.runs.subjects import Subjects
 from bentpipe.runs.threads import Crew, Stopped
@@ -42,6 +40,10 @@ SERIES_LIMIT = 20_000_000
 
 PCAP_LIMIT = 4 << 30
 """Bytes of a capture at which the recording ends, unless a plan says otherwise."""
+
+
+_BATCH_S = 0.02
+_MOST_OF_A_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -267,7 +269,13 @@ def execute(
     if recorded is not None:
         run["recording"] = recorded
     traces = recorder.traces() if isinstance(recorder, MemoryRecorder) else Traces((), subjects)
-    return Result(stated(run, scenario, plan), traces, precise, broken, Runs(kept[: fold.runs]))
+    return Result(
+        stated(run, scenario, plan),
+        traces,
+        precise,
+        broken,
+        Runs([result.json for result in kept[: fold.runs]]),
+    )
 
 
 def in_turn(
@@ -307,6 +315,29 @@ def _recorder(
     return MemoryRecorder(subjects) if plan.traces else nullcontext()
 
 
+@dataclass(frozen=True)
+class _Batch:
+    """Results of runs in a row, the error that ended them if one did, and what they took of a thread."""
+
+    results: Sequence[RunResult]
+    error: BaseException | None
+    spent_s: float
+
+
+def how_many(left: int, finished: int, spent_s: float, threads: int) -> tuple[int, int]:
+    """Give how many runs a batch has, and how many batches may be begun that nobody has taken up.
+
+    Short runs come several at a time, and some of them wait, so that no thread does. Of long ones none is
+    begun that may not be wanted; nor before it is known what they take.
+    """
+    each_s = spent_s / finished if finished else math.inf
+    if each_s > _BATCH_S:
+        return 1, threads
+    fair = math.ceil(left / (2 * threads))
+    fitting = _BATCH_S / each_s if each_s else math.inf
+    return max(1, int(min(fair, fitting, _MOST_OF_A_BATCH))), 2 * threads
+
+
 @dataclass
 class _Job:
     scenarios: Sequence[Scenario]
@@ -332,7 +363,7 @@ class _Job:
         """Give the results of each replication, one scenario after the other, as they were run together."""
         threads = min(self.plan.threads or len(os.sched_getaffinity(0)), self._total)
         crew = Crew(threads)
-        ahead: deque[Future[Batch]] = deque()
+        ahead: deque[Future[_Batch]] = deque()
         begun = 0
         try:
             with Reporter(self.title) as reporter:
@@ -365,7 +396,7 @@ class _Job:
             self._stop.set()
             crew.dismiss()
 
-    def _batch(self, numbers: range) -> Batch:
+    def _batch(self, numbers: range) -> _Batch:
         """Run some; the error of one ends them, and those before it have their results."""
         if self._stop.is_set():
             raise Stopped
@@ -383,7 +414,7 @@ class _Job:
             with self._changed:
                 for number in numbers:
                     self._reached.pop(number, None)
-        return Batch(results, error, time.monotonic() - began)
+        return _Batch(results, error, time.monotonic() - began)
 
     def _simulate(self, number: int) -> RunResult:
         replication, which = divmod(number, len(self.scenarios))

@@ -7,7 +7,7 @@ from functools import reduce
 from itertools import pairwise
 from operator import and_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from bentpipe import _core
 from bentpipe.errors import InputError
@@ -192,8 +192,9 @@ def _curves(table: "pa.Table", order: Sequence[str]) -> Iterator[Trace]:
     """Put the rows of each curve together; they stay in their order. Subjects come in this `order`."""
     import numpy as np
 
-    table = table.unify_dictionaries()
-    codes, texts = zip(*(_labels(table[name]) for name in LABELS), strict=True)
+    labels: Any = [table.unify_dictionaries()[name].combine_chunks() for name in LABELS]
+    codes = [column.indices.to_numpy().astype(np.int64) for column in labels]
+    texts: list[list[str]] = [column.dictionary.to_pylist() for column in labels]
     ranks = {name: rank for rank, name in enumerate(order)}
     rank = np.array([ranks.get(name, len(ranks)) for name in texts[0]], np.int64)
     curve = (rank[codes[0]] * (len(texts[0]) + 1) + codes[0]) * (len(texts[1]) + 1) + codes[1]
@@ -204,13 +205,3 @@ def _curves(table: "pa.Table", order: Sequence[str]) -> Iterator[Trace]:
     for first, last in pairwise([0, *changes.tolist(), len(rows)] if len(rows) else ()):
         subject, kind, unit = (text[code[rows[first]]] for code, text in zip(codes, texts, strict=True))
         yield Trace(subject, kind, unit, times_s[first:last], values[first:last])
-
-
-def _labels(column: "pa.ChunkedArray[Any]") -> "tuple[NDArray[np.int64], list[str]]":
-    """Give the codes of a column and the texts that they stand for."""
-    import numpy as np
-
-    chunks = cast("list[pa.DictionaryArray[Any, Any]]", column.chunks)
-    codes = [chunk.indices.to_numpy().astype(np.int64) for chunk in chunks]
-    texts = [str(text) for text in chunks[0].dictionary.to_pylist()] if chunks else []
-    return np.concatenate([np.empty(0, np.int64), *codes]), texts

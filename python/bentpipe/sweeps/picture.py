@@ -90,16 +90,12 @@ def _lines(
 
 def _broken(sweep: Sweep, by: Sequence[str], column: str) -> set[tuple[Any, ...]]:
     """Give where every run failed, by the values of keys that are lines and of the axis."""
-    failed = {(point, run) for point, run, _ in sweep.failed()}
-    if not failed:
-        return set()
-    found: dict[tuple[Any, ...], list[bool]] = {}
+    found: dict[tuple[Any, ...], list[str | None]] = {}
     keys = [*(key for key in by if key != "name"), column]
-    for row in sweep.table(["kind", "point", "replication", *dict.fromkeys(keys)]).to_pylist():
+    for row in sweep.table(["kind", "error", *dict.fromkeys(keys)]).to_pylist():
         if row["kind"] == "run":
-            at = tuple(row[key] for key in keys)
-            found.setdefault(at, []).append((row["point"], row["replication"]) in failed)
-    return {at for at, all_failed in found.items() if all(all_failed)}
+            found.setdefault(tuple(row[key] for key in keys), []).append(row["error"])
+    return {at for at, errors in found.items() if all(errors)}
 
 
 def _ends(number: Number, scale: float) -> tuple[float, float]:
