@@ -337,10 +337,10 @@ impl Recovery for Rack {
     }
 
     fn next(&mut self, o: &Outstanding<'_>) -> Next {
-        if let Some(tail) = self.tail.as_mut().filter(|tail| tail.due) {
-            return tail.probe(o);
-        }
         let room = self.room(o);
+        if let Some(tail) = self.tail.as_mut().filter(|tail| tail.due) {
+            return tail.probe(o, room);
+        }
         if self.resend.going_back() {
             return self.resend.next(o, room);
         }

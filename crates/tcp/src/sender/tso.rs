@@ -4,6 +4,7 @@
 use bentpipe_units::{Span, Time};
 
 use super::Sender;
+use super::application::Fin;
 
 /// `sk_gso_max_size`.
 const MOST: u32 = 65_536;
@@ -84,7 +85,7 @@ impl Sender {
 
     /// Whether new data waits for the next ACK, with which more goes at once (`tcp_tso_should_defer`): cwnd has room for `room` bytes, which is
     /// less than a packet and than a third of the window, something was sent just now, and the ACK of the first segment is due. What waits so
-    /// has filled cwnd. Where the kernel's write queue is cut, what is left of a buffer goes all the same; that is left out.
+    /// has filled cwnd, unless all of it has room. Where the kernel's write queue is cut, what is left of a buffer goes all the same; that is left out.
     #[inline(always)]
     pub(super) fn waits_for_more(&mut self, now: Time, room: u32, paced: bool) -> bool {
         let before = if paced { self.pacing.release() } else { self.timers.last_sent };
@@ -96,7 +97,11 @@ impl Sender {
         let rwnd = self.peer.rwnd;
         let room = room.min(rwnd.saturating_sub(self.flight()));
         let under_way = self.groups.left.is_some_and(|left| left > 0);
-        if under_way || room < self.smss || self.una == self.max || self.app.unsent <= u64::from(room) {
+        let unsent = self.app.unsent;
+        let all = unsent < u64::from(room);
+        // One segment is Nagle's affair, and nothing comes behind FIN.
+        let goes = unsent <= u64::from(self.smss) || all && self.app.fin == Fin::Queued;
+        if under_way || room < self.smss || self.una == self.max || goes {
             return false;
         }
         let srtt = self.rtt.smoothed().unwrap_or_default();
@@ -104,7 +109,7 @@ impl Sender {
         let window = rwnd.min(self.window.segments() * self.smss);
         let ack_is_due = head + srtt <= now + SOON.min(srtt / 2);
         let waits = ack_is_due && room / self.smss < self.most_in_group() && room < window / 3;
-        if waits {
+        if waits && !all {
             self.usage.filled(self.max);
         }
         waits

@@ -110,9 +110,10 @@ impl<'a> Player<'a> {
                     })
                 }
                 what => {
-                    // What runs out at this moment does so after what happens.
+                    // What runs out at this moment does so after what happens. A kernel gets a packet later than its time, if by
+                    // little: what was sent a millisecond before was sent more than a millisecond ago.
                     self.pass(from - 1);
-                    self.now = self.now.max(from);
+                    self.now = self.now.max(from + i64::from(matches!(what, What::In(_))));
                     if let Some(host) = &mut self.host {
                         host.now = self.now;
                     }

@@ -17,12 +17,13 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// What probes the tail: new data if there is any, else the last segment again (RFC 8985 section 7.3, `TLP_send_probe`).
-    pub(super) fn probe(&mut self, o: &Outstanding<'_>) -> Next {
+    /// What probes the tail: new data if there is any, else the last segment again (RFC 8985 section 7.3, `TLP_send_probe`). New data for which
+    /// the window has `room` goes with it where it is one packet (`tcp_send_loss_probe`).
+    pub(super) fn probe(&mut self, o: &Outstanding<'_>, room: u32) -> Next {
         self.due = false;
         if o.new_data {
             self.end = o.max + 1;
-            return Next::NewData { room: o.smss };
+            return Next::NewData { room: room.max(o.smss) };
         }
         // As it was sent, with FIN behind it or not.
         self.again = o.record.entries_at(o.max - 1, o.una).next().map(|(last, _)| last);
