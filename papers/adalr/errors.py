@@ -5,9 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from bentpipe.results import Estimate, Number, Run
-from bentpipe.show.style import picture
+from bentpipe.show.style import GREY, picture
 from bentpipe_papers.common import curve, over, plain, width
 from bentpipe_papers.reproduction.reproduce import Context, Row, Settings
 from bentpipe_papers.reproduction.verdicts import NARROW
@@ -154,8 +155,7 @@ def _tried(context: Context, scenario: str, delayed: str) -> Runs:
 def _range(context: Context, runs: Runs, case: str, metric: str, what: str, end: str) -> Row:
     word, _, measured = what.partition(" ")
     delayed = case.rpartition(", ")[2]
-    bers = HIGH if "BER from 1e-6" in case else LOW if "BER up to 1e-7" in case else BERS
-    by_ber = gains(runs, MEASURES[measured], _pair(case), delayed, bers, lower=word == "shorter")
+    by_ber = gains(runs, MEASURES[measured], _pair(case), delayed, _bers(case), lower=word == "shorter")
     name = re.sub(r"\W+", "_", case)
     context.fact(name, in_words(by_ber))
     gain = (min if end == "least" else max)(by_ber.values(), key=plain)
@@ -260,37 +260,76 @@ def draw(context: Context, path: Path) -> None:
     """Draw one figure over the bit error rate, with 95 % intervals, for both settings of delayed ACK."""
     measured, congestion = FIGURES[context.item]
     runs = finished(with_errors(context, congestion=congestion))
+    lower = measured == "download response time"
     draw_over_ber(
+        context,
         path,
         lambda case, ber: sample(runs, MEASURES[measured], case, ber),
-        _AXES[measured],
-        log=measured == "download response time",
+        lambda pair, delayed: gains(runs, MEASURES[measured], pair, delayed, BERS, lower=lower),
+        (_AXES[measured], "shorter by (%)" if lower else "higher by (%)"),
     )
 
 
-def draw_over_ber(path: Path, value: Callable[[Case, str], Number], label: str, *, log: bool) -> None:
-    """Draw a curve a variant over the bit error rate, a panel a setting of delayed ACK."""
-    with picture(path, (11, 4.2)) as figure:
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, delayed in zip(panels, DELAYED_ACK, strict=True):
+Gains = Callable[[tuple[str, str], str], Mapping[str, Number]]
+"""The gain of the first of a pair over the second at each bit error rate, by the setting of delayed ACK."""
+
+
+def draw_over_ber(
+    context: Context,
+    path: Path,
+    value: Callable[[Case, str], Number],
+    gain: Gains,
+    labels: tuple[str, str],
+) -> None:
+    """Draw each variant over the bit error rate, and below what ADaLR gains, with the printed ranges."""
+    rates = [float(ber) for ber in BERS]
+    with picture(path, (11, 7.6)) as figure:
+        panels = figure.subplots(2, 2, sharex=True, sharey="row")
+        for (above, below), delayed in zip(panels.T, DELAYED_ACK, strict=True):
             for variant in VARIANTS:
-                curve(
-                    axes,
-                    [float(ber) for ber in BERS],
-                    [value((variant, delayed), ber) for ber in BERS],
-                    color=COLOURS[variant],
-                    marker="o" if variant in STANDARD else "s",
-                    ls="-" if variant.endswith("sack") else "--",
-                    label=LABELS[variant],
-                )
-            axes.set_xscale("log")
-            axes.set_title(f"delayed ACK {delayed}")
-            axes.set_xlabel("bit error rate of the downlink")
+                style: dict[str, Any] = {
+                    "color": COLOURS[variant],
+                    "marker": "o" if variant in STANDARD else "s",
+                    "ls": "-" if variant.endswith("sack") else "--",
+                }
+                values = [value((variant, delayed), ber) for ber in BERS]
+                curve(above, rates, values, label=LABELS[variant], **style)
+                if variant in STANDARD:
+                    found = gain((variant, STANDARD[variant]), delayed)
+                    curve(below, rates, [found[ber] for ber in BERS], **style)
+                    for bers, low, high in printed_ranges(context, STANDARD[variant], delayed):
+                        ends = [float(bers[0]) / 1.3, float(bers[-1]) * 1.3]
+                        below.fill_between(ends, low, high, color=COLOURS[variant], alpha=0.15, lw=0)
+                        below.plot(ends, [high, high], color=COLOURS[variant], lw=1, ls=":")
+            above.set_xscale("log")
+            above.set_title(f"delayed ACK {delayed}")
+            below.axhline(0, color=GREY, lw=0.8)
+            below.set_xlabel("bit error rate of the downlink")
         # The panels share this axis: only when both are drawn is it known how high it reaches.
-        if log:
-            panels[0].set_yscale("log")
+        if labels[0].endswith("(s)"):
+            panels[0][0].set_yscale("log")
         else:
-            panels[0].set_ylim(bottom=0)
-        panels[0].set_ylabel(label)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+            panels[0][0].set_ylim(bottom=0)
+        for axes, label in zip(panels[:, 0], labels, strict=True):
+            axes.set_ylabel(label)
+        handles, names = panels[0][0].get_legend_handles_labels()
+        band = panels[0][0].fill_between([], [], color=GREY, alpha=0.3, lw=0)
+        figure.legend([*handles, band], [*names, "printed range"], loc="outside lower center", ncols=5)
+
+
+def printed_ranges(context: Context, behind: str, delayed: str) -> list[tuple[tuple[str, ...], float, float]]:
+    """Give the ranges that the figure prints of ADaLR's gain: at which bit error rates, least and most.
+
+    Where only the most is printed the range begins there; a loss of ADaLR's is below 0.
+    """
+    found: dict[str, list[float]] = {}
+    for row in context.paper.published:
+        if row.item == context.item and row.unit == "%" and row.case.endswith(f", {delayed}"):
+            ahead, _, whom = row.case.partition(",")[0].partition("over ")
+            if whom.removeprefix("adalr-") == behind:
+                found.setdefault(row.case, []).append(float(row.published) * (-1 if ahead else 1))
+    return [(_bers(case), min(values), max(values)) for case, values in found.items()]
+
+
+def _bers(case: str) -> tuple[str, ...]:
+    return HIGH if "BER from 1e-6" in case else LOW if "BER up to 1e-7" in case else BERS

@@ -94,6 +94,12 @@ def _over_bers(times: Times, case: Case) -> Estimate:
 
 
 def draw(context: Context, path: Path) -> None:
-    """Draw the response time over the bit error rate."""
+    """Draw the response time over the bit error rate, and what ADaLR gains."""
     times = response_times(context)
-    draw_over_ber(path, lambda case, ber: over(times[case, ber]), "page response time (s)", log=True)
+    draw_over_ber(
+        context,
+        path,
+        lambda case, ber: over(times[case, ber]),
+        lambda pair, delayed: _gains(times, pair[1], delayed),
+        ("page response time (s)", "shorter by (%)"),
+    )

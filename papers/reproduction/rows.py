@@ -110,7 +110,7 @@ class Row:
         printed = max(0, -exponent) if isinstance(exponent, int) else 0
         if self.unit == INDEX:
             return printed
-        return max(min(printed, 3 - _order(value)), 1 - _order(value), 0)
+        return max(0, min(printed, 3 - _order(value)), min(1 - _order(value), printed + 2))
 
 
 def _order(value: float) -> int:
