@@ -51,6 +51,11 @@ def reproductions(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 )
 @click.option("--no-cache", is_flag=True, help="Run everything again.")
 @click.option(
+    "--readings",
+    is_flag=True,
+    help="Also with each other reading of what a paper leaves open: which rows it moves.",
+)
+@click.option(
     "--live",
     "is_live",
     is_flag=True,
@@ -63,6 +68,7 @@ def reproduce(
     report: Path | None,
     cache: Path | None,
     no_cache: bool,
+    readings: bool,
     is_live: bool,
     threads: int | None,
     as_json: bool,
@@ -79,7 +85,12 @@ def reproduce(
         _reproduce_live(what, Cache.at(cache, off=no_cache), threads, as_json=as_json)
         return
     outcome = reproduce.reproduce(
-        what, Cache.at(cache, off=no_cache), threads=threads, report=report, command=command_line()
+        what,
+        Cache.at(cache, off=no_cache),
+        threads=threads,
+        report=report,
+        command=command_line(),
+        otherwise=readings,
     )
     if as_json:
         print_json(reproduce.as_json(outcome))

@@ -5,9 +5,9 @@ from functools import partial
 from bentpipe_papers.reproduction.reproduce import Item
 
 from . import beyond, congestion, errors, fairness, ideal, page_losses, pages, parameters, texts
-from .runs import WITHOUT
+from .runs import READINGS, WITHOUT
 
-__all__ = ["ITEMS", "WITHOUT"]
+__all__ = ["ITEMS", "READINGS", "WITHOUT"]
 
 _OVER_BER = {
     "figure-8": "Figure 8: download response time with bit errors",

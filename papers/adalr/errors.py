@@ -25,6 +25,7 @@ from .runs import (
     download_s,
     finished,
     higher,
+    listed,
     rate_kbps,
     settings_of,
     shorter,
@@ -155,7 +156,9 @@ def _tried(context: Context, scenario: str, delayed: str) -> Runs:
 def _range(context: Context, runs: Runs, case: str, metric: str, what: str, end: str) -> Row:
     word, _, measured = what.partition(" ")
     delayed = case.rpartition(", ")[2]
-    by_ber = gains(runs, MEASURES[measured], _pair(case), delayed, _bers(case), lower=word == "shorter")
+    by_ber = gains(
+        runs, MEASURES[measured], _pair(case), delayed, listed(context, _bers(case)), lower=word == "shorter"
+    )
     name = re.sub(r"\W+", "_", case)
     context.fact(name, in_words(by_ber))
     gain = (min if end == "least" else max)(by_ber.values(), key=plain)
@@ -195,7 +198,9 @@ def _claim(context: Context, runs: Runs, case: str, metric: str) -> Row:
         return context.claim(
             case, metric, {ber: sample(runs, measure, (variant, "enabled"), ber) for ber in BERS}
         )
-    bers = LOW if metric.endswith("up to 1e-7") else HIGH if metric.endswith("from 1e-6") else BERS
+    bers = listed(
+        context, LOW if metric.endswith("up to 1e-7") else HIGH if metric.endswith("from 1e-6") else BERS
+    )
     if case.startswith("disabled over enabled, "):
         values = {column: _over_bers(runs, measure, (delayed, column), bers) for column in DELAYED_ACK}
         return context.claim(case, metric, values)

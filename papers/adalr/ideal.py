@@ -20,6 +20,7 @@ from .runs import (
     COLOURS,
     DELAYED_ACK,
     LABELS,
+    SHARE_OF_CAPACITY,
     VARIANTS,
     Case,
     busy_percent,
@@ -132,7 +133,9 @@ def figure_2(context: Context) -> list[Row]:
 def figure_3(context: Context) -> list[Row]:
     """Give the rows of figure 3: utilization of the satellite link over time."""
     subjects = _subjects(context)
-    busy = {case: _busiest(subject, BIN_S) for case, subject in subjects.items()}
+    # What counts as busy is not stated.
+    share, bin_s = (EFFICIENCY, BINS_S[0]) if context.reads(SHARE_OF_CAPACITY) else (1.0, BIN_S)
+    busy = {case: share * _busiest(subject, bin_s) for case, subject in subjects.items()}
     rows = []
     for delayed in DELAYED_ACK:
         ours, theirs = busy["adalr-sack", delayed], busy["sack", delayed]

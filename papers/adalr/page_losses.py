@@ -21,6 +21,7 @@ from .runs import (
     VARIANTS,
     Case,
     bit_errors,
+    listed,
     settings_of,
     shorter,
 )
@@ -44,7 +45,7 @@ def _from_seeds(context: Context, scenario: str, seeds: int, cases: Sequence[Cas
     keys = list(product(cases, BERS))
     settings: list[Settings] = [{**settings_of(case, "page"), **bit_errors(ber)} for case, ber in keys]
     runs = context.replicate(scenario, settings, runs=seeds)
-    return {key: [response_s(run) for run in some] for key, some in zip(keys, runs, strict=True)}
+    return {key: [response_s(context, run) for run in some] for key, some in zip(keys, runs, strict=True)}
 
 
 def compute(context: Context) -> list[Row]:
@@ -64,13 +65,21 @@ def compute(context: Context) -> list[Row]:
             gains = _gains(times, theirs, column)
             context.fact(re.sub(r"\W+", "_", row.case), in_words(gains))
             choose = min if row.metric.endswith("least") else max
-            rows.append(context.number(row.case, row.metric, choose(gains.values(), key=plain)))
+            rows.append(
+                context.number(
+                    row.case, row.metric, choose((gains[ber] for ber in listed(context, BERS)), key=plain)
+                )
+            )
         elif what == "disabled over enabled":
-            values: dict[str, Number] = {each: _over_bers(times, (column, each)) for each in DELAYED_ACK}
+            values: dict[str, Number] = {
+                each: _over_bers(times, (column, each), listed(context, BERS)) for each in DELAYED_ACK
+            }
             rows.append(context.claim(row.case, row.metric, values))
         else:
             context.fact("adalr_newreno", in_words(_gains(times, "newreno", "enabled")))
-            means: dict[str, Number] = {v: _over_bers(times, (v, column)) for v in VARIANTS}
+            means: dict[str, Number] = {
+                v: _over_bers(times, (v, column), listed(context, BERS)) for v in VARIANTS
+            }
             rows.append(context.claim(row.case, row.metric, means))
     return rows
 
@@ -88,9 +97,9 @@ def _gains(times: Times, theirs: str, delayed: str) -> dict[str, Estimate]:
     }
 
 
-def _over_bers(times: Times, case: Case) -> Estimate:
-    """Give the mean over all bit error rates, from each seed."""
-    return over(math.fsum(each) / len(BERS) for each in zip(*(times[case, ber] for ber in BERS), strict=True))
+def _over_bers(times: Times, case: Case, bers: Sequence[str]) -> Estimate:
+    """Give the mean over bit error rates, from each seed."""
+    return over(math.fsum(each) / len(bers) for each in zip(*(times[case, ber] for ber in bers), strict=True))
 
 
 def draw(context: Context, path: Path) -> None:

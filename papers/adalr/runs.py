@@ -1,7 +1,7 @@
 """The runs that the items share: the download, ideal, congested, with errors, and with both."""
 
 import tomllib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeVar
 
@@ -69,6 +69,82 @@ def _without(settings: Settings) -> Settings:
 
 
 WITHOUT = Reading.of_settings("without", "the TCP that is extended in ADaLR's place", _without)
+
+
+_OWN_CONNECTION: Settings = {
+    "flows.page.count": 33,
+    "flows.page.pages": 1,
+    "flows.page.start_step": "30 s",
+}
+
+
+def _each_with(changes: Settings, files: tuple[str, ...]) -> Callable[[str, Settings], tuple[str, Settings]]:
+    """Give the change that adds settings to the runs of some scenario files."""
+
+    def change(scenario: str, settings: Settings) -> tuple[str, Settings]:
+        return scenario, {**changes, **settings} if scenario in files else settings
+
+    return change
+
+
+_PAGES = ("pages.toml", "pages-congestion.toml")
+_PAGE_ITEMS = ("table-5", "table-6b", "figure-7", "figure-12")
+_CONGESTED_ITEMS = ("table-7", "figure-4", "figure-5", "figure-6")
+
+OWN_CONNECTION = Reading(
+    "page-connection",
+    "Connections of a page: one for all pages was inferred; here each page has a new one, and its time "
+    "counts from the end of the handshake",
+    _each_with(_OWN_CONNECTION, _PAGES),
+    _PAGE_ITEMS,
+)
+SHARE_OF_CAPACITY = Reading(
+    "share-of-capacity",
+    "Utilization of figure 3: the busy time of the busiest 10 s was inferred; here it is the packets' share "
+    "of 2.048 Mbit/s in the busiest second",
+    items=("figure-3",),
+)
+WITHOUT_THE_LEAST = Reading(
+    "errors-from-1e-7",
+    "List of BERs: 1e-8, 1e-7, 1e-6 and 1e-5 were inferred from the range of section 5; here 1e-8 is not "
+    "among them",
+    items=("figure-7", "figure-8", "figure-9", "figure-10", "figure-11", "figure-1[2-6]"),
+)
+
+READINGS = (
+    OWN_CONNECTION,
+    Reading(
+        "four-connections",
+        "Connections of a page: one with pipelining was inferred; here a page comes over four, without it",
+        _each_with({"flows.page.connections": 4, "flows.page.pipelining": "false"}, _PAGES),
+        _PAGE_ITEMS,
+    ),
+    SHARE_OF_CAPACITY,
+    WITHOUT_THE_LEAST,
+    *(
+        Reading(
+            f"stream-{mbps}",
+            f"Cross traffic: a stream of 1.26 Mbit/s was inferred; here it has {mbps} Mbit/s",
+            _each_with({"flows.stream.rate": f"{mbps} Mbit/s"}, (CONGESTED,)),
+            _CONGESTED_ITEMS,
+        )
+        for mbps in (1.24, 1.28)
+    ),
+    *(
+        Reading(
+            f"access-{delay}-ms",
+            f"Delay of the senders' links in figure 17: none was inferred; here it is {delay} ms",
+            _each_with({"links.access.delay": f"{delay} ms"}, ("fairness.toml",)),
+            ("table-9", "table-1[0-2]", "slides-friendliness"),
+        )
+        for delay in (2, 4)
+    ),
+)
+
+
+def listed(context: Context, bers: Sequence[str]) -> tuple[str, ...]:
+    """Leave the bit error rates that the figures are taken to have."""
+    return tuple(ber for ber in bers if ber != BERS[0] or not context.reads(WITHOUT_THE_LEAST))
 
 
 def bit_errors(ber: str) -> dict[str, str]:

@@ -5,9 +5,9 @@ from functools import partial
 from bentpipe_papers.reproduction.reproduce import Item
 
 from . import bed, beyond, channels, dumps, equation, multimedia, numbers, series, shared, texts
-from .runs import WITHOUT
+from .runs import READINGS, WITHOUT
 
-__all__ = ["ITEMS", "WITHOUT"]
+__all__ = ["ITEMS", "READINGS", "WITHOUT"]
 
 ITEMS = (
     Item(

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 from bentpipe.results import Estimate, Run
 from bentpipe_papers.common import link, over, plain
 from bentpipe_papers.reproduction.grid import Grid
-from bentpipe_papers.reproduction.reproduce import Context, Row
+from bentpipe_papers.reproduction.reproduce import Context, Row, Settings
 
 from .runs import (
     BERS,
     FEW,
+    FEWER_LOST,
     FILE_BYTES,
     SCHEMES,
+    UDP_LOSS,
     flow,
     paired,
     random_losses,
@@ -55,8 +57,14 @@ def beside_media(context: Context, figure: str) -> dict[tuple[str, str], list[Ru
     """Run the transfer beside multimedia over the three channels."""
     media = MULTIMEDIA[figure].settings()
     return beside(
-        context, {name: {**media, **channel(context, name)} for name in CHANNELS}, BESIDE_MULTIMEDIA
+        context, {name: {**media, **_channel(context, name)} for name in CHANNELS}, BESIDE_MULTIMEDIA
     )
+
+
+def _channel(context: Context, name: str) -> Settings:
+    if name == CLEAR or not context.reads(FEWER_LOST):
+        return channel(context, name)
+    return random_losses(UDP_LOSS * float(name) / 1e-5)
 
 
 def shares(context: Context, figure: str) -> dict[tuple[str, str], Estimate]:

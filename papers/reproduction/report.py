@@ -11,6 +11,7 @@ from bentpipe.files.output import Staging
 from bentpipe.reports.page import Cell, Figure, Origin, ReportTable, environment, inline
 from bentpipe.results import dump
 from bentpipe_papers.reproduction.grid import Grid
+from bentpipe_papers.reproduction.moved import ReadOtherwise
 from bentpipe_papers.reproduction.pictures import draw_beside, draw_scatter, numbers, positive
 from bentpipe_papers.reproduction.rows import explained
 from bentpipe_papers.reproduction.statements import Statement, counted, sentence
@@ -35,7 +36,12 @@ def write_report(
     BentpipeError
         The folder cannot be written; it is as it was.
     """
-    from bentpipe_papers.reproduction.reproduce import as_json, statements_of, verdict_counts
+    from bentpipe_papers.reproduction.reproduce import (
+        as_json,
+        readings_of,
+        statements_of,
+        verdict_counts,
+    )
 
     with Staging() as staging:
         page = staging.file(folder / "index.html")
@@ -54,6 +60,7 @@ def write_report(
             kind=kind,
             told={name: sentence(counted(some)) for name, some in found.items()},
             unheld={name: unheld(some) for name, some in found.items()},
+            assumptions={name: _assumptions(some) for name, some in readings_of(results).items()},
             scatters={name: _scatter(name, results) for name in found},
             rows=_rows,
             beside=_beside,
@@ -86,6 +93,20 @@ def unheld(statements: Sequence[Statement]) -> ReportTable:
     )
     headings = ("Statement", "Where", "Outcome", "Why")
     return ReportTable("statements that do not hold, or cannot be told", headings, rows, chosen=(2,))
+
+
+def _assumptions(readings: Sequence[ReadOtherwise]) -> ReportTable:
+    """Tabulate what the authors could correct, each with all rows that another reading moves."""
+    rows = tuple(
+        (
+            Cell(one.reading.about),
+            Cell(one.sentence(), kind="note"),
+            *(Cell("; ".join(row.text() for row in one.of(change)), kind="note") for change in (1, -1, 0)),
+        )
+        for one in readings
+    )
+    headings = ("What is not stated", "In short", "Nearer", "Farther", "Only another")
+    return ReportTable("assumptions that the authors could correct", headings, rows)
 
 
 def _scatter(name: str, results: Sequence["Reproduced"]) -> Figure | None:

@@ -15,6 +15,7 @@ from bentpipe_papers.reproduction import papers
 from bentpipe_papers.reproduction.context import Context
 from bentpipe_papers.reproduction.finished import Cache
 from bentpipe_papers.reproduction.grid import Grid
+from bentpipe_papers.reproduction.moved import ReadOtherwise, moved
 from bentpipe_papers.reproduction.papers import Paper
 from bentpipe_papers.reproduction.readings import Reading, Settings
 from bentpipe_papers.reproduction.rows import Row, beside, with_notes, with_shapes
@@ -61,13 +62,17 @@ class Item:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """An item with its rows and its own table; `picture` is its part of the page."""
+    """An item with its rows and its own table; `picture` is its part of the page.
+
+    `read` has what the paper's other readings move of it, of those that can.
+    """
 
     paper: Paper
     item: Item
     rows: list[Row]
     grid: Grid | None = None
     picture: str | None = None
+    read: tuple[ReadOtherwise, ...] = ()
 
 
 def reproduce(
@@ -77,10 +82,12 @@ def reproduce(
     threads: int | None = None,
     report: Path | None = None,
     command: str = "",
+    otherwise: bool = False,
 ) -> list[Reproduced]:
     """Reproduce ``PAPER/ITEM``, ``PAPER``, or with an empty name every paper; write a report if asked for.
 
-    The report names the `command` that it was asked for by, if there was one.
+    The report names the `command` that it was asked for by, if there was one. `otherwise` also puts each of
+    the papers' other readings in place, and gives each result what it moves.
 
     Raises
     ------
@@ -92,7 +99,9 @@ def reproduce(
     try:
         chosen = _select(what)
         cache.require_writable()
-        return _reproduce(chosen, cache, threads or len(os.sched_getaffinity(0)), report, command)
+        return _reproduce(
+            chosen, cache, threads or len(os.sched_getaffinity(0)), report, command, otherwise=otherwise
+        )
     except KeyboardInterrupt:
         kept = f"finished runs are kept in {cache.folder}" if cache.folder else "nothing was written"
         raise Interrupted(f"interrupted; {kept}") from None
@@ -151,6 +160,7 @@ def as_json(results: Iterable[Reproduced]) -> dict[str, Any]:
     results = list(results)
     return {
         "statements": {name: counted(found) for name, found in statements_of(results).items()},
+        "readings": {name: [one.as_json() for one in some] for name, some in readings_of(results).items()},
         "items": [
             {
                 "paper": result.paper.name,
@@ -188,6 +198,8 @@ def _reproduce(
     threads: int,
     report: Path | None,
     command: str,
+    *,
+    otherwise: bool,
 ) -> list[Reproduced]:
     if report is not None:
         _expect_own_files(chosen, cache, report)
@@ -198,7 +210,9 @@ def _reproduce(
         for item in items:
             context = replace(shared, item=item.name, asked=set(), facts={})
             grid = item.measure(context) if item.measure else None
-            results.append(Reproduced(paper, item, _answer(context, item), grid))
+            rows = _answer(context, item)
+            read = tuple(_read_otherwise(context, item, rows)) if otherwise else ()
+            results.append(Reproduced(paper, item, rows, grid, read=read))
             contexts.append(context)
     if report is None:
         return results
@@ -236,6 +250,26 @@ def _select(what: str) -> list[tuple[Paper, list[Item]]]:
             raise InputError(f"{paper.name} has no item {wanted!r}; there are: {known}")
         selected.append((paper, matching))
     return selected
+
+
+def _read_otherwise(context: Context, item: Item, rows: Sequence[Row]) -> Iterable[ReadOtherwise]:
+    """Compute an item in each of its paper's readings that can move it."""
+    readings: tuple[Reading, ...] = getattr(context.paper.module(), "READINGS", ())
+    for reading in readings:
+        if reading.moves(item.name) and any(row.measured for row in rows):
+            other = replace(context, readings=(*context.readings, reading), asked=set(), facts={})
+            yield ReadOtherwise(reading, tuple(moved(item.name, rows, with_shapes(item.compute(other)))))
+
+
+def readings_of(results: Iterable[Reproduced]) -> dict[str, list[ReadOtherwise]]:
+    """Collect what each reading of each paper moves."""
+    found: dict[str, dict[str, ReadOtherwise]] = {}
+    for result in results:
+        of_paper = found.setdefault(result.paper.name, {})
+        for one in result.read:
+            before = of_paper.get(one.reading.name, ReadOtherwise(one.reading, ()))
+            of_paper[one.reading.name] = replace(before, moved=before.moved + one.moved)
+    return {name: [*some.values()] for name, some in found.items()}
 
 
 def _answer(context: Context, item: Item) -> list[Row]:

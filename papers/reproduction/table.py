@@ -8,7 +8,13 @@ from rich.table import Table
 
 from bentpipe.show.layout import print_whole
 from bentpipe_papers.reproduction.grid import Grid
-from bentpipe_papers.reproduction.reproduce import Live, Reproduced, statements_of, verdict_counts
+from bentpipe_papers.reproduction.reproduce import (
+    Live,
+    Reproduced,
+    readings_of,
+    statements_of,
+    verdict_counts,
+)
 from bentpipe_papers.reproduction.rows import explained
 from bentpipe_papers.reproduction.statements import counted, sentence
 from bentpipe_papers.reproduction.verdicts import VERDICTS, Verdict
@@ -59,6 +65,15 @@ def print_reproduction(results: Sequence[Reproduced], to: Console) -> None:
         to.print(table)
         for explanation, names in explained(result.rows).items():
             to.print(f"  {escape('; '.join(names))}: {escape(explanation)}", style="dim", highlight=False)
+    for name, readings in readings_of(results).items():
+        for one in readings:
+            to.print(
+                f"\n[bold]{name}, {one.reading.name}[/bold]  {escape(one.reading.about)}", highlight=False
+            )
+            to.print(f"  {one.sentence()}", highlight=False)
+            for change, words in ((1, "nearer"), (-1, "farther"), (0, "only another")):
+                for each in one.of(change):
+                    to.print(f"  {words}: {escape(each.text())}", style="dim", highlight=False)
     to.print()
     to.print(_counts(results))
     for name, found in statements_of(results).items():

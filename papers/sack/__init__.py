@@ -5,9 +5,9 @@ from functools import partial
 from bentpipe_papers.reproduction.reproduce import Item
 
 from . import burst, geo, satellite, terrestrial, texts, today, window
-from .runs import WITHOUT
+from .runs import READINGS, WITHOUT
 
-__all__ = ["ITEMS", "WITHOUT"]
+__all__ = ["ITEMS", "READINGS", "WITHOUT"]
 
 _OVER_WINDOW = (
     (2, "average queueing delay", partial(satellite.draw, "delay"), texts.FIGURE_2),

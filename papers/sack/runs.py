@@ -106,6 +106,14 @@ def _without(settings: Settings) -> Settings:
     return {**settings, "flows.transfer.variant": VARIANTS["reno"]}
 
 
+LONGER = Reading(
+    "ten-seconds",
+    "Duration and buffer over the satellite: 5 s of traffic and 49 packets were inferred; here it is 10 s "
+    "and 42",
+    items=("figure-[2-5]",),
+)
+READINGS = (LONGER,)
+
 WITHOUT = Reading.of_settings("without", "Reno in the place of each scheme", _without)
 
 
@@ -145,11 +153,13 @@ def satellite(
     windows: Sequence[int] = WINDOWS,
     schemes: Sequence[str] = SCHEMES,
     *,
-    traffic_s: int = TRAFFIC_S,
-    buffer: int = BUFFER,
+    traffic_s: int | None = None,
+    buffer: int | None = None,
     phase: int = 0,
 ) -> Sweep:
-    """Run the satellite case for each scheme and window."""
+    """Run the satellite case for each scheme and window, for the time and with the buffer inferred."""
+    inferred = 10 if context.reads(LONGER) else TRAFFIC_S, 42 if context.reads(LONGER) else BUFFER
+    traffic_s, buffer = traffic_s or inferred[0], buffer or inferred[1]
     keys = list(product(schemes, windows))
     settings = [
         satellite_settings(scheme, window, traffic_s=traffic_s, buffer=buffer, phase=phase)

@@ -16,9 +16,9 @@ from . import (
     texts,
     web,
 )
-from .runs import WITHOUT
+from .runs import READINGS, WITHOUT
 
-__all__ = ["ITEMS", "WITHOUT"]
+__all__ = ["ITEMS", "READINGS", "WITHOUT"]
 
 ITEMS = (
     Item(

@@ -42,6 +42,7 @@ from .staged import (
     by_scheme,
     ends_s,
     full_queue,
+    room,
     staged,
 )
 
@@ -114,7 +115,8 @@ def figure_3(context: Context) -> list[Row]:
 def bottleneck(context: Context, ours: str = "xfwa") -> list[Measured]:
     """Measure throughput and queue of the bottleneck, and what it drops."""
     runs = by_scheme(context, ours)
-    return [*_throughput(runs, ours), *_queue(runs, ours), *_losses(runs, ours)]
+    full = room(context)
+    return [*_throughput(runs, ours), *_queue(runs, ours, full), *_losses(runs, ours, full)]
 
 
 def _throughput(runs: Runs, ours: str) -> list[Measured]:
@@ -138,7 +140,7 @@ def _of_utilization(one: Staged, what: str) -> float:
     return float(getattr(np, what)(one.bottleneck.utilization(EDGES_S))) * RATE_BPS / 1e6
 
 
-def _queue(runs: Runs, ours: str) -> list[Measured]:
+def _queue(runs: Runs, ours: str, full: int) -> list[Measured]:
     steady = {
         WORDS[change]: over(float(one.bottleneck.queue(settled(change)).mean()) for one in runs[ours])
         for change in CHANGES_S
@@ -155,7 +157,7 @@ def _queue(runs: Runs, ours: str) -> list[Measured]:
         (
             "repeated cycles",
             "swings of the queue between a quarter and three quarters of the buffer",
-            _beside(runs, ours, _swings),
+            _beside(runs, ours, partial(_swings, full=full)),
         ),
         ("constant queue", "mean queue with XFWA, from 2 s after each change", steady),
         (
@@ -203,15 +205,15 @@ def _idle(one: Staged, part: tuple[float, float]) -> float:
     return 100 * float(np.mean(shares))
 
 
-def _swings(one: Staged) -> float:
+def _swings(one: Staged, full: int) -> float:
     """Count how often a second the queue goes from a quarter of the buffer to three quarters, or back."""
     queue = one.bottleneck.queue(_GRID_S)
-    ends = np.where(queue >= 0.75 * BUFFER, 1, np.where(queue <= 0.25 * BUFFER, -1, 0))
+    ends = np.where(queue >= 0.75 * full, 1, np.where(queue <= 0.25 * full, -1, 0))
     ends = ends[ends != 0]
     return float(np.count_nonzero(np.diff(ends))) / (END_S - 1.0)
 
 
-def _losses(runs: Runs, ours: str) -> list[Measured]:
+def _losses(runs: Runs, ours: str, full: int) -> list[Measured]:
     dropped = [[moment for moment, _ in one.dropped_s()] for one in runs["tcp"]]
     overshoot = {
         "after the change": over(_count(times, LATE_S, LATE_S + 1.0) for times in dropped),
@@ -226,7 +228,7 @@ def _losses(runs: Runs, ours: str) -> list[Measured]:
         (
             "overflow of TCP",
             "queue at which packets are dropped, median",
-            {"tcp": over(map(full_queue, runs["tcp"])), "buffer": float(BUFFER)},
+            {"tcp": over(map(full_queue, runs["tcp"])), "buffer": float(full)},
         ),
         ("overshoot of TCP at 5 s", "packets dropped in a second", overshoot),
         (
@@ -275,9 +277,9 @@ def measure(context: Context) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     apart, least, steady, mean = [], [], [], []
     for milliseconds in _TRIED_MS:
-        room = buffers(STAGED, RATE_BPS / 1e6, milliseconds / 1e3)
+        wider = buffers(STAGED, RATE_BPS / 1e6, milliseconds / 1e3)
         for name in SCHEMES:
-            some = staged(context, {**scheme(name, STAGED), **room})
+            some = staged(context, {**scheme(name, STAGED), **wider})
             reached = ends(some, NAMES[:4], 10.0)
             spread = over(
                 100 * (most / few - 1)

@@ -69,6 +69,23 @@ def _without(settings: Settings) -> Settings:
     return {key: value for key, value in settings.items() if f"{{ {GATEWAY}" not in str(value)}
 
 
+def _with_buffers(milliseconds: int) -> Reading:
+    def change(scenario: str, settings: Settings) -> tuple[str, Settings]:
+        wider = buffers(STAGED, 1.5, milliseconds / 1e3) if scenario == STAGED else {}
+        return scenario, {**wider, **settings}
+
+    return Reading(
+        f"buffers-{milliseconds}-ms",
+        "Delay of the bottleneck that the buffers hold the product of: 60 ms, three hops of 20, was "
+        f"inferred; here it is {milliseconds} ms",
+        change,
+        ("figure-[23]",),
+    )
+
+
+OTHER_BUFFERS_MS = {_with_buffers(milliseconds): milliseconds for milliseconds in (140, 280)}
+READINGS = tuple(OTHER_BUFFERS_MS)
+
 WITHOUT = Reading.of_settings("without", "no gateway on the links", _without)
 
 

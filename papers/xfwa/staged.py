@@ -10,7 +10,7 @@ from bentpipe.runs.statistics import jain
 from bentpipe_papers.reproduction.reproduce import Context, Settings
 
 from .over_time import Bottleneck, Series, acked
-from .runs import BOTTLENECK, SEEDS, STAGED, moments, scheme
+from .runs import BOTTLENECK, OTHER_BUFFERS_MS, SEEDS, STAGED, moments, scheme
 
 NAMES = [f"connection{number}" for number in range(1, 9)]
 LATE_S = 5.0
@@ -93,3 +93,9 @@ def full_queue(one: Staged) -> float:
     """Give the median of the queue when a packet was dropped."""
     times = np.array([moment for moment, _ in one.dropped_s() if moment > 1.0])
     return float(np.median(one.bottleneck.queue(times)))
+
+
+def room(context: Context) -> int:
+    """Give the packets that the buffer holds, in the reading of the context."""
+    others = (milliseconds for one, milliseconds in OTHER_BUFFERS_MS.items() if context.reads(one))
+    return next((int(RATE_BPS * milliseconds / 8e6) for milliseconds in others), BUFFER)

@@ -120,3 +120,21 @@ def test_pictures(tmp_path: Path, finished_runs: Path, item: str) -> None:
     assert result.picture
     assert len(result.picture) > 10_000
     assert result.picture in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("item", "reading", "case"),
+    [
+        ("adalr/figure-3", "share-of-capacity", "sack, disabled"),
+        ("adalr/table-9", "access-4-ms", "newreno, 400 ms"),
+        ("afc/figure-12", "udp-losses", "weakness of TCP"),
+        ("sack/figure-3", "ten-seconds", "NewReno: fewer drops at 190 than at 160 packets"),
+        ("xfwa/figure-3", "buffers-140-ms", "constant queue"),
+    ],
+)
+def test_another_reading_moves_rows_for_better(
+    finished_runs: Path, item: str, reading: str, case: str
+) -> None:
+    (result,) = reproduce(item, Cache(finished_runs), otherwise=True)
+    (read,) = (one for one in result.read if one.reading.name == reading)
+    assert case in {one.row.case for one in read.of(1)}

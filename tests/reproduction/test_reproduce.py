@@ -209,6 +209,7 @@ def test_the_counts_are_printed_for_each_paper(bentpipe: Bentpipe) -> None:
 @pytest.mark.usefixtures("paper")
 def test_the_json_has_the_promised_keys() -> None:
     found = as_json(reproduce("toy/text-rtt", Cache(None)))
+    assert found["readings"] == {"toy": []}
     assert found["statements"] == {
         "toy": {"holds": 0, "holds also without": 1, "cannot be told": 0, "does not hold": 0}
     }
