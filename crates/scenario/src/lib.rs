@@ -20,7 +20,7 @@ pub use keys::apps::*;
 pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, Routing, Scenario, addresses};
 pub use text::{FileKind, ReadFile, ScenarioError, error_line, presets};
 
-use text::{Layer, PRESET, WHOLE_TEXT, about_all, document, find_preset, read_file};
+use text::{Layer, PRESET, WHOLE_TEXT, document, find_preset, read_file};
 
 /// Reads the scenario in the file at `path`, or the built-in one when it is `preset:NAME`.
 ///
@@ -38,9 +38,9 @@ pub fn load_with(
     let name = path.display().to_string();
     if name.is_empty() {
         let message = fault!("a file, preset:NAME or the folder of a result", "an empty name");
-        return Err(about_all("SCENARIO", message));
+        return Err(ScenarioError::of("SCENARIO", message));
     }
-    let fail = |fault| about_all(&name, fault);
+    let fail = |fault| ScenarioError::of(&name, fault);
     if let Some(preset) = name.strip_prefix(PRESET) {
         return read(
             Layer::without_file(&name, find_preset(preset).map_err(fail)?),
@@ -70,7 +70,7 @@ pub fn parse_bytes(
     overrides: &[(String, String)],
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
-    let text = WHOLE_TEXT.decode(content).map_err(|fault| about_all(name, fault))?;
+    let text = WHOLE_TEXT.decode(content).map_err(|fault| ScenarioError::of(name, fault))?;
     parse_with(name, &text, overrides, &read_file, catalogue)
 }
 

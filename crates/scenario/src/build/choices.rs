@@ -4,7 +4,6 @@ use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{Catalogue, Composition, NoSuch, Profile, Scheme};
 use bentpipe_units::{Fault, Under, conflict, ensure};
-use serde_json::{Value, json};
 
 use crate::keys::{FlowFile, no_such_scheme};
 
@@ -116,43 +115,10 @@ fn unknown(what: &str, name: &str, known: Vec<String>) -> Fault {
     no_such_scheme(what, name, &known.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn names<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> Vec<String> {
+pub(super) fn names<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> Vec<String> {
     schemes.iter().map(|scheme| scheme.name().to_owned()).collect()
 }
 
-fn control_names(catalogue: &Catalogue) -> Vec<String> {
+pub(super) fn control_names(catalogue: &Catalogue) -> Vec<String> {
     catalogue.compositions().iter().map(Composition::name).collect()
-}
-
-/// Puts what can be chosen, and its options, into the schema's `types`.
-pub(super) fn describe(catalogue: &Catalogue, types: &mut Value) {
-    let variants: Vec<_> = variants(catalogue).into_iter().map(|(name, _)| name).collect();
-    for (table, key, names) in [
-        ("FlowFile", "variant", variants),
-        ("FlowFile", "recovery", names(catalogue.recoveries())),
-        ("FlowFile", "control", control_names(catalogue)),
-        ("TcpFile", "slow_start", names(catalogue.slow_starts())),
-    ] {
-        let property = &mut types[table]["properties"][key];
-        property["type"] = "string".into();
-        property["enum"] = names.into();
-    }
-    catalogue.controls().iter().for_each(|scheme| add_options(types, scheme));
-    catalogue.recoveries().iter().for_each(|scheme| add_options(types, scheme));
-    catalogue.slow_starts().iter().for_each(|scheme| add_options(types, scheme));
-}
-
-fn add_options<F: ?Sized + 'static>(types: &mut Value, scheme: &Scheme<F>) {
-    let Some(schema) = scheme.schema() else { return };
-    let mut schema = schema.to_value();
-    if let Some(table) = schema.as_object_mut() {
-        table.remove("$schema");
-        if let (Some(mut more), Some(types)) = (table.remove("$defs"), types.as_object_mut()) {
-            types.append(more.as_object_mut().unwrap_or(&mut serde_json::Map::new()));
-        }
-    }
-    let name = schema["title"].as_str().unwrap_or(scheme.name()).to_owned();
-    let property = json!({ "$ref": format!("#/$defs/{name}"), "description": schema["description"] });
-    types["TcpFile"]["properties"][scheme.name()] = property;
-    types[name] = schema;
 }

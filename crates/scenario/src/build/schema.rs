@@ -1,84 +1,98 @@
 //! The JSON Schema of a scenario file.
 
-use bentpipe_tcp::Catalogue;
-use serde_json::Value;
+use bentpipe_tcp::{Catalogue, Scheme};
+use serde_json::{Map, Value, json};
 
-use super::choices;
-use crate::keys::{KINDS, Kind, ScenarioFile};
+use super::choices::{control_names, names, variants};
+use crate::keys::{KINDS, ScenarioFile};
 
 /// The JSON Schema of a scenario file that chooses from `catalogue`, for editors and other languages.
 ///
 /// A file that extends another may leave out what the other says, so no key of a link, a flow or a handover is required.
 pub fn schema(catalogue: &Catalogue) -> Value {
     let mut schema = schemars::schema_for!(ScenarioFile).to_value();
+    let types = &mut schema["$defs"];
     for kind in KINDS {
-        add_options(&mut schema["$defs"], kind);
+        let mut options = shared(types, (kind.schema)());
+        for (key, option) in options["properties"].as_object_mut().into_iter().flatten() {
+            add_option(&mut types["FlowFile"]["properties"][key], kind.name, option.take());
+        }
     }
-    let direction = schema["$defs"]["DirectionFile"]["properties"].clone();
-    if let (Value::Object(direction), Some(link)) =
-        (direction, schema["$defs"]["LinkFile"]["properties"].as_object_mut())
-    {
-        link.extend(direction);
+    let direction = types["DirectionFile"]["properties"].clone();
+    for (key, property) in direction.as_object().into_iter().flatten() {
+        types["LinkFile"]["properties"][key] = property.clone();
     }
-    choices::describe(catalogue, &mut schema["$defs"]);
-    drop_null(&mut schema);
+    let variants: Vec<_> = variants(catalogue).into_iter().map(|(name, _)| name).collect();
+    for (table, key, names) in [
+        ("FlowFile", "variant", variants),
+        ("FlowFile", "recovery", names(catalogue.recoveries())),
+        ("FlowFile", "control", control_names(catalogue)),
+        ("TcpFile", "slow_start", names(catalogue.slow_starts())),
+    ] {
+        let property = &mut types[table]["properties"][key];
+        property["type"] = "string".into();
+        property["enum"] = names.into();
+    }
+    catalogue.controls().iter().for_each(|scheme| add_options(types, scheme));
+    catalogue.recoveries().iter().for_each(|scheme| add_options(types, scheme));
+    catalogue.slow_starts().iter().for_each(|scheme| add_options(types, scheme));
     for table in ["LinkFile", "FlowFile", "HandoverFile", "StationFile"] {
-        schema["$defs"][table].as_object_mut().and_then(|table| table.remove("required"));
+        types[table].as_object_mut().and_then(|table| table.remove("required"));
     }
+    drop_null(&mut schema);
     schema
 }
 
-/// Puts the options of the application `kind` beside the keys that every flow has; each says whose it is.
-fn add_options(types: &mut Value, kind: &Kind) {
-    let mut options = (kind.schema)();
-    if let (Some(types), Some(Value::Object(more))) = (types.as_object_mut(), options.get_mut("$defs")) {
-        types.append(more);
+/// A schema whose own types are put among all.
+fn shared(types: &mut Value, mut schema: Value) -> Value {
+    let mut own = Map::new();
+    if let Some(table) = schema.as_object_mut() {
+        table.remove("$schema");
+        own.extend(table.remove("$defs").and_then(|own| own.as_object().cloned()).into_iter().flatten());
     }
-    let Some(Value::Object(options)) = options.get_mut("properties") else { return };
-    for (key, option) in options {
-        let property = &mut types["FlowFile"]["properties"][key];
-        let others = property["description"].as_str().map(|others| format!("{others} "));
-        let described = format!(
-            "{}{}: {}",
-            others.unwrap_or_default(),
-            kind.name,
-            option["description"].as_str().unwrap_or_default()
-        );
-        *property = option.take();
-        property["description"] = described.into();
-        property.as_object_mut().and_then(|property| property.remove("default"));
-    }
+    own.into_iter().for_each(|(name, one)| types[name] = one);
+    schema
+}
+
+/// Puts an option of the application `app` beside the keys that every flow has, and says whose it is.
+fn add_option(property: &mut Value, app: &str, option: Value) {
+    let others = property["description"].as_str().map(|others| format!("{others} "));
+    let described = option["description"].as_str().unwrap_or_default();
+    let described = format!("{}{app}: {described}", others.unwrap_or_default());
+    *property = option;
+    property["description"] = described.into();
+    property.as_object_mut().and_then(|property| property.remove("default"));
+}
+
+/// Puts the options of `scheme` beside the settings, as a table of its name.
+fn add_options<F: ?Sized + 'static>(types: &mut Value, scheme: &Scheme<F>) {
+    let Some(schema) = scheme.schema() else { return };
+    let schema = shared(types, schema.to_value());
+    let name = schema["title"].as_str().unwrap_or(scheme.name()).to_owned();
+    let property = json!({ "$ref": format!("#/$defs/{name}"), "description": schema["description"] });
+    types["TcpFile"]["properties"][scheme.name()] = property;
+    types[name] = schema;
 }
 
 /// Takes `null` out of a schema: what a Rust `Option` may be, and TOML has no word for.
 fn drop_null(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            if object.get("default").is_some_and(Value::is_null) {
-                object.remove("default");
-            }
-            for key in ["anyOf", "enum", "type"] {
-                if let Some(Value::Array(choices)) = object.get_mut(key) {
-                    choices
-                        .retain(|choice| !choice.is_null() && choice["type"] != "null" && choice != "null");
+    if let Value::Object(object) = schema {
+        object.retain(|key, value| key != "default" || !value.is_null());
+        for key in ["anyOf", "enum", "type"] {
+            let Some(Value::Array(choices)) = object.get_mut(key) else { continue };
+            choices.retain(|choice| !choice.is_null() && choice["type"] != "null" && choice != "null");
+            match (key, &mut choices[..]) {
+                ("type", [only]) => object[key] = only.take(),
+                ("anyOf", [Value::Object(only)]) => {
+                    let only = std::mem::take(only);
+                    object.remove(key);
+                    object.extend(only);
                 }
+                _ => {}
             }
-            if let Some(Value::Array(types)) = object.get_mut("type")
-                && types.len() == 1
-            {
-                let only = types.remove(0);
-                object.insert("type".to_owned(), only);
-            }
-            if let Some(Value::Array(choices)) = object.get_mut("anyOf")
-                && choices.len() == 1
-                && let Value::Object(only) = choices.remove(0)
-            {
-                object.remove("anyOf");
-                object.extend(only);
-            }
-            object.values_mut().for_each(drop_null);
         }
-        Value::Array(items) => items.iter_mut().for_each(drop_null),
-        _ => {}
+        object.values_mut().for_each(drop_null);
+    } else if let Value::Array(items) = schema {
+        items.iter_mut().for_each(drop_null);
     }
 }

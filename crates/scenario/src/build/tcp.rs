@@ -6,12 +6,12 @@ use bentpipe_tcp::{
     Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, NoSuch, Profile,
     ReceiveBuffer, Scheme,
 };
-use bentpipe_units::{Fault, Span, Under, conflict, fault};
+use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault};
 
 use super::{Choices, slow_start};
 use crate::keys::{
-    AppSpec, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh, TcpFile, keys_of,
-    no_such_key,
+    AppSpec, GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Setting, Ssthresh, TcpFile,
+    Unlimited, keys_of, no_such_key,
 };
 use crate::read::{OptionsOf, divided, read, read_by};
 use crate::text::{Node, Table, Value, merge};
@@ -148,14 +148,14 @@ fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
         (Some(false), Nagle::Off) => config.nagle = Nagle::Classic,
         _ => {}
     }
-    let restart = file
-        .restart_after_idle
-        .map(|rule| rule.over(config.restart_after_idle, IdleRestart::Off, IdleRestart::Rfc5681));
-    config.restart_after_idle = restart.unwrap_or(config.restart_after_idle);
-    let gate = file
-        .grow_only_when_limited
-        .map(|rule| rule.over(config.grow_only_when_limited, GrowthGate::Off, GrowthGate::Rfc7661));
-    config.grow_only_when_limited = gate.unwrap_or(config.grow_only_when_limited);
+    if let Some(rule) = file.restart_after_idle {
+        let profile = config.restart_after_idle;
+        config.restart_after_idle = rule.over(profile, IdleRestart::Off, IdleRestart::Rfc5681);
+    }
+    if let Some(rule) = file.grow_only_when_limited {
+        let profile = config.grow_only_when_limited;
+        config.grow_only_when_limited = rule.over(profile, GrowthGate::Off, GrowthGate::Rfc7661);
+    }
     lay!(file => config; timestamps, sack, duplicate_sack, sack_compression, ecn, syn_linear_timeouts, limited_transmit, recover_guard,
         duplicate_threshold, burst, max_retransmissions, time_wait);
     Ok(config)
@@ -166,19 +166,23 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
         config.mss = mss as u32;
     }
     let mss = config.mss;
-    let window = |written: Segments, what: &str, key: &str| {
-        let bytes = written.bytes(mss);
-        if bytes < u64::from(mss) || bytes > MAX_WINDOW {
-            let message = fault!("{what} from one segment ({mss} B) to 1 GiB", "{bytes} B");
-            return Err(message.under(key));
-        }
-        Ok(bytes as u32)
+    let within = |bytes: u64, what: &str, key: &str| {
+        let fits = (u64::from(mss)..=MAX_WINDOW).contains(&bytes);
+        let fault = || fault!("{what} from one segment ({mss} B) to 1 GiB", "{bytes} B").under(key);
+        fits.then_some(bytes as u32).ok_or_else(fault)
+    };
+    let limit = |written: Ssthresh, what: &str, key: &str| match written.bytes(mss) {
+        Ok(bytes) => within(bytes, what, key).map(Some),
+        Err(Unlimited) => Ok(None),
     };
     config.window_scaling = file.window_scaling.unwrap_or(config.window_scaling);
     let grew = config.receive_buffer.is_some();
     config.receive_buffer = receive_buffer(file, config.receive_buffer)?;
     match (file.receive_window, config.receive_buffer) {
-        (Some(written), _) => config.receive_window = window(written, "a window", "receive_window")?,
+        (Some(written), _) => {
+            let Ok(bytes) = written.bytes(mss);
+            config.receive_window = within(bytes, "a window", "receive_window")?;
+        }
         (None, Some(buffer)) => config.receive_window = ReceiveBuffer::window_of(buffer.max),
         // The profile's is that of its buffer.
         (None, None) if grew => config.receive_window = MAX_UNSCALED as u32,
@@ -187,32 +191,23 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
     if config.receive_buffer.is_some() && !config.window_scaling {
         config.receive_window = config.receive_window.min(MAX_UNSCALED as u32);
     }
-    if u64::from(config.receive_window) > MAX_UNSCALED && !config.window_scaling {
-        let window = config.receive_window;
-        let message = fault!("at most {MAX_UNSCALED} B without window_scaling", "{window} B");
-        return Err(message.under("receive_window"));
-    }
-    let by_profile =
-        file.profile.is_none_or(|profile| profile == Profile::Rfc).then_some(InitialWindow::Rfc5681);
+    let window = config.receive_window;
+    let large = || fault!("at most {MAX_UNSCALED} B without window_scaling", "{window} B");
+    let fits = config.window_scaling || u64::from(window) <= MAX_UNSCALED;
+    ensure!(fits, large().under("receive_window"));
+    let by_profile = file.profile.is_none_or(|profile| profile == Profile::Rfc);
+    let by_profile = by_profile.then_some(InitialWindow::Word(InitialRule::Rfc5681));
     if let Some(initial) = file.initial_window.or(by_profile) {
-        if let InitialWindow::Window(written) = initial {
-            window(written, "a window", "initial_window")?;
-        }
-        config.initial_window = initial.segments(mss) as u32;
+        config.initial_window = match initial.bytes(mss) {
+            Ok(bytes) => within(bytes, "a window", "initial_window")? / mss,
+            Err(rule) => rule.segments(mss),
+        };
     }
-    match file.initial_ssthresh {
-        Some(Ssthresh::Unlimited) => config.initial_ssthresh = None,
-        Some(Ssthresh::Window(written)) => {
-            config.initial_ssthresh = Some(window(written, "a threshold", "initial_ssthresh")?);
-        }
-        None => {}
+    if let Some(written) = file.initial_ssthresh {
+        config.initial_ssthresh = limit(written, "a threshold", "initial_ssthresh")?;
     }
-    match file.send_buffer {
-        Some(Ssthresh::Unlimited) => config.send_buffer = None,
-        Some(Ssthresh::Window(written)) => {
-            config.send_buffer = Some(window(written, "a buffer", "send_buffer")?);
-        }
-        None => {}
+    if let Some(written) = file.send_buffer {
+        config.send_buffer = limit(written, "a buffer", "send_buffer")?;
     }
     Ok(())
 }
@@ -228,30 +223,26 @@ fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Opti
     let on = kernel.map_or(on, ReceiveBuffer::of);
     let max = max.map_or(on.max, |max| max as u32);
     let initial = initial.map_or(on.initial.min(max), |initial| initial as u32);
-    if initial > max {
-        let message = fault!("at most the buffer's max ({max} B)", "{initial} B");
-        return Err(message.under("initial").under("receive_buffer"));
-    }
+    let large = || fault!("at most the buffer's max ({max} B)", "{initial} B");
+    ensure!(initial <= max, large().under("initial").under("receive_buffer"));
     Ok(Some(ReceiveBuffer { kernel: on.kernel, initial, max }))
 }
 
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {
-    let (limit, written) = (file.byte_counting_limit, file.growth);
-    match (written, profile, limit) {
-        (Some(GrowthName::Bytes), _, Some(limit)) => Ok(Growth::Bytes { limit: limit.get() as u32 }),
-        (None, Growth::Bytes { .. } | Growth::Delivered, Some(limit)) => {
-            Ok(Growth::Bytes { limit: limit.get() as u32 })
-        }
-        (_, _, Some(_)) => {
-            let found = if written == Some(GrowthName::Delivered) { "delivered" } else { "per-ack" };
-            let message = conflict!("needs growth = \"bytes\", which is \"{found}\"");
-            Err(message.under("byte_counting_limit"))
-        }
-        (Some(GrowthName::Bytes), Growth::Bytes { limit }, None) => Ok(Growth::Bytes { limit }),
+    let limit = file.byte_counting_limit.map(|limit| limit.get() as u32);
+    match (file.growth, profile, limit) {
+        (None, _, None) => Ok(profile),
+        (Some(GrowthName::Bytes), _, Some(limit))
+        | (None, Growth::Bytes { .. } | Growth::Delivered, Some(limit))
+        | (Some(GrowthName::Bytes), Growth::Bytes { limit }, None) => Ok(Growth::Bytes { limit }),
         (Some(GrowthName::Bytes), _, None) => Ok(Growth::Bytes { limit: 1 }),
         (Some(GrowthName::PerAck), _, None) => Ok(Growth::PerAck),
         (Some(GrowthName::Delivered), _, None) => Ok(Growth::Delivered),
-        (None, _, None) => Ok(profile),
+        (written, _, Some(_)) => {
+            let found = if written == Some(GrowthName::Delivered) { "delivered" } else { "per-ack" };
+            let fault = conflict!("needs growth = \"bytes\", which is \"{found}\"");
+            Err(fault.under("byte_counting_limit"))
+        }
     }
 }
 
@@ -267,17 +258,14 @@ fn delayed_ack(file: &TcpFile, profile: DelayedAck) -> Result<DelayedAck, Fault>
     };
     let segments = written.segments.map_or(on.segments, |segments| segments.get() as u32);
     let timeout = written.timeout.unwrap_or(on.timeout);
-    if segments > 1 && timeout == Span::ZERO {
-        let message = fault!("a time above zero", "0 s").or("delayed_ack = false switches it off");
-        return Err(message.under("timeout").under("delayed_ack"));
-    }
+    let never = || fault!("a time above zero", "0 s").or("delayed_ack = false switches it off");
+    ensure!(segments <= 1 || timeout > Span::ZERO, never().under("timeout").under("delayed_ack"));
     // A time of the profile's own that is longer than the one written is as long as that.
     let shortest =
         written.shortest.unwrap_or(if on.shortest < on.timeout { on.shortest.min(timeout) } else { timeout });
-    if shortest > timeout || (segments > 1 && shortest == Span::ZERO) {
-        let message = fault!("a time above zero and at most the timeout ({timeout})", "{shortest}");
-        return Err(message.under("shortest").under("delayed_ack"));
-    }
+    let fits = shortest <= timeout && (segments <= 1 || shortest > Span::ZERO);
+    let wrong = || fault!("a time above zero and at most the timeout ({timeout})", "{shortest}");
+    ensure!(fits, wrong().under("shortest").under("delayed_ack"));
     let quick = written.quick.map_or(on.quick, |quick| quick.get() as u32);
     Ok(DelayedAck { segments, timeout, shortest, quick })
 }

@@ -19,6 +19,6 @@ pub(crate) use names::{Count, MAX_COPIES};
 pub(crate) use no_such::{expected_one_of, listed, no_such, no_such_key};
 pub(crate) use trace::{Between, Format, TraceFile};
 pub(crate) use written::{
-    DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile, Segments, Setting, Ssthresh,
-    table_or_file,
+    DelayedAckFile, GatewayOrNone, GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Segments,
+    Setting, Ssthresh, Unlimited, table_or_file,
 };

@@ -1,6 +1,7 @@
 //! How single values are written, where a unit or a plain number does not say it.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -82,125 +83,116 @@ pub(crate) enum GrowthName {
     Delivered,
 }
 
-/// A window in bytes or in segments.
+/// A window as it is written: in bytes, in segments, or by one of the words `W`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Segments {
-    Segments(u64),
+pub(crate) enum Window<W> {
     Bytes(u64),
+    Segments(u64),
+    Word(W),
 }
 
-const SEGMENTS: &str = "a window such as \"64 KiB\" or \"96 segments\"";
-
-impl FromStr for Segments {
-    type Err = Fault;
-
-    fn from_str(text: &str) -> Result<Segments, Fault> {
-        Segments::read(text, SEGMENTS)
-    }
+/// The words that a window may be written by.
+pub(crate) trait Words: Copy + 'static {
+    /// What may stand there.
+    const EXPECTED: &'static str;
+    const ALL: &'static [(&'static str, Self)];
 }
 
-impl Segments {
-    /// Reads a window where `expected` says what may stand.
-    fn read(text: &str, expected: &str) -> Result<Segments, Fault> {
-        let wrong = || Fault::value(expected, quoted(text));
-        let trimmed = text.trim();
-        let number = trimmed.strip_suffix("segments").or_else(|| trimmed.strip_suffix("segment"));
-        let Some(number) = number.map(str::trim_end) else {
-            return Bytes::read(trimmed, expected).map(|bytes| Segments::Bytes(bytes.get()));
-        };
-        if !number.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(wrong());
-        }
-        number.replace('_', "").parse().map(Segments::Segments).map_err(|_| wrong())
-    }
+/// A window in bytes or in segments.
+pub(crate) type Segments = Window<Infallible>;
 
-    /// In bytes, with segments of `mss` bytes.
-    pub(crate) fn bytes(self, mss: u32) -> u64 {
-        match self {
-            Segments::Segments(n) => n.saturating_mul(u64::from(mss)),
-            Segments::Bytes(n) => n,
-        }
-    }
+/// An initial window, or a rule for it.
+pub(crate) type InitialWindow = Window<InitialRule>;
 
-    /// In whole segments of `mss` bytes, rounded down.
-    pub(crate) fn segments(self, mss: u32) -> u64 {
-        match self {
-            Segments::Segments(n) => n,
-            Segments::Bytes(n) => n / u64::from(mss),
-        }
-    }
-}
+/// A slow-start threshold or a buffer: a window, or none.
+pub(crate) type Ssthresh = Window<Unlimited>;
 
-/// An initial window: a number of bytes or segments, or a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InitialWindow {
+pub(crate) enum InitialRule {
     /// RFC 5681 section 3.1: 2 segments above 2190 B, 4 up to 1095 B, else 3.
     Rfc5681,
     /// RFC 6928 section 2: "min (10*MSS, max (2*MSS, 14600))".
     Rfc6928,
-    Window(Segments),
 }
 
-const INITIAL_WINDOW: &str = "a window such as \"64 KiB\" or \"10 segments\", \"rfc5681\" or \"rfc6928\"";
-
-impl FromStr for InitialWindow {
-    type Err = Fault;
-
-    fn from_str(text: &str) -> Result<InitialWindow, Fault> {
-        match text.trim() {
-            "rfc5681" => Ok(InitialWindow::Rfc5681),
-            "rfc6928" => Ok(InitialWindow::Rfc6928),
-            window => Segments::read(window, INITIAL_WINDOW).map(InitialWindow::Window),
-        }
-    }
-}
-
-impl InitialWindow {
-    /// In whole segments of `mss` bytes.
-    pub(crate) fn segments(self, mss: u32) -> u64 {
-        match self {
-            InitialWindow::Rfc5681 => match mss {
-                0..=1095 => 4,
-                1096..=2190 => 3,
-                _ => 2,
-            },
-            InitialWindow::Rfc6928 => (14_600 / u64::from(mss)).clamp(2, 10),
-            InitialWindow::Window(written) => written.segments(mss),
-        }
-    }
-}
-
-/// A slow-start threshold: a window, or none at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ssthresh {
-    Unlimited,
-    Window(Segments),
+pub(crate) struct Unlimited;
+
+impl Words for Infallible {
+    const EXPECTED: &'static str = "a window such as \"64 KiB\" or \"96 segments\"";
+    const ALL: &'static [(&'static str, Infallible)] = &[];
 }
 
-const SSTHRESH: &str = "a window such as \"64 KiB\" or \"96 segments\", or \"unlimited\"";
+impl Words for InitialRule {
+    const EXPECTED: &'static str =
+        "a window such as \"64 KiB\" or \"10 segments\", \"rfc5681\" or \"rfc6928\"";
+    const ALL: &'static [(&'static str, InitialRule)] =
+        &[("rfc5681", InitialRule::Rfc5681), ("rfc6928", InitialRule::Rfc6928)];
+}
 
-impl FromStr for Ssthresh {
+impl Words for Unlimited {
+    const EXPECTED: &'static str = "a window such as \"64 KiB\" or \"96 segments\", or \"unlimited\"";
+    const ALL: &'static [(&'static str, Unlimited)] = &[("unlimited", Unlimited)];
+}
+
+impl<W: Words> FromStr for Window<W> {
     type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Ssthresh, Fault> {
-        match text.trim() {
-            "unlimited" => Ok(Ssthresh::Unlimited),
-            window => Segments::read(window, SSTHRESH).map(Ssthresh::Window),
+    fn from_str(text: &str) -> Result<Window<W>, Fault> {
+        let wrong = || Fault::value(W::EXPECTED, quoted(text));
+        let trimmed = text.trim();
+        if let Some((_, word)) = W::ALL.iter().find(|(word, _)| *word == trimmed) {
+            return Ok(Window::Word(*word));
+        }
+        let number = trimmed.strip_suffix("segments").or_else(|| trimmed.strip_suffix("segment"));
+        let Some(number) = number.map(str::trim_end) else {
+            return Bytes::read(trimmed, W::EXPECTED).map(|bytes| Window::Bytes(bytes.get()));
+        };
+        let number = Some(number).filter(|number| number.starts_with(|c: char| c.is_ascii_digit()));
+        let number = number.and_then(|number| number.replace('_', "").parse().ok());
+        number.map(Window::Segments).ok_or_else(wrong)
+    }
+}
+
+impl<W> Window<W> {
+    /// In bytes, with segments of `mss` bytes, or the word.
+    pub(crate) fn bytes(self, mss: u32) -> Result<u64, W> {
+        match self {
+            Window::Segments(n) => Ok(n.saturating_mul(u64::from(mss))),
+            Window::Bytes(n) => Ok(n),
+            Window::Word(word) => Err(word),
         }
     }
 }
 
-written_as_text!(Segments, "Segments", SEGMENTS, "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$");
+impl InitialRule {
+    /// In whole segments of `mss` bytes.
+    pub(crate) fn segments(self, mss: u32) -> u32 {
+        match (self, mss) {
+            (InitialRule::Rfc5681, 0..=1095) => 4,
+            (InitialRule::Rfc5681, 1096..=2190) => 3,
+            (InitialRule::Rfc5681, _) => 2,
+            (InitialRule::Rfc6928, _) => (14_600 / mss).clamp(2, 10),
+        }
+    }
+}
+
+written_as_text!(
+    Segments,
+    "Segments",
+    Infallible::EXPECTED,
+    "^([0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$"
+);
 written_as_text!(
     InitialWindow,
     "InitialWindow",
-    INITIAL_WINDOW,
+    InitialRule::EXPECTED,
     "^(rfc5681|rfc6928|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$"
 );
 written_as_text!(
     Ssthresh,
     "Ssthresh",
-    SSTHRESH,
+    Unlimited::EXPECTED,
     "^(unlimited|[0-9_]+ *segments?|[0-9.eE+_-]+ *([kMGT]|[KMGT]i)?B)$"
 );
 

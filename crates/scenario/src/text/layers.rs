@@ -23,13 +23,7 @@ const ALONE: &str = "alone";
 fn brings_flows(key: &str, flows: &Node) -> bool {
     let mut parts = key.split('.');
     let (table, name) = (parts.next(), parts.next());
-    let theirs = |name: &str| matches!(&flows.value, Value::Table(table) if table.contains_key(name));
-    table == Some("flows") && name.is_none_or(|name| name != "*" && !theirs(name))
-}
-
-/// The error that `fault` is in the text called `name` as a whole.
-pub(crate) fn about_all(name: &str, fault: Fault) -> ScenarioError {
-    ScenarioError::new(name, None, String::new(), fault)
+    table == Some("flows") && name.is_none_or(|name| name != "*" && flows.get(name).is_none())
 }
 
 pub(crate) fn find_preset(name: &str) -> Result<&'static str, Fault> {
@@ -46,7 +40,7 @@ pub(crate) fn document(
     files: &ReadFile<'_>,
 ) -> Result<Document, ScenarioError> {
     if layer.text.len() as u64 > WHOLE_TEXT.most {
-        return Err(about_all(&layer.name, WHOLE_TEXT.too_large()));
+        return Err(ScenarioError::of(&layer.name, WHOLE_TEXT.too_large()));
     }
     let mut layers: Vec<Layer> = Vec::new();
     let mut roots: Vec<Node> = Vec::new();

@@ -3,11 +3,34 @@
 use bentpipe_units::{Fault, Problem, Within, ensure, fault, quoted};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
 
-use super::{Layer, Node, Origin, ScenarioError, Table, Value, deeper_than, dotted};
+use super::{Layer, Node, Origin, ScenarioError, Table, Value, dotted};
 
 /// Deeper than any scenario.
 const MAX_DEPTH: usize = 16;
+
+/// Where `text` first has more than `most` brackets within each other, or more than `most` dots in one key: the parser takes stack for
+/// each level, and a stack may be small.
+fn deeper_than(most: usize, text: &str) -> Option<usize> {
+    let (mut open, mut dots) = (0_usize, 0_usize);
+    for token in Source::new(text).lex() {
+        match token.kind() {
+            TokenKind::Dot => dots += 1,
+            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => (open, dots) = (open + 1, 0),
+            TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => {
+                (open, dots) = (open.saturating_sub(1), 0);
+            }
+            TokenKind::Equals | TokenKind::Comma | TokenKind::Newline => dots = 0,
+            _ => {}
+        }
+        if open > most || dots > most {
+            return Some(token.span().start());
+        }
+    }
+    None
+}
 
 fn too_deep() -> Fault {
     fault!("at most {MAX_DEPTH} tables within each other", "more")

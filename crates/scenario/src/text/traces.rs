@@ -14,36 +14,19 @@ const SHORT: usize = 64 << 10;
 /// beside it, any other for one in the current folder. A long trace keeps its file, and is read where its link is made.
 pub(crate) fn inline(document: &mut Document, files: &ReadFile<'_>) -> Result<(), ScenarioError> {
     let Document { layers, root } = document;
-    let constellation =
-        root.table_mut().and_then(|root| root.get_mut("constellation")).and_then(Node::table_mut);
-    if let Some(elements) = constellation.and_then(|table| table.get_mut("elements")) {
+    if let Some(elements) = root.get_mut("constellation").and_then(|sky| sky.get_mut("elements")) {
         put(layers, elements, "constellation.elements", FileKind::ELEMENTS, files)?;
     }
-    let links = root.table_mut().and_then(|root| root.get_mut("links")).and_then(Node::table_mut);
-    for (name, link) in links.into_iter().flatten() {
-        let Some(link) = link.table_mut() else { continue };
-        if let Some(trace) = link.get_mut("trace") {
-            put_trace(layers, trace, &format!("links.{name}.trace"), files)?;
-        }
-        let reverse = link.get_mut("reverse").and_then(Node::table_mut);
-        if let Some(trace) = reverse.and_then(|reverse| reverse.get_mut("trace")) {
-            put_trace(layers, trace, &format!("links.{name}.reverse.trace"), files)?;
+    for (name, link) in root.get_mut("links").and_then(Node::table_mut).into_iter().flatten() {
+        for path in
+            [&["trace"][..], &["trace", "delays"], &["reverse", "trace"], &["reverse", "trace", "delays"]]
+        {
+            if let Some(trace) = path.iter().try_fold(&mut *link, |node, key| node.get_mut(key)) {
+                put(layers, trace, &format!("links.{name}.{}", path.join(".")), FileKind::TRACE, files)?;
+            }
         }
     }
     Ok(())
-}
-
-fn put_trace(
-    layers: &mut Vec<Layer>,
-    trace: &mut Node,
-    key: &str,
-    files: &ReadFile<'_>,
-) -> Result<(), ScenarioError> {
-    put(layers, trace, key, FileKind::TRACE, files)?;
-    match trace.table_mut().and_then(|trace| trace.get_mut("delays")) {
-        Some(delays) => put(layers, delays, &format!("{key}.delays"), FileKind::TRACE, files),
-        None => Ok(()),
-    }
 }
 
 fn put(

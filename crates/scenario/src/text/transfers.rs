@@ -11,9 +11,8 @@ pub(super) fn inline(
     root: &mut Node,
     files: &ReadFile<'_>,
 ) -> Result<(), ScenarioError> {
-    let flows = root.table_mut().and_then(|root| root.get_mut("flows")).and_then(Node::table_mut);
-    for (name, flow) in flows.into_iter().flatten() {
-        let trace = flow.table_mut().and_then(|flow| flow.get_mut("trace"));
+    for (name, flow) in root.get_mut("flows").and_then(Node::table_mut).into_iter().flatten() {
+        let trace = flow.get_mut("trace");
         let Some((target, node)) = trace.and_then(|node| Some((node.text()?.to_owned(), node))) else {
             continue;
         };

@@ -57,6 +57,10 @@ impl Node {
         }
     }
 
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.table_mut()?.get_mut(key)
+    }
+
     /// What the keys of `path` lead to.
     pub(crate) fn find(&self, path: &[&str]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| node.get(key))
