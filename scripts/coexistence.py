@@ -20,7 +20,7 @@ def known() -> list[str]:
     """Give the controls that this build has, in our order."""
     from bentpipe import _core
 
-    names = {name for name, *_ in _core.controls()}
+    names = {name for name, *_ in _core.schemes("controls")}
     return [name for name in CONTROLS if name in names]
 
 

@@ -6,11 +6,14 @@
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
 
+use bentpipe_tcp::control::Composition;
+use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::wire::{Addresses, Payload, decode, encode};
 use bentpipe_tcp::{
     Catalogue, Config, Ecn, Endpoint, Flags, MOST_SMALL_RUNS, Options, Profile, SackBlock,
     Segment, Seq, State, Timestamps,
 };
+use bentpipe_units::registry::Kind;
 use bentpipe_units::{Span, Time};
 use libfuzzer_sys::fuzz_target;
 
@@ -66,8 +69,8 @@ static OURS: LazyLock<Catalogue> = LazyLock::new(Catalogue::default);
 fn config(source: &mut Source) -> Config {
     let (kinds, on) = (source.byte(), source.byte());
     let ours = &*OURS;
-    let recovery = ours.recoveries()[usize::from(kinds & 3)].name();
-    let control = ours.compositions()[usize::from(kinds >> 2 & 3)].name();
+    let recovery = <dyn RecoveryFactory>::ours().names()[usize::from(kinds & 3)];
+    let control = Composition::all(ours)[usize::from(kinds >> 2 & 3)];
     let profile = Profile::ALL[usize::from(kinds >> 4) % Profile::ALL.len()];
     Config {
         mss: 100 + u32::from(source.byte()) * 5,
@@ -76,7 +79,7 @@ fn config(source: &mut Source) -> Config {
         ecn: on & 2 != 0,
         sack: on & 4 != 0 || recovery == "sack",
         window_scaling: on & 8 != 0,
-        ..profile.config(ours.recovery(recovery).unwrap(), ours.control(&control).unwrap())
+        ..profile.config(ours.usual::<dyn RecoveryFactory>(recovery).unwrap(), control.usual().unwrap())
     }
 }
 

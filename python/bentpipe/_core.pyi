@@ -700,29 +700,8 @@ def exchange(one: str | Path, other: str | Path) -> None:
 def presets() -> list[tuple[str, str]]:
     """Name and summary of each ready-made link."""
 
-def profiles() -> list[tuple[str, str]]:
-    """Name and summary of each TCP profile."""
-
-def variants() -> list[tuple[str, str]]:
-    """Name and summary of each variant, a recovery with a control."""
-
-def recoveries() -> list[tuple[str, str]]:
-    """Name and summary of each recovery."""
-
-def controls() -> list[tuple[str, str]]:
-    """Name and summary of each control, alone and around each other."""
-
-def starts() -> list[tuple[str, str]]:
-    """Name and summary of each slow start."""
-
-def queues() -> list[tuple[str, str]]:
-    """Name and summary of each scheme that manages a queue."""
-
-def gateways() -> list[tuple[str, str]]:
-    """Name and summary of each scheme that lowers windows."""
-
-def applications() -> list[tuple[str, str]]:
-    """Name and summary of each application that a flow may carry."""
+def schemes(kind: str) -> list[tuple[str, str]]:
+    """Name and summary of what scenarios can name of a kind, such as ``variants`` or ``queues``."""
 
 def check_quantity(kind: str, text: str) -> None:
     """Check that `text` is a ``time``, a ``rate``, a ``size`` or a ``queue``, as scenarios write it.

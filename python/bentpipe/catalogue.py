@@ -14,7 +14,7 @@ class Entry(NamedTuple):
 
 def entries(what: str) -> list[Entry]:
     """List the things of one kind, such as ``variants`` or ``presets``."""
-    pairs: list[tuple[str, str]] = getattr(_core, what)()
+    pairs = _core.presets() if what == "presets" else _core.schemes(what)
     if what == "queues":
         summary = 'drops what arrives when it is full; written "100 packets" or "64 KiB", without a scheme'
         pairs = [("drop-tail", summary), *pairs]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use bentpipe_path::{DisorderSpec, LinkConfig};
-use bentpipe_tcp::control::ControlFactory;
+use bentpipe_tcp::control::{Composition, ControlFactory, NoSuch};
 use bentpipe_tcp::recovery::RecoveryFactory;
-use bentpipe_tcp::{Catalogue, Chosen, Composition, NoSuch};
+use bentpipe_tcp::{Catalogue, Chosen};
 use bentpipe_units::{Bytes, Span};
 use serde::Deserialize;
 
@@ -224,19 +224,20 @@ impl Settings {
 
     pub(crate) fn chosen_recovery(&self) -> Result<Chosen<dyn RecoveryFactory>, LiveError> {
         let catalogue = Catalogue::default();
-        catalogue.recovery(&self.recovery).ok_or_else(|| {
-            let known = catalogue.recoveries().iter().map(|scheme| scheme.name().to_owned());
-            none_of("recovery", known.chain([LINUX.to_owned()]).collect(), &self.recovery)
+        catalogue.usual(&self.recovery).ok_or_else(|| {
+            let known = [catalogue.names::<dyn RecoveryFactory>(), vec![LINUX]].concat();
+            none_of("recovery", &known.join(", "), &self.recovery)
         })
     }
 
     pub(crate) fn chosen_control(&self) -> Result<Chosen<dyn ControlFactory>, LiveError> {
         let catalogue = Catalogue::default();
-        catalogue.control(&self.control).map_err(|no_such| match no_such {
+        let found = Composition::find(&catalogue, &self.control).and_then(|found| found.usual());
+        found.map_err(|no_such| match no_such {
             NoSuch::Composition(message) => LiveError::Setting(format!("control: {message}")),
             NoSuch::Name => {
-                let known = catalogue.compositions().iter().map(Composition::name).collect();
-                none_of("control", known, &self.control)
+                let known: Vec<_> = Composition::all(&catalogue).iter().map(Composition::name).collect();
+                none_of("control", &known.join(", "), &self.control)
             }
         })
     }
@@ -258,8 +259,8 @@ fn is_setting_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn none_of(key: &str, known: Vec<String>, found: &str) -> LiveError {
-    LiveError::Setting(format!("{key}: expected one of {}, found {found:?}", known.join(", ")))
+fn none_of(key: &str, known: &str, found: &str) -> LiveError {
+    LiveError::Setting(format!("{key}: expected one of {known}, found {found:?}"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use bentpipe_units::external::External;
+use bentpipe_units::registry::{self, Chosen, FromOutside, Kind};
 use bentpipe_units::{Bytes, Fault, Rate, fault, quoted, tagged};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -67,26 +67,27 @@ macro_rules! schemes {
         pub use $file::*;)+
 
         /// How a queue is managed actively; `scheme` chooses.
-        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-        #[serde(remote = "Self", rename_all = "kebab-case")]
-        #[schemars(tag = "scheme")]
+        #[derive(Clone, Debug, PartialEq, JsonSchema)]
+        #[schemars(tag = "scheme", rename_all = "kebab-case")]
         pub enum ActiveSpec {
             $($(#[doc = $doc])* $name($options),)+
             /// One from outside.
-            #[serde(skip)]
             #[schemars(skip)]
-            External(External<dyn QueueFactory>),
+            External(Chosen<dyn QueueFactory>),
+        }
+
+        impl Kind for dyn QueueFactory {
+            type Known = ();
+            type Value = ActiveSpec;
+            const KEY: &'static str = "queue.scheme";
+            const WHAT: &'static str = "a queue";
+            const EXAMPLE: &'static str = TABLE;
+            bentpipe_units::ours!(dyn QueueFactory; $(
+                registry::Scheme::new($options::NAME, $options::SUMMARY, ()).also($options::ALSO).of(ActiveSpec::$name)
+            ),+);
         }
 
         impl ActiveSpec {
-            /// Every scheme: its name and what it is.
-            pub const SCHEMES: &'static [(&'static str, &'static str)] =
-                &[$(($options::NAME, $options::SUMMARY)),+];
-
-            /// Each scheme, and names of the field that are answered with it.
-            pub const ALSO: &'static [(&'static str, &'static [&'static str])] =
-                &[$(($options::NAME, $options::ALSO)),+];
-
             /// The name that `scheme` has for it.
             pub fn scheme(&self) -> &str {
                 match self {
@@ -129,7 +130,13 @@ macro_rules! schemes {
     };
 }
 
-tagged!(ActiveSpec, "scheme", TABLE, dyn QueueFactory);
+tagged!(dyn QueueFactory, ActiveSpec);
+
+impl FromOutside for dyn QueueFactory {
+    fn value(chosen: Chosen<Self>) -> ActiveSpec {
+        ActiveSpec::External(chosen)
+    }
+}
 
 schemes! {
     /// Random early detection.
@@ -324,14 +331,15 @@ mod tests {
 
     #[test]
     fn a_scheme_has_the_name_that_serde_has_for_it() {
-        for (name, summary) in ActiveSpec::SCHEMES {
+        for scheme in <dyn QueueFactory>::ours().schemes() {
+            let name = scheme.name();
             let minimal = format!(
                 r#"{{"scheme":"{name}","limit":"50 packets"{}}}"#,
-                if *name == "red" { r#","min":"5 packets","max":"15 packets""# } else { "" }
+                if name == "red" { r#","min":"5 packets","max":"15 packets""# } else { "" }
             );
             let spec: ActiveSpec = serde_json::from_str(&minimal).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!((spec.scheme(), spec.limit()), (*name, Packets(50)));
-            assert!(!summary.is_empty());
+            assert_eq!((spec.scheme(), spec.limit()), (name, Packets(50)));
+            assert!(!scheme.summary().is_empty());
         }
     }
 

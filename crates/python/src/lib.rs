@@ -14,10 +14,15 @@ mod weather;
 use std::path::PathBuf;
 
 use bentpipe_files::space;
-use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{ActiveSpec, GeoHop, GeoModel, QueueSpec};
+use bentpipe_path::gateway::GatewayFactory;
+use bentpipe_path::{FecSpec, GeoHop, GeoModel, LossFactory, QueueFactory, QueueSpec};
+use bentpipe_scenario::ApplicationFactory;
 use bentpipe_sim::scenario as reader;
-use bentpipe_tcp::{Catalogue, Composition, Profile, Scheme};
+use bentpipe_tcp::control::Composition;
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::slow_start::SlowStartFactory;
+use bentpipe_tcp::{Catalogue, Profile};
+use bentpipe_units::registry::Kind;
 use bentpipe_units::{Bytes, Rate, Span, fault};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -39,52 +44,30 @@ fn presets() -> Vec<(&'static str, String)> {
     reader::presets()
 }
 
+/// Name and summary of what scenarios can name of a kind, as `bentpipe list` has it.
 #[pyfunction]
-fn variants() -> Vec<(String, String)> {
-    reader::variants(&Catalogue::default())
-}
-
-#[pyfunction]
-fn recoveries() -> Vec<(String, String)> {
-    listed(Catalogue::default().recoveries())
-}
-
-/// Controls alone and around each other.
-#[pyfunction]
-fn controls() -> Vec<(String, String)> {
-    let pair = |control: &Composition<'_>| (control.name(), control.summary());
-    Catalogue::default().compositions().iter().map(pair).collect()
-}
-
-#[pyfunction]
-fn starts() -> Vec<(String, String)> {
-    listed(Catalogue::default().slow_starts())
-}
-
-fn listed<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> Vec<(String, String)> {
-    schemes.iter().map(|scheme| (scheme.name().to_owned(), scheme.summary().to_owned())).collect()
-}
-
-#[pyfunction]
-fn applications() -> Vec<(&'static str, &'static str)> {
-    reader::apps()
-}
-
-#[pyfunction]
-fn profiles() -> Vec<(&'static str, &'static str)> {
-    Profile::ALL.into_iter().map(|profile| (profile.name(), profile.summary())).collect()
-}
-
-/// What `scheme` of a queue takes.
-#[pyfunction]
-fn queues() -> Vec<(&'static str, &'static str)> {
-    ActiveSpec::SCHEMES.to_vec()
-}
-
-/// What `scheme` of a gateway takes.
-#[pyfunction]
-fn gateways() -> Vec<(&'static str, &'static str)> {
-    GatewaySpec::SCHEMES.to_vec()
+fn schemes(kind: &str) -> PyResult<Vec<(String, String)>> {
+    fn all<K: Kind + ?Sized>(catalogue: &Catalogue) -> Vec<(String, String)> {
+        catalogue.all::<K>().map(|scheme| (scheme.name().to_owned(), scheme.summary().to_owned())).collect()
+    }
+    let ours = &Catalogue::default();
+    Ok(match kind {
+        "variants" => reader::variants(ours),
+        // Alone and around each other.
+        "controls" => Composition::all(ours).iter().map(|one| (one.name(), one.summary())).collect(),
+        "recoveries" => all::<dyn RecoveryFactory>(ours),
+        "starts" => all::<dyn SlowStartFactory>(ours),
+        "applications" => all::<dyn ApplicationFactory>(ours),
+        "queues" => all::<dyn QueueFactory>(ours),
+        "losses" => all::<dyn LossFactory>(ours),
+        "repairs" => all::<FecSpec>(ours),
+        "gateways" => all::<dyn GatewayFactory>(ours),
+        "profiles" => {
+            let all = Profile::ALL.into_iter();
+            all.map(|profile| (profile.name().to_owned(), profile.summary().to_owned())).collect()
+        }
+        _ => return Err(PyValueError::new_err(format!("expected a kind of scheme, found {kind:?}"))),
+    })
 }
 
 #[pyfunction]
@@ -199,8 +182,7 @@ mod _core {
     use super::weather::{fade, places, rain_height};
     #[pymodule_export]
     use super::{
-        applications, check_quantity, controls, engine_version, exchange, gateways, has_room, parse_size,
-        presets, profiles, queues, recoveries, result_schema, schema, slant_range, slant_range_at_elevation,
-        starts, variants, version,
+        check_quantity, engine_version, exchange, has_room, parse_size, presets, result_schema, schema,
+        schemes, slant_range, slant_range_at_elevation, version,
     };
 }

@@ -6,6 +6,7 @@ mod loss;
 mod queue;
 mod random;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +16,8 @@ use bentpipe_path::{LossFactory, QueueFactory};
 use bentpipe_scenario::ApplicationFactory;
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::{Catalogue, Scheme};
-use bentpipe_units::external::{ExternalKind, Externals};
-use bentpipe_units::{Fault, Problem, quoted};
+use bentpipe_units::registry::{FromOutside, any_of};
+use bentpipe_units::{Fault, Problem, fault, quoted};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
@@ -98,42 +99,21 @@ impl Raised {
     }
 }
 
-/// Our controls and these beside them, and what else is theirs.
-pub(crate) fn catalogue(
-    py: Python<'_>,
-    own: &[Py<OwnScheme>],
-    raised: &Raised,
-) -> Result<(Catalogue, Externals), String> {
-    let (mut catalogue, mut externals) = (Catalogue::default(), Externals::default());
-    for scheme in own {
+/// Our schemes and these beside them.
+pub(crate) fn catalogue(py: Python<'_>, own: &[Py<OwnScheme>], raised: &Raised) -> Result<Catalogue, Fault> {
+    own.iter().try_fold(Catalogue::default(), |catalogue, scheme| {
         let maker = Maker { scheme: scheme.clone_ref(py), options: None, raised: raised.clone() };
-        externals = match scheme.get().kind.as_str() {
-            "control" => {
-                catalogue = catalogue.with_control(maker.control())?;
-                externals
-            }
-            "loss" => maker.beside::<dyn LossFactory>(externals, |maker| Ok(Arc::new(maker)))?,
+        match scheme.get().kind.as_str() {
+            "control" => catalogue.with(maker.control()),
+            "loss" => catalogue.with(maker.scheme::<dyn LossFactory>(|maker| Ok(Arc::new(maker)))),
             "queue" => {
-                maker.beside::<dyn QueueFactory>(externals, |maker| Ok(Arc::new(Queues::of(maker)?)))?
+                catalogue.with(maker.scheme::<dyn QueueFactory>(|maker| Ok(Arc::new(Queues::of(maker)?))))
             }
-            "application" => maker.beside::<dyn ApplicationFactory>(externals, |maker| {
-                Ok(Arc::new(Applications::of(maker)?))
-            })?,
-            other => {
-                return Err(format!(
-                    "expected a control, a loss model, a queue or an application, found {other:?}"
-                ));
-            }
-        };
-    }
-    Ok((catalogue, externals))
-}
-
-/// Any value may stand for an option: its type is the class's own business.
-fn schema(names: &[String]) -> schemars::Schema {
-    let properties: serde_json::Map<_, _> =
-        names.iter().map(|name| (name.clone(), serde_json::json!({}))).collect();
-    schemars::json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
+            "application" => catalogue
+                .with(maker.scheme::<dyn ApplicationFactory>(|maker| Ok(Arc::new(Applications::of(maker)?)))),
+            other => Err(fault!("a control, a loss model, a queue or an application", "{other:?}")),
+        }
+    })
 }
 
 /// Makes objects of a class with the options that were read.
@@ -176,25 +156,25 @@ impl Maker {
 
     /// The control as one of a catalogue.
     fn control(self) -> Scheme<dyn ControlFactory> {
-        let said = self.scheme.get();
-        let (name, summary, names) = (said.name.clone(), said.summary.clone(), said.options.clone());
-        let scheme = Scheme::<dyn ControlFactory>::new(name, summary, Arc::new(self.clone()));
-        if names.is_empty() {
+        let OwnScheme { name, summary, options, .. } = self.scheme.get();
+        let scheme = Scheme::new(name.clone(), summary.clone(), Arc::new(self.clone()) as _);
+        if options.is_empty() {
             return scheme;
         }
-        scheme.with_options(move || schema(&names), move |table| Ok(Arc::new(self.read(table)?)))
+        let keys: Vec<Cow<'static, str>> = options.iter().map(|key| key.clone().into()).collect();
+        let read = move |table: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(self.read(table)?) as _);
+        scheme.with_options(keys.clone(), move || any_of(&keys), read)
     }
 
-    /// `externals` with this, which `factory` makes a factory of.
-    fn beside<F: ExternalKind + ?Sized>(
+    /// This as one of a catalogue, which `factory` makes a factory of.
+    fn scheme<F: FromOutside + ?Sized>(
         self,
-        externals: Externals,
         factory: impl Fn(Maker) -> erased_serde::Result<Arc<F>> + Send + Sync + 'static,
-    ) -> Result<Externals, String> {
-        let said = self.scheme.get();
-        let (name, options) = (said.name.clone(), said.options.clone());
-        let read = move |table: &mut dyn erased_serde::Deserializer<'_>| factory(self.read(table)?);
-        externals.with::<F>(&name, options, read).map_err(|fault| fault.to_string())
+    ) -> Scheme<F> {
+        let OwnScheme { name, summary, options, .. } = self.scheme.get();
+        Scheme::from_outside(name.clone(), summary.clone(), options.clone(), move |table| {
+            factory(self.read(table)?)
+        })
     }
 
     /// This maker with the options in `table`, after one object was made of them: what it says against them is said now.

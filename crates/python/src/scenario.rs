@@ -85,13 +85,13 @@ impl Scenario {
         own: Vec<Py<OwnScheme>>,
     ) -> PyResult<Scenario> {
         let raised = Raised::default();
-        let (catalogue, externals) =
-            own::catalogue(py, &own, &raised).map_err(|wrong| ScenarioError::new_err((wrong, "own")))?;
+        let catalogue = own::catalogue(py, &own, &raised)
+            .map_err(|fault| ScenarioError::new_err((fault.to_string(), "own")))?;
         let read_it = || match content {
             None => scenario::load_with(Path::new(&name), &settings, &catalogue),
             Some(content) => scenario::parse_bytes(&name, content, &settings, &catalogue),
         };
-        let found = py.detach(|| externals.during(read_it));
+        let found = py.detach(read_it);
         let mut scenario = found.map_err(scenario_error)?;
         scenario.files.splice(0..0, read);
         Ok(Scenario {

@@ -29,7 +29,7 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scenario, Sce
     load_with(path, overrides, &Catalogue::default())
 }
 
-/// As [`load`], where the scenario chooses its controls, recoveries and slow starts from `catalogue`: ours, and others beside them.
+/// As [`load`], where the scenario chooses what it names from `catalogue`: ours, and others beside them.
 pub fn load_with(
     path: &Path,
     overrides: &[(String, String)],
@@ -94,7 +94,8 @@ fn read(
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioError> {
     let document = document(layer, overrides, files)?;
-    build::resolve(&document, catalogue, files).map_err(|fault| document.error(fault))
+    let scenario = catalogue.during(|| build::resolve(&document, catalogue, files));
+    scenario.map_err(|fault| document.error(fault))
 }
 
 #[cfg(test)]

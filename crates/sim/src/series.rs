@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use bentpipe_tcp::Catalogue;
+use bentpipe_tcp::{Catalogue, control};
 
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::addresses::lines;
@@ -67,7 +67,7 @@ impl Subjects {
 /// The names of the phases of all schemes that are ours, so that a number means the same in every run; behind them those of others
 /// that the scenario has.
 pub(crate) fn phases(scenario: &Scenario) -> Vec<&'static str> {
-    let mut names = Catalogue::default().phases();
+    let mut names = control::phases(&Catalogue::default());
     for flow in &scenario.flows {
         let (control, start) = (flow.sender.control.factory(), flow.sender.slow_start.factory());
         for name in control.phases().iter().chain(start.phases()) {

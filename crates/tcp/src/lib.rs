@@ -1,6 +1,5 @@
 //! A TCP endpoint as a plain state machine: segments and a time go in, segments and the next wake-up come out.
 
-mod catalogue;
 mod choice;
 mod config;
 pub mod control;
@@ -15,8 +14,8 @@ mod seq;
 pub mod slow_start;
 pub mod wire;
 
-pub use catalogue::{Catalogue, Composition, NoSuch};
-pub use choice::{Chosen, Named, Scheme};
+pub use bentpipe_units::registry::{Catalogue, Chosen, Named, Scheme};
+pub use choice::option_tables;
 pub use config::{
     Config, DelayedAck, Growth, GrowthGate, Host, IdleRestart, Kernel, Nagle, Profile, ReceiveBuffer,
     RtoConfig, RtoEstimator,

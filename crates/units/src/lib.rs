@@ -4,17 +4,19 @@
 //! Time is integer nanoseconds, so a run gives the same bytes on every machine.
 
 pub mod bounded;
-pub mod external;
 mod fault;
+mod keys;
 mod numbers;
 mod quantity;
+pub mod registry;
 mod tagged;
 mod text;
 mod time;
 
 pub use fault::{Fault, Problem, Under, Within, quoted};
+pub use keys::keys_of;
 pub use numbers::{Numbers, schema_of};
 pub use quantity::{Bytes, Rate};
-pub use tagged::{Tagged, read_tagged};
+pub use tagged::{Variant, read_tagged};
 pub use text::{Written, read_text};
 pub use time::{Span, Time};

@@ -266,7 +266,7 @@ def _chosen(variants: Any, own: Sequence[str]) -> dict[str, Any]:
             twice = next(name for place, name in enumerate(names) if name in names[:place])
             raise InputError(f"variants: expected each variant once, found {twice!r} twice")
         chosen = {name: name for name in names}
-    known = [*(name for name, _ in _core.variants()), *own]
+    known = [*(name for name, _ in _core.schemes("variants")), *own]
     for name in chosen.values():
         if isinstance(name, str) and name not in known:
             close = get_close_matches(name.lower(), known, 1)

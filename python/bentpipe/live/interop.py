@@ -229,7 +229,7 @@ def _pairs(
         if (recovery == LINUX) == (control in kernels)
     ]
     if alone := [name for name in recoveries if name not in dict(pairs)]:
-        known = kernels if alone[0] == LINUX else [name for name, _ in _core.controls()]
+        known = kernels if alone[0] == LINUX else [name for name, _ in _core.schemes("controls")]
         expected = f"one of {', '.join(known)} for {alone[0]}"
         raise InputError(f"--control: expected {expected} too, found {', '.join(controls)}")
     return pairs

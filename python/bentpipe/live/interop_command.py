@@ -200,11 +200,11 @@ def _choices(
     if over and "bytes" not in given:
         choices["bytes"] = [over.bytes]
     if choices["recovery"] == ["all"]:
-        choices["recovery"] = [name for name, _ in _core.recoveries()]
+        choices["recovery"] = [name for name, _ in _core.schemes("recoveries")]
     # Of no name, and of all, which ones: at our end, and at the kernel's in its place.
     if (chosen := choices["control"]) in ([], ["all"]):
         usual = over.facts["control"] if over else "standard"
-        ours = [name for name, _ in _core.controls()] if chosen else [usual]
+        ours = [name for name, _ in _core.schemes("controls")] if chosen else [usual]
         theirs = kernels if chosen else ["reno"]
         recoveries = set(choices["recovery"])
         choices["control"] = [

@@ -171,7 +171,7 @@ def _kernels(control: str) -> str:
 def _ours(control: str) -> str | None:
     """Give the simulator's name of a control of the kernel, if it has it."""
     ours = {kernels: ours for ours, kernels in _RENAMED.items()}.get(control, control)
-    return ours if ours in dict(_core.controls()) else None
+    return ours if ours in dict(_core.schemes("controls")) else None
 
 
 def with_the_kernels_tcp(scenario: Scenario, variant: str = AS_WRITTEN) -> Scenario:

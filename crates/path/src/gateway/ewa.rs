@@ -64,15 +64,14 @@ impl Default for EwaOptions {
 impl Scheme for EwaOptions {
     const NAME: &'static str = "ewa";
     const SUMMARY: &'static str = "one window for all, from the logarithm of the free buffer";
-    type Windows = Ewa;
 
     fn common(&self) -> Common {
         let EwaOptions { packet, least, max_flows, unknown_scale, .. } = *self;
         Common { packet, least, max_flows, unknown_scale }
     }
 
-    fn windows(&self) -> Ewa {
-        Ewa::new(self)
+    fn windows(&self) -> Box<dyn Windows> {
+        Box::new(Ewa::new(self))
     }
 }
 

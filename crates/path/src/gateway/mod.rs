@@ -10,10 +10,8 @@ mod share;
 
 use bentpipe_units::{Bytes, Fault, Rate, Time, tagged};
 use schemars::JsonSchema;
-use serde::Deserialize;
 
-use bentpipe_units::external::External;
-use flow::Flow;
+use bentpipe_units::registry::{self, Chosen, FromOutside, Kind};
 use flows::FlowTable;
 use scheme::{COMMON, Common, PACKET, Ruled, Scheme, Windows};
 
@@ -33,27 +31,31 @@ macro_rules! schemes {
 
         /// What a gateway does; `scheme` chooses. Some compute what they write into passing packets, agents keep, swallow and send
         /// packets.
-        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-        #[serde(remote = "Self", rename_all = "kebab-case")]
-        #[schemars(tag = "scheme")]
+        #[derive(Clone, Debug, PartialEq, JsonSchema)]
+        #[schemars(tag = "scheme", rename_all = "kebab-case")]
         pub enum GatewaySpec {
             $($(#[doc = $doc])* $name($options),)+
             $($(#[doc = $agent_doc])* $agent($agent_options),)+
             /// One from outside.
-            #[serde(skip)]
             #[schemars(skip)]
-            External(External<dyn GatewayFactory>),
+            External(Chosen<dyn GatewayFactory>),
+        }
+
+        impl Kind for dyn GatewayFactory {
+            type Known = ();
+            type Value = GatewaySpec;
+            const KEY: &'static str = "gateway.scheme";
+            const WHAT: &'static str = "a gateway";
+            const EXAMPLE: &'static str = "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }";
+            bentpipe_units::ours!(dyn GatewayFactory;
+                $(registry::Scheme::new($options::NAME, $options::SUMMARY, ()).also($options::ALSO).of(GatewaySpec::$name),)+
+                $(registry::Scheme::new($agent_options::NAME, $agent_options::SUMMARY, ())
+                    .also($agent_options::ALSO)
+                    .of(GatewaySpec::$agent)),+
+            );
         }
 
         impl GatewaySpec {
-            /// Every scheme: its name and what it is.
-            pub const SCHEMES: &'static [(&'static str, &'static str)] =
-                &[$(($options::NAME, $options::SUMMARY),)+ $(($agent_options::NAME, $agent_options::SUMMARY)),+];
-
-            /// Each scheme, and names of the field that are answered with it.
-            pub const ALSO: &'static [(&'static str, &'static [&'static str])] =
-                &[$(($options::NAME, $options::ALSO),)+ $(($agent_options::NAME, $agent_options::ALSO)),+];
-
             /// The scheme as scenarios write it.
             pub fn name(&self) -> &str {
                 match self {
@@ -81,11 +83,11 @@ macro_rules! schemes {
                 }
             }
 
-            fn windows(&self) -> Option<Running> {
+            fn windows(&self) -> Option<Box<dyn Windows>> {
                 match self {
-                    $(GatewaySpec::$name(options) => Some(Running::$name(options.windows())),)+
+                    $(GatewaySpec::$name(options) => Some(options.windows()),)+
                     $(GatewaySpec::$agent(_) => None,)+
-                    GatewaySpec::External(external) => Some(Running::External(Ruled::new(external.factory()))),
+                    GatewaySpec::External(external) => Some(Box::new(Ruled::new(external.factory()))),
                 }
             }
 
@@ -98,68 +100,16 @@ macro_rules! schemes {
                 }
             }
         }
-
-        /// A scheme at work.
-        #[derive(Debug)]
-        enum Running {
-            $($name(<$options as Scheme>::Windows),)+
-            External(Ruled),
-        }
-
-        impl Windows for Running {
-            fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable) {
-                match self {
-                    $(Running::$name(scheme) => scheme.advance(now, link, flows),)+
-                    Running::External(scheme) => scheme.advance(now, link, flows),
-                }
-            }
-
-            fn rtt(&self, flow: &Flow) -> Option<u64> {
-                match self {
-                    $(Running::$name(scheme) => scheme.rtt(flow),)+
-                    Running::External(scheme) => scheme.rtt(flow),
-                }
-            }
-
-            fn window(&self, rtt: Option<u64>, link: &LinkView) -> Option<f64> {
-                match self {
-                    $(Running::$name(scheme) => scheme.window(rtt, link),)+
-                    Running::External(scheme) => scheme.window(rtt, link),
-                }
-            }
-
-            fn overhead(&self, flow: &Flow) -> f64 {
-                match self {
-                    $(Running::$name(scheme) => scheme.overhead(flow),)+
-                    Running::External(scheme) => scheme.overhead(flow),
-                }
-            }
-
-            fn last_packet(&self, now: Time, packet: u32, link: &LinkView) -> Time {
-                match self {
-                    $(Running::$name(scheme) => scheme.last_packet(now, packet, link),)+
-                    Running::External(scheme) => scheme.last_packet(now, packet, link),
-                }
-            }
-
-            fn counts_syns(&self) -> bool {
-                match self {
-                    $(Running::$name(scheme) => scheme.counts_syns(),)+
-                    Running::External(scheme) => scheme.counts_syns(),
-                }
-            }
-
-            fn enters(&mut self, bytes: u32, demand: Option<&mut Demand>) {
-                match self {
-                    $(Running::$name(scheme) => scheme.enters(bytes, demand),)+
-                    Running::External(scheme) => scheme.enters(bytes, demand),
-                }
-            }
-        }
     };
 }
 
-tagged!(GatewaySpec, "scheme", "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }", dyn GatewayFactory);
+tagged!(dyn GatewayFactory, GatewaySpec);
+
+impl FromOutside for dyn GatewayFactory {
+    fn value(chosen: Chosen<Self>) -> GatewaySpec {
+        GatewaySpec::External(chosen)
+    }
+}
 
 schemes! {
     windows {
@@ -313,7 +263,7 @@ bentpipe_units::numbers! {
 #[derive(Debug)]
 pub struct Gateway {
     flows: FlowTable,
-    scheme: Running,
+    scheme: Box<dyn Windows>,
     unknown_scale: UnknownScale,
     least: u64,
     tally: GatewayStats,
@@ -368,7 +318,7 @@ impl Gateway {
     /// Whether it goes by congestion headers, so that one that it was shown has passed a router of XCP.
     #[inline]
     pub fn reads_demands(&self) -> bool {
-        matches!(self.scheme, Running::Xcp(_))
+        self.scheme.reads_demands()
     }
 
     /// A segment that came the other way; answers the window field to write, never larger than the one there.

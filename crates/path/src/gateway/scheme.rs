@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use bentpipe_units::external::ExternalKind;
 use bentpipe_units::{Bytes, Fault, Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::{Demand, GatewaySpec, LinkView};
+use super::{Demand, LinkView};
 
 /// The options of a scheme, with what is told of it: what scenarios call it, what it is, and how it comes of its options.
 pub(super) trait Scheme {
@@ -19,9 +18,6 @@ pub(super) trait Scheme {
     const SUMMARY: &'static str;
     /// Names of the field that are answered with this one.
     const ALSO: &'static [&'static str] = &[];
-    /// What it comes to.
-    type Windows: Windows;
-
     /// Whether the values go together; those that do not, otherwise.
     fn validate(&self) -> Result<(), Fault> {
         Ok(())
@@ -31,11 +27,11 @@ pub(super) trait Scheme {
     fn common(&self) -> Common;
 
     /// The scheme that has seen nothing.
-    fn windows(&self) -> Self::Windows;
+    fn windows(&self) -> Box<dyn Windows>;
 }
 
 /// A scheme at work: the window that each flow is to have.
-pub(super) trait Windows {
+pub(super) trait Windows: fmt::Debug + Send {
     /// Time has come to `now`.
     fn advance(&mut self, now: Time, link: &LinkView, flows: &mut FlowTable);
 
@@ -60,6 +56,11 @@ pub(super) trait Windows {
     /// Whether a SYN makes a flow active, before it has sent data.
     fn counts_syns(&self) -> bool {
         true
+    }
+
+    /// Whether it goes by congestion headers.
+    fn reads_demands(&self) -> bool {
+        false
     }
 
     /// A packet of `bytes` bytes enters the link, and asks for a change of throughput or for none.
@@ -109,14 +110,6 @@ pub trait GatewayFactory: fmt::Debug + Send + Sync {
     /// How long a flow counts as active after its last data.
     fn counted_for(&self) -> Span {
         Span::from_millis(500)
-    }
-}
-
-impl ExternalKind for dyn GatewayFactory {
-    const WHAT: &'static str = "a gateway";
-
-    fn ours() -> Vec<&'static str> {
-        GatewaySpec::SCHEMES.iter().map(|(name, _)| *name).collect()
     }
 }
 

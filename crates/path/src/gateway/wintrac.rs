@@ -61,15 +61,14 @@ impl Default for WintracOptions {
 impl Scheme for WintracOptions {
     const NAME: &'static str = "wintrac";
     const SUMMARY: &'static str = "one window for all, tracked towards a queue length";
-    type Windows = Wintrac;
 
     fn common(&self) -> Common {
         let WintracOptions { packet, least, max_flows, unknown_scale, .. } = *self;
         Common { packet, least, max_flows, unknown_scale }
     }
 
-    fn windows(&self) -> Wintrac {
-        Wintrac::new(self)
+    fn windows(&self) -> Box<dyn Windows> {
+        Box::new(Wintrac::new(self))
     }
 }
 

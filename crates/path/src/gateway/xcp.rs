@@ -71,7 +71,6 @@ impl Default for XcpOptions {
 impl Scheme for XcpOptions {
     const NAME: &'static str = "xcp";
     const SUMMARY: &'static str = "a router of XCP: tells each packet's sender how to change its throughput";
-    type Windows = Xcp;
 
     fn validate(&self) -> Result<(), Fault> {
         let XcpOptions { least_interval: least, longest_interval: longest, limited_most, .. } = self;
@@ -88,8 +87,8 @@ impl Scheme for XcpOptions {
         Common { packet: PACKET, least: LEAST, max_flows: self.max_flows, unknown_scale: UnknownScale::Leave }
     }
 
-    fn windows(&self) -> Xcp {
-        Xcp::new(self)
+    fn windows(&self) -> Box<dyn Windows> {
+        Box::new(Xcp::new(self))
     }
 }
 
@@ -211,6 +210,10 @@ impl Windows for Xcp {
     }
 
     /// Lines 1 to 6 and 20 to 31.
+    fn reads_demands(&self) -> bool {
+        true
+    }
+
     fn enters(&mut self, bytes: u32, demand: Option<&mut Demand>) {
         let bytes = f64::from(bytes);
         self.came += bytes;

@@ -121,7 +121,6 @@ impl Scheme for XfwaOptions {
     const NAME: &'static str = "xfwa";
     const SUMMARY: &'static str =
         "windows in proportion to the round-trip times that together fill pipe and buffer";
-    type Windows = Xfwa;
 
     fn validate(&self) -> Result<(), Fault> {
         let (key, there, source) = match self.rtt {
@@ -140,8 +139,8 @@ impl Scheme for XfwaOptions {
         Common { packet, least, max_flows, unknown_scale }
     }
 
-    fn windows(&self) -> Xfwa {
-        Xfwa::new(self)
+    fn windows(&self) -> Box<dyn Windows> {
+        Box::new(Xfwa::new(self))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use bentpipe_units::Time;
-use bentpipe_units::external::ExternalKind;
 
 use super::{LossModel, LossSpec};
 use crate::Stream;
@@ -29,14 +28,6 @@ pub trait Loss: fmt::Debug + Send {
 pub trait LossFactory: fmt::Debug + Send + Sync {
     /// A model that has seen no packet.
     fn make(&self) -> Box<dyn Loss>;
-}
-
-impl ExternalKind for dyn LossFactory {
-    const WHAT: &'static str = "a loss model";
-
-    fn ours() -> Vec<&'static str> {
-        LossSpec::MODELS.to_vec()
-    }
 }
 
 /// What a link that goes step by step loses.

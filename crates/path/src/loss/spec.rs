@@ -1,6 +1,6 @@
 use bentpipe_units::bounded::{Above, Probability, Wholes};
-use bentpipe_units::external::External;
-use bentpipe_units::{Bytes, tagged};
+use bentpipe_units::registry::{Chosen, FromOutside, Kind, Scheme};
+use bentpipe_units::{Bytes, Variant, tagged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -57,22 +57,41 @@ pub enum LossSpec {
     /// One from outside.
     #[serde(skip)]
     #[schemars(skip)]
-    External(External<dyn LossFactory>),
+    External(Chosen<dyn LossFactory>),
 }
 
-tagged!(LossSpec, "model", "{ model = \"packet\", probability = 1e-3 }", dyn LossFactory);
+tagged!(dyn LossFactory, LossSpec);
+
+impl Kind for dyn LossFactory {
+    type Known = ();
+    type Value = LossSpec;
+    const KEY: &'static str = "loss.model";
+    const WHAT: &'static str = "a loss model";
+    const EXAMPLE: &'static str = "{ model = \"packet\", probability = 1e-3 }";
+    bentpipe_units::ours!(dyn LossFactory;
+        scheme("none", "nothing is lost"),
+        scheme("packet", "each packet is lost by itself with the same probability"),
+        scheme("ber", "independent bit errors"),
+        scheme("drop", "exactly the packets named are lost"),
+        scheme("gilbert-elliott", "a good and a bad state (Gilbert 1960, Elliott 1963)")
+            .also(&["fading", "markov"]),
+    );
+}
+
+fn scheme(name: &'static str, summary: &'static str) -> Scheme<dyn LossFactory> {
+    let read =
+        move |options: &mut dyn erased_serde::Deserializer<'_>| LossSpec::deserialize(Variant(name, options));
+    Scheme::new(name, summary, ()).with_options([""; 0], || schemars::schema_for!(LossSpec), read)
+}
+
+impl FromOutside for dyn LossFactory {
+    fn value(chosen: Chosen<Self>) -> LossSpec {
+        LossSpec::External(chosen)
+    }
+}
 
 fn all() -> f64 {
     1.0
-}
-
-impl LossSpec {
-    /// A model, and names of the field that are answered with it.
-    pub const ALSO: &'static [(&'static str, &'static [&'static str])] =
-        &[("gilbert-elliott", &["fading", "markov"])];
-
-    /// Every name that `model` takes.
-    pub const MODELS: [&'static str; 5] = ["none", "packet", "ber", "drop", "gilbert-elliott"];
 }
 
 impl LossSpec {
@@ -164,7 +183,7 @@ mod tests {
         let variants = schema["oneOf"].as_array().unwrap();
         let named: Vec<_> =
             variants.iter().map(|v| v["properties"]["model"]["const"].as_str().unwrap()).collect();
-        assert_eq!(named, LossSpec::MODELS);
+        assert_eq!(named, <dyn LossFactory>::ours().names());
         assert!(variants.iter().all(|v| v["additionalProperties"] == false), "{schema:#}");
     }
 }

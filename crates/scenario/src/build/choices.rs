@@ -1,8 +1,9 @@
 //! What a flow's TCP is by name: recovery and control, together a variant, and slow start.
 
+use bentpipe_tcp::control::{Composition, ControlFactory, NoSuch};
 use bentpipe_tcp::recovery::RecoveryFactory;
-use bentpipe_tcp::slow_start::SlowStartFactory;
-use bentpipe_tcp::{Catalogue, Composition, NoSuch, Profile, Scheme};
+use bentpipe_tcp::{Catalogue, Profile, Scheme};
+use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, Under, conflict, ensure};
 
 use crate::keys::{FlowFile, no_such_scheme};
@@ -20,21 +21,19 @@ pub(super) struct Choices<'a> {
 /// known with, or with that of `profile`.
 fn named(catalogue: &Catalogue, profile: Profile) -> Vec<(String, Choices<'_>)> {
     let mut all = Vec::new();
-    for control in catalogue.compositions() {
-        let first = catalogue.controls().first().map(Scheme::name);
-        if control.inner.is_none() && Some(control.outer.name()) == first {
-            let recoveries = catalogue.recoveries().iter();
-            all.extend(recoveries.map(|recovery| {
+    for control in Composition::all(catalogue) {
+        if control.inner.is_none() && control.outer.name() == plain() {
+            all.extend(catalogue.all().map(|recovery| {
                 (recovery.name().to_owned(), Choices { recovery, control, slow_start: None })
             }));
             continue;
         }
-        let known = control.outer.usual().recoveries();
+        let known = control.outer.known().recoveries();
         for name in known {
-            let name = profile.recovery_under(&**control.outer.usual()).unwrap_or(name);
-            let Some(recovery) = recovery(catalogue, name) else { continue };
+            let name = profile.recovery_under(&**control.outer.known()).unwrap_or(name);
+            let Some(recovery) = catalogue.find(name) else { continue };
             let name = if known.len() == 1 { control.name() } else { format!("{}-{name}", control.name()) };
-            let slow_start = control.outer.usual().slow_start();
+            let slow_start = control.outer.known().slow_start();
             all.push((name, Choices { recovery, control, slow_start }));
         }
     }
@@ -43,17 +42,16 @@ fn named(catalogue: &Catalogue, profile: Profile) -> Vec<(String, Choices<'_>)> 
 
 /// Name and summary of each variant: a recovery and a control under the one name that the field has for them.
 pub fn variants(catalogue: &Catalogue) -> Vec<(String, String)> {
-    let plain = catalogue.controls().first().map(Scheme::name);
-    let summary =
-        |Choices { recovery, control, .. }: &Choices<'_>| match Some(control.name().as_str()) == plain {
-            true => recovery.summary().to_owned(),
-            false => format!("{}; {}", control.summary(), recovery.summary()),
-        };
+    let summary = |Choices { recovery, control, .. }: &Choices<'_>| match control.name() == plain() {
+        true => recovery.summary().to_owned(),
+        false => format!("{}; {}", control.summary(), recovery.summary()),
+    };
     named(catalogue, Profile::Rfc).into_iter().map(|(name, choices)| (name, summary(&choices))).collect()
 }
 
-fn recovery<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a Scheme<dyn RecoveryFactory>> {
-    catalogue.recoveries().iter().find(|recovery| recovery.name() == name)
+/// The control with which a variant has the name of its recovery.
+fn plain() -> &'static str {
+    <dyn ControlFactory>::ours().names()[0]
 }
 
 impl<'a> Choices<'a> {
@@ -70,17 +68,16 @@ impl<'a> Choices<'a> {
             if let Some((_, choices)) = all.iter().find(|(known, _)| known == name) {
                 return Ok(*choices);
             }
-            let fault = match catalogue.composition(name) {
+            let fault = match Composition::find(catalogue, name) {
                 Err(NoSuch::Composition(fault)) => fault,
                 _ => unknown("a variant", name, all.into_iter().map(|(name, _)| name).collect()),
             };
             return Err(fault.under("variant"));
         }
         let name = flow.recovery.as_deref().unwrap_or(profile.recovery());
-        let recovery = recovery(catalogue, name)
-            .ok_or_else(|| unknown("a recovery", name, names(catalogue.recoveries())).under("recovery"))?;
+        let recovery = find(catalogue, name)?;
         let name = flow.control.as_deref().unwrap_or(profile.control());
-        let control = catalogue.composition(name).map_err(|no_such| match no_such {
+        let control = Composition::find(catalogue, name).map_err(|no_such| match no_such {
             NoSuch::Composition(fault) => fault,
             NoSuch::Name => unknown("a control", name, control_names(catalogue)),
         });
@@ -100,25 +97,23 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// The slow start called `name`; the first where there is none.
-pub(super) fn slow_start<'a>(
+/// The scheme called `name`, which the key of its kind chooses.
+pub(super) fn find<'a, K: Kind + ?Sized>(
     catalogue: &'a Catalogue,
-    name: Option<&str>,
-) -> Result<&'a Scheme<dyn SlowStartFactory>, Fault> {
-    let all = catalogue.slow_starts();
-    let Some(name) = name else { return Ok(&all[0]) };
-    let found = all.iter().find(|scheme| scheme.name() == name);
-    found.ok_or_else(|| unknown("a slow start", name, names(all)).under("slow_start"))
+    name: &str,
+) -> Result<&'a Scheme<K>, Fault> {
+    let found = catalogue.find(name);
+    found.ok_or_else(|| no_such_scheme(K::WHAT, name, &catalogue.names::<K>()).under(K::KEY))
 }
 
 fn unknown(what: &str, name: &str, known: Vec<String>) -> Fault {
     no_such_scheme(what, name, &known.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-pub(super) fn names<F: ?Sized + 'static>(schemes: &[Scheme<F>]) -> Vec<String> {
-    schemes.iter().map(|scheme| scheme.name().to_owned()).collect()
+pub(super) fn names<K: Kind + ?Sized>(catalogue: &Catalogue) -> Vec<String> {
+    catalogue.names::<K>().into_iter().map(str::to_owned).collect()
 }
 
 pub(super) fn control_names(catalogue: &Catalogue) -> Vec<String> {
-    catalogue.compositions().iter().map(Composition::name).collect()
+    Composition::all(catalogue).iter().map(Composition::name).collect()
 }

@@ -18,8 +18,8 @@ use bentpipe_tcp::Catalogue;
 use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, quoted};
 
+use choices::Choices;
 pub use choices::variants;
-use choices::{Choices, slow_start};
 use constellation::constellation;
 use flows::relayed;
 use network::NetworkPlan;
@@ -61,7 +61,7 @@ pub(crate) fn resolve(
     let mut relays = Vec::new();
     for (name, node) in &flow_files {
         let here = |fault: Fault| fault.under(*name).under("flows");
-        let (flow, app) = flows::flow(node).map_err(here)?;
+        let (flow, app) = flows::flow(catalogue, node).map_err(here)?;
         for key in ["tcp", "receiver_tcp"] {
             check(catalogue, node.get(key)).under(key).map_err(here)?;
         }

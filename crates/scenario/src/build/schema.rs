@@ -1,10 +1,14 @@
 //! The JSON Schema of a scenario file.
 
+use bentpipe_tcp::control::ControlFactory;
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{Catalogue, Scheme};
+use bentpipe_units::registry::Kind;
 use serde_json::{Map, Value, json};
 
 use super::choices::{control_names, names, variants};
-use crate::keys::{KINDS, ScenarioFile};
+use crate::keys::{ApplicationFactory, ScenarioFile};
 
 /// The JSON Schema of a scenario file that chooses from `catalogue`, for editors and other languages.
 ///
@@ -12,10 +16,10 @@ use crate::keys::{KINDS, ScenarioFile};
 pub fn schema(catalogue: &Catalogue) -> Value {
     let mut schema = schemars::schema_for!(ScenarioFile).to_value();
     let types = &mut schema["$defs"];
-    for kind in KINDS {
-        let mut options = shared(types, (kind.schema)());
+    for app in <dyn ApplicationFactory>::ours().schemes() {
+        let mut options = shared(types, app.schema().unwrap_or_default().to_value());
         for (key, option) in options["properties"].as_object_mut().into_iter().flatten() {
-            add_option(&mut types["FlowFile"]["properties"][key], kind.name, option.take());
+            add_option(&mut types["FlowFile"]["properties"][key], app.name(), option.take());
         }
     }
     let direction = types["DirectionFile"]["properties"].clone();
@@ -25,17 +29,17 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     let variants: Vec<_> = variants(catalogue).into_iter().map(|(name, _)| name).collect();
     for (table, key, names) in [
         ("FlowFile", "variant", variants),
-        ("FlowFile", "recovery", names(catalogue.recoveries())),
+        ("FlowFile", "recovery", names::<dyn RecoveryFactory>(catalogue)),
         ("FlowFile", "control", control_names(catalogue)),
-        ("TcpFile", "slow_start", names(catalogue.slow_starts())),
+        ("TcpFile", "slow_start", names::<dyn SlowStartFactory>(catalogue)),
     ] {
         let property = &mut types[table]["properties"][key];
         property["type"] = "string".into();
         property["enum"] = names.into();
     }
-    catalogue.controls().iter().for_each(|scheme| add_options(types, scheme));
-    catalogue.recoveries().iter().for_each(|scheme| add_options(types, scheme));
-    catalogue.slow_starts().iter().for_each(|scheme| add_options(types, scheme));
+    catalogue.all::<dyn ControlFactory>().for_each(|scheme| add_options(types, scheme));
+    catalogue.all::<dyn RecoveryFactory>().for_each(|scheme| add_options(types, scheme));
+    catalogue.all::<dyn SlowStartFactory>().for_each(|scheme| add_options(types, scheme));
     for table in ["LinkFile", "FlowFile", "HandoverFile", "StationFile"] {
         types[table].as_object_mut().and_then(|table| table.remove("required"));
     }
@@ -65,7 +69,7 @@ fn add_option(property: &mut Value, app: &str, option: Value) {
 }
 
 /// Puts the options of `scheme` beside the settings, as a table of its name.
-fn add_options<F: ?Sized + 'static>(types: &mut Value, scheme: &Scheme<F>) {
+fn add_options<K: Kind + ?Sized>(types: &mut Value, scheme: &Scheme<K>) {
     let Some(schema) = scheme.schema() else { return };
     let schema = shared(types, schema.to_value());
     let name = schema["title"].as_str().unwrap_or(scheme.name()).to_owned();

@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
+use bentpipe_tcp::control::{ControlFactory, NoSuch};
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{
-    Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, NoSuch, Profile,
-    ReceiveBuffer, Scheme,
+    Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, Profile, ReceiveBuffer,
+    Scheme, option_tables,
 };
+use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault};
 
-use super::{Choices, slow_start};
+use super::choices::{Choices, find};
 use crate::keys::{
     AppSpec, GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Setting, Ssthresh, TcpFile,
     Unlimited, keys_of, no_such_key,
 };
-use crate::read::{OptionsOf, divided, read, read_by};
+use crate::read::{divided, read, read_by};
 use crate::text::{Node, Table, Value, merge};
 
 /// The largest window that scaling can express is a little below this (RFC 7323 section 2.3).
@@ -32,31 +36,36 @@ pub(crate) enum FlowEnd {
 /// Checks what the settings in `node` say by themselves.
 pub(crate) fn check(catalogue: &Catalogue, node: Option<&Node>) -> Result<(), Fault> {
     let known = keys_of::<TcpFile>();
-    if let Some(key) = catalogue.option_tables().find(|key| known.contains(key)) {
+    if let Some(key) = option_tables(catalogue).find(|key| known.contains(key)) {
         let fault =
             conflict!("is a setting, and the name of a control, recovery or slow start with options too");
         return Err(fault.under(key));
     }
     let Some(node) = node else { return Ok(()) };
-    slow_start(catalogue, settings_of(catalogue, node)?.slow_start.as_deref())?;
-    catalogue.controls().iter().try_for_each(|scheme| factory(scheme, node).map(drop))?;
-    catalogue.recoveries().iter().try_for_each(|scheme| factory(scheme, node).map(drop))?;
-    catalogue.slow_starts().iter().try_for_each(|scheme| factory(scheme, node).map(drop))
+    if let Some(name) = settings_of(catalogue, node)?.slow_start {
+        find::<dyn SlowStartFactory>(catalogue, &name)?;
+    }
+    catalogue.all::<dyn ControlFactory>().try_for_each(|scheme| factory(scheme, node).map(drop))?;
+    catalogue.all::<dyn RecoveryFactory>().try_for_each(|scheme| factory(scheme, node).map(drop))?;
+    catalogue.all::<dyn SlowStartFactory>().try_for_each(|scheme| factory(scheme, node).map(drop))
 }
 
 /// The settings in `node`, without the options of what they are chosen from.
 fn settings_of(catalogue: &Catalogue, node: &Node) -> Result<TcpFile, Fault> {
-    let options: Vec<_> = catalogue.option_tables().collect();
+    let options: Vec<_> = option_tables(catalogue).collect();
     let known = keys_of::<TcpFile>();
     let [_, settings] = divided(node, &options, known, |key| no_such_key(key, &[known, &options].concat()))?;
     read(&settings)
 }
 
 /// The factory that the options of `scheme` come to, in `node`.
-fn factory<F: ?Sized + 'static>(scheme: &Scheme<F>, node: &Node) -> Result<Arc<F>, Fault> {
+fn factory<F>(scheme: &Scheme<F>, node: &Node) -> Result<Arc<F>, Fault>
+where
+    F: Kind<Known = Arc<F>, Value = Arc<F>> + ?Sized,
+{
     match node.get(scheme.name()).filter(|_| scheme.has_options()) {
-        Some(options) => read_by(OptionsOf(scheme), options).under(scheme.name()),
-        None => Ok(Arc::clone(scheme.usual())),
+        Some(options) => read_by(scheme, options).under(scheme.name()),
+        None => Ok(Arc::clone(scheme.known())),
     }
 }
 
@@ -105,7 +114,7 @@ pub(crate) fn config(
     let recovery = Chosen::new(recovery.name().to_owned(), factory(recovery, &node).map_err(here)?);
     let usual = own_start.unwrap_or(profile.slow_start(chosen.name()));
     let name = file.slow_start.as_deref().unwrap_or(usual);
-    let slow_start = slow_start(catalogue, Some(name)).map_err(here)?;
+    let slow_start = find(catalogue, name).map_err(here)?;
     let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, &node).map_err(here)?);
     let mut base = Config { slow_start, ..profile.config(recovery, chosen) };
     if app.sets_no_delay() {

@@ -1,36 +1,35 @@
 //! Names of the field that are spelled otherwise here, from what each scheme says of itself.
 
-use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{ActiveSpec, LossSpec, QueueSpec};
-use bentpipe_tcp::{Catalogue, Scheme};
+use bentpipe_path::gateway::GatewayFactory;
+use bentpipe_path::{FecSpec, LossFactory, QueueFactory, QueueSpec};
+use bentpipe_tcp::control::ControlFactory;
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_units::Fault;
+use bentpipe_units::registry::Kind;
 
-use super::{KINDS, no_such, trace::ALSO as ALSO_TRACE};
+use super::{ApplicationFactory, no_such, trace::ALSO as ALSO_TRACE};
 
 /// How a scenario writes a choice, and the names of the field that are answered with it.
-pub(crate) fn all() -> Vec<(&'static str, String, &'static [&'static str])> {
-    let catalogue = Catalogue::default();
-    fn of<F: ?Sized + 'static>(
-        key: &'static str,
-        schemes: &[Scheme<F>],
-    ) -> impl Iterator<Item = (&'static str, String, &'static [&'static str])> {
-        schemes.iter().map(move |scheme| (key, scheme.name().to_owned(), scheme.also()))
-    }
-    let named = |key: &'static str, all: &'static [(&'static str, &'static [&'static str])]| {
-        all.iter().map(move |(name, also)| (key, (*name).to_owned(), *also))
-    };
-    of("control", catalogue.controls())
-        .chain(of("recovery", catalogue.recoveries()))
-        .chain(of("slow_start", catalogue.slow_starts()))
-        .chain(KINDS.iter().map(|kind| ("app", kind.name.to_owned(), kind.also)))
-        .chain(named("gateway.scheme", GatewaySpec::ALSO))
-        .chain(named("queue.scheme", ActiveSpec::ALSO))
-        .chain(named("loss.model", LossSpec::ALSO))
-        .chain([
-            ("queue", "100 packets".to_owned(), QueueSpec::ALSO),
-            ("trace", "storm.csv".to_owned(), ALSO_TRACE),
-        ])
-        .collect()
+pub(crate) fn all() -> Vec<Alias> {
+    let beside = [("queue", "100 packets", QueueSpec::ALSO), ("trace", "storm.csv", ALSO_TRACE)];
+    let kinds = [
+        of::<dyn ControlFactory>(),
+        of::<dyn RecoveryFactory>(),
+        of::<dyn SlowStartFactory>(),
+        of::<dyn ApplicationFactory>(),
+        of::<dyn GatewayFactory>(),
+        of::<dyn QueueFactory>(),
+        of::<dyn LossFactory>(),
+        of::<FecSpec>(),
+    ];
+    kinds.into_iter().flatten().chain(beside).collect()
+}
+
+type Alias = (&'static str, &'static str, &'static [&'static str]);
+
+fn of<K: Kind + ?Sized>() -> Vec<Alias> {
+    K::ours().schemes().iter().map(|scheme| (K::KEY, scheme.name(), scheme.aliases())).collect()
 }
 
 /// What a scenario writes for what the field calls `name`.

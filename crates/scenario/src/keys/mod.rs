@@ -3,7 +3,6 @@
 pub(crate) mod aliases;
 pub(crate) mod apps;
 mod constellation;
-mod fields;
 mod file;
 pub(crate) mod names;
 pub(crate) mod no_such;
@@ -11,9 +10,9 @@ pub(crate) mod trace;
 mod written;
 
 pub(crate) use aliases::no_such_scheme;
-pub(crate) use apps::{ABOUT_TCP, AppSpec, ApplicationFactory, Carried, ExternalOptions, KINDS, Kind};
+pub(crate) use apps::{ABOUT_TCP, AppScheme, AppSpec, ApplicationFactory, Carried};
+pub(crate) use bentpipe_units::keys_of;
 pub(crate) use constellation::{ConstellationFile, ElementsFile, HopFile, Reconfigure, StationFile};
-pub(crate) use fields::keys_of;
 pub(crate) use file::{DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile, TcpFile};
 pub(crate) use names::{Count, MAX_COPIES};
 pub(crate) use no_such::{expected_one_of, listed, no_such, no_such_key};

@@ -6,10 +6,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use bentpipe_path::gateway::GatewaySpec;
+use bentpipe_path::gateway::{GatewayFactory, GatewaySpec};
 use bentpipe_tcp::{GrowthGate, IdleRestart, Kernel};
 use bentpipe_units::bounded::{Size, Whole};
-use bentpipe_units::{Bytes, Fault, Span, Tagged, quoted, written_as_text};
+use bentpipe_units::registry::Kind;
+use bentpipe_units::{Bytes, Fault, Span, quoted, written_as_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serializer;
 use serde::de::{
@@ -36,7 +37,7 @@ impl GatewayOrNone {
         impl<'de> Visitor<'de> for TableOrNone {
             type Value = Option<GatewaySpec>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a table such as {}, or \"none\"", GatewaySpec::EXAMPLE)
+                write!(f, "a table such as {}, or \"none\"", <dyn GatewayFactory>::EXAMPLE)
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
                 match text {

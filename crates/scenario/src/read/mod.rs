@@ -3,9 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use bentpipe_tcp::Scheme;
 use bentpipe_units::{Fault, Problem, quoted};
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{
@@ -115,18 +113,6 @@ impl de::Error for Wrong {
 
     fn missing_field(field: &'static str) -> Wrong {
         Wrong(Fault::from(Problem::Missing).under(field))
-    }
-}
-
-/// Reads the options of a scheme, and makes its factory of them.
-pub(crate) struct OptionsOf<'a, F: ?Sized>(pub(crate) &'a Scheme<F>);
-
-impl<'de, F: ?Sized + 'static> DeserializeSeed<'de> for OptionsOf<'_, F> {
-    type Value = Arc<F>;
-
-    fn deserialize<D: Deserializer<'de>>(self, table: D) -> Result<Arc<F>, D::Error> {
-        let mut table = <dyn erased_serde::Deserializer<'_>>::erase(table);
-        self.0.read(&mut table).map_err(de::Error::custom)
     }
 }
 

@@ -12,7 +12,7 @@ use bentpipe_units::quoted;
 #[test]
 fn no_name_of_the_field_that_is_answered_with_ours_is_one_that_runs() {
     let all = aliases::all();
-    let runs: Vec<&str> = all.iter().map(|(_, name, _)| name.as_str()).collect();
+    let runs: Vec<&str> = all.iter().map(|(_, name, _)| *name).collect();
     assert!(
         ["rack", "bbr3", "relay", "spoof", "drr", "gilbert-elliott"].iter().all(|name| runs.contains(name))
     );

@@ -2,7 +2,9 @@ use std::path::Path;
 
 use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_tcp::control::StandardOptions;
-use bentpipe_tcp::{Catalogue, DelayedAck, Growth, Profile, Scheme};
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::{Catalogue, DelayedAck, Growth, Profile};
+use bentpipe_units::registry::Kind;
 use bentpipe_units::{Bytes, Rate, Span};
 
 use super::{BASE, good, set};
@@ -88,10 +90,10 @@ bytes = '1 MB'
 #[test]
 fn what_is_not_written_is_as_the_profile_has_it() {
     for profile in Profile::ALL {
-        for name in Catalogue::default().recoveries().iter().map(Scheme::name) {
+        for name in <dyn RecoveryFactory>::ours().names() {
             let overrides = [("tcp.profile", profile.name()), ("flows.f.variant", name)];
             let scenario = set(SMALL, &overrides).unwrap();
-            let recovery = Catalogue::default().recovery(name).unwrap();
+            let recovery = Catalogue::default().usual::<dyn RecoveryFactory>(name).unwrap();
             let config = format!("{:?}", profile.config(recovery, StandardOptions::default()));
             let flow = &scenario.flows[0];
             assert_eq!(

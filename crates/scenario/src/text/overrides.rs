@@ -1,9 +1,10 @@
 //! `--set key=value`: single values put over a document.
 
+use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, conflict, quoted};
 
 use super::{Document, Layer, Node, Origin, ScenarioError, Table, Value, dotted, merge, parse_value};
-use crate::keys::{ABOUT_TCP, KINDS, no_such};
+use crate::keys::{ABOUT_TCP, ApplicationFactory, no_such};
 
 /// What stands for a file's name in an error about an override.
 const NAME: &str = "--set";
@@ -72,7 +73,8 @@ fn split(key: &str) -> Result<Vec<String>, Fault> {
 
 fn over_udp(flow: &Node) -> bool {
     let app = flow.get("app").and_then(Node::text);
-    KINDS.iter().any(|kind| kind.over_udp && Some(kind.name) == app)
+    let mut all = <dyn ApplicationFactory>::ours().schemes().iter();
+    all.any(|scheme| scheme.known().over_udp && Some(scheme.name()) == app)
 }
 
 /// The paths that `path` stands for: `*` is each name that is there, and over which the key is meaningful.

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use bentpipe_path::Stream;
+use bentpipe_tcp::Chosen;
 use bentpipe_tcp::{Endpoint, State};
 use bentpipe_units::Time;
-use bentpipe_units::external::External;
 
 use super::{Due, Exchange};
 use crate::engine::End;
@@ -29,7 +29,7 @@ pub(crate) struct Driven {
 }
 
 impl Driven {
-    pub(crate) fn new(spec: &External<dyn ApplicationFactory>, start: Time, stream: Stream) -> Driven {
+    pub(crate) fn new(spec: &Chosen<dyn ApplicationFactory>, start: Time, stream: Stream) -> Driven {
         let factory = spec.factory();
         Driven {
             application: factory.make(),

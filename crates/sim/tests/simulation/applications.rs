@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use bentpipe_sim::scenario::ApplicationFactory;
 use bentpipe_sim::{RunResult, scenario};
 use bentpipe_tcp::Catalogue;
+use bentpipe_units::registry::Kind;
 
 use crate::simulate;
 
@@ -117,5 +119,5 @@ fn every_application_comes_to_its_end_under_every_variant_and_loss() {
 #[test]
 fn no_application_is_left_out() {
     let named: BTreeSet<&str> = APPS.iter().map(|(name, ..)| *name).collect();
-    assert_eq!(named, scenario::apps().into_iter().map(|(name, _)| name).collect());
+    assert_eq!(named, <dyn ApplicationFactory>::ours().names().iter().copied().collect());
 }

@@ -7,6 +7,7 @@ use bentpipe_sim::FlowResult;
 use bentpipe_sim::bounds::PathBounds;
 use bentpipe_sim::scenario::{self, FlowSpec};
 use bentpipe_tcp::Catalogue;
+use bentpipe_tcp::slow_start::SlowStartFactory;
 
 use crate::{one_flow, run_of, scenario as read};
 
@@ -190,7 +191,7 @@ fn nobody_is_above_what_the_link_and_the_window_let_through() {
 fn nobody_is_faster_than_doubling_from_the_initial_window() {
     let mut closest = 0.0_f64;
     let mut faster = BTreeSet::new();
-    for start in Catalogue::default().slow_starts() {
+    for start in Catalogue::default().all::<dyn SlowStartFactory>() {
         for (window, acks) in [(3, "true"), (3, "false"), (10, "true"), (10, "false")] {
             for variant in &variants() {
                 for bytes in ["bytes = \"50 kB\"", "bytes = \"500 kB\"", "bytes = \"5 MB\""] {

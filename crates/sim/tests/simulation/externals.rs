@@ -7,9 +7,11 @@ use bentpipe_path::gateway::{GatewayFactory, LinkView, WindowRule};
 use bentpipe_path::{
     Drops, Loss, LossFactory, Packets, Queue, QueueFactory, Sent, ServerView, Stream, Verdict, Waiting,
 };
-use bentpipe_sim::scenario::{Application, ApplicationFactory, Host, Opener, Scenario, Talk, parse_str};
+use bentpipe_sim::scenario::{
+    Application, ApplicationFactory, FileKind, Host, Opener, Scenario, Talk, parse_str, parse_with,
+};
 use bentpipe_sim::{RunOptions, RunResult, run};
-use bentpipe_units::external::Externals;
+use bentpipe_tcp::{Catalogue, Scheme};
 use bentpipe_units::{Rate, Time};
 use serde::Deserialize;
 
@@ -121,27 +123,21 @@ impl WindowRule for Parts {
     }
 }
 
-fn externals() -> Externals {
-    Externals::default()
-        .with::<dyn LossFactory>("independent", vec!["share".into()], |table| {
-            Ok(Arc::new(erased_serde::deserialize::<Independent>(table)?))
-        })
-        .and_then(|all| {
-            all.with::<dyn QueueFactory>("line", vec!["room".into()], |table| {
-                Ok(Arc::new(erased_serde::deserialize::<Line>(table)?))
-            })
-        })
-        .and_then(|all| {
-            all.with::<dyn ApplicationFactory>("heap", vec!["size".into()], |table| {
-                Ok(Arc::new(erased_serde::deserialize::<Heap>(table)?))
-            })
-        })
-        .and_then(|all| {
-            all.with::<dyn GatewayFactory>("parts", Vec::new(), |table| {
-                Ok(Arc::new(erased_serde::deserialize::<Parts>(table)?))
-            })
-        })
-        .unwrap()
+fn catalogue() -> Catalogue {
+    let loss = Scheme::<dyn LossFactory>::from_outside("independent", "", ["share"], |table| {
+        Ok(Arc::new(erased_serde::deserialize::<Independent>(table)?))
+    });
+    let queue = Scheme::<dyn QueueFactory>::from_outside("line", "", ["room"], |table| {
+        Ok(Arc::new(erased_serde::deserialize::<Line>(table)?))
+    });
+    let application = Scheme::<dyn ApplicationFactory>::from_outside("heap", "", ["size"], |table| {
+        Ok(Arc::new(erased_serde::deserialize::<Heap>(table)?))
+    });
+    let gateway = Scheme::<dyn GatewayFactory>::from_outside("parts", "", [""; 0], |table| {
+        Ok(Arc::new(erased_serde::deserialize::<Parts>(table)?))
+    });
+    let all = Catalogue::default().with(loss).and_then(|all| all.with(queue));
+    all.and_then(|all| all.with(application)).and_then(|all| all.with(gateway)).unwrap()
 }
 
 fn scenario(loss: &str, queue: &str, flow: &str, gateway: &str) -> String {
@@ -153,7 +149,8 @@ fn scenario(loss: &str, queue: &str, flow: &str, gateway: &str) -> String {
 }
 
 fn read(text: &str) -> Result<Scenario, String> {
-    externals().during(|| parse_str("own.toml", text, &[])).map_err(|error| error.to_string())
+    let none = |_: &std::path::Path, _: FileKind| Err("expected no file, found one".into());
+    parse_with("own.toml", text, &[], &none, &catalogue()).map_err(|error| error.to_string())
 }
 
 fn result(scenario: &Scenario) -> RunResult {
@@ -228,7 +225,9 @@ fn what_is_not_known_says_what_is() {
 #[test]
 fn a_name_that_is_taken_or_none_is_refused() {
     let with = |name: &str| {
-        externals().with::<dyn LossFactory>(name, Vec::new(), |_| Ok(Arc::new(Independent { share: 0.0 })))
+        catalogue().with(Scheme::<dyn LossFactory>::from_outside(name.to_owned(), "", [""; 0], |_| {
+            Ok(Arc::new(Independent { share: 0.0 }))
+        }))
     };
     for name in ["packet", "independent", "", "Big", "two words"] {
         assert!(with(name).is_err(), "{name}");

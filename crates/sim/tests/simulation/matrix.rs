@@ -4,10 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_path::{ActiveSpec, ArqSpec, Attempts, Change, FecSpec, InOutage, LossSpec, Repair};
+use bentpipe_path::gateway::GatewayFactory;
+use bentpipe_path::{ArqSpec, Attempts, Change, FecSpec, InOutage, LossFactory, QueueFactory, Repair};
 use bentpipe_sim::{RunResult, scenario};
+use bentpipe_tcp::control::Composition;
+use bentpipe_tcp::recovery::RecoveryFactory;
+use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{Catalogue, Profile};
+use bentpipe_units::registry::Kind;
 
 use crate::bounds::Transfer;
 use crate::{run_of, scenario as read};
@@ -117,7 +121,7 @@ fn chain(gateway: &str, queue: &str, tcp: &str, flow: &str) -> String {
 fn variants() -> Vec<(String, String)> {
     let catalogue = Catalogue::default();
     let mut all = Vec::new();
-    for start in catalogue.slow_starts() {
+    for start in catalogue.all::<dyn SlowStartFactory>() {
         for (variant, _) in scenario::variants(&catalogue) {
             all.push((format!("slow_start = \"{}\"", start.name()), format!("variant = \"{variant}\"")));
         }
@@ -128,9 +132,8 @@ fn variants() -> Vec<(String, String)> {
 /// Each recovery with each control.
 fn pairs() -> Vec<String> {
     let catalogue = Catalogue::default();
-    let recoveries = catalogue.recoveries().iter();
-    let all = recoveries.flat_map(|recovery| {
-        let controls = catalogue.compositions();
+    let all = catalogue.all::<dyn RecoveryFactory>().flat_map(|recovery| {
+        let controls = Composition::all(&catalogue);
         let names = controls.into_iter().map(|control| control.name());
         names.map(|control| format!("recovery = \"{}\"\ncontrol = \"{control}\"", recovery.name()))
     });
@@ -249,13 +252,12 @@ fn no_queue_gateway_model_or_change_is_left_out() {
     let named = |tables: &[&str], key: &str| -> BTreeSet<String> {
         tables.iter().map(|table| value(table, key).to_owned()).filter(|name| !name.is_empty()).collect()
     };
-    let all = |schemes: &[(&str, &str)]| -> BTreeSet<String> {
-        schemes.iter().map(|(name, _)| (*name).to_owned()).collect()
-    };
-    assert_eq!(named(&QUEUES, "scheme"), all(ActiveSpec::SCHEMES));
-    assert_eq!(named(&GATEWAYS, "scheme"), all(GatewaySpec::SCHEMES));
-    let models: BTreeSet<String> = LossSpec::MODELS.iter().map(|name| (*name).to_owned()).collect();
-    assert_eq!(named(&LOSSES, "model"), models);
+    fn all<K: Kind + ?Sized>() -> BTreeSet<String> {
+        K::ours().names().iter().map(|name| (*name).to_owned()).collect()
+    }
+    assert_eq!(named(&QUEUES, "scheme"), all::<dyn QueueFactory>());
+    assert_eq!(named(&GATEWAYS, "scheme"), all::<dyn GatewayFactory>());
+    assert_eq!(named(&LOSSES, "model"), all::<dyn LossFactory>());
     let mut repaired = [false; 4];
     for repair in REPAIRS {
         let scenario = read(&satellite("[]", &format!("{}\n{repair}", LOSSES[0]), "", ""));

@@ -137,10 +137,12 @@ fn named<T: Named + ControlFactory>() -> Scheme<dyn ControlFactory> {
 fn catalogue(counting: &Counting) -> Catalogue {
     let counting: Arc<dyn ControlFactory> = Arc::new(counting.clone());
     Catalogue::default()
-        .with_control(named::<Mine>())
-        .and_then(|ours| ours.with_control(Scheme::new("counting", "counts", counting)))
-        .and_then(|ours| ours.with_slow_start(Scheme::<dyn SlowStartFactory>::named::<Capped>()))
-        .and_then(|ours| ours.with_recovery(Scheme::new("other", "as sack", Arc::new(Other) as _)))
+        .with(named::<Mine>())
+        .and_then(|ours| ours.with(Scheme::<dyn ControlFactory>::new("counting", "counts", counting)))
+        .and_then(|ours| ours.with(Scheme::<dyn SlowStartFactory>::named::<Capped>()))
+        .and_then(|ours| {
+            ours.with(Scheme::<dyn RecoveryFactory>::new("other", "as sack", Arc::new(Other) as _))
+        })
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -302,10 +304,10 @@ fn lists_and_schema_have_what_is_registered() {
 
 #[test]
 fn a_name_is_taken_once() {
-    let mine = || Catalogue::default().with_control(named::<Mine>()).unwrap();
+    let mine = || Catalogue::default().with(named::<Mine>()).unwrap();
     let taken = |name: &'static str| {
-        let scheme = Scheme::new(name, "", Arc::new(StandardOptions::default()) as Arc<dyn ControlFactory>);
-        mine().with_control(scheme).map(|_| ()).unwrap_err()
+        let scheme = Scheme::<dyn ControlFactory>::new(name, "", Arc::new(StandardOptions::default()));
+        mine().with(scheme).map(|_| ()).unwrap_err().to_string()
     };
     for name in ["mine", "adalr", "adalr+afc", "standard"] {
         assert_eq!(
@@ -320,14 +322,17 @@ fn a_name_is_taken_once() {
     let scheme = Scheme::<dyn SlowStartFactory>::named::<Capped>();
     let table = move || scheme.schema().unwrap();
     let read_capped = |_: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(Capped::default()) as _);
-    let same = Scheme::new("mine", "", Arc::new(Capped::default()) as Arc<dyn SlowStartFactory>)
-        .with_options(table, read_capped);
-    assert!(mine().with_slow_start(same).is_err());
+    let same = Scheme::<dyn SlowStartFactory>::new("mine", "", Arc::new(Capped::default())).with_options(
+        ["bytes"],
+        table,
+        read_capped,
+    );
+    assert!(mine().with(same).is_err());
     // Nor may they stand where a setting does.
-    let mss = Scheme::new("mss", "", Arc::new(Mine::default()) as Arc<dyn ControlFactory>);
+    let mss = Scheme::<dyn ControlFactory>::new("mss", "", Arc::new(Mine::default()));
     let read_mine = |_: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(Mine::default()) as _);
     let schema = || named::<Mine>().schema().unwrap();
-    let catalogue = mine().with_control(mss.with_options(schema, read_mine)).unwrap();
+    let catalogue = mine().with(mss.with_options(["step"], schema, read_mine)).unwrap();
     let error = read("", &catalogue).map(|_| ()).unwrap_err();
     assert_eq!(
         error,

@@ -3,6 +3,7 @@
 use bentpipe_sim::{Subjects, scenario};
 use bentpipe_tcp::Catalogue;
 use bentpipe_tcp::control::Extras;
+use bentpipe_tcp::slow_start::SlowStartFactory;
 
 use crate::relays::{Point, curves};
 use crate::{one_flow, scenario as read};
@@ -87,7 +88,7 @@ fn every_scheme_shows_the_phases_that_it_names_and_rates_where_it_has_them() {
     let catalogue = Catalogue::default();
     let mut seen = Vec::new();
     for (variant, _) in scenario::variants(&catalogue) {
-        for start in catalogue.slow_starts() {
+        for start in catalogue.all::<dyn SlowStartFactory>() {
             let tcp = format!("slow_start = \"{}\"\nreceive_window = \"1 MB\"", start.name());
             let text = one_flow(
                 PATH,

@@ -4,6 +4,7 @@
 //! RFC 5681 with RFC 6582's partial ACKs: a scheme overrides only what its paper changes. The methods are named after
 //! events, never after a scheme.
 
+mod composition;
 mod events;
 mod extras;
 mod round;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 use bentpipe_units::{Span, Time};
 
+pub use composition::{Composition, NoSuch, phases};
 pub use events::{Ack, Exit, Feedback, Loss, Mark, PartialAck, Response, Resume, SendView, Supply, Timeout};
 pub use extras::{Dummies, Extras, ReceiveWindow, Routers};
 pub use window::Window;
@@ -31,8 +33,7 @@ use crate::choice::schemes;
 use crate::slow_start::SlowStart;
 
 schemes! {
-    /// Every control of this crate; the first is that of a connection that names none.
-    dyn ControlFactory;
+    dyn ControlFactory, "control", "a control", composition::fits;
     standard::StandardOptions,
     adalr::AdalrOptions,
     afc::AfcOptions,

@@ -230,8 +230,8 @@ mod tests {
 
     fn of(kernel: Kernel) -> Box<Tuning> {
         let catalogue = crate::Catalogue::default();
-        let recovery = catalogue.recovery("rack").expect("a recovery");
-        let control = catalogue.control("cubic").expect("a control");
+        let recovery = catalogue.usual("rack").expect("a recovery");
+        let control = catalogue.usual("cubic").expect("a control");
         let buffer = Some(ReceiveBuffer::of(kernel));
         let config = Config { receive_buffer: buffer, ..Profile::Linux.config(recovery, control) };
         Tuning::of(&config).expect("a buffer that grows")

@@ -21,14 +21,13 @@ pub use next::{Next, Outstanding};
 pub use reductions::{Reduction, Reductions};
 pub use resend::Resend;
 
-use crate::choice::schemes;
+use crate::choice::{has_table_of_its_own, schemes};
 pub use crate::runs::Range;
 use crate::sender::Agreed;
 use crate::{Config, SackBlock, Seq};
 
 schemes! {
-    /// Every recovery of this crate.
-    dyn RecoveryFactory;
+    dyn RecoveryFactory, "recovery", "a recovery", has_table_of_its_own;
     tahoe::TahoeOptions,
     reno::RenoOptions,
     newreno::NewRenoOptions,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use bentpipe_units::{Span, Time};
 
-use crate::choice::schemes;
+use crate::choice::{has_table_of_its_own, schemes};
 use crate::control::{Ack, Window};
 
 /// What becomes of the growth below ssthresh.
@@ -62,8 +62,7 @@ pub trait SlowStartFactory: Any + fmt::Debug + Send + Sync {
 }
 
 schemes! {
-    /// Every slow start of this crate; the first is that of a connection that names none.
-    dyn SlowStartFactory;
+    dyn SlowStartFactory, "slow_start", "a slow start", has_table_of_its_own;
     standard::StandardStartOptions,
     hystart::HyStartOptions,
     hystart_plus_plus::HyStartPlusPlusOptions,

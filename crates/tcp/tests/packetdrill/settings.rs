@@ -104,16 +104,16 @@ impl Settings {
             (Some(name), _) => return Err(format!("the congestion control {name}")),
         };
         let catalogue = Catalogue::default();
-        let recovery = catalogue.recovery(self.profile.recovery()).expect("a recovery");
+        let recovery = catalogue.usual(self.profile.recovery()).expect("a recovery");
         let linux = self.profile == Profile::Linux;
         let chosen: Chosen<dyn ControlFactory> = match (control, linux) {
             ("cubic", true) => {
                 CubicOptions { reading: CubicReading::Linux, ..CubicOptions::default() }.into()
             }
-            _ => catalogue.control(control).expect("a control"),
+            _ => catalogue.usual(control).expect("a control"),
         };
         let mut config = self.profile.config(recovery, chosen);
-        config.slow_start = catalogue.slow_start(self.profile.slow_start(control)).expect("a slow start");
+        config.slow_start = catalogue.usual(self.profile.slow_start(control)).expect("a slow start");
         if let Some(mtu) = script.options.iter().find(|(name, _)| name == "mtu") {
             config.mss = mtu.1.parse::<u32>().map_or(config.mss, |mtu| mtu.clamp(128, 65_535) - 40);
         }

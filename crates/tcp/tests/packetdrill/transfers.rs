@@ -133,7 +133,7 @@ pub(crate) fn script(seed: u64, late_rounds: bool) -> String {
     let mut random = Random(seed);
     let segments = random.from(&[8, 12, 20, 30, 40]);
     let path = Path::random(&mut random, segments);
-    let recovery = Catalogue::default().recovery("rack").expect("a recovery");
+    let recovery = Catalogue::default().usual("rack").expect("a recovery");
     let cubic = CubicOptions { reading: CubicReading::Linux, ..CubicOptions::default() };
     let mut config = Profile::Linux.config(recovery, cubic);
     config.slow_start = HyStartOptions { late_rounds, ..HyStartOptions::default() }.into();

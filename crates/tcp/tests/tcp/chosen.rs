@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bentpipe_tcp::control::{
-    Ack, AdalrOptions, AfcOptions, Control, ControlFactory, StandardOptions, Window,
+    Ack, AdalrOptions, AfcOptions, Composition, Control, ControlFactory, NoSuch, StandardOptions, Window,
 };
-use bentpipe_tcp::recovery::SackOptions;
+use bentpipe_tcp::recovery::{RecoveryFactory, SackOptions};
 use bentpipe_tcp::slow_start::{SlowStart, SlowStartFactory};
-use bentpipe_tcp::{Catalogue, Chosen, Composition, Config, NoSuch, Profile, Scheme};
+use bentpipe_tcp::{Catalogue, Chosen, Config, Profile, Scheme, option_tables};
 
 use crate::harness::{CLIENT, CONTROLS, Net, RECOVERIES, SERVER, config, control};
 
@@ -44,13 +44,17 @@ fn a_connection_uses_a_control_from_outside() {
 
 #[test]
 fn it_stands_in_a_catalogue_beside_ours() {
-    let scheme = Scheme::new("fixed", "so many segments", fixed_factory());
-    let catalogue = Catalogue::default().with_control(scheme).unwrap();
-    let names: Vec<_> = catalogue.compositions().iter().map(Composition::name).collect();
+    let scheme = Scheme::<dyn ControlFactory>::new("fixed", "so many segments", fixed_factory());
+    let catalogue = Catalogue::default().with(scheme).unwrap();
+    let names: Vec<_> = Composition::all(&catalogue).iter().map(Composition::name).collect();
     assert_eq!(names, [&CONTROLS[..], &["fixed"]].concat());
-    let net = Net::alike(Config { control: catalogue.control("fixed").unwrap(), ..config("reno") });
+    let net = Net::alike(Config { control: catalogue.usual("fixed").unwrap(), ..config("reno") });
     assert_eq!(net.transfer(60_000).ends[CLIENT].sender().window().cwnd, 5000.0);
-    assert_eq!(Catalogue::default().control("fixed").unwrap_err(), NoSuch::Name);
+    assert_eq!(control_of("fixed").unwrap_err(), NoSuch::Name);
+}
+
+fn control_of(name: &str) -> Result<Chosen<dyn ControlFactory>, NoSuch> {
+    Composition::find(&Catalogue::default(), name).and_then(|found| found.usual())
 }
 
 fn fixed_factory() -> Arc<dyn ControlFactory> {
@@ -60,14 +64,13 @@ fn fixed_factory() -> Arc<dyn ControlFactory> {
 #[test]
 fn ours_are_known_by_the_names_that_scenarios_have() {
     let ours = Catalogue::default();
-    assert_eq!(ours.recoveries().iter().map(Scheme::name).collect::<Vec<_>>(), RECOVERIES);
-    assert_eq!(ours.compositions().iter().map(Composition::name).collect::<Vec<_>>(), CONTROLS);
-    let slow_starts: Vec<_> = ours.slow_starts().iter().map(Scheme::name).collect();
+    assert_eq!(ours.names::<dyn RecoveryFactory>(), RECOVERIES);
+    assert_eq!(Composition::all(&ours).iter().map(Composition::name).collect::<Vec<_>>(), CONTROLS);
     assert_eq!(
-        slow_starts,
+        ours.names::<dyn SlowStartFactory>(),
         ["standard", "hystart", "hystart++", "limited", "search", "careful-resume", "shared"]
     );
-    let tables: Vec<_> = ours.option_tables().collect();
+    let tables: Vec<_> = option_tables(&ours).collect();
     assert_eq!(
         tables,
         [
@@ -99,11 +102,12 @@ fn ours_are_known_by_the_names_that_scenarios_have() {
         ]
     );
     for name in RECOVERIES {
-        let recovery = ours.recovery(name).unwrap();
+        let recovery = ours.usual::<dyn RecoveryFactory>(name).unwrap();
         let config = Profile::Rfc.config(recovery, StandardOptions::default());
         assert_eq!((config.recovery.name(), config.sack), (name, name.starts_with("sack") || name == "rack"));
     }
-    assert!(ours.recovery("standard").is_none() && ours.slow_start("sack").is_none());
+    assert!(ours.find::<dyn RecoveryFactory>("standard").is_none());
+    assert!(ours.find::<dyn SlowStartFactory>("sack").is_none());
     assert_eq!(Config::clone(&config("sack")).slow_start.name(), "standard");
 }
 
@@ -122,17 +126,16 @@ fn a_composition_is_what_its_parts_make() {
 
 #[test]
 fn parts_that_do_not_go_together_are_told_from_unknown_names() {
-    let ours = Catalogue::default();
     for (name, expected) in [
         ("reno+afc", "expected a control that afc goes around (adalr), found \"reno\""),
         ("standard+afc", "expected a control that afc goes around (adalr), found \"standard\""),
         ("afc+adalr", "expected a control that goes around another (afc) behind the +, found \"adalr\""),
     ] {
-        let NoSuch::Composition(fault) = ours.control(name).unwrap_err() else { panic!("{name}") };
+        let NoSuch::Composition(fault) = control_of(name).unwrap_err() else { panic!("{name}") };
         assert_eq!(fault.to_string(), expected);
     }
     for name in ["", "+", "reno", "adalr+", "adalr+bic", "adalrafc"] {
-        assert_eq!(ours.control(name).unwrap_err(), NoSuch::Name, "{name}");
+        assert_eq!(control_of(name).unwrap_err(), NoSuch::Name, "{name}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use bentpipe_tcp::control::{ControlFactory, CubicOptions, StandardOptions};
+use bentpipe_tcp::control::{Composition, ControlFactory, CubicOptions, StandardOptions};
 use bentpipe_tcp::{Catalogue, Chosen, Config, Ecn, Flags, Profile, Segment, Seq, State};
 use proptest::prelude::*;
 
@@ -295,7 +295,7 @@ const DEAF: &str = "bbr1";
 /// nothing is sent again, and cwnd never goes below a segment.
 #[test]
 fn every_control_answers_marks_and_says_so() {
-    for composition in Catalogue::default().compositions() {
+    for composition in Composition::all(&Catalogue::default()) {
         let name = composition.name();
         // Every second segment for a while: more marks than any window survives unharmed.
         let marked: Vec<usize> = (1..60).step_by(2).collect();

@@ -18,7 +18,7 @@ fn ms(ms: u64) -> Time {
 }
 
 fn starting(name: &str) -> Sender {
-    let slow_start = Catalogue::default().slow_start(name).unwrap();
+    let slow_start = Catalogue::default().usual(name).unwrap();
     sender(&Config { slow_start, initial_window: 16, ..config("sack") })
 }
 
@@ -88,7 +88,7 @@ fn a_rise_of_less_than_4_ms_and_one_in_few_samples_are_none() {
     let rounds = carry(&mut starting("hystart++"), |sent| if sent < ms(40) { 20 } else { 23 }, ms(140));
     assert_eq!(rounds.last().map(|&(cwnd, _)| cwnd), Some(16.0 * 32.0));
     // Windows of four segments have no eight samples.
-    let slow_start = Catalogue::default().slow_start("hystart++").unwrap();
+    let slow_start = Catalogue::default().usual("hystart++").unwrap();
     let mut few = sender(&Config { slow_start, initial_window: 2, ..config("sack") });
     let rounds = carry(&mut few, |sent| if sent < ms(90) { 100 } else { 150 }, ms(260));
     assert_eq!(rounds.iter().map(|&(cwnd, _)| cwnd).collect::<Vec<_>>(), [2.0, 4.0]);

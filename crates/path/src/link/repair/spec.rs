@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bentpipe_units::bounded::Whole;
-use bentpipe_units::{Span, tagged};
+use bentpipe_units::registry::{Kind, Scheme};
+use bentpipe_units::{Span, Variant, tagged};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
@@ -59,7 +60,20 @@ pub enum FecSpec {
     },
 }
 
-tagged!(FecSpec, "model", "{ model = \"packets\", data = 20, parity = 4 }");
+impl Kind for FecSpec {
+    type Known = ();
+    type Value = FecSpec;
+    const KEY: &'static str = "fec.model";
+    const WHAT: &'static str = "a code";
+    const EXAMPLE: &'static str = "{ model = \"packets\", data = 20, parity = 4 }";
+    bentpipe_units::ours!(FecSpec; Scheme::new("packets", "a block code over packets", ()).with_options(
+        [""; 0],
+        || schemars::schema_for!(FecSpec),
+        |options| FecSpec::deserialize(Variant("packets", options)),
+    ));
+}
+
+tagged!(FecSpec, FecSpec);
 
 fn yes() -> bool {
     true

@@ -4,10 +4,7 @@ use std::fmt;
 
 use bentpipe_path::Stream;
 use bentpipe_units::Time;
-use bentpipe_units::external::{External, ExternalKind};
-use serde::de::{DeserializeSeed, Deserializer};
 
-use super::KINDS;
 use super::opener::Opener;
 
 /// Which host of a flow: the one that its data comes from, or the one that it goes to.
@@ -69,23 +66,4 @@ pub struct Wants {
     pub begins: Vec<u64>,
     /// Exchanges that end now.
     pub ends: usize,
-}
-
-impl ExternalKind for dyn ApplicationFactory {
-    const WHAT: &'static str = "an application";
-
-    fn ours() -> Vec<&'static str> {
-        KINDS.iter().map(|kind| kind.name).collect()
-    }
-}
-
-/// Reads the options of the application of this name.
-pub(crate) struct ExternalOptions<'a>(pub(crate) &'a str);
-
-impl<'de> DeserializeSeed<'de> for ExternalOptions<'_> {
-    type Value = External<dyn ApplicationFactory>;
-
-    fn deserialize<D: Deserializer<'de>>(self, options: D) -> Result<Self::Value, D::Error> {
-        External::read(self.0, options)
-    }
 }

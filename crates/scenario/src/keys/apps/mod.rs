@@ -18,17 +18,14 @@ mod video;
 mod voip;
 
 use bentpipe_tcp::wire::MOST_DATAGRAM;
-use bentpipe_units::external::External;
+use bentpipe_units::registry::{Chosen, FromOutside, Kind, Scheme};
 use bentpipe_units::{Fault, Span, conflict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 
-use super::keys_of;
 use crate::text::Node;
 
 pub use cbr::CbrSpec;
-pub(crate) use external::ExternalOptions;
 pub use external::{Application, ApplicationFactory, Host, Talk, Wants};
 pub use ftp::FtpSpec;
 pub use http::{HttpSpec, Pages, Tls};
@@ -85,19 +82,15 @@ pub(crate) trait App: DeserializeOwned + JsonSchema {
     }
 }
 
-/// An application, by name.
-#[derive(Debug)]
-pub(crate) struct Kind {
-    pub(crate) name: &'static str,
-    pub(crate) summary: &'static str,
-    pub(crate) also: &'static [&'static str],
+/// What is known of an application by its name alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AppTraits {
     pub(crate) over_udp: bool,
     pub(crate) relayed: bool,
-    /// Its options.
-    pub(crate) keys: fn() -> &'static [&'static str],
-    read: fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<AppSpec, erased_serde::Error>,
-    pub(crate) schema: fn() -> Value,
 }
+
+/// An application that a scenario can name.
+pub(crate) type AppScheme = Scheme<dyn ApplicationFactory>;
 
 macro_rules! apps {
     ($($variant:ident($options:ident)),+ $(,)?) => {
@@ -106,7 +99,7 @@ macro_rules! apps {
         pub enum AppSpec {
             $(#[doc = concat!("`", stringify!($options), "`.")] $variant($options),)+
             /// One from outside.
-            External(External<dyn ApplicationFactory>),
+            External(Chosen<dyn ApplicationFactory>),
         }
 
         impl AppSpec {
@@ -194,17 +187,17 @@ macro_rules! apps {
             }
         }
 
-        /// Every application; the first is that of a flow that names none.
-        pub(crate) const KINDS: &[Kind] = &[$(Kind {
-            name: $options::NAME,
-            summary: $options::SUMMARY,
-            also: $options::ALSO,
-            over_udp: $options::OVER_UDP,
-            relayed: $options::RELAYED,
-            keys: keys_of::<$options>,
-            read: |options| Ok(AppSpec::$variant(erased_serde::deserialize::<$options>(options)?)),
-            schema: || schemars::schema_for!($options).to_value(),
-        }),+];
+        impl Kind for dyn ApplicationFactory {
+            type Known = AppTraits;
+            type Value = AppSpec;
+            const KEY: &'static str = "app";
+            const WHAT: &'static str = "an application";
+            // The first is that of a flow that names none.
+            bentpipe_units::ours!(dyn ApplicationFactory; $({
+                let traits = AppTraits { over_udp: $options::OVER_UDP, relayed: $options::RELAYED };
+                Scheme::new($options::NAME, $options::SUMMARY, traits).also($options::ALSO).of(AppSpec::$variant)
+            }),+);
+        }
     };
 }
 
@@ -222,22 +215,15 @@ apps! {
     Voip(VoipSpec),
 }
 
-impl<'de> DeserializeSeed<'de> for &Kind {
-    type Value = AppSpec;
-
-    fn deserialize<D: Deserializer<'de>>(self, options: D) -> Result<AppSpec, D::Error> {
-        (self.read)(&mut <dyn erased_serde::Deserializer<'_>>::erase(options)).map_err(de::Error::custom)
+impl FromOutside for dyn ApplicationFactory {
+    fn value(chosen: Chosen<Self>) -> AppSpec {
+        AppSpec::External(chosen)
     }
-}
-
-/// Name and summary of each application.
-pub fn apps() -> Vec<(&'static str, &'static str)> {
-    KINDS.iter().map(|kind| (kind.name, kind.summary)).collect()
 }
 
 /// The names of the applications in the schema.
 pub(crate) fn described(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>() })
+    json_schema!({ "type": "string", "enum": <dyn ApplicationFactory>::ours().names() })
 }
 
 /// What an application's file begins with.

@@ -8,7 +8,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-use bentpipe_tcp::control::ControlFactory;
+use bentpipe_tcp::control::{Composition, ControlFactory};
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::{Catalogue, Chosen, Config, Ecn, Endpoint, Flags, Profile, Segment, Seq, State, Transmit};
 use bentpipe_units::{Span, Time};
@@ -50,11 +50,11 @@ pub(crate) fn by_timer_alone() -> impl Iterator<Item = &'static str> {
 }
 
 pub(crate) fn recovery(name: &str) -> Chosen<dyn RecoveryFactory> {
-    Catalogue::default().recovery(name).expect("a recovery")
+    Catalogue::default().usual(name).expect("a recovery")
 }
 
 pub(crate) fn control(name: &str) -> Chosen<dyn ControlFactory> {
-    Catalogue::default().control(name).expect("a control")
+    Composition::find(&Catalogue::default(), name).and_then(|found| found.usual()).expect("a control")
 }
 
 /// The plain RFC profile with round numbers: segments of 1000 bytes, each acknowledged at once.

@@ -3,7 +3,7 @@
 use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
 
 /// The keys of the table that a structure is read from.
-pub(crate) fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
+pub fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
     struct Keys<'a>(&'a mut &'static [&'static str]);
     impl<'de> Deserializer<'de> for Keys<'_> {
         type Error = de::value::Error;

@@ -1,0 +1,413 @@
+//! What scenarios choose by name: the schemes of every kind, ours and those from outside.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error};
+
+use crate::{Fault, fault, keys_of};
+
+/// A kind of scheme: the trait of what makes one of its options.
+pub trait Kind: 'static {
+    /// What is known of a scheme by its name alone.
+    type Known: Clone + Send + Sync;
+    /// What a choice comes to.
+    type Value;
+    /// The key that chooses, as scenarios write it.
+    const KEY: &'static str;
+    /// Where a table has that key, such a table.
+    const EXAMPLE: &'static str = "";
+    /// With its article, as errors say it.
+    const WHAT: &'static str;
+
+    /// Those of these crates, in the order of a list for people.
+    fn ours() -> &'static Ours<Self>;
+
+    /// Whether `scheme`, whose name is free, may stand in `catalogue`.
+    ///
+    /// # Errors
+    /// Why not.
+    fn fits(_scheme: &Scheme<Self>, _catalogue: &Catalogue) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// A kind whose schemes from outside are what makes one for each place that names it.
+pub trait FromOutside: Kind<Known: Default> {
+    /// What the choice of one comes to.
+    fn value(chosen: Chosen<Self>) -> Self::Value;
+}
+
+/// Gives [`Kind::ours`]: `ours!(dyn Factory; scheme, scheme)`.
+#[macro_export]
+macro_rules! ours {
+    ($kind:ty; $($scheme:expr),+ $(,)?) => {
+        fn ours() -> &'static $crate::registry::Ours<Self> {
+            static OURS: ::std::sync::LazyLock<$crate::registry::Ours<$kind>> =
+                ::std::sync::LazyLock::new(|| ::std::iter::FromIterator::from_iter([$($scheme),+]));
+            &OURS
+        }
+    };
+}
+
+/// Options that serde reads, of a scheme that is chosen by name.
+pub trait Named: Default + DeserializeOwned + JsonSchema + 'static {
+    /// The name, in scenarios and in results; the key of its options below `tcp`.
+    const NAME: &'static str;
+    /// One line for `bentpipe list`.
+    const SUMMARY: &'static str;
+    /// What the field calls it too, or what is a part of it: names that are answered with this one.
+    const ALSO: &'static [&'static str] = &[];
+}
+
+/// A kind whose factories may be options of the type `T`.
+pub trait TakesOptions<T>: Kind<Known = Arc<Self>, Value = Arc<Self>> {
+    /// The factory.
+    fn factory(options: T) -> Arc<Self>;
+}
+
+/// The schemes of one kind that these crates have.
+pub struct Ours<K: Kind + ?Sized> {
+    schemes: Vec<Scheme<K>>,
+    names: Vec<&'static str>,
+}
+
+impl<K: Kind + ?Sized> Ours<K> {
+    /// All of them.
+    pub fn schemes(&self) -> &[Scheme<K>] {
+        &self.schemes
+    }
+
+    /// Their names.
+    pub fn names(&self) -> &[&'static str] {
+        &self.names
+    }
+}
+
+impl<K: Kind + ?Sized> FromIterator<Scheme<K>> for Ours<K> {
+    fn from_iter<I: IntoIterator<Item = Scheme<K>>>(schemes: I) -> Ours<K> {
+        let schemes: Vec<_> = schemes.into_iter().collect();
+        let names = schemes.iter().filter_map(|scheme| match scheme.name {
+            Cow::Borrowed(name) => Some(name),
+            Cow::Owned(_) => None,
+        });
+        Ours { names: names.collect(), schemes }
+    }
+}
+
+/// Reads options from whatever serde can read.
+type Read<V> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<V> + Send + Sync;
+
+/// Tells what a table of options looks like; asked only where somebody wants to know, for it costs more than a short run.
+type Describe = dyn Fn() -> Schema + Send + Sync;
+
+/// One scheme that can be chosen: its name, what is told of it, and what its options come to.
+pub struct Scheme<K: Kind + ?Sized> {
+    name: Cow<'static, str>,
+    summary: Cow<'static, str>,
+    also: &'static [&'static str],
+    known: K::Known,
+    options: Option<Options<K::Value>>,
+}
+
+struct Options<V> {
+    keys: Arc<[Cow<'static, str>]>,
+    schema: Arc<Describe>,
+    read: Arc<Read<V>>,
+}
+
+impl<K: Kind + ?Sized> Scheme<K> {
+    /// A scheme without options.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        summary: impl Into<Cow<'static, str>>,
+        known: K::Known,
+    ) -> Scheme<K> {
+        Scheme { name: name.into(), summary: summary.into(), also: &[], known, options: None }
+    }
+
+    /// The scheme with names of the field that are answered with its own.
+    #[must_use]
+    pub fn also(self, names: &'static [&'static str]) -> Scheme<K> {
+        Scheme { also: names, ..self }
+    }
+
+    /// The scheme with options: a table of these keys and this JSON schema, which `read` makes something of.
+    #[must_use]
+    pub fn with_options<T: Into<Cow<'static, str>>>(
+        self,
+        keys: impl IntoIterator<Item = T>,
+        schema: impl Fn() -> Schema + Send + Sync + 'static,
+        read: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<K::Value>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Scheme<K> {
+        let keys = keys.into_iter().map(Into::into).collect();
+        Scheme { options: Some(Options { keys, schema: Arc::new(schema), read: Arc::new(read) }), ..self }
+    }
+
+    /// The scheme with the options `T`, of which `value` makes something.
+    #[must_use]
+    pub fn of<T: DeserializeOwned + JsonSchema + 'static>(self, value: fn(T) -> K::Value) -> Scheme<K> {
+        let read = move |d: &mut dyn erased_serde::Deserializer<'_>| erased_serde::deserialize(d).map(value);
+        self.with_options(keys_of::<T>().iter().copied(), || schemars::schema_for!(T), read)
+    }
+
+    /// One from outside, with options of these keys, which `read` makes a factory of.
+    pub fn from_outside<T: Into<Cow<'static, str>>>(
+        name: impl Into<Cow<'static, str>>,
+        summary: impl Into<Cow<'static, str>>,
+        keys: impl IntoIterator<Item = T>,
+        read: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<Arc<K>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Scheme<K>
+    where
+        K: FromOutside,
+    {
+        let name = name.into();
+        let keys: Vec<Cow<'static, str>> = keys.into_iter().map(Into::into).collect();
+        let scheme = Scheme::new(name.clone(), summary, K::Known::default());
+        let (described, chosen) = (keys.clone(), move |factory| K::value(Chosen::new(name.clone(), factory)));
+        scheme.with_options(keys, move || any_of(&described), move |table| read(table).map(&chosen))
+    }
+
+    /// The scheme whose options are a `T`.
+    pub fn named<T: Named>() -> Scheme<K>
+    where
+        K: TakesOptions<T>,
+    {
+        let scheme = Scheme::new(T::NAME, T::SUMMARY, K::factory(T::default())).also(T::ALSO);
+        // A structure without a field has no option.
+        if size_of::<T>() == 0 { scheme } else { scheme.of(K::factory) }
+    }
+
+    /// The name, in scenarios and in results.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// One line for people.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// Names of the field that are answered with this one.
+    pub fn aliases(&self) -> &'static [&'static str] {
+        self.also
+    }
+
+    /// What is known of it before its options are.
+    pub fn known(&self) -> &K::Known {
+        &self.known
+    }
+
+    /// Whether it has options.
+    pub fn has_options(&self) -> bool {
+        self.options.is_some()
+    }
+
+    /// The keys of its options.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.options.iter().flat_map(|options| options.keys.iter().map(AsRef::as_ref))
+    }
+
+    /// The JSON schema of the table of its options, if it has any.
+    pub fn schema(&self) -> Option<Schema> {
+        self.options.as_ref().map(|options| (options.schema)())
+    }
+}
+
+impl<'de, K: Kind + ?Sized> DeserializeSeed<'de> for &Scheme<K> {
+    type Value = K::Value;
+
+    /// Reads the options.
+    fn deserialize<D: Deserializer<'de>>(self, table: D) -> Result<K::Value, D::Error> {
+        let Some(Options { read, .. }) = &self.options else {
+            return Err(D::Error::custom(format!("expected no options of {}", self.name)));
+        };
+        read(&mut <dyn erased_serde::Deserializer<'_>>::erase(table)).map_err(D::Error::custom)
+    }
+}
+
+impl<K: Kind + ?Sized> Clone for Scheme<K> {
+    fn clone(&self) -> Self {
+        Scheme {
+            name: self.name.clone(),
+            summary: self.summary.clone(),
+            also: self.also,
+            known: self.known.clone(),
+            options: self.options.as_ref().map(|Options { keys, schema, read }| Options {
+                keys: Arc::clone(keys),
+                schema: Arc::clone(schema),
+                read: Arc::clone(read),
+            }),
+        }
+    }
+}
+
+impl<K: Kind + ?Sized> fmt::Debug for Scheme<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// What was chosen by name: what makes one for each place that names it.
+pub struct Chosen<F: ?Sized>(Arc<(Cow<'static, str>, Arc<F>)>);
+
+impl<F: ?Sized> Chosen<F> {
+    /// What `factory` makes, under the name that results show.
+    pub fn new(name: impl Into<Cow<'static, str>>, factory: Arc<F>) -> Chosen<F> {
+        Chosen(Arc::new((name.into(), factory)))
+    }
+
+    /// The name that results show.
+    pub fn name(&self) -> &str {
+        &self.0.0
+    }
+
+    /// What makes one for each place that names it.
+    pub fn factory(&self) -> &F {
+        &self.0.1
+    }
+}
+
+impl<T: Named, F: TakesOptions<T> + ?Sized> From<T> for Chosen<F> {
+    fn from(options: T) -> Self {
+        Chosen::new(T::NAME, F::factory(options))
+    }
+}
+
+impl<F: ?Sized> Clone for Chosen<F> {
+    fn clone(&self) -> Self {
+        Chosen(Arc::clone(&self.0))
+    }
+}
+
+/// The same was chosen once.
+impl<F: ?Sized> PartialEq for Chosen<F> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.1, &other.0.1)
+    }
+}
+
+impl<F: ?Sized + fmt::Debug> fmt::Debug for Chosen<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {:?}", self.name(), &self.0.1)
+    }
+}
+
+/// What can be chosen by name: ours, and others beside them.
+///
+/// It is a value: somebody else's control is put beside ours in a catalogue of one's own, and whoever is given that one knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue(Vec<Arc<dyn Any + Send + Sync>>);
+
+thread_local! {
+    /// Serde hands nothing down to what it reads.
+    static READING: RefCell<Vec<Catalogue>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Catalogue {
+    /// This catalogue with `scheme` behind those of its kind.
+    ///
+    /// # Errors
+    /// When the name is taken or none, or the kind does not take it.
+    pub fn with<K: Kind + ?Sized>(mut self, scheme: Scheme<K>) -> Result<Catalogue, Fault> {
+        let (name, what) = (scheme.name(), K::WHAT);
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_+".contains(c);
+        if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(plain) || name.len() > 40
+        {
+            return Err(fault!(
+                "the name of {what} in at most 40 small letters, digits, \"-\", \"_\" and \"+\"",
+                "{name:?}"
+            ));
+        }
+        if self.find::<K>(name).is_some() {
+            return Err(taken::<K>(name));
+        }
+        K::fits(&scheme, &self)?;
+        self.0.push(Arc::new(scheme));
+        Ok(self)
+    }
+
+    /// Every scheme of a kind, in the order of a list for people.
+    pub fn all<K: Kind + ?Sized>(&self) -> impl Iterator<Item = &Scheme<K>> {
+        K::ours().schemes.iter().chain(self.from_outside())
+    }
+
+    fn from_outside<K: Kind + ?Sized>(&self) -> impl Iterator<Item = &Scheme<K>> {
+        self.0.iter().filter_map(|scheme| scheme.downcast_ref())
+    }
+
+    /// The names of the schemes of a kind.
+    pub fn names<K: Kind + ?Sized>(&self) -> Vec<&str> {
+        self.all::<K>().map(Scheme::name).collect()
+    }
+
+    /// The scheme of this name.
+    pub fn find<K: Kind + ?Sized>(&self, name: &str) -> Option<&Scheme<K>> {
+        self.all().find(|scheme| scheme.name() == name)
+    }
+
+    /// What the scheme of this name makes where no options are given.
+    pub fn usual<F: Kind<Known = Arc<F>> + ?Sized>(&self, name: &str) -> Option<Chosen<F>> {
+        let scheme = self.find::<F>(name)?;
+        Some(Chosen::new(scheme.name.clone(), Arc::clone(&scheme.known)))
+    }
+
+    /// What `read` gives; whatever it reads in this thread chooses from this catalogue.
+    pub fn during<R>(&self, read: impl FnOnce() -> R) -> R {
+        struct Ends;
+        impl Drop for Ends {
+            fn drop(&mut self) {
+                READING.with_borrow_mut(Vec::pop);
+            }
+        }
+        READING.with_borrow_mut(|reading| reading.push(self.clone()));
+        let _ends = Ends;
+        read()
+    }
+
+    /// The scheme of this name in what is being read; the names that there are, where there is none.
+    pub(crate) fn being_read<K: Kind + ?Sized>(name: &str) -> Result<Scheme<K>, Unknown> {
+        READING.with_borrow(|reading| {
+            let ours = Catalogue::default();
+            let all = reading.last().unwrap_or(&ours);
+            all.find(name).cloned().ok_or_else(|| match all.from_outside::<K>().next() {
+                None => Unknown::Ours(K::ours().names()),
+                Some(_) => Unknown::All(all.names::<K>().join(", ")),
+            })
+        })
+    }
+}
+
+/// The names that there are, where one is none of them.
+pub(crate) enum Unknown {
+    /// Ours alone.
+    Ours(&'static [&'static str]),
+    /// Ours and others.
+    All(String),
+}
+
+/// The schema of a table with these keys, of any values.
+pub fn any_of(keys: &[Cow<'static, str>]) -> Schema {
+    let mut schema =
+        schemars::json_schema!({ "type": "object", "properties": {}, "additionalProperties": false });
+    if let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
+        properties.extend(keys.iter().map(|key| (key.to_string(), true.into())));
+    }
+    schema
+}
+
+/// The fault of a name that another scheme has.
+pub fn taken<K: Kind + ?Sized>(name: &str) -> Fault {
+    let what = K::WHAT;
+    fault!("{what} of a name of its own", "{name:?}, which is taken")
+}
