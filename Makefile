@@ -31,7 +31,7 @@ NO_TESTS := --exclude bentpipe-python --exclude bentpipe-wasm
 LIMIT = $(if $(CI),timeout 30m)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm types test-rust test-python test-wasm test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground page types test-rust test-python test-wasm test-playground test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -46,6 +46,7 @@ help:
 	@echo "make bench        speed and memory beside ns-2 and ns-3; HTSIM=PATH: also htsim, from a checkout with its library built"
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
+	@echo "make playground   a page that runs scenarios in a browser, in one file: target/playground/index.html (npm)"
 	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc; quotations of RFCs are held against these"
 	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make every-scheme docs/every-scheme.md: every variant and element over every link (ten minutes)"
@@ -107,6 +108,14 @@ bench-peers:
 wasm:
 	@scripts/wasm
 	@echo "target/wasm/bentpipe.wasm"
+
+playground: setup wasm
+	@$(MAKE) --no-print-directory page
+
+# Beside a module that is there already.
+page:
+	@cd playground && npm ci --silent --no-audit --no-fund --ignore-scripts && node build.mjs
+	@echo "target/playground/index.html"
 
 docs: setup which-tcp
 	@scripts/rfc-texts
@@ -181,6 +190,13 @@ test-python: setup
 test-wasm: setup
 	@echo "== WebAssembly: the native module's results, byte for byte"
 	@$(ALONE) $(LIMIT) scripts/wasm --test
+	@if [ -e target/wasm/bentpipe.wasm ] && command -v npm >/dev/null; then $(MAKE) --no-print-directory test-playground; \
+		elif [ -n "$(CI)" ]; then echo "npm is missing" >&2; exit 1; else echo "left out: npm is not installed"; fi
+
+test-playground: page
+	@echo "== The playground: its parts in Node, the page in Chromium"
+	$(ALONE) node --test playground/test/
+	$(ALONE) $(LIMIT) $(BIN)/pytest -p no:xdist tests/playground/in_chromium.py
 
 test-speed: setup
 	@echo "== Speed: instructions a data segment against the committed baseline"
