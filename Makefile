@@ -31,7 +31,7 @@ NO_TESTS := --exclude bentpipe-python --exclude bentpipe-wasm
 LIMIT = $(if $(CI),timeout 30m)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground page types test-rust test-python test-wasm test-playground test-speed bench bench-peers docs which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground page types test-rust test-python test-wasm test-playground test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -48,6 +48,7 @@ help:
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make playground   a page that runs scenarios in a browser, in one file: target/playground/index.html (npm)"
 	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc; quotations of RFCs are held against these"
+	@echo "make papers       docs/papers: all documents with every other reading, and their reports in target/doc/reproduction"
 	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make every-scheme docs/every-scheme.md: every variant and element over every link (ten minutes)"
 	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: the table of docs/statistics.md (two minutes)"
@@ -117,7 +118,7 @@ page:
 	@cd playground && npm ci --silent --no-audit --no-fund --ignore-scripts && node build.mjs
 	@echo "target/playground/index.html"
 
-docs: setup which-tcp
+docs: setup which-tcp papers
 	@scripts/rfc-texts
 	$(BIN)/python scripts/rfc_quotations.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace $(NOT_BUILT) --quiet
@@ -125,6 +126,9 @@ docs: setup which-tcp
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs . target/doc/site
 	@echo '<meta http-equiv="refresh" content="0; url=site/docs/index.html"><a href="site/docs/index.html">bentpipe</a>' > target/doc/index.html
 	@echo "target/doc/index.html; the Rust API: target/doc/bentpipe_sim/index.html"
+
+papers: setup
+	$(BIN)/python scripts/paper_pages.py target/doc/reproduction
 
 which-tcp: setup
 	$(BIN)/python scripts/which_tcp.py

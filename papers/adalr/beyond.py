@@ -26,6 +26,7 @@ READINGS: Mapping[str, Mapping[str, str]] = {
         f"rwnd adjusted {reading}": {"tcp.adalr.rwnd_reading": reading}
         for reading in ("from-advertised", "per-ack", "accumulating")
     },
+    "no linear window after recovery": {"tcp.adalr.linear_after_recovery": "0"},
     "avoidance as in the slides": {"tcp.adalr.avoidance_reading": "slides"},
 }
 

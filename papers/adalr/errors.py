@@ -38,19 +38,16 @@ Runs = Mapping[tuple[Case, str], Sequence[Run]]
 HIGH = ("1e-6", "1e-5")
 LOW = ("1e-8", "1e-7")
 
-RENO = "download-reno.toml"
-"""The same download, repaired as by Reno."""
-
-CONGESTED_RENO = "congestion-reno.toml"
-"""The same beside the stream."""
+RENO = "congestion-reno.toml"
+"""The same download beside the stream, repaired as by Reno."""
 
 DOWNLOADS = "congestion-downloads.toml"
 """The same download beside three others, which respond."""
 
-_OTHER_SEEDS = {RENO: 10, CONGESTED_RENO: 6, DOWNLOADS: 4}
+_OTHER_SEEDS = {RENO: 6, DOWNLOADS: 4}
 """Replications of what else was tried."""
 
-TRIED = {False: {"reno": RENO}, True: {"reno": CONGESTED_RENO, "downloads": DOWNLOADS}}
+TRIED: Mapping[bool, Mapping[str, str]] = {False: {}, True: {"reno": RENO, "downloads": DOWNLOADS}}
 """What else was tried, without congestion and with it."""
 
 _CONTROL = {"adalr-sack": "adalr", "sack": "standard"}

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, TypeVar
 
@@ -87,6 +88,12 @@ def _each_with(changes: Settings, files: tuple[str, ...]) -> Callable[[str, Sett
     return change
 
 
+def _of_adalr(changes: Settings, settings: Settings) -> Settings:
+    """Add settings to the runs of ADaLR alone, so that the others are those that were finished."""
+    ours = any(str(value).startswith("adalr") for value in settings.values())
+    return {**settings, **changes} if ours else settings
+
+
 _PAGES = ("pages.toml", "pages-congestion.toml")
 _PAGE_ITEMS = ("table-5", "table-6b", "figure-7", "figure-12")
 _CONGESTED_ITEMS = ("table-7", "figure-4", "figure-5", "figure-6")
@@ -121,6 +128,16 @@ READINGS = (
     ),
     SHARE_OF_CAPACITY,
     WITHOUT_THE_LEAST,
+    *(
+        Reading.of_settings(
+            f"linear-{windows}",
+            'Length of "immediately after fast recovery": one window of data was inferred; here cwnd grows '
+            f"linearly for {windows}",
+            partial(_of_adalr, {"tcp.adalr.linear_after_recovery": windows}),
+            ("figure-7", "figure-8", "figure-9", "figure-10", "figure-11", "figure-1[2-6]"),
+        )
+        for windows in ("0", "2")
+    ),
     *(
         Reading(
             f"stream-{mbps}",

@@ -15,6 +15,7 @@ from bentpipe_papers.reproduction import papers
 from conftest import RowsOf
 
 PAPER = papers.read(papers.folder() / "adalr")
+MATCHES = {"match", "match (also without)"}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_percentages_of_the_text_are_claims(percent: str) -> None:
 def test_table_1_matches_and_the_slides_print_it_again(rows_of: RowsOf) -> None:
     verdicts = {name: row.verdict for name, row in rows_of("adalr/table-1").items()}
     assert {v for (_, metric), v in verdicts.items() if metric.endswith("slides")} == {"input"}
-    assert {v for (_, metric), v in verdicts.items() if not metric.endswith("slides")} == {"match"}
+    assert {v for (_, metric), v in verdicts.items() if not metric.endswith("slides")} <= MATCHES
 
 
 @pytest.mark.parametrize("item", ["table-2", "table-3", "table-4"])
@@ -42,18 +43,18 @@ def test_table_1_is_within_half_a_percent(rows_of: RowsOf) -> None:
 
 
 def test_table_6_matches_and_only_the_swapped_percentages_differ(rows_of: RowsOf) -> None:
-    differing = {name for name, row in rows_of("adalr/table-6").items() if row.verdict == "differs"}
+    differing = {name for name, row in rows_of("adalr/table-6").items() if row.verdict == "contradiction"}
     slides = "shorter than standard TCP, slides"
     assert differing == {("gain, enabled", slides), ("gain, disabled", slides)}
 
 
 def test_table_11_cannot_be_had_from_its_network(rows_of: RowsOf) -> None:
-    assert {row.verdict for row in rows_of("adalr/table-11").values()} == {"differs"}
+    assert {row.verdict for row in rows_of("adalr/table-11").values()} == {"contradiction", "shape"}
 
 
 def test_table_5_matches_over_a_connection_that_stays_open(rows_of: RowsOf) -> None:
     times = {name: row for name, row in rows_of("adalr/table-5").items() if name[1] == "page response time"}
-    assert {row.verdict for row in times.values()} == {"match"}
+    assert {row.verdict for row in times.values()} <= MATCHES
 
 
 def test_pages_with_congestion_say_what_was_tried(rows_of: RowsOf) -> None:
@@ -90,7 +91,7 @@ def test_the_index_is_that_of_equation_3() -> None:
 
 
 def test_a_fairness_index_of_0_985_is_not_one_of_0_99996(rows_of: RowsOf) -> None:
-    assert rows_of("adalr/table-12")["adalr-newreno and newreno", "friendliness"].verdict == "differs"
+    assert rows_of("adalr/table-12")["adalr-newreno and newreno", "friendliness"].verdict == "contradiction"
 
 
 def test_the_busy_share_over_time_is_the_utilization() -> None:
@@ -115,15 +116,15 @@ def test_the_busy_share_over_time_is_the_utilization() -> None:
 def test_congestion_makes_all_variants_alike(rows_of: RowsOf) -> None:
     rows = rows_of("adalr/table-7")
     times = [row for (_, metric), row in rows.items() if metric == "download response time" and row.unit]
-    assert {row.verdict for row in times} <= {"match", "differs"}
+    assert {row.verdict for row in times} <= {*MATCHES, "shape", "differs"}
     assert all(abs(row.deviation) < 0.06 for row in times if row.deviation is not None)
-    assert rows["comparable, enabled", "download response time"].verdict == "match"
+    assert rows["comparable, enabled", "download response time"].verdict in MATCHES
 
 
 def test_table_7_contradicts_what_section_6_says_of_delayed_ack(rows_of: RowsOf) -> None:
     rows = rows_of("adalr/table-7")
     printed = [row for (_, metric), row in rows.items() if metric.endswith("as printed")]
-    assert [(row.verdict, row.cause) for row in printed] == 2 * [("differs", "contradiction")]
+    assert [(row.verdict, row.cause) for row in printed] == 2 * [("contradiction", "contradiction")]
 
 
 def test_gains_with_bit_errors_are_paired_and_known_to_a_few_points(rows_of: RowsOf) -> None:
@@ -131,14 +132,6 @@ def test_gains_with_bit_errors_are_paired_and_known_to_a_few_points(rows_of: Row
     assert len(gains) == 6
     assert all(row.ci95 is not None and row.ci95 < 1.5 for row in gains)
     assert all(isinstance(row.number, dict) and len(row.number["values"]) >= 19 for row in gains)
-
-
-def test_what_is_not_stated_of_the_recovery_says_what_reno_gives(rows_of: RowsOf) -> None:
-    row = rows_of("adalr/figure-9")["over sack, enabled", "higher throughput, least"]
-    assert row.cause == "not stated"
-    gains = [float(gain) for gain in re.findall(r"-?\d+\.\d", row.note)]
-    assert len(gains) == 8
-    assert max(gains[4:]) < max(gains[:4])
 
 
 def test_a_download_that_was_given_up_leaves_its_seed_out_for_all() -> None:

@@ -39,7 +39,7 @@ def test_all_of_the_item_is_input(rows_of: RowsOf, item: str) -> None:
 def test_all_that_is_measured_in_the_item_matches(rows_of: RowsOf, item: str) -> None:
     verdicts = {row.verdict for row in rows_of(f"afc/{item}").values()}
     assert "match" in verdicts
-    assert verdicts <= {"match", "input"}
+    assert verdicts <= {"match", "match (also without)", "input"}
 
 
 def test_both_take_as_long_as_published_with_the_counted_losses(rows_of: RowsOf) -> None:
@@ -48,7 +48,7 @@ def test_both_take_as_long_as_published_with_the_counted_losses(rows_of: RowsOf)
     afc = rows["afc, 20 MB", "throughput"].deviation
     assert afc is not None
     assert abs(afc) < 0.08
-    assert rows["tcp, 20 MB", "throughput"].verdict == "match"
+    assert rows["tcp, 20 MB", "throughput"].verdict.startswith("match")
 
 
 def test_the_losses_of_table_2_are_laid_as_counted(rows_of: RowsOf) -> None:
@@ -61,7 +61,7 @@ def test_the_losses_of_table_2_are_laid_as_counted(rows_of: RowsOf) -> None:
 def test_the_printed_transfers_make_126_and_not_138_per_cent(rows_of: RowsOf) -> None:
     row = rows_of("afc/text-numbers")["AFC over TCP, from table 2 at 20 MB as printed", "improvement"]
     assert row.computed == pytest.approx(126, abs=0.5)
-    assert (row.verdict, row.cause) == ("differs", "contradiction")
+    assert (row.verdict, row.cause) == ("contradiction", "contradiction")
 
 
 def test_figure_9_comes_out_from_1_mbit_on(rows_of: RowsOf) -> None:

@@ -82,19 +82,24 @@ def test_the_windows_that_the_document_names_are_in_claims_and_curves() -> None:
         ("text-methodology", "link", "rate", "input"),
         ("text-methodology", "standard window", "window", "input"),
         ("text-geo", "orbit", "radius", "input"),
-        ("text-geo", "largest distance", "slant range", "differs"),
+        ("text-geo", "largest distance", "slant range", "contradiction"),
         ("text-geo", "largest distance", "2 d / c", "input"),
-        ("text-geo", "largest distance", "round trip of TCP", "differs"),
+        ("text-geo", "largest distance", "round trip of TCP", "contradiction"),
         ("text-schemes", "NewReno, three drops", "timeouts", "match"),
         ("text-schemes", "SACK, three drops", "new packets sent before a known loss", "match"),
-        ("text-schemes", "SACK inflates its window as Reno does", "largest window in recovery", "differs"),
+        (
+            "text-schemes",
+            "SACK inflates its window as Reno does",
+            "largest window in recovery",
+            "contradiction",
+        ),
         ("text-one-drop", "Tahoe has the least throughput", "throughput", "match"),
         ("text-one-drop", "SACK as Reno and NewReno", "efficiency", "match"),
         ("text-one-drop", "SACK has the shortest queue", "queueing delay", "match"),
-        ("text-one-drop", "Tahoe, window after the drop", "growth in the third round trip", "differs"),
+        ("text-one-drop", "Tahoe, window after the drop", "growth in the third round trip", "contradiction"),
         ("figure-1", "Reno has the lowest efficiency", "efficiency", "match"),
         ("figure-1", "Reno waits for the timer, the others do not", "timeouts", "match"),
-        ("figure-1", "SACK", "efficiency", "match"),
+        ("figure-1", "SACK", "efficiency", "differs"),
         ("figure-1", "SACK far ahead", "efficiency", "shape"),
         ("figure-1", "SACK far ahead", "throughput", "match"),
         ("figure-3", "NewReno: fewer drops at 190 than at 160 packets", "drops", "differs"),
@@ -106,18 +111,18 @@ def test_the_windows_that_the_document_names_are_in_claims_and_curves() -> None:
         ("figure-4", "190 packets: NewReno worst", "efficiency", "match"),
         ("figure-5", "SACK: highest at 96 packets", "throughput", "match"),
         ("figure-5", "Reno: higher at 190 than at 160 packets", "throughput", "match"),
-        ("text-recovery", "SACK repairs no slower than Tahoe", "round trips to repair them", "differs"),
+        ("text-recovery", "SACK repairs no slower than Tahoe", "round trips to repair them", "contradiction"),
         ("text-recovery", "SACK", "resent in the first round trip", "match"),
-        ("text-recovery", "SACK", "resent in the second round trip", "differs"),
+        ("text-recovery", "SACK", "resent in the second round trip", "contradiction"),
         ("text-recovery", "SACK", "growth from one round trip to the next", "match"),
-        ("text-recovery", "SACK", "timeouts", "differs"),
+        ("text-recovery", "SACK", "timeouts", "contradiction"),
         ("text-conclusions", "the window affects queueing delay", "queueing delay", "match"),
     ],
 )
 def test_verdicts(
     rows: dict[tuple[str, str, str], Row], item: str, case: str, metric: str, verdict: str
 ) -> None:
-    assert rows[item, case, metric].verdict == verdict
+    assert rows[item, case, metric].verdict.removesuffix(" (also without)") == verdict
 
 
 def test_without_an_overflow_the_schemes_do_the_same(rows: dict[tuple[str, str, str], Row]) -> None:
@@ -271,8 +276,9 @@ def test_the_report_cites_explains_and_shows(folder: Path) -> None:
         assert item.about, item.name
         assert f'id="sack-{item.name}"' in page
     assert {path.name for path in folder.iterdir()} == {"index.html", "result.json"}
-    assert page.count("<figure ") == len(PICTURES)
-    assert page.count("<svg") + page.count('src="data:image/png') == len(PICTURES)
+    # Beside them the scatter, and the printed numbers of three items.
+    assert page.count("<figure ") == len(PICTURES) + 4
+    assert page.count("<svg") + page.count('src="data:image/png') == len(PICTURES) + 4
 
 
 def test_a_report_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

