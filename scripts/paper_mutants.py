@@ -48,6 +48,10 @@ MUTANTS: Mapping[str, tuple[Reading, ...]] = {
     ),
     "xfwa": (
         replaced(
+            "windows add up to ten times pipe and buffer",
+            {'isl_delay = "20 ms"': 'isl_delay = "200 ms"'},
+        ),
+        replaced(
             "windows are equal, and not in proportion to the round trips",
             {'rtt = "ttl", isl_delay = "20 ms"': 'rtt = "told", told = "280 ms"'},
         ),

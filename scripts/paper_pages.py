@@ -57,8 +57,8 @@ def part(name: str, found: list[Statement], readings: list[ReadOtherwise]) -> st
 
 
 def main() -> int:
-    """Write the pages; the argument is the folder of the reports."""
-    for name in ("adalr", "sack", "afc", "xfwa"):
+    """Write the pages of the papers named, or of all; the first argument is the folder of the reports."""
+    for name in sys.argv[2:] or ("adalr", "sack", "afc", "xfwa"):
         results = reproduce(
             name,
             Cache.at(None),

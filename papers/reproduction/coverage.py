@@ -13,7 +13,8 @@ from three files beside it: ``published.csv``; ``elsewhere.csv`` (``where``, ``w
 statement without a row); and the table ``[outline]`` of ``paper.toml``, which has every place of the
 document, in its order, with the number of statements, cells, figures or lines counted there. Each ``where``
 begins with such a place. A place with fewer lines than were counted is an error, and so is a reason that
-names a file or a test (``tests/…/test_x.py::test_y``, ``crates/…/x.rs::name``) that is not there.
+names a file or a test (``tests/…/test_x.py::test_y``, ``crates/…/x.rs::name``) that is not there, or a test
+without the statement in a comment above it.
 """
 
 import argparse
@@ -115,11 +116,20 @@ def _not_there(line: Line, root: Path) -> list[str]:
         path = root / name
         if not path.exists():
             found.append(f"{line.where}: there is no {name}")
-        elif inside and not re.search(
-            rf"\b(?:def|fn|class|mod|struct)\s+{inside}\b", path.read_text("utf-8")
-        ):
+            continue
+        text = path.read_text("utf-8") if inside else ""
+        if inside and not re.search(rf"\b(?:def|fn|class|mod|struct)\s+{inside}\b", text):
             found.append(f"{line.where}: {name} has no {inside}")
+        elif inside and not _is_quoted(line.what, inside, text):
+            found.append(f"{line.where}: {name}::{inside} does not quote {line.what!r} above it")
     return found
+
+
+def _is_quoted(what: str, test: str, text: str) -> bool:
+    """Say whether a test has the statement in the lines above it; what is no test need not."""
+    before = re.split(rf"^[ \t]*(?:pub )?(?:def|fn)\s+{test}\b", text, maxsplit=1, flags=re.MULTILINE)[0]
+    above = before.rpartition("\n\n")[2]
+    return ("#[test]" not in above and not test.startswith("test_")) or what in above
 
 
 def main() -> int:

@@ -31,6 +31,7 @@ def test_table_1_matches_and_the_slides_print_it_again(rows_of: RowsOf) -> None:
     assert {v for (_, metric), v in verdicts.items() if not metric.endswith("slides")} <= MATCHES
 
 
+# adalr, section 1: a delayed ACK is for every second full-size segment
 @pytest.mark.parametrize("item", ["table-2", "table-3", "table-4"])
 def test_parameters_are_echoed(rows_of: RowsOf, item: str) -> None:
     assert {row.verdict for row in rows_of(f"adalr/{item}").values()} == {"input"}
@@ -83,6 +84,10 @@ def test_the_printed_tables_contradict_the_conclusion_and_the_link(rows_of: Rows
     }
 
 
+# adalr, section 5.5: n and t_j of the index
+# adalr, section 5.5: 1/n is unfair, 1 is fair
+# adalr, equation 3: Jain's index
+# adalr, slides, fairness and friendliness: Jain's index, 1/n to 1
 def test_the_index_is_that_of_equation_3() -> None:
     """It is 1 for equal shares, 1/n where one has all, and 36 / 42 for shares of 1, 2 and 3."""
     assert jain([5.0, 5.0, 5.0]) == pytest.approx(1)

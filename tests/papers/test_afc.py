@@ -80,6 +80,8 @@ def test_the_other_losses_lie_elsewhere_in_each_transfer() -> None:
     assert len({tuple(one.lost_bytes) for one in transfers}) == len(transfers)
 
 
+# afc, section 3.1: losses are the channel's alone
+# afc, section 4.1: the losses in the dumps, marked R, are the channel's
 @pytest.mark.parametrize("name", ["tcp", "afc"])
 def test_losses_of_a_lone_transfer_are_the_channels(name: str) -> None:
     settings = {**runs.scheme(name), **runs.counted_errors(context("figure-6"), "1e-5")}

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
     data = tmp_path / "papers" / "toy"
     data.mkdir(parents=True)
     (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "windows.py").write_text("def test_window() -> None: ...\n")
+    (tmp_path / "tests" / "windows.py").write_text("# toy: the window\ndef test_window() -> None: ...\n")
     (data / "paper.toml").write_text(ABOUT)
     (data / "published.csv").write_text(PUBLISHED)
     (data / "notes.csv").write_text("item,case,metric,cause,note\n")
@@ -70,6 +70,11 @@ def test_the_list_is_in_the_order_of_the_document(folder: Path) -> None:
         ("background", "", "section 5: 'how it was measured' has neither row nor reason"),
         ("windows.py", "doors.py", "section 5.3, line 1: there is no tests/doors.py"),
         ("test_window", "test_door", "section 5.3, line 1: tests/windows.py has no test_door"),
+        (
+            "the window",
+            "the doors",
+            "section 5.3, line 1: tests/windows.py::test_window does not quote 'the doors' above it",
+        ),
     ],
 )
 def test_each_fault_is_named(folder: Path, old: str, new: str, fault: str) -> None:

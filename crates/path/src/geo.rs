@@ -173,6 +173,7 @@ mod tests {
         assert_eq!(round_trip, Span::from_nanos(274_180_000));
     }
 
+    // sack, equation 3: central angle from latitude and longitudes
     #[test]
     fn range_and_elevation_agree_for_every_place_that_sees_the_satellite() {
         for model in [GeoModel::SACK, GeoModel::PHYSICAL] {

@@ -231,6 +231,8 @@ fn a_whole_connection_is_read_from_its_bytes() {
     assert_eq!(read.segment.window, 468, "60,000 bytes at a shift of 7");
 }
 
+// xfwa, section III: it is written in the window of ACKs, as EWA does
+// xfwa, section V: signalling by the receiver's window in ACKs
 #[test]
 fn every_checksum_is_updated_right() {
     // `xfwa`, section III: "written in the receiver's advertised window (RWND) field carried by the TCP header of ACKs".

@@ -161,6 +161,7 @@ mod tests {
         }
     }
 
+    // xfwa, section IV-C: on/off sources with Pareto periods [21]
     #[test]
     fn periods_are_pareto_distributed() {
         // `xfwa`, section IV-C: "The On/Off periods of the non-persistent connections are derived from Pareto distributions".

@@ -20,6 +20,7 @@ fn assert_round_trips(result: &RunResult, page: usize, expected: f64) {
     assert!((round_trips - expected).abs() < 0.01, "{round_trips} round trips, expected {expected}");
 }
 
+// adalr, section 5.1: the page has come whole before its response time is taken
 #[test]
 fn a_page_takes_the_handshake_and_the_rounds_of_slow_start() {
     // SYN and SYN-ACK; request and main object of one segment; request and embedded object of one segment.

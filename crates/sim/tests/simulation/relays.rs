@@ -101,6 +101,8 @@ fn a_buffer_smaller_than_the_pipe_gives_buffer_over_round_trip() {
     }
 }
 
+// xfwa, section II: TCP spoofing [4] [5]
+// xfwa, section II: TCP splitting [6]
 /// A loss on the short link is repaired within its own round trip, and costs the long one nothing.
 #[test]
 fn a_split_way_beats_the_whole_one_where_the_short_link_loses() {

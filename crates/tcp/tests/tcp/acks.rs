@@ -131,6 +131,7 @@ fn the_delay_follows_the_segments() {
     assert_eq!(acks(&net).last().map(|ack| ack.0), Some(5320.0), "{}", net.trace());
 }
 
+// sack, section 5, receiver: segments out of order are answered with duplicate ACKs that report them
 #[test]
 fn what_is_out_of_order_is_answered_at_once() {
     // `sack`, section 5: "When the destination receives out-of-order segments, it sends duplicate ACKs".
@@ -185,6 +186,7 @@ fn blocks(net: &Net) -> Vec<Vec<(i64, i64)>> {
         .collect()
 }
 
+// sack, section 5, receiver: an ACK tells which segments have been received
 #[test]
 fn sack_blocks_come_newest_first() {
     // `sack`, section 5: "additional information about the segments that have been received by the destination".

@@ -70,6 +70,7 @@ fn most_resent_at_once(net: &Net) -> usize {
     at_once.into_values().max().unwrap_or(0)
 }
 
+// adalr, slides, loss recovery mechanism: three segments of the retransmission buffer at most
 #[test]
 fn a_pass_resends_three_segments() {
     let off = AdalrOptions { loss_recovery: false, ..AdalrOptions::default() };
@@ -265,6 +266,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // xfwa, section II: without them the window grows up to what the receiver advertises
+    // xfwa, section V: the sender goes by the smaller of congestion window and receiver's window
     #[test]
     fn without_the_rwnd_increase_nothing_goes_beyond_the_advertised_window(mut case in cases(1..400)) {
         case.options.rwnd_increase = false;

@@ -103,6 +103,7 @@ fn every_pattern_of_lost_transmissions_ends_with_every_byte_read_once() {
     }
 }
 
+// afc, section 4.1: AFC differs from TCP only after a loss
 #[test]
 fn without_a_loss_it_is_the_standard_segment_by_segment() {
     // `afc`, section 4.1: "remains same until the occurrence of the first loss".
@@ -115,6 +116,9 @@ fn without_a_loss_it_is_the_standard_segment_by_segment() {
     assert_eq!(pair[0], pair[1]);
 }
 
+// afc, abstract: AFC identifies a random loss with the help of SACK
+// afc, section 2: loss recovery and rate adjustment are decoupled
+// afc, section 4.1: AFC decouples recovery and congestion control
 #[test]
 fn one_loss_is_repaired_without_a_cut_and_new_data_keeps_flowing() {
     // `afc`, section 2: "decouples loss recovery and rate adjustment conditionally when a packet loss is detected".
@@ -154,6 +158,7 @@ fn run_to(recovery: &str, control: &str, mask: u64, ms: u64) -> Net {
     net
 }
 
+// afc, section 2: fast recovery follows when SACK_OK falls
 #[test]
 fn fast_recovery_is_invoked_at_once_when_the_second_loss_shows() {
     // "Immediately triggers fast recovery after detecting another loss": in the round trip of the first one, before any partial ACK.
@@ -166,6 +171,7 @@ fn fast_recovery_is_invoked_at_once_when_the_second_loss_shows() {
     }
 }
 
+// afc, section 2: Cd is the distance of the first two losses
 #[test]
 fn cd_is_counted_from_the_first_loss_when_its_hole_is_filled_too() {
     // `afc`, section 2: "This gap is an indication of the degree of congestion and is referred as Congestion distance".
@@ -178,6 +184,7 @@ fn cd_is_counted_from_the_first_loss_when_its_hole_is_filled_too() {
     }
 }
 
+// afc, section 4.2.1: in severe congestion AFC follows conventional TCP
 #[test]
 fn in_severe_congestion_it_is_conventional() {
     // `afc`, section 4.2.1: "is expected to follow conventional TCP while facing severe congestion".
@@ -240,6 +247,7 @@ fn a_lost_retransmission_of_the_first_loss_is_no_second_loss() {
     }
 }
 
+// afc, section 2: three duplicate ACKs or a partial ACK show a loss, repaired as ever
 #[test]
 fn a_partial_ack_tells_of_a_second_loss() {
     // "Lost after first three dupacks or a partial acknowledgment": NewReno hears of it in no other way.

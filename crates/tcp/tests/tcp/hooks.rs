@@ -333,6 +333,8 @@ fn and_reduce_once_for_the_second() {
     assert_eq!((bench.log.losses(), bench.cwnd()), (vec![(false, 0), (true, 5)], 6.0));
 }
 
+// adalr, section 4.3: 200 ms are added to now after a timeout
+// adalr, slides, loss recovery mechanism: 200 ms more to the timer
 #[test]
 fn a_timeout_is_told_with_flight_and_repetition_and_delayed_by_the_slack() {
     for recovery in by_timer_alone() {

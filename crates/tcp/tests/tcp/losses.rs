@@ -62,6 +62,10 @@ fn cwnd_at(net: &Net, ms: f64) -> Vec<f64> {
     net.data_by(CLIENT).iter().filter(|sent| sent.ms() == ms).map(|sent| sent.cwnd / 1000.0).collect()
 }
 
+// adalr, section 2: three duplicate ACKs show a loss
+// sack, section 2, parts: Tahoe has slow start, congestion avoidance and fast retransmit
+// sack, section 3, parts: Reno adds fast recovery in place of slow start
+// sack, section 3, inflation: further duplicate ACKs inflate the window and clock out new packets
 #[test]
 fn a_first_loss_is_repaired_by_the_third_duplicate() {
     // `sack`, section 2: "concludes that the segment indicated by the ACKs has been lost, and immediately retransmits the lost segment";
@@ -132,6 +136,7 @@ fn newreno_repairs_a_hole_a_round_trip() {
     assert_eq!(net.ends[CLIENT].sender().recovery_phases(), 1);
 }
 
+// sack, section 10, paragraph 1, options: SACK options tell the sender what has been received
 #[test]
 fn sack_repairs_all_holes_in_a_round_trip() {
     // `sack`, section 10: "using SACK options sent from the receiver to inform the sender of data that has been received".

@@ -124,6 +124,7 @@ fn every_partial_ack_restarts_the_timer_unless_impatient() {
     }
 }
 
+// sack, section 4, partial ACK: a partial ACK does not end fast recovery
 #[test]
 fn a_partial_ack_ends_the_inflation_or_takes_off_what_it_acknowledges() {
     // `sack`, section 4: "partial ACKs do not take TCP out of Fast Recovery as in Reno".
@@ -201,6 +202,7 @@ fn the_ack_that_begins_recovery_lets_out_the_retransmission_alone() {
     assert_eq!(bench.ack(0, &[(1, 4)]), [4, 5]);
 }
 
+// sack, section 5, sender: from these the sender knows what is missing
 #[test]
 fn a_hole_below_one_reported_segment_goes_again() {
     // `sack`, section 5: "uses the SACK information to retransmit lost segments before sending new segments".
@@ -499,6 +501,8 @@ fn reno_leaves_with_ssthresh() {
     assert_eq!(bench.windows(), (6.0, 6.0));
 }
 
+// sack, section 4, partial ACK: a partial ACK says that the packet behind it is lost, and it is resent
+// sack, section 4, end: fast recovery lasts until all that was outstanding is acknowledged
 #[test]
 fn newreno_1999_stays_in_recovery_until_all_that_was_outstanding_is_acknowledged() {
     // `sack`, section 4: "remains in Fast Recovery until all of the data outstanding when Fast Recovery was initiated has been acknowledged".

@@ -25,6 +25,7 @@ fn still() -> EwaOptions {
     EwaOptions { alpha_max: 1.0, decrease: 1.0, ..EwaOptions::default() }
 }
 
+// xfwa, section II: EWA and WINTRAC make the window a function of the free buffer [15] [16] [17]
 #[test]
 fn the_window_is_the_logarithm_of_the_free_buffer() {
     // `xfwa`, section II: "the window size of TCP connections as a function of the free buffer value".
@@ -55,6 +56,7 @@ fn alpha_rises_below_the_threshold_and_falls_above_it() {
     }
 }
 
+// xfwa, section II: they are fair only in the largest window that can be had
 #[test]
 fn every_flow_has_the_same_window_whatever_its_round_trip_time() {
     // `xfwa`, section II: "achieve fairness only in the distribution of the maximum achievable window size".

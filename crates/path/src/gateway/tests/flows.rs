@@ -16,6 +16,7 @@ fn add(table: &mut FlowTable, n: u32, now: Time) -> u32 {
     at
 }
 
+// xfwa, section III: a table of flows, their round trips and their last transmission
 #[test]
 fn flows_stand_in_the_order_of_their_last_data() {
     // `xfwa`, section III: "a table of active flows ID, an estimate of their RTTs, and their last packet transmission time".

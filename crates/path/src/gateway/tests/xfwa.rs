@@ -24,6 +24,9 @@ fn windows(gateway: &mut Gateway, now: Time, link: &LinkView, flows: u32, groups
         .collect()
 }
 
+// xfwa, section III: the first term shares the bandwidth in proportion to round trips
+// xfwa, equation 1: N, Q_size and Bw: flows, queue size, rate of the link
+// xfwa, section IV-B: XFWA takes the round trip of each flow into account
 #[test]
 fn rates_are_equal_and_the_windows_add_up_to_pipe_and_buffer() {
     // `xfwa`, section III: "the first term of equation (1) reallocates bandwidth between individual flows in proportion with their RTTs".
@@ -43,6 +46,7 @@ fn rates_are_equal_and_the_windows_add_up_to_pipe_and_buffer() {
     assert!((700_000 - 16..=700_000).contains(&sum), "{sum}: twice the product of rate and delay");
 }
 
+// xfwa, section III: hops by TTL, of ACKs and of data
 #[test]
 fn hops_are_counted_from_64_128_and_255() {
     // `xfwa`, section III: "the number of hops traversed by both ACK and data packets using the Time to Live (TTL) field".
@@ -55,6 +59,7 @@ fn hops_are_counted_from_64_128_and_255() {
     }
 }
 
+// xfwa, section III: H_b and H_f, the hops before entering the router
 #[test]
 fn until_the_other_direction_is_seen_its_hops_count_nothing() {
     // `xfwa`, section III: "the number of hops traversed by an ACK and a data packet before entering the router".
@@ -67,6 +72,7 @@ fn until_the_other_direction_is_seen_its_hops_count_nothing() {
     assert_eq!((gateway.flows.rtt(place), gateway.flows.mean_rtt()), (Some(200_000_000), Some(2e8)));
 }
 
+// xfwa, section III: the feedback is computed every RTT_avg
 #[test]
 fn snapshots_are_taken_every_mean_round_trip_time() {
     // `xfwa`, section III: "The window feedback is computed every RTT_avg time".
@@ -122,6 +128,7 @@ fn a_wrong_estimate_scales_the_pipe_but_not_the_buffer() {
     }
 }
 
+// xfwa, section III: a flow is in progress for less than delta
 #[test]
 fn a_flow_is_in_progress_until_delta_after_its_last_packet_has_left_the_queue() {
     // `xfwa`, section III: "in progress if the time elapsed since its last packet transmission time is inferior than a predetermined threshold".

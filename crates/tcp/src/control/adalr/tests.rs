@@ -69,11 +69,17 @@ fn three(control: &mut Adalr, in_recovery: bool) -> [u32; 3] {
     [0, 1000, 2000].map(|flight| control.receive_window(&w, &view(flight, RWND, in_recovery)))
 }
 
+// adalr, section 4: suits NewReno
 #[test]
 fn defaults_are_the_paper_with_everything_on() {
     assert_eq!(AdalrOptions::default(), ON);
 }
 
+// adalr, section 4: sampleRTT normalized by 1 s
+// adalr, section 4: lower bound 1
+// adalr, section 4: upper bound 60
+// adalr, equation 1: rho = 60 sampleRTT / 1 s
+// adalr, slides, scaling component: 1 to 60
 #[test]
 fn rho_is_sixty_a_second_and_stays_between_one_and_sixty() {
     let samples = [(0, 1.0), (16, 1.0), (17, 1.02), (25, 1.5), (100, 6.0), (250, 15.0), (500, 30.0)];
@@ -89,6 +95,8 @@ fn rho_is_sixty_a_second_and_stays_between_one_and_sixty() {
     assert_eq!(control.rho(), 6.0);
 }
 
+// adalr, section 4.1: the breakpoint is a sampleRTT of 250 ms
+// adalr, slides, heuristics: rho 15 is an RTT of 250 ms
 #[test]
 fn a_sample_of_250_ms_is_the_breakpoint() {
     let mut control = after(0, ON);
@@ -103,6 +111,21 @@ fn a_sample_of_250_ms_is_the_breakpoint() {
     assert!(after(1, AdalrOptions { scaling: false, ..ON }).adaptive());
 }
 
+// adalr, section 4.1: sqrt(rho)/4 SMSS while no losses have occurred
+// adalr, algorithm 1: if cwnd <= ssthresh/4 and flightsize < rwnd/4
+// adalr, algorithm 1: sub-phase 1
+// adalr, algorithm 1: if ssthresh/4 < cwnd <= ssthresh/2 and flightsize < rwnd/4
+// adalr, algorithm 1: sub-phase 2
+// adalr, algorithm 1: if cwnd > ssthresh/4 and rwnd/4 <= flightsize < rwnd/2
+// adalr, algorithm 1: sub-phase 3
+// adalr, algorithm 1: if cwnd > ssthresh/2 and rwnd/4 <= flightsize < rwnd/2
+// adalr, algorithm 1: sub-phase 4
+// adalr, slides, scaling component: for slow start and congestion avoidance
+// adalr, slides, adaptive cwnd increase mechanism: sqrt(rho)/4 SMSS without losses from rho 15 on
+// adalr, slides, slow start sub-phases: sub-phase 1, condition and phase
+// adalr, slides, slow start sub-phases: sub-phase 2, condition and phase
+// adalr, slides, slow start sub-phases: sub-phase 3, condition and phase
+// adalr, slides, slow start sub-phases: sub-phase 4, condition and phase
 #[test]
 fn slow_start_is_fast_in_its_four_sub_phases() {
     // cwnd up to ssthresh/4, up to ssthresh/2, above; flight below rwnd/4, below rwnd/2, from there on.
@@ -145,6 +168,7 @@ fn the_sub_phases_are_those_of_algorithm_1_with_an_infinite_ssthresh_too() {
     }
 }
 
+// adalr, algorithm 1: flightsize = snd_max - snd_una
 #[test]
 fn flight_is_compared_with_the_adjusted_window() {
     let mut control = after(500, ON);
@@ -158,6 +182,10 @@ fn flight_is_compared_with_the_adjusted_window() {
     assert_eq!(opened(&control, 20_000.0, SSTHRESH, 31_250), 1.0);
 }
 
+// adalr, section 4.1: below 15 slow start is the default one
+// adalr, section 4.1: after losses, or outside the sub-phases, conventional slow start
+// adalr, algorithm 1: snd_recover, 0 at the beginning
+// adalr, slides, adaptive cwnd increase mechanism: SMSS after losses
 #[test]
 fn slow_start_is_that_of_rfc_5681_after_a_loss_below_the_breakpoint_and_when_switched_off() {
     let off = AdalrOptions { cwnd_increase: false, ..ON };
@@ -188,6 +216,10 @@ fn by_bytes_slow_start_is_fast_in_what_the_ack_covers() {
     assert_eq!(w.cwnd, 4000.0 + 30.0_f64.sqrt() / 4.0 * 2000.0);
 }
 
+// adalr, section 4.1: sqrt(rho)/2 SMSS with less than rwnd/2 in flight; the division by cwnd is in the slides
+// adalr, slides, adaptive cwnd increase mechanism: sqrt(rho)/2 SMSS SMSS / cwnd in congestion avoidance
+// adalr, slides, adaptive cwnd increase mechanism: only after losses, out of fast recovery
+// adalr, slides, adaptive cwnd increase mechanism: only with less than rwnd/2 in flight
 #[test]
 fn congestion_avoidance_is_fast_below_half_of_the_window() {
     let slides = AdalrOptions { avoidance_reading: AvoidanceReading::Slides, ..ON };
@@ -238,6 +270,7 @@ fn a_window_later(mut control: Adalr, acks: usize) -> Vec<u32> {
     (0..acks).map(opened).collect()
 }
 
+// adalr, section 4.1: congestion avoidance is linear after fast recovery, or with more than rwnd/2 in flight
 #[test]
 fn cwnd_is_linearly_incremented_immediately_after_fast_recovery_for_a_window_of_data() {
     // Section 4.1. A tenth of a segment an ACK is RFC 5681; the square root of 30 by 2 is 2.74 times as much.
@@ -259,6 +292,9 @@ fn cwnd_is_linearly_incremented_immediately_after_fast_recovery_for_a_window_of_
     assert_eq!(a_window_later(expired_in_it, 4), fast);
 }
 
+// adalr, section 2: after a timeout ssthresh is set and slow start begins again
+// adalr, section 3.2: loss is taken for congestion and deflates cwnd
+// adalr, slides, TCP and GEO satellite links: losses are taken for congestion, and cwnd is reduced
 #[test]
 fn a_loss_and_a_timeout_reduce_as_rfc_5681_says() {
     for flight in [1000, 5000, 30_000] {
@@ -276,6 +312,17 @@ fn a_loss_and_a_timeout_reduce_as_rfc_5681_says() {
     }
 }
 
+// adalr, algorithm 1: acked_bytes, what an ACK acknowledges
+// adalr, section 4.3: cwnd is 2 SMSS at least where more is acknowledged than cwnd
+// adalr, section 4.3: so that two segments go back to back
+// adalr, algorithm 3: if snd_una > snd_recover: a misprint for <, a partial ACK
+// adalr, algorithm 3: if cwnd <= acked_bytes
+// adalr, algorithm 3: cwnd = 2 SMSS
+// adalr, algorithm 3: else
+// adalr, algorithm 3: cwnd = cwnd - acked_bytes + 2 SMSS
+// adalr, slides, loss recovery mechanism: cwnd by cwnd and what was acknowledged
+// adalr, slides, loss recovery pseudocode: if snd_una > snd_recover: a misprint for <
+// adalr, slides, loss recovery pseudocode: cwnd - acked_bytes + 2 SMSS
 #[test]
 fn a_partial_ack_adds_two_segments_back() {
     let deflated = |options, cwnd, acked, inflated| {
@@ -329,6 +376,13 @@ fn slack_and_resend_limit_come_with_loss_recovery_alone() {
     }
 }
 
+// adalr, section 4.2: rwnd is widened while no losses occur
+// adalr, algorithm 2: rtt_dev_gain = RTT deviation gain
+// adalr, algorithm 2: if rho >= 15
+// adalr, algorithm 2: if snd_recover == 0
+// adalr, algorithm 2: rwnd + rtt_dev_gain rho SMSS
+// adalr, slides, adaptive rwnd increase mechanism: by rho, flightsize, phase and losses
+// adalr, slides, adaptive rwnd increase mechanism: more while no losses have occurred
 #[test]
 fn before_a_loss_the_window_grows_by_gain_and_rho() {
     let reading = |rwnd_reading| AdalrOptions { rwnd_reading, ..ON };
@@ -356,6 +410,15 @@ fn before_a_loss_the_window_grows_by_gain_and_rho() {
     }
 }
 
+// adalr, section 4.2: at least one more segment when losses occur and a partial ACK comes
+// adalr, algorithm 2: else if snd_una <= snd_recover and snd_recover != 0
+// adalr, algorithm 2: rwnd + SMSS
+// adalr, algorithm 2: else
+// adalr, algorithm 2: do nothing, after fast recovery
+// adalr, slides, adaptive rwnd increase mechanism: one more segment in fast recovery
+// adalr, slides, adaptive rwnd increase mechanism: rwnd as it is after fast recovery
+// adalr, slides, rwnd pseudocode: else if snd_una + SMSS <= snd_recover; the paper has no SMSS, which is read
+// adalr, slides, rwnd pseudocode: do nothing
 #[test]
 fn after_a_loss_the_window_grows_by_a_segment_in_fast_recovery_and_not_at_all_outside() {
     for (rwnd_reading, grown) in [
@@ -390,6 +453,9 @@ fn after_a_loss_the_window_grows_by_a_segment_in_fast_recovery_and_not_at_all_ou
     assert_eq!(three(&mut control, false), [RWND; 3]);
 }
 
+// adalr, algorithm 2: if flightsize > rwnd
+// adalr, algorithm 2: do nothing
+// adalr, slides, rwnd pseudocode: if flightsize < rwnd; the paper has <=, which is read
 #[test]
 fn the_window_grows_while_flight_is_within_it() {
     let w = window(90_000.0, SSTHRESH);
@@ -423,6 +489,7 @@ fn an_ack_sets_the_window_back_to_what_it_advertises() {
     assert_eq!(control.adjusted, 65_535.0);
 }
 
+// adalr, section 4.2: min(cwnd, rwnd) is what is sent by
 #[test]
 fn where_nothing_may_grow_the_advertised_window_holds() {
     let readings = [

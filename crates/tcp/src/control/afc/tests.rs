@@ -34,6 +34,8 @@ fn cut(options: AfcOptions, distance: u32) -> (f64, f64) {
     (w.cwnd / SMSS, w.ssthresh / SMSS)
 }
 
+// afc, section 2: SACK_OK becomes true with the first loss
+// afc, section 2: SACK_OK becomes false with a further loss in the same window
 #[test]
 fn the_first_loss_of_a_window_costs_nothing_and_the_second_costs_it() {
     // `afc`, section 2: "sets SACK_OK to true on detection of the first loss and resets to false on a subsequent loss within the same window".
@@ -50,6 +52,7 @@ fn the_first_loss_of_a_window_costs_nothing_and_the_second_costs_it() {
     assert_eq!(w.cwnd, 10.0 * SMSS);
 }
 
+// afc, section 2: R_adj lies between 0 and half of cwnd
 #[test]
 fn r_adj_is_zero_to_half_of_cwnd_then_jumps_to_a_thirty_second() {
     // `afc`, section 2: R_adj "can be anywhere between 0 to cwnd_n/2".
@@ -173,6 +176,7 @@ fn everything_but_a_random_loss_goes_on_to_the_inner_control() {
     }
 }
 
+// afc, section 2: each window has a first loss of its own
 #[test]
 fn each_window_has_a_first_loss_of_its_own() {
     // `afc`, section 2: "assumes the first loss in a window as a random loss".
