@@ -24,6 +24,8 @@ RECIPE = Path(__file__).resolve().parent.parent / "virtual-kernel"
 CONFIG, PATCH = RECIPE / "linux" / "config", RECIPE / "linux" / "time-travel.patch"
 PROGRAMS = {
     "init": (RECIPE / "init.c", ["-static", "-s"]),
+    "endpoint": (RECIPE / "endpoint.c", ["-static", "-s"]),
+    "keeper": (RECIPE / "keeper.c", ["-static", "-s"]),
     "entropy.so": (RECIPE / "entropy.c", ["-shared", "-fPIC", "-s"]),
 }
 DEFAULT = Path("/usr/src/linux-source-6.12.tar.xz")
@@ -194,10 +196,9 @@ def _made(source: Path, jobs: int) -> Path:
     with tempfile.TemporaryDirectory(prefix="building-", dir=cache) as temporary:
         work, made = Path(temporary), Path(temporary) / name
         made.mkdir()
-        try:
-            kernel.at(folder)
+        if _has_kernel(folder):
             shutil.copy(folder / "linux", made / "linux")
-        except InputError:
+        else:
             build(source, made, work, jobs)
         compile_programs(made, work / "log")
         told = {"source": source.name, "programs": programs}
@@ -208,6 +209,14 @@ def _made(source: Path, jobs: int) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         made.rename(folder)
     return folder
+
+
+def _has_kernel(folder: Path) -> bool:
+    """Whether the kernel in the folder is as it was built, whatever programs are beside it."""
+    try:
+        return bool(kernel.facts(folder)["files"]["linux"] == kernel.digest(folder / "linux"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def main() -> None:

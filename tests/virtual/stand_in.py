@@ -21,7 +21,7 @@ def built(folder: Path, program: str, release: str = "6.12.99") -> kernel.Kernel
     folder.mkdir(parents=True)
     (folder / "linux").write_text(f"#!{sys.executable} -S\nimport sys\n{ANSWERS}\n{program}\n")
     (folder / "linux").chmod(0o755)
-    for name in ("init", "entropy.so"):
+    for name in ("init", "endpoint", "keeper", "entropy.so"):
         (folder / name).write_bytes(b"")
     kernel.record(folder, {"release": release, "controls": ["reno", "cubic"]})
     return kernel.at(folder)

@@ -16,6 +16,7 @@ use pyo3::types::{PyBytes, PyType};
 use crate::own::{self, OwnScheme, Raised};
 use crate::series::{self, Collector, TakePoints};
 
+pyo3::import_exception!(bentpipe.errors, InputError);
 pyo3::import_exception!(bentpipe.errors, RunError);
 pyo3::import_exception!(bentpipe.errors, ScenarioError);
 
@@ -236,7 +237,8 @@ impl Scenario {
             };
             let started = Instant::now();
             let clock: Box<dyn Fn() -> f64> = Box::new(move || started.elapsed().as_secs_f64());
-            let options = RunOptions { seed, series, capture, limits, clock: Some(clock) };
+            let options =
+                RunOptions { seed, series, capture, limits, clock: Some(clock), kernels: start_kernel() };
             let result = bentpipe_sim::run(&self.scenario, options, &mut |now| {
                 let told = match raised.take().or_else(|| self.raised.take()) {
                     Some(error) => Err(error),
@@ -265,9 +267,20 @@ impl Scenario {
         });
         match (raised, result) {
             (Some(error), _) => Err(error),
-            (None, result) => result.map(RunResult).map_err(|error| RunError::new_err(error.to_string())),
+            (None, result) => result.map(RunResult).map_err(|error| match error {
+                bentpipe_sim::RunError::NoKernel(why) => InputError::new_err(why),
+                other => RunError::new_err(other.to_string()),
+            }),
         }
     }
+}
+
+/// What starts the kernels of a run, where they can run.
+fn start_kernel() -> Option<Box<bentpipe_sim::kernel::StartKernel>> {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    return Some(Box::new(bentpipe_virtual::start));
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+    None
 }
 
 /// Hands points to a callable, which says whether it has room for more; what it raises is kept, and ends the recording.

@@ -17,7 +17,9 @@ use bentpipe_units::fault;
 
 pub use build::{schema, variants};
 pub use keys::apps::*;
-pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, Routing, Scenario, addresses};
+pub use model::{
+    ConstellationSpec, FlowSpec, HandoverSpec, InFlight, KernelControl, Routing, Scenario, addresses,
+};
 pub use text::{FileKind, ReadFile, ScenarioError, error_line, presets};
 
 use text::{Layer, PRESET, WHOLE_TEXT, document, find_preset, read_file};

@@ -10,7 +10,7 @@ use bentpipe_tcp::{Ecn, Flags, Seq};
 use bentpipe_units::Time;
 
 use crate::ids::{ConnectionId, Side};
-use crate::packet::{Content, Packet};
+use crate::packet::Packet;
 
 bentpipe_units::numbers! {
     /// Lost data segments by cause, and what they cost.
@@ -144,7 +144,7 @@ impl Causes {
 
     /// A packet is lost at time `at`.
     pub(crate) fn note(&mut self, at: Time, packet: &Packet, why: Lost) {
-        let Content::Segment(segment) = &packet.content else { return };
+        let Some(segment) = packet.content.segment() else { return };
         // Data goes to the other side than it comes from, and a dummy segment is none.
         let data = segment.len > 0 && segment.ecn != Ecn::Low;
         if packet.to.side() == Side::Data || !(data || segment.flags.has(Flags::FIN)) {

@@ -9,7 +9,9 @@ mod datagrams;
 mod end;
 mod handovers;
 mod hosts;
+mod kernels;
 mod relays;
+mod remote;
 mod shared;
 
 use std::ops::ControlFlow;
@@ -34,6 +36,7 @@ use bentpipe_sky::Sky;
 use constellation::Paths;
 pub(crate) use end::End;
 use handovers::{Handovers, add_route, both_ways};
+use kernels::Kernels;
 use shared::SharedPaths;
 
 pub(crate) struct Engine {
@@ -44,6 +47,7 @@ pub(crate) struct Engine {
     handovers: Handovers,
     /// Of flows over satellites.
     paths: Option<Box<Paths>>,
+    kernels: Kernels,
     /// The names of links, in the order of their numbers.
     link_names: Vec<String>,
     /// When the run ends at the latest.
@@ -108,6 +112,7 @@ impl Engine {
             flows: Vec::with_capacity(scenario.flows.len()),
             handovers: Handovers::default(),
             paths: None,
+            kernels: Kernels::default(),
             link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             end,
             open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() } + sky_waits,
@@ -154,6 +159,7 @@ impl Engine {
                             attended: flow.is_attended(side),
                             armed: Time::NEVER,
                             armed_next: Time::NEVER,
+                            remote: None,
                         });
                     }
                 }
@@ -202,6 +208,7 @@ impl Engine {
                 self.tell(progress)?;
             }
         }
+        self.kernel_error()?;
         Ok(Some(self.net.now()))
     }
 
@@ -227,7 +234,10 @@ impl Engine {
             let [data, back]: &mut [End; 2] = &mut pairs[connection];
             // What the receiving host reduces is in the other direction.
             back.tcp.take_reductions();
-            (data.tcp.sender().una(), data.tcp.take_reductions())
+            match &data.remote {
+                Some(remote) => (remote.sent.una, Vec::new()),
+                None => (data.tcp.sender().una(), data.tcp.take_reductions()),
+            }
         });
     }
 

@@ -5,6 +5,7 @@ pub mod bounds;
 mod causes;
 mod engine;
 mod ids;
+pub mod kernel;
 mod limits;
 mod observe;
 mod packet;

@@ -61,7 +61,7 @@ impl Unwrapped {
     /// Where a packet's data starts, and how many bytes there are.
     fn place(&mut self, content: &Content) -> (u64, u32) {
         match content {
-            Content::Segment(segment) => (self.get(segment.seq), segment.len),
+            Content::Segment(segment) | Content::Foreign(segment) => (self.get(segment.seq), segment.len),
             Content::Datagram(datagram) => (datagram.offset, datagram.len),
         }
     }
@@ -96,7 +96,7 @@ impl Observer {
         let Packet { content, to, again, .. } = packet;
         let from = to.peer();
         let unwrapped = &mut self.unwrapped[from.index()];
-        if let Content::Segment(segment) = content
+        if let Some(segment) = content.segment()
             && segment.flags.has(Flags::SYN)
         {
             unwrapped.get(segment.seq + 1);
@@ -115,7 +115,7 @@ impl Observer {
     pub(crate) fn arrived(&mut self, now: Time, packet: &Packet) {
         let to = packet.to;
         // Of a stream over UDP, captures show what its host sends.
-        let Content::Segment(segment) = &packet.content else { return };
+        let Some(segment) = packet.content.segment() else { return };
         if to.side() == Side::Data
             && segment.flags.has(Flags::ACK)
             && let Some(recorder) = self.series.as_mut().filter(|recorder| !recorder.is_over())
@@ -223,7 +223,7 @@ impl Observer {
             return;
         }
         let recorded = match content {
-            Content::Segment(segment) => {
+            Content::Segment(segment) | Content::Foreign(segment) => {
                 state.capture.record(interface, now.as_nanos(), addresses, segment, None)
             }
             Content::Datagram(datagram) => {

@@ -32,6 +32,27 @@ pub(crate) enum Content {
     Segment(Segment),
     /// A UDP datagram.
     Datagram(Datagram),
+    /// A TCP segment between hosts of a kernel.
+    Foreign(Segment),
+}
+
+impl Content {
+    /// The segment, whoever's it is.
+    #[inline(always)]
+    pub(crate) fn segment(&self) -> Option<&Segment> {
+        match self {
+            Content::Segment(segment) | Content::Foreign(segment) => Some(segment),
+            Content::Datagram(_) => None,
+        }
+    }
+
+    #[inline(always)]
+    fn segment_mut(&mut self) -> Option<&mut Segment> {
+        match self {
+            Content::Segment(segment) | Content::Foreign(segment) => Some(segment),
+            Content::Datagram(_) => None,
+        }
+    }
 }
 
 /// A UDP datagram: of its payload only the length counts, and for those who watch its place among the bytes sent.
@@ -55,12 +76,12 @@ impl Packet {
     /// The segment to be written, in place of whatever was in the packet.
     #[inline]
     pub(crate) fn segment_mut(&mut self) -> &mut Segment {
-        if let Content::Datagram(_) = self.content {
+        if !matches!(self.content, Content::Segment(_)) {
             self.content = Content::Segment(Segment::default());
         }
         match &mut self.content {
             Content::Segment(segment) => segment,
-            Content::Datagram(_) => unreachable!("made a segment"),
+            _ => unreachable!("made a segment"),
         }
     }
 }
@@ -79,7 +100,7 @@ impl Carried for Packet {
     fn label(&self, names: &Names) -> Label {
         let end = self.to.index();
         let ecn = match &self.content {
-            Content::Segment(segment) => segment.ecn,
+            Content::Segment(segment) | Content::Foreign(segment) => segment.ecn,
             Content::Datagram(_) => Ecn::NotEct,
         };
         Label {
@@ -91,7 +112,7 @@ impl Carried for Packet {
     }
 
     fn mark(&mut self) {
-        if let Content::Segment(segment) = &mut self.content {
+        if let Some(segment) = self.content.segment_mut() {
             segment.ecn = Ecn::Ce;
         }
     }
@@ -99,7 +120,7 @@ impl Carried for Packet {
     fn show(&mut self, names: &Names, ttl: u8, way: Direction, meeting: Meeting<'_>) {
         let Meeting { gateway, now, link } = meeting;
         let segment = match &mut self.content {
-            Content::Segment(segment) => segment,
+            Content::Segment(segment) | Content::Foreign(segment) => segment,
             Content::Datagram(datagram) => {
                 if way == Direction::Forward && gateway.reads_demands() {
                     gateway.enters(now, datagram.len + HEADERS, None, &link);
@@ -125,7 +146,7 @@ impl Carried for Packet {
     }
 
     fn seen(&self, names: &Names, ttl: u8) -> Option<Seen> {
-        let Content::Segment(segment) = &self.content else { return None };
+        let segment = self.content.segment()?;
         // A dummy segment brings no data, and its ACK acknowledges none.
         if segment.ecn == Ecn::Low {
             return None;
@@ -144,21 +165,21 @@ impl Carried for Packet {
     }
 
     fn lower(&mut self, window: u16) {
-        if let Content::Segment(segment) = &mut self.content {
+        if let Some(segment) = self.content.segment_mut() {
             debug_assert!(window <= segment.window, "an agent raised a window");
             segment.window = window;
         }
     }
 
     fn renumber(&mut self, seq: u32) {
-        if let Content::Segment(segment) = &mut self.content {
+        if let Some(segment) = self.content.segment_mut() {
             segment.seq = Seq(seq);
         }
     }
 
     fn stamp(&mut self, value: u32) {
-        if let Content::Segment(Segment { options: Options { timestamps: Some(stamps), .. }, .. }) =
-            &mut self.content
+        if let Some(Segment { options: Options { timestamps: Some(stamps), .. }, .. }) =
+            self.content.segment_mut()
         {
             stamps.value = value;
         }
@@ -180,7 +201,10 @@ impl Carried for Packet {
             options: Options { timestamps, sack, ..Options::default() },
             congestion: CongestionHeader::default(),
         };
-        self.content = Content::Segment(segment);
+        self.content = match self.content {
+            Content::Foreign(_) => Content::Foreign(segment),
+            _ => Content::Segment(segment),
+        };
         segment.packet_len()
     }
 }

@@ -31,6 +31,10 @@ pub enum RunError {
     },
     /// The capture could not be written; the message is that of its output.
     Capture(io::Error),
+    /// A flow cannot have the kernel that it asks for: a line that says why.
+    NoKernel(String),
+    /// A kernel has stopped: a line that says why.
+    Kernel(String),
 }
 
 impl fmt::Display for RunError {
@@ -43,6 +47,7 @@ impl fmt::Display for RunError {
                 f,
                 "warm_up: expected a time before the last flow is over ({over_s:.3} s), found {warm_up_s} s"
             ),
+            RunError::NoKernel(why) | RunError::Kernel(why) => f.write_str(why),
             RunError::Capture(error) => write!(f, "cannot write the capture: {error}"),
         }
     }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use bentpipe_units::Time;
 
 use crate::engine::Engine;
+use crate::kernel::StartKernel;
 use crate::observe::Observer;
 use crate::progress::{Progress, RunError};
 use crate::result::{RunResult, WarmUp};
@@ -26,6 +27,8 @@ pub struct RunOptions {
     pub limits: bool,
     /// A clock that tells what the run costs in seconds; without one that is 0.
     pub clock: Option<Box<dyn Fn() -> f64>>,
+    /// Starts the kernels of flows that have one in the place of our TCP; without it there are none.
+    pub kernels: Option<Box<StartKernel>>,
 }
 
 /// Where a capture goes, and how much of the packets it holds.
@@ -46,13 +49,14 @@ pub struct CaptureOptions {
 /// [`RunError::Capture`] when the capture cannot be written. None leaves a file behind.
 pub fn run(
     scenario: &Scenario,
-    options: RunOptions,
+    mut options: RunOptions,
     progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
     let observer =
         observer(scenario, options.series, options.capture, options.limits).map_err(RunError::Capture)?;
     let mut engine = Engine::new(scenario, seed, observer);
+    engine.start_kernels(scenario, seed, options.kernels.as_deref_mut())?;
     if scenario.queueing_quantiles {
         engine.links_mut().iter_mut().for_each(bentpipe_path::Link::measure_waits);
     }
@@ -64,13 +68,13 @@ pub fn run(
             if let Some(over) = engine.run_until(until, progress)? {
                 return Err(RunError::WarmUp { over_s: over.as_secs(), warm_up_s: span.as_secs() });
             }
-            WarmUp::end(&mut engine, until)
+            WarmUp::end(&mut engine, until)?
         }
         None => WarmUp::none(scenario.flows.len()),
     };
     let end = engine.run(progress)?;
     let wall_s = clock() - started;
-    let mut result = RunResult::new(scenario, seed, end, &mut engine, &warm_up, wall_s);
+    let mut result = RunResult::new(scenario, seed, end, &mut engine, &warm_up, wall_s)?;
     if let Some(observer) = engine.into_observer() {
         result.recording = Some(observer.finish(end).map_err(RunError::Capture)?);
     }

@@ -1,6 +1,7 @@
 """The library function."""
 
 import os
+import re
 import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -255,6 +256,10 @@ class _Found:
         return tuple(sorted(found, key=lambda variant: sign * variant.value["mean"]))
 
 
+_OF_A_KERNEL = re.compile(r"linux(-[^:\s]+)?:\S+")
+"""A control of a kernel in the place of our TCP, as ``linux:cubic`` or ``linux-6.1:cubic``."""
+
+
 def _chosen(variants: Any, own: Sequence[str]) -> dict[str, Any]:
     """Give what each name stands for: a variant that exists, or settings."""
     if isinstance(variants, Mapping):
@@ -268,7 +273,7 @@ def _chosen(variants: Any, own: Sequence[str]) -> dict[str, Any]:
         chosen = {name: name for name in names}
     known = [*(name for name, _ in _core.schemes("variants")), *own]
     for name in chosen.values():
-        if isinstance(name, str) and name not in known:
+        if isinstance(name, str) and name not in known and not _OF_A_KERNEL.fullmatch(name):
             close = get_close_matches(name.lower(), known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise InputError(f"variants: expected a variant ({', '.join(known)}), found {name!r}{hint}")

@@ -7,6 +7,7 @@ use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, Under, conflict, ensure};
 
 use crate::keys::{FlowFile, no_such_scheme};
+use crate::model::KernelControl;
 
 /// Recovery and control of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +66,7 @@ impl<'a> Choices<'a> {
             let alone = flow.recovery.is_none() && flow.control.is_none();
             ensure!(alone, conflict!("cannot be combined with recovery or control").under("variant"));
             let all = named(catalogue, profile);
+            let name = kernel(name).map_or(name.as_str(), |_| profile.recovery());
             if let Some((_, choices)) = all.iter().find(|(known, _)| known == name) {
                 return Ok(*choices);
             }
@@ -95,6 +97,16 @@ impl<'a> Choices<'a> {
             None => format!("{}+{}", self.control.name(), self.recovery.name()),
         }
     }
+}
+
+/// The control of a kernel that a variant names, such as `linux:cubic` or `linux-6.1:bbr`.
+pub(super) fn kernel(variant: &str) -> Option<KernelControl> {
+    let (machine, control) = variant.split_once(':')?;
+    let release = machine.strip_prefix("linux")?;
+    let release = if release.is_empty() { None } else { Some(release.strip_prefix('-')?.to_owned()) };
+    let named = |name: &str| !name.is_empty() && !name.contains(char::is_whitespace);
+    (named(control) && release.as_deref().is_none_or(named))
+        .then(|| KernelControl { release, control: control.to_owned() })
 }
 
 /// The scheme called `name`, which the key of its kind chooses.

@@ -18,8 +18,8 @@ use bentpipe_tcp::Catalogue;
 use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, quoted};
 
-use choices::Choices;
 pub use choices::variants;
+use choices::{Choices, kernel};
 use constellation::constellation;
 use flows::relayed;
 use network::NetworkPlan;
@@ -74,7 +74,12 @@ pub(crate) fn resolve(
         let choices = Choices::of(catalogue, &flow, profile).map_err(here)?;
         let config = |end| config(root, name, catalogue, end, &choices, &app).map(Arc::new);
         let (sender, receiver) = (config(FlowEnd::Sender)?, config(FlowEnd::Receiver)?);
-        let variant = if app.over_udp() { "udp".to_owned() } else { choices.variant(catalogue, profile) };
+        let kernel = flow.variant.as_deref().and_then(kernel).filter(|_| !app.over_udp());
+        let variant = match &flow.variant {
+            _ if app.over_udp() => "udp".to_owned(),
+            Some(name) if kernel.is_some() => name.clone(),
+            _ => choices.variant(catalogue, profile),
+        };
         for i in 0..copies {
             let copy = names::copy_of_named(name, flow.count, i);
             if let Some((_, first)) = names.insert(copy.clone(), (flows.len(), *name)) {
@@ -103,6 +108,7 @@ pub(crate) fn resolve(
                 sender: sender.clone(),
                 receiver: receiver.clone(),
                 variant: variant.clone(),
+                kernel: kernel.clone(),
             });
         }
     }

@@ -163,6 +163,17 @@ pub struct FlowSpec {
     pub receiver: Arc<Config>,
     /// The name under which results show recovery and control, such as `sack`; `udp` over UDP.
     pub variant: String,
+    /// The kernel whose TCP both hosts have; none where it is ours, and of no meaning over UDP.
+    pub kernel: Option<KernelControl>,
+}
+
+/// A congestion control of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelControl {
+    /// The beginning of the kernel's release; none for the one that is there.
+    pub release: Option<String>,
+    /// Its name there.
+    pub control: String,
 }
 
 /// Flows take another route.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bentpipe_path::Stream;
 use bentpipe_tcp::Chosen;
-use bentpipe_tcp::{Endpoint, State};
+use bentpipe_tcp::State;
 use bentpipe_units::Time;
 
 use super::{Due, Exchange};
@@ -63,8 +63,8 @@ impl Driven {
             Side::Data => (data, back),
             Side::Back => (back, data),
         };
-        listens.tcp.listen();
-        opens.tcp.connect();
+        listens.listen();
+        opens.connect();
         self.call(now, pair, |app, talk| app.on_start(talk));
     }
 
@@ -101,12 +101,12 @@ impl Driven {
             self.next = at.max(now);
         }
         let [data, back] = &mut *pair;
-        write(&mut data.tcp, sends);
-        write(&mut back.tcp, requests);
+        write(data, sends);
+        write(back, requests);
         let mut has_more = [sends > 0, requests > 0];
         if closes && !self.closed {
             self.closed = true;
-            pair[self.opener as usize].tcp.close(false);
+            pair[self.opener as usize].close(false);
             has_more[self.opener as usize] = true;
         }
         has_more
@@ -128,13 +128,13 @@ impl Driven {
             Side::Data => back,
             Side::Back => data,
         };
-        self.closed && !self.failed && other.tcp.receiver().finished()
+        self.closed && !self.failed && other.finished()
     }
 }
 
 /// Writes unless the other end has closed: nobody would read it.
-fn write(tcp: &mut Endpoint, bytes: u64) {
-    if bytes > 0 && tcp.state() != State::CloseWait {
-        tcp.write(bytes);
+fn write(end: &mut End, bytes: u64) {
+    if bytes > 0 && end.state() != State::CloseWait {
+        end.write(bytes);
     }
 }

@@ -188,8 +188,8 @@ impl Http {
         if !connection.opened {
             connection.opened = true;
             connection.expected += tls::said(&self.handshake, Side::Data);
-            server.tcp.listen();
-            client.tcp.connect();
+            server.listen();
+            client.connect();
         }
         self.greet(number, Side::Back, pairs);
     }
@@ -197,44 +197,44 @@ impl Http {
     /// A side goes on with the handshake of a connection; the client's requests go behind it.
     fn greet(&mut self, number: usize, side: Side, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
-        let tcp = &mut pairs[number][side as usize].tcp;
+        let end = &mut pairs[number][side as usize];
         let (turn, other) = match connection.greeted.is_multiple_of(2) {
             true => (Side::Back, Side::Data),
             false => (Side::Data, Side::Back),
         };
-        let delivered = tcp.receiver().delivered();
+        let delivered = end.delivered();
         if let Some(bytes) = self.handshake.get(connection.greeted)
             && side == turn
             && delivered >= tls::said(&self.handshake[..connection.greeted], other)
         {
-            tcp.write(*bytes);
+            end.write(*bytes);
             connection.greeted += 1;
         }
         let through = connection.greeted == self.handshake.len();
         if through && side == Side::Back && delivered >= tls::said(&self.handshake, Side::Data) {
-            tcp.write(std::mem::take(&mut connection.waiting) * self.spec.request);
+            end.write(std::mem::take(&mut connection.waiting) * self.spec.request);
         }
     }
 
     /// The server answers the requests that have come whole.
     fn answer(&mut self, number: usize, pairs: &mut [[End; 2]]) {
         let connection = &mut self.connections[number];
-        let tcp = &mut pairs[number][0].tcp;
+        let server = &mut pairs[number][0];
         let greeting = tls::said(&self.handshake, Side::Back);
-        let requests = tcp.receiver().delivered().saturating_sub(greeting) / self.spec.request;
+        let requests = server.delivered().saturating_sub(greeting) / self.spec.request;
         let new = requests - connection.answered;
         connection.answered = requests;
         for object in connection.asked.drain(..new as usize) {
             // Nobody waits for what is answered after the client's FIN.
-            if tcp.state() == State::Established {
-                tcp.write(object);
+            if server.state() == State::Established {
+                server.write(object);
             }
         }
     }
 
     fn has_all(&self, number: usize, pairs: &[[End; 2]]) -> bool {
         let [_, client] = &pairs[number];
-        client.tcp.receiver().delivered() == self.connections[number].expected
+        client.delivered() == self.connections[number].expected
     }
 
     /// The client closes its connections; the server follows when it sees that.
@@ -242,7 +242,7 @@ impl Http {
         self.next = Time::NEVER;
         for (connection, [_, client]) in self.connections.iter().zip(pairs) {
             if connection.opened {
-                client.tcp.close(true);
+                client.close(true);
             }
         }
     }

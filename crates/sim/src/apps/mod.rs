@@ -17,7 +17,7 @@ mod voip;
 use std::ops::Range;
 
 use bentpipe_path::Stream;
-use bentpipe_tcp::{Endpoint, Receiver, State};
+use bentpipe_tcp::State;
 use bentpipe_units::{Span, Time};
 
 pub(crate) use deliveries::Deliveries;
@@ -176,22 +176,22 @@ impl Flow {
             (App::Http(http), pairs) if now >= self.stop => http.stop(pairs),
             (App::Http(http), pairs) => http.on_time(now, pairs),
             (App::Bulk { bytes, request: None }, [[data, back]]) if now == self.start => {
-                back.tcp.listen();
-                data.tcp.connect();
-                offer(&mut data.tcp, *bytes);
+                back.listen();
+                data.connect();
+                offer(data, *bytes);
             }
             (App::Bulk { request: Some(request), .. }, [pair]) if now == self.start => ask(pair, *request),
             // Nobody has asked yet: the one who would does not any more.
-            (App::Bulk { .. }, [[data, back]]) if data.tcp.state() == State::Listen => back.tcp.close(true),
-            (App::Bulk { .. }, [[data, _]]) => data.tcp.close(true),
+            (App::Bulk { .. }, [[data, back]]) if data.state() == State::Listen => back.close(true),
+            (App::Bulk { .. }, [[data, _]]) => data.close(true),
             // What was written by then is still delivered.
-            (App::OnOff(_), [[data, _]]) if now >= self.stop => data.tcp.close(false),
+            (App::OnOff(_), [[data, _]]) if now >= self.stop => data.close(false),
             (App::OnOff(onoff), [[data, back]]) => {
                 if now == self.start {
-                    back.tcp.listen();
-                    data.tcp.connect();
+                    back.listen();
+                    data.connect();
                 }
-                data.tcp.write(onoff.poll(now));
+                data.write(onoff.poll(now));
             }
             (App::Transactions(app), [pair]) if now >= self.stop => app.stop(pair),
             (App::Transactions(app), [pair]) => app.on_time(now, pair),
@@ -229,7 +229,7 @@ impl Flow {
             }
             // From the stop on nothing is offered.
             App::Bulk { bytes, request: Some(request) } if now < self.stop => {
-                answer(&mut pairs[number][0].tcp, *request, *bytes);
+                answer(&mut pairs[number][0], *request, *bytes);
                 Due::default()
             }
             App::Bulk { .. } | App::OnOff(_) | App::Relay(_) | App::Udp(_) => Due::default(),
@@ -283,15 +283,15 @@ impl Flow {
     }
 
     /// An end of its connection `number` is closed, or only waits for old segments to die out: whether the flow is over.
-    pub(crate) fn on_closed(&mut self, now: Time, number: usize, side: Side, tcp: &Endpoint) -> bool {
+    pub(crate) fn on_closed(&mut self, now: Time, number: usize, side: Side, broken: bool) -> bool {
         match &mut self.app {
-            App::Bulk { request, .. } => side == Side::Data || (request.is_some() && tcp.error().is_some()),
+            App::Bulk { request, .. } => side == Side::Data || (request.is_some() && broken),
             App::OnOff(_) | App::Relay(_) => side == Side::Data,
-            App::Http(http) => http.on_closed(number, side, tcp.error().is_some()),
-            App::Transactions(app) => app.on_closed(side, tcp.error().is_some()),
-            App::Video(video) => video.on_closed(now, side, tcp.error().is_some()),
-            App::External(app) => app.on_closed(side, tcp.error().is_some()),
-            App::ShortFlows(flows) => flows.on_closed(number, side, tcp.error().is_some()),
+            App::Http(http) => http.on_closed(number, side, broken),
+            App::Transactions(app) => app.on_closed(side, broken),
+            App::Video(video) => video.on_closed(now, side, broken),
+            App::External(app) => app.on_closed(side, broken),
+            App::ShortFlows(flows) => flows.on_closed(number, side, broken),
             App::Udp(_) => false,
         }
     }
@@ -307,16 +307,14 @@ impl Flow {
 
     /// Whether all of the flow's data was delivered.
     pub(crate) fn complete(&self, pairs: &[[End; 2]]) -> bool {
-        let receiver = || pairs.first().map(|[_, back]| back.tcp.receiver());
+        let back = pairs.first().map(|[_, back]| back);
         match &self.app {
             // By duration: finished when the FIN behind the last byte has arrived.
             App::Relay(relay) if relay.is_asked() => relay.complete,
             App::Bulk { bytes: u64::MAX, .. } | App::OnOff(_) | App::Relay(_) => {
-                receiver().is_some_and(Receiver::finished)
+                back.is_some_and(End::finished)
             }
-            App::Bulk { .. } => {
-                pairs.first().is_some_and(|[_, back]| back.tcp.receiver().delivered() == back.got.size())
-            }
+            App::Bulk { .. } => back.is_some_and(|back| back.delivered() == back.got.size()),
             App::Http(http) => http.complete(),
             App::Transactions(app) => app.complete(),
             App::Video(video) => video.complete(),
@@ -328,7 +326,7 @@ impl Flow {
 }
 
 /// The host that sends data hands over all of it: `u64::MAX` bytes have no end.
-fn offer(data: &mut Endpoint, bytes: u64) {
+fn offer(data: &mut End, bytes: u64) {
     data.write(bytes);
     if bytes != u64::MAX {
         data.close(false);
@@ -337,14 +335,14 @@ fn offer(data: &mut Endpoint, bytes: u64) {
 
 /// The receiving host opens the connection, and sends a request of so many bytes.
 fn ask([data, back]: &mut [End; 2], request: u64) {
-    data.tcp.listen();
-    back.tcp.connect();
-    back.tcp.write(request);
+    data.listen();
+    back.connect();
+    back.write(request);
 }
 
 /// The host that sends data has read more of the request: with the whole of it, it answers.
-fn answer(data: &mut Endpoint, request: u64, bytes: u64) {
-    if data.receiver().delivered() == request && data.state() == State::Established {
+fn answer(data: &mut End, request: u64, bytes: u64) {
+    if data.delivered() == request && data.state() == State::Established {
         offer(data, bytes);
     }
 }

@@ -69,9 +69,9 @@ impl ShortFlows {
                 continue;
             }
             let [data, back] = pair;
-            back.tcp.listen();
-            data.tcp.connect();
-            offer(&mut data.tcp, transfer.size);
+            back.listen();
+            data.connect();
+            offer(data, transfer.size);
         }
     }
 
@@ -84,9 +84,9 @@ impl ShortFlows {
     pub(super) fn on_data(&mut self, now: Time, number: usize, side: Side, [data, back]: &mut [End; 2]) {
         let transfer = &mut self.transfers[number];
         if let (Side::Data, Some(request)) = (side, self.request) {
-            answer(&mut data.tcp, request, transfer.size);
+            answer(data, request, transfer.size);
         }
-        if side == Side::Back && back.tcp.receiver().delivered() == transfer.size {
+        if side == Side::Back && back.delivered() == transfer.size {
             transfer.response = Some(now.since(transfer.start));
         }
     }

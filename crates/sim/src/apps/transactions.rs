@@ -47,13 +47,13 @@ impl Transactions {
             return;
         }
         if self.exchanges.is_empty() {
-            server.tcp.listen();
-            client.tcp.connect();
+            server.listen();
+            client.connect();
         }
         self.next = Time::NEVER;
         self.phase = Phase::Waiting;
         self.exchanges.push(Exchange { start: now, response: None, size: self.spec.response });
-        client.tcp.write(self.spec.request);
+        client.write(self.spec.request);
     }
 
     /// The client asks for no more, and does not wait for an answer.
@@ -61,23 +61,23 @@ impl Transactions {
         if matches!(self.phase, Phase::Thinking | Phase::Waiting) {
             self.phase = Phase::Left { clean: false };
             self.next = Time::NEVER;
-            client.tcp.close(true);
+            client.close(true);
         }
     }
 
     /// New data was read at an end.
     pub(super) fn on_data(&mut self, now: Time, side: Side, [server, client]: &mut [End; 2]) -> Due {
         if side == Side::Data {
-            let asked = server.tcp.receiver().delivered() / self.spec.request;
+            let asked = server.delivered() / self.spec.request;
             // Nobody waits for what is answered after the client's FIN.
-            if asked > self.answered && server.tcp.state() == State::Established {
-                server.tcp.write((asked - self.answered) * self.spec.response);
+            if asked > self.answered && server.state() == State::Established {
+                server.write((asked - self.answered) * self.spec.response);
             }
             self.answered = asked;
             return Due::default();
         }
         let asked = self.exchanges.len() as u64;
-        if self.phase != Phase::Waiting || client.tcp.receiver().delivered() < asked * self.spec.response {
+        if self.phase != Phase::Waiting || client.delivered() < asked * self.spec.response {
             return Due::default();
         }
         if let Some(exchange) = self.exchanges.last_mut() {
@@ -85,7 +85,7 @@ impl Transactions {
         }
         if self.spec.transactions.is_some_and(|most| asked >= most) {
             self.phase = Phase::Done;
-            client.tcp.close(true);
+            client.close(true);
             return Due::default();
         }
         self.phase = Phase::Thinking;

@@ -64,8 +64,8 @@ impl Video {
             return;
         }
         if self.exchanges.is_empty() {
-            server.tcp.listen();
-            client.tcp.connect();
+            server.listen();
+            client.connect();
         }
         self.next = Time::NEVER;
         self.phase = Phase::Waiting;
@@ -76,7 +76,7 @@ impl Video {
         self.rungs.push(rung);
         self.asked_bytes += size;
         self.exchanges.push(Exchange { start: now, response: None, size });
-        client.tcp.write(self.spec.request);
+        client.write(self.spec.request);
     }
 
     /// The user leaves, and does not wait for the segment under way.
@@ -85,22 +85,22 @@ impl Video {
             self.player.leave(now);
             self.phase = Phase::Left { clean: false };
             self.next = Time::NEVER;
-            client.tcp.close(true);
+            client.close(true);
         }
     }
 
     /// New data was read at an end.
     pub(super) fn on_data(&mut self, now: Time, side: Side, [server, client]: &mut [End; 2]) -> Due {
         if side == Side::Data {
-            let whole = server.tcp.receiver().delivered() / self.spec.request;
+            let whole = server.delivered() / self.spec.request;
             // One at a time. Nobody waits for what is answered after the client's FIN.
-            if whole > self.answered && server.tcp.state() == State::Established {
-                server.tcp.write(self.exchanges.last().map_or(0, |exchange| exchange.size));
+            if whole > self.answered && server.state() == State::Established {
+                server.write(self.exchanges.last().map_or(0, |exchange| exchange.size));
             }
             self.answered = whole;
             return Due::default();
         }
-        if self.phase != Phase::Waiting || client.tcp.receiver().delivered() < self.asked_bytes {
+        if self.phase != Phase::Waiting || client.delivered() < self.asked_bytes {
             return Due::default();
         }
         if let Some(exchange) = self.exchanges.last_mut() {
@@ -114,7 +114,7 @@ impl Video {
         self.player.begin(now, all || beyond > Span::ZERO);
         if all {
             self.phase = Phase::Done;
-            client.tcp.close(true);
+            client.close(true);
             return Due::default();
         }
         self.phase = Phase::Full;

@@ -23,7 +23,7 @@ fn at(millis: u64) -> Time {
 fn packet(segment: u32, sent: u64) -> Packet {
     let segment = Segment { seq: seq(segment), len: 1000, ..Segment::default() };
     let to = ConnectionId(0).end(Side::Back);
-    Packet { content: Content::Segment(segment), to, again: false, sent: at(sent) }
+    Packet { content: crate::packet::Content::Segment(segment), to, again: false, sent: at(sent) }
 }
 
 /// Why a packet is lost.

@@ -1,14 +1,16 @@
-//! One end of a connection in the event loop.
+//! One end of a connection, as the event loop and the applications see it: whoever's TCP is behind it.
 
 use bentpipe_net::RouteId;
 use bentpipe_tcp::{Endpoint, State};
 use bentpipe_units::Time;
 
+use super::remote::Remote;
 use crate::apps::Deliveries;
 use crate::ids::FlowId;
 
-/// One end of a connection, as the event loop sees it.
+/// One end of a connection.
 pub(crate) struct End {
+    /// Our TCP; of no meaning where a kernel's is in its place.
     pub(crate) tcp: Endpoint,
     /// What its application read.
     pub(crate) got: Deliveries,
@@ -22,12 +24,86 @@ pub(crate) struct End {
     pub(super) armed: Time,
     /// When another one is due whose place that took: the retransmission timer's, while pacing waits.
     pub(super) armed_next: Time,
+    /// The socket of a kernel that is in the place of our TCP.
+    pub(crate) remote: Option<Box<Remote>>,
 }
 
 impl End {
     /// Whether it is closed, or only waits for old segments to die out.
-    #[inline]
     pub(super) fn is_over(&self) -> bool {
-        matches!(self.tcp.state(), State::Closed | State::TimeWait)
+        matches!(self.state(), State::Closed | State::TimeWait)
+    }
+
+    /// Active open.
+    pub(crate) fn connect(&mut self) {
+        match &mut self.remote {
+            Some(remote) => remote.open(true),
+            None => self.tcp.connect(),
+        }
+    }
+
+    /// Passive open.
+    pub(crate) fn listen(&mut self) {
+        match &mut self.remote {
+            Some(remote) => remote.open(false),
+            None => self.tcp.listen(),
+        }
+    }
+
+    /// The application hands over so many bytes more; see [`Endpoint::write`].
+    pub(crate) fn write(&mut self, bytes: u64) {
+        match &mut self.remote {
+            Some(remote) => remote.write(bytes),
+            None => self.tcp.write(bytes),
+        }
+    }
+
+    /// The application has no more data; see [`Endpoint::close`].
+    pub(crate) fn close(&mut self, discard: bool) {
+        match &mut self.remote {
+            Some(remote) => remote.close(discard),
+            None => self.tcp.close(discard),
+        }
+    }
+
+    /// Where its connection is.
+    #[inline]
+    pub(crate) fn state(&self) -> State {
+        match &self.remote {
+            Some(remote) => remote.state,
+            None => self.tcp.state(),
+        }
+    }
+
+    /// Bytes that its application has read.
+    pub(crate) fn delivered(&self) -> u64 {
+        match &self.remote {
+            Some(remote) => remote.received.delivered(),
+            None => self.tcp.receiver().delivered(),
+        }
+    }
+
+    /// Whether everything up to the other end's FIN has come.
+    pub(crate) fn finished(&self) -> bool {
+        match &self.remote {
+            Some(remote) => remote.ended,
+            None => self.tcp.receiver().finished(),
+        }
+    }
+
+    /// Whether its connection ended early.
+    pub(crate) fn is_broken(&self) -> bool {
+        match &self.remote {
+            Some(remote) => remote.error.is_some(),
+            None => self.tcp.error().is_some(),
+        }
+    }
+
+    /// Why its connection ended early.
+    pub(crate) fn error(&self) -> Option<String> {
+        match &self.remote {
+            Some(remote) => remote.error.clone(),
+            None => self.tcp.error().map(|error| error.to_string()),
+        }
     }
 }

@@ -61,6 +61,11 @@ impl Engine {
         let to = packet.to;
         let segment = match &packet.content {
             Content::Segment(segment) => segment,
+            Content::Foreign(segment) => {
+                let segment = *segment;
+                net.discard(arrived);
+                return self.arrives_at_kernel(to, &segment);
+            }
             Content::Datagram(datagram) => {
                 let datagram = *datagram;
                 net.discard(arrived);
@@ -78,7 +83,7 @@ impl Engine {
             end.got.take(now, end.tcp.read(u32::MAX));
         }
         serve(net, to, end);
-        if end.is_over() {
+        if matches!(end.tcp.state(), State::Closed | State::TimeWait) {
             self.closed(to);
         }
     }
@@ -95,6 +100,9 @@ impl Engine {
             return;
         }
         end.armed = std::mem::replace(&mut end.armed_next, Time::NEVER);
+        if end.remote.is_some() {
+            return self.turn_of_kernel(id);
+        }
         if end.tcp.next_timeout() <= now {
             end.tcp.on_timeout(now);
         }
@@ -110,22 +118,21 @@ impl Engine {
             return self.relay(relay, connection);
         }
         if data {
-            self.converse(id);
+            let end = &mut self.ends[id.index()];
+            let bytes = end.tcp.read(u32::MAX);
+            if bytes > 0 {
+                end.got.take(self.net.now(), bytes);
+                self.converse(id, bytes);
+            }
         }
         self.serve(id);
     }
 
-    /// An end may read what its application answers.
+    /// An end has read what its application answers.
     #[cold]
-    fn converse(&mut self, id: EndId) {
+    pub(super) fn converse(&mut self, id: EndId, bytes: u32) {
         let now = self.net.now();
-        let end = &mut self.ends[id.index()];
-        let bytes = end.tcp.read(u32::MAX);
-        if bytes == 0 {
-            return;
-        }
-        end.got.take(now, bytes);
-        let own = end.flow;
+        let own = self.ends[id.index()].flow;
         let flow = &self.flows[own.index()];
         let place = id.connection().index() - flow.connections.start;
         let number = flow.source.unwrap_or(own);
@@ -145,7 +152,7 @@ impl Engine {
     #[cold]
     pub(super) fn serve_all(&mut self, connections: Range<usize>) {
         for id in Flow::ends_of(connections) {
-            if self.ends[id.index()].tcp.state() != State::Closed {
+            if self.ends[id.index()].state() != State::Closed {
                 self.serve(id);
             }
         }
@@ -154,6 +161,9 @@ impl Engine {
     #[inline(never)]
     pub(super) fn serve(&mut self, id: EndId) {
         let end = &mut self.ends[id.index()];
+        if end.remote.is_some() {
+            return self.serve_remote(id);
+        }
         serve(&mut self.net, id, end);
         if end.is_over() {
             self.closed(id);
@@ -162,18 +172,18 @@ impl Engine {
 
     /// An end is closed, or only waits for old segments to die out.
     #[cold]
-    fn closed(&mut self, id: EndId) {
+    pub(super) fn closed(&mut self, id: EndId) {
         let end = &self.ends[id.index()];
         let flow = &self.flows[end.flow.index()];
         let place = id.connection().index() - flow.connections.start;
-        let broken = end.attended && end.tcp.error().is_some();
+        let broken = end.attended && end.is_broken();
         // With relays the user sits at the end of the last relay, not at the end of the first flow.
         let (number, behind) = match id.side() {
             Side::Data => (end.flow, false),
             Side::Back => (flow.source.unwrap_or(end.flow), flow.last.is_some()),
         };
         let flow = &mut self.flows[number.index()];
-        if !flow.over && !behind && flow.on_closed(self.net.now(), place, id.side(), &end.tcp) {
+        if !flow.over && !behind && flow.on_closed(self.net.now(), place, id.side(), end.is_broken()) {
             flow.over = true;
             self.open_flows -= 1;
             self.tell_relays(number);

@@ -15,7 +15,8 @@ fn outcome(text: &str, passing: bool) -> Value {
         assert!(engine.net.pass_nothing(), "nothing passes in {text}");
     }
     let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
-    let result = RunResult::new(&scenario, 5, end, &mut engine, &WarmUp::none(scenario.flows.len()), 0.0);
+    let warm_up = WarmUp::none(scenario.flows.len());
+    let result = RunResult::new(&scenario, 5, end, &mut engine, &warm_up, 0.0).unwrap();
     let mut json = serde_json::to_value(result).unwrap();
     json["engine"] = Value::Null;
     json

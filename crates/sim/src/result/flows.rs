@@ -1,12 +1,13 @@
 //! What each flow got and what it cost: counted, and told over the time that is measured.
 
-use bentpipe_tcp::{Endpoint, ReceiverStats, RttDistribution, SenderStats, State};
+use bentpipe_tcp::{ReceiverStats, RttDistribution, SenderStats, State};
 use bentpipe_units::Time;
 
 use super::{FlowResult, Responses};
 use crate::apps::{App, Flow};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
+use crate::progress::RunError;
 use bentpipe_scenario::FlowSpec;
 
 /// What a flow had done by a time.
@@ -40,14 +41,15 @@ impl WarmUp {
     }
 
     /// The measurement begins `now`.
-    pub(crate) fn end(engine: &mut Engine, now: Time) -> WarmUp {
+    pub(crate) fn end(engine: &mut Engine, now: Time) -> Result<WarmUp, RunError> {
+        engine.ask_kernels(now)?;
         let flows = counts(engine, now);
         for link in engine.links_mut() {
             link.measure_from(now);
         }
         engine.measure_limits_from(now);
         engine.measure_paths_from(now);
-        WarmUp { until: now, flows }
+        Ok(WarmUp { until: now, flows })
     }
 }
 
@@ -83,6 +85,9 @@ impl Counts {
                 ..Counts::default()
             };
         }
+        if pairs.iter().flatten().any(|end| end.remote.is_some()) {
+            return Counts::of_kernel(pairs, losses);
+        }
         let senders = || pairs.iter().map(|[data, _]| data.tcp.sender());
         let receivers = || pairs.iter().map(|[_, back]| back.tcp.receiver());
         let sent = |counter: fn(&SenderStats) -> u64| senders().map(|sender| counter(sender.stats())).sum();
@@ -108,6 +113,21 @@ impl Counts {
             datagrams_lost: 0,
             losses,
         }
+    }
+
+    /// Of a kernel's sockets: what was seen on the wire, and what it tells.
+    fn of_kernel(pairs: &[[End; 2]], losses: LossCauses) -> Counts {
+        let mut counts = Counts { losses, ..Counts::default() };
+        for [data, back] in pairs {
+            let (Some(data), Some(back)) = (&data.remote, &back.remote) else { continue };
+            counts.delivered_bytes += back.received.delivered();
+            counts.sent_bytes += data.sent.data_bytes;
+            counts.retransmitted_segments += data.sent.retransmitted_segments;
+            counts.timeouts += data.facts.timeouts.unwrap_or(0);
+            counts.data_segments += data.sent.data_segments;
+            counts.duplicate_bytes += back.received.duplicate_bytes;
+        }
+        counts
     }
 
     fn since(self, earlier: &Counts) -> Counts {
@@ -147,8 +167,7 @@ fn result(
     // Of a page, either host may have given up.
     let judged = if spec.app.is_asked_for() { 2 } else { 1 };
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
-    let error =
-        failed.filter(|end| end.tcp.state() == State::Closed).find_map(|end: &End| error_of(&end.tcp));
+    let error = failed.filter(|end| end.state() == State::Closed).find_map(End::error);
     let [p50, p95, p99] = counts.round_trips.quantiles_secs([0.5, 0.95, 0.99]);
     let measured = flow.exchanges().iter().filter(|exchange| exchange.start >= from);
     FlowResult {
@@ -180,10 +199,6 @@ fn result(
         responses: Responses::of(measured),
         error: error.or_else(|| upstream_error(flow, pairs, end)),
     }
-}
-
-fn error_of(tcp: &Endpoint) -> Option<String> {
-    tcp.error().map(|error| error.to_string())
 }
 
 /// Why a relay broke its connection off, or forgot it, before all was delivered.

@@ -6,6 +6,7 @@ use super::flows::{self, WarmUp};
 use super::{EngineResult, FlowResult, RelayResult, RunResult, Users};
 use crate::apps::App;
 use crate::engine::{End, Engine};
+use crate::progress::RunError;
 use bentpipe_drive::HandoverResult;
 use bentpipe_scenario::{AppSpec, FlowSpec, Scenario};
 
@@ -17,7 +18,8 @@ impl RunResult {
         engine: &mut Engine,
         warm_up: &WarmUp,
         wall_s: f64,
-    ) -> RunResult {
+    ) -> Result<RunResult, RunError> {
+        engine.ask_kernels(end)?;
         let counts = flows::counts(engine, end);
         let data_segments = counts.iter().map(|counts| counts.data_segments).sum();
         let flows = flows::flow_results(&scenario.flows, engine, warm_up, counts, end);
@@ -31,7 +33,7 @@ impl RunResult {
         let (links, gateways) = engine.network_rows(scenario, end);
         let shares = sharing(scenario, &flows);
         let jain = jain(shares.iter().copied());
-        RunResult {
+        Ok(RunResult {
             scenario: scenario.title.clone(),
             seed,
             duration_s: end.as_secs(),
@@ -47,7 +49,7 @@ impl RunResult {
             users,
             engine: EngineResult { events: engine.events, data_segments, wall_s },
             recording: None,
-        }
+        })
     }
 }
 

@@ -12,8 +12,10 @@ from typing import Any
 
 from bentpipe.errors import InputError
 
-FILES = ("linux", "init", "entropy.so")
+PROGRAMS = ("linux", "init", "entropy.so")
 """The kernel, the first program in it, and what fixes its entropy."""
+FILES = (*PROGRAMS, "endpoint", "keeper")
+"""Those, and for an endpoint of a run the first program in it and the process that ends it."""
 MANIFEST = "kernel.json"
 _NEWEST = "newest"
 """The file that names the folder of the kernel that was built last."""

@@ -21,7 +21,7 @@ from typing import Any, Self
 import bentpipe
 from bentpipe import _core
 from bentpipe.errors import BentpipeError, InputError, Interrupted
-from bentpipe.live.virtual.kernel import FILES, Kernel
+from bentpipe.live.virtual.kernel import PROGRAMS, Kernel
 from bentpipe.runs.progress import Reporter
 
 PREFIX = "bentpipe-virtual-"
@@ -145,7 +145,7 @@ class Machine:
         (self.folder / "task").write_bytes(pickle.dumps((function, arguments, options)))
         (self.folder / "command").write_text(f"{sys.executable}\n-I\n-B\n/run/bentpipe/guest.py\n")
         shutil.copy(_GUEST, self.folder / "guest.py")
-        for name in FILES:
+        for name in PROGRAMS:
             shutil.copy(self.kernel.file(name), self.folder / name)
         self._start()
         try:

@@ -165,7 +165,7 @@ fn over(told: &Told, settings: &[(&str, &str)]) -> RunResult {
     let scenario = scenario(&text, settings);
     let mut engine = Engine::under(Some(Box::new(told.clone())), &scenario, 1, None);
     let end = engine.run(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
-    RunResult::new(&scenario, 1, end, &mut engine, &WarmUp::none(2), 0.0)
+    RunResult::new(&scenario, 1, end, &mut engine, &WarmUp::none(2), 0.0).unwrap()
 }
 
 fn always_there() -> impl Strategy<Value = Told> {

@@ -1,0 +1,96 @@
+//! Flows of a kernel in scenarios. They need the kernel that `make virtual-kernel` builds, and say so where it is missing.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::ops::ControlFlow;
+
+use bentpipe_sim::scenario::parse_str;
+use bentpipe_sim::{RunError, RunOptions, RunResult};
+use bentpipe_virtual::{find, start};
+
+const PATH: &str = r#"
+[tcp]
+profile = "linux"
+[links.path]
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "50 ms"
+"#;
+
+fn is_built() -> bool {
+    let found = find(None);
+    if let Err(why) = &found {
+        println!("skipped: {why}");
+    }
+    found.is_ok()
+}
+
+fn simulate(text: &str) -> Result<RunResult, RunError> {
+    let scenario = parse_str("test", text, &[]).unwrap();
+    let options = RunOptions { kernels: Some(Box::new(start)), ..RunOptions::default() };
+    bentpipe_sim::run(&scenario, options, &mut |_| ControlFlow::Continue(()))
+}
+
+fn flow(name: &str, variant: &str, more: &str) -> String {
+    format!("[flows.{name}]\nfrom = \"a\"\nto = \"b\"\nstart = \"250 us\"\nvariant = \"{variant}\"\n{more}\n")
+}
+
+#[test]
+fn a_kernel_loses_the_same_packets_as_our_tcp_and_repairs_them_as_fast() {
+    if !is_built() {
+        return;
+    }
+    let lossy = PATH.to_owned() + "loss = { model = \"drop\", packets = [40, 41, 300] }\n";
+    let run = |variant| simulate(&(lossy.clone() + &flow("f", variant, "bytes = \"1 MB\""))).unwrap();
+    let (kernel, ours) = (run("linux:reno"), run("rack"));
+    let [kernel, ours] = [&kernel.flows[0], &ours.flows[0]];
+    assert_eq!(kernel.error, None);
+    assert_eq!((kernel.bytes_delivered, kernel.losses.random), (1_000_000, 3));
+    assert_eq!(kernel.retransmitted_segments, ours.retransmitted_segments);
+    let times = [kernel, ours].map(|flow| flow.finish_s.unwrap());
+    assert!((times[0] / times[1] - 1.0).abs() < 0.01, "{times:?}");
+}
+
+#[test]
+fn two_runs_are_the_same_to_the_last_digit() {
+    if !is_built() {
+        return;
+    }
+    let lossy = PATH.to_owned() + "loss = { model = \"packet\", probability = 0.01 }\n";
+    let text =
+        lossy + &flow("f", "linux:bbr", "bytes = \"1 MB\"") + &flow("g", "linux:cubic", "bytes = \"1 MB\"");
+    let run = || serde_json::to_string(&simulate(&text).unwrap()).unwrap();
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_kernel_shares_a_link_with_our_tcp() {
+    if !is_built() {
+        return;
+    }
+    let text = PATH.to_owned()
+        + &flow("linux", "linux:cubic", "bytes = \"2 MB\"")
+        + &flow("ours", "cubic", "bytes = \"2 MB\"");
+    let result = simulate(&text).unwrap();
+    assert!(result.flows.iter().all(|flow| flow.bytes_delivered == 2_000_000), "{:?}", result.flows);
+}
+
+#[test]
+fn a_control_that_the_kernel_has_not_is_named_with_those_that_it_has() {
+    if !is_built() {
+        return;
+    }
+    let error = simulate(&(PATH.to_owned() + &flow("f", "linux:mine", "bytes = \"1 MB\""))).unwrap_err();
+    let RunError::NoKernel(line) = error else { panic!("{error}") };
+    assert!(line.starts_with("flows.f: variant: linux:mine: expected a control of Linux "), "{line}");
+    assert!(line.contains("reno") && !line.contains('\n'), "{line}");
+}
+
+#[test]
+fn without_anybody_to_start_it_a_kernel_is_a_clear_line() {
+    let scenario =
+        parse_str("test", &(PATH.to_owned() + &flow("f", "linux:reno", "bytes = \"1 MB\"")), &[]).unwrap();
+    let run = bentpipe_sim::run(&scenario, RunOptions::default(), &mut |_| ControlFlow::Continue(()));
+    let expected = "flows.f: variant: linux:reno: expected Linux on x86_64, where a kernel can run";
+    assert_eq!(run.unwrap_err().to_string(), expected);
+}
