@@ -15,25 +15,24 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
+from rooms import print_rooms
 from simulators import (
     BENCHMARKS,
     ROOT,
-    SETUP_BYTES,
-    SETUP_S,
     BadInput,
     Bentpipe,
     Failure,
     Htsim,
     Ns2,
     Ns3,
-    Scenario,
     Simulator,
     count_instructions,
-    spawn,
 )
+from timing import Spread, Timed, ratio, take_turns
 
 BASELINE = ROOT / "bench" / "baseline.json"
 OUTPUT = ROOT / "target" / "bench.json"
@@ -44,37 +43,28 @@ class Interrupted(Exception):
     """The bench was told to stop."""
 
 
-def measure(simulator: Simulator, scenario: Scenario, instructions: bool) -> dict[str, Any]:
-    """Give one row: speed (the median of up to five runs, within half a minute), memory, instructions.
-
-    Every simulator here is one thread that never waits, so the time of its core, user and system, is what the
-    wall shows on an idle machine; on a busy one the wall shows the neighbours.
-    """
-    length = scenario.length(simulator.name)
-    command = simulator.command(scenario, length)
-    runs = [spawn(command)]
-    while len(runs) < 5 and sum(run.wall_s for run in runs) + runs[0].wall_s < 30:
-        runs.append(spawn(command))
-    core = statistics.median(run.core_s for run in runs)
-    result = runs[0].result
+def measure(timed: Timed, instructions: bool) -> dict[str, Any]:
+    """Give one row: speed, memory, instructions."""
+    scenario, simulator, result = timed.scenario, timed.simulator, timed.rounds[-1].result
     segments = int(result["data_segments"])
-    setup_length = SETUP_BYTES if scenario.unit == "bytes" else SETUP_S
-    setup = statistics.median(spawn(simulator.command(scenario, setup_length)).core_s for _ in range(3))
+    whole = Spread.of([timed.segments() / one.core_s for one in timed.rounds])
+    work = Spread.of(timed.rates())
     row: dict[str, Any] = {
         "scenario": scenario.name,
         "simulator": simulator.name,
-        "length": scenario.written(length),
-        "segments_per_s": segments / core,
+        "length": scenario.written(scenario.length(simulator.name)),
+        "times": timed.times,
+        "segments_per_s": whole.median,
         "instructions_per_segment": None,
-        "peak_bytes": max(int(run.result["peak_bytes"]) for run in runs),
+        "peak_bytes": max(int(one.result["peak_bytes"]) for one in timed.rounds),
         "data_segments": segments,
         "retransmissions": result["retransmissions"],
         "bytes_delivered": result["bytes_delivered"],
-        "runs": len(runs),
-        "core_s": core,
-        "wall_s": statistics.median(run.wall_s for run in runs),
-        "setup_core_s": setup,
-        "loop_segments_per_s": segments / max(core - setup, 1e-3),
+        "rounds": len(timed.rounds),
+        "core_s": statistics.median(one.core_s for one in timed.rounds),
+        "wall_s": statistics.median(one.wall_s for one in timed.rounds),
+        "start_core_s": timed.start_s,
+        "work_segments_per_s": asdict(work),
         "loop_instructions_per_segment": None,
         "counted": "",
     }
@@ -84,9 +74,8 @@ def measure(simulator: Simulator, scenario: Scenario, instructions: bool) -> dic
         short_count, short_segments = count_instructions(simulator.command(scenario, short))
         long_count, long_segments = count_instructions(simulator.command(scenario, long))
         marginal = (long_count - short_count) / (long_segments - short_segments)
-        whole = long_count + marginal * (segments - long_segments)
         row["loop_instructions_per_segment"] = marginal
-        row["instructions_per_segment"] = whole / segments
+        row["instructions_per_segment"] = (long_count + marginal * (segments - long_segments)) / segments
         row["counted"] = f"{scenario.written(short)} and {scenario.written(long)}"
     return row
 
@@ -151,17 +140,17 @@ def number(value: float | None) -> str:
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
-    """Print the rows, units in the heading, and bentpipe's ratios to each peer."""
+    """Print the rows, units in the heading."""
     heading = (
         (
             "",
             "",
             "",
+            "",
             "data",
             "core",
-            "set-up",
-            "segments/s",
-            "",
+            "start",
+            "segments/s of work",
             "instr./segment",
             "",
             "peak",
@@ -171,28 +160,28 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
             "scenario",
             "simulator",
             "length",
+            "times",
             "segments",
             "s",
             "s",
-            "all",
-            "loop",
+            "median and spread",
             "all",
             "loop",
             "MB",
             "in runs of",
         ),
     )
-    widths = (-18, -9, 6, 9, 8, 8, 11, 9, 14, 8, 8, 17)
+    widths = (-18, -9, 8, 6, 9, 8, 8, 26, 14, 8, 8, 17)
     cells = [
         (
             row["scenario"],
             row["simulator"],
             row["length"],
+            f"{row['times']}",
             f"{row['data_segments']}",
             f"{row['core_s']:.3f}",
-            f"{row['setup_core_s']:.3f}",
-            f"{row['segments_per_s']:.0f}",
-            f"{row['loop_segments_per_s']:.0f}",
+            f"{row['start_core_s']:.3f}",
+            f"{Spread(**row['work_segments_per_s']):.0f}",
             number(row["instructions_per_segment"]),
             number(row["loop_instructions_per_segment"]),
             f"{row['peak_bytes'] / 1e6:.1f}",
@@ -209,25 +198,10 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
             ).rstrip()
         )
     print(
-        "core: user and system time of the process; all: the whole process; loop: set-up and start left out"
+        "core: user and system time of a round, which runs the scenario so many times; start: of a process,"
     )
+    print("which is no work; all: instructions of a whole process")
     by_key = {(row["scenario"], row["simulator"]): row for row in rows}
-    ratios = []
-    for scenario in BENCHMARKS:
-        ours = by_key.get((scenario.name, "bentpipe"))
-        for peer in scenario.peers:
-            theirs = by_key.get((scenario.name, peer))
-            if ours is None or theirs is None:
-                continue
-            whole = ours["segments_per_s"] / theirs["segments_per_s"]
-            loop = ours["loop_segments_per_s"] / theirs["loop_segments_per_s"]
-            shorter = f"; {peer} ran {theirs['length']}" if theirs["length"] != ours["length"] else ""
-            ratios.append(
-                f"  {scenario.name:<18} {whole:>6.1f} times {peer} ({loop:.1f} times, loops alone{shorter})"
-            )
-    if ratios:
-        print("\nsegments/s of bentpipe:")
-        print("\n".join(ratios))
     few, many = (by_key.get((f"dumbbell-{count}", "bentpipe")) for count in (10, 1000))
     if few is None or many is None:
         return
@@ -237,6 +211,17 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
     if few["instructions_per_segment"] is not None:
         factor = many["instructions_per_segment"] / few["instructions_per_segment"]
         print(f"  {factor:.2f} times the instructions a data segment")
+
+
+def ratios(timed: Sequence[Timed]) -> list[str]:
+    """Give a line for each peer: how much faster bentpipe is on the scenario."""
+    ours = [one for one in timed if isinstance(one.simulator, Bentpipe)]
+    return [
+        f"  {one.scenario.name:<18} {ratio(us, one):>6.1f} times {one.simulator.name}"
+        for us in ours
+        for one in timed
+        if one is not us
+    ]
 
 
 def write(path: Path, content: Any) -> None:
@@ -299,6 +284,9 @@ def main() -> int:
         help="only hold bentpipe's instructions a data segment to bench/baseline.json, on short runs",
     )
     parser.add_argument(
+        "--rooms", action="store_true", help="only say where bentpipe's instructions go, on short runs"
+    )
+    parser.add_argument(
         "--update-baseline", action="store_true", help="rewrite bench/baseline.json; nothing else is measured"
     )
     options = parser.parse_args()
@@ -306,6 +294,10 @@ def main() -> int:
         with stop_on_signals():
             if options.check_instructions or options.update_baseline:
                 return 0 if check_instructions(options.update_baseline) else 1
+            if options.rooms:
+                Bentpipe().build()
+                print_rooms([one for one in BENCHMARKS if one.name in (options.scenario or names)])
+                return 0
             return bench(options)
     except BadInput as error:
         print(f"bench: {error}", file=sys.stderr)
@@ -338,16 +330,23 @@ def bench(options: argparse.Namespace) -> int:
     instructions = not options.no_instructions and shutil.which("valgrind") is not None
     if not instructions and not options.no_instructions:
         print("instructions left out: valgrind is not installed (Debian package valgrind)")
-    rows = []
+    rows, compared = [], []
     for scenario in BENCHMARKS:
         if options.scenario and scenario.name not in options.scenario:
             continue
-        for simulator in simulators:
-            if simulator.name not in (Bentpipe.name, *scenario.peers):
-                continue
-            print(f"measuring {simulator.name} on {scenario.name}", file=sys.stderr, flush=True)
-            rows.append(measure(simulator, scenario, instructions))
+        wanted = [one for one in simulators if one.name in (Bentpipe.name, *scenario.peers)]
+        print(
+            f"measuring {', '.join(one.name for one in wanted)} on {scenario.name}",
+            file=sys.stderr,
+            flush=True,
+        )
+        timed = take_turns(wanted, scenario)
+        rows += [measure(one, instructions) for one in timed]
+        compared += ratios(timed)
     print_table(rows)
+    if compared:
+        print("\nsegments/s of bentpipe's work, median and spread of the rounds:")
+        print("\n".join(compared))
     write(OUTPUT, rows)
     print(f"\nwrote {OUTPUT.relative_to(ROOT)}\n")
     held = True

@@ -8,6 +8,12 @@ import pytest
 
 from conftest import ROOT
 
+sys.path.insert(0, str(ROOT / "bench"))
+
+from rooms import by_room, functions
+from simulators import BENCHMARKS, Bentpipe, Ns2, Run
+from timing import Round, Spread, Timed, ratio
+
 BENCH = ROOT / "bench" / "run.py"
 
 
@@ -61,3 +67,44 @@ def test_what_is_compared_with_geo_has_its_links() -> None:
         return found
 
     assert links("geo-linux") == links("geo")
+
+
+def test_every_instruction_of_a_profile_is_in_a_room() -> None:
+    lines = [
+        "fn=(1) bentpipe_sim::engine::Engine::run_until",
+        "10 5",
+        "+2 7",
+        "cfn=(2) bentpipe_net::calendar::Calendar<T>::pop",
+        "calls=3 20",
+        "* 900",
+        "11 1",
+        "",
+        "fn=(2)",
+        "20 900",
+        "fn=(3) main",
+        "1 2",
+    ]
+    rooms = by_room(functions(lines))
+    assert {room: count for room, count in rooms.items() if count} == {
+        "calendars": 900,
+        "loop, a link's event": 13,
+        "the rest": 2,
+    }
+
+
+def timed(name: str, times: int, core_s: list[float]) -> Timed:
+    """A second of start in each process, and two processes in a round of a peer."""
+    simulator = Bentpipe() if name == "bentpipe" else Ns2()
+    processes = 1 if name == "bentpipe" else times
+    rounds = [Round([Run({"data_segments": 1000}, core, core)] * processes) for core in core_s]
+    return Timed(simulator, BENCHMARKS[0], times, 1, rounds)
+
+
+def test_a_ratio_is_of_the_work_of_each_round() -> None:
+    ours, theirs = timed("bentpipe", 10, [2, 3, 2]), timed("ns-2", 2, [3, 3, 5])
+    assert ours.rates() == [10_000, 5_000, 10_000]
+    assert theirs.rates() == [500, 500, 250]
+    assert ratio(ours, theirs) == Spread(20, 10, 40)
+    assert f"{ratio(ours, theirs):.1f}" == "20.0 (-50 to +100 %)"
+    assert [command[-2:] for command in ours.processes()] == [["--repeat", "10"]]
+    assert len(theirs.processes()) == 2
