@@ -29,7 +29,8 @@ data
 
 code
     The folder is a package, whose ``__init__.py`` has a tuple ``ITEMS`` of `reproduce.Item`, in the paper's
-    order. Each item has a ``compute(context)`` that runs what it
+    order, the `readings.Reading` ``WITHOUT`` that takes the scheme out of every run, and other ``READINGS``
+    of what the paper leaves open. Each item has a ``compute(context)`` that runs what it
     needs with ``context.run`` and gives a `Row` for every row of ``published.csv`` with that item, made by
     ``context.number`` and ``context.claim``, and a ``draw(context, path)`` that writes a picture, or
     ``None``. What the paper did not look at is an `Item.beyond`, without rows. What papers do alike is in
