@@ -9,6 +9,7 @@ from bentpipe_papers.reproduction.rows import Row
 from bentpipe_papers.reproduction.verdicts import Verdict
 
 COLOURS: dict[Verdict, str] = {
+    "input": GREY,
     "match": GREEN,
     "match (also without)": SKY,
     "shape": ORANGE,
@@ -18,12 +19,8 @@ COLOURS: dict[Verdict, str] = {
 
 
 def numbers(rows: Iterable[Row]) -> list[Row]:
-    """Leave the rows that hold a measured number against a printed one."""
-    return [
-        row
-        for row in rows
-        if row.measured and isinstance(row.published, float) and isinstance(row.computed, float)
-    ]
+    """Leave the rows that hold a number against a printed one."""
+    return [row for row in rows if isinstance(row.published, float) and isinstance(row.computed, float)]
 
 
 def positive(rows: Iterable[Row]) -> list[Row]:

@@ -119,7 +119,7 @@ def _scatter(name: str, results: Sequence["Reproduced"]) -> Figure | None:
 
 def _beside(result: "Reproduced") -> Figure | None:
     """Give what the item prints in numbers beside ours, where there are several."""
-    rows = numbers(result.rows)
+    rows = [row for row in numbers(result.rows) if row.measured]
     if len(rows) < 2:
         return None
     name = f"in-{result.paper.name}-{result.item.name}-beside"
