@@ -63,29 +63,34 @@ def path(name: str, value: Any) -> Path:
     return given
 
 
+def items(value: Any) -> list[tuple[Any, Any]]:
+    """Give the items of a mapping, or pairs as they are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is neither.
+    """
+    if isinstance(value, str | bytes):
+        raise TypeError
+    return [(key, part) for key, part in (value.items() if isinstance(value, Mapping) else value)]
+
+
 def pairs(settings: Any) -> list[tuple[str, str]]:
     """Read `Settings` as texts."""
     try:
-        if isinstance(settings, str | bytes):
-            raise TypeError
-        given = [
-            (key, value) for key, value in (settings.items() if isinstance(settings, Mapping) else settings)
-        ]
+        given = items(settings)
     except (TypeError, ValueError):
         raise InputError(
             f'settings: expected a mapping as {{"seed": 7}}, or pairs, found {settings!r}'
         ) from None
-    return [(_name(key), _text(key, value)) for key, value in given]
+    return [(_name(key), _unicode(key, v) if isinstance(v, str) else toml(key, v)) for key, v in given]
 
 
 def _name(key: Any) -> str:
     if not isinstance(key, str):
         raise InputError(f'settings: expected names such as "links.satellite.rate", found {key!r}')
     return _unicode(key, key)
-
-
-def _text(key: str, value: Any) -> str:
-    return _unicode(key, value) if isinstance(value, str) else toml(key, value)
 
 
 def toml(key: str, value: Any) -> str:

@@ -59,6 +59,11 @@ class RunError(BentpipeError, RuntimeError):
     """A run that began and has no result."""
 
 
+def reason(error: BaseException) -> str:
+    """Give what an error of another package says, in one line; its type where that is nothing."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def one_line(text: str, most: int = 2000) -> str:
     """Give a text in one line without anything that a terminal obeys, cut after so many characters."""
     plain = " ".join(text[: 4 * most].split())

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bentpipe as bp
-from bentpipe.sweeps import driver, work
+from bentpipe.sweeps import store, work
 from conftest import Bentpipe, files_in
 
 pytestmark = pytest.mark.usefixtures("lossy")
@@ -103,7 +103,7 @@ def test_rows_of_another_engine_stay_until_all_are_there(
     lossy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = tmp_path / "found"
-    for module in (driver, work):
+    for module in (store, work):
         monkeypatch.setattr(module, "who", lambda: ("0123456789abcdef", "0.0.1"))
     bp.sweep(lossy, VARY, runs=3, out=found, progress=False)
     old = (found / "rows.parquet").read_bytes()

@@ -14,7 +14,7 @@ import pytest
 
 import bentpipe as bp
 from bentpipe import _core
-from bentpipe.sweeps import driver, work
+from bentpipe.sweeps import driver, store, work
 from bentpipe.sweeps.store import files
 from conftest import PROGRAM, Bentpipe, files_in
 
@@ -184,7 +184,7 @@ def test_runs_of_another_engine_are_run_again(
     found = tmp_path / "found"
     vary = {VARIANT: ["reno", "sack"]}
     told: list[driver.Counts] = []
-    for module in (driver, work):
+    for module in (store, work):
         monkeypatch.setattr(module, "who", lambda: ("0123456789abcdef", "0.0.1"))
     bp.sweep(lossy, vary, out=found, progress=False)
     monkeypatch.undo()

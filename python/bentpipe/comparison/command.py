@@ -19,19 +19,12 @@ from bentpipe.command_line.options import (
 )
 from bentpipe.command_line.own_schemes import own_in, own_option
 from bentpipe.command_line.terminal import give_up_for, print_json, say
-from bentpipe.command_line.values import PRECISION, Whole
+from bentpipe.command_line.values import PRECISION, Value, Whole
 from bentpipe.comparison.metrics import metrics
 from bentpipe.errors import InputError, ScenarioError
 
-
-class _Metric(click.ParamType[str]):
-    """A number to compare by; `bentpipe --help` comes without the Rust side, which has them."""
-
-    name = "number"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found: str = click.Choice(list(metrics())).convert(value, param, ctx)
-        return found
+# `bentpipe --help` comes without the Rust side, which has the numbers.
+_METRIC = Value("number", lambda text: click.Choice(list(metrics())).convert(text, None, None))
 
 
 @click.command(
@@ -63,7 +56,7 @@ class _Metric(click.ParamType[str]):
 )
 @click.option(
     "--metric",
-    type=_Metric(),
+    type=_METRIC,
     help="The number to compare, as startup_s; goodput by default, response_s without bulk transfers.",
 )
 @click.option("--explain", is_flag=True, help="Measure and print the limits of each variant.")

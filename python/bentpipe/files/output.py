@@ -105,16 +105,11 @@ class Staging:
         return self._parts[folder].path
 
     def _make_folder(self, folder: Path) -> None:
-        missing = [folder, *folder.parents]
-        missing = missing[: next(i for i, path in enumerate(missing) if path.exists())]
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
         for path in reversed(missing):
-            try:
+            # Somebody else, another thread of this run for one, may be quicker.
+            with suppress(FileExistsError):
                 path.mkdir()
-            except FileExistsError:
-                # Somebody else, another thread of this run for one, was quicker.
-                if not path.is_dir():
-                    raise
-            else:
                 self._made.append(path)
 
     def _commit(self) -> None:

@@ -34,12 +34,6 @@ class MemoryRecorder:
         self.subjects = subjects
         self._points: _core.Points | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
     def __call__(self, points: _core.Points) -> bool:
         """Keep all points of a run; there is always room."""
         self._points = points

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -242,30 +242,23 @@ def execute(
         random = scenario.is_random()
         fold = Fold(certain=not random)
         job = _Job([scenario], plan, title, stop or threading.Event(), fold.reached, recorder)
-        for results in job.batches():
-            if plan.keep and not plain:
-                kept += results
+        # Where each run is a look at the precision, they are taken one by one.
+        one_by_one = ([result] for results in job.batches() for result in results)
+        for results in one_by_one if plan.precision is not None else job.batches():
+            kept += results if plan.keep else []
             if fold.runs == 0:
                 first = parse(results[0].json())
-                # Of the first replication only.
                 recorded = first.pop("recording", None)
                 if plain:
-                    single = first
                     break
                 fold.add(first)
                 results = results[1:]
-            if plan.precision is None:
-                fold.add_results(results)
-                continue
-            for result in results:
-                if fold.precise_enough(plan.precision):
-                    break
-                fold.add_results([result])
-            if fold.precise_enough(plan.precision):
+            fold.add_results(results)
+            if plan.precision is not None and fold.precise_enough(plan.precision):
                 precise = True
                 break
-    broken = failures(single) if plain else fold.failures()
-    run = single if plain else cast(Run, {**fold.combined(), "random": random})
+    broken = failures(first) if plain else fold.failures()
+    run = first if plain else cast(Run, {**fold.combined(), "random": random})
     if recorded is not None:
         run["recording"] = recorded
     traces = recorder.traces() if isinstance(recorder, MemoryRecorder) else Traces((), subjects)
@@ -309,10 +302,10 @@ def _checked(scenario: Any) -> Scenario:
 
 def _recorder(
     scenario: Scenario, plan: Plan, subjects: Subjects
-) -> FileRecorder | MemoryRecorder | nullcontext[None]:
+) -> AbstractContextManager[FileRecorder | MemoryRecorder | None]:
     if plan.series_file is not None:
         return FileRecorder(plan.series_file, subjects, identity(scenario, plan))
-    return MemoryRecorder(subjects) if plan.traces else nullcontext()
+    return nullcontext(MemoryRecorder(subjects) if plan.traces else None)
 
 
 @dataclass(frozen=True)

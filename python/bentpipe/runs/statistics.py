@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from bentpipe.numbers.declared import listed, quantiles
 from bentpipe.numbers.intervals import (
     UNSEEN,
-    Kind,
     counted_of,
     estimate,
     from_sums,
@@ -97,10 +96,11 @@ class Fold:
         """Runs so far."""
         self._certain = certain
         self._first: Run | None = None
-        self._tree: _Node | None = None
-        self._listed: dict[str, dict[str, dict[int, dict[str, _Node]]]] = {what: {} for what in listed()}
+        # Those of all runs, in their order; those of listed rows besides; and of the former, those that
+        # `RunResult` has numbers for.
+        self._fixed: list[_Leaf] = []
+        self._listed: dict[str, dict[str, dict[int, dict[str, _Leaf]]]] = {what: {} for what in listed()}
         self._leaves: list[_Leaf] = []
-        # Those that `RunResult` has numbers for, in its order.
         self._numbers: list[_Leaf] = []
         self._failures: dict[str, tuple[int, dict[str, None]]] = {}
         # By flow, what users waited for in each of the first runs.
@@ -109,17 +109,19 @@ class Fold:
 
     def add(self, run: Run) -> None:
         """Take another run of the same scenario."""
+        rest = {key: value for key, value in run.items() if key not in listed()}
         if self._first is None:
             self._first = run
             with _no_collection():
-                self._tree = self._node({**run, **{what: [] for what in listed()}})
+                self._fixed = [self._leaf(key) for key, _ in _values(rest)]
         elif self.runs % self._block == 0:
             for leaf in self._leaves:
                 leaf.fold()
         self.runs += 1
-        _add(self._tree, {**run, **{what: [] for what in listed()}})
+        for leaf, (_, value) in zip(self._fixed, _values(rest), strict=True):
+            leaf.add(value)
         if self.runs == 1:
-            self._numbers = [leaf for leaf in self._leaves if leaf._texts is None]
+            self._numbers = [leaf for leaf in self._fixed if leaf._texts is None]
         if self.runs <= _KEPT_RUNS:
             self._keep_responses(run)
         for what, by_flow in self._listed.items():
@@ -128,10 +130,10 @@ class Fold:
                 number = row[listed()[what]]
                 if number not in kept:
                     kept[number] = {
-                        key: self._node(None, key) for key in row if key not in ("flow", listed()[what])
+                        key: self._leaf(key) for key in row if key not in ("flow", listed()[what])
                     }
-                for key, node in kept[number].items():
-                    cast(_Leaf, node).add(row[key])
+                for key, leaf in kept[number].items():
+                    leaf.add(row[key])
         if self.runs == 1:
             self._block = max(FIRST_LOOK, min(_KEPT_RUNS, _KEPT_VALUES // len(self._leaves)))
         for failure in failures(run):
@@ -177,12 +179,15 @@ class Fold:
         """
         if self._first is None:
             raise ValueError("no run to combine")
-        combined = _combined(self._tree)
+        numbers = (leaf.combined() for leaf in self._fixed)
+        combined: dict[str, Any] = {
+            key: [] if key in listed() else _filled(value, numbers) for key, value in self._first.items()
+        }
         for what, number_of in listed().items():
             combined[what] = [
-                {"flow": flow, number_of: number, **{key: _combined(node) for key, node in nodes.items()}}
+                {"flow": flow, number_of: number, **{key: leaf.combined() for key, leaf in leaves.items()}}
                 for flow, numbered in self._listed[what].items()
-                for number, nodes in sorted(numbered.items())
+                for number, leaves in sorted(numbered.items())
             ]
         for flow in combined["flows"]:
             runs = self._responses.get(flow["name"])
@@ -232,18 +237,13 @@ class Fold:
         return max((width / centre for _, width, centre in self._widths() if width), default=0.0)
 
     def _widths(self) -> Iterator[tuple["_Leaf", float, float]]:
-        flows = cast(Any, self._tree)["flows"]
-        for flow in flows:
-            leaf = flow["goodput_bps"]
-            found = leaf.plain(1 - 0.05 / len(flows))
+        goodputs = [leaf for leaf in self._fixed if leaf.key == "goodput_bps"]
+        for leaf in goodputs:
+            found = leaf.plain(1 - 0.05 / len(goodputs))
             yield leaf, found["ci95"] or 0.0, found["mean"]
 
-    def _node(self, value: Any, key: str = "") -> "_Node":
-        if isinstance(value, dict):
-            return {key: self._node(part, key) for key, part in value.items()}
-        if isinstance(value, list):
-            return [self._node(part, key) for part in value]
-        leaf = _Leaf(self, kind_of(key))
+    def _leaf(self, key: str) -> "_Leaf":
+        leaf = _Leaf(self, key)
         self._leaves.append(leaf)
         return leaf
 
@@ -251,11 +251,11 @@ class Fold:
 class _Leaf:
     """The values of one number, or the texts that stood in its place."""
 
-    __slots__ = ("_about", "_count", "_fold", "_kind", "_squares", "_sum", "_texts", "_values", "_wanted")
+    __slots__ = ("_about", "_count", "_fold", "_squares", "_sum", "_texts", "_values", "_wanted", "key")
 
-    def __init__(self, fold: Fold, kind: Kind) -> None:
+    def __init__(self, fold: Fold, key: str) -> None:
         self._fold = fold
-        self._kind = kind
+        self.key = key
         self._values = array("d")
         self._texts: dict[str, None] | None = None
         self._count = 0
@@ -302,10 +302,10 @@ class _Leaf:
 
     def estimate(self) -> Estimate:
         if self._count == 0:
-            found = judged(self._values, self._kind, certain=self._fold._certain)
+            found = judged(self._values, kind_of(self.key), certain=self._fold._certain)
         else:
             n, centre, squares = self._sums()
-            found = counted_of(self._kind, n, centre * n, squares) or from_sums(n, centre, squares)
+            found = counted_of(kind_of(self.key), n, centre * n, squares) or from_sums(n, centre, squares)
             if n < self._wanted:
                 found["doubt"] = "skewed"
         missing = found["n"] < self._fold.runs
@@ -335,31 +335,25 @@ class _Leaf:
         return ((value - self._about) ** 2 for value in self._values)
 
 
-_Node: TypeAlias = dict[str, Any] | list[Any] | _Leaf
+def _values(of: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Give all values of a run with their keys, from top to end."""
+    if isinstance(of, dict):
+        for name, part in of.items():
+            yield from _values(part, name)
+    elif isinstance(of, list):
+        for part in of:
+            yield from _values(part, key)
+    else:
+        yield key, of
 
 
-def _add(node: Any, value: Any) -> None:
-    pairs = (
-        ((part, value[key]) for key, part in node.items())
-        if isinstance(node, dict)
-        else zip(node, value, strict=True)
-    )
-    for part, one in pairs:
-        if not isinstance(part, _Leaf):
-            _add(part, one)
-        # Most are numbers, and a call for each would be most of what a short run costs.
-        elif type(one) is float or type(one) is int:
-            part._values.append(one)
-        else:
-            part.add(one)
-
-
-def _combined(node: Any) -> Any:
-    if isinstance(node, _Leaf):
-        return node.combined()
-    if isinstance(node, dict):
-        return {key: _combined(part) for key, part in node.items()}
-    return [_combined(part) for part in node]
+def _filled(shape: Any, values: Iterator[Any]) -> Any:
+    """Give a part of a run with `values` in the place of its own."""
+    if isinstance(shape, dict):
+        return {key: _filled(part, values) for key, part in shape.items()}
+    if isinstance(shape, list):
+        return [_filled(part, values) for part in shape]
+    return next(values)
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Time series of a run: what a flow or link did, moment by moment."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import and_
 from pathlib import Path
@@ -66,11 +66,10 @@ class Traces:
     curves: tuple[Trace, ...]
     subjects: Subjects = field(default_factory=Subjects)
     _batch: "pa.RecordBatch | None" = field(default=None, repr=False, compare=False)
-    _numbers: Mapping[tuple[str, str], int] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        numbers = {(trace.subject, trace.kind): number for number, trace in enumerate(self.curves)}
-        object.__setattr__(self, "_numbers", numbers)
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], Trace]:
+        return {(trace.subject, trace.kind): trace for trace in self.curves}
 
     def __iter__(self) -> Iterator[Trace]:
         return iter(self.curves)
@@ -83,9 +82,8 @@ class Traces:
         InputError
             The run has no such flow or link, or it has no curve of that kind.
         """
-        number = self._numbers.get((subject, kind))
-        if number is not None:
-            return self.curves[number]
+        if (found := self._by_name.get((subject, kind))) is not None:
+            return found
         import numpy as np
 
         unit, recorded = self.subjects.curve(subject, kind)
@@ -120,13 +118,12 @@ class Traces:
 
         if self._batch is not None:
             return pa.Table.from_batches([self._batch])
-        lengths = [len(trace.time_s) for trace in self.curves]
+        lengths = np.array([len(trace.time_s) for trace in self.curves], np.int64)
+        of_curve = np.repeat(np.arange(len(self.curves)), lengths)
         columns: dict[str, pa.Array[Any]] = {}
         for label in LABELS:
-            texts = [str(getattr(trace, label)) for trace in self.curves]
-            codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-            rows = np.repeat(np.array([codes[text] for text in texts], np.int32), lengths)
-            columns[label] = pa.DictionaryArray.from_arrays(rows, pa.array(list(codes), pa.string()))
+            texts = pa.array([getattr(trace, label) for trace in self.curves], pa.string())
+            columns[label] = texts.dictionary_encode().take(of_curve)
         for name in ("time_s", "value"):
             parts = [getattr(trace, name) for trace in self.curves]
             columns[name] = pa.array(np.concatenate([np.empty(0), *parts]))

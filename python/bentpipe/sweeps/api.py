@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bentpipe import checks
-from bentpipe.errors import InputError
+from bentpipe.errors import InputError, ScenarioError
 from bentpipe.own.scheme import NamedSchemes, is_scheme
 from bentpipe.runs import runner
 from bentpipe.runs.statistics import MOST_RUNS as MOST_REPLICATIONS
@@ -18,8 +18,7 @@ from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.driver import Counts, Threads, run_missing
 from bentpipe.sweeps.result import Sweep
 from bentpipe.sweeps.sources import sources
-from bentpipe.sweeps.work import Base
-from bentpipe.sweeps.work import check as wrong_with
+from bentpipe.sweeps.work import Base, changed
 
 Vary: TypeAlias = Mapping[str, str | Iterable[object]] | Iterable[tuple[str, str | Iterable[object]]]
 """Keys of a scenario, each with its values, or with a text as ``bentpipe sweep --vary`` takes it."""
@@ -120,12 +119,9 @@ def _design(scenario: Scenario, vary: Vary, runs: int, sample: int | None, seed:
 
 def _pairs(vary: Any, named: NamedSchemes) -> list[tuple[str, Any]]:
     try:
-        if isinstance(vary, str | bytes):
-            raise TypeError
-        pairs = [(key, values) for key, values in (vary.items() if isinstance(vary, Mapping) else vary)]
         pairs = [
             (key, values if isinstance(values, str) else [_value(key, value, named) for value in values])
-            for key, values in pairs
+            for key, values in checks.items(vary)
         ]
     except (TypeError, ValueError):
         raise InputError(
@@ -152,6 +148,14 @@ def _require_usable(base: Base, points: Points, axis: Axis) -> None:
     """
     others = [(key, value) for key, value in points.settings(0) if key != axis.key]
     for value in dict.fromkeys((*axis.values[:_MOST_CHECKED], axis.values[-1])):
-        alone = wrong_with(base, [(axis.key, value)])
-        if alone is not None and wrong_with(base, [*others, (axis.key, value)]) is not None:
+        alone = _wrong_with(base, [(axis.key, value)])
+        if alone is not None and _wrong_with(base, [*others, (axis.key, value)]) is not None:
             raise InputError(f"--vary {axis.key}: {alone}")
+
+
+def _wrong_with(base: Base, settings: list[tuple[str, str]]) -> ScenarioError | None:
+    try:
+        changed(base, settings)
+    except ScenarioError as error:
+        return error
+    return None

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from importlib import import_module
 from typing import Any
 
-from bentpipe.errors import InputError, RunError
+from bentpipe.errors import InputError, RunError, reason
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.sources import modules
 from bentpipe.sweeps.work import Base, Done, Job, simulate, who
@@ -52,7 +52,7 @@ class Cluster:
             # A client that never was connected waits for its end when it is collected, and complains.
             self._client.status = "closed"
             raise InputError(
-                f"--on {address}: expected a Dask scheduler, found none ({_line(error)})"
+                f"--on {address}: expected a Dask scheduler, found none ({reason(error)})"
             ) from error
         try:
             self._require_workers(address)
@@ -73,7 +73,7 @@ class Cluster:
             if isinstance(found, BaseException):
                 raise InputError(
                     f"--on {address}: expected bentpipe {version} on every worker, found none on {worker} "
-                    f"({_line(found)})"
+                    f"({reason(found)})"
                 )
             if tuple(found) != (engine, version):
                 raise InputError(
@@ -115,7 +115,7 @@ def _work(base: Base) -> tuple[Callable[..., Done], Base | bytes]:
         return _simulate_packed, cloudpickle.dumps(base)
     except Exception as error:
         wanted = "expected classes that can be sent to other machines"
-        raise InputError(f"--on: {wanted}, found one that cannot ({_line(error)})") from error
+        raise InputError(f"--on: {wanted}, found one that cannot ({reason(error)})") from error
     finally:
         for module in own:
             cloudpickle.unregister_pickle_by_value(module)
@@ -126,9 +126,5 @@ def _simulate_packed(base: bytes, jobs: Sequence[Job]) -> Done:
         # It comes from who gives out the work.
         unpacked = pickle.loads(base)  # noqa: S301
     except Exception as error:
-        raise RunError(f"--on: a worker cannot use the classes in Python ({_line(error)})") from error
+        raise RunError(f"--on: a worker cannot use the classes in Python ({reason(error)})") from error
     return simulate(unpacked, jobs)
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bentpipe.errors import BentpipeError, Interrupted, RunError
+from bentpipe.errors import BentpipeError, Interrupted, RunError, reason
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.threads import Crew
 from bentpipe.sweeps.design import Design
 from bentpipe.sweeps.store import Store, missing_runs
-from bentpipe.sweeps.work import Done, Job, failed, simulate, who
+from bentpipe.sweeps.work import Done, Job, failed, simulate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,13 +84,12 @@ def run_missing(
     RunError
         Those who run it are gone; what is finished is kept.
     """
-    engine, version = who()
-    done, before_failed, dropped = store.take_over(engine)
+    done, failed_before, of_others = store.take_over()
     before = int(done.sum())
-    counts = Counts(store.design.total, before, before, before_failed, dropped)
+    counts = Counts(store.design.total, before, before, failed_before, of_others)
     if told is not None:
         told(counts)
-    job = _Sweeping(store, workers, counts, engine, version, missing_runs(done))
+    job = _Sweeping(store, workers, counts, missing_runs(done))
     try:
         with Reporter(title) as reporter:
             try:
@@ -98,7 +97,7 @@ def run_missing(
             finally:
                 workers.stop()
                 job.keep_what_is_done()
-        store.finish(engine)
+        store.finish()
     except KeyboardInterrupt as error:
         raise Interrupted(
             f"interrupted; {counts.done:,} of {counts.total:,} runs are kept in {store.folder}, "
@@ -111,8 +110,6 @@ class _Sweeping:
     store: Store
     workers: "Threads | Cluster"
     counts: Counts
-    engine: str
-    version: str
     missing: Iterator[tuple[int, int]]
     under_way: dict[Future[Done], Sequence[Job]] = field(default_factory=dict)
     rows: list["pa.Table"] = field(default_factory=list)
@@ -199,10 +196,11 @@ class _Sweeping:
             self._keep(failed(self.store.design.base, point, replication, lost))
 
     def _keep(self, done: Done) -> None:
-        if (done.engine, done.version) != (self.engine, self.version):
+        if done.who != self.store.who:
+            (found, its), (engine, version) = done.who, self.store.who
             raise RunError(
-                f"a worker has engine {done.engine} of bentpipe {done.version}, "
-                f"expected {self.engine} of {self.version}; what is finished is in {self.store.folder}"
+                f"a worker has engine {found} of bentpipe {its}, expected {engine} of {version}; "
+                f"what is finished is in {self.store.folder}"
             )
         if done.runs:
             self.rows.append(done.rows)
@@ -221,12 +219,11 @@ class _Sweeping:
     def _write(self) -> None:
         if self.rows:
             rows, self.rows = self.rows, []
-            self.store.add(rows, self.engine, self.version)
+            self.store.add(rows)
             self.written = time.monotonic()
 
     def _gone(self, error: BaseException) -> RunError:
-        reason = " ".join(str(error).split()) or type(error).__name__
         return RunError(
-            f"no worker is there any more ({reason}); {self.counts.done:,} of {self.counts.total:,} runs "
-            f"are kept in {self.store.folder}, and the same command goes on from there"
+            f"no worker is there any more ({reason(error)}); {self.counts.done:,} of {self.counts.total:,} "
+            f"runs are kept in {self.store.folder}, and the same command goes on from there"
         )

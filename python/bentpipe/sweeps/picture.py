@@ -98,18 +98,6 @@ def _broken(sweep: Sweep, by: Sequence[str], column: str) -> set[tuple[Any, ...]
     return {at for at, errors in found.items() if all(errors)}
 
 
-def _ends(number: Number, scale: float) -> tuple[float, float]:
-    """Give how far an interval goes below and above its mean."""
-    if not isinstance(number, dict):
-        return 0.0, 0.0
-    low, high = ends(number)
-    return max(0.0, number["mean"] - low) / scale, max(0.0, high - number["mean"]) / scale
-
-
-def _is_negative(line: Sequence[tuple[Any, Group]]) -> bool:
-    return any((mean(group.numbers[0]) or 0.0) < 0 for _, group in line)
-
-
 def _draw(
     sweep: Sweep,
     axes: "Axes",
@@ -120,30 +108,36 @@ def _draw(
 ) -> None:
     column = sweep.design.numeric_column(x)
     sampled = sweep.design.points.sample is not None
+    numbers = [group.numbers[0] for line in lines.values() for _, group in line]
     texts = list(dict.fromkeys(value for line in lines.values() for value, _ in line))
     categories = any(isinstance(value, str) for value in texts)
-    scale, unit = unit_of(y, [mean(group.numbers[0]) for line in lines.values() for _, group in line])
+    scale, unit = unit_of(y, list(map(mean, numbers)))
     broken = _broken(sweep, by, column)
     spread = False
+
+    def across(at: Any) -> Any:
+        return texts.index(at) if categories else at
+
     for number, (values, line) in enumerate(lines.items()):
         colour = CYCLE[number % len(CYCLE)]
         of_runs = tuple(value for key, value in zip(by, values, strict=True) if key != "name")
-        known = {at: group.numbers[0] for at, group in line if mean(group.numbers[0]) is not None}
-        places = (
-            [(at, known.get(at)) for at in texts] if not sampled else [(at, g.numbers[0]) for at, g in line]
-        )
+        if sampled:
+            places = [(at, group.numbers[0]) for at, group in line]
+        else:
+            known = {at: group.numbers[0] for at, group in line if mean(group.numbers[0]) is not None}
+            places = [(at, known.get(at)) for at in texts]
         if not categories:
             places.sort(key=lambda pair: pair[0])
         # A line ends where there is no result, and a point at which every run failed is no result.
         lost = [at for at, _ in places if (*of_runs, at) in broken]
         drawn = [(at, None if at in lost else value) for at, value in places]
-        ends = [_ends(value, scale) for _, value in drawn]
         has_spread = any(half_width(value) is not None for _, value in drawn)
         spread |= has_spread
+        reaches = [_reach(value, scale) for _, value in drawn]
         axes.errorbar(
-            [texts.index(at) if categories else at for at, _ in drawn],
+            [across(at) for at, _ in drawn],
             [math.nan if value is None else (mean(value) or 0.0) / scale for _, value in drawn],
-            yerr=list(zip(*ends, strict=True)) if has_spread else None,
+            yerr=list(zip(*reaches, strict=True)) if has_spread else None,
             label=plain(", ".join(value_text(value) for value in values)) or None,
             color=colour,
             marker=_MARKERS[number % len(_MARKERS)],
@@ -154,7 +148,7 @@ def _draw(
         )
         if lost:
             axes.plot(
-                [texts.index(at) if categories else at for at in lost],
+                [across(at) for at in lost],
                 [0.0] * len(lost),
                 color=colour,
                 marker="x",
@@ -171,16 +165,21 @@ def _draw(
         axes.set_xscale("symlog", linthresh=least, linscale=0.5)
     low, high = axes.get_ylim()
     if low <= high / 2:
-        axes.set_ylim(bottom=min(low, 0) if any(_is_negative(line) for line in lines.values()) else 0)
+        axes.set_ylim(bottom=min(low, 0) if any((mean(value) or 0.0) < 0 for value in numbers) else 0)
     cut = ", not from 0" if axes.get_ylim()[0] > 0 else ""
     axes.set_xlabel(plain(column))
-    axes.set_ylabel(
-        plain(
-            f"{y.rpartition('_')[0] if unit else y}".replace("_", " ") + (f" ({unit})" if unit else "") + cut
-        )
-    )
+    name = (y.rpartition("_")[0] if unit else y).replace("_", " ")
+    axes.set_ylabel(plain(name + (f" ({unit})" if unit else "") + cut))
     runs = sweep.design.runs
     told = f"means of {runs:,} runs, 95 % intervals" if spread else "single runs" if runs == 1 else ""
     axes.set_title("\n".join(filter(None, (plain(sweep.design.title), told))))
-    if len(lines) > 1 or any(values for values in lines):
+    if len(lines) > 1 or any(lines):
         axes.legend()
+
+
+def _reach(number: Number, scale: float) -> tuple[float, float]:
+    """Give how far an interval goes below and above its mean."""
+    if not isinstance(number, dict):
+        return 0.0, 0.0
+    low, high = ends(number)
+    return max(0.0, number["mean"] - low) / scale, max(0.0, high - number["mean"]) / scale

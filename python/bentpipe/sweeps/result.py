@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
+from itertools import chain
 from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -337,31 +338,29 @@ def _number_of(
     rows: Mapping[str, list[Any]], places: Sequence[int], metric: str, interval: Interval, *, certain: bool
 ) -> Number:
     """Give the estimate over replications of what these rows have, which are in the order of points."""
-    of_runs: dict[tuple[int, int], list[float]] = {}
     column = rows[_column(metric)]
+    # By replication and point.
+    values: dict[int, dict[int, list[float]]] = {}
     for place in places:
         if (value := column[place]) is not None:
-            of_runs.setdefault((rows["replication"][place], rows["point"][place]), []).append(value)
-    if not of_runs:
+            of_points = values.setdefault(rows["replication"][place], {})
+            of_points.setdefault(rows["point"][place], []).append(value)
+    if not values:
         return None
-    points = {point for _, point in of_runs}
-    by_replication: dict[int, list[list[float]]] = {}
-    for (replication, _), values in of_runs.items():
-        by_replication.setdefault(replication, []).append(values)
+    of_runs = [run for runs in values.values() for run in runs.values()]
+    points = len({point for runs in values.values() for point in runs})
     # Of a sweep that is not finished: a replication that lacks a point has another mean.
-    complete = [runs for runs in by_replication.values() if len(runs) == len(points)]
-    replications = complete or list(by_replication.values())
+    complete = [runs for runs in values.values() if len(runs) == points]
+    replications = [list(runs.values()) for runs in complete or values.values()]
     found: Estimate
     if metric in quantiles():
-        together = [[value for values in runs for value in values] for runs in replications]
+        together = [list(chain(*runs)) for runs in replications]
         found = pooled_quantile(together, quantiles()[metric], certain=certain)
     else:
-        means = [
-            math.fsum(math.fsum(values) / len(values) for values in runs) / len(runs) for runs in replications
-        ]
-        alone = len(points) == 1 and all(len(values) == 1 for values in of_runs.values())
+        means = [math.fsum(math.fsum(run) / len(run) for run in runs) / len(runs) for runs in replications]
+        alone = points == 1 and all(len(run) == 1 for run in of_runs)
         found = judged(means, kind_of(metric) if alone else "measured", interval, certain=certain)
-    known = sum(len(values) for values in of_runs.values())
+    known = sum(map(len, of_runs))
     return found if known == len(places) else {**found, "present": known / len(places)}
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.files.output import write_text
 from bentpipe.sweeps.design import ABOUT, SCENARIO, Design
+from bentpipe.sweeps.work import who
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,6 +154,8 @@ class Store:
 
     def __init__(self, folder: Path, design: Design) -> None:
         self.folder, self.design = folder, design
+        self.who = who()
+        """Engine and version that the rows are to be of."""
         self._last = 0
         try:
             Path(os.path.realpath(folder)).mkdir(parents=True, exist_ok=True)
@@ -185,7 +188,7 @@ class Store:
             (self.folder / PARTS).rmdir()
         os.close(self._lock)
 
-    def take_over(self, engine: str) -> tuple["NDArray[np.bool_]", int, int]:
+    def take_over(self) -> tuple["NDArray[np.bool_]", int, int]:
         """Tell which runs are there, by point and replication; how many failed; how many another engine ran.
 
         Files of another engine stand aside until all is there, and what a killed writer left goes.
@@ -203,7 +206,7 @@ class Store:
                 path, columns=["point", "replication", "error"], filters=[("kind", "=", "run")]
             )
             other = _about(path, "bentpipe_engine", str)
-            if other != engine:
+            if other != self.who[0]:
                 dropped += len(runs)
                 (self.folder / BEFORE).mkdir(exist_ok=True)
                 path.replace(self.folder / BEFORE / f"{other}-{path.name}")
@@ -214,18 +217,18 @@ class Store:
                 self._last = int(path.stem)
         return done, failed, dropped
 
-    def add(self, rows: Sequence["pa.Table"], engine: str, version: str) -> None:
+    def add(self, rows: Sequence["pa.Table"]) -> None:
         """Write rows of finished runs as a part."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        table = self._completed(pa.concat_tables(rows, promote_options="default"), engine, version)
-        about = {"bentpipe_engine": engine, "bentpipe_least_replication": str(pc.min(table["replication"]))}
+        table = self._completed(pa.concat_tables(rows, promote_options="default"))
+        about = {"bentpipe_least_replication": str(pc.min(table["replication"]))}
         with self._written(self.folder / PARTS / f"{self._last + 1:08}.parquet", table.schema, about) as part:
             part.write_table(table)
         self._last += 1
 
-    def finish(self, engine: str) -> None:
+    def finish(self) -> None:
         """Bring all rows, by point and replication, into one file, and remove the parts.
 
         The same sweep by the same engine gives the same bytes, however often it was interrupted.
@@ -241,7 +244,7 @@ class Store:
             total = sum(pq.read_metadata(path).num_rows for path in found)
             points = len(self.design.points)
             step = max(1, _ROWS_AT_A_TIME * points // max(1, total))
-            about = {"bentpipe": self.design.to_json(), "bentpipe_engine": engine}
+            about = {"bentpipe": self.design.to_json()}
             with self._written(whole, rows.schema, about) as file:
                 for first in range(0, points, step):
                     wanted = (pc.field("point") >= first) & (pc.field("point") < first + step)
@@ -272,7 +275,7 @@ class Store:
         try:
             with pq.ParquetWriter(hidden, schema, compression="zstd", write_page_checksum=True) as writer:
                 yield writer
-                writer.add_key_value_metadata(about)
+                writer.add_key_value_metadata({**about, "bentpipe_engine": self.who[0]})
             with hidden.open("rb") as file:
                 os.fsync(file.fileno())
             hidden.replace(path)
@@ -281,7 +284,7 @@ class Store:
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise BentpipeError(f"cannot write {self.folder}: {reason}") from error
 
-    def _completed(self, table: "pa.Table", engine: str, version: str) -> "pa.Table":
+    def _completed(self, table: "pa.Table") -> "pa.Table":
         """Add what points have set, and who ran them."""
         import pyarrow as pa
 
@@ -290,6 +293,7 @@ class Store:
         for number, (_, columns) in enumerate(self.design.columns):
             for name, values in columns.items():
                 table = table.append_column(name, values.take(pa.array(places[each, number])))
+        engine, version = self.who
         for name, text in (("scenario", self.design.title), ("bentpipe", version), ("engine", engine)):
             table = table.append_column(name, pa.array([text] * len(table), pa.string()))
         schema = _ordered(table.schema, self.design, keep_unknown=True)

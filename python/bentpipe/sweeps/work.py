@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from bentpipe import _core
-from bentpipe.errors import BentpipeError, RunError, ScenarioError, one_line
+from bentpipe.errors import RunError, ScenarioError, one_line
 from bentpipe.numbers.declared import structure, tables
 from bentpipe.runs.statistics import replication_seed
 from bentpipe.runs.threads import Halted, Stopped
@@ -42,14 +42,13 @@ class Base:
 
 @dataclass(frozen=True)
 class Done:
-    """The rows of finished runs, and what they took; `engine` and `version` are of who ran them."""
+    """The rows of finished runs, what they took, and engine and version of who ran them."""
 
     rows: "pa.Table"
     runs: int
     failed: int
     spent_s: float
-    engine: str
-    version: str
+    who: tuple[str, str]
 
 
 def simulate(base: Base, jobs: Sequence[Job], stop: threading.Event | None = None) -> Done:
@@ -62,38 +61,44 @@ def simulate(base: Base, jobs: Sequence[Job], stop: threading.Event | None = Non
     progress = _watching(stop) if stop is not None else None
     for point, settings, replications in jobs:
         scenario: _core.Scenario | None = None
-        unusable = ""
+        unusable: str | None = None
         try:
-            scenario = _changed(base, settings)
+            scenario = changed(base, settings)
         except ScenarioError as wrong:
             unusable = str(wrong)
         for replication in replications:
             if stop is not None and stop.is_set():
                 return gathered.done(began)
             seed = replication_seed(base.seed if scenario is None else scenario.seed, replication)
-            digest, run, error = None, None, unusable
+            row = _row(point, replication, seed, unusable)
+            run = None
             if scenario is not None:
-                digest = _digest(base, scenario.toml(seed))
+                row["scenario_sha256"] = _digest(base, scenario.toml(seed))
                 try:
                     run = json.loads(scenario.simulate(seed=seed, progress=progress).json())
+                    row["random"] = scenario.is_random()
                 except (Stopped, Halted):
                     return gathered.done(began)
                 except RunError as wrong:
-                    error = str(wrong)
+                    row["error"] = str(wrong)
                 except (Exception, SystemExit) as wrong:
                     if not base.own:
                         raise
-                    error = _raised(wrong)
-            random = scenario is None or scenario.is_random()
-            gathered.add(point, replication, seed, digest, run, error, random)
+                    row["error"] = _raised(wrong)
+            gathered.add(row, run)
     return gathered.done(began)
 
 
 def failed(base: Base, point: int, replication: int, error: str) -> Done:
     """Give the row of a run that nobody could finish, for this reason."""
     gathered = _Gathered()
-    gathered.add(point, replication, replication_seed(base.seed, replication), None, None, error)
+    gathered.add(_row(point, replication, replication_seed(base.seed, replication), error), None)
     return gathered.done(time.monotonic())
+
+
+def _row(point: int, replication: int, seed: int, error: str | None) -> dict[str, Any]:
+    row = {"point": point, "replication": replication, "seed": seed}
+    return {**row, "scenario_sha256": None, "error": error}
 
 
 def who() -> tuple[str, str]:
@@ -101,7 +106,8 @@ def who() -> tuple[str, str]:
     return _core.engine_version(), _core.version()
 
 
-def _changed(base: Base, settings: Sequence[tuple[str, str]]) -> _core.Scenario:
+def changed(base: Base, settings: Sequence[tuple[str, str]]) -> _core.Scenario:
+    """Give the scenario with these settings."""
     own = list(base.own)
     return _core.Scenario(base.name, list(settings), base.text.encode(), base.name, own=own)
 
@@ -137,37 +143,18 @@ class _Gathered:
         self._rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
         # Of each row the run that it is of.
         self._of: dict[str, list[int]] = {kind: [] for kind in KINDS}
-        self._failed = 0
 
-    def add(
-        self,
-        point: int,
-        replication: int,
-        seed: int,
-        digest: str | None,
-        run: dict[str, Any] | None,
-        error: str,
-        random: bool = True,
-    ) -> None:
-        row: dict[str, Any] = {
-            "point": point,
-            "replication": replication,
-            "seed": seed,
-            "scenario_sha256": digest,
-            "error": error or None,
-        }
+    def add(self, row: dict[str, Any], run: dict[str, Any] | None) -> None:
         if run is not None:
             broken = [f"{flow['name']} failed: {flow['error']}" for flow in run["flows"] if flow.get("error")]
             row["error"] = "; ".join(broken) or None
             # What the scenario or the machine gives is not in the dataset.
             for numbers, of in ((structure("EngineResult"), run["engine"]), (structure(), run)):
                 row |= {key: of[key] for key, one in numbers.items() if one.kind != "text" and not one.runs}
-            row["random"] = random
             for kind in KINDS:
                 rows = run[f"{kind}s"]
                 self._rows[kind] += rows
                 self._of[kind] += [len(self._runs)] * len(rows)
-        self._failed += row["error"] is not None
         self._runs.append(row)
 
     def done(self, began: float) -> Done:
@@ -180,16 +167,12 @@ class _Gathered:
                 of = pa.array(self._of[kind], pa.int32())
                 about = heads.select(["point", "replication", "seed", "scenario_sha256"]).take(of)
                 measured = _table(rows)
-                if "flow" in measured.column_names:
-                    measured = measured.rename_columns(
-                        ["name" if name == "flow" else name for name in measured.column_names]
-                    )
                 for name in measured.column_names:
-                    about = about.append_column(name, measured[name])
+                    about = about.append_column("name" if name == "flow" else name, measured[name])
                 tables.append(_of_kind(kind, about))
         table = pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
-        engine, version = who()
-        return Done(table, len(self._runs), self._failed, time.monotonic() - began, engine, version)
+        failures = sum(row["error"] is not None for row in self._runs)
+        return Done(table, len(self._runs), failures, time.monotonic() - began, who())
 
 
 def _of_kind(kind: str, table: "pa.Table") -> "pa.Table":
@@ -204,12 +187,3 @@ def _table(rows: Sequence[dict[str, Any]]) -> "pa.Table":
 
     names = max(rows, key=len)
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-
-
-def check(base: Base, settings: Sequence[tuple[str, str]]) -> BentpipeError | None:
-    """Say what is wrong with the scenario of these settings, if anything is."""
-    try:
-        _changed(base, settings)
-    except ScenarioError as error:
-        return error
-    return None
