@@ -66,10 +66,7 @@ def path(name: str, value: Any) -> Path:
 def items(value: Any) -> list[tuple[Any, Any]]:
     """Give the items of a mapping, or pairs as they are.
 
-    Raises
-    ------
-    TypeError, ValueError
-        It is neither.
+    Raises TypeError, ValueError: it is neither.
     """
     if isinstance(value, str | bytes):
         raise TypeError

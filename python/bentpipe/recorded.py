@@ -29,10 +29,7 @@ class Recorded:
     def at(cls, name: str) -> "Recorded | None":
         """Read the folder that ``run --out`` wrote, or the JSON of a run; ``None`` for a scenario.
 
-        Raises
-        ------
-        InputError
-            It is a result and does not say how to run it again, or its scenario was changed.
+        Raises InputError: it is a result and does not say how to run it again, or its scenario was changed.
         """
         path = Path(name)
         if not name or name == "-" or not (path.is_dir() or path.suffix == ".json"):

@@ -27,10 +27,7 @@ Source: TypeAlias = tuple[str, Pairs, bytes | None, str | None, Pairs, list[Path
 def read_source(name: str, settings: Pairs) -> Source:
     """Give what the scenario that a person named is made of, with `settings` on top.
 
-    Raises
-    ------
-    InputError
-        The pipe or standard input cannot be read.
+    Raises InputError: the pipe or standard input cannot be read.
     """
     if name == STANDARD_INPUT:
         if sys.stdin is None:

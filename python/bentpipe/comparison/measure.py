@@ -39,10 +39,7 @@ class Measure:
         is nothing else, and films by their bit rate. A flow whose data a relay sends on counts by its last
         connection.
 
-        Raises
-        ------
-        InputError
-            None of the flows is over TCP, or they have no such number.
+        Raises InputError: none of the flows is over TCP, or they have no such number.
         """
         written = scenario.to_dict()["flows"]
         upstream = {relay["upstream"] for relay in run["relays"]}
@@ -98,10 +95,7 @@ class Measure:
     def value(self, run: Run) -> float:
         """Give the number of a single run.
 
-        Raises
-        ------
-        RunError
-            There is none: no page, transaction or film came so far.
+        Raises RunError: there is none: no page, transaction or film came so far.
         """
         if self.metric in _waits():
             found = self.responses(run)
@@ -120,10 +114,7 @@ class Measure:
     def responses(self, run: Run) -> list[float]:
         """Give how long the users of a single run waited, for what came.
 
-        Raises
-        ------
-        RunError
-            Nothing came.
+        Raises RunError: nothing came.
         """
         rows = [*run["pages"], *run["transactions"]]
         waits = (mean(row["response_s"]) for row in rows if row["flow"] in self.names)
@@ -206,10 +197,7 @@ def with_variant(scenario: Scenario, variant: str, patterns: Sequence[str]) -> S
 
     A control in Python that the scenario knows is one too: what is not said of the recovery is the profile's.
 
-    Raises
-    ------
-    InputError
-        No flow fits a pattern, or a flow says its recovery and control itself.
+    Raises InputError: no flow fits a pattern, or a flow says its recovery and control itself.
     """
     key = "control" if variant in {own.name for own in scenario.own if own.kind == "control"} else "variant"
     if not patterns:

@@ -31,10 +31,7 @@ def place(folder: Path) -> tuple[Path, str]:
 def put(new: Path, folder: Path) -> None:
     """Put the files in `new` in the place of the result in `folder`, all of them or, on an error, none.
 
-    Raises
-    ------
-    OSError
-        It cannot be done; what was there is there still.
+    Raises OSError: it cannot be done; what was there is there still.
     """
     if not folder.exists():
         try:

@@ -23,12 +23,8 @@ class Staging:
 
     `reads` are the files that the command has read, or will: none of them may be written.
 
-    Raises
-    ------
-    BentpipeError
-        A file cannot be written; the message names it and says why.
-    Interrupted
-        Ctrl-C within the block; nothing was written.
+    Raises BentpipeError: a file cannot be written; the message names it and says why.
+    Raises Interrupted: Ctrl-C within the block; nothing was written.
     """
 
     def __init__(self, reads: Iterable[Path] = ()) -> None:
@@ -61,10 +57,8 @@ class Staging:
     def file(self, destination: Path, option: str = "") -> Path:
         """Give the path to write to now for what is to become `destination`; makes its folder if needed.
 
-        Raises
-        ------
-        InputError
-            It is a file that the command reads, or writes already; the message names the `option`.
+        Raises InputError: it is a file that the command reads, or writes already; the message names the
+        `option`.
         """
         self._outputs.add(destination, option)
         destination = Path(os.path.realpath(destination))
@@ -78,10 +72,8 @@ class Staging:
 
         The files of a result that are there go, and others stay.
 
-        Raises
-        ------
-        InputError
-            One of its files is one that the command reads, or writes already; the message names the `option`.
+        Raises InputError: one of its files is one that the command reads, or writes already; the message
+        names the `option`.
         """
         for name in result_folder.FILES:
             self._outputs.add(destination / name, option)
@@ -159,10 +151,8 @@ class Outputs:
     def add(self, path: Path, option: str) -> None:
         """Take one more.
 
-        Raises
-        ------
-        InputError
-            It is, by whatever name, a file that the command reads or one of those taken before.
+        Raises InputError: it is, by whatever name, a file that the command reads or one of those taken
+        before.
         """
         names, option = _names(path), f"{option}: " if option else ""
         if names & self._reads:

@@ -20,10 +20,7 @@ _NAME = re.compile(r"\.bentpipe-[a-z0-9_]{8}\.part")
 class Part:
     """A hidden folder in `folder`, made after what dead writers left there was swept.
 
-    Raises
-    ------
-    OSError
-        It cannot be made.
+    Raises OSError: it cannot be made.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -50,12 +50,8 @@ class FileRecorder:
     A row group is ordered by curve, and each curve's rows by time. The file's metadata hold the `Subjects`
     and the `identity` of the run.
 
-    Raises
-    ------
-    BentpipeError
-        There is too little room on the disk to begin.
-    OSError
-        The file cannot be written.
+    Raises BentpipeError: there is too little room on the disk to begin.
+    Raises OSError: the file cannot be written.
     """
 
     rows_at_a_time = ROWS_AT_A_TIME

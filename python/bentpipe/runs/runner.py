@@ -52,10 +52,7 @@ class Plan:
 
     With neither `runs` nor `precision` it is one plain run; `traces` keeps its time series in memory.
 
-    Raises
-    ------
-    InputError
-        A value that cannot be used; the message names its field.
+    Raises InputError: a value that cannot be used; the message names its field.
     """
 
     seed: int | None = None
@@ -212,16 +209,10 @@ def execute(
 
     Replications are taken in their order, and those that ran ahead of the stopping rule are dropped.
 
-    Raises
-    ------
-    InputError
-        A file to write is one that the scenario was read from.
-    RunError
-        A run has no result, or the folder of a file to write is not there.
-    OSError
-        Time series could not be written to their file.
-    Interrupted
-        Ctrl-C, or somebody set `stop`; every thread has stopped.
+    Raises InputError: a file to write is one that the scenario was read from.
+    Raises RunError: a run has no result, or the folder of a file to write is not there.
+    Raises OSError: time series could not be written to their file.
+    Raises Interrupted: Ctrl-C, or somebody set `stop`; every thread has stopped.
     """
     subjects = Subjects.of(scenario, plan.series)
     outputs = Outputs(scenario.files)

@@ -172,10 +172,7 @@ class Fold:
         the others, which its ``n`` shows; one that is missing in all stays ``None``. The seed stays the base
         seed. Pages and transactions are combined by flow and number, over the replications that came so far.
 
-        Raises
-        ------
-        ValueError
-            There was no run.
+        Raises ValueError: there was no run.
         """
         if self._first is None:
             raise ValueError("no run to combine")

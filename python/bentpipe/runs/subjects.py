@@ -35,10 +35,7 @@ class Subjects:
     def of(cls, scenario: Scenario, series: Sequence[str] = ()) -> "Subjects":
         """Give those of a scenario, recorded as `series` says.
 
-        Raises
-        ------
-        InputError
-            A choice names nothing that the run has.
+        Raises InputError: a choice names nothing that the run has.
         """
         flows, flow_kinds, links, link_kinds, phases = scenario.series()
         kinds = dict(flow_kinds), dict(link_kinds)
@@ -76,10 +73,7 @@ class Subjects:
     def curve(self, subject: str, kind: str) -> tuple[str, bool]:
         """Give the unit of a curve, and whether it was recorded.
 
-        Raises
-        ------
-        InputError
-            The run has no such curve.
+        Raises InputError: the run has no such curve.
         """
         flow, link = subject in self._flows, subject in self._links
         if not (flow or link):

@@ -84,10 +84,7 @@ def points_of(vary: Sequence[tuple[str, Any]], sample: int | None, seed: int) ->
     With `sample`, that many points are drawn, by `seed`, so that each axis is covered evenly: a Latin
     hypercube. A list is drawn from as often, to one, as any other of its values.
 
-    Raises
-    ------
-    InputError
-        It cannot be used; the message names the key.
+    Raises InputError: it cannot be used; the message names the key.
     """
     if not vary:
         raise InputError(

@@ -21,10 +21,8 @@ _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^/\s]+:\d{1,5}")
 class Cluster:
     """The workers of the scheduler at an address such as ``tcp://10.0.0.1:8786``.
 
-    Raises
-    ------
-    InputError
-        There is no scheduler or no worker, one has another bentpipe, or the library is not installed.
+    Raises InputError: there is no scheduler or no worker, one has another bentpipe, or the library is not
+    installed.
     """
 
     batch_s = 1.0

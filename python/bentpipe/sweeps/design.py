@@ -79,10 +79,7 @@ class Design:
     def read(cls, folder: Path) -> Self:
         """Read what the sweep in `folder` is.
 
-        Raises
-        ------
-        InputError
-            There is none, or what it says was changed.
+        Raises InputError: there is none, or what it says was changed.
         """
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))

@@ -77,12 +77,8 @@ def run_missing(
 ) -> None:
     """Run what `store` does not have yet.
 
-    Raises
-    ------
-    Interrupted
-        Ctrl-C, or somebody set `told_to_stop`; what is finished is kept.
-    RunError
-        Those who run it are gone; what is finished is kept.
+    Raises Interrupted: Ctrl-C, or somebody set `told_to_stop`; what is finished is kept.
+    Raises RunError: those who run it are gone; what is finished is kept.
     """
     done, failed_before, of_others = store.take_over()
     before = int(done.sum())

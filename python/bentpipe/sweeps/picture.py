@@ -44,10 +44,7 @@ def draw(
     There is a line for each combination of the values of `by`, keys that were varied or ``name``, the flow or
     link; a sample's points are drawn by themselves. `where` chooses rows by such values.
 
-    Raises
-    ------
-    InputError
-        A name is none of the sweep's, or points that differ otherwise would be mixed.
+    Raises InputError: a name is none of the sweep's, or points that differ otherwise would be mixed.
     """
     _draw(sweep, axes, _lines(sweep, x, y, by, where or {}), x, y, by)
     return axes

@@ -33,10 +33,7 @@ def page_of(
 ) -> Report:
     """Give the page of a sweep, of these measured numbers and rows, made by `command` if one made it.
 
-    Raises
-    ------
-    InputError
-        A name is none of the sweep's, or no run is there yet.
+    Raises InputError: a name is none of the sweep's, or no run is there yet.
     """
     where, metrics = where or {}, tuple(metrics) or METRICS
     design = sweep.design

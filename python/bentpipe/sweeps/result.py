@@ -243,10 +243,7 @@ class Sweep:
     def require(self, names: Sequence[str], known: Sequence[str], what: str) -> None:
         """See that each of `names` is one of those `known`.
 
-        Raises
-        ------
-        InputError
-            One is not; the message lists them, the nearest first.
+        Raises InputError: one is not; the message lists them, the nearest first.
         """
         from difflib import get_close_matches
 

@@ -18,10 +18,8 @@ _PLAIN = (bool, int, float, str, bytes, type(None))
 def sources(own: Iterable[OwnScheme]) -> dict[str, str]:
     """Give, by name, the source of each scheme: its methods, and what else of its module they use.
 
-    Raises
-    ------
-    InputError
-        A scheme is made of something that has no source, or holds what is neither numbers nor texts.
+    Raises InputError: a scheme is made of something that has no source, or holds what is neither numbers nor
+    texts.
     """
     return {scheme.name: "\n".join(_Source(scheme.name).of(scheme)) for scheme in own}
 

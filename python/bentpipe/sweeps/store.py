@@ -51,10 +51,7 @@ _LAST = ("error", "seed", "scenario", "scenario_sha256", "bentpipe", "engine")
 def check(folder: Path, design: Design) -> None:
     """See that `folder` can take the rows of `design`.
 
-    Raises
-    ------
-    InputError
-        It is the folder of another sweep, or of something else.
+    Raises InputError: it is the folder of another sweep, or of something else.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {folder}: expected a folder, found a file")
@@ -132,10 +129,7 @@ def dataset(folder: Path, design: Design) -> "ds.Dataset":
 def read(rows: "ds.Dataset", **what: Any) -> "pa.Table":
     """Read rows of a dataset.
 
-    Raises
-    ------
-    InputError
-        A file is damaged.
+    Raises InputError: a file is damaged.
     """
     try:
         return rows.to_table(**what)
@@ -146,10 +140,7 @@ def read(rows: "ds.Dataset", **what: Any) -> "pa.Table":
 class Store:
     """The rows of a sweep in its folder, to write; nobody else writes there meanwhile.
 
-    Raises
-    ------
-    BentpipeError
-        The folder cannot be made, or somebody else writes there.
+    Raises BentpipeError: the folder cannot be made, or somebody else writes there.
     """
 
     def __init__(self, folder: Path, design: Design) -> None:
