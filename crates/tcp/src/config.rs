@@ -82,6 +82,8 @@ pub struct Config {
     pub max_retransmissions: u32,
     /// Timeouts of a SYN that leave the RTO as it is, before the others double it.
     pub syn_linear_timeouts: u32,
+    /// In this time as many challenge ACKs go out as the host lets (RFC 5961 section 7).
+    pub challenge_interval: Span,
     /// How long a closed end remembers the connection (TIME-WAIT, twice the MSL).
     pub time_wait: Span,
 }

@@ -150,6 +150,8 @@ impl Profile {
             send_buffer: None,
             max_retransmissions: 15,
             syn_linear_timeouts: 0,
+            // RFC 5961 section 7: the example, of 10.
+            challenge_interval: Span::from_millis(5000),
             time_wait: Span::from_millis(60_000),
         };
         match self {
@@ -286,6 +288,8 @@ fn linux(rfc: Config) -> Config {
         send_buffer: Some(4 << 20),
         // tcp_syn_linear_timeouts.
         syn_linear_timeouts: 4,
+        // tcp_invalid_ratelimit: one.
+        challenge_interval: Span::from_millis(500),
         // tcp_slow_start_after_idle 1: tcp_cwnd_restart.
         restart_after_idle: IdleRestart::Linux,
         // tcp_is_cwnd_limited.

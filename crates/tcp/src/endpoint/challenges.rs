@@ -2,14 +2,10 @@
 
 use bentpipe_units::{Span, Time};
 
-use crate::Host;
+use crate::{Config, Host};
 
-/// Challenge ACKs in any [`INTERVAL`]: the RFC's example.
+/// Challenge ACKs in any interval: the RFC's example. Linux has one (`__tcp_oow_rate_limited`).
 const MOST: usize = 10;
-/// The RFC's example.
-const INTERVAL: Span = Span::from_millis(5000);
-/// Linux sends one in this time (`tcp_invalid_ratelimit`, by `__tcp_oow_rate_limited`).
-const LINUX_INTERVAL: Span = Span::from_millis(500);
 
 /// When the last challenge ACKs were owed.
 ///
@@ -25,12 +21,9 @@ pub(super) struct Challenges {
 
 impl Challenges {
     /// None has gone out.
-    pub(super) fn of(host: Host) -> Challenges {
-        let (most, interval) = match host {
-            Host::Rfc => (MOST, INTERVAL),
-            Host::Linux => (1, LINUX_INTERVAL),
-        };
-        Challenges { at: [Time::NEVER; MOST], oldest: 0, most, interval }
+    pub(super) fn of(config: &Config) -> Challenges {
+        let most = if config.host == Host::Linux { 1 } else { MOST };
+        Challenges { at: [Time::NEVER; MOST], oldest: 0, most, interval: config.challenge_interval }
     }
 
     /// Whether one more may go out; counts it if so.

@@ -207,8 +207,8 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn challenge(&mut self, now: Time) {
-        let host = self.config.host;
-        if self.challenges.get_or_insert_with(|| Box::new(Challenges::of(host))).allow(now) {
+        let config = &self.config;
+        if self.challenges.get_or_insert_with(|| Box::new(Challenges::of(config))).allow(now) {
             self.receiver.ack_soon();
         }
     }

@@ -157,6 +157,9 @@ impl Settings {
         if let Some(most) = self.number("retries2") {
             config.max_retransmissions = most;
         }
+        if let Some(interval) = self.number("invalid_ratelimit") {
+            config.challenge_interval = Span::from_millis(interval.into());
+        }
         if let (Host::Linux, Some(linear)) = (config.host, self.number("syn_linear_timeouts")) {
             config.syn_linear_timeouts = linear;
         }
