@@ -114,7 +114,8 @@ def compute(context: Context) -> list[Row]:
     measured, congestion = FIGURES[context.item]
     runs = finished(with_errors(context, congestion=congestion))
     lower = measured == "download response time"
-    for (what, scenario), delayed in product(TRIED[congestion].items(), DELAYED_ACK):
+    tried = TRIED[congestion] if context.explains else {}
+    for (what, scenario), delayed in product(tried.items(), DELAYED_ACK):
         other = _tried(context, scenario, delayed)
         by_ber = gains(other, MEASURES[measured], ("adalr-sack", "sack"), delayed, BERS, lower=lower)
         context.fact(f"{what}_{delayed}", in_words(by_ber))

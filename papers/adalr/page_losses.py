@@ -51,7 +51,7 @@ def _from_seeds(context: Context, scenario: str, seeds: int, cases: Sequence[Cas
 def compute(context: Context) -> list[Row]:
     """Give the rows of figure 7 or 12."""
     times = response_times(context)
-    if context.item == "figure-7":
+    if context.item == "figure-7" and context.explains:
         four = _from_seeds(context, FOUR, SEEDS, list(product(("adalr-sack", "sack"), DELAYED_ACK)))
         for delayed in DELAYED_ACK:
             context.fact(f"tried_{delayed}", in_words(_gains(four, "sack", delayed)))

@@ -82,17 +82,8 @@ def table_2(context: Context) -> list[Row]:
 def table_5(context: Context) -> list[Row]:
     """Give the rows of table 5."""
     times = ideal(context)
-    for what, pipelining in (("connections", "true"), ("serial", "false")):
-        tried = [
-            time
-            for connections in (1, 2, 3, 4)
-            if (connections, pipelining) != (1, "true")
-            for time in _with(
-                context, {"flows.page.connections": connections, "flows.page.pipelining": pipelining}
-            )
-        ]
-        context.fact(what, f"{min(tried):.1f} to {max(tried):.1f} s")
-    context.fact("open", f"{max(_with(context, {'tcp.restart_after_idle': 'false'})):.1f} s")
+    if context.explains:
+        _explain_table_5(context)
     rows = []
     for metric in ("page response time", "page response time, slides"):
         rows += [context.number(name(case), metric, time) for case, time in times.items()]
@@ -107,6 +98,21 @@ def table_5(context: Context) -> list[Row]:
             ),
         ]
     return [*rows, context.claim("disabled outperforms enabled", "page response time", by_name(times))]
+
+
+def _explain_table_5(context: Context) -> None:
+    """Give the notes what other connections make of the pages."""
+    for what, pipelining in (("connections", "true"), ("serial", "false")):
+        tried = [
+            time
+            for connections in (1, 2, 3, 4)
+            if (connections, pipelining) != (1, "true")
+            for time in _with(
+                context, {"flows.page.connections": connections, "flows.page.pipelining": pipelining}
+            )
+        ]
+        context.fact(what, f"{min(tried):.1f} to {max(tried):.1f} s")
+    context.fact("open", f"{max(_with(context, {'tcp.restart_after_idle': 'false'})):.1f} s")
 
 
 def ideal(context: Context) -> dict[Case, float]:
@@ -160,17 +166,8 @@ def table_6b(context: Context) -> list[Row]:
     """Give the rows of the second table 6."""
     times = congested(context)
     lossless = ideal(context)
-    rates, others = _tried(context)
-    tried = [*rates.values(), *others.values()]
-    context.fact("rates", f"{min(RATES_MBPS)} to {max(RATES_MBPS)} Mbit/s")
-    every = [time for one in tried for time in one.values()]
-    context.fact("tried", f"{min(every):.1f} to {max(every):.1f} s")
-    for delayed in DELAYED_ACK:
-        best = [
-            all(one["adalr-sack", delayed] < one[variant, delayed] for variant in ("sack", "newreno"))
-            for one in tried
-        ]
-        context.fact(f"best_{delayed}", f"{sum(best)} of {len(best)}")
+    if context.explains:
+        _explain_table_6b(context)
     rows = []
     for metric in ("page response time", "page response time, slides"):
         rows += [context.number(name(case), metric, time) for case, time in times.items()]
@@ -190,6 +187,21 @@ def table_6b(context: Context) -> list[Row]:
         context.claim("disabled outperforms enabled", "page response time", by_name(times)),
         context.claim("disabled outperforms enabled", "printed page response time", by_name(printed_times)),
     ]
+
+
+def _explain_table_6b(context: Context) -> None:
+    """Give the notes what other streams and pages make of it."""
+    rates, others = _tried(context)
+    tried = [*rates.values(), *others.values()]
+    context.fact("rates", f"{min(RATES_MBPS)} to {max(RATES_MBPS)} Mbit/s")
+    every = [time for one in tried for time in one.values()]
+    context.fact("tried", f"{min(every):.1f} to {max(every):.1f} s")
+    for delayed in DELAYED_ACK:
+        best = [
+            all(one["adalr-sack", delayed] < one[variant, delayed] for variant in ("sack", "newreno"))
+            for one in tried
+        ]
+        context.fact(f"best_{delayed}", f"{sum(best)} of {len(best)}")
 
 
 def draw_table_6b(context: Context, path: Path) -> None:

@@ -47,7 +47,8 @@ STYLES = (":", "--", "-.", (0, (1, 4)), (0, (6, 3)))
 def table_2(context: Context) -> list[Row]:
     """Give the rows of table 2."""
     counted = with_counted_losses(context)
-    others = {key: with_counted_losses(context, reading) for key, reading in OTHER_READINGS.items()}
+    tried = OTHER_READINGS if context.explains else {}
+    others = {key: with_counted_losses(context, reading) for key, reading in tried.items()}
     rows = []
     for name in SCHEMES:
         for volume in VOLUMES_MB:

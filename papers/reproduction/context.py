@@ -182,6 +182,11 @@ class Context:
         """Keep what the item found, for ``{name}`` in its notes."""
         self.facts[name] = text
 
+    @property
+    def explains(self) -> bool:
+        """Say whether facts are wanted, for notes: they are of no use in other readings."""
+        return not self.readings
+
     def reads(self, reading: Reading) -> bool:
         """Say whether this is one of the readings."""
         return reading in self.readings

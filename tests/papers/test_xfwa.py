@@ -50,7 +50,7 @@ def test_slopes_follow_the_number_of_flows(rows_of: RowsOf) -> None:
 
 
 def test_standard_tcp_is_unfair_to_long_round_trips(rows_of: RowsOf) -> None:
-    assert rows_of("xfwa/figure-4")["tcp", "progress of a flow from 5 to 20 s"].verdict == "match"
+    assert rows_of("xfwa/figure-4")["tcp", "progress of a flow from 5 to 20 s"].verdict.startswith("match")
 
 
 def test_xfwa_drops_less_and_times_out_less(rows_of: RowsOf) -> None:
@@ -130,7 +130,7 @@ def test_windows_are_those_of_equation_1(rows_of: RowsOf) -> None:
 
 def test_the_sum_of_the_windows_is_more_than_the_pipe(rows_of: RowsOf) -> None:
     row = rows_of("xfwa/equation-1")["bandwidth-delay product", "sum of the windows of all flows"]
-    assert row.verdict == "differs"
+    assert row.verdict == "contradiction"
 
 
 def test_the_standing_queue_grows_with_the_buffer() -> None:
