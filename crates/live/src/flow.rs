@@ -1,5 +1,6 @@
 //! A flow of a scenario, whose two ends are real.
 
+use bentpipe_drive::addresses;
 use bentpipe_net::Router;
 use bentpipe_scenario::{AppSpec, FlowSpec, FtpSpec, Opener, Routing, Scenario};
 use bentpipe_tcp::Config;
@@ -153,7 +154,7 @@ impl<'a> ScenarioFlow<'a> {
             handovers,
             class: spec.class,
             start: Time::ZERO + scenario.start_of(self.index, scenario.seed),
-            key: scenario.flow_key(self.index),
+            key: addresses::of_flow(scenario, self.index),
         }
     }
 

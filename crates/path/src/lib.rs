@@ -12,6 +12,7 @@ mod packet;
 mod queue;
 mod ring;
 mod stream;
+pub mod trace;
 
 pub use disorder::{Disorder, DisorderSpec};
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};

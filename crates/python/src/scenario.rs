@@ -136,7 +136,7 @@ impl Scenario {
 
     /// What a direction of a link is over the run, as the text of a trace in this format.
     fn trace(&self, direction: &str, form: &str) -> PyResult<String> {
-        self.scenario.trace(direction, form).map_err(PyValueError::new_err)
+        self.scenario.trace(direction, form).map_err(|fault| PyValueError::new_err(fault.to_string()))
     }
 
     /// The files that it was read from.

@@ -8,7 +8,6 @@ mod keys;
 mod model;
 mod read;
 mod text;
-mod trace;
 
 use std::path::{Path, PathBuf};
 
@@ -17,9 +16,7 @@ use bentpipe_units::fault;
 
 pub use build::{schema, variants};
 pub use keys::apps::*;
-pub use model::{
-    ConstellationSpec, FlowSpec, HandoverSpec, InFlight, KernelControl, Routing, Scenario, addresses,
-};
+pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, KernelControl, Routing, Scenario};
 pub use text::{FileKind, ReadFile, ScenarioError, error_line, presets};
 
 use text::{Layer, PRESET, WHOLE_TEXT, document, find_preset, read_file};

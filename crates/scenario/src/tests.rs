@@ -8,6 +8,7 @@ mod layers;
 mod names;
 mod places;
 mod presets;
+mod trace;
 mod values;
 mod whole;
 

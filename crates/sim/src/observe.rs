@@ -15,9 +15,9 @@ use crate::packet::{Content, Packet};
 use crate::recorder::{ACKED, BUFFER, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
 use crate::result::{CaptureRecord, Recording};
 use crate::series::{SeriesOptions, phases};
+use bentpipe_drive::addresses::{keys, lines};
 use bentpipe_drive::pcap::Capture;
 use bentpipe_scenario::Scenario;
-use bentpipe_scenario::addresses::{keys, lines};
 
 pub(crate) struct Observer {
     series: Option<Recorder>,

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use bentpipe_tcp::{Catalogue, control};
 
+use bentpipe_drive::addresses::lines;
 use bentpipe_scenario::Scenario;
-use bentpipe_scenario::addresses::lines;
 
 /// The curves of a flow, or of one of its connections where it may open several: kind and unit. Sequence numbers are bytes
 /// since the first byte of data, and do not wrap.

@@ -4,8 +4,10 @@
 //! Time is integer nanoseconds, so a run gives the same bytes on every machine.
 
 pub mod bounded;
+mod bounds;
 mod fault;
 mod keys;
+mod no_such;
 mod numbers;
 mod quantity;
 pub mod registry;
@@ -13,8 +15,10 @@ mod tagged;
 mod text;
 mod time;
 
+pub use bounds::{LATEST, MAX_RATE};
 pub use fault::{Fault, Problem, Under, Within, quoted};
 pub use keys::keys_of;
+pub use no_such::{closest, listed, no_such, no_such_key};
 pub use numbers::{Numbers, schema_of};
 pub use quantity::{Bytes, Rate};
 pub use tagged::{Variant, read_tagged};

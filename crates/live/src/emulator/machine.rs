@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use bentpipe_drive::pcap::Capture;
-use bentpipe_drive::{HandoverResult, TURNS, network_rows};
+use bentpipe_drive::{HandoverResult, TURNS, addresses, network_rows};
 use bentpipe_files::CaptureFile;
 use bentpipe_net::{Lost, Network, Probe, Topology};
 use bentpipe_scenario::Scenario;
@@ -169,7 +169,7 @@ impl<'a> Machine<'a> {
             if let Some(capture) = &mut capture {
                 capture.add_interface(&name).map_err(failed)?;
             }
-            let address = Ipv4Addr::from(scenario.address(*node));
+            let address = Ipv4Addr::from(addresses::address(*node));
             let port = match interfaces.next() {
                 Some(interface) => Port::interface(interface, options.offloads),
                 None => Port::namespace(address, options.offloads)?,
@@ -190,7 +190,7 @@ impl<'a> Machine<'a> {
         Ok(Machine {
             scenario,
             topology,
-            places: nodes.iter().map(|node| scenario.address(*node)).zip(0..).collect(),
+            places: nodes.iter().map(|node| addresses::address(*node)).zip(0..).collect(),
             hosts,
             net,
             roads,

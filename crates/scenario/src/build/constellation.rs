@@ -5,12 +5,10 @@ use std::sync::Arc;
 use bentpipe_net::DirectionSetup;
 use bentpipe_path::Schedule;
 use bentpipe_path::gateway::GatewaySpec;
-use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, quoted};
+use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, no_such, quoted};
 
 use super::network;
-use crate::keys::{
-    ConstellationFile, DirectionFile, ElementsFile, HopFile, Reconfigure, StationFile, names, no_such,
-};
+use crate::keys::{ConstellationFile, DirectionFile, ElementsFile, HopFile, Reconfigure, StationFile, names};
 use crate::model::ConstellationSpec;
 use crate::read::read;
 use crate::text::Node;

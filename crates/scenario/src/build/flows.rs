@@ -1,10 +1,10 @@
 //! A flow as written: keys that every flow has, and those of its application.
 
 use bentpipe_units::registry::{Catalogue, Kind};
-use bentpipe_units::{Fault, Under, conflict};
+use bentpipe_units::{Fault, Under, conflict, no_such_key};
 
 use super::choices::find;
-use crate::keys::{ABOUT_TCP, AppScheme, AppSpec, ApplicationFactory, FlowFile, keys_of, no_such_key};
+use crate::keys::{ABOUT_TCP, AppScheme, AppSpec, ApplicationFactory, FlowFile, keys_of};
 use crate::read::{divided, read, read_by};
 use crate::text::Node;
 

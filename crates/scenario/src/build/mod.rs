@@ -8,6 +8,7 @@ mod relays;
 pub(crate) mod routes;
 mod schema;
 mod tcp;
+mod trace;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use bentpipe_net::LinkSetup;
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::bounded::Whole;
-use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, quoted};
+use bentpipe_units::{Fault, LATEST, Span, Under, conflict, ensure, fault, quoted};
 
 pub use choices::variants;
 use choices::{Choices, kernel};
@@ -28,7 +29,7 @@ pub use schema::schema;
 use tcp::{FlowEnd, check, config, profile};
 
 use crate::keys::{AppSpec, FlowFile, MAX_COPIES, ScenarioFile, names};
-use crate::model::{FlowSpec, LATEST, Routing, Scenario};
+use crate::model::{FlowSpec, Routing, Scenario};
 use crate::read::read;
 use crate::text::{Document, Node, ReadFile, Table, Value};
 

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use bentpipe_net::{DirectionSetup, LinkSetup, NodeId};
 use bentpipe_path::{ArqSpec, FecSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
-use bentpipe_units::{Fault, Problem, Rate, Under, conflict, ensure, fault, quoted};
+use bentpipe_units::{
+    Fault, MAX_RATE, Problem, Rate, Under, conflict, ensure, fault, no_such, no_such_key, quoted,
+};
 
-use crate::keys::{DirectionFile, LinkFile, MAX_COPIES, keys_of, names, no_such, no_such_key};
-use crate::model::MAX_RATE;
+use super::trace;
+use crate::keys::{DirectionFile, LinkFile, MAX_COPIES, keys_of, names};
 use crate::read::{divided, read};
 use crate::text::{Document, Node, ReadFile, Value, dotted};
-use crate::trace;
 
 /// Packet numbers in the drop lists of all copies of a link together.
 const MAX_DROPS: usize = 10_000_000;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use bentpipe_units::{Bytes, Fault, Under, conflict, ensure, fault, quoted};
+use bentpipe_units::{Bytes, Fault, Under, conflict, ensure, fault, no_such, quoted};
 
 use super::relayed;
-use crate::keys::{AppSpec, Carried, no_such};
+use crate::keys::{AppSpec, Carried};
 use crate::model::FlowSpec;
 
 /// A relay as written.

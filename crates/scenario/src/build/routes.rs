@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, quoted};
+use bentpipe_units::{Fault, LATEST, Span, Under, conflict, ensure, fault, listed, no_such, quoted};
 
 use super::NetworkPlan;
-use crate::keys::{HandoverFile, listed, names, no_such};
-use crate::model::{FlowSpec, HandoverSpec, LATEST};
+use crate::keys::{HandoverFile, names};
+use crate::model::{FlowSpec, HandoverSpec};
 use crate::read::read;
 use crate::text::Node;
 

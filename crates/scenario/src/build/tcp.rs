@@ -10,12 +10,12 @@ use bentpipe_tcp::{
     Scheme, option_tables,
 };
 use bentpipe_units::registry::Kind;
-use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault};
+use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, no_such_key};
 
 use super::choices::{Choices, find};
 use crate::keys::{
     AppSpec, GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Setting, Ssthresh, TcpFile,
-    Unlimited, keys_of, no_such_key,
+    Unlimited, keys_of,
 };
 use crate::read::{divided, read, read_by};
 use crate::text::{Node, Table, Value, merge};

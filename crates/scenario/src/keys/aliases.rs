@@ -5,10 +5,10 @@ use bentpipe_path::{FecSpec, LossFactory, QueueFactory, QueueSpec};
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
-use bentpipe_units::Fault;
 use bentpipe_units::registry::Kind;
+use bentpipe_units::{Fault, no_such};
 
-use super::{ApplicationFactory, no_such, trace::ALSO as ALSO_TRACE};
+use super::{ApplicationFactory, trace::ALSO as ALSO_TRACE};
 
 /// How a scenario writes a choice, and the names of the field that are answered with it.
 pub(crate) fn all() -> Vec<Alias> {

@@ -5,7 +5,6 @@ pub(crate) mod apps;
 mod constellation;
 mod file;
 pub(crate) mod names;
-pub(crate) mod no_such;
 pub(crate) mod trace;
 mod written;
 
@@ -15,7 +14,6 @@ pub(crate) use bentpipe_units::keys_of;
 pub(crate) use constellation::{ConstellationFile, ElementsFile, HopFile, Reconfigure, StationFile};
 pub(crate) use file::{DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile, TcpFile};
 pub(crate) use names::{Count, MAX_COPIES};
-pub(crate) use no_such::{expected_one_of, listed, no_such, no_such_key};
 pub(crate) use trace::{Between, Format, TraceFile};
 pub(crate) use written::{
     DelayedAckFile, GatewayOrNone, GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Segments,

@@ -1,7 +1,5 @@
 //! A scenario as the simulator takes it: every name resolved, every default filled in, every value checked.
 
-pub mod addresses;
-mod bounds;
 mod chance;
 
 use std::path::PathBuf;
@@ -15,8 +13,6 @@ use bentpipe_tcp::Config;
 use bentpipe_units::Span;
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-pub(crate) use bounds::{LATEST, MAX_RATE};
 
 use crate::keys::AppSpec;
 

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 
-use bentpipe_units::{Fault, Problem, quoted};
+use bentpipe_units::{Fault, Problem, no_such_key, quoted};
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor,
 };
 use serde_path_to_error::{Segment, Track};
 
-use crate::keys::{no_such_key, no_such_scheme};
+use crate::keys::no_such_scheme;
 use crate::text::{Node, Table, Value};
 
 /// A `T` from `node`.

@@ -1,12 +1,11 @@
 //! The parts of an error's one line.
 
-use bentpipe_units::Fault;
+use bentpipe_units::{Fault, closest, listed};
 
 use super::set;
 use crate::ScenarioError;
 use crate::keys::aliases;
-use crate::keys::no_such::closest;
-use crate::keys::{listed, no_such_scheme};
+use crate::keys::no_such_scheme;
 use bentpipe_units::quoted;
 
 #[test]

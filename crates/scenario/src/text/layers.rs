@@ -2,13 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use bentpipe_units::{Fault, fault, quoted};
+use bentpipe_units::{Fault, fault, no_such, quoted};
 
 use super::{
     Document, FileKind, Layer, Node, Origin, PRESETS, ReadFile, ScenarioError, Table, Value, WHOLE_TEXT,
     merge, overrides, parse, traces, transfers,
 };
-use crate::keys::no_such;
 
 /// A chain longer than this is a mistake.
 const MAX_CHAIN: usize = 16;

@@ -1,10 +1,10 @@
 //! `--set key=value`: single values put over a document.
 
 use bentpipe_units::registry::Kind;
-use bentpipe_units::{Fault, conflict, quoted};
+use bentpipe_units::{Fault, conflict, no_such, quoted};
 
 use super::{Document, Layer, Node, Origin, ScenarioError, Table, Value, dotted, merge, parse_value};
-use crate::keys::{ABOUT_TCP, ApplicationFactory, no_such};
+use crate::keys::{ABOUT_TCP, ApplicationFactory};
 
 /// What stands for a file's name in an error about an override.
 const NAME: &str = "--set";

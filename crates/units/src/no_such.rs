@@ -1,9 +1,9 @@
 //! What is said of a name or a key that is not known.
 
-use bentpipe_units::{Fault, Problem, quoted};
+use crate::{Fault, Problem, quoted};
 
 /// A list for people: all of a short one, the beginning of a long one.
-pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
     let mut list = names.by_ref().take(40).collect::<Vec<_>>().join(", ");
     match names.count() {
@@ -15,7 +15,7 @@ pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The one of `names` that `text` is probably meant to be.
-pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = text.chars().count();
     let allowed = (length / 3).clamp(1, 4);
     names
@@ -29,7 +29,7 @@ pub(crate) fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
 }
 
 /// The fault of a `text` that is not among `names`; `what` is their kind.
-pub(crate) fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
+pub fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
     let close = closest(text, names.iter().copied());
     let expected = match close {
         Some(_) if names.len() > 12 => what.to_owned(),
@@ -43,13 +43,9 @@ pub(crate) fn no_such(what: &str, text: &str, names: &[&str]) -> Fault {
 }
 
 /// The fault of a key that is not among `known`.
-pub(crate) fn no_such_key(key: &str, known: &[&str]) -> Fault {
+pub fn no_such_key(key: &str, known: &[&str]) -> Fault {
     match known {
         [] => Fault::conflict(format!("{} cannot stand here", quoted(key))),
         known => no_such("one of the known keys", key, known),
     }
-}
-
-pub(crate) fn expected_one_of(what: &str, text: &str, names: &[&str]) -> String {
-    no_such(what, text, names).to_string()
 }

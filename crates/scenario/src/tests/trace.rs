@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 mod long;
 
-use super::lines::Lines;
 use crate::{FileKind, Scenario, ScenarioError, parse_with};
+use bentpipe_path::trace::{Lines, read_deliveries};
 use bentpipe_tcp::Catalogue;
 
 const BASE: &str = "[links.s]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n\
@@ -33,7 +33,7 @@ fn error(trace: &str, text: &str) -> String {
 
 /// The changes of a round of deliveries, and how long it is.
 fn deliveries(text: &str) -> (Vec<Change>, Span) {
-    super::deliveries::read(&mut Lines::of(text.as_bytes(), Within::Byte(0)), 1.0)
+    read_deliveries(&mut Lines::of(text.as_bytes(), Within::Byte(0)), 1.0)
         .unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 
@@ -80,7 +80,7 @@ fn a_rate_of_zero_is_a_standstill_until_the_next_rate() {
     assert_eq!(changes[2], Change { delay: Some(ms(1000)), at: ms(2000), ..Change::default() });
     // The rate is the one that it had before.
     assert_eq!((changes.len(), changes[3].at), (4, ms(4000)));
-    assert_eq!(ms(4000) + changes[3].outage.unwrap_or_default(), crate::model::LATEST);
+    assert_eq!(ms(4000) + changes[3].outage.unwrap_or_default(), bentpipe_units::LATEST);
 }
 
 #[test]
@@ -272,21 +272,24 @@ fn a_link_is_written_as_the_trace_that_it_follows() {
     let timed = parse_with("s.toml", &timed, &[], &none, &Catalogue::default());
     let timed = timed.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(timed.trace("s", "mahimahi").as_deref(), Ok("12\n24\n"));
+    let refused = |scenario: &Scenario, link: &str, format: &str| {
+        scenario.trace(link, format).map_or_else(|fault| fault.to_string(), |text| panic!("{text}"))
+    };
     assert_eq!(
-        scenario.trace("t", "csv"),
-        Err("expected a link, or its name with /reverse (s), found \"t\"; did you mean \"s\"?".to_owned())
+        refused(&scenario, "t", "csv"),
+        "expected a link, or its name with /reverse (s), found \"t\"; did you mean \"s\"?"
     );
     assert_eq!(
-        scenario.trace("s", "pcap"),
-        Err("expected a format of traces (csv, mahimahi), found \"pcap\"".to_owned())
+        refused(&scenario, "s", "pcap"),
+        "expected a format of traces (csv, mahimahi), found \"pcap\""
     );
     let fast = BASE.replace("1 Mbit/s", "1000 Gbit/s").replace("[links.s]", "duration = \"60 s\"\n[links.s]");
     let fast = parse_with("s.toml", &fast, &[], &none, &Catalogue::default());
     assert_eq!(
-        fast.unwrap_or_else(|error| panic!("{error}")).trace("s", "mahimahi"),
-        Err("expected at most 10000000 deliveries, found 5000000000 within 60 s".into())
+        refused(&fast.unwrap_or_else(|error| panic!("{error}")), "s", "mahimahi"),
+        "expected at most 10000000 deliveries, found 5000000000 within 60 s"
     );
-    assert!(scenario.trace("s", "mahimahi").is_err_and(|error| error.starts_with("expected a duration")));
+    assert!(refused(&scenario, "s", "mahimahi").starts_with("expected a duration"));
 }
 
 /// Texts that look like traces.

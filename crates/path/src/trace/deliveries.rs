@@ -6,12 +6,11 @@
 
 use std::io::BufRead;
 
-use bentpipe_path::Change;
-use bentpipe_units::{Fault, Rate, Span, Within, ensure, fault, quoted};
+use bentpipe_units::{Fault, LATEST, MAX_RATE, Rate, Span, Within, ensure, fault, quoted};
 
 use super::changes::Changes;
 use super::lines::Lines;
-use crate::model::{LATEST, MAX_RATE};
+use crate::Change;
 
 /// Bits of an opportunity: 1500 bytes.
 const BITS: u64 = 12_000;
@@ -25,7 +24,10 @@ struct Bin {
 }
 
 /// The changes of a round, and how long it is.
-pub(super) fn read<R: BufRead>(lines: &mut Lines<R>, efficiency: f64) -> Result<(Vec<Change>, Span), Fault> {
+pub fn read_deliveries<R: BufRead>(
+    lines: &mut Lines<R>,
+    efficiency: f64,
+) -> Result<(Vec<Change>, Span), Fault> {
     let mut made = Round { efficiency, changes: Changes::default(), now_ms: 0, sent: 0 };
     let (mut at_zero, mut bin): (u64, Option<Bin>) = (0, None);
     let mut add = |line: &str, at| {

@@ -175,7 +175,7 @@ impl std::io::Read for Endless {
 #[test]
 fn a_trace_that_costs_too_much_is_refused_in_one_line() {
     fn fault(text: impl std::io::BufRead) -> (Option<Within>, String) {
-        let read = super::super::deliveries::read(&mut Lines::of(text, Within::Line(1)), 1.0);
+        let read = read_deliveries(&mut Lines::of(text, Within::Line(1)), 1.0);
         read.map_or_else(|fault| (fault.at, fault.problem.to_string()), |_| panic!("it was read"))
     }
     let megabytes = size_of::<Change>() * 10;

@@ -7,7 +7,9 @@ use bentpipe_units::{Fault, Within, ensure, fault};
 /// Bytes of a line.
 const MOST: usize = 64 << 10;
 
-pub(super) struct Lines<R> {
+/// The lines of a text that say something.
+#[derive(Debug)]
+pub struct Lines<R> {
     text: R,
     line: Vec<u8>,
     next: Within,
@@ -16,7 +18,7 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// The lines of a text, the first of which is at `first`.
-    pub(super) fn of(text: R, first: Within) -> Lines<R> {
+    pub fn of(text: R, first: Within) -> Lines<R> {
         Lines { text, line: Vec::new(), next: first, last: first }
     }
 

@@ -1,22 +1,7 @@
 //! Addresses and ports of every connection: what captures write, and what gateways know flows by.
 
 use bentpipe_path::gateway::FlowKey;
-
-use super::{FlowSpec, Scenario};
-use crate::keys::AppSpec;
-
-impl Scenario {
-    /// Addresses and ports of the flow with this index, as the host writes them that its data comes from; of its first
-    /// connection, where it has several.
-    pub fn flow_key(&self, flow: usize) -> FlowKey {
-        of_flow(self, flow)
-    }
-
-    /// The IPv4 address of a node, as captures have it.
-    pub fn address(&self, node: usize) -> u32 {
-        address(node)
-    }
-}
+use bentpipe_scenario::{AppSpec, FlowSpec, Scenario};
 
 /// Ports for those who open connections (RFC 6335: 49152 to 65535).
 const FIRST_PORT: u16 = 49_152;
@@ -36,7 +21,8 @@ pub fn keys(scenario: &Scenario) -> impl Iterator<Item = FlowKey> {
     })
 }
 
-/// What the host writes that the data of the flow number `flow` comes from; over the flow's first connection.
+/// Addresses and ports of the flow with this index, as the host writes them that its data comes from; of its first connection, where it
+/// has several.
 pub fn of_flow(scenario: &Scenario, flow: usize) -> FlowKey {
     let (before, spec) = (&scenario.flows[..flow], &scenario.flows[flow]);
     let line = if spec.app.over_udp() {
@@ -60,7 +46,7 @@ fn key(line: usize, flow: &FlowSpec) -> FlowKey {
     FlowKey { source, destination, source_port, destination_port }
 }
 
-/// 10.0.0.0/8, by the host's number.
+/// The IPv4 address of a node in 10.0.0.0/8, as captures have it.
 pub fn address(node: usize) -> u32 {
     let node = node as u32 + 1;
     0x0a00_0000 | (node & 0x00ff_ffff)
@@ -70,8 +56,9 @@ pub fn address(node: usize) -> u32 {
 mod tests {
     use std::collections::HashSet;
 
+    use bentpipe_scenario::parse_str;
+
     use super::*;
-    use crate::parse_str;
 
     #[test]
     fn forty_thousand_connections_between_two_hosts_are_told_apart() {

@@ -1,7 +1,8 @@
 //! The changes of a link, made from the rows of its trace as they come.
 
-use bentpipe_path::{Change, LossSpec};
 use bentpipe_units::{Fault, Rate, Span, ensure, fault};
+
+use crate::{Change, LossSpec};
 
 /// Changes that a trace may come to: what they take is all that a trace takes.
 pub(super) const MOST: usize = 10_000_000;

@@ -2,13 +2,11 @@
 
 use std::io::BufRead;
 
-use bentpipe_path::Change;
-use bentpipe_units::{Fault, Span, ensure, fault, quoted};
+use bentpipe_units::{Fault, LATEST, MAX_RATE, Span, ensure, fault, no_such, quoted};
 
 use super::changes::{self, Changes, Row};
 use super::lines::Lines;
-use crate::keys::no_such;
-use crate::model::{LATEST, MAX_RATE};
+use crate::Change;
 
 const TIME: &str = "time_s";
 const COLUMNS: [&str; 5] = [TIME, "delay_s", "rate_bps", "loss", "ber"];
@@ -18,15 +16,18 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// How rows become changes.
-pub(super) struct Rules {
-    pub(super) efficiency: f64,
-    pub(super) repeats: bool,
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Share of a rate of which at least 1 bit/s must be left.
+    pub efficiency: f64,
+    /// Whether the trace begins anew at its last time.
+    pub repeats: bool,
     /// How long a value of a line from row to row holds; none where a row's holds until the next.
-    pub(super) step: Option<Span>,
+    pub step: Option<Span>,
 }
 
 /// The changes that a CSV file comes to, and its end where it repeats.
-pub(super) fn read<R: BufRead>(
+pub fn read_rows<R: BufRead>(
     lines: &mut Lines<R>,
     rules: &Rules,
 ) -> Result<(Vec<Change>, Option<Span>), Fault> {

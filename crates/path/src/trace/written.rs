@@ -1,13 +1,10 @@
-//! The trace of a link of a scenario, as a file that another can follow.
+//! What a link does in time, as a file that another can follow.
 
 use std::fmt::Write;
 
-use bentpipe_path::{InOutage, LinkConfig, LossSpec};
-use bentpipe_units::Span;
+use bentpipe_units::{Fault, Span, ensure, fault};
 
-use crate::keys::{Format, expected_one_of};
-use crate::model::Scenario;
-use bentpipe_units::quoted;
+use crate::{InOutage, LinkConfig, LossSpec};
 
 /// Bytes of the packet whose mean loss stands for a model that counts bits or has bursts.
 const PACKET: u32 = 1500;
@@ -27,30 +24,6 @@ struct State {
     loss: LossSpec,
     /// Nothing gets through.
     down: Option<InOutage>,
-}
-
-impl Scenario {
-    /// The rate, delay and losses of a direction of a link (`name` or `name/reverse`) over the run, as the text of a trace in this
-    /// format (`csv` or `mahimahi`): a round of a schedule that repeats, otherwise up to the last change.
-    pub fn trace(&self, direction: &str, format: &str) -> Result<String, String> {
-        let named = |name: &str| {
-            self.links.iter().find_map(|link| match name.strip_suffix("/reverse") {
-                Some(name) if link.name == name => Some(&link.reverse.link),
-                None if link.name == name => Some(&link.forward.link),
-                _ => None,
-            })
-        };
-        let Some(found) = named(direction) else {
-            let names: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
-            return Err(expected_one_of("a link, or its name with /reverse", direction, &names));
-        };
-        let formats = [("csv", Format::Csv), ("mahimahi", Format::Mahimahi)];
-        match formats.iter().find(|(name, _)| *name == format) {
-            Some((_, Format::Csv)) => csv(found),
-            Some((_, Format::Mahimahi)) => deliveries(found, self.duration),
-            None => Err(expected_one_of("a format of traces", format, &["csv", "mahimahi"])),
-        }
-    }
 }
 
 /// What a direction is when, in a round of a schedule that repeats; a standstill is a rate of zero.
@@ -91,7 +64,8 @@ fn states(direction: &LinkConfig) -> Vec<State> {
     states
 }
 
-fn csv(direction: &LinkConfig) -> Result<String, String> {
+/// A round of a schedule that repeats, otherwise what there is up to the last change, as CSV.
+pub fn as_rows(direction: &LinkConfig) -> Result<String, Fault> {
     let mut states = states(direction);
     let period = direction.schedule.period();
     if let Some(period) = period {
@@ -113,9 +87,7 @@ fn csv(direction: &LinkConfig) -> Result<String, String> {
             (true, _) => bits(&state.loss),
             (false, _) => state.loss.mean_loss(PACKET),
         };
-        let Some(lost) = lost else {
-            return Err("expected losses with a mean, found a list of packets".to_owned());
-        };
+        let lost = lost.ok_or_else(|| fault!("losses with a mean", "a list of packets"))?;
         let rate_bps = if state.down == Some(InOutage::Hold) { 0 } else { state.rate_bps };
         let (at, delay) = (state.at.as_secs(), state.delay.as_secs());
         // Into a String.
@@ -124,15 +96,12 @@ fn csv(direction: &LinkConfig) -> Result<String, String> {
     Ok(text)
 }
 
-fn deliveries(direction: &LinkConfig, duration: Option<Span>) -> Result<String, String> {
+/// The deliveries of 1500 bytes in a round of a schedule that repeats, otherwise in so long a time, as mahimahi has them.
+pub fn as_deliveries(direction: &LinkConfig, duration: Option<Span>) -> Result<String, Fault> {
     let mut states = states(direction);
     let period = direction.schedule.period();
-    let Some(end) = period.or(duration) else {
-        return Err(format!(
-            "expected a duration of the scenario, which is the trace's {}",
-            quoted("mahimahi")
-        ));
-    };
+    let endless = || fault!("a duration of the scenario, which is the trace's", "\"mahimahi\"");
+    let end = period.or(duration).ok_or_else(endless)?;
     states.retain(|state| state.at < end);
     states.push(State { at: end, ..states[states.len() - 1].clone() });
     let bits = |pair: &[State]| {
@@ -140,9 +109,7 @@ fn deliveries(direction: &LinkConfig, duration: Option<Span>) -> Result<String, 
         u128::from(up) * u128::from((pair[1].at - pair[0].at).as_nanos()) * u128::from(pair[0].rate_bps)
     };
     let all = states.windows(2).map(bits).sum::<u128>() / (BITS * 1_000_000_000);
-    if all > MOST_DELIVERIES {
-        return Err(format!("expected at most {MOST_DELIVERIES} deliveries, found {all} within {end}"));
-    }
+    ensure!(all <= MOST_DELIVERIES, fault!("at most {MOST_DELIVERIES} deliveries", "{all} within {end}"));
     let (mut text, mut sent, mut delivered) = (String::new(), 0_u128, 0);
     for pair in states.windows(2) {
         let (from, to) = (pair[0].at.as_nanos(), pair[1].at.as_nanos());
@@ -156,8 +123,6 @@ fn deliveries(direction: &LinkConfig, duration: Option<Span>) -> Result<String, 
         }
         sent = until(to);
     }
-    match text.is_empty() {
-        true => Err(format!("expected a rate that delivers 1500 bytes within {end}, found less")),
-        false => Ok(text),
-    }
+    ensure!(!text.is_empty(), fault!("a rate that delivers 1500 bytes within {end}", "less"));
+    Ok(text)
 }

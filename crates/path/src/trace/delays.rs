@@ -2,15 +2,14 @@
 
 use std::io::BufRead;
 
-use bentpipe_path::Change;
-use bentpipe_units::{Fault, Span, ensure, fault, quoted};
+use bentpipe_units::{Fault, LATEST, Span, ensure, fault, quoted};
 
 use super::changes::Changes;
 use super::lines::Lines;
-use crate::model::LATEST;
+use crate::Change;
 
 /// The changes of the delay, and how long all lines last.
-pub(super) fn read<R: BufRead>(lines: &mut Lines<R>, step: Span) -> Result<(Vec<Change>, Span), Fault> {
+pub fn read_delays<R: BufRead>(lines: &mut Lines<R>, step: Span) -> Result<(Vec<Change>, Span), Fault> {
     let (mut changes, mut end, mut before) = (Changes::default(), Span::ZERO, None);
     let mut add = |line: &str| {
         let known = line.parse::<f64>().ok().filter(|ms| (0.0..=LATEST.as_secs() * 1e3).contains(ms));
@@ -32,7 +31,7 @@ pub(super) fn read<R: BufRead>(lines: &mut Lines<R>, step: Span) -> Result<(Vec<
 
 /// `rates` and `delays` in the order of their times. Where the rates have a round, the delays begin anew with it, and within it as
 /// often as all of them fit.
-pub(super) fn beside(
+pub fn beside(
     rates: Vec<Change>,
     delays: &[Change],
     length: Span,
@@ -59,7 +58,7 @@ pub(super) fn beside(
 }
 
 /// What is to be known where the delays do not fill the round of the rates.
-pub(super) fn apart(length: Span, round: Span) -> Option<String> {
+pub fn unfilled(length: Span, round: Span) -> Option<String> {
     let over = round.as_nanos() % length.as_nanos();
     let what = match length {
         length if length > round => format!("the last {} of the delays never come", length - round),
