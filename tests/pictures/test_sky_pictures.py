@@ -18,8 +18,7 @@ from PIL import Image
 
 from bentpipe.errors import InputError, Interrupted
 from bentpipe.orbit import film, map_plot, rtt_plot, world
-from bentpipe.orbit.labels import beside
-from bentpipe.orbit.pictures import Pictures
+from bentpipe.orbit.command import Pictures
 from bentpipe.show.style import picture
 from fake_sky import BLIND, NOWHERE, PATH, SKY, FakeSky, as_sky
 
@@ -83,18 +82,16 @@ def inside(rings: tuple[Any, ...], place: tuple[float, float]) -> bool:
     return any(Outline(ring).contains_point(place) for ring in rings)
 
 
-def test_a_line_is_cut_at_the_date_line_and_ends_at_the_edges() -> None:
+def test_a_line_over_the_date_line_goes_on_at_the_other_edge() -> None:
     line = np.array([[170.0, 0.0], [175.0, 2.0], [-175.0, 4.0], [-170.0, 4.0]])
-    east, west = world.split(line)
-    assert east.tolist() == [[170, 0], [175, 2], [180, 3]]
-    assert west.tolist() == [[-180, 3], [-175, 4], [-170, 4]]
-    back = world.split(line[::-1])
-    assert [part.tolist() for part in back] == [west[::-1].tolist(), east[::-1].tolist()]
-    assert len(world.split(line[:2])) == 1
+    east, west = world.on_map(line)
+    assert east.tolist() == [[170, 0], [175, 2], [185, 4], [190, 4]]
+    assert west.tolist() == [[-190, 0], [-185, 2], [-175, 4], [-170, 4]]
+    assert [part.tolist() for part in world.on_map(line[:2])] == [line[:2].tolist()]
 
 
 def test_the_great_circle_from_fiji_to_samoa_does_not_go_around_the_world() -> None:
-    parts = world.split(world.great_circle((-18.0, 178.0), (-14.0, -172.0)))
+    parts = world.on_map(world.great_circle((-18.0, 178.0), (-14.0, -172.0)))
     assert len(parts) == 2
     for part in parts:
         assert max(abs(a[0] - b[0]) for a, b in pairwise(part)) < 10
@@ -115,21 +112,21 @@ def test_a_covered_area_is_as_wide_as_its_elevation_says() -> None:
 
 @pytest.mark.parametrize(
     ("place", "parts", "pole"),
-    [((0.0, 100.0), 1, 0), ((0.0, 178.0), 2, 0), ((86.0, 30.0), 1, 90), ((-86.0, 30.0), 1, -90)],
+    [((0.0, 100.0), 1, 0), ((0.0, 178.0), 2, 0), ((86.0, 30.0), 2, 90), ((-86.0, 30.0), 2, -90)],
 )
-def test_covered_areas_are_closed_within_the_map(place: tuple[float, float], parts: int, pole: int) -> None:
-    rings = world.split_ring(world.coverage(*place, 550.0, 25.0))
+def test_covered_areas_are_closed(place: tuple[float, float], parts: int, pole: int) -> None:
+    rings = world.on_map(world.coverage(*place, 550.0, 25.0), area=True)
     assert len(rings) == parts
     for ring in rings:
         assert ring[0].tolist() == pytest.approx(ring[-1].tolist())
-        assert np.abs(ring[:, 0]).max() <= 180 + 1e-9
         assert set(ring[np.abs(ring[:, 1]) > 89.9, 1]) == ({pole} if pole else set())
     if pole == 0:
         inner = 179.5 if place[1] > 170 else place[1]
         assert inside(tuple(rings), (inner, 0.0))
         assert inside(tuple(rings), (-179.5, 0.0)) == (parts == 2)
     else:
-        assert inside(tuple(rings), (-150.0, math.copysign(89.0, pole)))
+        for longitude in (-150.0, 0.0, 29.0, 31.0, 150.0):
+            assert inside(tuple(rings), (longitude, math.copysign(89.0, pole)))
 
 
 def test_light_in_fibre_takes_as_long_as_its_index_says() -> None:
@@ -198,8 +195,8 @@ def test_a_map_shows_the_path_on_both_sides_of_the_date_line(figures: list[Any],
     segments = lines.get_segments()
     assert len(segments) == 4
     assert segments[0][0].tolist() == pytest.approx([178.0, -18.0])
-    assert segments[0][-1][0] == 180
-    assert segments[1][0][0] == -180
+    assert segments[0][-1][0] == pytest.approx(182.0)
+    assert segments[1][-1][0] == pytest.approx(-178.0)
     assert segments[-1][-1].tolist() == pytest.approx([-172.0, -14.0])
     assert all(max(abs(a[0] - b[0]) for a, b in pairwise(segment)) < 10 for segment in segments)
     # Two satellites, of which the first is seen on both sides.
@@ -313,14 +310,21 @@ class Falling(FakeSky):
         return [*rest, (math.nan, math.nan, math.nan)]
 
 
-def test_names_lie_on_no_other_name_and_no_mark() -> None:
-    # Four cities within a few points have a side each; a fifth, at the edge, has its left one.
-    places = [(0.0, 0.0), (10.0, 4.0), (4.0, -9.0), (-6.0, 2.0), (340.0, 50.0)]
+def test_names_lie_on_no_other_name_and_no_mark(figures: list[Any], tmp_path: Path) -> None:
+    # Four cities within a few degrees have a side each; a fifth, at the edge, has its left one.
     names = ["london", "paris", "brussels", "bristol", "suva"]
-    sides = beside(names, places, places, (-350.0, 350.0))
-    assert len(set(sides[:4])) == 4
-    assert sides[4].align == "right"
-    assert beside(["rome"], places[:1], places[:1], (-350.0, 350.0))[0].align == "left"
+    places = [(0.0, 0.0), (1.5, 4.0), (-3.0, 2.0), (1.0, -3.0), (15.0, 178.0)]
+    stations = [(name, *place) for name, place in zip(names, places, strict=True)]
+    map_plot.draw(as_sky(FakeSky(stations)), [], "made", tmp_path / "m.png")
+    (axes,) = figures[0].axes
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert list(boxes) == names
+    for name, box in boxes.items():
+        assert box.count_overlaps([other for of, other in boxes.items() if of != name]) == 0
+        assert not any(box.contains(*mark) for mark in axes.transData.transform([p[::-1] for p in places]))
+    assert axes.texts[4].get_ha() == "right"
+    map_plot.draw(as_sky(FakeSky(stations[:1])), [], "made", tmp_path / "m.png")
+    assert figures[1].axes[0].texts[0].get_ha() == "left"
 
 
 def test_a_satellite_that_has_come_down_is_nowhere(figures: list[Any], tmp_path: Path) -> None:
@@ -364,7 +368,7 @@ def test_a_page_has_the_places_of_each_frame() -> None:
 
 
 def test_frames_are_about_two_hundred() -> None:
-    assert film.usual_step_s(120.0) == 0.5
+    assert film.times_of(120.0, None)[:3] == [0.0, 0.5, 1.0]
     for until_s in (0.3, 1.0, 60.0, 119.0, 200.0, 5731.0, 86_400.0):
         assert 96 <= len(film.times_of(until_s, None)) <= 240
     assert film.times_of(10.0, 4.0) == [0.0, 4.0, 8.0]

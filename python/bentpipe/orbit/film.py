@@ -4,7 +4,6 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,10 @@ from bentpipe._core import Sky
 from bentpipe.orbit.map_plot import LAND, SEA, SHORE, Chart
 from bentpipe.orbit.rtt_plot import curve
 from bentpipe.orbit.station_path import StationPath
-from bentpipe.orbit.world import EARTH_KM, land
+from bentpipe.orbit.world import land, reach
 from bentpipe.reports.page import Origin, environment
 from bentpipe.runs.progress import Reporter
-from bentpipe.show.scales import label_time
+from bentpipe.show.scales import label_time, short_step
 from bentpipe.show.style import CYCLE, house_style, picture_format, plain
 
 if TYPE_CHECKING:
@@ -37,16 +36,9 @@ _POSITIONS = 32767
 _NOWHERE = -32768
 
 
-def usual_step_s(until_s: float) -> float:
-    """Give a step of 1, 2 or 5 and zeros with which there are between 96 and 240 frames."""
-    least = until_s / _MOST_FRAMES
-    unit = 10.0 ** math.floor(math.log10(least))
-    return next(times * unit for times in (1, 2, 5, 10) if times * unit >= 0.999 * least)
-
-
 def times_of(until_s: float, step_s: float | None) -> list[float]:
-    """Give the times of the frames."""
-    step = step_s or usual_step_s(until_s)
+    """Give the times of the frames, by default between 96 and 240."""
+    step = step_s or short_step(until_s / _MOST_FRAMES)
     return [number * step for number in range(max(1, math.ceil(until_s / step - 1e-6)))]
 
 
@@ -61,38 +53,30 @@ def draw(
 ) -> None:
     """Write the film to a .html page or to a .png file that moves (APNG)."""
     if picture_format(file, FORMATS) == "html":
-        with Reporter("film") as reporter:
-            file.write_text(page(sky, paths, title, times, command, reporter), encoding="utf-8")
+        file.write_text(page(sky, paths, title, times, command), encoding="utf-8")
     else:
         _draw(sky, paths, title, file, times)
 
 
 def page(
-    sky: Sky,
-    paths: Sequence[StationPath],
-    title: str,
-    times: Sequence[float],
-    command: str = "",
-    reporter: Reporter | None = None,
+    sky: Sky, paths: Sequence[StationPath], title: str, times: Sequence[float], command: str = ""
 ) -> str:
     """Give the page, which needs nothing beside it."""
     places = np.empty((len(times), len(sky.satellites), 2), "<i2")
-    positions: list[tuple[float, float, float]] = []
-    for number, at_s in enumerate(times):
-        positions = sky.positions(at_s)
-        degrees = np.array(positions)[:, :2]
+    for number, at_s in enumerate(_counted(times)):
+        degrees = np.array(sky.positions(at_s))[:, :2]
         shares = np.rint(degrees / (90.0, 180.0) * _POSITIONS)
         places[number] = np.where(np.isfinite(shares), shares, _NOWHERE)
-        if reporter is not None:
-            reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
-    chart = Chart(sky, paths, [sky.positions(times[0]), positions])
+    chart = Chart(sky, paths, [sky.positions(times[0]), sky.positions(times[-1])])
     data = {
         "stations": [list(station) for station in sky.stations],
         "satellites": sky.satellites,
         "times": [round(at_s, 6) for at_s in times],
         "places": base64.b64encode(places.tobytes()).decode(),
-        # The angle at the centre of the Earth, in degrees, within which a satellite is seen.
-        "covers": [_covers_deg(height, sky.elevation_deg) for _, _, height in sky.positions(times[0])],
+        "covers": [
+            0.0 if math.isnan(height) else round(math.degrees(reach(height, sky.elevation_deg)), 3)
+            for _, _, height in sky.positions(times[0])
+        ],
         "latitude": chart.latitude,
         "frame_ms": shown_ms(len(times)),
         "paths": [_path(path, colour) for path, colour in zip(chart.paths, CYCLE, strict=False)],
@@ -110,11 +94,12 @@ def page(
     )
 
 
-def _covers_deg(height_km: float, elevation_deg: float) -> float:
-    if math.isnan(height_km):
-        return 0.0
-    least = math.radians(elevation_deg)
-    return round(math.degrees(math.acos(EARTH_KM / (EARTH_KM + height_km) * math.cos(least)) - least), 3)
+def _counted(times: Sequence[float]) -> Iterator[float]:
+    """Give the times of the frames, and show how far they are."""
+    with Reporter("film") as reporter:
+        for number, at_s in enumerate(times):
+            yield at_s
+            reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
 
 
 def _path(path: StationPath, colour: str) -> dict[str, Any]:
@@ -143,9 +128,7 @@ def _draw(sky: Sky, paths: Sequence[StationPath], title: str, file: Path, times:
     from matplotlib.figure import Figure
     from PIL.Image import fromarray
 
-    with ExitStack() as stack:
-        stack.enter_context(house_style())
-        reporter = stack.enter_context(Reporter("film"))
+    with house_style():
         mpl.use("agg")
         chart = Chart(sky, paths, [sky.positions(times[0]), sky.positions(times[-1])])
         paths = chart.paths
@@ -186,7 +169,7 @@ def _draw(sky: Sky, paths: Sequence[StationPath], title: str, file: Path, times:
         empty = canvas.copy_from_bbox(figure.bbox)
 
         def frames() -> "Iterator[Image]":
-            for number, at_s in enumerate(times):
+            for at_s in _counted(times):
                 canvas.restore_region(empty)
                 chart.show(sky.positions(at_s), at_s)
                 clock.set_text(f"{at_s:,.6g} s")
@@ -196,7 +179,6 @@ def _draw(sky: Sky, paths: Sequence[StationPath], title: str, file: Path, times:
                     caption.set_text(words)
                 for axes, artist in moving:
                     axes.draw_artist(artist)
-                reporter.update(number / len(times), f"frame {number + 1:,} of {len(times):,}")
                 yield fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
 
         write(file, frames(), shown_ms(len(times)), chart.about(times[0]))

@@ -10,9 +10,8 @@ import numpy as np
 
 from bentpipe._core import Sky
 from bentpipe.errors import InputError
-from bentpipe.orbit.labels import beside
 from bentpipe.orbit.station_path import StationPath
-from bentpipe.orbit.world import EARTH_KM, Line, coverage, great_circle, land, split, split_ring
+from bentpipe.orbit.world import EARTH_KM, Line, coverage, great_circle, land, on_map
 from bentpipe.show.style import CYCLE, GREY, PURPLE, picture, plain
 
 if TYPE_CHECKING:
@@ -26,8 +25,14 @@ MOST_PAIRS = 8
 _MOST_NAMES = 24
 """With more stations, only those at the ends of a path have names."""
 
-_WORLD = 0.95
-"""Share of a figure's width that the map has."""
+_SIDES = (
+    *((x, y) for y in (4, -14) for x in (6, -6)),
+    *((0, y) for y in (7, -17)),
+    *((x, y) for y in (15, -25) for x in (6, -6)),
+)
+"""From a place to its name, in points, the best first."""
+
+_MARK_PX = 6.0
 
 _MU_KM3_PER_S2 = 398_600.4418
 _TRACK_POINTS = 361
@@ -48,7 +53,7 @@ def draw(
         axes = figure.subplots()
         chart.background(axes, [] if line is None else [(track or "", line[0][1], line[0][0])])
         if line is not None:
-            for number, part in enumerate(split(line)):
+            for number, part in enumerate(on_map(line)):
                 label = f"{track}, one revolution" if number == 0 else None
                 axes.plot(*part.T, color=PURPLE, lw=1.2, ls=(0, (1, 1.5)), zorder=2.5, label=label)
         chart.show(sky.positions(at_s), at_s)
@@ -85,7 +90,7 @@ def links_of(sky: Sky, nodes: Sequence[int], positions: Sequence[tuple[float, fl
     places = [
         stations[node] if node < len(stations) else positions[node - len(stations)][:2] for node in nodes
     ]
-    return [part for one, other in pairwise(places) for part in split(great_circle(one, other))]
+    return [part for one, other in pairwise(places) for part in on_map(great_circle(one, other))]
 
 
 def covered(sky: Sky, nodes: Sequence[int], positions: Sequence[tuple[float, float, float]]) -> list[Line]:
@@ -93,7 +98,7 @@ def covered(sky: Sky, nodes: Sequence[int], positions: Sequence[tuple[float, flo
     first = len(sky.stations)
     ends = dict.fromkeys(node - first for node in (*nodes[1:2], *nodes[-2:-1]) if node >= first)
     rings = (coverage(*positions[satellite], sky.elevation_deg) for satellite in ends)
-    return [part for ring in rings for part in split_ring(ring)]
+    return [part for ring in rings for part in on_map(ring, area=True)]
 
 
 class Chart:
@@ -172,26 +177,33 @@ class Chart:
         self._name(axes, [*named, *also])
 
     def _name(self, axes: "Axes", named: Sequence[tuple[str, float, float]]) -> None:
-        """Write names beside their places, latitude and longitude."""
+        """Write names beside their places, latitude and longitude, on a side on which nothing is yet."""
         from matplotlib.patheffects import withStroke
+        from matplotlib.transforms import Bbox
 
-        points = _WORLD * 72 * float(axes.get_figure(root=True).get_size_inches()[0]) / 360  # type: ignore[union-attr]
-        marks = [(points * longitude, points * latitude) for _, latitude, longitude in self._sky.stations]
-        places = [(points * longitude, points * latitude) for _, latitude, longitude in named]
-        sides = beside([name for name, _, _ in named], places, marks, (-180 * points, 180 * points))
-        for (name, latitude, longitude), side in zip(named, sides, strict=True):
+        axes.get_figure(root=True).draw_without_rendering()  # type: ignore[union-attr]
+        marks = [(longitude, latitude) for _, latitude, longitude in self._sky.stations]
+        taken = [Bbox([place, place]).padded(_MARK_PX) for place in axes.transData.transform(marks)]
+        for name, latitude, longitude in named:
             text = axes.annotate(
                 plain(name),
                 (longitude, latitude),
-                xytext=(side.x, side.y),
+                xytext=(0, 0),
                 textcoords="offset points",
-                ha=side.align,
                 va="bottom",
                 fontsize=8.5,
                 fontweight="bold",
                 path_effects=[withStroke(linewidth=2.5, foreground="white")],
                 zorder=5,
             )
+            # A name that is free nowhere stands on its upper right.
+            for side in (*_SIDES, _SIDES[0]):
+                text.set(position=side, ha="left" if side[0] > 0 else "right" if side[0] < 0 else "center")
+                box = text.get_window_extent()
+                within = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1
+                if within and not box.count_overlaps(taken):
+                    break
+            taken.append(box)
             self._still.append(text)
 
     def legend(self, axes: "Axes", at_s: float) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -77,15 +78,8 @@ class StationPath:
 
     def changes(self) -> list[float]:
         """Give the times of changes from one path to another."""
-        found: list[float] = []
-        last: tuple[int, ...] = ()
-        for stretch in self.stretches:
-            if not stretch.nodes:
-                continue
-            if last and stretch.nodes != last:
-                found.append(stretch.start_s)
-            last = stretch.nodes
-        return found
+        taken = pairwise(stretch for stretch in self.stretches if stretch.nodes)
+        return [after.start_s for before, after in taken if after.nodes != before.nodes]
 
     def gaps(self) -> list[tuple[float, float]]:
         """Give from when until when there is no path."""

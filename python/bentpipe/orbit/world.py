@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -55,10 +54,15 @@ def great_circle(one: tuple[float, float], other: tuple[float, float]) -> Line:
     return _places(points)
 
 
+def reach(height_km: float, elevation_deg: float) -> float:
+    """Give the angle at the centre of the Earth within which a satellite is seen so high, in radians."""
+    least = math.radians(elevation_deg)
+    return math.acos(EARTH_KM / (EARTH_KM + height_km) * math.cos(least)) - least
+
+
 def coverage(latitude: float, longitude: float, height_km: float, elevation_deg: float) -> Line:
     """Give the closed ring of places that see a satellite at this elevation, in degrees."""
-    least = math.radians(elevation_deg)
-    angle = math.acos(EARTH_KM / (EARTH_KM + height_km) * math.cos(least)) - least
+    angle = reach(height_km, elevation_deg)
     centre = _direction((latitude, longitude))
     aside = np.cross(centre, [0.0, 0.0, 1.0])
     length = float(np.linalg.norm(aside))
@@ -71,49 +75,23 @@ def coverage(latitude: float, longitude: float, height_km: float, elevation_deg:
     return places
 
 
-def split(line: Line) -> list[Line]:
-    """Give the parts of a line on the map, each of which ends at the edge where the line goes on beyond."""
-    parts: list[Line] = []
-    begun = [line[0]]
-    for before, after in pairwise(line):
-        if abs(after[0] - before[0]) > 180:
-            edge = math.copysign(180.0, before[0])
-            beyond = after[0] + 2 * edge
-            share = (edge - before[0]) / (beyond - before[0]) if beyond != before[0] else 0.0
-            latitude = before[1] + share * (after[1] - before[1])
-            parts.append(np.array([*begun, [edge, latitude]]))
-            begun = [np.array([-edge, latitude])]
-        begun.append(after)
-    return [*parts, np.array(begun)]
+def on_map(line: Line, *, area: bool = False) -> list[Line]:
+    """Give a line without its jumps from edge to edge, as often as a part of it is on the map.
 
-
-def split_ring(ring: Line) -> list[Line]:
-    """Give the parts of an area on the map as closed rings; with a pole in it, it goes on to the edge."""
-    parts = split(ring)
-    if len(parts) == 1:
-        return parts
-    # The ring began somewhere within a part.
-    parts = [np.concatenate([parts[-1], parts[0][1:]]), *parts[1:-1]]
-    return [_closed(part) for part in parts]
-
-
-def _closed(part: Line) -> Line:
-    (first, last), latitude = (part[0], part[-1]), float(np.mean(part[:, 1]))
-    if first[0] == last[0]:
-        return np.concatenate([part, part[:1]])
-    pole = math.copysign(90.0, latitude)
-    return np.concatenate([part, [[last[0], pole], [first[0], pole]], part[:1]])
+    The closed line around an `area` with a pole in it goes on to the edge.
+    """
+    whole = np.column_stack([np.unwrap(line[:, 0], period=360.0), line[:, 1]])
+    if area and abs(whole[-1, 0] - whole[0, 0]) > 180:
+        pole = math.copysign(90.0, float(np.mean(whole[:, 1])))
+        whole = np.array([*whole, (whole[-1, 0], pole), (whole[0, 0], pole), whole[0]])
+    first, last = np.floor((np.array([whole[:, 0].min(), whole[:, 0].max()]) + 180) / 360).astype(int)
+    return [whole - (360.0 * turn, 0.0) for turn in range(first, last + 1)]
 
 
 def _direction(place: Sequence[float]) -> Line:
     latitude, longitude = np.radians(place)
-    return np.array(
-        [
-            math.cos(latitude) * math.cos(longitude),
-            math.cos(latitude) * math.sin(longitude),
-            math.sin(latitude),
-        ]
-    )
+    level = math.cos(latitude)
+    return np.array([level * math.cos(longitude), level * math.sin(longitude), math.sin(latitude)])
 
 
 def _places(points: Line) -> Line:

@@ -28,6 +28,12 @@ def unit_for(highest: float, unit: str) -> tuple[float, str]:
     return least, name
 
 
+def short_step(least: float) -> float:
+    """Give the first of 1, 2 or 5 and zeros that is not below `least`."""
+    unit = 10.0 ** math.floor(math.log10(least))
+    return next(unit * times for times in (1, 2, 5, 10) if unit * times >= 0.999 * least)
+
+
 def label_axis(axes: Iterable["Axes"], name: str, unit: str) -> None:
     """Label the vertical axes, whose values are in `unit`, by their range: ``name (kB)``."""
     every = list(axes)
