@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bentpipe.plot.run import DrawnRun
-from bentpipe.result_types import Flow
 from bentpipe.show.flows import MAXIMUM_FLOWS, Bundle, bundles, chosen
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 
@@ -66,7 +65,8 @@ class Choice:
         banded = _most(groups, MAXIMUM_BANDS)
         others += [group for group in groups if group not in banded]
         colours = iter(_COLOURS + _PALE)
-        drawn = tuple(Drawn(line.name + _udp(line.flows), (line.name,), next(colours)) for line in lines)
+        udp = {name: " (UDP)" if flow["variant"] == "udp" else "" for name, flow in flows.items()}
+        drawn = tuple(Drawn(line.name + udp[line.name], (line.name,), next(colours)) for line in lines)
         bands = [
             Drawn(f"{band.name}: {len(band.flows)} flows", _names([band]), next(colours)) for band in banded
         ]
@@ -85,7 +85,3 @@ def _most(from_: Sequence[Bundle], number: int) -> list[Bundle]:
 
 def _names(of: Sequence[Bundle]) -> tuple[str, ...]:
     return tuple(flow["name"] for bundle in of for flow in bundle.flows)
-
-
-def _udp(flows: Sequence[Flow]) -> str:
-    return " (UDP)" if flows[0]["variant"] == "udp" else ""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bentpipe.plot.run import DrawnRun
 from bentpipe.runs.traces import Phase, Trace
+from bentpipe.show.scales import short_step
 
 Values: TypeAlias = NDArray[np.float64]
 
@@ -16,6 +17,7 @@ _COLUMNS, _ROWS = 2400, 1600
 """Finer than the pixels of a panel: what falls into the same cell cannot be told apart."""
 
 _SAMPLES = 600
+_NOTHING: Values = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class Curves:
 
     def __init__(self, subject: DrawnRun, start: float, end: float) -> None:
         self.start, self.end = start, end
+        self.bin_s = short_step((end - start) / 150)
+        """Over how long the goodput is averaged: a 150th of what is shown, or somewhat more."""
+        self._edges = np.arange(start, end + self.bin_s / 1e3, self.bin_s)
         self._traces = subject.traces.between(start, end)
         self._curves = {(trace.subject, trace.kind): trace for trace in self._traces if len(trace.time_s)}
         self._connections: dict[str, list[str]] = {}
@@ -78,7 +83,7 @@ class Curves:
         """Give times and values of what keeps its value until the next point."""
         trace = self._curves.get((name, kind))
         if trace is None:
-            return np.empty(0), np.empty(0)
+            return _NOTHING, _NOTHING
         first = max(int(np.searchsorted(trace.time_s, self.start, "right")) - 1, 0)
         last = int(np.searchsorted(trace.time_s, self.end, "right"))
         times = np.maximum(trace.time_s[first:last], self.start)
@@ -91,25 +96,21 @@ class Curves:
         """Give times and values of what happened at moments."""
         trace = self._curves.get((name, kind))
         if trace is None:
-            return np.empty(0), np.empty(0)
+            return _NOTHING, _NOTHING
         seen = self._seen(trace)
         times, values = trace.time_s[seen], trace.value[seen]
-        if len(times) > 4 * _COLUMNS:
-            kept = self._cells(times, values)
-            times, values = times[kept], values[kept]
-        return times, values
+        kept = self._cells(times, values)
+        return times[kept], values[kept]
 
     def blocks(self, name: str) -> tuple[Values, Values, Values]:
         """Give times, first bytes and ends of the SACK blocks that arrived."""
         lower, upper = (self._curves.get((name, kind)) for kind in ("sack_start", "sack_end"))
         if lower is None or upper is None or len(lower.time_s) != len(upper.time_s):
-            return np.empty(0), np.empty(0), np.empty(0)
+            return _NOTHING, _NOTHING, _NOTHING
         seen = self._seen(lower)
         times, first, end = lower.time_s[seen], lower.value[seen], upper.value[seen]
-        if len(times) > 4 * _COLUMNS:
-            kept = np.intersect1d(self._cells(times, end), self._cells(times, first))
-            times, first, end = times[kept], first[kept], end[kept]
-        return times, first, end
+        kept = np.intersect1d(self._cells(times, end), self._cells(times, first))
+        return times[kept], first[kept], end[kept]
 
     def delivered(self, flow: str) -> tuple[Values, Values]:
         """Give the bytes that were acknowledged over all connections of a flow; over UDP, were sent."""
@@ -121,43 +122,25 @@ class Curves:
 
     def goodput(self, flow: str) -> tuple[Values, Values]:
         """Give the rate at which a flow's bytes were acknowledged, in bits a second, in steps of `bin_s`."""
-        edges = np.arange(self.start, self.end + self.bin_s / 1e3, self.bin_s)
-        return edges, self._rates(flow, edges)
+        carried = np.diff(np.nan_to_num(self._delivered(flow, self._edges)))
+        rates = 8.0 * carried / self.bin_s
+        return self._edges, np.append(rates, rates[-1:])
 
     def goodput_band(self, flows: Sequence[str]) -> Band | None:
         """Give the band of the rates of those of the `flows` that go over TCP; ``None`` if none does."""
-        edges = np.arange(self.start, self.end + self.bin_s / 1e3, self.bin_s)
         over_tcp = [flow for flow in flows if any(self.has(name, "acked") for name in self.connections(flow))]
-        return _band(edges, [self._rates(flow, edges) for flow in over_tcp]) if over_tcp else None
-
-    def _rates(self, flow: str, edges: Values) -> Values:
-        carried = np.diff(np.nan_to_num(self._delivered(flow, edges)))
-        rates = 8.0 * carried / self.bin_s
-        return np.append(rates, rates[-1:])
-
-    @property
-    def bin_s(self) -> float:
-        """Over how long the goodput is averaged: a 150th of what is shown, or somewhat more."""
-        least = (self.end - self.start) / 150
-        unit = 10.0 ** np.floor(np.log10(least))
-        return float(next(unit * times for times in (1, 2, 5, 10) if unit * times >= 0.999 * least))
+        return _band(self._edges, [self.goodput(flow)[1] for flow in over_tcp])
 
     def band(self, flows: Sequence[str], kind: str) -> Band | None:
         """Give the band of one kind of curve over all connections of `flows`; ``None`` if there is none."""
-        traces = [
-            self._curves[name, kind]
-            for flow in flows
-            for name in self.connections(flow)
-            if self.has(name, kind)
-        ]
+        names = [name for flow in flows for name in self.connections(flow) if self.has(name, kind)]
         times = self._moments()
-        return _band(times, [_sampled(trace, times) for trace in traces]) if traces else None
+        return _band(times, [_sampled(self._curves[name, kind], times) for name in names])
 
     def delivered_band(self, flows: Sequence[str]) -> Band | None:
         """Give the band of the bytes that the `flows` delivered; ``None`` if none sent anything."""
         times = self._moments()
-        sums = [self._delivered(flow, times) for flow in flows if self.connections(flow)]
-        return _band(times, sums) if sums else None
+        return _band(times, [self._delivered(flow, times) for flow in flows if self.connections(flow)])
 
     def _moments(self) -> Values:
         return np.linspace(self.start, self.end, _SAMPLES)
@@ -190,6 +173,9 @@ class Curves:
         return times[kept], values[kept]
 
     def _cells(self, times: Values, values: Values) -> NDArray[np.intp]:
+        """Keep a point of each cell, where there are many."""
+        if len(times) <= 4 * _COLUMNS:
+            return np.arange(len(times))
         low, high = float(np.min(values)), float(np.max(values))
         rows = ((values - low) * (_ROWS / ((high - low) or 1.0))).astype(np.int64)
         return np.sort(np.unique(self._columns(times) * (_ROWS + 1) + rows, return_index=True)[1])
@@ -205,7 +191,9 @@ def _sampled(trace: Trace, times: Values) -> Values:
     return np.where((index >= 0) & np.isfinite(values), values, np.nan)
 
 
-def _band(times: Values, sampled: Sequence[Values]) -> Band:
+def _band(times: Values, sampled: Sequence[Values]) -> Band | None:
+    if not sampled:
+        return None
     ordered = np.sort(np.array(sampled), axis=0)
     present = np.sum(np.isfinite(ordered), axis=0)
     column = np.arange(len(times))

@@ -1,7 +1,7 @@
 """The paths of flows through a run: what propagation takes, where a path changes, where there is none."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,16 +68,13 @@ def path_curves(run: Run, flows: Sequence[str], end_s: float) -> dict[str, PathC
         if "constellation" in tables:
             paths = _over_satellites(scenario, run, flows, end_s)
         else:
-            paths = _over_links(scenario, run, flows, end_s, traced=_traced(tables))
+            # A link that follows a trace has standstills that are part of its rate.
+            links = tables.get("links", {}).values()
+            ways = (way for link in links for way in (link, link.get("reverse", {})))
+            paths = _over_links(scenario, run, flows, end_s, traced=any("trace" in way for way in ways))
     except (InputError, ValueError, KeyError):
         return {}
     return {flow: path for flow, path in paths.items() if path.moves}
-
-
-def _traced(tables: Mapping[str, Any]) -> bool:
-    """Tell whether a link follows a trace, which has standstills that are part of its rate."""
-    links = tables.get("links", {}).values()
-    return any("trace" in direction for link in links for direction in (link, link.get("reverse", {})))
 
 
 def _over_links(
@@ -90,14 +87,14 @@ def _over_links(
             continue
         drawn = _without_standstills(rows, end_s) if traced else rows
         times, delays, rates, losses = zip(*drawn, strict=True)
-        ends = (*times[1:], end_s)
+        spans = list(zip(times, (*times[1:], end_s), strict=True))
         rate = np.array(rates, float)
         paths[flow["name"]] = PathCurves(
             np.array([*times, end_s], float),
             np.array([*delays, delays[-1]], float),
             np.append(rate, rate[-1]) if len(np.unique(rate)) > 1 else np.empty(0),
-            without=_spans([delay is None for delay in delays], times, ends),
-            lossy=_spans([loss >= LOSSY for loss in losses], times, ends),
+            without=joined(span for span, delay in zip(spans, delays, strict=True) if delay is None),
+            lossy=joined(span for span, loss in zip(spans, losses, strict=True) if loss >= LOSSY),
         )
     return paths
 
@@ -148,24 +145,15 @@ def _over_satellites(
 def _without(path: StationPath, outage_s: float) -> Spans:
     """Give when there is no path, and the outages when one is taken that is not the first."""
     taken = [stretch.start_s for stretch in path.stretches if stretch.nodes][1:]
-    outages = [(at_s, min(at_s + outage_s, path.until_s)) for at_s in taken]
+    return joined([*path.gaps(), *((at_s, min(at_s + outage_s, path.until_s)) for at_s in taken)])
+
+
+def joined(spans: Iterable[tuple[float, float]], gap: float = 0.0) -> Spans:
+    """Put together spans that overlap, or between which there is no more than a `gap`."""
     found: list[tuple[float, float]] = []
-    for start, end in sorted([*path.gaps(), *outages]):
-        if found and start <= found[-1][1]:
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1] + gap:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         elif start < end:
-            found.append((start, end))
-    return tuple(found)
-
-
-def _spans(inside: Sequence[bool], starts: Sequence[float], ends: Sequence[float]) -> Spans:
-    """Put together the stretches that are inside and follow each other."""
-    found: list[tuple[float, float]] = []
-    for within, start, end in zip(inside, starts, ends, strict=True):
-        if not within or end <= start:
-            continue
-        if found and found[-1][1] == start:
-            found[-1] = (found[-1][0], end)
-        else:
             found.append((start, end))
     return tuple(found)

@@ -51,8 +51,9 @@ def _replications(subject: DrawnRun) -> str:
 
 def _differing_settings(subjects: Sequence[DrawnRun]) -> list[list[str]]:
     """Give for each run the keys of its scenario that others have with another value, as ``key = value``."""
-    scenarios = [dict(_flat(_scenario(subject))) for subject in subjects]
-    if not all(scenarios):
+    try:
+        scenarios = [dict(_flat(tomllib.loads(subject.run["scenario_toml"]))) for subject in subjects]
+    except (KeyError, TypeError, tomllib.TOMLDecodeError):
         return [[] for _ in subjects]
     keys = dict.fromkeys(key for scenario in scenarios for key in scenario)
     differing = [
@@ -62,21 +63,12 @@ def _differing_settings(subjects: Sequence[DrawnRun]) -> list[list[str]]:
         and not key.endswith((".variant", ".recovery", ".control"))
         and len({str(scenario.get(key)) for scenario in scenarios}) > 1
     ]
-    more = (
-        [f"{len(differing) - _MAXIMUM_SETTINGS} more settings"] if len(differing) > _MAXIMUM_SETTINGS else []
-    )
+    rest = len(differing) - _MAXIMUM_SETTINGS
+    more = [f"{rest} more settings"] if rest > 0 else []
     return [
         [f"{key} = {scenario.get(key, 'default')}" for key in differing[:_MAXIMUM_SETTINGS]] + more
         for scenario in scenarios
     ]
-
-
-def _scenario(subject: DrawnRun) -> dict[str, Any]:
-    text = subject.run.get("scenario_toml")
-    try:
-        return tomllib.loads(text) if isinstance(text, str) else {}
-    except tomllib.TOMLDecodeError:
-        return {}
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
 
 from bentpipe.plot.choice import Choice, Drawn
 from bentpipe.plot.curves import Band, Curves, Values
-from bentpipe.plot.flow_path import LOSSY, PathCurves
+from bentpipe.plot.flow_path import LOSSY, PathCurves, joined
 from bentpipe.plot.run import DrawnRun
 from bentpipe.show.scales import label_axis
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Legend: TypeAlias = dict[str, Any]
 
@@ -30,19 +30,8 @@ _LANE = 0.7
 """Share of its lane that a flow's phases fill."""
 # By the number of a phase: what lasts is pale.
 _PHASES = (
-    ORANGE,
-    SKY,
-    "#c9c9c9",
-    PURPLE,
-    BLUE,
-    "#a9c4b0",
-    YELLOW,
-    GREEN,
-    "#7b4b2a",
-    "#00838f",
-    "#c2185b",
-    "#222222",
-    "#c9b79c",
+    *(ORANGE, SKY, "#c9c9c9", PURPLE, BLUE, "#a9c4b0", YELLOW, GREEN),
+    *("#7b4b2a", "#00838f", "#c2185b", "#222222", "#c9b79c"),
 )
 
 
@@ -59,7 +48,7 @@ class View:
     """By the names of flows, where their path changes with time."""
 
 
-def draw_sequence(axes: "Axes", subject: DrawnRun, *, legend: bool = True) -> None:
+def draw_sequence(axes: Axes, subject: DrawnRun, *, legend: bool = True) -> None:
     """Draw what was sent, resent, acknowledged and selectively acknowledged, seen by the sender, in bytes."""
     times = [time for trace in subject.traces for time in trace.time_s[[0, -1]] if len(trace.time_s)]
     start, end = min(times, default=0.0), max(times, default=1.0)
@@ -69,12 +58,11 @@ def draw_sequence(axes: "Axes", subject: DrawnRun, *, legend: bool = True) -> No
         axes.legend(entries.values(), entries.keys(), loc="upper left", markerscale=2)
 
 
-def sequence(axes: "Axes", view: View) -> Legend:
+def sequence(axes: Axes, view: View) -> Legend:
     """Draw the data of each chosen flow, and of the others how much was acknowledged."""
     entries: Legend = {}
     for group in view.choice.bands:
-        band = view.curves.delivered_band(group.flows)
-        entries |= _band(axes, band, group)
+        entries |= _band(axes, view.curves.delivered_band(group.flows), group)
     resent: Legend = {}
     for flow in view.choice.lines:
         connections = view.curves.connections(flow.flows[0])
@@ -93,14 +81,16 @@ def sequence(axes: "Axes", view: View) -> Legend:
         acked = view.curves.held(name, "acked")
         if view.choice.alone:
             entries |= dots | _steps(axes, acked, GREY, "acknowledged", width=0.9)
-            entries |= _blocks(axes, view.curves.blocks(name))
+            blocks = view.curves.blocks(name)
+            if len(blocks[0]):
+                entries["SACK block received"] = axes.vlines(*blocks, color=GREEN, lw=1.6, alpha=0.55)
         else:
             entries |= _steps(axes, acked, flow.colour, flow.label)
         resent |= _dots(axes, view.curves.points(name, "resent"), RED, _RESENT, size=6, marker="x")
     return entries | resent
 
 
-def window(axes: "Axes", view: View) -> Legend:
+def window(axes: Axes, view: View) -> Legend:
     """Draw cwnd, and for a single flow also ssthresh and flight size."""
     if not view.choice.alone:
         _every(axes, view, "cwnd")
@@ -115,7 +105,7 @@ def window(axes: "Axes", view: View) -> Legend:
     return entries
 
 
-def round_trip(axes: "Axes", view: View) -> Legend:
+def round_trip(axes: Axes, view: View) -> Legend:
     """Draw RTT samples over the propagation of paths that change, or a single flow's with its RTO."""
     entries = _propagation(axes, view)
     if not view.choice.alone:
@@ -129,7 +119,7 @@ def round_trip(axes: "Axes", view: View) -> Legend:
     return entries
 
 
-def rate(axes: "Axes", view: View) -> Legend:
+def rate(axes: Axes, view: View) -> Legend:
     """Draw pacing rates and delivery rates."""
     entries: Legend = {}
     for group in view.choice.bands:
@@ -146,15 +136,14 @@ def rate(axes: "Axes", view: View) -> Legend:
     return {label: _line(line.get_linestyle()) for label, line in entries.items()}
 
 
-def goodput(axes: "Axes", view: View) -> Legend:
+def goodput(axes: Axes, view: View) -> Legend:
     """Draw what each flow over TCP delivers, and what its narrowest link carries where that changes."""
     entries: Legend = {}
     drawn: list[Values] = []
     for path in view.paths.values():
         if len(path.rate_bps) and not any(np.array_equal(path.rate_bps, d) for d in drawn):
             drawn.append(path.rate_bps)
-            line = _steps(axes, (path.time_s, path.rate_bps), GREY, "narrowest link", width=0.9)
-            entries |= line
+            entries |= _steps(axes, (path.time_s, path.rate_bps), GREY, "narrowest link", width=0.9)
     for group in view.choice.bands:
         _band(axes, view.curves.goodput_band(group.flows), group)
     for flow in view.choice.lines:
@@ -164,7 +153,7 @@ def goodput(axes: "Axes", view: View) -> Legend:
     return entries
 
 
-def phase(axes: "Axes", view: View) -> Legend:
+def phase(axes: Axes, view: View) -> Legend:
     """Draw the phases that controls and slow starts go through, a lane a flow."""
     drawn: Legend = {}
     for lane, flow in enumerate(view.phased):
@@ -188,13 +177,13 @@ def phase(axes: "Axes", view: View) -> Legend:
     return dict(sorted(drawn.items(), key=lambda entry: view.curves.number_of_phase(entry[0])))
 
 
-def buffer(axes: "Axes", view: View) -> Legend:
+def buffer(axes: Axes, view: View) -> Legend:
     """Draw what is in the buffers of relays, in the colours of their flows."""
     _every(axes, view, "buffer")
     return {}
 
 
-def queue(axes: "Axes", view: View) -> Legend:
+def queue(axes: Axes, view: View) -> Legend:
     """Draw the length of the longest queues, the longest behind the others."""
     entries: Legend = {}
     for name, colour in view.queues:
@@ -205,20 +194,18 @@ def queue(axes: "Axes", view: View) -> Legend:
     return entries
 
 
-def shade(column: Sequence["Axes"], view: View) -> Legend:
+def shade(column: Sequence[Axes], view: View) -> Legend:
     """Mark in all panels when paths change, and shade when nothing or little gets through."""
     entries: Legend = {}
     drawn = _drawn_paths(view)
     start, end = view.curves.start, view.curves.end
-    for label, colour, spans in (
-        ("no path", RED, [span for _, path in drawn for span in path.without]),
-        (
-            f"links lose {100 * LOSSY:.0f} % or more",
-            ORANGE,
-            [span for _, path in drawn for span in path.lossy],
-        ),
-    ):
-        for first, last in _joined(spans, start, end):
+    without = [span for _, path in drawn for span in path.without]
+    lossy = [span for _, path in drawn for span in path.lossy]
+    lossy_label = f"links lose {100 * LOSSY:.0f} % or more"
+    for label, colour, spans in (("no path", RED, without), (lossy_label, ORANGE, lossy)):
+        shown = ((max(first, start), min(last, end)) for first, last in spans)
+        # Nobody sees a gap of a thousandth of the picture.
+        for first, last in joined(shown, (end - start) / 1000):
             for axes in column:
                 entries[label] = axes.axvspan(first, last, color=colour, alpha=0.3, lw=0, zorder=0.9)
     changes = [(at, colour) for colour, path in drawn for at in path.changes if start <= at <= end]
@@ -236,26 +223,12 @@ def _drawn_paths(view: View) -> list[tuple[Any, PathCurves]]:
     for flow in view.choice.lines:
         path = view.paths.get(flow.flows[0])
         if path is not None and not any(path.like(other) for _, other in found):
-            found.append((_dark(flow.colour), path))
+            dark = tuple(0.55 * part for part in to_rgb(flow.colour))
+            found.append((dark, path))
     return [(GREY, path) for _, path in found] if len(found) == 1 else found
 
 
-def _joined(spans: Sequence[tuple[float, float]], start: float, end: float) -> list[tuple[float, float]]:
-    """Cut spans to what is shown, and join those between which nobody sees a gap."""
-    unseen = (end - start) / 1000
-    found: list[tuple[float, float]] = []
-    for first, last in sorted(spans):
-        first, last = max(first, start), min(last, end)
-        if first >= last:
-            continue
-        if found and first - found[-1][1] < unseen:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
-        else:
-            found.append((first, last))
-    return found
-
-
-def _propagation(axes: "Axes", view: View) -> Legend:
+def _propagation(axes: Axes, view: View) -> Legend:
     """Draw what propagation takes: an area if it is the same for all flows, otherwise a line for each."""
     drawn = _drawn_paths(view)
     if len(drawn) == 1:
@@ -269,14 +242,7 @@ def _propagation(axes: "Axes", view: View) -> Legend:
     return {_PROPAGATION: _line("--")} if drawn else {}
 
 
-def _dark(colour: str) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    red, green, blue = to_rgb(colour)
-    return 0.55 * red, 0.55 * green, 0.55 * blue
-
-
-def _every(axes: "Axes", view: View, kind: str) -> None:
+def _every(axes: Axes, view: View, kind: str) -> None:
     for group in view.choice.bands:
         _band(axes, view.curves.band(group.flows, kind), group)
     for flow in view.choice.lines:
@@ -284,7 +250,7 @@ def _every(axes: "Axes", view: View, kind: str) -> None:
             _steps(axes, view.curves.held(name, kind), flow.colour, flow.label)
 
 
-def _band(axes: "Axes", band: Band | None, group: Drawn) -> Legend:
+def _band(axes: Axes, band: Band | None, group: Drawn) -> Legend:
     if band is None:
         return {}
     shade = axes.fill_between(
@@ -295,9 +261,9 @@ def _band(axes: "Axes", band: Band | None, group: Drawn) -> Legend:
 
 
 def _steps(
-    axes: "Axes",
+    axes: Axes,
     curve: tuple[Values, Values],
-    colour: str | tuple[float, float, float],
+    colour: Any,
     label: str,
     *,
     style: str = "-",
@@ -309,14 +275,12 @@ def _steps(
     return {label: line}
 
 
-def _line(style: str) -> Any:
-    from matplotlib.lines import Line2D
-
+def _line(style: str) -> Line2D:
     return Line2D([], [], color=GREY, ls=style, lw=1.3)
 
 
 def _dots(
-    axes: "Axes", points: tuple[Values, Values], colour: str, label: str, *, size: float, marker: str = "."
+    axes: Axes, points: tuple[Values, Values], colour: str, label: str, *, size: float, marker: str = "."
 ) -> Legend:
     if not len(points[0]):
         return {}
@@ -329,9 +293,3 @@ def _dots(
         zorder=2 if marker != "x" else 3 if len(points[0]) < _HIDING else 1,
     )
     return {label: dots}
-
-
-def _blocks(axes: "Axes", blocks: tuple[Values, Values, Values]) -> Legend:
-    if not len(blocks[0]):
-        return {}
-    return {"SACK block received": axes.vlines(*blocks, color=GREEN, lw=1.6, alpha=0.55)}

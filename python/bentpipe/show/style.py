@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bentpipe.errors import InputError
 
@@ -26,30 +26,7 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
 
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW, GREY)
 
-_SETTINGS: dict[Any, Any] = {
-    "figure.dpi": 130,
-    "figure.facecolor": "white",
-    "font.size": 9,
-    "font.family": "DejaVu Sans",
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9,
-    "axes.edgecolor": "#555555",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.7,
-    "lines.linewidth": 1.3,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    # Units are chosen so that numbers are short; a factor that stands apart from them is overlooked.
-    "axes.formatter.useoffset": False,
-    "axes.formatter.limits": (-6, 12),
-    "svg.hashsalt": "bentpipe",
-}
+_SHEET = Path(__file__).with_name("house.mplstyle")
 
 # Fonts with signs that the usual one lacks, where they are installed.
 _FURTHER_SCRIPTS = (
@@ -78,22 +55,20 @@ def picture(path: Path, size: tuple[float, float], about: str = "") -> Iterator[
         figure = Figure(figsize=size, layout="constrained")
         yield figure
         kind = picture_format(path)
-        metadata = (
-            {"Date": None}
-            if kind == "svg"
-            else {"Software": "bentpipe", **({"Description": about} if about else {})}
-        )
-        figure.savefig(path, format=kind, metadata=metadata)
+        of_png = {"Software": "bentpipe", **({"Description": about} if about else {})}
+        figure.savefig(path, format=kind, metadata={"Date": None} if kind == "svg" else of_png)
 
 
 @contextmanager
 def house_style() -> Iterator[None]:
     """Have matplotlib draw in the house style meanwhile."""
     import matplotlib as mpl
+    from matplotlib.font_manager import fontManager
 
     with mpl.rc_context(), warnings.catch_warnings():
-        mpl.rcParams.update(_SETTINGS)
-        mpl.rcParams["font.family"] = [_SETTINGS["font.family"], *_installed(_FURTHER_SCRIPTS)]
+        mpl.rcParams.update(mpl.rc_params_from_file(_SHEET, use_default_template=False))
+        there = set(fontManager.get_font_names())
+        mpl.rcParams["font.family"] += [name for name in _FURTHER_SCRIPTS if name in there]
         # A sign that no font has is drawn as a box, which says as much.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
@@ -109,13 +84,6 @@ def house_style_of_pyplot() -> Iterator[ModuleType]:
     pyplot.switch_backend(get_backend())
     with house_style():
         yield pyplot
-
-
-def _installed(names: Sequence[str]) -> list[str]:
-    from matplotlib.font_manager import fontManager
-
-    there = set(fontManager.get_font_names())
-    return [name for name in names if name in there]
 
 
 def plain(text: str) -> str:
