@@ -9,7 +9,8 @@ import numpy as np
 
 from bentpipe.errors import BentpipeError
 from bentpipe.live.install import held
-from bentpipe.live.testbed import Side, over_kernels
+from bentpipe.live.kernel_run import Side
+from bentpipe.live.testbed import over_kernels
 from bentpipe.results import Estimate
 from bentpipe.runs.progress import Reporter
 from bentpipe.scenario import Scenario

@@ -161,7 +161,7 @@ def test_an_emulator_that_has_not_said_where_it_is_yet_is_not_found() -> None:
     card = os.memfd_create(CALLING_CARD)
     try:
         assert os.getpid() not in [emulator.process for emulator in running()]
-        os.write(card, json.dumps({"scenario": "x", "hosts": []}).encode())
+        os.write(card, json.dumps({"scenario": "x", "hosts": {}}).encode())
         assert os.getpid() in [emulator.process for emulator in running()]
     finally:
         os.close(card)

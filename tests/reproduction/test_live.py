@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bentpipe.live.testbed import Compared, Side, in_simulator, with_the_kernels_tcp
+from bentpipe.live.kernel_run import Side
+from bentpipe.live.testbed import Compared, in_simulator, with_the_kernels_tcp
 from bentpipe.scenario import Scenario
 from bentpipe_papers.afc import live
 from bentpipe_papers.reproduction.finished import Cache

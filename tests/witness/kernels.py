@@ -17,8 +17,8 @@ import numpy as np
 
 from bentpipe import Scenario, _core
 from bentpipe.live.install import CONTROLS, available, held
+from bentpipe.live.kernel_run import Side
 from bentpipe.live.testbed import (
-    Side,
     in_simulator,
     in_virtual_kernel,
     over_kernels,

@@ -26,8 +26,7 @@ from bentpipe.live import gateway as gateways
 from bentpipe.live import install as controls
 from bentpipe.live import testbed as testbeds
 from bentpipe.live.emulator_table import print_emulated, shown
-from bentpipe.live.testbed_plot import draw
-from bentpipe.live.testbed_table import print_compared
+from bentpipe.live.testbed_show import draw, print_compared
 from bentpipe.live.virtual.machine import Virtual, stated
 from bentpipe.scenario import Scenario
 from bentpipe.show.style import picture_format
@@ -109,7 +108,7 @@ def shell(scenario: str, host: str, command: tuple[str, ...], process: int | Non
             f"live shell: expected SCENARIO and HOST, found {host!r}; --process N stands before SCENARIO"
         )
     there = emulator.place(scenario, host, process)
-    emulator.enter(there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
+    emulator.enter(host, there, list(command) or [os.environ.get("SHELL") or "/bin/sh"])
 
 
 @click.command(cls=Command)

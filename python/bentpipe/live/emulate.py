@@ -20,6 +20,7 @@ from bentpipe.live.errors import errors_of
 CALLING_CARD = "bentpipe-emulator"
 """The name of the file in memory by which `running` finds an emulator; it is gone with its process."""
 
+_CARD = f"/memfd:{CALLING_CARD} "
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Report = dict[str, Any]
@@ -27,27 +28,12 @@ Snapshot = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Host:
-    """A host of a running emulator."""
-
-    process: int
-    name: str
-    address: str
-    descriptor: int
-
-    @property
-    def namespace(self) -> str:
-        """The file of its network namespace."""
-        return f"/proc/{self.process}/fd/{self.descriptor}"
-
-
-@dataclass(frozen=True)
 class Emulator:
-    """An emulator that runs on this machine."""
+    """An emulator that runs on this machine, and the network namespaces of its hosts by their names."""
 
     process: int
     scenario: str
-    hosts: Mapping[str, Host]
+    hosts: Mapping[str, Path]
 
 
 def emulate(
@@ -94,8 +80,6 @@ def emulate(
                     offloads=offloads,
                     interfaces=list(interfaces),
                 )
-        except ValueError as error:
-            raise InputError(str(error)) from error
         finally:
             for card in cards:
                 os.close(card)
@@ -122,13 +106,10 @@ def ended_by_signals() -> Iterator[threading.Event]:
 
 
 def _leave_card(name: str, snapshot: Snapshot) -> int:
-    named = [host for host in snapshot["report"]["hosts"] if host["address"]]
-    hosts = [
-        {"name": host["name"], "address": host["address"], "descriptor": descriptor}
-        for host, descriptor in zip(named, snapshot["namespaces"], strict=True)
-    ]
     if sys.platform != "linux":
         raise InputError("live emulate: a live run needs Linux")
+    names = [host["name"] for host in snapshot["report"]["hosts"] if host["address"]]
+    hosts = dict(zip(names, snapshot["namespaces"], strict=True))
     card = os.memfd_create(CALLING_CARD)
     os.write(card, json.dumps({"scenario": name, "hosts": hosts}).encode())
     return card
@@ -142,25 +123,18 @@ def running() -> list[Emulator]:
             # Somebody else's process could lead us into a network of its own.
             if folder.stat().st_uid != os.geteuid():
                 continue
-            card = _card(folder)
+            links = (folder / "fd").iterdir()
+            card = next((one for one in links if str(one.readlink()).startswith(_CARD)), None)
+            # Until it is written it says nothing.
+            text = card.read_text() if card else ""
         except OSError:
             # It has ended meanwhile.
             continue
-        if card is not None:
-            process = int(folder.name)
-            hosts = {host["name"]: Host(process, **host) for host in card["hosts"]}
-            found.append(Emulator(process, card["scenario"], hosts))
+        if text:
+            told = json.loads(text)
+            hosts = {name: folder / "fd" / str(number) for name, number in told["hosts"].items()}
+            found.append(Emulator(int(folder.name), told["scenario"], hosts))
     return sorted(found, key=lambda emulator: emulator.process)
-
-
-def _card(folder: Path) -> dict[str, Any] | None:
-    for link in (folder / "fd").iterdir():
-        if str(link.readlink()).startswith(f"/memfd:{CALLING_CARD} "):
-            # Until it is written it says nothing.
-            text = link.read_text()
-            card: dict[str, Any] | None = json.loads(text) if text else None
-            return card
-    return None
 
 
 def named(scenario: str) -> str:
@@ -168,8 +142,8 @@ def named(scenario: str) -> str:
     return scenario if scenario == "-" or scenario.startswith("preset:") else str(Path(scenario).resolve())
 
 
-def place(scenario: str, host: str, process: int | None = None) -> Host:
-    """Find `host` of the running emulator of `scenario`, or of the one whose process is given.
+def place(scenario: str, host: str, process: int | None = None) -> Path:
+    """Find the network of `host` of the running emulator of `scenario`, or of the one whose process is given.
 
     Raises
     ------
@@ -177,11 +151,7 @@ def place(scenario: str, host: str, process: int | None = None) -> Host:
         There is none, or more than one.
     """
     name = named(scenario)
-    emulators = [
-        emulator
-        for emulator in running()
-        if emulator.scenario == name and process in (None, emulator.process)
-    ]
+    emulators = [one for one in running() if one.scenario == name and process in (None, one.process)]
     if not emulators:
         which = f" with the process {process}" if process is not None else ""
         raise InputError(
@@ -198,8 +168,8 @@ def place(scenario: str, host: str, process: int | None = None) -> Host:
     return hosts[host]
 
 
-def enter(there: Host, command: list[str]) -> None:
-    """Become `command` in the network namespace of a host; does not return.
+def enter(host: str, there: Path, command: list[str]) -> None:
+    """Become `command` in the network namespace of a host, which is `there`; does not return.
 
     Raises
     ------
@@ -209,37 +179,17 @@ def enter(there: Host, command: list[str]) -> None:
     import ctypes
 
     try:
-        namespace = os.open(there.namespace, os.O_RDONLY | os.O_CLOEXEC)
+        namespace = os.open(there, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise InputError(f"live shell: the emulator has ended: {error.strerror}") from error
     if ctypes.CDLL(None, use_errno=True).setns(namespace, 0):
         reason = os.strerror(ctypes.get_errno())
         raise InputError(f"live shell: entering a namespace needs root (CAP_SYS_ADMIN): {reason}")
-    os.environ["BENTPIPE_HOST"] = there.name
+    os.environ["BENTPIPE_HOST"] = host
     try:
         os.execvp(command[0], command)  # noqa: S606 - the user asked for this program
     except OSError as error:
         raise InputError(f"{command[0]}: {error.strerror}") from error
-
-
-class Rates:
-    """What the links carried since the snapshot before."""
-
-    def __init__(self) -> None:
-        self._before: tuple[float, list[int]] = (0.0, [])
-        self.bps: list[float] = []
-
-    def take(self, snapshot: Snapshot) -> None:
-        """Hear of a newer one."""
-        report = snapshot["report"]
-        counts = [link["delivered_bytes"] for link in report["links"]]
-        then_s, then = self._before
-        span_s = report["duration_s"] - then_s
-        if span_s > 0:
-            # Satellites get links as paths need them.
-            earlier = then + [0] * (len(counts) - len(then))
-            self.bps = [8 * (now - old) / span_s for now, old in zip(counts, earlier, strict=True)]
-        self._before = (report["duration_s"], counts)
 
 
 class Paced:

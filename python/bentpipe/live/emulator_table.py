@@ -1,8 +1,8 @@
 """An emulator's tables for people: while it runs, and at its end."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import click
@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from bentpipe.live.emulate import Paced, Rates
+from bentpipe.live.emulate import Paced
 from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, new_table, print_whole
 from bentpipe.show.table import network_tables
 from bentpipe.show.units import count, counted, percent, quantity, seconds
@@ -26,28 +26,50 @@ _KEEPS_UP = 0.001
 def shown() -> Iterator[Callable[[Mapping[str, Any]], None]]:
     """Show snapshots on stderr: a table in its place on a terminal, now and then a line elsewhere."""
     console = Console(stderr=True)
-    rates = Rates()
-    if console.is_terminal:
-        pace = Paced(_TERMINAL_EVERY_S)
-        with Live(console=console, auto_refresh=False, transient=True) as live:
+    rates = _Rates()
+    pace = Paced(_TERMINAL_EVERY_S if console.is_terminal else _LOG_EVERY_S)
+    with (
+        Live(console=console, auto_refresh=False, transient=True)
+        if console.is_terminal
+        else nullcontext() as live
+    ):
 
-            def draw(snapshot: Mapping[str, Any]) -> None:
-                if pace.is_due():
-                    rates.take(dict(snapshot))
-                    table = Group(_heading(snapshot["report"]), _live_table(snapshot, rates))
-                    live.update(table, refresh=True)
+        def show(snapshot: Mapping[str, Any]) -> None:
+            if not pace.is_due():
+                return
+            links = rates.links(snapshot)
+            if live is None:
+                click.echo(_line(snapshot["report"], links), err=True)
+                sys.stderr.flush()
+            else:
+                table = _live_table(links, len(snapshot["report"]["links"]))
+                live.update(Group(_heading(snapshot["report"]), table), refresh=True)
 
-            yield draw
-        return
-    pace = Paced(_LOG_EVERY_S)
+        yield show
 
-    def say(snapshot: Mapping[str, Any]) -> None:
-        if pace.is_due():
-            rates.take(dict(snapshot))
-            click.echo(_line(snapshot, rates), err=True)
-            sys.stderr.flush()
 
-    yield say
+class _Rates:
+    """What the links carried since the snapshot before."""
+
+    def __init__(self) -> None:
+        self._before: tuple[float, list[int]] = (0.0, [])
+        self._bps: list[float] = []
+
+    def links(self, snapshot: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Mapping[str, Any], float]]:
+        """Give the links of a newer one, each as it is now and with its rate; of many the busiest."""
+        report = snapshot["report"]
+        counts = [link["delivered_bytes"] for link in report["links"]]
+        then_s, then = self._before
+        span_s = report["duration_s"] - then_s
+        if span_s > 0:
+            # Satellites get links as paths need them.
+            earlier = then + [0] * (len(counts) - len(then))
+            self._bps = [8 * (now - old) / span_s for now, old in zip(counts, earlier, strict=True)]
+        self._before = (report["duration_s"], counts)
+        found = list(zip(report["links"], snapshot["now"], self._bps or [0.0] * len(counts), strict=True))
+        if len(found) > MAXIMUM_ROWS:
+            found.sort(key=lambda link: -link[2])
+        return found[:MAXIMUM_ROWS]
 
 
 def print_emulated(report: Mapping[str, Any], to: Console) -> None:
@@ -70,10 +92,8 @@ def print_emulated(report: Mapping[str, Any], to: Console) -> None:
         print_whole(table, to)
     own = report["emulator"]
     table = new_table("emulator", "bytes", "late, p50", "p99", "p99.9", "most", "behind", "lost by devices")
-    late = own["lateness"] or dict.fromkeys(("p50_s", "p99_s", "p999_s", "max_s"))
-    times = (
-        "–" if late[key] is None else seconds(late[key]) for key in ("p50_s", "p99_s", "p999_s", "max_s")
-    )
+    late = own["lateness"] or {}
+    times = (seconds(late.get(key)) for key in ("p50_s", "p99_s", "p999_s", "max_s"))
     carried = (counted(own["packets"], "packet"), quantity(own["bytes"], "B"))
     table.add_row(*carried, *times, percent(own["overload"]), counted(own["device_lost_packets"], "packet"))
     print_whole(table, to)
@@ -101,25 +121,20 @@ def _place(host: Mapping[str, Any]) -> str:
 
 def _heading(report: Mapping[str, Any]) -> str:
     own = report["emulator"]
-    late = own["lateness"]
     parts = [
         f"[bold]{escape(report['title'])}[/bold]",
         seconds(report["duration_s"]),
         ", ".join(escape(f"{host['name']} {_place(host)}") for host in report["hosts"][:4]),
-        f"late by {seconds(late['p99_s'])} at p99" if late else "no packet yet",
+        _late(own),
     ]
     if own["overload"] > _KEEPS_UP or own["device_lost_packets"]:
         parts.append(f"[bold red]does not keep up: {percent(own['overload'])} of the time[/bold red]")
     return ", ".join(parts)
 
 
-def _live_table(snapshot: Mapping[str, Any], rates: Rates) -> Table:
+def _live_table(links: Sequence[Any], count_of_all: int) -> Table:
     table = new_table("link", "carries", "of", "busy", "waiting", "dropped", "corrupted")
-    links = snapshot["report"]["links"]
-    rows = list(zip(links, snapshot["now"], rates.bps or [0.0] * len(links), strict=True))
-    if len(rows) > MAXIMUM_ROWS:
-        rows.sort(key=lambda row: -row[2])
-    for link, now, bps in rows[:MAXIMUM_ROWS]:
+    for link, now, bps in links:
         rate = now["rate_bps"]
         table.add_row(
             link["name"],
@@ -130,21 +145,21 @@ def _live_table(snapshot: Mapping[str, Any], rates: Rates) -> Table:
             count(link["dropped_packets"]),
             count(link["corrupted_packets"]),
         )
-    mention_rest(table, len(links))
+    mention_rest(table, count_of_all)
     return table
 
 
-def _line(snapshot: Mapping[str, Any], rates: Rates) -> str:
-    report = snapshot["report"]
-    links = list(zip(report["links"], rates.bps or [0.0] * len(report["links"]), strict=True))
-    if len(links) > MAXIMUM_ROWS:
-        links.sort(key=lambda link: -link[1])
-    carried = ", ".join(f"{link['name']} {quantity(bps, 'bit/s')}" for link, bps in links[:MAXIMUM_ROWS])
+def _line(report: Mapping[str, Any], links: Sequence[Any]) -> str:
+    carried = ", ".join(f"{link['name']} {quantity(bps, 'bit/s')}" for link, _, bps in links)
     lost = sum(link["dropped_packets"] + link["corrupted_packets"] for link in report["links"])
     own = report["emulator"]
-    late = f"late by {seconds(own['lateness']['p99_s'])} at p99" if own["lateness"] else "no packet yet"
     behind = f", behind {percent(own['overload'])} of the time" if own["overload"] > _KEEPS_UP else ""
     return (
         f"live emulate: {seconds(report['duration_s'])}, {carried or 'nothing carried'}, "
-        f"{counted(lost, 'packet')} lost, {late}{behind}"
+        f"{counted(lost, 'packet')} lost, {_late(own)}{behind}"
     )
+
+
+def _late(own: Mapping[str, Any]) -> str:
+    late = own["lateness"]
+    return f"late by {seconds(late['p99_s'])} at p99" if late else "no packet yet"

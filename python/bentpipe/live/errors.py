@@ -8,13 +8,16 @@ from bentpipe.errors import BentpipeError, InputError
 
 
 @contextmanager
-def errors_of(of: str) -> Iterator[None]:
+def errors_of(of: str, *, settings: bool = False) -> Iterator[None]:
     """Raise what fails within as an error of the command `of`.
+
+    What is said of a value is told as it stands, and of one of the `settings`, whose name it begins with, as
+    said of the option of that name.
 
     Raises
     ------
     InputError
-        The machine or the user lacks something.
+        A value cannot be used, or the machine or the user lacks something.
     BentpipeError
         It began and failed.
     """
@@ -24,3 +27,9 @@ def errors_of(of: str) -> Iterator[None]:
         raise InputError(f"{of}: {error}") from error
     except LiveFailed as error:
         raise BentpipeError(f"{of}: {error}") from error
+    except InputError:
+        raise
+    except ValueError as error:
+        name, colon, rest = str(error).partition(":")
+        option = f"--{name.replace('_', '-')}" if settings else name
+        raise InputError(f"{option}{colon}{rest}") from error

@@ -70,10 +70,7 @@ def guard(
     with bpf_object("xfwa", WHO) as file, ended_by_signals() as ended:
         began = time.monotonic()
         with errors_of(WHO):
-            try:
-                gateway = _core.bpf_gateway(str(file), index, link_header=_LINK_HEADERS[kind], **settings)
-            except ValueError as error:
-                raise InputError(str(error)) from error
+            gateway = _core.bpf_gateway(str(file), index, link_header=_LINK_HEADERS[kind], **settings)
         try:
             while not ended.wait(_TURN_S):
                 counts = _counts(gateway, began)

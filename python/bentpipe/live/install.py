@@ -80,7 +80,10 @@ def install(names: Sequence[str], *, default: bool = False) -> list[str]:
                 _core.bpf_install(str(file), str(pin))
             new.append(name)
     if default:
-        _make_default(names[0])
+        if (before := _read(_DEFAULT)) not in CONTROLS:
+            _BEFORE.mkdir(parents=True, exist_ok=True)
+            _before().write_text(before, encoding="ascii")
+        _DEFAULT.write_text(names[0], encoding="ascii")
     return new
 
 
@@ -140,15 +143,8 @@ def status() -> list[Installed]:
         return []
     except PermissionError as error:
         raise InputError("live status: this needs root: run it with sudo") from error
-    return [
-        Installed(
-            pin.name,
-            datetime.fromtimestamp(pin.stat().st_mtime, UTC),
-            pin.name == default,
-            tuple(_users(pin.name)),
-        )
-        for pin in pins
-    ]
+    made = ((pin.name, datetime.fromtimestamp(pin.stat().st_mtime, UTC)) for pin in pins)
+    return [Installed(name, since, name == default, tuple(_users(name))) for name, since in made]
 
 
 def available() -> list[str]:
@@ -174,9 +170,8 @@ def _make_folder_of_pins() -> None:
     """Make it on a file system that holds BPF programs."""
     mounts = _read(Path("/proc/mounts")).splitlines()
     if not any(line.split()[1:3] == [str(_FILE_SYSTEM), "bpf"] for line in mounts):
-        done = subprocess.run(
-            ["mount", "-t", "bpf", "bpf", str(_FILE_SYSTEM)], capture_output=True, text=True, check=False
-        )
+        command = ["mount", "-t", "bpf", "bpf", str(_FILE_SYSTEM)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             said = done.stderr.strip().splitlines() or ["it cannot be mounted"]
             raise InputError(f"live install: no BPF file system at {_FILE_SYSTEM}: {said[0]}")
@@ -185,14 +180,6 @@ def _make_folder_of_pins() -> None:
 
 def _before() -> Path:
     return _BEFORE / f"default-control-{_OURS.stat().st_ino}"
-
-
-def _make_default(name: str) -> None:
-    before = _read(_DEFAULT)
-    if before not in CONTROLS:
-        _BEFORE.mkdir(parents=True, exist_ok=True)
-        _before().write_text(before, encoding="ascii")
-    _DEFAULT.write_text(name, encoding="ascii")
 
 
 def _restore_default() -> None:
@@ -208,12 +195,10 @@ def _users(name: str) -> Iterator[User]:
     for process in _namespaces():
         enter = [] if process is None else ["nsenter", f"--net=/proc/{process}/ns/net"]
         try:
-            listed = subprocess.run(
-                [*enter, "ss", "-HOtinp"], capture_output=True, text=True, check=False
-            ).stdout
+            listed = subprocess.run([*enter, "ss", "-HOtinp"], capture_output=True, text=True, check=False)
         except FileNotFoundError:
             return
-        for line in listed.splitlines():
+        for line in listed.stdout.splitlines():
             words = line.split()
             if name in words[5:]:
                 programs = next((word for word in words if word.startswith("users:")), "")

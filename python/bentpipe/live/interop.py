@@ -4,8 +4,8 @@ import json
 import shutil
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -50,13 +50,8 @@ class Over:
         ScenarioError
             There is no bulk transfer at all.
         """
-        with errors_of("live interop"):
-            try:
-                return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
-            except ScenarioError:
-                raise
-            except ValueError as error:
-                raise InputError(f"--{error}") from error
+        with errors_of("live interop", settings=True):
+            return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
 
     @property
     def flow(self) -> str:
@@ -79,9 +74,8 @@ class Over:
 
     def described(self) -> Row:
         """Say what is run and what is not, for people."""
-        return {
-            key: self.facts[key] for key in ("title", "flow", "from", "to", "way", "way_back", "left_out")
-        }
+        told = ("title", "flow", "from", "to", "way", "way_back", "left_out")
+        return {key: self.facts[key] for key in told}
 
 
 @dataclass(frozen=True)
@@ -97,12 +91,11 @@ class Transfer:
 
     def named(self) -> Row:
         """Give the columns that say which transfer this is."""
-        return {
-            "recovery": self.settings["recovery"],
-            "control": self.settings["control"],
-            "direction": self.settings["direction"],
-            "loss": None if self.loss is None else _loss_column(self.loss),
-        }
+        named = {key: self.settings[key] for key in ("recovery", "control", "direction")}
+        try:
+            return {**named, "loss": None if self.loss is None else share(self.loss)}
+        except ValueError:
+            return {**named, "loss": self.loss}
 
 
 def loss_model(text: str, option: str = "--loss") -> dict[str, Any]:
@@ -132,13 +125,6 @@ def loss_model(text: str, option: str = "--loss") -> dict[str, Any]:
     )
 
 
-def _loss_column(text: str) -> float | str:
-    try:
-        return share(text)
-    except ValueError:
-        return text
-
-
 def matrix(
     choices: Mapping[str, Sequence[str]],
     common: Mapping[str, Any],
@@ -157,26 +143,19 @@ def matrix(
         A loss cannot be read, or a recovery has no control to go with.
     """
     both = {key: value for key, value in way.items() if not key.startswith("reverse_")}
-    transfers = []
-    pairs = _pairs(choices["recovery"], choices["control"], kernels)
-    others = product(*(choices[key] for key in ("direction", "loss", "delay", "rate", "bytes")))
-    for (recovery, control), (direction, loss, delay, rate, count) in product(pairs, others):
-        settings = {
-            **common,
-            "recovery": recovery,
-            "control": control,
-            "direction": direction,
-            "bytes": count,
-            "forward": {**both, "rate": rate, "delay": delay, "loss": loss_model(loss)},
-            "backward": {
-                **both,
-                "rate": way.get("reverse_rate") or rate,
-                "delay": delay,
-                "loss": loss_model(way["reverse_loss"], "--reverse-loss"),
+    backward = {**both, "loss": loss_model(way["reverse_loss"], "--reverse-loss")}
+    return [
+        Transfer(
+            loss,
+            {
+                **common,
+                **named,
+                "forward": {**both, "rate": rate, "delay": delay, "loss": loss_model(loss)},
+                "backward": {**backward, "rate": way.get("reverse_rate") or rate, "delay": delay},
             },
-        }
-        transfers.append(Transfer(loss, settings))
-    return transfers
+        )
+        for named, (loss, delay, rate) in _combined(choices, kernels, ("loss", "delay", "rate"))
+    ]
 
 
 def over_scenario(
@@ -194,15 +173,18 @@ def over_scenario(
     InputError
         A recovery has no control to go with.
     """
+    return [Transfer(None, {**common, **named}, over) for named, _ in _combined(choices, kernels)]
+
+
+def _combined(
+    choices: Mapping[str, Sequence[str]], kernels: Sequence[str], of_path: Sequence[str] = ()
+) -> Iterator[tuple[Row, tuple[str, ...]]]:
+    """Give the combinations: the settings that every transfer has, and those of the path."""
     pairs = _pairs(choices["recovery"], choices["control"], kernels)
-    return [
-        Transfer(
-            None,
-            {**common, "recovery": recovery, "control": control, "direction": direction, "bytes": count},
-            over,
-        )
-        for (recovery, control), direction, count in product(pairs, choices["direction"], choices["bytes"])
-    ]
+    others = product(*(choices[key] for key in ("direction", *of_path, "bytes")))
+    for (recovery, control), (direction, *path, count) in product(pairs, others):
+        named = {"recovery": recovery, "control": control, "direction": direction, "bytes": count}
+        yield named, tuple(path)
 
 
 def kernel_controls() -> list[str]:
@@ -223,11 +205,8 @@ def _pairs(
     if set(recoveries) == {LINUX} or LINUX not in recoveries:
         return list(product(recoveries, controls))
     kernels = kernels or kernel_controls()
-    pairs = [
-        (recovery, control)
-        for recovery, control in product(recoveries, controls)
-        if (recovery == LINUX) == (control in kernels)
-    ]
+    every = product(recoveries, controls)
+    pairs = [pair for pair in every if (pair[0] == LINUX) == (pair[1] in kernels)]
     if alone := [name for name in recoveries if name not in dict(pairs)]:
         known = kernels if alone[0] == LINUX else [name for name, _ in _core.schemes("controls")]
         expected = f"one of {', '.join(known)} for {alone[0]}"
@@ -292,7 +271,8 @@ def interop(
                     len(outcome.done) / len(futures),
                     f"{sum(moved) / 1e6:,.1f} MB in {len(outcome.done)} transfers and more",
                 )
-        rows = [_result(future) for future in futures]
+        with errors_of("live interop", settings=True):
+            rows = [future.result() for future in futures]
         over = transfers[0].over if transfers else None
         return {
             "kernel_release": _core.kernel_release(),
@@ -304,18 +284,6 @@ def interop(
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
-
-
-def _result(future: Future[Row]) -> Row:
-    with errors_of("live interop"):
-        try:
-            return future.result()
-        except ScenarioError:
-            raise
-        except ValueError as error:
-            # It begins with the name of the setting, which is that of its option.
-            name, colon, rest = str(error).partition(":")
-            raise InputError(f"--{name.replace('_', '-')}{colon}{rest}") from error
 
 
 def _run(transfer: Transfer, pcap: str | None, progress: Any) -> Row:

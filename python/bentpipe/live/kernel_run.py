@@ -1,9 +1,11 @@
 """What programs on real kernels reported of a scenario's flows, as the JSON of a run."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bentpipe.numbers.declared import quantiles, tables
 from bentpipe.results import Run
@@ -12,10 +14,19 @@ from bentpipe.runs.runner import Plan
 from bentpipe.runs.statistics import jain
 from bentpipe.scenario import Scenario
 
-if TYPE_CHECKING:
-    from bentpipe.live.testbed import Series, Side
+Series = dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""Curves by name, each of times in s and values: ``cwnd``, ``ssthresh``, ``sequence`` in bytes, ``rtt``,
+``rto`` in s. A threshold that is not set is no number in the kernel's and infinite in the simulator's."""
 
 _Reports = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run of one side, and the curves of each flow over TCP."""
+
+    run: Run
+    series: Mapping[str, Series]
 
 
 def kernel_run(
@@ -24,16 +35,19 @@ def kernel_run(
     reports: _Reports,
     emulated: Mapping[str, Any],
     wall_s: float,
-) -> "Side":
+) -> Side:
     """Give the run that `reports`, one of each end of the flows of `plan`, and the emulator's come to.
 
     What a kernel does not tell is None.
     """
-    from bentpipe.live.testbed import Side
-
     end_s = float(emulated["duration_s"])
     flows = [_flow(flow, reports, end_s) for flow in plan]
-    pages = [page for flow in plan if flow["app"] == "http" for page in _pages(flow, reports)]
+    pages = [
+        {"flow": flow["name"], "page": number, **page}
+        for flow in plan
+        if flow["app"] == "http"
+        for number, page in enumerate(reports[flow["name"], "receiver"].get("pages", []), 1)
+    ]
     for flow in flows:
         responses = [page["response_s"] for page in pages if page["flow"] == flow["name"]]
         came = [response for response in responses if response is not None]
@@ -57,7 +71,15 @@ def kernel_run(
         },
         "emulator": emulated["emulator"],
     }
-    series = {flow["name"]: _series(flow, reports) for flow in plan if flow["tcp"] is not None}
+    series: dict[str, Series] = {}
+    for planned in plan:
+        if planned["tcp"] is not None:
+            samples = reports[planned["name"], "sender"].get("samples", [])
+            times, *curves = np.array(samples, dtype=float).reshape(-1, 6).T
+            names = ("cwnd", "ssthresh", "rtt", "rto", "sequence")
+            series[planned["name"]] = {
+                name: (times, curve) for name, curve in zip(names, curves, strict=True)
+            }
     return Side(stated(cast(Run, found), scenario, Plan()), series)
 
 
@@ -129,15 +151,3 @@ def _round_trips(samples: Sequence[Sequence[float]]) -> dict[str, float]:
         at = np.searchsorted(below, percent / 100 * below[-1])
         found[f"rtt_p{percent}_s"] = float(round_trips[order][min(at, len(order) - 1)])
     return found
-
-
-def _pages(flow: Mapping[str, Any], reports: _Reports) -> list[dict[str, Any]]:
-    pages = reports[flow["name"], "receiver"].get("pages", [])
-    return [{"flow": flow["name"], "page": number, **page} for number, page in enumerate(pages, 1)]
-
-
-def _series(flow: Mapping[str, Any], reports: _Reports) -> "Series":
-    samples = reports[flow["name"], "sender"].get("samples", [])
-    columns = np.array(samples, dtype=float).reshape(-1, 6)
-    names = ("cwnd", "ssthresh", "rtt", "rto", "sequence")
-    return {name: (columns[:, 0], columns[:, place]) for place, name in enumerate(names, 1)}

@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from bentpipe.numbers.declared import of_transfer
-from bentpipe.result_types import Link
 from bentpipe.show.columns import cells
 from bentpipe.show.layout import new_table, print_whole
 from bentpipe.show.table import network_tables
@@ -33,7 +32,7 @@ def print_interop(result: Mapping[str, Any], to: Console) -> None:
     for name in ("timeouts", "wrong checksums", "hashes"):
         table.add_column(name, justify="right")
     for row in result["rows"]:
-        which = [row["recovery"], row["control"], row["direction"]]
+        which = [row[key] for key in ("recovery", "control", "direction")]
         if scenario is None:
             which.append(row["loss"] if isinstance(row["loss"], str) else percent(row["loss"]))
         if "error" in row:
@@ -74,11 +73,6 @@ def _print_network(row: Mapping[str, Any], to: Console, *, named: bool) -> None:
     if named:
         which = f"{row['recovery']} {row['control']} {row['direction']}, {quantity(row['bytes'], 'B')}"
         to.print(f"[bold]{escape(which)}[/bold]", highlight=False)
-    for table in network_tables(row, [link for link in row["links"] if _has_seen_any(link)]):
+    seen = ("delivered_packets", "dropped_packets", "corrupted_packets", "utilization")
+    for table in network_tables(row, [link for link in row["links"] if any(link[key] for key in seen)]):
         print_whole(table, to)
-
-
-def _has_seen_any(link: Link) -> bool:
-    return any(
-        link[key] for key in ("delivered_packets", "dropped_packets", "corrupted_packets", "utilization")
-    )

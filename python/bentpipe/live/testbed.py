@@ -9,17 +9,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bentpipe import _core
 from bentpipe.errors import BentpipeError, InputError, Interrupted
 from bentpipe.live.errors import errors_of
 from bentpipe.live.install import CONTROLS, available, held
 from bentpipe.live.interop import PROGRAM
-from bentpipe.live.kernel_run import kernel_run
+from bentpipe.live.kernel_run import Series, Side, kernel_run
 from bentpipe.live.virtual.machine import Virtual
 from bentpipe.results import Run, mean
 from bentpipe.runs.progress import Reporter
@@ -44,25 +43,12 @@ otherwise than its document is read as Linux does."""
 AS_WRITTEN = "as written"
 """Each flow with the control that the scenario gives it."""
 
-_SYSCTL = {
-    "tcp_no_metrics_save": "1",
-}
+_SYSCTL = {"tcp_no_metrics_save": "1"}
 _FIRST_PORT = 5001
 _READY_S = 30.0
-_ENDS = ("sender", "receiver")
+_ENDS = (("sender", "from", "to"), ("receiver", "to", "from"))
+"""Each end, the flow's key of its host, and that of the other's."""
 _END_S = 5.0
-
-Series = dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""Curves by name, each of times in s and values: ``cwnd``, ``ssthresh``, ``sequence`` in bytes, ``rtt``,
-``rto`` in s. A threshold that is not set is no number in the kernel's and infinite in the simulator's."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """A run of one side, and the curves of each flow over TCP."""
-
-    run: Run
-    series: Mapping[str, Series]
 
 
 @dataclass(frozen=True)
@@ -128,9 +114,8 @@ def over_kernels(
         for variant in variants or (AS_WRITTEN,):
             chosen = with_the_kernels_tcp(scenario, variant)
             ended = stop or threading.Event()
-            kernel = _on_kernels(
-                chosen, variant, ended, progress=progress, virtual_clock=virtual_clock, pcap=pcap
-            )
+            options = {"virtual_clock": virtual_clock, "pcap": pcap}
+            kernel = _on_kernels(chosen, variant, ended, progress=progress, **options)
             yield Compared(variant, kernel, in_simulator(chosen, progress=progress) if both else None)
 
 
@@ -198,28 +183,18 @@ def in_simulator(scenario: Scenario, *, progress: bool) -> Side:
             continue
         # Of several connections the first.
         subject = flow["name"] if flow["name"] in subjects else f"{flow['name']}/1"
-        curves = {}
+        curves = series[flow["name"]] = {}
         for name in ("cwnd", "ssthresh", "rtt", "rto", "acked"):
             curve = found.get(subject, name)
-            curves["sequence" if name == "acked" else name] = (
-                np.asarray(curve.time_s, float),
-                np.asarray(curve.value, float),
-            )
-        series[flow["name"]] = curves
-    simulated = result.run.copy()
+            values = np.asarray(curve.time_s, float), np.asarray(curve.value, float)
+            curves["sequence" if name == "acked" else name] = values
     # The curves are for the picture alone.
-    simulated.pop("recording", None)
-    return Side(simulated, series)
+    simulated = {key: value for key, value in result.run.items() if key != "recording"}
+    return Side(cast(Run, simulated), series)
 
 
 def _on_kernels(
-    scenario: Scenario,
-    variant: str,
-    stop: threading.Event,
-    *,
-    progress: bool,
-    virtual_clock: bool,
-    pcap: str | None,
+    scenario: Scenario, variant: str, stop: threading.Event, *, progress: bool, **options: Any
 ) -> Side:
     text, duration_s = _core.live_plan(scenario)
     plan = json.loads(text)
@@ -253,9 +228,7 @@ def _on_kernels(
         try:
             with errors_of("live testbed"):
                 # A segment at a time, as the simulator has it.
-                report = json.loads(
-                    _core.emulate(scenario, look, offloads=False, virtual_clock=virtual_clock, pcap=pcap)
-                )
+                report = json.loads(_core.emulate(scenario, look, offloads=False, **options))
         except KeyboardInterrupt as error:
             raise Interrupted("live testbed: interrupted") from error
         return kernel_run(scenario, plan, hosts.reports, report, time.monotonic() - began)
@@ -312,36 +285,24 @@ class _Hosts:
         ends = []
         sysctl = dict(_SYSCTL)
         for number, flow in enumerate(self._plan):
-            for end, own, other in (("sender", "from", "to"), ("receiver", "to", "from")):
+            for end, own, other in _ENDS:
                 if flow[own] != host:
                     continue
-                ends.append(
-                    {
-                        **flow,
-                        "end": end,
-                        "own": addresses[host],
-                        "other": addresses[flow[other]],
-                        "port": _FIRST_PORT + number,
-                        "kernel_control": "reno" if flow["tcp"] is None else _kernels(flow["control"]),
-                        "every_s": 0.02,
-                    }
-                )
-                if flow["tcp"] is not None:
-                    for name, value in _sysctl(flow["tcp"]).items():
-                        if sysctl.setdefault(name, value) != value:
-                            raise InputError(
-                                f"flows.{flow['name']}.tcp: expected the {name} of the others at {host}: "
-                                f"its kernel has one for all"
-                            )
+                control = "reno" if flow["tcp"] is None else _kernels(flow["control"])
+                at = {"own": addresses[host], "other": addresses[flow[other]], "port": _FIRST_PORT + number}
+                ends.append({**flow, **at, "end": end, "kernel_control": control, "every_s": 0.02})
+                for name, value in _sysctl(flow["tcp"]).items() if flow["tcp"] else ():
+                    if sysctl.setdefault(name, value) != value:
+                        raise InputError(
+                            f"flows.{flow['name']}.tcp: expected the {name} of the others at {host}: "
+                            f"its kernel has one for all"
+                        )
         return {"ends": ends, "sysctl": sysctl}
 
     def _tell(self, name: str, line: str) -> None:
-        stdin = self._agents[name].stdin
-        if stdin is None:
-            return
         try:
-            stdin.write(line + "\n")
-            stdin.flush()
+            # It is a pipe.
+            print(line, file=self._agents[name].stdin, flush=True)
         except BrokenPipeError:
             raise BentpipeError(f"live testbed: {name}: {self._last_words(name)}") from None
 
@@ -363,30 +324,26 @@ class _Hosts:
                 name, line = self._said.get_nowait()
             except queue.Empty:
                 return
-            if not line:
-                if not all((flow["name"], end) in self.reports for flow, end in self._ends_of(name)):
-                    raise BentpipeError(f"live testbed: {name}: {self._last_words(name)}")
-                continue
-            report = json.loads(line)
-            self.reports[report["flow"], report["end"]] = report
+            if line:
+                report = json.loads(line)
+                self.reports[report["flow"], report["end"]] = report
+            elif self._left(name):
+                raise BentpipeError(f"live testbed: {name}: {self._last_words(name)}")
 
-    def _ends_of(self, host: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-        for flow in self._plan:
-            if flow["from"] == host:
-                yield flow, "sender"
-            if flow["to"] == host:
-                yield flow, "receiver"
+    def _left(self, host: str | None = None) -> set[tuple[str, str]]:
+        """Give the ends, of this host or of all, that have not reported."""
+        ends = ((flow, end) for flow in self._plan for end, own, _ in _ENDS if host in (None, flow[own]))
+        return {(flow["name"], end) for flow, end in ends} - set(self.reports)
 
     def over(self, duration_s: float | None) -> bool:
         """Whether every end has reported; says when it is time to."""
         elapsed_s = time.monotonic() - self._zero
-        if len(self.reports) == 2 * len(self._plan):
+        if not (left := self._left()):
             return True
         if duration_s is not None and elapsed_s >= duration_s:
             self._tell_all("stop")
             if elapsed_s > duration_s + _END_S:
                 raise BentpipeError("live testbed: the programs do not end")
-        left = {(flow["name"], end) for flow in self._plan for end in _ENDS} - set(self.reports)
         if left <= {(flow["name"], "receiver") for flow in self._plan if flow["app"] == "udp"}:
             self._tell_all("drain")
         return False

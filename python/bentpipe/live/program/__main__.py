@@ -32,22 +32,20 @@ _ENDS: dict[tuple[str, str], Callable[[Task, Clock], End]] = {
 }
 
 
-class _Teller:
-    """Says things in whole lines, each end's report once."""
+_SAYING = threading.Lock()
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._told: set[End] = set()
 
-    def say(self, value: object) -> None:
-        sys.stdout.write(json.dumps(value) + "\n")
-        sys.stdout.flush()
+def _report(end: End) -> None:
+    """Print the report of an end, once."""
+    with _SAYING:
+        if not end.reported:
+            end.reported = True
+            print(json.dumps(end.report), flush=True)
 
-    def report(self, end: End) -> None:
-        with self._lock:
-            if end not in self._told:
-                self._told.add(end)
-                self.say(end.report)
+
+def _carry(end: End) -> None:
+    end.run()
+    _report(end)
 
 
 def main() -> None:
@@ -58,23 +56,18 @@ def main() -> None:
     task = json.loads(sys.stdin.readline())
     for name, value in task["sysctl"].items():
         Path(f"/proc/sys/net/ipv4/{name}").write_text(value, encoding="ascii")
-    clock, teller = Clock(), _Teller()
+    clock = Clock()
     ends = [_ENDS[end["app"], end["end"]](end, clock) for end in task["ends"]]
     for end in ends:
         end.prepare()
-    teller.say("ready")
+    print(json.dumps("ready"), flush=True)
     line = sys.stdin.readline()
     if not line:
         return
-    clock.begin(int(line))
+    clock.zero_ns = int(line)
 
-    def carry(end: End) -> None:
-        end.run()
-        teller.report(end)
-
-    threads = [threading.Thread(target=carry, args=(end,), daemon=True) for end in ends]
-    for thread in threads:
-        thread.start()
+    for end in ends:
+        threading.Thread(target=_carry, args=(end,), daemon=True).start()
     # Sockets stay until whoever started us is gone: what the kernel still sends is a part of the run.
     for line in sys.stdin:
         if line == "drain\n":
@@ -86,7 +79,7 @@ def main() -> None:
         for end in ends:
             end.report["ended_s"] = clock.now()
             end.look()
-            teller.report(end)
+            _report(end)
     os._exit(0)
 
 

@@ -25,6 +25,7 @@ class End:
         self.task, self.clock = task, clock
         self.stopped, self.draining = threading.Event(), threading.Event()
         self.report: dict[str, Any] = {"flow": task["name"], "end": task["end"], "error": None}
+        self.reported = False
         self.connections: list[socket.socket] = []
         self._lock = threading.Lock()
 
@@ -107,10 +108,6 @@ class End:
             set_buffer(connection, 4 * window)
             connection.setsockopt(socket.IPPROTO_TCP, _TCP_WINDOW_CLAMP, window)
 
-    def wait_for_start(self) -> None:
-        """Sleep until the flow begins."""
-        self.clock.wait_until(self.task["start_s"])
-
     def over(self) -> bool:
         """Whether the flow's user, or the run, has stopped."""
         stop_s = self.task["stop_s"]
@@ -125,7 +122,7 @@ class BulkSender(End):
         self._samples = Samples(self.clock, self.task["every_s"])
         self.report["samples"] = self._samples.rows
         block = random.Random(self.task["name"]).randbytes(_BLOCK)  # noqa: S311 - it has to repeat
-        self.wait_for_start()
+        self.clock.wait_until(self.task["start_s"])
         self.report["start_s"] = self.clock.now()
         connection = self.connect()
         self._samples.follow(connection)
@@ -145,7 +142,7 @@ class BulkSender(End):
             yield min(CHUNK, _BLOCK - self._sent % _BLOCK, _BLOCK if total is None else total - self._sent)
 
     def look(self) -> None:
-        self._samples.end()
+        self._samples.over.set()
         if self.connections:
             self.report["info"] = tcp_info(self.connections[0])
             self._samples.add(self.report["info"])

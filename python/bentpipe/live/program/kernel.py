@@ -63,17 +63,12 @@ class Clock:
     """Seconds since the run began."""
 
     def __init__(self) -> None:
-        self._zero_ns = 0
-        self.begun = threading.Event()
-
-    def begin(self, zero_ns: int) -> None:
-        """Take the CLOCK_MONOTONIC time at which the run begins."""
-        self._zero_ns = zero_ns
-        self.begun.set()
+        self.zero_ns = 0
+        """The CLOCK_MONOTONIC time at which the run begins."""
 
     def now(self) -> float:
         """Give the time."""
-        return (time.monotonic_ns() - self._zero_ns) / 1e9
+        return (time.monotonic_ns() - self.zero_ns) / 1e9
 
     def wait_until(self, at_s: float) -> None:
         """Sleep until then."""
@@ -82,28 +77,23 @@ class Clock:
 
 
 class Samples:
-    """TCP_INFO of a connection at even times, until `end`."""
+    """TCP_INFO of a connection at even times, until it is `over`."""
 
     def __init__(self, clock: Clock, every_s: float) -> None:
         self._clock, self._every_s = clock, every_s
-        self._over = threading.Event()
+        self.over = threading.Event()
         self.rows: list[list[float | None]] = []
 
     def follow(self, connection: socket.socket) -> None:
         """Begin."""
         threading.Thread(target=self._run, args=(connection,), daemon=True).start()
 
-    def end(self) -> None:
-        """Take no more."""
-        self._over.set()
-
     def _run(self, connection: socket.socket) -> None:
-        while not self._over.wait(self._every_s):
+        while not self.over.wait(self._every_s):
             try:
-                info = tcp_info(connection)
+                self.add(tcp_info(connection))
             except OSError:
                 return
-            self.add(info)
 
     def add(self, info: dict[str, Any]) -> None:
         """Take this one."""

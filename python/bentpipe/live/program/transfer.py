@@ -26,7 +26,7 @@ def run(task: dict[str, Any]) -> None:
     """Do what the task says; a broken connection is one line and status 1."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        _say(json.dumps(_carry(task)))
+        print(json.dumps(_carry(task)), flush=True)
     except OSError as error:
         sys.exit(f"{type(error).__name__}: {error.strerror}")
 
@@ -61,11 +61,11 @@ def _open(task: dict[str, Any]) -> socket.socket:
     if task["sends"]:
         if task["sequence"] is not None:
             _begin_at(opened, task["sequence"])
-        _say("ready")
+        print("ready", flush=True)
         opened.connect(tuple(task["other"]))
         return opened
     opened.listen(1)
-    _say("ready")
+    print("ready", flush=True)
     connection, _ = opened.accept()
     opened.close()
     return connection
@@ -73,14 +73,9 @@ def _open(task: dict[str, Any]) -> socket.socket:
 
 def _begin_at(connection: socket.socket, sequence: int) -> None:
     """Choose the first sequence number, which the kernel allows a socket under repair."""
-    for option, value in (
-        (_TCP_REPAIR, 1),
-        (_TCP_REPAIR_QUEUE, _SEND_QUEUE),
-        (_TCP_QUEUE_SEQ, sequence),
-        (_TCP_REPAIR, 0),
-    ):
-        packed = struct.pack("I", value)
-        connection.setsockopt(socket.IPPROTO_TCP, option, packed)
+    queue = ((_TCP_REPAIR_QUEUE, _SEND_QUEUE), (_TCP_QUEUE_SEQ, sequence))
+    for option, value in ((_TCP_REPAIR, 1), *queue, (_TCP_REPAIR, 0)):
+        connection.setsockopt(socket.IPPROTO_TCP, option, struct.pack("I", value))
 
 
 class _Receiver:
@@ -118,18 +113,11 @@ def _send(connection: socket.socket, count: int, seed: int) -> str:
     """Send `count` bytes and the end of the stream; gives the hash of the bytes."""
     stream = random.Random(seed)  # noqa: S311 - it has to repeat, not to surprise
     digest = hashlib.sha256()
-    left = count
-    while left > 0:
-        chunk = stream.randbytes(min(left, CHUNK))
+    for sent in range(0, count, CHUNK):
+        chunk = stream.randbytes(min(count - sent, CHUNK))
         digest.update(chunk)
         connection.sendall(chunk)
-        left -= len(chunk)
     return digest.hexdigest()
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 def _end_with_parent() -> None:

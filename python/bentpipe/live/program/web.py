@@ -45,7 +45,7 @@ class WebServer(End):
                 self.report["error"] = f"{type(error).__name__}: {error.strerror}"
 
     def look(self) -> None:
-        self._samples.end()
+        self._samples.over.set()
         infos = [tcp_info(connection) for connection in self.connections]
         told = ("retransmitted_segments", "data_segments", "timeouts", "acked_bytes")
         self.report["info"] = {key: sum(info[key] or 0 for info in infos) for key in told}
