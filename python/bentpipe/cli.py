@@ -36,27 +36,25 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def _number(expected: str, least: float, below: float, *, whole: bool, text: str) -> float:
-    """Read a number from `least` up to, not including, `below`; a whole one where it is counted."""
-    found = number(text)
-    if not least <= found < below or (whole and not found.is_integer()):
-        raise ValueError(f"expected {expected}, found {text!r}")
-    return int(found) if whole else found
-
-
 def _size(text: str) -> int:
     from bentpipe._core import parse_size
 
     return parse_size(text)
 
 
-_SECONDS = Value(
-    "seconds", lambda text: _number("simulated seconds such as 2.5", 0, math.inf, whole=False, text=text)
-)
-_POINTS = Value(
-    "points",
-    lambda text: _number("a number of points such as 2000000 or 2e6", 1, 2**63, whole=True, text=text),
-)
+def _seconds(text: str) -> float:
+    if not 0 <= (found := number(text)) < math.inf:
+        raise ValueError(f"expected simulated seconds such as 2.5, found {text!r}")
+    return found
+
+
+def _points(text: str) -> int:
+    if not (1 <= (found := number(text)) < 2**63 and found.is_integer()):
+        raise ValueError(f"expected a number of points such as 2000000 or 2e6, found {text!r}")
+    return int(found)
+
+
+_SECONDS = Value("seconds", _seconds)
 
 NO_PAPERS = "the papers are a package of their own, which is not installed: pip install 'bentpipe[papers]'"
 
@@ -141,7 +139,9 @@ def cli(context: click.Context) -> None:
     multiple=True,
 )
 @option(
-    "--series-limit", _POINTS, "With --out: stop recording time series after so many points; 2e7 by default."
+    "--series-limit",
+    Value("points", _points),
+    "With --out: stop recording time series after so many points; 2e7 by default.",
 )
 @option(
     "--pcap-limit",
@@ -156,19 +156,12 @@ def run(
     scenario: str,
     settings: tuple[tuple[str, str], ...],
     own: tuple[Path, ...],
-    seed: int | None,
-    runs: int | None,
-    precision: float | None,
     out: Path | None,
     draw: bool,
     pcap: Path | None,
-    series: tuple[str, ...],
-    series_limit: int | None,
-    pcap_limit: int | None,
-    snap: int | None,
     flows: tuple[str, ...],
-    threads: int | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Run SCENARIO, a file, preset:NAME, or - for standard input, and print its numbers.
 
@@ -183,48 +176,41 @@ def run(
     from bentpipe.runs.subjects import Subjects
     from bentpipe.runs.traces import Traces
     from bentpipe.scenario import Scenario
-    from bentpipe.show.bbr import strained
     from bentpipe.show.flows import check_scenario
-    from bentpipe.show.narrowest import unexpected
+    from bentpipe.show.remarks import remarks
 
-    for name, given, needed, there in (
-        ("--series", bool(series), "--out DIR", out),
-        ("--series-limit", series_limit is not None, "--out DIR", out),
-        ("--pcap-limit", pcap_limit is not None, "--pcap FILE", pcap),
-        ("--snap", snap is not None, "--pcap FILE", pcap),
+    plan = {key: value for key, value in options.items() if value not in (None, ())}
+    for key, needed, there in (
+        ("series", "--out DIR", out),
+        ("series_limit", "--out DIR", out),
+        ("pcap_limit", "--pcap FILE", pcap),
+        ("snap", "--pcap FILE", pcap),
     ):
-        if given and there is None:
-            raise InputError(f"{name} needs {needed}: it says what is recorded there")
+        if key in plan and there is None:
+            raise InputError(f"--{key.replace('_', '-')} needs {needed}: it says what is recorded there")
     loaded = Scenario.load(scenario, settings, own_in(own))
     if recorded := Recorded.at(scenario):
         if warning := recorded.warning():
             say(warning)
-        if runs is None and precision is None:
-            runs, precision = recorded.settings["runs"], recorded.settings["precision"]
-        if seed is None and all(key != "seed" for key, _ in settings):
-            seed = recorded.settings["seed"]
-    Subjects.of(loaded, series)
+        if not plan.keys() & {"runs", "precision"}:
+            plan |= {key: recorded.settings[key] for key in ("runs", "precision")}
+        if "seed" not in plan and all(key != "seed" for key, _ in settings):
+            plan["seed"] = recorded.settings["seed"]
+    Subjects.of(loaded, options["series"])
     check_scenario(loaded, flows)
     for note in notes(loaded):
         say(note)
     with Staging([*loaded.files, *own]) as staging:
         folder = staging.result_folder(out, "--out") if out else None
-        picture = _picture_of(scenario) if draw and out is None else None
+        stem = Path(scenario.removeprefix("preset:")).stem
+        picture = Path(f"{'plot' if stem in ('', '-') else stem}.png") if draw and out is None else None
         drawn = staging.file(picture, "--plot") if picture else None
-        plan = runner.Plan(
-            seed=seed,
-            runs=runs,
-            precision=precision,
-            threads=threads,
-            traces=drawn is not None,
-            pcap=staging.file(pcap, "--pcap") if pcap else None,
-            series=series,
-            series_file=folder / SERIES if folder else None,
-            series_limit=series_limit or runner.SERIES_LIMIT,
-            pcap_limit=pcap_limit or runner.PCAP_LIMIT,
-            snap=snap,
-        )
-        outcome = runner.execute(loaded, plan, title=loaded.title)
+        files: dict[str, Any] = {
+            "traces": drawn is not None,
+            "pcap": staging.file(pcap, "--pcap") if pcap else None,
+            "series_file": folder / SERIES if folder else None,
+        }
+        outcome = runner.execute(loaded, runner.Plan(**plan, **files), title=loaded.title)
         if folder is not None:
             (folder / RESULT).write_text(outcome.json(), encoding="utf-8")
             drawn = folder / PICTURE if draw else None
@@ -243,15 +229,9 @@ def run(
         from bentpipe.show import table
 
         table.print_run(outcome.run, table.console(), flows)
-        for line in filter(None, (unexpected(outcome.run), *strained(outcome.run))):
+        for line in remarks(outcome.run):
             say(line)
     give_up_for(outcome.failures)
-
-
-def _picture_of(scenario: str) -> Path:
-    """Give the file that a picture of a scenario is written to when nobody says which."""
-    name = Path(scenario.removeprefix("preset:")).stem
-    return Path(f"{'plot' if name in ('', '-') else name}.png")
 
 
 _LISTED = (

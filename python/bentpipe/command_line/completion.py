@@ -1,6 +1,7 @@
 """What a shell offers behind the TAB key: presets, scenarios, results, papers and names of variants."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,45 +23,35 @@ _NAMED = {
 
 def scenarios(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
     """Offer presets by name, and scenario files; files of every name once one is begun."""
-    files = CompletionItem(incomplete, type="file")
-    presets = [
-        CompletionItem(_PRESET + name, help=summary)
-        for name, summary in _entries("presets")
-        if (_PRESET + name).startswith(incomplete)
-    ]
+    presets = _offered("presets", _PRESET, incomplete.removeprefix(_PRESET))
     if not incomplete:
         return [*map(CompletionItem, sorted(str(path) for path in Path().glob("*.toml"))), *presets]
-    return presets or [files]
+    begun = incomplete.startswith(_PRESET) or _PRESET.startswith(incomplete)
+    return (presets if begun else []) or [CompletionItem(incomplete, type="file")]
 
 
 def settings(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
     """Offer the values of ``KEY=`` where they are names, such as those of ``flows.*.variant=``."""
     key, equals, value = incomplete.partition("=")
     what = _NAMED.get(key.rpartition(".")[2])
-    if not equals or what is None:
-        return []
-    return [
-        CompletionItem(f"{key}={name}", help=summary)
-        for name, summary in _entries(what)
-        if name.startswith(value)
-    ]
+    return _offered(what, f"{key}=", value) if equals and what else []
 
 
 def variants(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
     """Offer the variants that do not stand before the last comma yet."""
     before, comma, last = incomplete.rpartition(",")
-    named = before.split(",")
-    return [
-        CompletionItem(f"{before}{comma}{name}", help=summary)
-        for name, summary in _entries("variants")
-        if name.startswith(last) and name not in named
-    ]
+    return _offered("variants", before + comma, last, without=before.split(","))
 
 
-def _entries(what: str) -> list[tuple[str, str]]:
+def _offered(what: str, before: str, begun: str, without: Sequence[str] = ()) -> list[CompletionItem[Any]]:
+    """Offer the names of a kind that are begun so, behind what stands before them."""
     from bentpipe import catalogue
 
-    return [(entry.name, entry.summary) for entry in catalogue.entries(what)]
+    return [
+        CompletionItem(before + entry.name, help=entry.summary)
+        for entry in catalogue.entries(what)
+        if entry.name.startswith(begun) and entry.name not in without
+    ]
 
 
 _SOURCE = BashComplete.source_template.replace(

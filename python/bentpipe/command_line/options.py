@@ -33,27 +33,26 @@ def flag(names: str, text: str) -> Decorator:
 class File(click.Path):
     """A file to write."""
 
+    _what, _is_file = "file", True
+
     def __init__(self) -> None:
-        super().__init__(dir_okay=False, path_type=Path)
+        super().__init__(dir_okay=not self._is_file, file_okay=self._is_file, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Give the path."""
         if not str(value):
-            self.fail("expected a file's name, found an empty one", param, ctx)
+            self.fail(f"expected a {self._what}'s name, found an empty one", param, ctx)
         return super().convert(value, param, ctx)
 
 
-class Folder(click.Path):
+class Folder(File):
     """A folder to write to."""
 
-    def __init__(self) -> None:
-        super().__init__(file_okay=False, path_type=Path)
+    _what, _is_file = "folder", False
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Give the path."""
         path = Path(value)
-        if not str(value):
-            self.fail("expected a folder's name, found an empty one", param, ctx)
         hint = _NAMES_OF_FILES.get(path.suffix.lower())
         if hint is not None and not path.is_dir():
             self.fail(f"expected a folder, found the name of a file, {str(value)!r}; {hint}", param, ctx)

@@ -2,26 +2,26 @@
 
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from bentpipe.command_line.options import option
 from bentpipe.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from bentpipe.own.scheme import Scheme
 
-own_option: Callable[..., Any] = click.option(
+own_option = option(
     "--own",
-    type=click.Path(path_type=Path),
+    click.Path(path_type=Path),
+    "Python file with classes of your own that the scenario may name; repeatable.",
     multiple=True,
     metavar="FILE.py",
-    help="Python file with classes of your own that the scenario may name; repeatable.",
 )
-
 
 _FILES: list[str] = []
 """The files that were run."""
@@ -34,16 +34,18 @@ def line_of_hook(error: BaseException) -> str | None:
         # What a hook has left or given is looked at once it has returned.
         frames = traceback.extract_tb(error.__traceback__)
         if frames and frames[-1].name == "_simulate":
-            told = f"{', '.join(_FILES)}: {one_line(f'{type(error).__name__}: {error}', 400)}"
+            told = f"{', '.join(_FILES)}: {_in_words(error)}"
     return told
 
 
 def _told(error: BaseException, files: Sequence[str]) -> str | None:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
-    if not frames:
-        return None
-    what = one_line(f"{type(error).__name__}: {error}", 400).removesuffix(":")
-    return f"{frames[-1].filename}:{frames[-1].lineno}: {what}"
+    what = _in_words(error).removesuffix(":")
+    return f"{frames[-1].filename}:{frames[-1].lineno}: {what}" if frames else None
+
+
+def _in_words(error: BaseException) -> str:
+    return one_line(f"{type(error).__name__}: {error}", 400)
 
 
 def own_in(paths: Sequence[Path]) -> list[type["Scheme"]]:
@@ -80,12 +82,10 @@ def _classes(path: Path) -> list[type["Scheme"]]:
     except (Exception, SystemExit) as error:
         raise InputError(f"--own {_told(error, [str(path)]) or f'{path}: {error!r}'}") from error
     _FILES.append(str(path))
-    found = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Scheme) and value.__module__ == module.__name__
+    kinds = [
+        value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Scheme)
     ]
-    named = [scheme for scheme in dict.fromkeys(found) if scheme.name]
-    if not named:
+    own = [kind for kind in dict.fromkeys(kinds) if kind.name and kind.__module__ == module.__name__]
+    if not own:
         raise InputError(f"--own {path}: expected a class of your own with a name, found none")
-    return named
+    return own

@@ -40,16 +40,18 @@ class ReportTable:
     caption: str = ""
 
     @property
+    def _columns(self) -> list[tuple[Cell, ...]]:
+        return list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.headings)
+
+    @property
     def numeric(self) -> tuple[bool, ...]:
         """Which columns hold numbers, or nothing."""
-        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.headings)
-        return tuple(any(cell.number is not None for cell in column) for column in columns)
+        return tuple(any(cell.number is not None for cell in column) for column in self._columns)
 
     @property
     def choices(self) -> tuple[tuple[str, ...], ...]:
         """By column, the texts that rows can be chosen by; none where there are too many, or one."""
-        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.headings)
-        found = [tuple(dict.fromkeys(cell.text for cell in column)) for column in columns]
+        found = [tuple(dict.fromkeys(cell.text for cell in column)) for column in self._columns]
         return tuple(
             texts if place in self.chosen and 1 < len(texts) <= _MOST_CHOICES else ()
             for place, texts in enumerate(found)
@@ -90,11 +92,7 @@ class Curves:
 
     def json(self) -> str:
         """Give it as JSON that may stand in a page."""
-        text = json.dumps(
-            {"keys": self.keys, "over": self.over, "numbers": self.numbers, "x": self.x, "y": self.y},
-            allow_nan=False,
-        )
-        return text.replace("<", "\\u003c")
+        return json.dumps(vars(self), allow_nan=False).replace("<", "\\u003c")
 
 
 @dataclass(frozen=True)
@@ -169,10 +167,10 @@ def inline(draw: Callable[[Path], Any], about: str, prefix: str) -> Figure:
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
     svg = re.sub(r'xlink:href="#', f'xlink:href="#{prefix}-', svg)
+
+    def sized(found: re.Match[str]) -> str:
+        return f'<svg{found[1]} style="width: {float(found[2]) * 4 / 3:.0f}px"'
+
     # The size is the page's to choose; the proportions are in the viewBox.
-    svg = re.sub(r'^<svg([^>]*?) width="([\d.]+)pt" height="[\d.]+pt"', _sized, svg, count=1, flags=re.DOTALL)
+    svg = re.sub(r'^<svg([^>]*?) width="([\d.]+)pt" height="[\d.]+pt"', sized, svg, count=1, flags=re.DOTALL)
     return Figure(svg, about)
-
-
-def _sized(match: re.Match[str]) -> str:
-    return f'<svg{match[1]} style="width: {float(match[2]) * 4 / 3:.0f}px"'

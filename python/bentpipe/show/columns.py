@@ -33,12 +33,18 @@ def cells(row: Mapping[str, Any], of: Iterable[Declared]) -> list[str]:
 
 
 def plain_table(
-    rows: Sequence[Any], title: str, *, texts: Sequence[str] = (), of: Sequence[Declared]
-) -> Table:
-    """Make a table of rows: their names under `title`, other texts by their keys, and numbers."""
+    what: str, rows: Sequence[Any], title: str, keys: Sequence[str], *, texts: Sequence[str] = ()
+) -> list[Table]:
+    """Make a table of rows of the result's table `what`, if there are any.
+
+    It has their names under `title`, other texts by their keys, and the numbers of `keys`.
+    """
+    if not rows:
+        return []
+    of = columns(what, *keys)
     table = new_table(title, *texts, *(one.heading for one in of))
     for row in rows[:MAXIMUM_ROWS]:
         name = row["name"] if "name" in row else row["flow"]
         table.add_row(name, *(row[key] for key in texts), *cells(row, of))
     mention_rest(table, len(rows))
-    return table
+    return [table]

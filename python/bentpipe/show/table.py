@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bentpipe.catalogue import Entry
 from bentpipe.numbers.declared import tables
-from bentpipe.result_types import FlowPath, Gateway, Handover, Link, Recording, Relay
+from bentpipe.result_types import FlowPath, Link, Relay
 from bentpipe.results import Run, mean
 from bentpipe.show.columns import cells, columns, plain_table
 from bentpipe.show.flow_tables import (
@@ -24,7 +24,7 @@ from bentpipe.show.flow_tables import (
     waiting_table,
 )
 from bentpipe.show.layout import MAXIMUM_ROWS, mention_rest, more, new_table, print_whole
-from bentpipe.show.narrowest import busy
+from bentpipe.show.remarks import busy
 from bentpipe.show.units import (
     NOTE_OF_DOUBT,
     NOTHING_RANDOM,
@@ -57,7 +57,10 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
         No flow fits a pattern.
     """
     runs = run.get("runs")
-    replicated = f", {counted(runs, 'replication')}, {_of_replications(run, runs)}" if runs else ""
+    replicated = ""
+    if runs:
+        intervals = about_intervals(runs) if run.get("random", True) else NOTHING_RANDOM
+        replicated = f", {counted(runs, 'replication')}, {intervals}"
     warm_up = mean(run.get("warm_up_s")) or 0.0
     measured = f", measured from {seconds(warm_up)} on" if warm_up > 0 else ""
     about = f"(seed {run['seed']}{replicated}{measured})"
@@ -76,8 +79,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     parts += network_tables(run, run["links"])
     if run.get("paths"):
         parts.append(path_table(run["paths"]))
-    if run["relays"]:
-        parts.append(relay_table(run["relays"]))
+    parts += relay_table(run["relays"])
     for table in parts:
         print_whole(table, to)
     if doubted(run["flows"], run["links"]):
@@ -96,25 +98,20 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     to.print(f"{spent}{speed}.{fairness}", highlight=False)
 
 
-def _of_replications(run: Run, runs: int) -> str:
-    return about_intervals(runs) if run.get("random", True) else NOTHING_RANDOM
-
-
-def _cut_short(recording: Recording) -> Iterator[str]:
+def _cut_short(recording: Mapping[str, Any]) -> Iterator[str]:
     """Say which recordings ended before the run did."""
     series, capture = recording.get("series"), recording.get("capture")
-    if series and series["reason"]:
-        points = f"{count(series['points'])} points"
-        yield _ended("Time series", points, series["ended_s"], series["reason"], "--series-limit")
-    if capture and capture["reason"]:
-        packets = f"{count(capture['packets'])} packets, {quantity(capture['bytes'], 'B')}"
-        yield _ended("The capture", packets, capture["ended_s"], capture["reason"], "--pcap-limit")
-
-
-def _ended(what: str, held: str, at_s: float | None, reason: str, option: str) -> str:
-    why = "the disk is nearly full" if reason == "disk" else f"that is the limit ({option})"
-    verb = "end" if what == "Time series" else "ends"
-    return f"{what} {verb} at {seconds(at_s)} with {held}: {why}."
+    for what, told, option in (
+        ("Time series end", series, "--series-limit"),
+        ("The capture ends", capture, "--pcap-limit"),
+    ):
+        if told and told["reason"]:
+            why = "the disk is nearly full" if told["reason"] == "disk" else f"that is the limit ({option})"
+            if "points" in told:
+                held = f"{count(told['points'])} points"
+            else:
+                held = f"{count(told['packets'])} packets, {quantity(told['bytes'], 'B')}"
+            yield f"{what} at {seconds(told['ended_s'])} with {held}: {why}."
 
 
 def link_table(links: Sequence[Link]) -> Table:
@@ -158,32 +155,6 @@ def _repaired(link: Link) -> list[str]:
     return [*cells(link, [recovered]), told, *cells(link, [wait])]
 
 
-_AGENTS = ("snoop", "spoof")
-"""Schemes that keep, swallow and send packets; the others lower windows."""
-
-
-def agent_table(agents: Sequence[Gateway]) -> Table:
-    """Make the table of what each agent kept, sent and swallowed."""
-    counts = ("segments_forward", "local_retransmissions", "acks_made", "acks_swallowed")
-    of = columns("gateways", *counts, "cached_max_bytes", "acknowledged_ahead_max_bytes")
-    return plain_table(agents, "agent before", texts=["scheme"], of=of)
-
-
-def gateway_table(gateways: Sequence[Gateway]) -> Table:
-    """Make the table of what each gateway made of the windows that passed it."""
-    counts = ("segments_forward", "segments_backward", "windows_lowered", "window_mean_bytes", "flows_max")
-    shown = [
-        gateway if mean(gateway["windows_lowered"]) else {**gateway, "window_mean_bytes": None}
-        for gateway in gateways
-    ]
-    return plain_table(shown, "gateway before", texts=["scheme"], of=columns("gateways", *counts))
-
-
-def handover_table(handovers: Sequence[Handover]) -> Table:
-    """Make the table of what each handover moved and lost."""
-    return plain_table(handovers, "handover", of=columns("handovers", "at_s", "flows", "lost_packets"))
-
-
 def path_table(paths: Sequence[FlowPath]) -> Table:
     """Make the table of what the paths of flows over satellites were like."""
     first, then = columns("paths", "handovers", "no_path_s"), tuple(tables()["paths"].values())[-5:]
@@ -197,27 +168,40 @@ def path_table(paths: Sequence[FlowPath]) -> Table:
     return table
 
 
-def relay_table(relays: Sequence[Relay]) -> Table:
-    """Make the table of what the relays held between two connections."""
-    cut = any(mean(relay["lost_bytes"]) for relay in relays)
-    sizes = ("buffer_bytes", "buffer_mean_bytes", "buffer_max_bytes", "undelivered_bytes")
-    of = columns("relays", *sizes, *["lost_bytes"] * cut)
-    told = [{**relay, "at": relay["node"]} for relay in relays]
-    return plain_table(told, "relay", texts=["at", "upstream"], of=of)
+_AGENTS = ("snoop", "spoof")
+"""Schemes that keep, swallow and send packets; the others lower windows."""
+
+_OF_AGENTS = (
+    *("segments_forward", "local_retransmissions", "acks_made", "acks_swallowed", "cached_max_bytes"),
+    "acknowledged_ahead_max_bytes",
+)
+_OF_WINDOWS = (
+    *("segments_forward", "segments_backward", "windows_lowered", "window_mean_bytes", "flows_max"),
+)
 
 
 def network_tables(run: Mapping[str, Any], links: Sequence[Link]) -> list[Table]:
     """Make the tables of these links, and of the gateways and handovers of a run if it has any."""
-    parts = [link_table(links)]
     agents = [gateway for gateway in run["gateways"] if gateway["scheme"] in _AGENTS]
-    windows = [gateway for gateway in run["gateways"] if gateway["scheme"] not in _AGENTS]
-    if windows:
-        parts.append(gateway_table(windows))
-    if agents:
-        parts.append(agent_table(agents))
-    if run["handovers"]:
-        parts.append(handover_table(run["handovers"]))
-    return parts
+    windows = [
+        gateway if mean(gateway["windows_lowered"]) else {**gateway, "window_mean_bytes": None}
+        for gateway in run["gateways"]
+        if gateway["scheme"] not in _AGENTS
+    ]
+    return [
+        link_table(links),
+        *plain_table("gateways", windows, "gateway before", _OF_WINDOWS, texts=["scheme"]),
+        *plain_table("gateways", agents, "agent before", _OF_AGENTS, texts=["scheme"]),
+        *plain_table("handovers", run["handovers"], "handover", ("at_s", "flows", "lost_packets")),
+    ]
+
+
+def relay_table(relays: Sequence[Relay]) -> list[Table]:
+    """Make the table of what the relays held between two connections, if there are any."""
+    cut = any(mean(relay["lost_bytes"]) for relay in relays)
+    sizes = ("buffer_bytes", "buffer_mean_bytes", "buffer_max_bytes", "undelivered_bytes")
+    told = [{**relay, "at": relay["node"]} for relay in relays]
+    return plain_table("relays", told, "relay", (*sizes, *["lost_bytes"] * cut), texts=["at", "upstream"])
 
 
 def print_catalogue(entries: Sequence[Entry], to: Console) -> None:

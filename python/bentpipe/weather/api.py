@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby
 from typing import Any
 
 from bentpipe import _core
@@ -67,14 +67,8 @@ class Fade:
         series, step_s = self.answer["series"], self.request["step_s"]
         bers = (0.0 if ber is None else ber for ber in series["ber"])
         columns = zip(series["rate_bps"], series["loss"], bers, strict=True)
-        whole = [True, *(rate > 0 and loss == 0 and ber <= 1e-5 for rate, loss, ber in columns), True]
-        length = 0
-        for was, now in pairwise(whole):
-            if not now:
-                length += 1
-            elif not was:
-                yield length * step_s
-                length = 0
+        whole = (rate > 0 and loss == 0 and ber <= 1e-5 for rate, loss, ber in columns)
+        return (step_s * len(list(spell)) for gets_through, spell in groupby(whole) if not gets_through)
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it, as JSON has it."""

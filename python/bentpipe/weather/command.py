@@ -26,8 +26,7 @@ from bentpipe.scenario import Scenario
 from bentpipe.show.style import picture_format
 from bentpipe.show.table import console
 from bentpipe.weather import MODEMS, TILTS_DEG, api
-from bentpipe.weather.picture import draw_fade
-from bentpipe.weather.words import print_fade
+from bentpipe.weather.show import draw_fade, print_fade
 
 _DAY_S, _STORM_S = 86_400.0, 7200.0
 
@@ -36,13 +35,6 @@ _FAR = 1e15
 
 _ALSO = {"elevation_deg": "--satellite", "latitude_deg": "--place", "longitude_deg": "--place"}
 """What the models call a number that follows from an option, and that option."""
-
-_LINK = (
-    *("satellite_longitude_deg", "frequency_ghz", "tilt_deg", "dish_m", "dish_efficiency", "noise_k"),
-    *("eirp_dbw", "atmosphere_db", "uplink_dbhz", "symbol_rate_bd", "modem", "implementation_db", "modcod"),
-    *("margin_db", "hysteresis_db", "reaction_s", "duration_s", "step_s", "storm_db", "seed"),
-)
-"""What a request says beside the place."""
 
 
 def _number(names: str, unit: str, text: str, **more: Any) -> Decorator:
@@ -100,9 +92,7 @@ def _number(names: str, unit: str, text: str, **more: Any) -> Decorator:
 @option("--plot", File(), "Draw the series into a .png or .svg file.", metavar="FILE")
 @option("--trace", File(), "Write a CSV that a link's trace = reads.", metavar="FILE")
 @json_option
-def fade(
-    place: str, seed: int, plot: Path | None, trace: Path | None, *, as_json: bool, **given: Any
-) -> None:
+def fade(place: str, plot: Path | None, trace: Path | None, *, as_json: bool, **given: Any) -> None:
     """Compute rain on the link from a satellite to a dish, by shares of a year and over time.
 
     Rain is that of ITU-R P.618-13 and P.838-3, its time series that of P.1853-2, MODCODs those of EN 302 307.
@@ -114,8 +104,10 @@ def fade(
     usual = (_DAY_S, 10.0) if given["storm_db"] is None else (_STORM_S, 1.0)
     for key, value in zip(("duration_s", "step_s"), usual, strict=True):
         given[key] = value if given[key] is None else given[key]
-    given |= {"tilt_deg": TILTS_DEG[given["tilt_deg"]], "seed": seed}
-    request = _rain_at(place, given) | {key: given[key] for key in _LINK}
+    given["tilt_deg"] = TILTS_DEG[given["tilt_deg"]]
+    rain = _rain_at(place, given)
+    names = [name for name in (parameter.name or "" for parameter in fade.params) if name in given]
+    request = rain | {name: given[name] for name in names if name not in rain}
     try:
         found = api.fade(request)
     except InputError as error:

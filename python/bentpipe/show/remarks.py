@@ -1,4 +1,4 @@
-"""One line on a run whose narrowest link is not the one that a reader of its scenario expects."""
+"""Lines on a run: its narrowest link is not the expected one, or BBR meets what it was not made for."""
 
 import re
 import tomllib
@@ -13,6 +13,9 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0
 
 BUSY = 0.5
 """A link that is busy for this share of the run may be its bottleneck."""
+
+PROBES_S = {"bbr1": 10.0, "bbr3": 5.0}
+"""How often each looks for a shorter round trip (ProbeRTT), with a small window for a round trip or more."""
 
 FAR = 2.0
 """So many times as long as the bottleneck a link is at least, where its reader takes it for the satellite."""
@@ -45,12 +48,19 @@ class _Found(NamedTuple):
         return f"has no bound and grew to {most} packets, {seconds(self.most_wait_s())} of waiting"
 
 
-def unexpected(run: Run) -> str | None:
+def remarks(run: Run) -> Iterator[str]:
+    """Give the lines."""
+    text = tomllib.loads(run["scenario_toml"])
+    yield from filter(None, [unexpected(run, text)])
+    yield from strained(run, text)
+
+
+def unexpected(run: Run, text: Mapping[str, Any]) -> str | None:
     """Say which link limits `run`, if that is not the longest one, or whose endless queue grew.
 
-    A reader takes the longest link for the satellite, and the satellite for the bottleneck.
+    A reader takes the longest link for the satellite, and the satellite for the bottleneck. `text` is the
+    scenario's.
     """
-    text = tomllib.loads(run["scenario_toml"])
     links = [] if "constellation" in text else list(_links(run, text.get("links", {})))
     if not links:
         return None
@@ -72,6 +82,25 @@ def unexpected(run: Run) -> str | None:
         if link.endless and link.most_wait_s() > longest:
             return f'the queue before {link.name} {link.grown()}; queue = "100 packets" would bound it'
     return None
+
+
+def strained(run: Run, text: Mapping[str, Any]) -> Iterator[str]:
+    """Say which flows spend much of their time in ProbeRTT, and whose slow start goes unheard."""
+    met: dict[str, tuple[str, float]] = {}
+    for flow in run["flows"]:
+        for bbr in PROBES_S.keys() & flow["variant"].split("+"):
+            met.setdefault(flow["group"] or flow["name"], (bbr, mean(flow["rtt_mean_s"]) or 0.0))
+    for name, (bbr, rtt_s) in met.items():
+        if rtt_s >= PROBES_S[bbr] / 2:
+            often, rtt = seconds(PROBES_S[bbr]), seconds(rtt_s)
+            yield (
+                f"{name}: {bbr} holds back every {often} to measure its path (ProbeRTT), "
+                f"and a round trip takes {rtt}"
+            )
+        tables = (text.get("flows", {}).get(name, {}).get("tcp", {}), text.get("tcp", {}))
+        start = next((table["slow_start"] for table in tables if "slow_start" in table), "standard")
+        if start != "standard":
+            yield f"{name}: slow_start {start!r} has no effect under {bbr}, which has a start of its own"
 
 
 def busy(link: Link) -> float:
