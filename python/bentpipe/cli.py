@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -31,9 +31,6 @@ from bentpipe.errors import BentpipeError, InputError, one_line
 from bentpipe.runs.statistics import MOST_RUNS, failures
 from bentpipe.runs.threads import left_behind
 from bentpipe.sweeps import command as sweeps
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def _size(text: str) -> int:
@@ -65,20 +62,6 @@ _flows = option(
     metavar="PATTERN",
     multiple=True,
 )
-
-
-def _papers() -> "ModuleType | None":
-    try:
-        from bentpipe_papers import command
-    except ModuleNotFoundError as error:
-        if error.name != "bentpipe_papers":
-            raise
-        return None
-    return command
-
-
-_PAPERS = _papers()
-"""What `bentpipe-papers` adds, where it is installed."""
 
 
 class _Commands(Commands):
@@ -251,9 +234,12 @@ def list_(what: str, as_json: bool) -> None:
     """
     from bentpipe import catalogue
 
-    if what == "papers" and not _PAPERS:
-        raise InputError(NO_PAPERS)
-    entries = _PAPERS.entries() if what == "papers" and _PAPERS else catalogue.entries(what)
+    if what == "papers":
+        from bentpipe_papers import command
+
+        entries = command.entries()
+    else:
+        entries = catalogue.entries(what)
     if as_json:
         print_json([{"name": entry.name, "summary": entry.summary} for entry in entries])
     else:
@@ -329,16 +315,6 @@ def schema() -> None:
     click.echo(_core.schema())
 
 
-@click.command(
-    short_help="Compare a paper's numbers and claims with ours.",
-    context_settings={"ignore_unknown_options": True},
-)
-@click.argument("what", metavar="[PAPER[/ITEM]]", nargs=-1, expose_value=False)
-def reproduce() -> None:
-    """Run a paper's scenarios and compare its numbers and claims with ours; needs ``bentpipe[papers]``."""
-    raise InputError(NO_PAPERS)
-
-
 def _cut_short(run: Mapping[str, Any]) -> float | None:
     """Give the simulated second at which a run's time series end, if that is before the run does."""
     recording = run.get("recording")
@@ -348,16 +324,18 @@ def _cut_short(run: Mapping[str, Any]) -> float | None:
 
 
 for where, what in {
-    "comparison.command.compare": "Run a scenario with several variants: which is best, and by how much.",
-    "live.command.live": "Run our TCP against the kernel's; needs Linux and root.",
-    "orbit.command.orbit": "Paths over satellites: round trips over time, a map, a film.",
-    "sweeps.command.sweep": "Run a scenario at many points; an interrupted sweep can be continued.",
-    "sweeps.command.show": "Show the means of a sweep, finished or not.",
-    "weather.command.fade": "Rain on a satellite link: a table, a picture, a trace.",
-    "weather.command.trace": "Write the changes of a link as a trace for another link.",
+    "bentpipe.comparison.command.compare": (
+        "Run a scenario with several variants: which is best, and by how much."
+    ),
+    "bentpipe.live.command.live": "Run our TCP against the kernel's; needs Linux and root.",
+    "bentpipe.orbit.command.orbit": "Paths over satellites: round trips over time, a map, a film.",
+    "bentpipe.sweeps.command.sweep": "Run a scenario at many points; an interrupted sweep can be continued.",
+    "bentpipe.sweeps.command.show": "Show the means of a sweep, finished or not.",
+    "bentpipe.weather.command.fade": "Rain on a satellite link: a table, a picture, a trace.",
+    "bentpipe.weather.command.trace": "Write the changes of a link as a trace for another link.",
+    "bentpipe_papers.command.reproduce": "Compare a paper's numbers and claims with ours.",
 }.items():
     cli.add_command(Later(where, what))
-cli.add_command(_PAPERS.reproduce if _PAPERS else reproduce)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -388,6 +366,8 @@ def _invoke(arguments: Sequence[str] | None) -> int:
     except BentpipeError as error:
         return _complain(str(error), error.exit_status)
     except ImportError as error:
+        if error.name in ("bentpipe_papers", "bentpipe_papers.command"):
+            return _complain(NO_PAPERS, 2)
         if error.name != "bentpipe._core":
             raise
         return _complain("the Rust module is not built: run `make setup` in the checkout", 1)

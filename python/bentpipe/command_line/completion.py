@@ -23,34 +23,33 @@ _NAMED = {
 
 def scenarios(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
     """Offer presets by name, and scenario files; files of every name once one is begun."""
-    presets = _offered("presets", _PRESET, incomplete.removeprefix(_PRESET))
+    presets = _offered("presets", _PRESET, incomplete)
     if not incomplete:
         return [*map(CompletionItem, sorted(str(path) for path in Path().glob("*.toml"))), *presets]
-    begun = incomplete.startswith(_PRESET) or _PRESET.startswith(incomplete)
-    return (presets if begun else []) or [CompletionItem(incomplete, type="file")]
+    return presets or [CompletionItem(incomplete, type="file")]
 
 
 def settings(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
     """Offer the values of ``KEY=`` where they are names, such as those of ``flows.*.variant=``."""
-    key, equals, value = incomplete.partition("=")
+    key, equals, _value = incomplete.partition("=")
     what = _NAMED.get(key.rpartition(".")[2])
-    return _offered(what, f"{key}=", value) if equals and what else []
+    return _offered(what, f"{key}=", incomplete) if equals and what else []
 
 
 def variants(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
     """Offer the variants that do not stand before the last comma yet."""
-    before, comma, last = incomplete.rpartition(",")
-    return _offered("variants", before + comma, last, without=before.split(","))
+    before, comma, _last = incomplete.rpartition(",")
+    return _offered("variants", before + comma, incomplete, without=before.split(","))
 
 
 def _offered(what: str, before: str, begun: str, without: Sequence[str] = ()) -> list[CompletionItem[Any]]:
-    """Offer the names of a kind that are begun so, behind what stands before them."""
+    """Offer the names of a kind behind what stands before them, where that is begun so."""
     from bentpipe import catalogue
 
     return [
         CompletionItem(before + entry.name, help=entry.summary)
         for entry in catalogue.entries(what)
-        if entry.name.startswith(begun) and entry.name not in without
+        if (before + entry.name).startswith(begun) and entry.name not in without
     ]
 
 

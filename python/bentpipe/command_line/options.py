@@ -153,7 +153,7 @@ class Later(click.Command):
 
     def load(self) -> click.Command:
         """Give the command itself."""
-        found: click.Command = getattr(import_module(f"bentpipe.{self._module}"), self.name or "")
+        found: click.Command = getattr(import_module(self._module), self.name or "")
         return found
 
 

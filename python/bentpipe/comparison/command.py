@@ -5,66 +5,63 @@ from typing import Any
 
 import click
 
-from bentpipe.command_line.completion import scenarios, variants
+from bentpipe.command_line.completion import variants
 from bentpipe.command_line.options import (
     Command,
     command_line,
+    flag,
     interval_option,
     json_option,
+    option,
     page_file,
     report_option,
+    scenario_argument,
     seed_option,
     set_option,
     threads_option,
 )
 from bentpipe.command_line.own_schemes import own_in, own_option
 from bentpipe.command_line.terminal import give_up_for, print_json, say
-from bentpipe.command_line.values import PRECISION, Value, Whole
+from bentpipe.command_line.values import PRECISION, Whole
+from bentpipe.comparison import api, words
 from bentpipe.comparison.metrics import metrics
 from bentpipe.errors import InputError, ScenarioError
+from bentpipe.files.output import Outputs
+from bentpipe.runs.notes import notes
+from bentpipe.scenario import Scenario
+from bentpipe.show.style import picture_format
+from bentpipe.show.table import console
 
-# `bentpipe --help` comes without the Rust side, which has the numbers.
-_METRIC = Value("number", lambda text: click.Choice(list(metrics())).convert(text, None, None))
 
-
-@click.command(
-    cls=Command, short_help="Run a scenario with several variants: which is best, and by how much."
-)
-@click.argument("scenario", shell_complete=scenarios)
-@click.option(
+@click.command(cls=Command)
+@scenario_argument
+@option(
     "--variants",
+    str,
+    "Variants to compare, as sack,cubic,bbr3; gains are over the first.",
     required=True,
     metavar="A,B,…",
     shell_complete=variants,
-    help="Variants to compare, as sack,cubic,bbr3; gains are over the first.",
 )
-@click.option(
-    "--runs",
-    type=Whole(1, 1_000_000),
-    help="Runs of each variant, with the same seeds; 10 by default.",
-)
-@click.option(
+@option("--runs", Whole(1, 1_000_000), "Runs of each variant, with the same seeds; 10 by default.")
+@option(
     "--precision",
-    type=PRECISION,
-    help="Run until every variant's number is known to this share, as 2%; at most --runs times, or 1000.",
+    PRECISION,
+    "Run until every variant's number is known to this share, as 2%; at most --runs times, or 1000.",
 )
-@click.option(
-    "--flows",
-    metavar="PATTERN",
-    multiple=True,
-    help="Change and compare these flows alone; repeatable.",
-)
-@click.option(
+@option("--flows", str, "Change and compare these flows alone; repeatable.", metavar="PATTERN", multiple=True)
+@option(
     "--metric",
-    type=_METRIC,
-    help="The number to compare, as startup_s; goodput by default, response_s without bulk transfers.",
+    click.Choice(list(metrics())),
+    "The number to compare, as startup_s; goodput by default, response_s without bulk transfers.",
+    metavar="NUMBER",
 )
-@click.option("--explain", is_flag=True, help="Measure and print the limits of each variant.")
-@click.option(
+@flag("--explain", "Measure and print the limits of each variant.")
+@option(
     "--plot",
-    type=click.Path(path_type=Path),
+    click.Path(path_type=Path),
+    "Draw the limits of each variant into a .png or .svg file; implies --explain.",
     metavar="FILE",
-    help="Draw the limits of each variant into a .png or .svg file; implies --explain.",
 )
 @report_option
 @interval_option
@@ -72,8 +69,8 @@ _METRIC = Value("number", lambda text: click.Choice(list(metrics())).convert(tex
 @own_option
 @seed_option
 @threads_option
-@click.option("--markdown", is_flag=True, help="The table as Markdown.")
-@click.option("--csv", "as_csv", is_flag=True, help="The table as CSV.")
+@flag("--markdown", "The table as Markdown.")
+@flag("--csv as_csv", "The table as CSV.")
 @json_option
 def compare(
     scenario: str,
@@ -93,15 +90,8 @@ def compare(
     Every variant meets the same seeds. Gains are over the variant named first, with the 95 % interval of the
     paired differences.
     """
-    from bentpipe.comparison import api, words
-    from bentpipe.files.output import Outputs
-    from bentpipe.runs.notes import notes
-    from bentpipe.scenario import Scenario
-    from bentpipe.show.style import picture_format
-    from bentpipe.show.table import console
-
     forms = {"--markdown": markdown, "--csv": as_csv, "--json": as_json}
-    if len(asked := [option for option, given in forms.items() if given]) > 1:
+    if len(asked := [name for name, given in forms.items() if given]) > 1:
         raise InputError(f"{asked[1]}: expected one form of the table, found {asked[0]} too")
     loaded = Scenario.load(scenario, settings, own_in(own))
     outputs = Outputs([*loaded.files, *own])

@@ -54,4 +54,4 @@ for where, what in {
     "commands.status": "Show the installed controls and their connections.",
     "commands.testbed": "A scenario's flows over real Linux TCP, beside the simulator.",
 }.items():
-    live.add_command(Later(f"live.{where}", what))
+    live.add_command(Later(f"bentpipe.live.{where}", what))

@@ -76,15 +76,9 @@ def emulate(
     """
     loaded = Scenario.load(scenario, settings)
     with Staging(loaded.files) as staging, shown() as seen:
-        report = emulator.emulate(
-            loaded,
-            emulator.named(scenario),
-            until=time,
-            pcap=staging.file(pcap, "--pcap") if pcap else None,
-            offloads=not no_offloads,
-            interfaces=interfaces,
-            seen=seen,
-        )
+        options = {"time": time, "offloads": not no_offloads, "interfaces": list(interfaces)}
+        file = str(staging.file(pcap, "--pcap")) if pcap else None
+        report = emulator.emulate(loaded, emulator.named(scenario), seen=seen, pcap=file, **options)
     if as_json:
         print_json(report)
     else:

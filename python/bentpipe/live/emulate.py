@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,20 +37,13 @@ class Emulator:
 
 
 def emulate(
-    scenario: Scenario,
-    name: str,
-    *,
-    until: str | None = None,
-    pcap: Path | None = None,
-    offloads: bool = True,
-    interfaces: Sequence[tuple[str, str]] = (),
-    seen: Callable[[Snapshot], None] = lambda _: None,
+    scenario: Scenario, name: str, *, seen: Callable[[Snapshot], None] = lambda _: None, **options: Any
 ) -> Report:
     """Emulate `scenario` until its time is over or a signal ends it, and give its report.
 
     `name` is what `running` finds it by. `seen` is called a few times a second with how things stand.
-    Without `offloads`, each packet is one for the hosts' kernels too. `interfaces` are two hosts that are
-    other machines, each with the interface of this one at which it is.
+    `options` are ``time``, ``pcap``, ``offloads``, without which each packet is one for the hosts' kernels
+    too, and ``interfaces``: two hosts that are other machines, each with the interface at which it is.
 
     Raises
     ------
@@ -72,14 +65,7 @@ def emulate(
 
         try:
             with errors_of("live emulate"):
-                report = _core.emulate(
-                    scenario,
-                    look,
-                    time=until,
-                    pcap=str(pcap) if pcap else None,
-                    offloads=offloads,
-                    interfaces=list(interfaces),
-                )
+                report = _core.emulate(scenario, look, **options)
         finally:
             for card in cards:
                 os.close(card)

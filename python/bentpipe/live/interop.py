@@ -125,39 +125,6 @@ def loss_model(text: str, option: str = "--loss") -> dict[str, Any]:
     )
 
 
-def matrix(
-    choices: Mapping[str, Sequence[str]],
-    common: Mapping[str, Any],
-    way: Mapping[str, Any],
-    kernels: Sequence[str] = (),
-) -> list[Transfer]:
-    """Give every combination of the `choices`, with what they have in `common`.
-
-    `choices` has ``recovery``, ``control``, ``direction``, ``loss``, ``delay``, ``rate`` and ``bytes``; `way`
-    has what both directions of the path share, ``reverse_rate`` and ``reverse_loss``. Recovery ``linux`` goes
-    with the kernel's controls, every other with ours.
-
-    Raises
-    ------
-    InputError
-        A loss cannot be read, or a recovery has no control to go with.
-    """
-    both = {key: value for key, value in way.items() if not key.startswith("reverse_")}
-    backward = {**both, "loss": loss_model(way["reverse_loss"], "--reverse-loss")}
-    return [
-        Transfer(
-            loss,
-            {
-                **common,
-                **named,
-                "forward": {**both, "rate": rate, "delay": delay, "loss": loss_model(loss)},
-                "backward": {**backward, "rate": way.get("reverse_rate") or rate, "delay": delay},
-            },
-        )
-        for named, (loss, delay, rate) in _combined(choices, kernels, ("loss", "delay", "rate"))
-    ]
-
-
 def over_scenario(
     choices: Mapping[str, Sequence[str]],
     common: Mapping[str, Any],
@@ -173,13 +140,21 @@ def over_scenario(
     InputError
         A recovery has no control to go with.
     """
-    return [Transfer(None, {**common, **named}, over) for named, _ in _combined(choices, kernels)]
+    return [Transfer(None, {**common, **named}, over) for named, _ in combined(choices, kernels)]
 
 
-def _combined(
+def combined(
     choices: Mapping[str, Sequence[str]], kernels: Sequence[str], of_path: Sequence[str] = ()
 ) -> Iterator[tuple[Row, tuple[str, ...]]]:
-    """Give the combinations: the settings that every transfer has, and those of the path."""
+    """Give the combinations: the settings that every transfer has, and those of the path.
+
+    Recovery ``linux`` goes with the kernel's controls, every other with ours.
+
+    Raises
+    ------
+    InputError
+        A recovery has no control to go with.
+    """
     pairs = _pairs(choices["recovery"], choices["control"], kernels)
     others = product(*(choices[key] for key in ("direction", *of_path, "bytes")))
     for (recovery, control), (direction, *path, count) in product(pairs, others):

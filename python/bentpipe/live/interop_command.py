@@ -27,9 +27,10 @@ from bentpipe.live.interop import (
     LINUX,
     Over,
     Transfer,
+    combined,
     in_virtual_kernel,
     kernel_controls,
-    matrix,
+    loss_model,
     over_scenario,
 )
 from bentpipe.live.interop import interop as run
@@ -169,9 +170,18 @@ def _transfers(options: dict[str, Any], virtual: Virtual | None) -> tuple[list[T
         for name, given in (("--set", options["settings"]), ("--flow", options["flow"])):
             if given:
                 raise InputError(f"{name} needs SCENARIO, of which it says more")
-        seed = 1 if options["seed"] is None else options["seed"]
-        way = {name: options[name] for name in ("queue", "reverse_rate", "reverse_loss")}
-        return matrix(_choices(options, kernels), _common(options) | {"seed": seed}, way, kernels), []
+        common = _common(options) | {"seed": 1 if options["seed"] is None else options["seed"]}
+        back = loss_model(options["reverse_loss"], "--reverse-loss")
+        transfers = []
+        paths = combined(_choices(options, kernels), kernels, ("loss", "delay", "rate"))
+        for named, (loss, delay, rate) in paths:
+            both = {"queue": options["queue"], "delay": delay}
+            ways = {
+                "forward": {**both, "rate": rate, "loss": loss_model(loss)},
+                "backward": {**both, "rate": options["reverse_rate"] or rate, "loss": back},
+            }
+            transfers.append(Transfer(loss, {**common, **named, **ways}))
+        return transfers, []
     source = click.get_current_context().get_parameter_source
     given = {name for name in options if source(name) is not ParameterSource.DEFAULT}
     for name, key in _SAID_BY_THE_SCENARIO.items():

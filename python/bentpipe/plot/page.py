@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,24 +46,15 @@ _INCHES_A_LETTER = 0.088
 _Panel: TypeAlias = Callable[[Axes, View], Legend]
 
 
-def draw_runs(
-    subjects: Sequence[DrawnRun],
-    path: Path,
-    *,
-    start_s: float | None = None,
-    end_s: float | None = None,
-    flows: Sequence[str] = (),
-) -> None:
-    """Write one picture with a column a run, from `start_s` to `end_s`, .png or .svg by its name.
-
-    The flows that fit the patterns `flows` are drawn by themselves, the others as bands behind them.
+def draw_runs(subjects: Sequence[DrawnRun], path: Path, **shown: Any) -> None:
+    """Write one picture with a column a run, .png or .svg by its name; what is `shown`, `Page` takes.
 
     Raises
     ------
     InputError
         No flow fits a pattern.
     """
-    page = Page(subjects, start_s=start_s, end_s=end_s, flows=flows)
+    page = Page(subjects, **shown)
     about = ", ".join(subject.run.get("identity", "") for subject in subjects)
     with picture(path, page.size_in, about) as figure:
         page.draw(figure)
@@ -71,6 +62,9 @@ def draw_runs(
 
 class Page:
     """Runs side by side, a column each, ready to be drawn in a figure of `size_in` inches.
+
+    They are shown from `start_s` to `end_s`. The flows that fit the patterns `flows` are drawn by themselves,
+    the others as bands behind them.
 
     Raises
     ------

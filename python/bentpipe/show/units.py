@@ -13,33 +13,25 @@ def quantity(number: Number, unit: str, *, smallest: float = 1.0) -> str:
 
     `smallest` is the smallest prefix allowed: 1 for what is never a fraction (bytes), 1e-9 for times.
     """
-    value = mean(number)
-    if value is None:
-        return "–"
-    scale, prefix = _prefix(value, smallest)
-    return f"{_scaled(number, value, scale)} {prefix}{unit}{_there(number)}"
+    scale, prefix = _prefix(mean(number) or 0.0, smallest)
+    return _written(number, scale, f" {prefix}{unit}")
 
 
 def seconds(number: Number) -> str:
     """Write a time; milliseconds and less below one second, seconds above."""
-    value = mean(number)
-    if value is not None and value >= 1000:
-        return f"{_scaled(number, value, 1.0)} s{_there(number)}"
-    return quantity(number, "s", smallest=1e-9)
+    return (
+        _written(number, 1.0, " s") if (mean(number) or 0.0) >= 1000 else quantity(number, "s", smallest=1e-9)
+    )
 
 
 def percent(number: Number) -> str:
     """Write a share of one in per cent."""
-    value = mean(number)
-    return "–" if value is None else f"{_scaled(number, value, 0.01)} %{_there(number)}"
+    return _written(number, 0.01, " %")
 
 
 def count(number: Number) -> str:
     """Write a count, whole if it is whole."""
-    value = mean(number)
-    if value is None:
-        return "–"
-    return _scaled(number, value, 1.0) + _there(number)
+    return _written(number, 1.0, "")
 
 
 def counted(number: Number, what: str) -> str:
@@ -67,25 +59,23 @@ def _prefix(value: float, smallest: float) -> tuple[float, str]:
     return next(fitting, (1.0, ""))
 
 
-def _scaled(number: Number, value: float, scale: float) -> str:
-    """Write a number with its interval, if it has one; with a question mark where that may be too narrow."""
+def _written(number: Number, scale: float, unit: str) -> str:
+    """Write a number and its interval, with a question mark where that may be too narrow.
+
+    It says which share of the runs has the number, where not all do, and that random runs all had the same.
+    """
+    if (value := mean(number)) is None:
+        return "–"
     text, width = _digits(value / scale), half_width(number)
-    if not isinstance(number, dict) or width is None:
-        return text
-    if not width:
-        return text
-    doubt = "?" if "doubt" in number else ""
-    if "low" in number and "high" in number:
-        return f"{text} ({_digits(number['low'] / scale, 2)}–{_digits(number['high'] / scale, 2)}{doubt})"
-    return f"{text} ± {_digits(width / scale, digits=2)}{doubt}"
-
-
-def _there(number: Number) -> str:
-    """Say which share of the runs has a number, where not all do, and that random runs all had the same."""
     if not isinstance(number, dict):
-        return ""
-    of = f" of {_digits(100 * number['present'], 2)} %" if "present" in number else ""
-    return of if number.get("doubt") != "equal" else f"{of} in all runs"
+        return text + unit
+    doubt = "?" if "doubt" in number else ""
+    if width and "low" in number and "high" in number:
+        text += f" ({_digits(number['low'] / scale, 2)}–{_digits(number['high'] / scale, 2)}{doubt})"
+    elif width:
+        text += f" ± {_digits(width / scale, digits=2)}{doubt}"
+    text += unit + (f" of {_digits(100 * number['present'], 2)} %" if "present" in number else "")
+    return f"{text} in all runs" if number.get("doubt") == "equal" else text
 
 
 def doubted(*numbers: object) -> bool:

@@ -6,15 +6,16 @@ from typing import Any
 
 import click
 
-from bentpipe.command_line.completion import scenarios
 from bentpipe.command_line.options import (
     Command,
     Folder,
     command_line,
     interval_option,
     json_option,
+    option,
     page_file,
     report_option,
+    scenario_argument,
     seed_option,
     set_option,
     threads_option,
@@ -25,67 +26,53 @@ from bentpipe.command_line.values import SETTING, Whole
 from bentpipe.errors import InputError
 from bentpipe.numbers.number import Interval
 
-_where = click.option(
+_where = option(
     "--where",
-    type=SETTING,
+    SETTING,
+    "Of a sweep: only rows with this value of a varied key, or of name; repeatable.",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Of a sweep: only rows with this value of a varied key, or of name; repeatable.",
-)
-_metrics = click.option(
-    "--y",
-    "metrics",
-    metavar="NUMBER",
-    multiple=True,
-    help="Show this measured number, as timeouts; repeatable.",
 )
 
 
 def in_pictures(command: Callable[..., None]) -> Callable[..., None]:
     """Add to a command that draws what it takes to draw a sweep."""
-    for option in (
+    for of_sweep in (
         _where,
-        click.option(
+        option(
             "--by",
+            str,
+            "Of a sweep: a line for each value of this; repeatable.",
             metavar="KEY",
             multiple=True,
-            help="Of a sweep: a line for each value of this; repeatable.",
         ),
-        click.option(
-            "--y", metavar="NUMBER", help="Of a sweep: the measured number on the y axis, as goodput_bps."
+        option(
+            "--y", str, "Of a sweep: the measured number on the y axis, as goodput_bps.", metavar="NUMBER"
         ),
-        click.option("--x", metavar="KEY", help="Of a sweep: the varied key on the x axis."),
+        option("--x", str, "Of a sweep: the varied key on the x axis.", metavar="KEY"),
     ):
-        command = option(command)
+        command = of_sweep(command)
     return command
 
 
-@click.command(
-    cls=Command, short_help="Run a scenario at many points; an interrupted sweep can be continued."
-)
-@click.argument("scenario", shell_complete=scenarios)
-@click.option(
+@click.command(cls=Command)
+@scenario_argument
+@option(
     "--vary",
-    type=SETTING,
+    SETTING,
+    "Values of one key: V1,V2,… or N values as LO..HI:N or LO..HI:log:N; repeatable, for every combination.",
     multiple=True,
     required=True,
     metavar="KEY=VALUES",
-    help="Values of one key: V1,V2,… or N values as LO..HI:N or LO..HI:log:N; repeatable, for "
-    "every combination.",
 )
 @click.option("--runs", type=Whole(1, 1_000_000), default=1, help="Replications of each point; 1 by default.")
-@click.option(
+@option(
     "--sample",
-    type=Whole(1, 1_000_000),
-    help="Draw so many points, a Latin hypercube, in place of every combination; ranges are LO..HI or "
-    "LO..HI:log.",
+    Whole(1, 1_000_000),
+    "Draw so many points, a Latin hypercube, in place of every combination; ranges are LO..HI or LO..HI:log.",
 )
-@click.option(
-    "--out", type=Folder(), required=True, help="A new folder, or that of this sweep to continue it."
-)
-@click.option(
-    "--on", metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://10.0.0.1:8786."
-)
+@option("--out", Folder(), "A new folder, or that of this sweep to continue it.", required=True)
+@option("--on", str, "Run on the workers of this Dask scheduler, as tcp://10.0.0.1:8786.", metavar="ADDRESS")
 @set_option
 @own_option
 @seed_option
@@ -136,9 +123,11 @@ def sweep(
         click.get_current_context().exit(1)
 
 
-@click.command(cls=Command, short_help="Show the means of a sweep, finished or not.")
+@click.command(cls=Command)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@_metrics
+@option(
+    "--y metrics", str, "Show this measured number, as timeouts; repeatable.", metavar="NUMBER", multiple=True
+)
 @_where
 @interval_option
 @report_option
@@ -216,9 +205,9 @@ def draw(
     if len(results) > 1:
         raise InputError(f"expected one sweep to draw, found {len(results)} names: {', '.join(results)}")
     sweep = Sweep.open(Path(results[0]))
-    for option, value in others.items():
+    for name, value in others.items():
         if value is not None and value != ():
-            raise InputError(f"{option}: expected runs to draw, found a sweep: {results[0]}")
+            raise InputError(f"{name}: expected runs to draw, found a sweep: {results[0]}")
     if x is None or y is None:
         missing = "--x" if x is None else "--y"
         raise InputError(
