@@ -88,9 +88,7 @@ interval_option = option(
     "Method of the 95 % intervals: Student's t, or the bootstrap (BCa).",
     default=INTERVALS[0],
 )
-report_option = option(
-    "--report", File(), "Write a self-contained HTML page with pictures and tables.", metavar="FILE"
-)
+report_option = option("--report", File(), "Write a self-contained HTML page with pictures and tables.")
 
 
 def page_file(path: Path) -> Path:

@@ -225,8 +225,7 @@ def _counts(counts: gateways.Counts) -> str:
 @click.command(cls=Command)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @flag(
-    "--default",
-    "New connections of this network namespace use the first NAME, unless their program chooses.",
+    "--default", "New connections of this network namespace use the first NAME, unless their program chooses."
 )
 @json_option
 def install(names: tuple[str, ...], *, default: bool, as_json: bool) -> None:

@@ -153,25 +153,12 @@ _USUAL_S = 600.0
     multiple=True,
 )
 @option(
-    "--station",
-    str,
-    "List the passes over this station instead: rise, culmination and set.",
-    metavar="NAME",
+    "--station", str, "List the passes over this station instead: rise, culmination and set.", metavar="NAME"
 )
-@option(
-    "--trace",
-    File(),
-    "Write the delay of the one path as a CSV that a link's trace = reads.",
-    metavar="FILE",
-)
-@option(
-    "--plot",
-    File(),
-    "Draw round trips over time and their distribution, .png, .svg or .html.",
-    metavar="FILE",
-)
-@option("--map world", File(), "Draw satellites and paths, .png or .svg.", metavar="FILE")
-@option("--film", File(), "Film the paths: a .html page, or an animated .png.", metavar="FILE")
+@option("--trace", File(), "Write the delay of the one path as a CSV that a link's trace = reads.")
+@option("--plot", File(), "Draw round trips over time and their distribution, .png, .svg or .html.")
+@option("--map world", File(), "Draw satellites and paths, .png or .svg.")
+@option("--film", File(), "Film the paths: a .html page, or an animated .png.")
 @option("--at", TIME, "With --map: at this time; at the start by default.")
 @option("--track", str, "With --map: one revolution of this satellite.", metavar="SATELLITE")
 @option("--step", TIME, "With --film: time between frames; by default for 96 to 240 frames.")

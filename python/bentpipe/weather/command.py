@@ -89,8 +89,8 @@ def _number(names: str, unit: str, text: str, **more: Any) -> Decorator:
 @_number("--duration duration_s", "s", "Length of the series; a day, or two hours with --storm, by default.")
 @_number("--step step_s", "s", "Time from point to point; 10, or 1 with --storm, by default.")
 @option("--seed", SEED, "Of the series.", default=1)
-@option("--plot", File(), "Draw the series into a .png or .svg file.", metavar="FILE")
-@option("--trace", File(), "Write a CSV that a link's trace = reads.", metavar="FILE")
+@option("--plot", File(), "Draw the series into a .png or .svg file.")
+@option("--trace", File(), "Write a CSV that a link's trace = reads.")
 @json_option
 def fade(place: str, plot: Path | None, trace: Path | None, *, as_json: bool, **given: Any) -> None:
     """Compute rain on the link from a satellite to a dish, by shares of a year and over time.
@@ -159,7 +159,7 @@ def _rain_at(name: str, given: dict[str, Any]) -> dict[str, float]:
     "Rows of delay, rate and loss, or times of deliveries for mahimahi.",
     default="csv",
 )
-@option("--out -o", File(), "The file; standard output by default.", metavar="FILE")
+@option("--out -o", File(), "The file; standard output by default.")
 @set_option
 def trace(
     scenario: str, link: str, form: str, out: Path | None, settings: tuple[tuple[str, str], ...]
