@@ -22,6 +22,7 @@ from .runs import (
     VARIANTS,
     Case,
     bit_errors,
+    download,
     download_s,
     finished,
     higher,
@@ -191,6 +192,8 @@ def _pair(case: str) -> tuple[str, str]:
 def _claim(context: Context, runs: Runs, case: str, metric: str) -> Row:
     measure = MEASURES[FIGURES[context.item][0]]
     delayed = case.rpartition(", ")[2]
+    if case.startswith("losses up to"):
+        return context.claim(case, metric, _lost(runs, delayed))
     if case.endswith("by rising BER"):
         variant = case.partition(",")[0]
         return context.claim(
@@ -211,6 +214,19 @@ def _claim(context: Context, runs: Runs, case: str, metric: str) -> Row:
             else _over_bers(runs, measure, (variant, column), bers)
         )
     return context.claim(case, metric, means)
+
+
+def _lost(runs: Runs, delayed: str) -> dict[str, Number]:
+    """Give the segments that the downloads of all variants lose by each cause, from each seed."""
+    causes = {"full queue": "congestion", "bit errors": "random"}
+    return {
+        f"{ber} {words}": over(
+            math.fsum(plain(download(run)[f"loss_cause_{cause}"]) for run in together)
+            for together in zip(*(runs[(variant, delayed), ber] for variant in VARIANTS), strict=True)
+        )
+        for ber in LOW
+        for words, cause in causes.items()
+    }
 
 
 def _over_bers(
