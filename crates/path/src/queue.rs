@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use bentpipe_units::registry::{self, Chosen, FromOutside, Kind};
+use bentpipe_units::registry::{self, Chosen, FromOutside, Kind, Named};
 use bentpipe_units::{Bytes, Fault, Rate, fault, quoted, tagged};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -25,16 +25,8 @@ pub use external::QueueFactory;
 pub(crate) use fifo::Fifo;
 pub use packets::Packets;
 
-/// A scheme that manages a queue: what scenarios call it, what it is, and how it is made from its options.
-trait Scheme {
-    /// What `scheme` says.
-    const NAME: &'static str;
-    /// One line for people.
-    const SUMMARY: &'static str;
-
-    /// Names of the field that are answered with this one.
-    const ALSO: &'static [&'static str] = &[];
-
+/// A scheme that manages a queue, as its options say it.
+trait Scheme: Named {
     /// The most packets that wait.
     fn limit(&self) -> Packets;
 
@@ -83,7 +75,7 @@ macro_rules! schemes {
             const WHAT: &'static str = "a queue";
             const EXAMPLE: &'static str = TABLE;
             bentpipe_units::ours!(dyn QueueFactory; $(
-                registry::Scheme::new($options::NAME, $options::SUMMARY, ()).also($options::ALSO).of(ActiveSpec::$name)
+                registry::Scheme::of((), ActiveSpec::$name)
             ),+);
         }
 

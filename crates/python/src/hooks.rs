@@ -1,7 +1,9 @@
-//! What the hooks of a control in Python are given: the window, and what happened.
+//! What the hooks of Python are given: a control's window, and what happened.
 
+use bentpipe_path::{Sent, Waiting};
 use bentpipe_tcp::control::{Ack, Control, Exit, Loss, Mark, PartialAck, Standard, Timeout, Window};
 use bentpipe_tcp::{Growth, RateSample};
+use bentpipe_units::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -99,120 +101,97 @@ impl PyWindow {
     }
 }
 
-/// An ACK.
-#[pyclass(frozen, get_all, name = "Ack", module = "bentpipe._core")]
-pub(crate) struct PyAck {
-    now_s: f64,
-    acked: u32,
-    flight: u32,
-    prior_flight: u32,
-    rwnd: u32,
-    rtt_s: Option<f64>,
-    rtt_min_s: Option<f64>,
-    cwnd_limited: bool,
-    mark_echo: bool,
-    in_recovery: bool,
-    newly_delivered: u32,
-    delivered: u64,
-    in_flight: u32,
-    lost: u64,
-    newly_lost: u32,
-    delivery_rate: Option<f64>,
-    app_limited: bool,
-}
-
-impl PyAck {
-    pub(crate) fn of(ack: &Ack<'_>) -> PyAck {
-        let rate = ack.rate();
-        PyAck {
-            now_s: ack.now.as_secs(),
-            acked: ack.acked,
-            flight: ack.flight,
-            prior_flight: ack.prior_flight,
-            rwnd: ack.rwnd,
-            rtt_s: ack.rtt().map(bentpipe_units::Span::as_secs),
-            rtt_min_s: ack.rtt_min.map(bentpipe_units::Span::as_secs),
-            cwnd_limited: ack.cwnd_limited,
-            mark_echo: ack.mark_echo,
-            in_recovery: ack.in_recovery,
-            newly_delivered: ack.newly_delivered(),
-            delivered: ack.delivered(),
-            in_flight: ack.in_flight(),
-            lost: ack.lost(),
-            newly_lost: ack.newly_lost(),
-            delivery_rate: rate.as_ref().map(RateSample::rate).filter(|rate| rate.is_finite()),
-            app_limited: rate.is_some_and(|rate| rate.app_limited),
+/// What a hook is told: the name in Python, and each attribute with how it comes of an event.
+macro_rules! events {
+    ($($(#[$doc:meta])* $shown:ident $name:literal of $event:ident: $type:ty {
+        $($field:ident: $field_type:ty = $value:expr),+ $(,)?
+    })+) => {
+        $($(#[$doc])*
+        #[pyclass(frozen, get_all, name = $name, module = "bentpipe._core")]
+        #[derive(Clone, Copy)]
+        pub(crate) struct $shown {
+            $($field: $field_type),+
         }
+
+        impl $shown {
+            pub(crate) fn of($event: &$type) -> $shown {
+                $shown { $($field: $value),+ }
+            }
+        })+
+    };
+}
+
+events! {
+    /// An ACK.
+    PyAck "Ack" of ack: Ack<'_> {
+        now_s: f64 = ack.now.as_secs(),
+        acked: u32 = ack.acked,
+        flight: u32 = ack.flight,
+        prior_flight: u32 = ack.prior_flight,
+        rwnd: u32 = ack.rwnd,
+        rtt_s: Option<f64> = ack.rtt().map(Span::as_secs),
+        rtt_min_s: Option<f64> = ack.rtt_min.map(Span::as_secs),
+        cwnd_limited: bool = ack.cwnd_limited,
+        mark_echo: bool = ack.mark_echo,
+        in_recovery: bool = ack.in_recovery,
+        newly_delivered: u32 = ack.newly_delivered(),
+        delivered: u64 = ack.delivered(),
+        in_flight: u32 = ack.in_flight(),
+        lost: u64 = ack.lost(),
+        newly_lost: u32 = ack.newly_lost(),
+        delivery_rate: Option<f64> = ack.rate().as_ref().map(RateSample::rate).filter(|rate| rate.is_finite()),
+        app_limited: bool = ack.rate().is_some_and(|rate| rate.app_limited),
     }
-}
 
-/// A loss that recovery found.
-#[pyclass(frozen, get_all, name = "Loss", module = "bentpipe._core")]
-#[derive(Clone, Copy)]
-pub(crate) struct PyLoss {
-    now_s: f64,
-    distance: u32,
-    flight: u32,
-}
-
-impl PyLoss {
-    pub(crate) fn of(loss: &Loss) -> PyLoss {
-        PyLoss { now_s: loss.now.as_secs(), distance: loss.distance, flight: loss.flight }
+    /// A loss that recovery found.
+    PyLoss "Loss" of loss: Loss {
+        now_s: f64 = loss.now.as_secs(),
+        distance: u32 = loss.distance,
+        flight: u32 = loss.flight,
     }
-}
 
-/// News of a congestion mark.
-#[pyclass(frozen, get_all, name = "Mark", module = "bentpipe._core")]
-pub(crate) struct PyMark {
-    now_s: f64,
-    flight: u32,
-}
-
-impl PyMark {
-    pub(crate) fn of(mark: &Mark) -> PyMark {
-        PyMark { now_s: mark.now.as_secs(), flight: mark.flight }
+    /// News of a congestion mark.
+    PyMark "Mark" of mark: Mark {
+        now_s: f64 = mark.now.as_secs(),
+        flight: u32 = mark.flight,
     }
-}
 
-/// A partial ACK.
-#[pyclass(frozen, get_all, name = "PartialAck", module = "bentpipe._core")]
-pub(crate) struct PyPartialAck {
-    acked: u32,
-    flight: u32,
-    inflated: bool,
-}
-
-impl PyPartialAck {
-    pub(crate) fn of(ack: &PartialAck) -> PyPartialAck {
-        PyPartialAck { acked: ack.acked, flight: ack.flight, inflated: ack.inflated }
+    /// A partial ACK.
+    PyPartialAck "PartialAck" of ack: PartialAck {
+        acked: u32 = ack.acked,
+        flight: u32 = ack.flight,
+        inflated: bool = ack.inflated,
     }
-}
 
-/// The end of a recovery.
-#[pyclass(frozen, get_all, name = "Exit", module = "bentpipe._core")]
-pub(crate) struct PyExit {
-    flight: u32,
-    acked: u32,
-    cwnd: f64,
-}
-
-impl PyExit {
-    pub(crate) fn of(exit: &Exit) -> PyExit {
-        PyExit { flight: exit.flight, acked: exit.acked, cwnd: exit.cwnd }
+    /// The end of a recovery.
+    PyExit "Exit" of exit: Exit {
+        flight: u32 = exit.flight,
+        acked: u32 = exit.acked,
+        cwnd: f64 = exit.cwnd,
     }
-}
 
-/// The retransmission timer's expiry.
-#[pyclass(frozen, get_all, name = "Timeout", module = "bentpipe._core")]
-pub(crate) struct PyTimeout {
-    now_s: f64,
-    flight: u32,
-    repeated: bool,
-}
+    /// The retransmission timer's expiry.
+    PyTimeout "Timeout" of timeout: Timeout {
+        now_s: f64 = timeout.now.as_secs(),
+        flight: u32 = timeout.flight,
+        repeated: bool = timeout.repeated,
+    }
 
-impl PyTimeout {
-    pub(crate) fn of(timeout: &Timeout) -> PyTimeout {
-        PyTimeout { now_s: timeout.now.as_secs(), flight: timeout.flight, repeated: timeout.repeated }
+    /// A packet whose last bit a link has just sent.
+    PySent "SentPacket" of packet: Sent {
+        time_s: f64 = packet.at.as_secs(),
+        number: u64 = packet.number,
+        bytes: u32 = packet.bytes,
+    }
+
+    /// A packet that comes to a queue, or that would leave it.
+    PyQueued "QueuedPacket" of packet: Waiting {
+        arrived_s: f64 = packet.came.as_secs(),
+        bytes: u32 = packet.bytes,
+        flow: u32 = packet.label.flow,
+        traffic_class: u8 = packet.label.class,
+        ecn_capable: bool = packet.label.ecn_capable,
+        low_priority: bool = packet.label.low,
     }
 }
 
@@ -224,14 +203,14 @@ pub(crate) struct StandardHooks;
 impl StandardHooks {
     #[staticmethod]
     fn on_loss(w: &mut PyWindow, loss: &PyLoss) -> bool {
-        let loss = Loss { now: bentpipe_units::Time::ZERO, distance: loss.distance, flight: loss.flight };
+        let loss = Loss { now: Time::ZERO, distance: loss.distance, flight: loss.flight };
         Standard.on_loss(&mut w.0, &loss);
         true
     }
 
     #[staticmethod]
     fn on_congestion_mark(w: &mut PyWindow, mark: &PyMark) {
-        let mark = Mark { now: bentpipe_units::Time::ZERO, flight: mark.flight };
+        let mark = Mark { now: Time::ZERO, flight: mark.flight };
         Standard.on_congestion_mark(&mut w.0, &mark);
     }
 
@@ -244,7 +223,7 @@ impl StandardHooks {
     #[staticmethod]
     fn on_timeout(w: &mut PyWindow, timeout: &PyTimeout) {
         let (flight, repeated) = (timeout.flight, timeout.repeated);
-        Standard.on_timeout(&mut w.0, &Timeout { now: bentpipe_units::Time::ZERO, flight, repeated });
+        Standard.on_timeout(&mut w.0, &Timeout { now: Time::ZERO, flight, repeated });
     }
 
     #[staticmethod]

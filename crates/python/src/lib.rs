@@ -162,7 +162,9 @@ mod _core {
     #[pymodule_export]
     use super::gateway::{KernelGateway, bpf_gateway};
     #[pymodule_export]
-    use super::hooks::{PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyTimeout, PyWindow, StandardHooks};
+    use super::hooks::{
+        PyAck, PyExit, PyLoss, PyMark, PyPartialAck, PyQueued, PySent, PyTimeout, PyWindow, StandardHooks,
+    };
     #[pymodule_export]
     use super::indent::indented;
     #[pymodule_export]
@@ -171,7 +173,7 @@ mod _core {
         live_schema,
     };
     #[pymodule_export]
-    use super::own::{OwnScheme, PyConnection, PyQueueView, PyQueued, PyRandom, PySent};
+    use super::own::{OwnScheme, PyConnection, PyQueueView, PyRandom};
     #[pymodule_export]
     use super::scenario::{RunResult, Scenario, columns, scenario_error_line};
     #[pymodule_export]

@@ -23,8 +23,7 @@ use pyo3::types::{PyDict, PyType};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 pub(crate) use application::PyConnection;
-pub(crate) use loss::PySent;
-pub(crate) use queue::{PyQueueView, PyQueued};
+pub(crate) use queue::PyQueueView;
 pub(crate) use random::PyRandom;
 
 use application::Applications;

@@ -55,13 +55,64 @@ macro_rules! ours {
 }
 
 /// Options that serde reads, of a scheme that is chosen by name.
-pub trait Named: Default + DeserializeOwned + JsonSchema + 'static {
+pub trait Named: DeserializeOwned + JsonSchema + 'static {
     /// The name, in scenarios and in results; the key of its options below `tcp`.
     const NAME: &'static str;
     /// One line for `bentpipe list`.
     const SUMMARY: &'static str;
     /// What the field calls it too, or what is a part of it: names that are answered with this one.
     const ALSO: &'static [&'static str] = &[];
+}
+
+/// Declares the options of a scheme with its name, one line for `bentpipe list`, names of the field that are answered with it, and each
+/// option's value where none is given: `options! { "name", "summary", also ["other"]; pub struct Options { pub field: f64 = 0.5 } }`.
+#[macro_export]
+macro_rules! options {
+    ($name:literal, $summary:literal $(, also $also:expr)?; $(#[$meta:meta])* pub struct $options:ident;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, ::serde::Deserialize, ::schemars::JsonSchema)]
+        pub struct $options;
+
+        impl $crate::registry::Named for $options {
+            const NAME: &'static str = $name;
+            const SUMMARY: &'static str = $summary;
+            $(const ALSO: &'static [&'static str] = &$also;)?
+        }
+    };
+    ($name:literal, $summary:literal $(, also $also:expr)?; $(#[$meta:meta])* pub struct $options:ident {
+        $($(#[$about:meta])* pub $option:ident: $type:ty = $usual:expr),+ $(,)?
+    }) => {
+        $crate::options! {
+            $name, $summary $(, also $also)?;
+            #[serde(default)]
+            $(#[$meta])*
+            pub struct $options {
+                $($(#[$about])* pub $option: $type),+
+            }
+        }
+
+        impl Default for $options {
+            fn default() -> $options {
+                $options { $($option: $usual),+ }
+            }
+        }
+    };
+    ($name:literal, $summary:literal $(, also $also:expr)?; $(#[$meta:meta])* pub struct $options:ident {
+        $($(#[$about:meta])* pub $option:ident: $type:ty),+ $(,)?
+    }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, ::serde::Deserialize, ::schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        $(#[$meta])*
+        pub struct $options {
+            $($(#[$about])* pub $option: $type,)+
+        }
+
+        impl $crate::registry::Named for $options {
+            const NAME: &'static str = $name;
+            const SUMMARY: &'static str = $summary;
+            $(const ALSO: &'static [&'static str] = &$also;)?
+        }
+    };
 }
 
 /// A kind whose factories may be options of the type `T`.
@@ -152,10 +203,10 @@ impl<K: Kind + ?Sized> Scheme<K> {
     }
 
     /// The scheme with the options `T`, of which `value` makes something.
-    #[must_use]
-    pub fn of<T: DeserializeOwned + JsonSchema + 'static>(self, value: fn(T) -> K::Value) -> Scheme<K> {
+    pub fn of<T: Named>(known: K::Known, value: fn(T) -> K::Value) -> Scheme<K> {
         let read = move |d: &mut dyn erased_serde::Deserializer<'_>| erased_serde::deserialize(d).map(value);
-        self.with_options(keys_of::<T>().iter().copied(), || schemars::schema_for!(T), read)
+        let scheme = Scheme::new(T::NAME, T::SUMMARY, known).also(T::ALSO);
+        scheme.with_options(keys_of::<T>().iter().copied(), || schemars::schema_for!(T), read)
     }
 
     /// One from outside, with options of these keys, which `read` makes a factory of.
@@ -179,13 +230,16 @@ impl<K: Kind + ?Sized> Scheme<K> {
     }
 
     /// The scheme whose options are a `T`.
-    pub fn named<T: Named>() -> Scheme<K>
+    pub fn named<T: Named + Default>() -> Scheme<K>
     where
         K: TakesOptions<T>,
     {
-        let scheme = Scheme::new(T::NAME, T::SUMMARY, K::factory(T::default())).also(T::ALSO);
+        let known = K::factory(T::default());
         // A structure without a field has no option.
-        if size_of::<T>() == 0 { scheme } else { scheme.of(K::factory) }
+        match size_of::<T>() {
+            0 => Scheme::new(T::NAME, T::SUMMARY, known).also(T::ALSO),
+            _ => Scheme::of(known, K::factory),
+        }
     }
 
     /// The name, in scenarios and in results.

@@ -2,74 +2,40 @@
 
 use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::LinkView;
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options};
 
-/// Settings of EWA.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct EwaOptions {
-    /// Payload of a full segment, the unit of the window.
-    #[serde(with = "SomeBytes")]
-    pub segment: Bytes,
-    /// Time between two adaptations of alpha.
-    #[serde(with = "AboveZero")]
-    pub interval: Span,
-    /// Share of the buffer below which alpha rises and above which it falls, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub threshold: f64,
-    /// Added to alpha while the queue is below the threshold.
-    #[serde(with = "Above::<0, 1_000_000>")]
-    pub increase: f64,
-    /// Alpha is multiplied by this while the queue is above the threshold; above 0, at most 1.
-    #[serde(with = "Above::<0, 1>")]
-    pub decrease: f64,
-    /// Largest alpha.
-    #[serde(with = "Above::<0, 1_000_000>")]
-    pub alpha_max: f64,
-    /// Length of a packet, the unit of the free buffer.
-    #[serde(with = "SomeBytes")]
-    pub packet: Bytes,
-    /// No window is lowered below this.
-    #[serde(with = "SomeBytes")]
-    pub least: Bytes,
-    /// Most flows remembered; beyond them the least recently active is forgotten.
-    #[serde(with = "Whole::<1, 4_294_967_295>")]
-    pub max_flows: u32,
-    /// What to do about flows first seen midway.
-    pub unknown_scale: UnknownScale,
-}
-
-impl Default for EwaOptions {
-    fn default() -> EwaOptions {
-        EwaOptions {
-            segment: LEAST,
-            interval: Span::from_millis(10),
-            threshold: 0.5,
-            increase: 1.0 / 8.0,
-            decrease: 31.0 / 32.0,
-            alpha_max: 64.0,
-            packet: PACKET,
-            least: LEAST,
-            max_flows: MAX_FLOWS,
-            unknown_scale: UnknownScale::Leave,
-        }
+window_options! {
+    "ewa", "one window for all, from the logarithm of the free buffer";
+    /// Settings of EWA.
+    pub struct EwaOptions {
+        /// Payload of a full segment, the unit of the window.
+        #[serde(with = "SomeBytes")]
+        pub segment: Bytes = LEAST,
+        /// Time between two adaptations of alpha.
+        #[serde(with = "AboveZero")]
+        pub interval: Span = Span::from_millis(10),
+        /// Share of the buffer below which alpha rises and above which it falls, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub threshold: f64 = 0.5,
+        /// Added to alpha while the queue is below the threshold.
+        #[serde(with = "Above::<0, 1_000_000>")]
+        pub increase: f64 = 1.0 / 8.0,
+        /// Alpha is multiplied by this while the queue is above the threshold; above 0, at most 1.
+        #[serde(with = "Above::<0, 1>")]
+        pub decrease: f64 = 31.0 / 32.0,
+        /// Largest alpha.
+        #[serde(with = "Above::<0, 1_000_000>")]
+        pub alpha_max: f64 = 64.0,
+        /// Length of a packet, the unit of the free buffer.
+        #[serde(with = "SomeBytes")]
+        pub packet: Bytes = PACKET,
     }
 }
 
 impl Scheme for EwaOptions {
-    const NAME: &'static str = "ewa";
-    const SUMMARY: &'static str = "one window for all, from the logarithm of the free buffer";
-
-    fn common(&self) -> Common {
-        let EwaOptions { packet, least, max_flows, unknown_scale, .. } = *self;
-        Common { packet, least, max_flows, unknown_scale }
-    }
-
     fn windows(&self) -> Box<dyn Windows> {
         Box::new(Ewa::new(self))
     }
@@ -95,7 +61,7 @@ pub(super) struct Ewa {
 
 impl Ewa {
     fn new(options: &EwaOptions) -> Ewa {
-        Ewa { options: options.clone(), alpha: 1.0_f64.min(options.alpha_max), next: Time::ZERO }
+        Ewa { options: *options, alpha: 1.0_f64.min(options.alpha_max), next: Time::ZERO }
     }
 }
 

@@ -1,40 +1,15 @@
 //! The flows that a gateway remembers: bounded, every operation O(1), and with the sums that the schemes need.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use bentpipe_units::{Span, Time};
+use rustc_hash::FxBuildHasher;
+use slab::Slab;
 
 use super::FlowKey;
 use super::flow::Flow;
 
 const NONE: u32 = u32::MAX;
-
-/// A fixed hash of a flow's twelve bytes (multiply and rotate, as in rustc's hasher): the same on every run.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FlowHasher(u64);
-
-impl FlowHasher {
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-impl Hasher for FlowHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.add(u64::from(*byte)));
-    }
-    fn write_u16(&mut self, n: u16) {
-        self.add(u64::from(n));
-    }
-    fn write_u32(&mut self, n: u32) {
-        self.add(u64::from(n));
-    }
-    /// The table takes the low bits for the place and the high ones for a tag; a product is best mixed in its high bits.
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-}
 
 #[derive(Clone, Debug)]
 struct Slot {
@@ -60,9 +35,8 @@ const EMPTY: List = List { oldest: NONE, newest: NONE };
 /// Flows by key, in two lists: those with recent data in order of their last data, and the rest in order of being seen.
 #[derive(Clone, Debug)]
 pub(super) struct FlowTable {
-    index: HashMap<FlowKey, u32, BuildHasherDefault<FlowHasher>>,
-    slots: Vec<Slot>,
-    vacant: Vec<u32>,
+    index: HashMap<FlowKey, u32, FxBuildHasher>,
+    slots: Slab<Slot>,
     active: List,
     idle: List,
     max: usize,
@@ -81,8 +55,7 @@ impl FlowTable {
     pub(super) fn new(max: u32) -> FlowTable {
         FlowTable {
             index: HashMap::default(),
-            slots: Vec::new(),
-            vacant: Vec::new(),
+            slots: Slab::new(),
             active: EMPTY,
             idle: EMPTY,
             max: max as usize,
@@ -154,16 +127,7 @@ impl FlowTable {
             older: NONE,
             newer: NONE,
         };
-        let at = match self.vacant.pop() {
-            Some(at) => {
-                self.slots[at as usize] = slot;
-                at
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() as u32 - 1
-            }
-        };
+        let at = self.slots.insert(slot) as u32;
         self.index.insert(key, at);
         self.link(at);
         at
@@ -172,8 +136,7 @@ impl FlowTable {
     pub(super) fn remove(&mut self, at: u32) {
         self.count(at, false);
         self.unlink(at);
-        self.index.remove(&self.slots[at as usize].key);
-        self.vacant.push(at);
+        self.index.remove(&self.slots.remove(at as usize).key);
     }
 
     /// The flow sent data, at `last`; packets leave a queue in the order in which they came.

@@ -11,9 +11,9 @@ mod share;
 use bentpipe_units::{Bytes, Fault, Rate, Time, tagged};
 use schemars::JsonSchema;
 
-use bentpipe_units::registry::{self, Chosen, FromOutside, Kind};
+use bentpipe_units::registry::{self, Chosen, FromOutside, Kind, Named};
 use flows::FlowTable;
-use scheme::{COMMON, Common, PACKET, Ruled, Scheme, Windows};
+use scheme::{COMMON, Common, PACKET, Ruled, Scheme, Shared, Windows};
 
 pub use agent::{Agent, Answer, Emission, Room, Seen, SnoopOptions, SpoofOptions, Verdict};
 pub use flow::Direction;
@@ -48,10 +48,8 @@ macro_rules! schemes {
             const WHAT: &'static str = "a gateway";
             const EXAMPLE: &'static str = "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }";
             bentpipe_units::ours!(dyn GatewayFactory;
-                $(registry::Scheme::new($options::NAME, $options::SUMMARY, ()).also($options::ALSO).of(GatewaySpec::$name),)+
-                $(registry::Scheme::new($agent_options::NAME, $agent_options::SUMMARY, ())
-                    .also($agent_options::ALSO)
-                    .of(GatewaySpec::$agent)),+
+                $(registry::Scheme::of((), GatewaySpec::$name),)+
+                $(registry::Scheme::of((), GatewaySpec::$agent)),+
             );
         }
 

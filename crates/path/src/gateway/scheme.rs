@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bentpipe_units::registry::Named;
 use bentpipe_units::{Bytes, Fault, Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,25 +11,52 @@ use super::flow::Flow;
 use super::flows::FlowTable;
 use super::{Demand, LinkView};
 
-/// The options of a scheme, with what is told of it: what scenarios call it, what it is, and how it comes of its options.
-pub(super) trait Scheme {
-    /// What `scheme` says.
-    const NAME: &'static str;
-    /// One line for people.
-    const SUMMARY: &'static str;
-    /// Names of the field that are answered with this one.
-    const ALSO: &'static [&'static str] = &[];
+/// The options of a scheme, and how it comes of them.
+pub(super) trait Scheme: Named + Shared {
     /// Whether the values go together; those that do not, otherwise.
     fn validate(&self) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// What every scheme has.
-    fn common(&self) -> Common;
-
     /// The scheme that has seen nothing.
     fn windows(&self) -> Box<dyn Windows>;
 }
+
+/// Options that have what every scheme has.
+pub(super) trait Shared {
+    /// What every scheme has.
+    fn common(&self) -> Common;
+}
+
+/// As `options!`, for a scheme that writes windows: options that all of them have come behind its own, of which `packet` is one.
+macro_rules! window_options {
+    ($name:literal, $summary:literal; $(#[$meta:meta])* pub struct $options:ident { $($own:tt)* }) => {
+        bentpipe_units::options! {
+            $name, $summary;
+            $(#[$meta])*
+            pub struct $options {
+                $($own)*
+                /// No window is lowered below this.
+                #[serde(with = "SomeBytes")]
+                pub least: Bytes = LEAST,
+                /// Most flows remembered; beyond them the least recently active is forgotten.
+                #[serde(with = "Whole::<1, 4_294_967_295>")]
+                pub max_flows: u32 = MAX_FLOWS,
+                /// What to do about flows first seen midway.
+                pub unknown_scale: UnknownScale = UnknownScale::Leave,
+            }
+        }
+
+        impl Shared for $options {
+            fn common(&self) -> Common {
+                let $options { packet, least, max_flows, unknown_scale, .. } = *self;
+                Common { packet, least, max_flows, unknown_scale }
+            }
+        }
+    };
+}
+
+pub(super) use window_options;
 
 /// A scheme at work: the window that each flow is to have.
 pub(super) trait Windows: fmt::Debug + Send {

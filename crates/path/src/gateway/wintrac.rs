@@ -2,71 +2,38 @@
 
 use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options};
 
-/// Settings of WINTRAC.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WintracOptions {
-    /// Time between two steps of the window.
-    #[serde(with = "AboveZero")]
-    pub interval: Span,
-    /// Share of the buffer that the queue is steered to, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub target: f64,
-    /// Share of the distance from the target that the windows together move in one step; above 0.
-    #[serde(with = "Above::<0, 1_000_000>")]
-    pub gain: f64,
-    /// A flow counts for so long after its last data.
-    #[serde(with = "AboveZero")]
-    pub delta: Span,
-    /// Largest window.
-    #[serde(with = "SomeBytes")]
-    pub most: Bytes,
-    /// Length of a packet where the queue is given in packets.
-    #[serde(with = "SomeBytes")]
-    pub packet: Bytes,
-    /// No window is lowered below this.
-    #[serde(with = "SomeBytes")]
-    pub least: Bytes,
-    /// Most flows remembered; beyond them the least recently active is forgotten.
-    #[serde(with = "Whole::<1, 4_294_967_295>")]
-    pub max_flows: u32,
-    /// What to do about flows first seen midway.
-    pub unknown_scale: UnknownScale,
-}
-
-impl Default for WintracOptions {
-    fn default() -> WintracOptions {
-        WintracOptions {
-            interval: Span::from_millis(50),
-            target: 0.5,
-            gain: 0.1,
-            delta: Span::from_millis(500),
-            most: Bytes::new(65_535),
-            packet: PACKET,
-            least: LEAST,
-            max_flows: MAX_FLOWS,
-            unknown_scale: UnknownScale::Leave,
-        }
+window_options! {
+    "wintrac", "one window for all, tracked towards a queue length";
+    /// Settings of WINTRAC.
+    pub struct WintracOptions {
+        /// Time between two steps of the window.
+        #[serde(with = "AboveZero")]
+        pub interval: Span = Span::from_millis(50),
+        /// Share of the buffer that the queue is steered to, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub target: f64 = 0.5,
+        /// Share of the distance from the target that the windows together move in one step; above 0.
+        #[serde(with = "Above::<0, 1_000_000>")]
+        pub gain: f64 = 0.1,
+        /// A flow counts for so long after its last data.
+        #[serde(with = "AboveZero")]
+        pub delta: Span = Span::from_millis(500),
+        /// Largest window.
+        #[serde(with = "SomeBytes")]
+        pub most: Bytes = Bytes::new(65_535),
+        /// Length of a packet where the queue is given in packets.
+        #[serde(with = "SomeBytes")]
+        pub packet: Bytes = PACKET,
     }
 }
 
 impl Scheme for WintracOptions {
-    const NAME: &'static str = "wintrac";
-    const SUMMARY: &'static str = "one window for all, tracked towards a queue length";
-
-    fn common(&self) -> Common {
-        let WintracOptions { packet, least, max_flows, unknown_scale, .. } = *self;
-        Common { packet, least, max_flows, unknown_scale }
-    }
-
     fn windows(&self) -> Box<dyn Windows> {
         Box::new(Wintrac::new(self))
     }
@@ -99,7 +66,7 @@ const ROOM_TO_GROW: f64 = 2.0;
 impl Wintrac {
     fn new(options: &WintracOptions) -> Wintrac {
         let window = options.most.get() as f64;
-        Wintrac { options: options.clone(), window, next: Time::ZERO, used: None, looked: Time::ZERO }
+        Wintrac { options: *options, window, next: Time::ZERO, used: None, looked: Time::ZERO }
     }
 
     /// Looks for the largest window in use, when the last look is long enough ago.

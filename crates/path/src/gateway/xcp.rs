@@ -6,39 +6,40 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows};
 use super::{Demand, LinkView};
-use bentpipe_units::{Fault, fault};
+use bentpipe_units::{Fault, fault, options};
 
-/// Settings of a router of XCP.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct XcpOptions {
-    /// Share of the spare rate that is given away a control interval; above 0, at most 1.
-    #[serde(with = "Above::<0, 1>")]
-    pub alpha: f64,
-    /// Share of the standing queue that is taken back a control interval, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub beta: f64,
-    /// Share of the traffic that changes hands a control interval at least, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub gamma: f64,
-    /// The shortest control interval, and the first.
-    #[serde(with = "AboveZero")]
-    pub least_interval: Span,
-    /// The longest control interval.
-    pub longest_interval: Span,
-    /// The shortest time over which a queue counts as standing.
-    #[serde(with = "AboveZero")]
-    pub allowed_queue: Span,
-    /// What is made of packets that take less than the router gives.
-    pub limited: Limited,
-    /// The largest share of limited connections that is reckoned with; from 0 on, below 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub limited_most: f64,
-    /// Most flows remembered, for the statistics alone; beyond them the least recently active is forgotten.
-    #[serde(with = "Whole::<1, 4_294_967_295>")]
-    pub max_flows: u32,
+options! {
+    "xcp", "a router of XCP: tells each packet's sender how to change its throughput";
+    /// Settings of a router of XCP.
+    pub struct XcpOptions {
+        /// Share of the spare rate that is given away a control interval; above 0, at most 1.
+        #[serde(with = "Above::<0, 1>")]
+        pub alpha: f64 = 0.4,
+        /// Share of the standing queue that is taken back a control interval, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub beta: f64 = 0.226,
+        /// Share of the traffic that changes hands a control interval at least, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub gamma: f64 = 0.1,
+        /// The shortest control interval, and the first.
+        #[serde(with = "AboveZero")]
+        pub least_interval: Span = Span::from_millis(10),
+        /// The longest control interval.
+        pub longest_interval: Span = Span::from_millis(1000),
+        /// The shortest time over which a queue counts as standing.
+        #[serde(with = "AboveZero")]
+        pub allowed_queue: Span = Span::from_millis(2),
+        /// What is made of packets that take less than the router gives.
+        pub limited: Limited = Limited::Ignore,
+        /// The largest share of limited connections that is reckoned with; from 0 on, below 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub limited_most: f64 = 0.9,
+        /// Most flows remembered, for the statistics alone; beyond them the least recently active is forgotten.
+        #[serde(with = "Whole::<1, 4_294_967_295>")]
+        pub max_flows: u32 = MAX_FLOWS,
+    }
 }
 
 /// What a router makes of packets that take less than it gives.
@@ -52,26 +53,13 @@ pub enum Limited {
     Scale,
 }
 
-impl Default for XcpOptions {
-    fn default() -> XcpOptions {
-        XcpOptions {
-            alpha: 0.4,
-            beta: 0.226,
-            gamma: 0.1,
-            least_interval: Span::from_millis(10),
-            longest_interval: Span::from_millis(1000),
-            allowed_queue: Span::from_millis(2),
-            limited: Limited::Ignore,
-            limited_most: 0.9,
-            max_flows: MAX_FLOWS,
-        }
+impl Shared for XcpOptions {
+    fn common(&self) -> Common {
+        Common { packet: PACKET, least: LEAST, max_flows: self.max_flows, unknown_scale: UnknownScale::Leave }
     }
 }
 
 impl Scheme for XcpOptions {
-    const NAME: &'static str = "xcp";
-    const SUMMARY: &'static str = "a router of XCP: tells each packet's sender how to change its throughput";
-
     fn validate(&self) -> Result<(), Fault> {
         let XcpOptions { least_interval: least, longest_interval: longest, limited_most, .. } = self;
         if longest < least {
@@ -81,10 +69,6 @@ impl Scheme for XcpOptions {
             true => Ok(()),
             false => Err(fault!("a share below 1", "{limited_most}").under("limited_most")),
         }
-    }
-
-    fn common(&self) -> Common {
-        Common { packet: PACKET, least: LEAST, max_flows: self.max_flows, unknown_scale: UnknownScale::Leave }
     }
 
     fn windows(&self) -> Box<dyn Windows> {
@@ -130,7 +114,7 @@ struct Standing {
 impl Xcp {
     fn new(options: &XcpOptions) -> Xcp {
         Xcp {
-            options: options.clone(),
+            options: *options,
             began: Time::ZERO,
             interval: options.least_interval,
             mean_rtt: 0.0,

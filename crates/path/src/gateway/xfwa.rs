@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, UnknownScale, Windows};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options};
 use super::share::{Claim, water_level};
 use bentpipe_units::{Fault, conflict};
 
@@ -58,70 +58,39 @@ pub enum ShareOf {
     Data,
 }
 
-/// Settings of XFWA.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct XfwaOptions {
-    /// Where the round-trip times come from.
-    pub rtt: RttSource,
-    /// Delay of one hop between satellites; needed by `rtt = "ttl"`.
-    #[serde(with = "AboveZero")]
-    pub isl_delay: Option<Span>,
-    /// Round-trip time of every flow; needed by `rtt = "told"`.
-    #[serde(with = "AboveZero")]
-    pub told: Option<Span>,
-    /// Every round-trip time is taken times this; above 0 (1: as estimated).
-    #[serde(with = "Above::<0, 1_000_000>")]
-    pub rtt_factor: f64,
-    /// A flow is active until so many mean round-trip times after its last data (1: the document's delta); above 0.
-    #[serde(with = "Above::<0, 1_000_000>")]
-    pub delta_factor: f64,
-    /// The time that counts as that of a flow's last packet.
-    pub last_packet: LastPacket,
-    /// The bytes that equation 1 shares.
-    pub share_of: ShareOf,
-    /// The first packet of a flow that makes it one in progress.
-    pub counts_from: CountsFrom,
-    /// What flows that are limited elsewhere cannot use goes to the others.
-    pub redistribute: bool,
-    /// Length of a packet where the queue is given in packets.
-    #[serde(with = "SomeBytes")]
-    pub packet: Bytes,
-    /// No window is lowered below this.
-    #[serde(with = "SomeBytes")]
-    pub least: Bytes,
-    /// Most flows remembered; beyond them the least recently active is forgotten.
-    #[serde(with = "Whole::<1, 4_294_967_295>")]
-    pub max_flows: u32,
-    /// What to do about flows first seen midway.
-    pub unknown_scale: UnknownScale,
-}
-
-impl Default for XfwaOptions {
-    fn default() -> XfwaOptions {
-        XfwaOptions {
-            rtt: RttSource::Ttl,
-            isl_delay: None,
-            told: None,
-            rtt_factor: 1.0,
-            delta_factor: 1.0,
-            last_packet: LastPacket::default(),
-            share_of: ShareOf::default(),
-            counts_from: CountsFrom::default(),
-            redistribute: false,
-            packet: PACKET,
-            least: LEAST,
-            max_flows: MAX_FLOWS,
-            unknown_scale: UnknownScale::Leave,
-        }
+window_options! {
+    "xfwa", "windows in proportion to the round-trip times that together fill pipe and buffer";
+    /// Settings of XFWA.
+    pub struct XfwaOptions {
+        /// Where the round-trip times come from.
+        pub rtt: RttSource = RttSource::Ttl,
+        /// Delay of one hop between satellites; needed by `rtt = "ttl"`.
+        #[serde(with = "AboveZero")]
+        pub isl_delay: Option<Span> = None,
+        /// Round-trip time of every flow; needed by `rtt = "told"`.
+        #[serde(with = "AboveZero")]
+        pub told: Option<Span> = None,
+        /// Every round-trip time is taken times this; above 0 (1: as estimated).
+        #[serde(with = "Above::<0, 1_000_000>")]
+        pub rtt_factor: f64 = 1.0,
+        /// A flow is active until so many mean round-trip times after its last data (1: the document's delta); above 0.
+        #[serde(with = "Above::<0, 1_000_000>")]
+        pub delta_factor: f64 = 1.0,
+        /// The time that counts as that of a flow's last packet.
+        pub last_packet: LastPacket = LastPacket::default(),
+        /// The bytes that equation 1 shares.
+        pub share_of: ShareOf = ShareOf::default(),
+        /// The first packet of a flow that makes it one in progress.
+        pub counts_from: CountsFrom = CountsFrom::default(),
+        /// What flows that are limited elsewhere cannot use goes to the others.
+        pub redistribute: bool = false,
+        /// Length of a packet where the queue is given in packets.
+        #[serde(with = "SomeBytes")]
+        pub packet: Bytes = PACKET,
     }
 }
 
 impl Scheme for XfwaOptions {
-    const NAME: &'static str = "xfwa";
-    const SUMMARY: &'static str =
-        "windows in proportion to the round-trip times that together fill pipe and buffer";
-
     fn validate(&self) -> Result<(), Fault> {
         let (key, there, source) = match self.rtt {
             RttSource::Ttl => ("isl_delay", self.isl_delay.is_some(), "ttl"),
@@ -132,11 +101,6 @@ impl Scheme for XfwaOptions {
             true => Ok(()),
             false => Err(conflict!("rtt = {source:?} needs {key}, a time such as \"20 ms\"").under(key)),
         }
-    }
-
-    fn common(&self) -> Common {
-        let XfwaOptions { packet, least, max_flows, unknown_scale, .. } = *self;
-        Common { packet, least, max_flows, unknown_scale }
     }
 
     fn windows(&self) -> Box<dyn Windows> {
@@ -170,7 +134,7 @@ struct Snapshot {
 
 impl Xfwa {
     fn new(options: &XfwaOptions) -> Xfwa {
-        Xfwa { options: options.clone(), snapshot: None, claims: Vec::new() }
+        Xfwa { options: *options, snapshot: None, claims: Vec::new() }
     }
 
     fn take_snapshot(&mut self, now: Time, mean_rtt: f64, link: &LinkView, flows: &mut FlowTable) {

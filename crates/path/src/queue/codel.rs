@@ -3,33 +3,32 @@
 use std::collections::VecDeque;
 
 use bentpipe_units::bounded::{AboveZero, Size};
-use bentpipe_units::{Bytes, Fault, Rate, Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use bentpipe_units::{options, Bytes, Fault, Rate, Span, Time};
 
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
 use super::options::longer;
 use super::{Discipline, Packets, Scheme};
 use crate::Stream;
 
-/// Controlled delay (RFC 8289).
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CodelOptions {
-    /// The most packets that wait.
-    pub limit: Packets,
-    /// Time that packets may wait in a standing queue, above zero.
-    #[serde(default = "usual_target", with = "AboveZero")]
-    pub target: Span,
-    /// How long they must have waited longer before one is dropped, above `target`.
-    #[serde(default = "usual_interval")]
-    pub interval: Span,
-    /// The longest packet of the link, 1 B to 1 MiB; where no more bytes than these are left, nothing is dropped.
-    #[serde(default = "usual_mtu", with = "Size::<1, 1_048_576>")]
-    pub mtu: Bytes,
-    /// Mark packets that are ECN-capable instead of dropping them.
-    #[serde(default)]
-    pub ecn: bool,
+options! {
+    "codel", "controlled delay: drops or marks what leaves when packets have waited too long (RFC 8289)";
+    /// Controlled delay (RFC 8289).
+    pub struct CodelOptions {
+        /// The most packets that wait.
+        pub limit: Packets,
+        /// Time that packets may wait in a standing queue, above zero.
+        #[serde(default = "usual_target", with = "AboveZero")]
+        pub target: Span,
+        /// How long they must have waited longer before one is dropped, above `target`.
+        #[serde(default = "usual_interval")]
+        pub interval: Span,
+        /// The longest packet of the link, 1 B to 1 MiB; where no more bytes than these are left, nothing is dropped.
+        #[serde(default = "usual_mtu", with = "Size::<1, 1_048_576>")]
+        pub mtu: Bytes,
+        /// Mark packets that are ECN-capable instead of dropping them.
+        #[serde(default)]
+        pub ecn: bool,
+    }
 }
 
 /// RFC 8289 section 5.3: "TARGET = MS2TIME(5); // 5 ms TARGET queue delay".
@@ -48,10 +47,6 @@ pub(super) fn usual_mtu() -> Bytes {
 }
 
 impl Scheme for CodelOptions {
-    const NAME: &'static str = "codel";
-    const SUMMARY: &'static str =
-        "controlled delay: drops or marks what leaves when packets have waited too long (RFC 8289)";
-
     fn limit(&self) -> Packets {
         self.limit
     }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 use bentpipe_units::bounded::{Above, Size, Whole};
-use bentpipe_units::{Bytes, Fault, Rate, Time, conflict};
+use bentpipe_units::{options, Bytes, Fault, Rate, Time, conflict};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,24 +16,26 @@ use super::{Discipline, Packets, Scheme};
 use crate::Stream;
 use crate::stream::splitmix64;
 
-/// Deficit round robin (Shreedhar and Varghese 1995).
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DrrOptions {
-    /// The most packets that wait in all queues together.
-    pub limit: Packets,
-    /// Bytes that a queue may send in a round, 1 B to 1 MiB.
-    #[serde(default = "usual_quantum", with = "Size::<1, 1_048_576>")]
-    pub quantum: Bytes,
-    /// Number of queues, 1 to 65536, among which flows are spread by chance; default a queue for each flow.
-    #[serde(default, with = "Whole::<1, 65_536>")]
-    pub queues: Option<u32>,
-    /// Which packet of the longest queue goes when there is no room; default "newest". Not with `alpha`.
-    #[serde(default)]
-    pub drop: Option<Victim>,
-    /// A queue takes no packet while it is as long as so many times the free room, above 0; default no such threshold.
-    #[serde(default, with = "Above::<0, 1_000_000>")]
-    pub alpha: Option<f64>,
+options! {
+    "drr", "deficit round robin: a queue a flow, served in turn by bytes; the longest makes room, or dynamic \
+                                   thresholds keep it (Shreedhar and Varghese 1995, Choudhury and Hahne 1998)", also ["fq", "sfq"];
+    /// Deficit round robin (Shreedhar and Varghese 1995).
+    pub struct DrrOptions {
+        /// The most packets that wait in all queues together.
+        pub limit: Packets,
+        /// Bytes that a queue may send in a round, 1 B to 1 MiB.
+        #[serde(default = "usual_quantum", with = "Size::<1, 1_048_576>")]
+        pub quantum: Bytes,
+        /// Number of queues, 1 to 65536, among which flows are spread by chance; default a queue for each flow.
+        #[serde(default, with = "Whole::<1, 65_536>")]
+        pub queues: Option<u32>,
+        /// Which packet of the longest queue goes when there is no room; default "newest". Not with `alpha`.
+        #[serde(default)]
+        pub drop: Option<Victim>,
+        /// A queue takes no packet while it is as long as so many times the free room, above 0; default no such threshold.
+        #[serde(default, with = "Above::<0, 1_000_000>")]
+        pub alpha: Option<f64>,
+    }
 }
 
 /// Which packet of the longest queue makes room.
@@ -53,11 +55,6 @@ fn usual_quantum() -> Bytes {
 }
 
 impl Scheme for DrrOptions {
-    const NAME: &'static str = "drr";
-    const SUMMARY: &'static str = "deficit round robin: a queue a flow, served in turn by bytes; the longest makes room, or dynamic \
-                                   thresholds keep it (Shreedhar and Varghese 1995, Choudhury and Hahne 1998)";
-    const ALSO: &'static [&'static str] = &["fq", "sfq"];
-
     fn limit(&self) -> Packets {
         self.limit
     }

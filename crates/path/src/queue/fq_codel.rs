@@ -4,9 +4,7 @@
 use std::collections::VecDeque;
 
 use bentpipe_units::bounded::{AboveZero, Size, Whole};
-use bentpipe_units::{Bytes, Fault, Rate, Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use bentpipe_units::{options, Bytes, Fault, Rate, Span, Time};
 
 use super::codel::{Codel, Line, usual_interval, usual_mtu, usual_target};
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
@@ -15,31 +13,32 @@ use super::{Discipline, Packets, Scheme};
 use crate::Stream;
 use crate::stream::splitmix64;
 
-/// Fair queueing with controlled delay (RFC 8290).
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FqCodelOptions {
-    /// The most packets that wait in all queues together.
-    #[serde(default = "usual_limit")]
-    pub limit: Packets,
-    /// Number of queues, 1 to 65536.
-    #[serde(default = "usual_queues", with = "Whole::<1, 65_536>")]
-    pub queues: u32,
-    /// Bytes that a queue may send before it is another's turn, 1 B to 1 MiB.
-    #[serde(default = "usual_quantum", with = "Size::<1, 1_048_576>")]
-    pub quantum: Bytes,
-    /// CoDel: time that packets may wait in a standing queue, above zero.
-    #[serde(default = "usual_target", with = "AboveZero")]
-    pub target: Span,
-    /// CoDel: how long they must have waited longer before one is dropped, above `target`.
-    #[serde(default = "usual_interval")]
-    pub interval: Span,
-    /// CoDel: the longest packet of the link, 1 B to 1 MiB; where a queue has no more bytes than these left, nothing of it is dropped.
-    #[serde(default = "usual_mtu", with = "Size::<1, 1_048_576>")]
-    pub mtu: Bytes,
-    /// Mark packets that are ECN-capable instead of dropping them; default true, as in RFC 8290.
-    #[serde(default = "super::options::yes")]
-    pub ecn: bool,
+options! {
+    "fq-codel", "a queue a flow, served in turn, each with controlled delay; new flows first (RFC 8290)", also ["fq", "sfq"];
+    /// Fair queueing with controlled delay (RFC 8290).
+    pub struct FqCodelOptions {
+        /// The most packets that wait in all queues together.
+        #[serde(default = "usual_limit")]
+        pub limit: Packets,
+        /// Number of queues, 1 to 65536.
+        #[serde(default = "usual_queues", with = "Whole::<1, 65_536>")]
+        pub queues: u32,
+        /// Bytes that a queue may send before it is another's turn, 1 B to 1 MiB.
+        #[serde(default = "usual_quantum", with = "Size::<1, 1_048_576>")]
+        pub quantum: Bytes,
+        /// CoDel: time that packets may wait in a standing queue, above zero.
+        #[serde(default = "usual_target", with = "AboveZero")]
+        pub target: Span,
+        /// CoDel: how long they must have waited longer before one is dropped, above `target`.
+        #[serde(default = "usual_interval")]
+        pub interval: Span,
+        /// CoDel: the longest packet of the link, 1 B to 1 MiB; where a queue has no more bytes than these left, nothing of it is dropped.
+        #[serde(default = "usual_mtu", with = "Size::<1, 1_048_576>")]
+        pub mtu: Bytes,
+        /// Mark packets that are ECN-capable instead of dropping them; default true, as in RFC 8290.
+        #[serde(default = "super::options::yes")]
+        pub ecn: bool,
+    }
 }
 
 /// RFC 8290 section 5.2.3.
@@ -61,11 +60,6 @@ fn usual_quantum() -> Bytes {
 const MOST_DROPPED: u32 = 64;
 
 impl Scheme for FqCodelOptions {
-    const NAME: &'static str = "fq-codel";
-    const SUMMARY: &'static str =
-        "a queue a flow, served in turn, each with controlled delay; new flows first (RFC 8290)";
-    const ALSO: &'static [&'static str] = &["fq", "sfq"];
-
     fn limit(&self) -> Packets {
         self.limit
     }

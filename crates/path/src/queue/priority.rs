@@ -1,20 +1,19 @@
 //! Strict priority: the most urgent packet goes first.
 
-use bentpipe_units::{Rate, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use bentpipe_units::{options, Rate, Time};
 
 use super::codel::Line;
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
 use super::{Discipline, Packets, Scheme};
 use crate::Stream;
 
-/// Strict priority among the classes of flows.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PriorityOptions {
-    /// The most packets that wait, in all classes together.
-    pub limit: Packets,
+options! {
+    "priority", "strict priority: packets of the highest class first, each class in order";
+    /// Strict priority among the classes of flows.
+    pub struct PriorityOptions {
+        /// The most packets that wait, in all classes together.
+        pub limit: Packets,
+    }
 }
 
 /// As many as the class selectors of DiffServ (RFC 2474 section 4.2.2).
@@ -24,9 +23,6 @@ const CLASSES: usize = 8;
 const LINES: usize = CLASSES + 1;
 
 impl Scheme for PriorityOptions {
-    const NAME: &'static str = "priority";
-    const SUMMARY: &'static str = "strict priority: packets of the highest class first, each class in order";
-
     fn limit(&self) -> Packets {
         self.limit
     }

@@ -1,9 +1,7 @@
 //! Random early detection (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance").
 
 use bentpipe_units::bounded::Above;
-use bentpipe_units::{Fault, Rate, fault};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use bentpipe_units::{options, Fault, Rate, fault};
 
 use super::admission::{Admission, Arrival, Decision, Gate};
 use super::options::{at_most, yes};
@@ -11,31 +9,32 @@ use super::{Discipline, Packets, Scheme};
 use crate::Stream;
 use crate::ring::Ring;
 
-/// Random early detection (Floyd and Jacobson 1993), in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RedOptions {
-    /// The most packets that wait.
-    pub limit: Packets,
-    /// Average queue below which nothing is dropped.
-    pub min: Packets,
-    /// Average queue at which the probability of a drop reaches `max_p`.
-    pub max: Packets,
-    /// Probability of a drop at an average queue of `max`, above 0, at most 1.
-    #[serde(default = "RedOptions::usual_max_p", with = "Above::<0, 1>")]
-    pub max_p: f64,
-    /// Weight of the queue that a packet finds in the average, above 0, at most 1.
-    #[serde(default = "RedOptions::usual_weight", with = "Above::<0, 1>")]
-    pub weight: f64,
-    /// Let the probability grow from `max_p` to 1 between `max` and twice `max` (Floyd 2000), instead of all at once.
-    #[serde(default = "yes")]
-    pub gentle: bool,
-    /// Decide as ns-2 does: nothing is dropped early where fewer than two packets wait, nor is the first packet that could be.
-    #[serde(default)]
-    pub ns2: bool,
-    /// Mark packets that are ECN-capable instead of dropping them.
-    #[serde(default)]
-    pub ecn: bool,
+options! {
+    "red", "random early detection: drops or marks by the average queue (Floyd, Jacobson 1993)";
+    /// Random early detection (Floyd and Jacobson 1993), in packets.
+    pub struct RedOptions {
+        /// The most packets that wait.
+        pub limit: Packets,
+        /// Average queue below which nothing is dropped.
+        pub min: Packets,
+        /// Average queue at which the probability of a drop reaches `max_p`.
+        pub max: Packets,
+        /// Probability of a drop at an average queue of `max`, above 0, at most 1.
+        #[serde(default = "RedOptions::usual_max_p", with = "Above::<0, 1>")]
+        pub max_p: f64,
+        /// Weight of the queue that a packet finds in the average, above 0, at most 1.
+        #[serde(default = "RedOptions::usual_weight", with = "Above::<0, 1>")]
+        pub weight: f64,
+        /// Let the probability grow from `max_p` to 1 between `max` and twice `max` (Floyd 2000), instead of all at once.
+        #[serde(default = "yes")]
+        pub gentle: bool,
+        /// Decide as ns-2 does: nothing is dropped early where fewer than two packets wait, nor is the first packet that could be.
+        #[serde(default)]
+        pub ns2: bool,
+        /// Mark packets that are ECN-capable instead of dropping them.
+        #[serde(default)]
+        pub ecn: bool,
+    }
 }
 
 impl RedOptions {
@@ -49,10 +48,6 @@ impl RedOptions {
 }
 
 impl Scheme for RedOptions {
-    const NAME: &'static str = "red";
-    const SUMMARY: &'static str =
-        "random early detection: drops or marks by the average queue (Floyd, Jacobson 1993)";
-
     fn limit(&self) -> Packets {
         self.limit
     }

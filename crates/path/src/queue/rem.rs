@@ -1,9 +1,7 @@
 //! Random exponential marking (Athuraliya, Low, Li and Yin 2001, "REM: Active Queue Management").
 
 use bentpipe_units::bounded::{Above, AboveZero, Number};
-use bentpipe_units::{Fault, Rate, Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use bentpipe_units::{options, Fault, Rate, Span, Time};
 
 use super::admission::{Admission, Arrival, Decision, Gate};
 use super::options::at_most;
@@ -11,30 +9,31 @@ use super::{Discipline, Packets, Scheme};
 use crate::Stream;
 use crate::ring::Ring;
 
-/// Random exponential marking (Athuraliya, Low, Li and Yin 2001), in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RemOptions {
-    /// The most packets that wait.
-    pub limit: Packets,
-    /// How much the price moves, above 0.
-    #[serde(default = "RemOptions::usual_gamma", with = "Above::<0, 1_000_000>")]
-    pub gamma: f64,
-    /// Weight of the queue beside the rate, at least 0.
-    #[serde(default = "RemOptions::usual_alpha", with = "Number::<0, 1_000_000>")]
-    pub alpha: f64,
-    /// Base of the probability, above 1.
-    #[serde(default = "RemOptions::usual_phi", with = "Above::<1, 1_000_000>")]
-    pub phi: f64,
-    /// Queue that the price drives at.
-    #[serde(default = "RemOptions::usual_target")]
-    pub target: Packets,
-    /// Time from one change of the price to the next, above zero.
-    #[serde(default = "RemOptions::usual_interval", with = "AboveZero")]
-    pub interval: Span,
-    /// Mark packets that are ECN-capable instead of dropping them.
-    #[serde(default)]
-    pub ecn: bool,
+options! {
+    "rem", "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)";
+    /// Random exponential marking (Athuraliya, Low, Li and Yin 2001), in packets.
+    pub struct RemOptions {
+        /// The most packets that wait.
+        pub limit: Packets,
+        /// How much the price moves, above 0.
+        #[serde(default = "RemOptions::usual_gamma", with = "Above::<0, 1_000_000>")]
+        pub gamma: f64,
+        /// Weight of the queue beside the rate, at least 0.
+        #[serde(default = "RemOptions::usual_alpha", with = "Number::<0, 1_000_000>")]
+        pub alpha: f64,
+        /// Base of the probability, above 1.
+        #[serde(default = "RemOptions::usual_phi", with = "Above::<1, 1_000_000>")]
+        pub phi: f64,
+        /// Queue that the price drives at.
+        #[serde(default = "RemOptions::usual_target")]
+        pub target: Packets,
+        /// Time from one change of the price to the next, above zero.
+        #[serde(default = "RemOptions::usual_interval", with = "AboveZero")]
+        pub interval: Span,
+        /// Mark packets that are ECN-capable instead of dropping them.
+        #[serde(default)]
+        pub ecn: bool,
+    }
 }
 
 impl RemOptions {
@@ -60,10 +59,6 @@ impl RemOptions {
 }
 
 impl Scheme for RemOptions {
-    const NAME: &'static str = "rem";
-    const SUMMARY: &'static str =
-        "random exponential marking: drops or marks by a price (Athuraliya et al. 2001)";
-
     fn limit(&self) -> Packets {
         self.limit
     }

@@ -114,6 +114,21 @@ impl Hooked {
     }
 }
 
+/// A hook that changes the window; RFC 5681's, where the class has none of its own.
+macro_rules! hook {
+    ($hook:ident, $event:ty, $shown:ident) => {
+        fn $hook(&mut self, w: &mut control::Window, event: &$event) {
+            if !self.own.$hook {
+                return Standard.$hook(w, event);
+            }
+            let event = $shown::of(event);
+            self.call(Some(w), |py, object, window| {
+                object.call_method1(stringify!($hook), (window, Bound::new(py, event)?)).map(drop)
+            });
+        }
+    };
+}
+
 impl Control for Hooked {
     fn on_ack(&mut self, w: &mut control::Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
         if self.own.on_ack {
@@ -148,16 +163,7 @@ impl Control for Hooked {
         .unwrap_or_else(|| Standard.slow_start_growth(w, ack))
     }
 
-    fn congestion_avoidance(&mut self, w: &mut control::Window, ack: &Ack<'_>) {
-        if self.own.congestion_avoidance {
-            let told = PyAck::of(ack);
-            self.call(Some(w), |py, object, window| {
-                object.call_method1("congestion_avoidance", (window, Bound::new(py, told)?)).map(drop)
-            });
-        } else {
-            Standard.congestion_avoidance(w, ack);
-        }
-    }
+    hook!(congestion_avoidance, Ack<'_>, PyAck);
 
     fn on_rtt_sample(&mut self, now: Time, sample: Span) {
         if self.own.on_rtt_sample {
@@ -185,49 +191,13 @@ impl Control for Hooked {
         own.unwrap_or_else(|| Standard.on_further_loss(w, loss))
     }
 
-    fn on_congestion_mark(&mut self, w: &mut control::Window, mark: &Mark) {
-        if self.own.on_congestion_mark {
-            let told = PyMark::of(mark);
-            self.call(Some(w), |py, object, window| {
-                object.call_method1("on_congestion_mark", (window, Bound::new(py, told)?)).map(drop)
-            });
-        } else {
-            Standard.on_congestion_mark(w, mark);
-        }
-    }
+    hook!(on_congestion_mark, Mark, PyMark);
 
-    fn on_partial_ack(&mut self, w: &mut control::Window, ack: &PartialAck) {
-        if self.own.on_partial_ack {
-            let told = PyPartialAck::of(ack);
-            self.call(Some(w), |py, object, window| {
-                object.call_method1("on_partial_ack", (window, Bound::new(py, told)?)).map(drop)
-            });
-        } else {
-            Standard.on_partial_ack(w, ack);
-        }
-    }
+    hook!(on_partial_ack, PartialAck, PyPartialAck);
 
-    fn on_recovery_exit(&mut self, w: &mut control::Window, exit: &Exit) {
-        if self.own.on_recovery_exit {
-            let told = PyExit::of(exit);
-            self.call(Some(w), |py, object, window| {
-                object.call_method1("on_recovery_exit", (window, Bound::new(py, told)?)).map(drop)
-            });
-        } else {
-            Standard.on_recovery_exit(w, exit);
-        }
-    }
+    hook!(on_recovery_exit, Exit, PyExit);
 
-    fn on_timeout(&mut self, w: &mut control::Window, timeout: &Timeout) {
-        if self.own.on_timeout {
-            let told = PyTimeout::of(timeout);
-            self.call(Some(w), |py, object, window| {
-                object.call_method1("on_timeout", (window, Bound::new(py, told)?)).map(drop)
-            });
-        } else {
-            Standard.on_timeout(w, timeout);
-        }
-    }
+    hook!(on_timeout, Timeout, PyTimeout);
 
     fn restart_after_idle(&mut self, w: &mut control::Window, restart: f64) {
         if self.own.restart_after_idle {

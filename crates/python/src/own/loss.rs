@@ -7,28 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::{Maker, PyRandom, Raised, shown};
-
-/// A packet whose last bit has just been sent.
-#[pyclass(frozen, name = "SentPacket", module = "bentpipe._core")]
-pub(crate) struct PySent(Sent);
-
-#[pymethods]
-impl PySent {
-    #[getter]
-    fn time_s(&self) -> f64 {
-        self.0.at.as_secs()
-    }
-
-    #[getter]
-    fn number(&self) -> u64 {
-        self.0.number
-    }
-
-    #[getter]
-    fn bytes(&self) -> u32 {
-        self.0.bytes
-    }
-}
+use crate::hooks::PySent;
 
 /// The model of a direction of a link: its method and its random numbers, until it has raised.
 struct Model {
@@ -54,7 +33,7 @@ impl Loss for Model {
         let Some((lost, random)) = &self.called else { return false };
         let given = Python::attach(|py| {
             let random = random.bind(py);
-            let packet = Bound::new(py, PySent(*packet))?;
+            let packet = Bound::new(py, PySent::of(packet))?;
             let given = PyRandom::lend(random, stream, || lost.bind(py).call1((packet, random)))?;
             given.extract::<bool>().map_err(|_| {
                 PyTypeError::new_err(format!("lost: expected True or False, found {}", shown(&given)))

@@ -10,92 +10,19 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::{Maker, PyRandom, Raised, shown};
-
-/// A packet that comes, or that would leave.
-#[pyclass(frozen, name = "QueuedPacket", module = "bentpipe._core")]
-pub(crate) struct PyQueued(Waiting);
-
-#[pymethods]
-impl PyQueued {
-    #[getter]
-    fn arrived_s(&self) -> f64 {
-        self.0.came.as_secs()
-    }
-
-    #[getter]
-    fn bytes(&self) -> u32 {
-        self.0.bytes
-    }
-
-    #[getter]
-    fn flow(&self) -> u32 {
-        self.0.label.flow
-    }
-
-    #[getter]
-    fn traffic_class(&self) -> u8 {
-        self.0.label.class
-    }
-
-    #[getter]
-    fn ecn_capable(&self) -> bool {
-        self.0.label.ecn_capable
-    }
-
-    #[getter]
-    fn low_priority(&self) -> bool {
-        self.0.label.low
-    }
-}
+use crate::hooks::PyQueued;
 
 /// What a queue knows of itself when it decides.
-#[pyclass(frozen, name = "QueueView", module = "bentpipe._core")]
+#[pyclass(frozen, get_all, name = "QueueView", module = "bentpipe._core")]
 #[derive(Clone, Copy)]
 pub(crate) struct PyQueueView {
-    now: Time,
+    time_s: f64,
     packets: usize,
     bytes: u64,
     limit: u32,
-    rate: Rate,
-    idle_since: Option<Time>,
-}
-
-#[pymethods]
-impl PyQueueView {
-    #[getter]
-    fn time_s(&self) -> f64 {
-        self.now.as_secs()
-    }
-
-    #[getter]
-    fn packets(&self) -> usize {
-        self.packets
-    }
-
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    #[getter]
-    fn limit(&self) -> u32 {
-        self.limit
-    }
-
-    #[getter]
-    fn rate_bps(&self) -> u64 {
-        self.rate.as_bps()
-    }
-
-    #[getter]
-    fn idle_s(&self) -> Option<f64> {
-        self.idle_since.map(|since| self.now.since(since).as_secs())
-    }
-
-    #[getter]
-    fn is_full(&self) -> bool {
-        self.idle_since.is_none() && self.packets >= self.limit as usize
-    }
+    rate_bps: u64,
+    idle_s: Option<f64>,
+    is_full: bool,
 }
 
 /// Makes a queue for each direction of a link.
@@ -196,8 +123,15 @@ impl fmt::Debug for Ranked {
 
 impl Ranked {
     fn view(&self, now: Time, idle_since: Option<Time>) -> PyQueueView {
-        let (packets, bytes, limit, rate) = (self.packets.len(), self.bytes, self.limit, self.rate);
-        PyQueueView { now, packets, bytes, limit, rate, idle_since }
+        PyQueueView {
+            time_s: now.as_secs(),
+            packets: self.packets.len(),
+            bytes: self.bytes,
+            limit: self.limit,
+            rate_bps: self.rate.as_bps(),
+            idle_s: idle_since.map(|since| now.since(since).as_secs()),
+            is_full: idle_since.is_none() && self.packets.len() >= self.limit as usize,
+        }
     }
 
     /// What a hook says of a packet, one of `answers`; the first of them where there is no such hook.
@@ -214,7 +148,7 @@ impl Ranked {
         let stream = &mut self.stream;
         let given = Python::attach(|py| {
             let random = called.random.bind(py);
-            let told = (Bound::new(py, PyQueued(*packet))?, Bound::new(py, view)?, random);
+            let told = (Bound::new(py, PyQueued::of(packet))?, Bound::new(py, view)?, random);
             let given = PyRandom::lend(random, stream, || hook.bind(py).call1(told))?;
             let found =
                 given.extract::<&str>().ok().and_then(|text| answers.into_iter().find(|one| *one == text));
@@ -234,7 +168,8 @@ impl Ranked {
     fn rank(&mut self, packet: &Waiting, view: PyQueueView) -> f64 {
         let Some(hook) = self.called.as_ref().and_then(|called| called.rank.as_ref()) else { return 0.0 };
         let given = Python::attach(|py| {
-            let given = hook.bind(py).call1((Bound::new(py, PyQueued(*packet))?, Bound::new(py, view)?))?;
+            let given =
+                hook.bind(py).call1((Bound::new(py, PyQueued::of(packet))?, Bound::new(py, view)?))?;
             given.extract::<f64>().ok().filter(|rank| !rank.is_nan()).ok_or_else(|| {
                 PyTypeError::new_err(format!("rank: expected a number, found {}", shown(&given)))
             })
@@ -259,7 +194,7 @@ impl Queue for Ranked {
             return Verdict::DropEarly;
         }
         let place = Place(self.rank(&packet, view), self.count);
-        if view.is_full() {
+        if view.is_full {
             match self.packets.last_entry() {
                 // What would leave last gives way.
                 Some(last) if *last.key() > place => {

@@ -130,7 +130,7 @@ impl RecoveryFactory for Other {
     }
 }
 
-fn named<T: Named + ControlFactory>() -> Scheme<dyn ControlFactory> {
+fn named<T: Named + Default + ControlFactory>() -> Scheme<dyn ControlFactory> {
     Scheme::<dyn ControlFactory>::named::<T>()
 }
 

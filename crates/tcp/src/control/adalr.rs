@@ -5,43 +5,43 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
+use super::{options, 
     Ack, Control, ControlFactory, Exit, Extras, Loss, PartialAck, ReceiveWindow, Response, SendView,
     Standard, Timeout, Window, grow,
 };
-use crate::Named;
 use crate::slow_start::SlowStart;
 
-/// Options of the control adalr: its mechanisms, each of which can be switched off alone, and its readings. The default is the
-/// reading that reproduces the published download times.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AdalrOptions {
-    /// Measure ρ (paper equation 1); else ρ stays at its breakpoint, 15.
-    pub scaling: bool,
-    /// Open cwnd faster (paper section 4.1).
-    pub cwnd_increase: bool,
-    /// Send beyond the advertised window (paper section 4.2).
-    pub rwnd_increase: bool,
-    /// Deflate less on a partial ACK, wait 200 ms longer after a timeout, resend three segments a pass (section 4.3).
-    pub loss_recovery: bool,
-    /// How the adjusted receive window grows while segments go out.
-    pub rwnd_reading: RwndReading,
-    /// How much of it a recovery lets out.
-    pub recovery_reading: RecoveryReading,
-    /// Whether it grows below the breakpoint of ρ too (the slides' pseudocode does not ask for ρ).
-    pub rwnd_below_breakpoint: bool,
-    /// When congestion avoidance is fast.
-    pub avoidance_reading: AvoidanceReading,
-    /// Windows of data after each fast recovery in which congestion avoidance is that of RFC 5681 (paper section 4.1: "linearly
-    /// incremented immediately after fast recovery"), 0 to 100; 0 for none.
-    #[serde(with = "Number::<0, 100>")]
-    pub linear_after_recovery: f64,
-    /// Which partial ACKs deflate cwnd (algorithm 3).
-    pub deflation_reading: DeflationReading,
-    /// The deviation gain of RFC 6298 (paper table 4), which algorithm 2 multiplies ρ with, 0 to 10.
-    #[serde(with = "Number::<0, 10>")]
-    pub rtt_dev_gain: f64,
+options! {
+    "adalr", "TCP-ADaLR: cwnd and rwnd grow faster over a long RTT (Omueti and Trajković 2007)";
+    /// Options of the control adalr: its mechanisms, each of which can be switched off alone, and its readings. The default is the
+    /// reading that reproduces the published download times.
+    pub struct AdalrOptions {
+        /// Measure ρ (paper equation 1); else ρ stays at its breakpoint, 15.
+        pub scaling: bool = true,
+        /// Open cwnd faster (paper section 4.1).
+        pub cwnd_increase: bool = true,
+        /// Send beyond the advertised window (paper section 4.2).
+        pub rwnd_increase: bool = true,
+        /// Deflate less on a partial ACK, wait 200 ms longer after a timeout, resend three segments a pass (section 4.3).
+        pub loss_recovery: bool = true,
+        /// How the adjusted receive window grows while segments go out.
+        pub rwnd_reading: RwndReading = RwndReading::PerSegment,
+        /// How much of it a recovery lets out.
+        pub recovery_reading: RecoveryReading = RecoveryReading::PerAck,
+        /// Whether it grows below the breakpoint of ρ too (the slides' pseudocode does not ask for ρ).
+        pub rwnd_below_breakpoint: bool = false,
+        /// When congestion avoidance is fast.
+        pub avoidance_reading: AvoidanceReading = AvoidanceReading::Paper,
+        /// Windows of data after each fast recovery in which congestion avoidance is that of RFC 5681 (paper section 4.1: "linearly
+        /// incremented immediately after fast recovery"), 0 to 100; 0 for none.
+        #[serde(with = "Number::<0, 100>")]
+        pub linear_after_recovery: f64 = 1.0,
+        /// Which partial ACKs deflate cwnd (algorithm 3).
+        pub deflation_reading: DeflationReading = DeflationReading::Inflated,
+        /// The deviation gain of RFC 6298 (paper table 4), which algorithm 2 multiplies ρ with, 0 to 10.
+        #[serde(with = "Number::<0, 10>")]
+        pub rtt_dev_gain: f64 = 0.25,
+    }
 }
 
 /// Readings of the paper's algorithm 2.
@@ -88,30 +88,6 @@ pub enum AvoidanceReading {
     Slides,
     /// The slides, either of them: from the first loss on whatever is in flight.
     SlidesEither,
-}
-
-impl Default for AdalrOptions {
-    fn default() -> AdalrOptions {
-        AdalrOptions {
-            scaling: true,
-            cwnd_increase: true,
-            rwnd_increase: true,
-            loss_recovery: true,
-            rwnd_reading: RwndReading::PerSegment,
-            recovery_reading: RecoveryReading::PerAck,
-            rwnd_below_breakpoint: false,
-            avoidance_reading: AvoidanceReading::Paper,
-            linear_after_recovery: 1.0,
-            deflation_reading: DeflationReading::Inflated,
-            rtt_dev_gain: 0.25,
-        }
-    }
-}
-
-impl Named for AdalrOptions {
-    const NAME: &'static str = "adalr";
-    const SUMMARY: &'static str =
-        "TCP-ADaLR: cwnd and rwnd grow faster over a long RTT (Omueti and Trajković 2007)";
 }
 
 impl ControlFactory for AdalrOptions {

@@ -7,23 +7,23 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
+use super::{options, 
     Ack, Adalr, AdalrOptions, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response,
     Resume, Standard, Timeout, Window,
 };
-use crate::Named;
 use crate::slow_start::SlowStart;
 
-/// Options of the control afc: its extensions, each of which can be switched off alone, and its reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AfcOptions {
-    /// Take the first loss of a window for a random one: no reduction before a second one is found.
-    pub delayed_recovery: bool,
-    /// Reduce less when the second loss is far from the first (equation 1).
-    pub rate_adjustment: bool,
-    /// What the ACKs are worth that arrive while the reduction is delayed.
-    pub growth_while_delayed: DelayedGrowth,
+options! {
+    "afc", "TCP-AFC: the first loss of a window costs no reduction, the second less (Kothari et al.)";
+    /// Options of the control afc: its extensions, each of which can be switched off alone, and its reading.
+    pub struct AfcOptions {
+        /// Take the first loss of a window for a random one: no reduction before a second one is found.
+        pub delayed_recovery: bool = true,
+        /// Reduce less when the second loss is far from the first (equation 1).
+        pub rate_adjustment: bool = true,
+        /// What the ACKs are worth that arrive while the reduction is delayed.
+        pub growth_while_delayed: DelayedGrowth = DelayedGrowth::Held,
+    }
 }
 
 /// Readings of what cwnd does between the first loss of a window and the end of that window.
@@ -36,29 +36,13 @@ pub enum DelayedGrowth {
     Credited,
 }
 
-impl Default for AfcOptions {
-    fn default() -> AfcOptions {
-        AfcOptions {
-            delayed_recovery: true,
-            rate_adjustment: true,
-            growth_while_delayed: DelayedGrowth::Held,
-        }
-    }
-}
-
-impl Named for AfcOptions {
-    const NAME: &'static str = "afc";
-    const SUMMARY: &'static str =
-        "TCP-AFC: the first loss of a window costs no reduction, the second less (Kothari et al.)";
-}
-
 impl ControlFactory for AfcOptions {
     fn make(&self) -> Box<dyn Control> {
         Box::new(Afc::new(Standard, *self))
     }
 
     fn wraps(&self) -> &[&str] {
-        &[AdalrOptions::NAME]
+        &[<AdalrOptions as crate::Named>::NAME]
     }
 
     fn around(&self, inner: &dyn ControlFactory) -> Option<Arc<dyn ControlFactory>> {

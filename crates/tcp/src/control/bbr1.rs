@@ -10,15 +10,13 @@ mod steady;
 mod volume;
 
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax};
-use super::{
+use super::{options, 
     Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
 };
 use crate::slow_start::SlowStart;
-use crate::{Named, RateSample};
+use crate::{RateSample};
 use extra::Extra;
 use policed::Policed;
 use volume::{UNKNOWN, Volume};
@@ -49,25 +47,13 @@ const LARGEST_BURST: f64 = 65_215.0;
 const MOST_SEGMENTS: f64 = 127.0;
 /// `TCP_INIT_CWND`, in segments.
 const FIRST_WINDOW: f64 = 10.0;
-/// Options of the control bbr1. The default is Linux's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Bbr1Options {
-    /// Go by the long-term rate where losses look like those of a policer (Linux's `lt_bw`).
-    pub long_term_rate: bool,
-}
-
-impl Default for Bbr1Options {
-    fn default() -> Bbr1Options {
-        Bbr1Options { long_term_rate: true }
+options! {
+    "bbr1", "BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00)", also ["bbr", "bbr2", "bbrv1", "bbrv2"];
+    /// Options of the control bbr1. The default is Linux's.
+    pub struct Bbr1Options {
+        /// Go by the long-term rate where losses look like those of a policer (Linux's `lt_bw`).
+        pub long_term_rate: bool = true,
     }
-}
-
-impl Named for Bbr1Options {
-    const NAME: &'static str = "bbr1";
-    const SUMMARY: &'static str =
-        "BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00)";
-    const ALSO: &'static [&'static str] = &["bbr", "bbr2", "bbrv1", "bbrv2"];
 }
 
 impl ControlFactory for Bbr1Options {

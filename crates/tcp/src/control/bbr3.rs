@@ -10,14 +10,11 @@ mod startup;
 mod steady;
 
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::rounds::{Bounded, RoundMax, draw, number, seconds};
-use super::{
+use super::{options, 
     Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
 };
-use crate::Named;
 use crate::slow_start::SlowStart;
 use bounds::Undo;
 use probe_bw::AckPhase;
@@ -49,14 +46,10 @@ const BANDWIDTH_CYCLES: u64 = 2;
 const LARGEST_QUANTUM: f64 = 65_536.0;
 const QUANTUM_TIME: f64 = 1e-3;
 
-/// The choice of [`Bbr3`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct Bbr3Options;
-
-impl Named for Bbr3Options {
-    const NAME: &'static str = "bbr3";
-    const SUMMARY: &'static str = "BBR version 3 (draft-ietf-ccwg-bbr)";
-    const ALSO: &'static [&'static str] = &["bbr", "bbr2", "bbrv2", "bbrv3"];
+options! {
+    "bbr3", "BBR version 3 (draft-ietf-ccwg-bbr)", also ["bbr", "bbr2", "bbrv2", "bbrv3"];
+    /// The choice of [`Bbr3`], which has no options.
+    pub struct Bbr3Options;
 }
 
 impl ControlFactory for Bbr3Options {

@@ -7,31 +7,31 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, grow};
-use crate::Named;
+use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, grow};
 use crate::slow_start::SlowStart;
 
 use linux::LinuxCubic;
 
-/// Options of the control cubic. The default is RFC 9438 as it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CubicOptions {
-    /// How fast cwnd grows with the time since the last reduction: C of RFC 9438 section 4.1, in segments per s³, 0 to 100.
-    #[serde(with = "Number::<0, 100>")]
-    pub c: f64,
-    /// Share of the flight size that a loss leaves: β of RFC 9438 section 4.6, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub beta: f64,
-    /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 would have 0.85.
-    #[serde(with = "Number::<0, 1>")]
-    pub beta_mark: f64,
-    /// Make room for a new flow when the window did not come back to its last maximum (RFC 9438 section 4.7).
-    pub fast_convergence: bool,
-    /// Never be slower than Reno would be (RFC 9438 section 4.3).
-    pub reno_friendly: bool,
-    /// Whose CUBIC it is where Linux's is another than the RFC's.
-    pub reading: CubicReading,
+options! {
+    "cubic", "CUBIC: cwnd grows by the time since the last reduction (RFC 9438)";
+    /// Options of the control cubic. The default is RFC 9438 as it stands.
+    pub struct CubicOptions {
+        /// How fast cwnd grows with the time since the last reduction: C of RFC 9438 section 4.1, in segments per s³, 0 to 100.
+        #[serde(with = "Number::<0, 100>")]
+        pub c: f64 = 0.4,
+        /// Share of the flight size that a loss leaves: β of RFC 9438 section 4.6, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub beta: f64 = 0.7,
+        /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 would have 0.85.
+        #[serde(with = "Number::<0, 1>")]
+        pub beta_mark: f64 = 0.7,
+        /// Make room for a new flow when the window did not come back to its last maximum (RFC 9438 section 4.7).
+        pub fast_convergence: bool = true,
+        /// Never be slower than Reno would be (RFC 9438 section 4.3).
+        pub reno_friendly: bool = true,
+        /// Whose CUBIC it is where Linux's is another than the RFC's.
+        pub reading: CubicReading = CubicReading::Rfc,
+    }
 }
 
 /// The RFC's text, or Linux's `net/ipv4/tcp_cubic.c`.
@@ -44,24 +44,6 @@ pub enum CubicReading {
     /// segments and ticks of 4 ms; while no maximum is known at least a segment for every 20 acknowledged (`bictcp_update`). A reduction is
     /// a share of cwnd (`cubictcp_recalc_ssthresh`), a timeout forgets all (`cubictcp_state`), and nothing but the window is taken back.
     Linux,
-}
-
-impl Default for CubicOptions {
-    fn default() -> CubicOptions {
-        CubicOptions {
-            c: 0.4,
-            beta: 0.7,
-            beta_mark: 0.7,
-            fast_convergence: true,
-            reno_friendly: true,
-            reading: CubicReading::Rfc,
-        }
-    }
-}
-
-impl Named for CubicOptions {
-    const NAME: &'static str = "cubic";
-    const SUMMARY: &'static str = "CUBIC: cwnd grows by the time since the last reduction (RFC 9438)";
 }
 
 impl ControlFactory for CubicOptions {

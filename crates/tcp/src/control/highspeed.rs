@@ -2,38 +2,25 @@
 //! (`net/ipv4/tcp_highspeed.c`).
 
 use bentpipe_units::bounded::{Above, Number};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again};
-use crate::{Growth, Named};
+use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again};
+use crate::{Growth, };
 
-/// Options of the control highspeed: where its response function ends. It begins as RFC 5681's at 38 segments, a loss rate of 1e-3.
-/// Linux has a table, which goes by the defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HighspeedOptions {
-    /// Window in segments that a loss rate of `high_p` allows (`High_Window`), above 38, at most 10,000,000.
-    #[serde(with = "Above::<38, 10_000_000>")]
-    pub high_window: f64,
-    /// Losses a segment at that window (`High_P`), above 0, at most 1.
-    #[serde(with = "Above::<0, 1>")]
-    pub high_p: f64,
-    /// Share that a loss takes at that window (`High_Decrease`), 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub high_decrease: f64,
-}
-
-impl Default for HighspeedOptions {
-    fn default() -> HighspeedOptions {
-        HighspeedOptions { high_window: 83_000.0, high_p: 1e-7, high_decrease: 0.1 }
+options! {
+    "highspeed", "HighSpeed TCP: a large window grows faster, and a loss takes less of it (RFC 3649)";
+    /// Options of the control highspeed: where its response function ends. It begins as RFC 5681's at 38 segments, a loss rate of 1e-3.
+    /// Linux has a table, which goes by the defaults.
+    pub struct HighspeedOptions {
+        /// Window in segments that a loss rate of `high_p` allows (`High_Window`), above 38, at most 10,000,000.
+        #[serde(with = "Above::<38, 10_000_000>")]
+        pub high_window: f64 = 83_000.0,
+        /// Losses a segment at that window (`High_P`), above 0, at most 1.
+        #[serde(with = "Above::<0, 1>")]
+        pub high_p: f64 = 1e-7,
+        /// Share that a loss takes at that window (`High_Decrease`), 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub high_decrease: f64 = 0.1,
     }
-}
-
-impl Named for HighspeedOptions {
-    const NAME: &'static str = "highspeed";
-    const SUMMARY: &'static str =
-        "HighSpeed TCP: a large window grows faster, and a loss takes less of it (RFC 3649)";
 }
 
 impl ControlFactory for HighspeedOptions {

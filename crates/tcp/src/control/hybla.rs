@@ -5,30 +5,30 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, grow, halve};
-use crate::Named;
+use super::{options, Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, grow, halve};
 use crate::slow_start::SlowStart;
 
-/// Options of the control hybla.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HyblaOptions {
-    /// The round trip time of the connection whose rate every other is to reach: RTT0, above 0 s.
-    #[serde(with = "AboveZero")]
-    pub rtt0: Span,
-    /// Which RTT ρ is made of.
-    pub rtt: HyblaRtt,
-    /// What the handshake's RTT makes of the initial window.
-    pub initial_window: HyblaWindow,
-    /// Multiply an initial ssthresh by ρ, as the paper has it.
-    pub scale_ssthresh: bool,
-    /// Send cwnd in even steps over an RTT (the paper's packet spacing).
-    pub pacing: bool,
-    /// The largest cwnd, in segments, 2 to 1,048,576: where growth by 2^ρ − 1 ends that finds no ssthresh.
-    #[serde(with = "Whole::<2, 1_048_576>")]
-    pub max_window: u32,
-    /// Whose arithmetic it is.
-    pub reading: HyblaReading,
+options! {
+    "hybla", "TCP Hybla: growth as over a round trip of 25 ms (Caini and Firrincieli 2004)";
+    /// Options of the control hybla.
+    pub struct HyblaOptions {
+        /// The round trip time of the connection whose rate every other is to reach: RTT0, above 0 s.
+        #[serde(with = "AboveZero")]
+        pub rtt0: Span = Span::from_millis(25),
+        /// Which RTT ρ is made of.
+        pub rtt: HyblaRtt = HyblaRtt::Least,
+        /// What the handshake's RTT makes of the initial window.
+        pub initial_window: HyblaWindow = HyblaWindow::Rho,
+        /// Multiply an initial ssthresh by ρ, as the paper has it.
+        pub scale_ssthresh: bool = true,
+        /// Send cwnd in even steps over an RTT (the paper's packet spacing).
+        pub pacing: bool = false,
+        /// The largest cwnd, in segments, 2 to 1,048,576: where growth by 2^ρ − 1 ends that finds no ssthresh.
+        #[serde(with = "Whole::<2, 1_048_576>")]
+        pub max_window: u32 = 65_535,
+        /// Whose arithmetic it is.
+        pub reading: HyblaReading = HyblaReading::Paper,
+    }
 }
 
 /// Which RTT ρ is made of.
@@ -63,26 +63,6 @@ pub enum HyblaReading {
     /// ρ in eighths and of the least smoothed RTT, growth in 128ths of a segment for each ACK however much it acknowledges, an
     /// initial ssthresh as it is.
     Linux,
-}
-
-impl Default for HyblaOptions {
-    fn default() -> HyblaOptions {
-        HyblaOptions {
-            rtt0: Span::from_millis(25),
-            rtt: HyblaRtt::Least,
-            initial_window: HyblaWindow::Rho,
-            scale_ssthresh: true,
-            pacing: false,
-            max_window: 65_535,
-            reading: HyblaReading::Paper,
-        }
-    }
-}
-
-impl Named for HyblaOptions {
-    const NAME: &'static str = "hybla";
-    const SUMMARY: &'static str =
-        "TCP Hybla: growth as over a round trip of 25 ms (Caini and Firrincieli 2004)";
 }
 
 impl ControlFactory for HyblaOptions {

@@ -2,61 +2,45 @@
 
 use bentpipe_units::bounded::{Above, Number, Whole};
 use bentpipe_units::conflict;
-use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::Round;
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, begin_again, grow};
-use crate::Named;
+use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, begin_again, grow};
 use crate::slow_start::SlowStart;
 
-/// Options of the control illinois.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(remote = "Self", deny_unknown_fields, default)]
-pub struct IllinoisOptions {
-    /// Segments a round trip that cwnd grows by with a full queue, above 0, at most 1000.
-    #[serde(with = "Above::<0, 1000>")]
-    pub alpha_min: f64,
-    /// Segments a round trip that cwnd grows by with an empty queue, above 0, at most 1000, no less than `alpha_min`.
-    #[serde(with = "Above::<0, 1000>")]
-    pub alpha_max: f64,
-    /// Share that a loss takes with an empty queue, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub beta_min: f64,
-    /// Share that a loss takes with a full queue, 0 to 1, no less than `beta_min`.
-    #[serde(with = "Number::<0, 1>")]
-    pub beta_max: f64,
-    /// Share of the largest queueing delay up to which growth is by `alpha_max`: η1, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub eta1: f64,
-    /// Share of the largest queueing delay up to which a loss takes `beta_min`: η2, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub eta2: f64,
-    /// Share of the largest queueing delay from which on a loss takes `beta_max`: η3, 0 to 1, no less than eta2.
-    #[serde(with = "Number::<0, 1>")]
-    pub eta3: f64,
-    /// Round trips with next to no queue until growth is by `alpha_max` again, 1 to 1000.
-    #[serde(with = "Whole::<1, 1000>")]
-    pub theta: u32,
-    /// Window below which it is RFC 5681, in segments, 0 to 1000.
-    #[serde(with = "Number::<0, 1000>")]
-    pub window_threshold: f64,
-}
-
-impl Default for IllinoisOptions {
-    fn default() -> IllinoisOptions {
-        IllinoisOptions {
-            alpha_min: 0.3,
-            alpha_max: 10.0,
-            beta_min: 0.125,
-            beta_max: 0.5,
-            eta1: 0.01,
-            eta2: 0.1,
-            eta3: 0.8,
-            theta: 5,
-            window_threshold: 15.0,
-        }
+options! {
+    "illinois", "TCP-Illinois: delay tells how much cwnd grows and a loss takes (Liu, Başar, Srikant 2006)";
+    /// Options of the control illinois.
+    #[serde(remote = "Self")]
+    pub struct IllinoisOptions {
+        /// Segments a round trip that cwnd grows by with a full queue, above 0, at most 1000.
+        #[serde(with = "Above::<0, 1000>")]
+        pub alpha_min: f64 = 0.3,
+        /// Segments a round trip that cwnd grows by with an empty queue, above 0, at most 1000, no less than `alpha_min`.
+        #[serde(with = "Above::<0, 1000>")]
+        pub alpha_max: f64 = 10.0,
+        /// Share that a loss takes with an empty queue, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub beta_min: f64 = 0.125,
+        /// Share that a loss takes with a full queue, 0 to 1, no less than `beta_min`.
+        #[serde(with = "Number::<0, 1>")]
+        pub beta_max: f64 = 0.5,
+        /// Share of the largest queueing delay up to which growth is by `alpha_max`: η1, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub eta1: f64 = 0.01,
+        /// Share of the largest queueing delay up to which a loss takes `beta_min`: η2, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub eta2: f64 = 0.1,
+        /// Share of the largest queueing delay from which on a loss takes `beta_max`: η3, 0 to 1, no less than eta2.
+        #[serde(with = "Number::<0, 1>")]
+        pub eta3: f64 = 0.8,
+        /// Round trips with next to no queue until growth is by `alpha_max` again, 1 to 1000.
+        #[serde(with = "Whole::<1, 1000>")]
+        pub theta: u32 = 5,
+        /// Window below which it is RFC 5681, in segments, 0 to 1000.
+        #[serde(with = "Number::<0, 1000>")]
+        pub window_threshold: f64 = 15.0,
     }
 }
 
@@ -77,12 +61,6 @@ impl<'de> Deserialize<'de> for IllinoisOptions {
         }
         Ok(options)
     }
-}
-
-impl Named for IllinoisOptions {
-    const NAME: &'static str = "illinois";
-    const SUMMARY: &'static str =
-        "TCP-Illinois: delay tells how much cwnd grows and a loss takes (Liu, Başar, Srikant 2006)";
 }
 
 impl ControlFactory for IllinoisOptions {

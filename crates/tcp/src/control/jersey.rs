@@ -5,21 +5,21 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
-use crate::Named;
+use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, grow, halve};
 use crate::slow_start::SlowStart;
 
-/// Options of the control jersey.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct JerseyOptions {
-    /// Round trips that the bandwidth estimate looks back: K of the time window K RTT, 1 to 100.
-    #[serde(with = "Number::<1, 100>")]
-    pub k: f64,
-    /// Which RTT makes a window of the estimated bandwidth.
-    pub window_rtt: WindowRtt,
-    /// What a loss does to the window when no mark has warned of congestion.
-    pub unmarked_loss: UnmarkedLoss,
+options! {
+    "jersey", "TCP-Jersey: the window at a loss or a mark is the bandwidth by the rate of ACKs (Xu 2004)";
+    /// Options of the control jersey.
+    pub struct JerseyOptions {
+        /// Round trips that the bandwidth estimate looks back: K of the time window K RTT, 1 to 100.
+        #[serde(with = "Number::<1, 100>")]
+        pub k: f64 = 1.0,
+        /// Which RTT makes a window of the estimated bandwidth.
+        pub window_rtt: WindowRtt = WindowRtt::Least,
+        /// What a loss does to the window when no mark has warned of congestion.
+        pub unmarked_loss: UnmarkedLoss = UnmarkedLoss::Estimate,
+    }
 }
 
 /// The RTT by which the estimated bandwidth is multiplied.
@@ -40,18 +40,6 @@ pub enum UnmarkedLoss {
     Estimate,
     /// It stays: the loss is taken for one of the link. Only for a path whose queues mark.
     Keep,
-}
-
-impl Default for JerseyOptions {
-    fn default() -> JerseyOptions {
-        JerseyOptions { k: 1.0, window_rtt: WindowRtt::Least, unmarked_loss: UnmarkedLoss::Estimate }
-    }
-}
-
-impl Named for JerseyOptions {
-    const NAME: &'static str = "jersey";
-    const SUMMARY: &'static str =
-        "TCP-Jersey: the window at a loss or a mark is the bandwidth by the rate of ACKs (Xu 2004)";
 }
 
 impl ControlFactory for JerseyOptions {

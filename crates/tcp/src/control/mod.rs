@@ -21,6 +21,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use bentpipe_units::options;
 use bentpipe_units::{Span, Time};
 
 pub use composition::{Composition, NoSuch, phases};

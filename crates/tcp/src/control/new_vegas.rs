@@ -2,56 +2,35 @@
 
 use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{
+use super::{options, 
     Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, begin_again, grow, halve,
     halve_by_mark,
 };
-use crate::Named;
 use crate::slow_start::SlowStart;
 
-/// Options of the control new-vegas.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct NewVegasOptions {
-    /// Segments in the queue below which cwnd grows by a segment a round trip, 0 to 1000.
-    #[serde(with = "Number::<0, 1000>")]
-    pub alpha: f64,
-    /// Segments in the queue above which cwnd goes down by a segment a round trip, 0 to 1000.
-    #[serde(with = "Number::<0, 1000>")]
-    pub beta: f64,
-    /// Segments in the queue above which slow start ends, 0 to 1000.
-    #[serde(with = "Number::<0, 1000>")]
-    pub gamma: f64,
-    /// Packet pacing: in slow start data goes out at so many cwnd a round trip, 1 to 100; 0 for as fast as the window allows.
-    #[serde(with = "Number::<0, 100>")]
-    pub pacing_gain: f64,
-    /// Packet pairs: the window grows and shrinks by two segments, so that they go out in pairs and no ACK is delayed.
-    pub pairs: bool,
-    /// Rapid window convergence: behind slow start cwnd grows by half of slow start's growth, and by half of that each time that more
-    /// than gamma waits again, until that is no more than a segment a round trip.
-    pub convergence: bool,
-}
-
-impl Default for NewVegasOptions {
-    fn default() -> NewVegasOptions {
-        NewVegasOptions {
-            alpha: 2.0,
-            beta: 4.0,
-            gamma: 1.0,
-            pacing_gain: 2.0,
-            pairs: true,
-            convergence: true,
-        }
+options! {
+    "new-vegas", "TCP New Vegas: Vegas with packet pacing, packet pairs and rapid window convergence (Sing 2005)";
+    /// Options of the control new-vegas.
+    pub struct NewVegasOptions {
+        /// Segments in the queue below which cwnd grows by a segment a round trip, 0 to 1000.
+        #[serde(with = "Number::<0, 1000>")]
+        pub alpha: f64 = 2.0,
+        /// Segments in the queue above which cwnd goes down by a segment a round trip, 0 to 1000.
+        #[serde(with = "Number::<0, 1000>")]
+        pub beta: f64 = 4.0,
+        /// Segments in the queue above which slow start ends, 0 to 1000.
+        #[serde(with = "Number::<0, 1000>")]
+        pub gamma: f64 = 1.0,
+        /// Packet pacing: in slow start data goes out at so many cwnd a round trip, 1 to 100; 0 for as fast as the window allows.
+        #[serde(with = "Number::<0, 100>")]
+        pub pacing_gain: f64 = 2.0,
+        /// Packet pairs: the window grows and shrinks by two segments, so that they go out in pairs and no ACK is delayed.
+        pub pairs: bool = true,
+        /// Rapid window convergence: behind slow start cwnd grows by half of slow start's growth, and by half of that each time that more
+        /// than gamma waits again, until that is no more than a segment a round trip.
+        pub convergence: bool = true,
     }
-}
-
-impl Named for NewVegasOptions {
-    const NAME: &'static str = "new-vegas";
-    const SUMMARY: &'static str =
-        "TCP New Vegas: Vegas with packet pacing, packet pairs and rapid window convergence (Sing 2005)";
 }
 
 impl ControlFactory for NewVegasOptions {

@@ -2,29 +2,21 @@
 
 use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{
+use super::{options, 
     Ack, Control, ControlFactory, Dummies, Extras, Loss, Mark, Response, Timeout, Window, grow, halve,
     halve_by_mark,
 };
-use crate::Named;
 use crate::slow_start::SlowStart;
 
-/// Options of the control peach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PeachOptions {
-    /// The window in segments that a sudden start asks the network for, 0 to 100,000; 0 for the window that the receiver advertises then.
-    #[serde(with = "Whole::<0, 100_000>")]
-    pub sudden_start: u32,
-}
-
-impl Named for PeachOptions {
-    const NAME: &'static str = "peach";
-    const SUMMARY: &'static str =
-        "TCP-Peach: sudden start and rapid recovery by dummy segments of low priority (Akyildiz 2001)";
+options! {
+    "peach", "TCP-Peach: sudden start and rapid recovery by dummy segments of low priority (Akyildiz 2001)";
+    /// Options of the control peach.
+    pub struct PeachOptions {
+        /// The window in segments that a sudden start asks the network for, 0 to 100,000; 0 for the window that the receiver advertises then.
+        #[serde(with = "Whole::<0, 100_000>")]
+        pub sudden_start: u32 = 0,
+    }
 }
 
 impl ControlFactory for PeachOptions {

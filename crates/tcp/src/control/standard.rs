@@ -1,11 +1,8 @@
 //! RFC 5681: `standard`; with less reduction for a mark RFC 8511.
 
 use bentpipe_units::bounded::Number;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Control, ControlFactory, Mark, Window, halve};
-use crate::Named;
+use super::{options, Control, ControlFactory, Mark, Window, halve};
 
 /// RFC 5681 and nothing else: every hook at its default.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,28 +29,18 @@ impl Control for Abe {
     }
 }
 
-/// Options of the control standard.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct StandardOptions {
-    /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 has 0.8.
-    #[serde(with = "Number::<0, 1>")]
-    pub beta_mark: f64,
+options! {
+    "standard", "slow start, congestion avoidance, halving (RFC 5681)";
+    /// Options of the control standard.
+    pub struct StandardOptions {
+        /// Share of the flight size that a congestion mark leaves in congestion avoidance, 0 to 1; RFC 8511 section 3.1 has 0.8.
+        #[serde(with = "Number::<0, 1>")]
+        pub beta_mark: f64 = HALF,
+    }
 }
 
 /// What a loss leaves of the flight size, and a mark too (RFC 3168).
 const HALF: f64 = 0.5;
-
-impl Default for StandardOptions {
-    fn default() -> StandardOptions {
-        StandardOptions { beta_mark: HALF }
-    }
-}
-
-impl Named for StandardOptions {
-    const NAME: &'static str = "standard";
-    const SUMMARY: &'static str = "slow start, congestion avoidance, halving (RFC 5681)";
-}
 
 impl ControlFactory for StandardOptions {
     fn make(&self) -> Box<dyn Control> {

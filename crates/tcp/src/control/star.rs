@@ -2,35 +2,22 @@
 
 use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::jersey::Bandwidth;
-use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, WindowRtt, grow};
-use crate::Named;
+use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, WindowRtt, grow};
 use crate::slow_start::SlowStart;
 
-/// Options of the control star.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct StarOptions {
-    /// Round trips that the bandwidth estimate looks back, 1 to 100.
-    #[serde(with = "Number::<1, 100>")]
-    pub k: f64,
-    /// Lift window control: the share of what cwnd lacks to the estimated window that a round trip's ACKs bring, 0 for none to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub lift: f64,
-}
-
-impl Default for StarOptions {
-    fn default() -> StarOptions {
-        StarOptions { k: 1.0, lift: 1.0 }
+options! {
+    "star", "TCP-STAR: window by the estimated bandwidth at a loss, and lifted towards it between losses (Obata 2006)";
+    /// Options of the control star.
+    pub struct StarOptions {
+        /// Round trips that the bandwidth estimate looks back, 1 to 100.
+        #[serde(with = "Number::<1, 100>")]
+        pub k: f64 = 1.0,
+        /// Lift window control: the share of what cwnd lacks to the estimated window that a round trip's ACKs bring, 0 for none to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub lift: f64 = 1.0,
     }
-}
-
-impl Named for StarOptions {
-    const NAME: &'static str = "star";
-    const SUMMARY: &'static str = "TCP-STAR: window by the estimated bandwidth at a loss, and lifted towards it between losses (Obata 2006)";
 }
 
 impl ControlFactory for StarOptions {

@@ -7,27 +7,28 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::{Round, Rtts};
-use super::{
+use super::{options, 
     Ack, Control, ControlFactory, Exit, Loss, Response, Resume, Timeout, Window, begin_again, halve,
 };
-use crate::Named;
 use crate::slow_start::SlowStart;
 
-/// Options of the control vegas.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(remote = "Self", deny_unknown_fields, default)]
-pub struct VegasOptions {
-    /// Backlog below which cwnd grows, in segments, 0 to 1000.
-    #[serde(with = "Number::<0, 1000>")]
-    pub alpha: f64,
-    /// Backlog above which cwnd shrinks, in segments, 0 to 1000, no less than alpha.
-    #[serde(with = "Number::<0, 1000>")]
-    pub beta: f64,
-    /// Backlog above which slow start ends, in segments, 0 to 1000.
-    #[serde(with = "Number::<0, 1000>")]
-    pub gamma: f64,
-    /// Whose details they are.
-    pub reading: VegasReading,
+options! {
+    "vegas", "TCP Vegas: two to four segments in the queue, by delay (Brakmo and Peterson 1994)";
+    /// Options of the control vegas.
+    #[serde(remote = "Self")]
+    pub struct VegasOptions {
+        /// Backlog below which cwnd grows, in segments, 0 to 1000.
+        #[serde(with = "Number::<0, 1000>")]
+        pub alpha: f64 = 2.0,
+        /// Backlog above which cwnd shrinks, in segments, 0 to 1000, no less than alpha.
+        #[serde(with = "Number::<0, 1000>")]
+        pub beta: f64 = 4.0,
+        /// Backlog above which slow start ends, in segments, 0 to 1000.
+        #[serde(with = "Number::<0, 1000>")]
+        pub gamma: f64 = 1.0,
+        /// Whose details they are.
+        pub reading: VegasReading = VegasReading::Paper,
+    }
 }
 
 /// The paper's algorithm, Linux's `net/ipv4/tcp_vegas.c`, or ns-2's `Agent/TCP/Vegas`.
@@ -45,12 +46,6 @@ pub enum VegasReading {
     Ns2,
 }
 
-impl Default for VegasOptions {
-    fn default() -> VegasOptions {
-        VegasOptions { alpha: 2.0, beta: 4.0, gamma: 1.0, reading: VegasReading::Paper }
-    }
-}
-
 impl<'de> Deserialize<'de> for VegasOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<VegasOptions, D::Error> {
         let options = VegasOptions::deserialize(deserializer)?;
@@ -62,12 +57,6 @@ impl<'de> Deserialize<'de> for VegasOptions {
         }
         Ok(options)
     }
-}
-
-impl Named for VegasOptions {
-    const NAME: &'static str = "vegas";
-    const SUMMARY: &'static str =
-        "TCP Vegas: two to four segments in the queue, by delay (Brakmo and Peterson 1994)";
 }
 
 impl ControlFactory for VegasOptions {

@@ -5,22 +5,22 @@ use bentpipe_units::bounded::Number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Loss, Response, Resume, Timeout, Window, grow, halve};
-use crate::Named;
+use super::{options, Ack, Control, ControlFactory, Loss, Response, Resume, Timeout, Window, grow, halve};
 use crate::slow_start::SlowStart;
 
-/// Options of the control veno.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct VenoOptions {
-    /// Backlog from which on the network counts as congested, in segments, 0 to 1000.
-    #[serde(with = "Number::<0, 1000>")]
-    pub beta: f64,
-    /// Share that a loss leaves while the backlog is below beta, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub random_left: f64,
-    /// Whose details they are.
-    pub reading: VenoReading,
+options! {
+    "veno", "TCP Veno: Reno that takes a loss without a queue for a random one (Fu and Liew 2003)";
+    /// Options of the control veno.
+    pub struct VenoOptions {
+        /// Backlog from which on the network counts as congested, in segments, 0 to 1000.
+        #[serde(with = "Number::<0, 1000>")]
+        pub beta: f64 = 3.0,
+        /// Share that a loss leaves while the backlog is below beta, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub random_left: f64 = 0.8,
+        /// Whose details they are.
+        pub reading: VenoReading = VenoReading::Paper,
+    }
 }
 
 /// The paper's algorithm, or Linux's `net/ipv4/tcp_veno.c`.
@@ -32,18 +32,6 @@ pub enum VenoReading {
     /// The backlog is by the newest RTT, and `BaseRTT` begins anew once all was acknowledged. A timeout counts as any loss, and reductions are
     /// shares of cwnd.
     Linux,
-}
-
-impl Default for VenoOptions {
-    fn default() -> VenoOptions {
-        VenoOptions { beta: 3.0, random_left: 0.8, reading: VenoReading::Paper }
-    }
-}
-
-impl Named for VenoOptions {
-    const NAME: &'static str = "veno";
-    const SUMMARY: &'static str =
-        "TCP Veno: Reno that takes a loss without a queue for a random one (Fu and Liew 2003)";
 }
 
 impl ControlFactory for VenoOptions {

@@ -5,21 +5,21 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Ack, Control, ControlFactory, Exit, Loss, Mark, Response, Timeout, Window, grow, halve};
-use crate::Named;
+use super::{options, Ack, Control, ControlFactory, Exit, Loss, Mark, Response, Timeout, Window, grow, halve};
 use crate::slow_start::SlowStart;
 
-/// Options of the control westwood.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WestwoodOptions {
-    /// Share that the estimate of the bandwidth keeps of itself with each sample, 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub filter: f64,
-    /// The shortest time that gives a sample of the bandwidth; else an RTT does.
-    pub least_interval: Span,
-    /// Whose reaction to a loss and whose filter it is.
-    pub reading: WestwoodReading,
+options! {
+    "westwood", "TCP Westwood+: a loss leaves the estimated bandwidth times the least RTT (Grieco and Mascolo 2004)", also ["westwood+"];
+    /// Options of the control westwood.
+    pub struct WestwoodOptions {
+        /// Share that the estimate of the bandwidth keeps of itself with each sample, 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub filter: f64 = 0.875,
+        /// The shortest time that gives a sample of the bandwidth; else an RTT does.
+        pub least_interval: Span = Span::from_millis(50),
+        /// Whose reaction to a loss and whose filter it is.
+        pub reading: WestwoodReading = WestwoodReading::Paper,
+    }
 }
 
 /// The paper's algorithm, or Linux's `net/ipv4/tcp_westwood.c`.
@@ -31,23 +31,6 @@ pub enum WestwoodReading {
     /// Two filters, one behind the other; a loss halves cwnd, and the end of the recovery leaves BWE × RTTmin; a timeout begins
     /// RTTmin anew.
     Linux,
-}
-
-impl Default for WestwoodOptions {
-    fn default() -> WestwoodOptions {
-        WestwoodOptions {
-            filter: 0.875,
-            least_interval: Span::from_millis(50),
-            reading: WestwoodReading::Paper,
-        }
-    }
-}
-
-impl Named for WestwoodOptions {
-    const NAME: &'static str = "westwood";
-    const SUMMARY: &'static str =
-        "TCP Westwood+: a loss leaves the estimated bandwidth times the least RTT (Grieco and Mascolo 2004)";
-    const ALSO: &'static [&'static str] = &["westwood+"];
 }
 
 impl ControlFactory for WestwoodOptions {

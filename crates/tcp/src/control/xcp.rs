@@ -5,28 +5,29 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
+use super::{options, 
     Ack, Control, ControlFactory, Extras, Feedback, Loss, Response, Routers, Supply, Timeout, Window, grow,
     halve,
 };
 use crate::slow_start::SlowStart;
-use crate::{CongestionHeader, Named};
+use crate::{CongestionHeader, };
 
-/// Options of the control xcp.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct XcpOptions {
-    /// Bytes of the congestion header, from 1 B to 40 B; the draft's has 20 (section 3.2).
-    #[serde(with = "Size::<1, 40>")]
-    #[schemars(with = "bentpipe_units::Bytes")]
-    pub header: u8,
-    /// What a loss does to the window.
-    pub loss: XcpLoss,
-    /// What is asked of the routers.
-    pub demand: XcpDemand,
-    /// Share that the window goes, each round trip in which it is not used, to what was used, 0 to 1: p of the draft's section 4.1.3.1.
-    #[serde(with = "Number::<0, 1>")]
-    pub aging: f64,
+options! {
+    "xcp", "the window that routers allot, XCP and P-XCP (Katabi et al. 2002); without them RFC 5681";
+    /// Options of the control xcp.
+    pub struct XcpOptions {
+        /// Bytes of the congestion header, from 1 B to 40 B; the draft's has 20 (section 3.2).
+        #[serde(with = "Size::<1, 40>")]
+        #[schemars(with = "bentpipe_units::Bytes")]
+        pub header: u8 = 20,
+        /// What a loss does to the window.
+        pub loss: XcpLoss = XcpLoss::Halve,
+        /// What is asked of the routers.
+        pub demand: XcpDemand = XcpDemand::Window,
+        /// Share that the window goes, each round trip in which it is not used, to what was used, 0 to 1: p of the draft's section 4.1.3.1.
+        #[serde(with = "Number::<0, 1>")]
+        pub aging: f64 = 0.5,
+    }
 }
 
 /// What a loss does to the window of XCP.
@@ -49,18 +50,6 @@ pub enum XcpDemand {
     Window,
     /// All that they give.
     Unbounded,
-}
-
-impl Default for XcpOptions {
-    fn default() -> XcpOptions {
-        XcpOptions { header: 20, loss: XcpLoss::Halve, demand: XcpDemand::Window, aging: 0.5 }
-    }
-}
-
-impl Named for XcpOptions {
-    const NAME: &'static str = "xcp";
-    const SUMMARY: &'static str =
-        "the window that routers allot, XCP and P-XCP (Katabi et al. 2002); without them RFC 5681";
 }
 
 impl ControlFactory for XcpOptions {

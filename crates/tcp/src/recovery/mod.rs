@@ -15,6 +15,7 @@ use std::any::Any;
 use std::fmt;
 
 use bentpipe_units::Time;
+use bentpipe_units::options;
 
 pub use context::Context;
 pub use next::{Next, Outstanding};

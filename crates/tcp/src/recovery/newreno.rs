@@ -1,10 +1,8 @@
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::duplicates::DuplicateAcks;
-use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{options, Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck, Response};
-use crate::{Agreed, Config, Named, Seq};
+use crate::{Agreed, Config, Seq};
 
 /// Fast recovery that lasts until the window of the loss is acknowledged and repairs a hole a round trip (RFC 6582).
 #[derive(Debug)]
@@ -96,13 +94,10 @@ impl Recovery for NewReno {
     }
 }
 
-/// The choice of [`NewReno`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct NewRenoOptions;
-
-impl Named for NewRenoOptions {
-    const NAME: &'static str = "newreno";
-    const SUMMARY: &'static str = "fast recovery through partial ACKs, a hole a round trip (RFC 6582)";
+options! {
+    "newreno", "fast recovery through partial ACKs, a hole a round trip (RFC 6582)";
+    /// The choice of [`NewReno`], which has no options.
+    pub struct NewRenoOptions;
 }
 
 impl RecoveryFactory for NewRenoOptions {

@@ -1,10 +1,8 @@
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::duplicates::DuplicateAcks;
-use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{options, Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck, Response};
-use crate::{Agreed, Config, Named, Seq};
+use crate::{Agreed, Config, Seq};
 
 /// Segments that an ACK lets out in fast recovery beside the one that goes again (ns-2's `maxburst` there).
 const BURST: u32 = 2;
@@ -147,20 +145,16 @@ impl Recovery for NewReno1999 {
     }
 }
 
-/// Options of the recovery newreno-1999. The defaults are ns-2's until May 2003, and with both on it is ns-2 since.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct NewReno1999Options {
-    /// Only the first partial ACK of a recovery restarts the retransmission timer (RFC 2582 section 3; ns-2's `newreno_changes1_`).
-    pub impatient: bool,
-    /// A partial ACK takes what it acknowledges off cwnd and adds a segment back (RFC 2582 section 3; ns-2's
-    /// `partial_window_deflation_`), in place of all that duplicate ACKs have added.
-    pub partial_deflation: bool,
-}
-
-impl Named for NewReno1999Options {
-    const NAME: &'static str = "newreno-1999";
-    const SUMMARY: &'static str = "NewReno of its time: each partial ACK restarts the timer and ends the inflation (RFC 2582 section 4, ns-2)";
+options! {
+    "newreno-1999", "NewReno of its time: each partial ACK restarts the timer and ends the inflation (RFC 2582 section 4, ns-2)";
+    /// Options of the recovery newreno-1999. The defaults are ns-2's until May 2003, and with both on it is ns-2 since.
+    pub struct NewReno1999Options {
+        /// Only the first partial ACK of a recovery restarts the retransmission timer (RFC 2582 section 3; ns-2's `newreno_changes1_`).
+        pub impatient: bool = false,
+        /// A partial ACK takes what it acknowledges off cwnd and adds a segment back (RFC 2582 section 3; ns-2's
+        /// `partial_window_deflation_`), in place of all that duplicate ACKs have added.
+        pub partial_deflation: bool = false,
+    }
 }
 
 impl RecoveryFactory for NewReno1999Options {

@@ -1,13 +1,11 @@
 use std::collections::VecDeque;
 
 use bentpipe_units::Time;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::pieces::Pieces;
-use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{options, Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::PartialAck;
-use crate::{Agreed, Config, Growth, Named, SackBlock, Seq};
+use crate::{Agreed, Config, Growth, SackBlock, Seq};
 
 mod losses;
 mod phase;
@@ -374,15 +372,10 @@ impl Recovery for Rack {
     }
 }
 
-/// The choice of [`Rack`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct RackOptions;
-
-impl Named for RackOptions {
-    const NAME: &'static str = "rack";
-    const SUMMARY: &'static str =
-        "losses by the time of sending, probes of the tail, proportional rate reduction (RFC 8985, RFC 9937)";
-    const ALSO: &'static [&'static str] = &["prr", "rack-tlp", "tlp"];
+options! {
+    "rack", "losses by the time of sending, probes of the tail, proportional rate reduction (RFC 8985, RFC 9937)", also ["prr", "rack-tlp", "tlp"];
+    /// The choice of [`Rack`], which has no options.
+    pub struct RackOptions;
 }
 
 impl RecoveryFactory for RackOptions {

@@ -1,10 +1,8 @@
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::duplicates::DuplicateAcks;
-use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{options, Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, Response};
-use crate::{Agreed, Config, Named};
+use crate::{Agreed, Config, };
 
 /// Fast retransmit and fast recovery; the first ACK of new data ends it (RFC 5681 section 3.2, RFC 2581).
 #[derive(Debug)]
@@ -95,21 +93,17 @@ impl Recovery for Reno {
     }
 }
 
-/// Options of the recovery reno. The defaults are the RFC's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RenoOptions {
-    /// Each loss of a window is repaired by a fast retransmit of its own, as in ns-2 until July 2003: `recover_guard` holds behind a
-    /// timeout alone, and the end of a fast recovery forgets it.
-    pub each_loss: bool,
-    /// As ns-2's agent: a loss halves the window in whole segments in place of the flight size, the fast retransmit restarts the timer,
-    /// the ACK that ends fast recovery opens cwnd as any other, and duplicates that `recover_guard` refuses inflate it.
-    pub as_in_ns2: bool,
-}
-
-impl Named for RenoOptions {
-    const NAME: &'static str = "reno";
-    const SUMMARY: &'static str = "fast recovery that the first new ACK ends (RFC 2581)";
+options! {
+    "reno", "fast recovery that the first new ACK ends (RFC 2581)";
+    /// Options of the recovery reno. The defaults are the RFC's.
+    pub struct RenoOptions {
+        /// Each loss of a window is repaired by a fast retransmit of its own, as in ns-2 until July 2003: `recover_guard` holds behind a
+        /// timeout alone, and the end of a fast recovery forgets it.
+        pub each_loss: bool = false,
+        /// As ns-2's agent: a loss halves the window in whole segments in place of the flight size, the fast retransmit restarts the timer,
+        /// the ACK that ends fast recovery opens cwnd as any other, and duplicates that `recover_guard` refuses inflate it.
+        pub as_in_ns2: bool = false,
+    }
 }
 
 impl RecoveryFactory for RenoOptions {

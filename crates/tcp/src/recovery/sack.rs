@@ -1,9 +1,7 @@
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{options, Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck};
-use crate::{Agreed, Config, Named, Runs, Seq};
+use crate::{Agreed, Config, Runs, Seq};
 
 /// Loss recovery over the SACK scoreboard: the pipe algorithm of RFC 6675.
 #[derive(Debug)]
@@ -242,13 +240,10 @@ impl Recovery for Sack {
     }
 }
 
-/// The choice of [`Sack`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct SackOptions;
-
-impl Named for SackOptions {
-    const NAME: &'static str = "sack";
-    const SUMMARY: &'static str = "the SACK scoreboard and the pipe algorithm (RFC 2018, RFC 6675)";
+options! {
+    "sack", "the SACK scoreboard and the pipe algorithm (RFC 2018, RFC 6675)";
+    /// The choice of [`Sack`], which has no options.
+    pub struct SackOptions;
 }
 
 impl RecoveryFactory for SackOptions {

@@ -1,13 +1,11 @@
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::duplicates::DuplicateAcks;
-use super::{
+use super::{options, 
     Context, NewReno1999, NewReno1999Options, Next, Outstanding, Range, Recovery, RecoveryFactory,
     RecoveryState, Resend,
 };
 use crate::control::{Exit, PartialAck};
-use crate::{Agreed, Config, Named, Runs, Seq};
+use crate::{Agreed, Config, Runs, Seq};
 
 /// Loss recovery with SACK before RFC 3517: Fall and Floyd (1996) section 5, as ns-2's Sack1 has it.
 ///
@@ -208,19 +206,14 @@ impl Recovery for Sack1996 {
     }
 }
 
-/// Options of the recovery sack-1996.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sack1996Options {
-    /// As ns-2's Sack1 until July and August 2000: `pipe` begins with cwnd less three segments (`oldCode_`), where it later begins
-    /// with what is outstanding, and every duplicate ACK counts, whatever it reports.
-    pub until_august_2000: bool,
-}
-
-impl Named for Sack1996Options {
-    const NAME: &'static str = "sack-1996";
-    const SUMMARY: &'static str =
-        "SACK with a pipe that counts ACKs, and no RFC 6675 (Fall and Floyd 1996 section 5, ns-2's Sack1)";
+options! {
+    "sack-1996", "SACK with a pipe that counts ACKs, and no RFC 6675 (Fall and Floyd 1996 section 5, ns-2's Sack1)";
+    /// Options of the recovery sack-1996.
+    pub struct Sack1996Options {
+        /// As ns-2's Sack1 until July and August 2000: `pipe` begins with cwnd less three segments (`oldCode_`), where it later begins
+        /// with what is outstanding, and every duplicate ACK counts, whatever it reports.
+        pub until_august_2000: bool = false,
+    }
 }
 
 impl RecoveryFactory for Sack1996Options {

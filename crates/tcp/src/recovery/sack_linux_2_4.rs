@@ -1,12 +1,10 @@
 use std::collections::VecDeque;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::pieces::Pieces;
-use super::{Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{options, Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::{Exit, PartialAck, Response};
-use crate::{Agreed, Config, Named, Runs, Seq};
+use crate::{Agreed, Config, Runs, Seq};
 
 /// Segments that may go out at once when the state of the network is in doubt (`tcp_max_burst`).
 const MAX_BURST: u32 = 3;
@@ -377,13 +375,10 @@ impl SackLinux24 {
     }
 }
 
-/// The choice of [`SackLinux24`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct SackLinux24Options;
-
-impl Named for SackLinux24Options {
-    const NAME: &'static str = "sack-linux-2.4";
-    const SUMMARY: &'static str = "the SACK scoreboard as Linux 2.4 read it: forward acknowledgment, rate halving, cwnd moderation (Linux 2.4.19)";
+options! {
+    "sack-linux-2.4", "the SACK scoreboard as Linux 2.4 read it: forward acknowledgment, rate halving, cwnd moderation (Linux 2.4.19)";
+    /// The choice of [`SackLinux24`], which has no options.
+    pub struct SackLinux24Options;
 }
 
 impl RecoveryFactory for SackLinux24Options {

@@ -1,10 +1,8 @@
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::duplicates::DuplicateAcks;
-use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{options, Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
 use crate::control::Response;
-use crate::{Agreed, Config, Named};
+use crate::{Agreed, Config, };
 
 /// Fast retransmit, then slow start from one segment (Jacobson 1988; Fall and Floyd 1996 section 2).
 #[derive(Debug)]
@@ -65,18 +63,14 @@ impl Recovery for Tahoe {
     }
 }
 
-/// Options of the recovery tahoe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct TahoeOptions {
-    /// As ns-2's agents: a loss halves the window in whole segments in place of the flight size, and the fast retransmit restarts the
-    /// timer.
-    pub as_in_ns2: bool,
-}
-
-impl Named for TahoeOptions {
-    const NAME: &'static str = "tahoe";
-    const SUMMARY: &'static str = "fast retransmit, then slow start from one segment (Jacobson 1988)";
+options! {
+    "tahoe", "fast retransmit, then slow start from one segment (Jacobson 1988)";
+    /// Options of the recovery tahoe.
+    pub struct TahoeOptions {
+        /// As ns-2's agents: a loss halves the window in whole segments in place of the flight size, and the fast retransmit restarts the
+        /// timer.
+        pub as_in_ns2: bool = false,
+    }
 }
 
 impl RecoveryFactory for TahoeOptions {

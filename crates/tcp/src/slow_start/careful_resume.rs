@@ -5,34 +5,34 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
+use super::{options, 
     HyStartOptions, HyStartPlusPlusOptions, SearchOptions, SlowStart, SlowStartFactory, StandardStartOptions,
 };
-use crate::Named;
 use crate::control::{Ack, Window};
 
 /// RFC 9959 section 4.2.1: an RTT this much longer than the saved one is of another path.
 const LONGEST_RTT: u64 = 10;
 
-/// Options of the slow start careful-resume: what an earlier connection over the same path has saved, and the choices that the RFC leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CarefulResumeOptions {
-    /// The capacity that was used, in bytes a round trip (`saved_cwnd`), up to 1 GiB; 0 when nothing was saved.
-    #[serde(with = "Size::<0, 1_073_741_824>")]
-    #[schemars(with = "bentpipe_units::Bytes")]
-    pub saved_cwnd: u32,
-    /// The smallest RTT that was measured then (`saved_rtt`); 0 when nothing was saved.
-    pub saved_rtt: Span,
-    /// The most that cwnd jumps to, whatever was saved (`max_jump`), up to 1 GiB.
-    #[serde(with = "Size::<0, 1_073_741_824>")]
-    #[schemars(with = "bentpipe_units::Bytes")]
-    pub max_jump: u32,
-    /// The share of the validated capacity that ssthresh has after a retreat (Beta), 0 to 1; the RFC has 0.5 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub beta: f64,
-    /// The slow start of the phases in which cwnd grows: `standard`, `hystart`, `hystart++` or `search`, with their defaults.
-    pub growth: ResumedGrowth,
+options! {
+    "careful-resume", "Careful Resume: cwnd jumps, paced, to half of what a connection before had, and goes back after a loss (RFC 9959)", also ["jumpstart"];
+    /// Options of the slow start careful-resume: what an earlier connection over the same path has saved, and the choices that the RFC leaves.
+    pub struct CarefulResumeOptions {
+        /// The capacity that was used, in bytes a round trip (`saved_cwnd`), up to 1 GiB; 0 when nothing was saved.
+        #[serde(with = "Size::<0, 1_073_741_824>")]
+        #[schemars(with = "bentpipe_units::Bytes")]
+        pub saved_cwnd: u32 = 0,
+        /// The smallest RTT that was measured then (`saved_rtt`); 0 when nothing was saved.
+        pub saved_rtt: Span = Span::ZERO,
+        /// The most that cwnd jumps to, whatever was saved (`max_jump`), up to 1 GiB.
+        #[serde(with = "Size::<0, 1_073_741_824>")]
+        #[schemars(with = "bentpipe_units::Bytes")]
+        pub max_jump: u32 = 1 << 30,
+        /// The share of the validated capacity that ssthresh has after a retreat (Beta), 0 to 1; the RFC has 0.5 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub beta: f64 = 0.5,
+        /// The slow start of the phases in which cwnd grows: `standard`, `hystart`, `hystart++` or `search`, with their defaults.
+        pub growth: ResumedGrowth = ResumedGrowth::Standard,
+    }
 }
 
 /// What becomes of growth below ssthresh where Careful Resume does not hold cwnd.
@@ -49,24 +49,6 @@ pub enum ResumedGrowth {
     HyStartPlusPlus,
     /// SEARCH (draft-chung-ccwg-search).
     Search,
-}
-
-impl Default for CarefulResumeOptions {
-    fn default() -> CarefulResumeOptions {
-        CarefulResumeOptions {
-            saved_cwnd: 0,
-            saved_rtt: Span::ZERO,
-            max_jump: 1 << 30,
-            beta: 0.5,
-            growth: ResumedGrowth::Standard,
-        }
-    }
-}
-
-impl Named for CarefulResumeOptions {
-    const NAME: &'static str = "careful-resume";
-    const SUMMARY: &'static str = "Careful Resume: cwnd jumps, paced, to half of what a connection before had, and goes back after a loss (RFC 9959)";
-    const ALSO: &'static [&'static str] = &["jumpstart"];
 }
 
 impl SlowStartFactory for CarefulResumeOptions {

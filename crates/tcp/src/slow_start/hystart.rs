@@ -2,12 +2,10 @@
 
 use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{SlowStart, SlowStartFactory};
+use super::{options, SlowStart, SlowStartFactory};
 use crate::control::{Ack, Window};
-use crate::{Growth, Named};
+use crate::{Growth, };
 
 /// `HYSTART_MIN_SAMPLES`: RTT samples of a round that are not judged yet.
 const SAMPLES: u32 = 8;
@@ -21,39 +19,23 @@ const RISE_DIVISOR: u64 = 8;
 const BURSTS: f64 = 4.0 * 65_536.0;
 const MOST_BURST_DELAY: Span = Span::from_millis(1);
 
-/// Options of the slow start hystart: the parameters of Linux's module `tcp_cubic` with their defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HyStartOptions {
-    /// End slow start when the ACKs of a round come as a train that is longer than half of the smallest RTT (`hystart_detect`, bit 0).
-    pub ack_train: bool,
-    /// End slow start when the smallest RTT of a round is above that of the connection by an eighth, 4 to 16 ms (`hystart_detect`, bit 1).
-    pub delay: bool,
-    /// The window from which on either may end it, in segments (`hystart_low_window`), 0 to 1,000,000.
-    #[serde(with = "Number::<0, 1_000_000>")]
-    pub low_window: f64,
-    /// The longest time between two ACKs of a train (`hystart_ack_delta_us`).
-    pub ack_delta: Span,
-    /// Look at nothing below the low window, not at the ends of rounds either: Linux 5.16 to 6.13, which began rounds too late (mended by
-    /// 25c1a9ca53db in January 2025).
-    pub late_rounds: bool,
-}
-
-impl Default for HyStartOptions {
-    fn default() -> HyStartOptions {
-        HyStartOptions {
-            ack_train: true,
-            delay: true,
-            low_window: 16.0,
-            ack_delta: Span::from_millis(2),
-            late_rounds: false,
-        }
+options! {
+    "hystart", "HyStart: slow start ends once ACKs come in a long train or the RTT rises (Ha and Rhee 2008, Linux's tcp_cubic)";
+    /// Options of the slow start hystart: the parameters of Linux's module `tcp_cubic` with their defaults.
+    pub struct HyStartOptions {
+        /// End slow start when the ACKs of a round come as a train that is longer than half of the smallest RTT (`hystart_detect`, bit 0).
+        pub ack_train: bool = true,
+        /// End slow start when the smallest RTT of a round is above that of the connection by an eighth, 4 to 16 ms (`hystart_detect`, bit 1).
+        pub delay: bool = true,
+        /// The window from which on either may end it, in segments (`hystart_low_window`), 0 to 1,000,000.
+        #[serde(with = "Number::<0, 1_000_000>")]
+        pub low_window: f64 = 16.0,
+        /// The longest time between two ACKs of a train (`hystart_ack_delta_us`).
+        pub ack_delta: Span = Span::from_millis(2),
+        /// Look at nothing below the low window, not at the ends of rounds either: Linux 5.16 to 6.13, which began rounds too late (mended by
+        /// 25c1a9ca53db in January 2025).
+        pub late_rounds: bool = false,
     }
-}
-
-impl Named for HyStartOptions {
-    const NAME: &'static str = "hystart";
-    const SUMMARY: &'static str = "HyStart: slow start ends once ACKs come in a long train or the RTT rises (Ha and Rhee 2008, Linux's tcp_cubic)";
 }
 
 impl SlowStartFactory for HyStartOptions {

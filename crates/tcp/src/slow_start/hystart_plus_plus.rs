@@ -1,11 +1,8 @@
 //! HyStart++ (RFC 9406): `hystart++`.
 
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{SlowStart, SlowStartFactory};
-use crate::Named;
+use super::{options, SlowStart, SlowStartFactory};
 use crate::control::{Ack, Window};
 
 /// RFC 9406 section 4.3: RTT samples of a round before it is judged.
@@ -115,14 +112,10 @@ impl SlowStart for HyStartPlusPlus {
     }
 }
 
-/// The choice of [`HyStartPlusPlus`]. It has no options: the constants are the RFC's.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct HyStartPlusPlusOptions;
-
-impl Named for HyStartPlusPlusOptions {
-    const NAME: &'static str = "hystart++";
-    const SUMMARY: &'static str =
-        "HyStart++: a quarter of the growth once the RTT rises, five rounds of it at most (RFC 9406)";
+options! {
+    "hystart++", "HyStart++: a quarter of the growth once the RTT rises, five rounds of it at most (RFC 9406)";
+    /// The choice of [`HyStartPlusPlus`]. It has no options: the constants are the RFC's.
+    pub struct HyStartPlusPlusOptions;
 }
 
 impl SlowStartFactory for HyStartPlusPlusOptions {

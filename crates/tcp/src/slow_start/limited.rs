@@ -1,32 +1,19 @@
 //! Limited slow start for large windows (RFC 3742): `limited`.
 
 use bentpipe_units::bounded::Number;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{SlowStart, SlowStartFactory};
-use crate::Named;
+use super::{options, SlowStart, SlowStartFactory};
 use crate::control::{Ack, Window};
 
-/// Options of the slow start limited.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LimitedStartOptions {
-    /// The window beyond which growth is limited, in segments: `max_ssthresh` of RFC 3742, 2 to 1,000,000.
-    #[serde(with = "Number::<2, 1_000_000>")]
-    pub max_ssthresh: f64,
-}
-
-impl Default for LimitedStartOptions {
-    /// RFC 3742 section 3 recommends 100 segments.
-    fn default() -> LimitedStartOptions {
-        LimitedStartOptions { max_ssthresh: 100.0 }
+options! {
+    "limited", "half of max_ssthresh a round trip at most once cwnd is past it (RFC 3742)";
+    /// Options of the slow start limited.
+    // RFC 3742 section 3 recommends 100 segments.
+    pub struct LimitedStartOptions {
+        /// The window beyond which growth is limited, in segments: `max_ssthresh` of RFC 3742, 2 to 1,000,000.
+        #[serde(with = "Number::<2, 1_000_000>")]
+        pub max_ssthresh: f64 = 100.0,
     }
-}
-
-impl Named for LimitedStartOptions {
-    const NAME: &'static str = "limited";
-    const SUMMARY: &'static str = "half of max_ssthresh a round trip at most once cwnd is past it (RFC 3742)";
 }
 
 impl SlowStartFactory for LimitedStartOptions {

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 
+use bentpipe_units::options;
 use bentpipe_units::{Span, Time};
 
 use crate::choice::{has_table_of_its_own, schemes};

@@ -2,11 +2,8 @@
 
 use bentpipe_units::bounded::{Above, Number};
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{SlowStart, SlowStartFactory};
-use crate::Named;
+use super::{options, SlowStart, SlowStartFactory};
 use crate::control::{Ack, Window};
 
 /// Bins of a window (W), and further ones that let it be looked at an RTT ago (`EXTRA_BINS`).
@@ -15,30 +12,20 @@ const EXTRA_BINS: u64 = 15;
 /// As many as are looked at: from the bin before the window of an RTT ago to the newest.
 const KEPT: usize = (BINS + EXTRA_BINS + 1) as usize;
 
-/// Options of the slow start search.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SearchOptions {
-    /// How long the window is that deliveries are counted in, in first round-trip times (`WINDOW_SIZE`), above 0 to 100.
-    #[serde(with = "Above::<0, 100>")]
-    pub window: f64,
-    /// The share of what was sent in a window that is missing from what was delivered an RTT later, from which on slow start ends
-    /// (`THRESH`), 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub threshold: f64,
-    /// Bring cwnd down to what was delivered in the first round-trip time's length before slow start ends.
-    pub drain: bool,
-}
-
-impl Default for SearchOptions {
-    fn default() -> SearchOptions {
-        SearchOptions { window: 3.5, threshold: 0.26, drain: true }
+options! {
+    "search", "SEARCH: slow start ends once less is delivered than was sent an RTT before (draft-chung-ccwg-search-09)";
+    /// Options of the slow start search.
+    pub struct SearchOptions {
+        /// How long the window is that deliveries are counted in, in first round-trip times (`WINDOW_SIZE`), above 0 to 100.
+        #[serde(with = "Above::<0, 100>")]
+        pub window: f64 = 3.5,
+        /// The share of what was sent in a window that is missing from what was delivered an RTT later, from which on slow start ends
+        /// (`THRESH`), 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub threshold: f64 = 0.26,
+        /// Bring cwnd down to what was delivered in the first round-trip time's length before slow start ends.
+        pub drain: bool = true,
     }
-}
-
-impl Named for SearchOptions {
-    const NAME: &'static str = "search";
-    const SUMMARY: &'static str = "SEARCH: slow start ends once less is delivered than was sent an RTT before (draft-chung-ccwg-search-09)";
 }
 
 impl SlowStartFactory for SearchOptions {

@@ -8,34 +8,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{SlowStart, SlowStartFactory};
-use crate::Named;
+use super::{options, SlowStart, SlowStartFactory};
 use crate::control::{Ack, Window};
 
-/// Options of the slow start shared.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SharedStartOptions {
-    /// The part of its share that a new connection begins with, above 0 to 1.
-    #[serde(with = "Number::<0, 1>")]
-    pub share: f64,
-    /// What is known is not used when it is older than this.
-    pub expires: Span,
-}
-
-impl Default for SharedStartOptions {
-    /// All of its share. Ten minutes: how long the state of a path is good for is left open by all sources.
-    fn default() -> SharedStartOptions {
-        SharedStartOptions { share: 1.0, expires: Span::from_secs(600.0) }
+options! {
+    "shared", "a new connection begins with its share of what those over the same path have, paced (TCP/SPAND, RFC 9040)";
+    /// Options of the slow start shared.
+    // All of its share. Ten minutes: how long the state of a path is good for is left open by all sources.
+    pub struct SharedStartOptions {
+        /// The part of its share that a new connection begins with, above 0 to 1.
+        #[serde(with = "Number::<0, 1>")]
+        pub share: f64 = 1.0,
+        /// What is known is not used when it is older than this.
+        pub expires: Span = Span::from_secs(600.0),
     }
-}
-
-impl Named for SharedStartOptions {
-    const NAME: &'static str = "shared";
-    const SUMMARY: &'static str = "a new connection begins with its share of what those over the same path have, paced (TCP/SPAND, RFC 9040)";
 }
 
 impl SlowStartFactory for SharedStartOptions {

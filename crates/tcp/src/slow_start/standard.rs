@@ -1,10 +1,7 @@
 //! Slow start as RFC 5681 has it: `standard`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{SlowStart, SlowStartFactory};
-use crate::Named;
+use super::{options, SlowStart, SlowStartFactory};
 use crate::control::{Ack, Window};
 
 /// All of the growth, until a loss ends it (RFC 5681 section 3.1).
@@ -18,13 +15,10 @@ impl SlowStart for StandardStart {
     }
 }
 
-/// The choice of [`StandardStart`], which has no options.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-pub struct StandardStartOptions;
-
-impl Named for StandardStartOptions {
-    const NAME: &'static str = "standard";
-    const SUMMARY: &'static str = "cwnd grows by what each ACK is worth until a loss ends it (RFC 5681)";
+options! {
+    "standard", "cwnd grows by what each ACK is worth until a loss ends it (RFC 5681)";
+    /// The choice of [`StandardStart`], which has no options.
+    pub struct StandardStartOptions;
 }
 
 impl SlowStartFactory for StandardStartOptions {

@@ -13,11 +13,11 @@ mod spoof;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::hash::BuildHasherDefault;
 
 use bentpipe_units::Time;
+use rustc_hash::FxBuildHasher;
+use slab::Slab;
 
-use super::flows::FlowHasher;
 use super::{FlowKey, GatewayStats, Header};
 
 pub use room::Room;
@@ -38,9 +38,8 @@ use spoof::Spoof;
 pub struct Agent {
     rules: Rules,
     max_flows: usize,
-    index: HashMap<FlowKey, u32, BuildHasherDefault<FlowHasher>>,
-    slots: Vec<Slot>,
-    vacant: Vec<u32>,
+    index: HashMap<FlowKey, u32, FxBuildHasher>,
+    slots: Slab<Slot>,
     timers: BinaryHeap<Reverse<(Time, u32)>>,
     /// Flows with packets that wait for room before the link, in the order of their turns.
     ready: VecDeque<u32>,
@@ -82,14 +81,14 @@ enum Flow {
 impl SnoopOptions {
     /// An agent that has seen nothing.
     pub(crate) fn agent(&self) -> Agent {
-        Agent::new(Rules::Snoop(self.clone()), self.max_flows, 1.0)
+        Agent::new(Rules::Snoop(*self), self.max_flows, 1.0)
     }
 }
 
 impl SpoofOptions {
     /// An agent that has seen nothing.
     pub(crate) fn agent(&self) -> Agent {
-        Agent::new(Rules::Spoof(self.clone()), self.max_flows, self.queue_share)
+        Agent::new(Rules::Spoof(*self), self.max_flows, self.queue_share)
     }
 }
 
@@ -99,8 +98,7 @@ impl Agent {
             rules,
             max_flows: max_flows as usize,
             index: HashMap::default(),
-            slots: Vec::new(),
-            vacant: Vec::new(),
+            slots: Slab::new(),
             timers: BinaryHeap::new(),
             ready: VecDeque::new(),
             ready_at: Time::NEVER,
@@ -190,8 +188,8 @@ impl Agent {
         }
         while let Some(Reverse((at, number))) = self.timers.peek().copied().filter(|next| next.0.0 <= now) {
             self.timers.pop();
-            let slot = &mut self.slots[number as usize];
-            if slot.armed == at {
+            let slot = self.slots.get_mut(number as usize);
+            if let Some(slot) = slot.filter(|slot| slot.armed == at) {
                 slot.armed = Time::NEVER;
                 match &mut slot.flow {
                     Flow::Snoop(flow) => flow.on_timer(now, &mut self.desk),
@@ -235,7 +233,7 @@ impl Agent {
 
     /// What happened up to now.
     pub fn stats(&self) -> GatewayStats {
-        let ahead = self.slots.iter().map(|slot| match &slot.flow {
+        let ahead = self.slots.iter().map(|(_, slot)| match &slot.flow {
             Flow::Spoof(flow) => flow.ahead(),
             Flow::Snoop(_) => 0,
         });
@@ -256,16 +254,7 @@ impl Agent {
             Rules::Spoof(options) => Flow::Spoof(Spoof::new(options)),
         };
         let slot = Slot { key, flow, armed: Time::NEVER, ready: false, syn: [None; 2], fin: [false; 2] };
-        let at = match self.vacant.pop() {
-            Some(at) => {
-                self.slots[at as usize] = slot;
-                at
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() as u32 - 1
-            }
-        };
+        let at = self.slots.insert(slot) as u32;
         self.index.insert(key, at);
         self.desk.tally.flows_max = self.desk.tally.flows_max.max(self.index.len() as u32);
         Some(at)
@@ -273,15 +262,13 @@ impl Agent {
 
     /// Forgets a flow. What was acknowledged in the receiver's name and not by it is lost.
     fn forget(&mut self, at: u32) {
-        let slot = &mut self.slots[at as usize];
+        let slot = self.slots.remove(at as usize);
         self.index.remove(&slot.key);
-        match &mut slot.flow {
-            Flow::Snoop(flow) => flow.clear(&mut self.desk),
-            Flow::Spoof(flow) => flow.clear(&mut self.desk),
+        match slot.flow {
+            Flow::Snoop(mut flow) => flow.clear(&mut self.desk),
+            Flow::Spoof(mut flow) => flow.clear(&mut self.desk),
         }
-        slot.armed = Time::NEVER;
         self.ready.retain(|number| *number != at);
-        self.vacant.push(at);
     }
 
     /// Sees to the flow's event, and to its turn before the link.

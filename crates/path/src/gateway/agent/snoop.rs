@@ -1,9 +1,7 @@
 //! Snoop: what a lossy link loses is sent again from its near end, and the sender hears nothing of it.
 
 use bentpipe_units::bounded::{AboveZero, SomeBytes, Whole};
-use bentpipe_units::{Bytes, Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use bentpipe_units::{Bytes, Span, Time, options};
 
 use super::cache::Entry;
 use super::desk::{Desk, Local};
@@ -11,46 +9,25 @@ use super::line::{Line, later};
 use super::repair::Repair;
 use super::segment::{Answer, Emission, Seen, Verdict};
 
-/// Settings of Snoop.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SnoopOptions {
-    /// Most payload of one flow that is kept.
-    #[serde(with = "SomeBytes")]
-    pub cache: Bytes,
-    /// The local timer waits at least so much longer than the mean round trip over the link.
-    #[serde(with = "AboveZero")]
-    pub min_timeout: Span,
-    /// That time before the first round trip over the link was measured.
-    #[serde(with = "AboveZero")]
-    pub first_timeout: Span,
-    /// A packet is sent again locally so often; then it is left to the sender.
-    pub retries: u32,
-    /// Most flows remembered; those beyond them pass as if there were no agent.
-    #[serde(with = "Whole::<1, 4_294_967_295>")]
-    pub max_flows: u32,
-}
-
-impl Default for SnoopOptions {
-    fn default() -> SnoopOptions {
-        SnoopOptions {
-            cache: Bytes::new(512 << 10),
-            min_timeout: Span::from_millis(250),
-            first_timeout: Span::from_millis(1000),
-            retries: 8,
-            max_flows: 65_536,
-        }
+options! {
+    "snoop", "keeps what passes, sends it again over the link, and hides duplicate acknowledgments", also ["pep"];
+    /// Settings of Snoop.
+    pub struct SnoopOptions {
+        /// Most payload of one flow that is kept.
+        #[serde(with = "SomeBytes")]
+        pub cache: Bytes = Bytes::new(512 << 10),
+        /// The local timer waits at least so much longer than the mean round trip over the link.
+        #[serde(with = "AboveZero")]
+        pub min_timeout: Span = Span::from_millis(250),
+        /// That time before the first round trip over the link was measured.
+        #[serde(with = "AboveZero")]
+        pub first_timeout: Span = Span::from_millis(1000),
+        /// A packet is sent again locally so often; then it is left to the sender.
+        pub retries: u32 = 8,
+        /// Most flows remembered; those beyond them pass as if there were no agent.
+        #[serde(with = "Whole::<1, 4_294_967_295>")]
+        pub max_flows: u32 = 65_536,
     }
-}
-
-impl SnoopOptions {
-    /// What `scheme` says.
-    pub(crate) const NAME: &'static str = "snoop";
-    /// One line for people.
-    pub(crate) const SUMMARY: &'static str =
-        "keeps what passes, sends it again over the link, and hides duplicate acknowledgments";
-    /// Names of the field that are answered with this one.
-    pub(crate) const ALSO: &'static [&'static str] = &["pep"];
 }
 
 /// One flow under Snoop (Balakrishnan, Seshan and Katz, Wireless Networks 1(4), 1995, section 3).

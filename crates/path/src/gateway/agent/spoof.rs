@@ -1,9 +1,7 @@
 //! ACK spoofing: the agent acknowledges data to the sender at once, and delivers it to the receiver itself.
 
 use bentpipe_units::bounded::{Above, AboveZero, SomeBytes, Whole};
-use bentpipe_units::{Bytes, Span, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use bentpipe_units::{Bytes, Span, Time, options};
 
 use super::board::{Board, Report};
 use super::cache::Entry;
@@ -17,51 +15,29 @@ const MAX_SHIFT: u8 = 14;
 /// The third duplicate tells the sender of its hole (RFC 5681 section 3.2); it needs no more at once.
 const MOST_OWED: u32 = 3;
 
-/// Settings of ACK spoofing.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SpoofOptions {
-    /// Most payload of one flow that is kept. At most half of it is acknowledged ahead of the receiver, and no window larger than
-    /// the other half is advertised.
-    #[serde(with = "SomeBytes")]
-    pub buffer: Bytes,
-    /// The local timer waits at least so much longer than the mean round trip over the link.
-    #[serde(with = "AboveZero")]
-    pub min_timeout: Span,
-    /// The timer before the first round trip over the link was measured, which is that of the SYN unless it went twice.
-    #[serde(with = "AboveZero")]
-    pub first_timeout: Span,
-    /// Share of the queue before the link that its own packets fill, above 0 and up to 1; the rest is for what it only passes.
-    #[serde(with = "Above::<0, 1>")]
-    pub queue_share: f64,
-    /// The local timer expires so often without word from the receiver; then the flow is given up.
-    pub retries: u32,
-    /// Most flows remembered; those beyond them pass as if there were no agent.
-    #[serde(with = "Whole::<1, 4_294_967_295>")]
-    pub max_flows: u32,
-}
-
-impl Default for SpoofOptions {
-    fn default() -> SpoofOptions {
-        SpoofOptions {
-            buffer: Bytes::new(1 << 20),
-            min_timeout: Span::from_millis(250),
-            first_timeout: Span::from_millis(1000),
-            queue_share: 0.5,
-            retries: 15,
-            max_flows: 65_536,
-        }
+options! {
+    "spoof", "acknowledges data in the receiver's name, and keeps it until the receiver does", also ["ack-spoofing", "pep", "spoofing"];
+    /// Settings of ACK spoofing.
+    pub struct SpoofOptions {
+        /// Most payload of one flow that is kept. At most half of it is acknowledged ahead of the receiver, and no window larger than
+        /// the other half is advertised.
+        #[serde(with = "SomeBytes")]
+        pub buffer: Bytes = Bytes::new(1 << 20),
+        /// The local timer waits at least so much longer than the mean round trip over the link.
+        #[serde(with = "AboveZero")]
+        pub min_timeout: Span = Span::from_millis(250),
+        /// The timer before the first round trip over the link was measured, which is that of the SYN unless it went twice.
+        #[serde(with = "AboveZero")]
+        pub first_timeout: Span = Span::from_millis(1000),
+        /// Share of the queue before the link that its own packets fill, above 0 and up to 1; the rest is for what it only passes.
+        #[serde(with = "Above::<0, 1>")]
+        pub queue_share: f64 = 0.5,
+        /// The local timer expires so often without word from the receiver; then the flow is given up.
+        pub retries: u32 = 15,
+        /// Most flows remembered; those beyond them pass as if there were no agent.
+        #[serde(with = "Whole::<1, 4_294_967_295>")]
+        pub max_flows: u32 = 65_536,
     }
-}
-
-impl SpoofOptions {
-    /// What `scheme` says.
-    pub(crate) const NAME: &'static str = "spoof";
-    /// One line for people.
-    pub(crate) const SUMMARY: &'static str =
-        "acknowledges data in the receiver's name, and keeps it until the receiver does";
-    /// Names of the field that are answered with this one.
-    pub(crate) const ALSO: &'static [&'static str] = &["ack-spoofing", "pep", "spoofing"];
 }
 
 /// The options of a host's SYN.

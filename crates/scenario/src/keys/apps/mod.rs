@@ -41,7 +41,7 @@ pub use video::VideoSpec;
 pub use voip::{Codec, VoipSpec};
 
 /// The options of an application, and what a scenario asks of it.
-pub(crate) trait App: DeserializeOwned + JsonSchema {
+pub(crate) trait App: DeserializeOwned + JsonSchema + 'static {
     /// What `app` says.
     const NAME: &'static str;
     /// One line for people.
@@ -195,9 +195,15 @@ macro_rules! apps {
             // The first is that of a flow that names none.
             bentpipe_units::ours!(dyn ApplicationFactory; $({
                 let traits = AppTraits { over_udp: $options::OVER_UDP, relayed: $options::RELAYED };
-                Scheme::new($options::NAME, $options::SUMMARY, traits).also($options::ALSO).of(AppSpec::$variant)
+                Scheme::of(traits, AppSpec::$variant)
             }),+);
         }
+
+        $(impl bentpipe_units::registry::Named for $options {
+            const NAME: &'static str = <$options as App>::NAME;
+            const SUMMARY: &'static str = <$options as App>::SUMMARY;
+            const ALSO: &'static [&'static str] = <$options as App>::ALSO;
+        })+
     };
 }
 
