@@ -95,9 +95,9 @@ def draw(compared: Sequence[Compared], release: str, path: Path) -> None:
             for axes, (_, curves) in zip(column, _ROWS, strict=True):
                 for colour, name in zip(CYCLE, names, strict=False):
                     if one.simulator is not None:
-                        label = f"{name}, simulated"
-                        _curves(axes, one.simulator.series[name], curves, colour, label, simulated=True)
-                    _curves(axes, one.kernel.series[name], curves, colour, f"{name}, Linux", simulated=False)
+                        pale = {"color": colour, "lw": 3.2, "alpha": 0.4}
+                        _curves(axes, one.simulator.series[name], curves, f"{name}, simulated", **pale)
+                    _curves(axes, one.kernel.series[name], curves, f"{name}, Linux", color=colour, lw=1.0)
                 axes.set_ylim(bottom=0)
         for row, (label, _) in zip(grid, _ROWS, strict=True):
             row[0].set_ylabel(label)
@@ -107,17 +107,9 @@ def draw(compared: Sequence[Compared], release: str, path: Path) -> None:
 
 
 def _curves(
-    axes: "Axes",
-    series: Series,
-    curves: Sequence[tuple[str, float]],
-    colour: str,
-    label: str,
-    *,
-    simulated: bool,
+    axes: "Axes", series: Series, curves: Sequence[tuple[str, float]], label: str, **style: Any
 ) -> None:
-    width, alpha = (3.2, 0.4) if simulated else (1.0, 1.0)
     for number, (kind, scale) in enumerate(curves):
         times, values = series[kind]
-        style = ":" if number else "-"
-        shown = label if number == 0 else None
-        axes.plot(times, values * scale, color=colour, ls=style, lw=width, alpha=alpha, label=shown)
+        shown = None if number else label
+        axes.plot(times, values * scale, ls=":" if number else "-", label=shown, **style)

@@ -84,23 +84,6 @@ def ground_track(sky: Sky, satellite: str, at_s: float) -> Line:
     return np.array([(longitude, latitude) for latitude, longitude, _ in places])
 
 
-def links_of(sky: Sky, nodes: Sequence[int], positions: Sequence[tuple[float, float, float]]) -> list[Line]:
-    """Give the links of a path as lines on the map, cut where they leave it at an edge."""
-    stations = [(latitude, longitude) for _, latitude, longitude in sky.stations]
-    places = [
-        stations[node] if node < len(stations) else positions[node - len(stations)][:2] for node in nodes
-    ]
-    return [part for one, other in pairwise(places) for part in on_map(great_circle(one, other))]
-
-
-def covered(sky: Sky, nodes: Sequence[int], positions: Sequence[tuple[float, float, float]]) -> list[Line]:
-    """Give what the satellites at the ends of a path cover, as closed rings on the map."""
-    first = len(sky.stations)
-    ends = dict.fromkeys(node - first for node in (*nodes[1:2], *nodes[-2:-1]) if node >= first)
-    rings = (coverage(*positions[satellite], sky.elevation_deg) for satellite in ends)
-    return [part for ring in rings for part in on_map(ring, area=True)]
-
-
 class Chart:
     """A map whose background is drawn once, and on which a time after the other is shown.
 
@@ -233,11 +216,17 @@ class Chart:
         """Put everything where it is at a time."""
         places = np.array(positions)
         self._dots.set_data(places[:, 1], places[:, 0])
-        first = len(self._sky.stations)
+        stations = [(latitude, longitude) for _, latitude, longitude in self._sky.stations]
+        first = len(stations)
         for path, (shade, lines, used) in zip(self.paths, self._paths, strict=True):
             nodes = path.nodes_at(at_s)
-            shade.set_verts(covered(self._sky, nodes, positions))
-            lines.set_segments(links_of(self._sky, nodes, positions))
+            stops = [stations[node] if node < first else positions[node - first][:2] for node in nodes]
+            links = (great_circle(one, other) for one, other in pairwise(stops))
+            lines.set_segments([part for link in links for part in on_map(link)])
+            # What the satellites at its ends cover.
+            ends = dict.fromkeys(node - first for node in (*nodes[1:2], *nodes[-2:-1]) if node >= first)
+            rings = (coverage(*positions[satellite], self._sky.elevation_deg) for satellite in ends)
+            shade.set_verts([part for ring in rings for part in on_map(ring, area=True)])
             on_way = places[[node - first for node in nodes if node >= first]]
             used.set_data(on_way[:, 1], on_way[:, 0])
 

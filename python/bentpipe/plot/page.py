@@ -228,20 +228,19 @@ def _longest_queues(subjects: Sequence[DrawnRun]) -> list[tuple[str, str]]:
 
 def _mark_handovers(column: Sequence[Axes], handovers: Sequence[Handover], start: float, end: float) -> None:
     """Draw a line through all panels at each handover, and its name above the first."""
-    clusters: list[list[Handover]] = []
-    for handover in sorted(handovers, key=lambda each: mean(each["at_s"]) or 0.0):
-        at = mean(handover["at_s"]) or 0.0
+    clusters: list[list[tuple[float, str]]] = []
+    for at, name in sorted((mean(each["at_s"]) or 0.0, each["name"]) for each in handovers):
         if not start <= at <= end:
             continue
         for axes in column:
             axes.axvline(at, color=GREY, lw=1.0, ls=(0, (5, 3)), zorder=1.2)
-        if clusters and at - (mean(clusters[-1][0]["at_s"]) or 0.0) < 0.2 * (end - start):
-            clusters[-1].append(handover)
+        if clusters and at - clusters[-1][0][0] < 0.2 * (end - start):
+            clusters[-1].append((at, name))
         else:
-            clusters.append([handover])
+            clusters.append([(at, name)])
     for cluster in clusters:
-        at = mean(cluster[0]["at_s"]) or 0.0
-        label = f"handover {cluster[0]['name']}" if len(cluster) == 1 else f"{len(cluster)} handovers"
+        at, name = cluster[0]
+        label = f"handover {name}" if len(cluster) == 1 else f"{len(cluster)} handovers"
         late = at > start + 0.8 * (end - start)
         column[0].annotate(
             label,
