@@ -3,13 +3,9 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from bentpipe.plot.choice import Choice
@@ -35,6 +31,10 @@ from bentpipe.results import mean
 from bentpipe.show.scales import fit, label_time, unit_for
 from bentpipe.show.style import GREY, picture
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 _MAXIMUM_QUEUES = 4
 _SHORT_QUEUE = 0.05
 """A queue below this share of the longest is not drawn."""
@@ -43,7 +43,7 @@ _QUEUE_COLOURS = ("#3b3b3b", "#c2185b", "#00838f", "#a1887f")
 _LEGEND_LETTERS = 24
 _INCHES_A_LETTER = 0.088
 
-_Panel: TypeAlias = Callable[[Axes, View], Legend]
+_Panel: TypeAlias = Callable[["Axes", View], Legend]
 
 
 def draw_runs(subjects: Sequence[DrawnRun], path: Path, **shown: Any) -> None:
@@ -101,7 +101,7 @@ class Page:
         height = 0.7 + 1.2 * sum(share for _, share in self._rows)
         self.size_in = (3.0 + self._column_in * len(subjects), height)
 
-    def draw(self, figure: Figure) -> NDArray[np.object_]:
+    def draw(self, figure: "Figure") -> NDArray[np.object_]:
         """Draw in a figure; give its axes, a row a panel and a column a run."""
         grid: NDArray[np.object_] = figure.subplots(
             len(self._rows),
@@ -167,7 +167,7 @@ def _panels(views: Sequence[View]) -> list[tuple[_Panel, float]]:
     return [*panels, (queue, 1.6)] if has("queue") or not waited else panels
 
 
-def _finish(row: Sequence[Axes], panel: _Panel, entries: Legend, choice: Choice, bin_s: float) -> None:
+def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choice, bin_s: float) -> None:
     """Fit the range of a row to what it shows, name its values, and put its legend beside it."""
     if panel is sequence:
         fit(row, "data acknowledged" if choice.bands else "sequence number", "B")
@@ -197,6 +197,9 @@ def _finish(row: Sequence[Axes], panel: _Panel, entries: Legend, choice: Choice,
         lines = len(choice.lines)
         titles[sequence] = f"flow ({lines} of {choice.wanted})" if lines < choice.wanted else "flow"
     if panel is sequence and choice.bands:
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
         band = Patch(color=GREY, alpha=0.3, lw=0), Line2D([], [], color=GREY, lw=1.1)
         entries["median, middle 90 %"] = band
     # A label that begins with an underscore would be left out.
@@ -226,7 +229,9 @@ def _longest_queues(subjects: Sequence[DrawnRun]) -> list[tuple[str, str]]:
     return list(zip(sorted(long, key=lambda name: -longest[name]), _QUEUE_COLOURS, strict=False))
 
 
-def _mark_handovers(column: Sequence[Axes], handovers: Sequence[Handover], start: float, end: float) -> None:
+def _mark_handovers(
+    column: Sequence["Axes"], handovers: Sequence[Handover], start: float, end: float
+) -> None:
     """Draw a line through all panels at each handover, and its name above the first."""
     clusters: list[list[tuple[float, str]]] = []
     for at, name in sorted((mean(each["at_s"]) or 0.0, each["name"]) for each in handovers):

@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
-from matplotlib.lines import Line2D
 
 from bentpipe.plot.choice import Choice, Drawn
 from bentpipe.plot.curves import Band, Curves, Values
@@ -15,6 +12,9 @@ from bentpipe.plot.flow_path import LOSSY, PathCurves, joined
 from bentpipe.plot.run import DrawnRun
 from bentpipe.show.scales import label_axis
 from bentpipe.show.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Legend: TypeAlias = dict[str, Any]
 
@@ -48,7 +48,7 @@ class View:
     """By the names of flows, where their path changes with time."""
 
 
-def draw_sequence(axes: Axes, subject: DrawnRun, *, legend: bool = True) -> None:
+def draw_sequence(axes: "Axes", subject: DrawnRun, *, legend: bool = True) -> None:
     """Draw what was sent, resent, acknowledged and selectively acknowledged, seen by the sender, in bytes."""
     times = [time for trace in subject.traces for time in trace.time_s[[0, -1]] if len(trace.time_s)]
     start, end = min(times, default=0.0), max(times, default=1.0)
@@ -58,7 +58,7 @@ def draw_sequence(axes: Axes, subject: DrawnRun, *, legend: bool = True) -> None
         axes.legend(entries.values(), entries.keys(), loc="upper left", markerscale=2)
 
 
-def sequence(axes: Axes, view: View) -> Legend:
+def sequence(axes: "Axes", view: View) -> Legend:
     """Draw the data of each chosen flow, and of the others how much was acknowledged."""
     entries: Legend = {}
     for group in view.choice.bands:
@@ -90,7 +90,7 @@ def sequence(axes: Axes, view: View) -> Legend:
     return entries | resent
 
 
-def window(axes: Axes, view: View) -> Legend:
+def window(axes: "Axes", view: View) -> Legend:
     """Draw cwnd, and for a single flow also ssthresh and flight size."""
     if not view.choice.alone:
         _every(axes, view, "cwnd")
@@ -105,7 +105,7 @@ def window(axes: Axes, view: View) -> Legend:
     return entries
 
 
-def round_trip(axes: Axes, view: View) -> Legend:
+def round_trip(axes: "Axes", view: View) -> Legend:
     """Draw RTT samples over the propagation of paths that change, or a single flow's with its RTO."""
     entries = _propagation(axes, view)
     if not view.choice.alone:
@@ -119,7 +119,7 @@ def round_trip(axes: Axes, view: View) -> Legend:
     return entries
 
 
-def rate(axes: Axes, view: View) -> Legend:
+def rate(axes: "Axes", view: View) -> Legend:
     """Draw pacing rates and delivery rates."""
     entries: Legend = {}
     for group in view.choice.bands:
@@ -136,7 +136,7 @@ def rate(axes: Axes, view: View) -> Legend:
     return {label: _line(line.get_linestyle()) for label, line in entries.items()}
 
 
-def goodput(axes: Axes, view: View) -> Legend:
+def goodput(axes: "Axes", view: View) -> Legend:
     """Draw what each flow over TCP delivers, and what its narrowest link carries where that changes."""
     entries: Legend = {}
     drawn: list[Values] = []
@@ -153,7 +153,7 @@ def goodput(axes: Axes, view: View) -> Legend:
     return entries
 
 
-def phase(axes: Axes, view: View) -> Legend:
+def phase(axes: "Axes", view: View) -> Legend:
     """Draw the phases that controls and slow starts go through, a lane a flow."""
     drawn: Legend = {}
     for lane, flow in enumerate(view.phased):
@@ -177,13 +177,13 @@ def phase(axes: Axes, view: View) -> Legend:
     return dict(sorted(drawn.items(), key=lambda entry: view.curves.number_of_phase(entry[0])))
 
 
-def buffer(axes: Axes, view: View) -> Legend:
+def buffer(axes: "Axes", view: View) -> Legend:
     """Draw what is in the buffers of relays, in the colours of their flows."""
     _every(axes, view, "buffer")
     return {}
 
 
-def queue(axes: Axes, view: View) -> Legend:
+def queue(axes: "Axes", view: View) -> Legend:
     """Draw the length of the longest queues, the longest behind the others."""
     entries: Legend = {}
     for name, colour in view.queues:
@@ -194,7 +194,7 @@ def queue(axes: Axes, view: View) -> Legend:
     return entries
 
 
-def shade(column: Sequence[Axes], view: View) -> Legend:
+def shade(column: Sequence["Axes"], view: View) -> Legend:
     """Mark in all panels when paths change, and shade when nothing or little gets through."""
     entries: Legend = {}
     drawn = _drawn_paths(view)
@@ -219,6 +219,8 @@ def shade(column: Sequence[Axes], view: View) -> Legend:
 
 def _drawn_paths(view: View) -> list[tuple[Any, PathCurves]]:
     """Give the paths that differ, each in the colour of its first flow; one alone is nobody's."""
+    from matplotlib.colors import to_rgb
+
     found: list[tuple[Any, PathCurves]] = []
     for flow in view.choice.lines:
         path = view.paths.get(flow.flows[0])
@@ -228,7 +230,7 @@ def _drawn_paths(view: View) -> list[tuple[Any, PathCurves]]:
     return [(GREY, path) for _, path in found] if len(found) == 1 else found
 
 
-def _propagation(axes: Axes, view: View) -> Legend:
+def _propagation(axes: "Axes", view: View) -> Legend:
     """Draw what propagation takes: an area if it is the same for all flows, otherwise a line for each."""
     drawn = _drawn_paths(view)
     if len(drawn) == 1:
@@ -242,7 +244,7 @@ def _propagation(axes: Axes, view: View) -> Legend:
     return {_PROPAGATION: _line("--")} if drawn else {}
 
 
-def _every(axes: Axes, view: View, kind: str) -> None:
+def _every(axes: "Axes", view: View, kind: str) -> None:
     for group in view.choice.bands:
         _band(axes, view.curves.band(group.flows, kind), group)
     for flow in view.choice.lines:
@@ -250,7 +252,7 @@ def _every(axes: Axes, view: View, kind: str) -> None:
             _steps(axes, view.curves.held(name, kind), flow.colour, flow.label)
 
 
-def _band(axes: Axes, band: Band | None, group: Drawn) -> Legend:
+def _band(axes: "Axes", band: Band | None, group: Drawn) -> Legend:
     if band is None:
         return {}
     shade = axes.fill_between(
@@ -261,7 +263,7 @@ def _band(axes: Axes, band: Band | None, group: Drawn) -> Legend:
 
 
 def _steps(
-    axes: Axes,
+    axes: "Axes",
     curve: tuple[Values, Values],
     colour: Any,
     label: str,
@@ -275,12 +277,14 @@ def _steps(
     return {label: line}
 
 
-def _line(style: str) -> Line2D:
+def _line(style: str) -> Any:
+    from matplotlib.lines import Line2D
+
     return Line2D([], [], color=GREY, ls=style, lw=1.3)
 
 
 def _dots(
-    axes: Axes, points: tuple[Values, Values], colour: str, label: str, *, size: float, marker: str = "."
+    axes: "Axes", points: tuple[Values, Values], colour: str, label: str, *, size: float, marker: str = "."
 ) -> Legend:
     if not len(points[0]):
         return {}
