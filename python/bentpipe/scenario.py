@@ -174,16 +174,13 @@ class Scenario(_core.Scenario):
         return f"<Scenario {self.title!r}, seed {self.seed}: links {links}; flows {flows}>"
 
     def _repr_html_(self) -> str:
-        def table(head: str, rows: Mapping[str, str]) -> str:
-            cells = "".join(
-                f"<tr><th>{escape(name)}</th><td>{escape(told)}</td></tr>" for name, told in rows.items()
-            )
-            return f"<tr><th colspan=2>{head}</th></tr>{cells}"
-
-        body = table("links", dict(self._links)) + table("flows", dict(self._flows))
+        rows = []
+        for head, facts in (("links", self._links), ("flows", self._flows)):
+            rows.append(f"<tr><th colspan=2>{head}</th></tr>")
+            rows += [f"<tr><th>{escape(name)}</th><td>{escape(told)}</td></tr>" for name, told in facts]
         caption = f"<caption>{escape(self.title)} (seed {self.seed})</caption>"
         text = f"<details><summary>TOML</summary><pre>{escape(self.toml())}</pre></details>"
-        return f"<table>{caption}{body}</table>{text}"
+        return f"<table>{caption}{''.join(rows)}</table>{text}"
 
     @property
     def _links(self) -> Iterator[tuple[str, str]]:

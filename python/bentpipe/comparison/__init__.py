@@ -2,7 +2,6 @@
 
 ======= ================================================================
 measure what is compared: goodput, or how long users wait; and what limits it: shares of its time
-metrics the names of these numbers
 api     the library function: runs, and when there are enough of them
 result  the variants, best first, with what the first named gains or loses
 picture intervals, and shares as bars

@@ -13,8 +13,7 @@ from math import inf
 from typing import Any, TypeAlias
 
 from bentpipe import _core, checks
-from bentpipe.comparison.measure import Measure, averaged, shares, with_variant
-from bentpipe.comparison.metrics import metrics
+from bentpipe.comparison.measure import Measure, averaged, metrics, shares, with_variant
 from bentpipe.comparison.result import Comparison, Variant, share
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.numbers.intervals import (

@@ -24,7 +24,7 @@ from bentpipe.command_line.own_schemes import own_in, own_option
 from bentpipe.command_line.terminal import give_up_for, print_json, say
 from bentpipe.command_line.values import PRECISION, Whole
 from bentpipe.comparison import api, words
-from bentpipe.comparison.metrics import metrics
+from bentpipe.comparison.measure import metrics
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.files.output import Outputs
 from bentpipe.runs.notes import notes

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, cast
 
-from bentpipe.comparison.metrics import Words, metrics
 from bentpipe.errors import InputError, RunError
-from bentpipe.numbers.declared import Declared, structure
+from bentpipe.numbers.declared import Columns, Declared, structure, tables
 from bentpipe.numbers.intervals import judged, pooled_quantile
 from bentpipe.numbers.number import Estimate
 from bentpipe.result_types import Flow, FlowLimits
@@ -18,6 +17,43 @@ from bentpipe.show.flows import check_scenario, chosen
 
 _WAITED_FOR = {"http": "page", "transactions": "transaction", "short-flows": "transfer", "trace": "transfer"}
 """What the users of an application wait for."""
+
+
+def metrics(*what: str) -> Columns:
+    """Give the numbers of these tables of which one may be better than another: of flows, pages and films."""
+    parts = [tables()[table].values() for table in what or ("flows", "pages", "videos")]
+    return {one.key: one for columns in parts for one in columns if one.better}
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a number is told of in a sentence."""
+
+    does: str
+    """What the best variant does, before its number."""
+    better: str
+    """Behind a share, of the best against another."""
+    worse: str
+    """Around a share, ``{}``, of the next against the best."""
+
+    @classmethod
+    def of(cls, metric: Declared) -> "Words":
+        """Give the words for a number, of which most say no more than which of two is larger."""
+        more = metric.better == "more"
+        plain = cls(
+            f"has a {metric.heading} of",
+            "more than" if more else "less than",
+            "has {} less" if more else "has {} more",
+        )
+        return _SAID.get(metric.key, plain)
+
+
+_SAID = {
+    "goodput_bps": Words("carries", "more than", "carries {} less"),
+    "bit_rate_mean_bps": Words("shows the film at", "more than", "shows it at {} less"),
+    "startup_s": Words("shows the first picture after", "sooner than", "takes {} longer"),
+    "stalled_s": Words("stalls for", "shorter than", "stalls {} longer"),
+}
 
 
 @dataclass(frozen=True)

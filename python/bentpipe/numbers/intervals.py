@@ -55,7 +55,11 @@ def estimate(values: Sequence[float], interval: Interval = "student-t", level: f
 
 def from_sums(n: int, centre: float, squares: float, level: float = 0.95) -> Estimate:
     """Give the estimate of `n` values, at least two, with this sum of squared distances from their mean."""
-    return {"mean": centre, "ci95": _student_t(n - 1, level) * math.sqrt(squares / (n - 1) / n), "n": n}
+    # Imported here: it costs a fifth of a second, and a single run has no interval.
+    from scipy.special import stdtrit
+
+    student_t = float(stdtrit(n - 1, (1 + level) / 2))
+    return {"mean": centre, "ci95": student_t * math.sqrt(squares / (n - 1) / n), "n": n}
 
 
 def judged(
@@ -85,14 +89,21 @@ def judged(
 def counted_of(kind: Kind, n: int, total: float, squares: float) -> Estimate | None:
     """Give the estimate of a count, by its sum and the sum of squared distances from its mean.
 
+    It is exact for Poisson's law (Garwood 1936), and wider by as much as the counts vary more than by that.
     ``None`` of another number, and of a count that is the same in all runs and not 0, which no law of chance
     makes. Packets that are lost one by one vary as Poisson's law has it; a queue that overflows takes many.
     Runs in which there was none of that say nothing of how many it takes.
     """
     if kind not in ("events", "packets") or (total and not squares):
         return None
-    found = of_a_count(n, total, squares)
-    one_by_one = 0 < squares <= _POISSON * (n - 1) * found["mean"]
+    from scipy.special import chdtri
+
+    centre = total / n
+    spread = max(1.0, squares / (n - 1) / centre) if total else 1.0
+    low = float(chdtri(2 * total / spread, 0.975)) * spread / 2 / n if total else 0.0
+    high = float(chdtri(2 * total / spread + 2, 0.025)) * spread / 2 / n
+    found: Estimate = {"mean": centre, "ci95": (high - low) / 2, "n": n, "low": low, "high": high}
+    one_by_one = 0 < squares <= _POISSON * (n - 1) * centre
     return {**found, "doubt": "single"} if kind == "packets" and one_by_one and n < UNSEEN else found
 
 
@@ -270,24 +281,3 @@ def _drawn(
         rng=np.random.default_rng(seed),
     )
     return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)
-
-
-def of_a_count(n: int, total: float, squares: float) -> Estimate:
-    """Give the estimate of a count, by its sum and the sum of squared distances from its mean.
-
-    It is exact for Poisson's law (Garwood 1936), and wider by as much as the counts vary more than by that.
-    """
-    from scipy.special import chdtri
-
-    centre = total / n
-    spread = max(1.0, squares / (n - 1) / centre) if total else 1.0
-    low = float(chdtri(2 * total / spread, 0.975)) * spread / 2 / n if total else 0.0
-    high = float(chdtri(2 * total / spread + 2, 0.025)) * spread / 2 / n
-    return {"mean": centre, "ci95": (high - low) / 2, "n": n, "low": low, "high": high}
-
-
-def _student_t(degrees: int, level: float) -> float:
-    # Imported here: it costs a fifth of a second, and a single run has no interval.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + level) / 2))

@@ -85,10 +85,7 @@ class Fold:
     numbers in all, the values so far give way to two sums: of the values, exact, so that a mean is the same
     to the last digit; and of the squares of their distances from the mean of the first of them.
 
-    Parameters
-    ----------
-    certain
-        Nothing in the scenario is random: a single run says all.
+    It is `certain` where nothing in the scenario is random: a single run says all.
     """
 
     def __init__(self, *, certain: bool = False) -> None:

@@ -112,9 +112,8 @@ class _Sweeping:
     began: float = field(default_factory=time.monotonic)
     written: float = -math.inf
     """The first rows are written at once: a folder that takes none is told of early."""
-    runs: int = 0
     spent_s: float = 0.0
-    """Of what has come back: runs, and seconds of a worker."""
+    """Seconds of a worker, for what has come back."""
 
     def sweep(self, reporter: Reporter, told_to_stop: threading.Event | None) -> None:
         """Give out and take back until all is there."""
@@ -146,11 +145,10 @@ class _Sweeping:
         at_once = self.workers.at_once()
         while len(self.under_way) < 2 * at_once:
             # Towards the end batches are smaller, so that nobody waits long for the last one.
-            left = self.counts.total - self.counts.done
-            fair = left / (2 * at_once)
-            fitting = self.workers.batch_s * self.runs / self.spent_s if self.spent_s else 1.0
-            size = math.ceil(min(fitting, fair, _MOST_OF_A_BATCH))
-            jobs = self._jobs(max(1, size))
+            fair = (self.counts.total - self.counts.done) / (2 * at_once)
+            finished = self.counts.done - self.counts.before
+            fitting = self.workers.batch_s * finished / self.spent_s if self.spent_s else 1.0
+            jobs = self._jobs(max(1, math.ceil(min(fitting, fair, _MOST_OF_A_BATCH))))
             if not jobs:
                 return
             self._submit(jobs)
@@ -202,7 +200,6 @@ class _Sweeping:
             self.rows.append(done.rows)
         self.counts.done += done.runs
         self.counts.failed += done.failed
-        self.runs += done.runs
         self.spent_s += done.spent_s
 
     def _write_now_and_then(self) -> None:
