@@ -193,10 +193,8 @@ def draw(
 ) -> None:
     """Draw the sweep that is named to the file `out`.
 
-    Raises
-    ------
-    InputError
-        It is none, the options leave open what to draw, or `others` are given, which are those of runs.
+    Raises InputError: it is none, the options leave open what to draw, or `others` are given, which are those
+    of runs.
     """
     from bentpipe.files.output import Staging
     from bentpipe.sweeps.picture import draw_sweep
