@@ -1,4 +1,4 @@
-"""The library function."""
+"""The library function of comparisons: runs, and when there are enough of them."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What limits each variant, as a picture: a bar for each, of shares of its time."""
+"""A comparison as pictures: the number with its interval, and shares of the time as bars."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The library function."""
+"""The library function of sweeps."""
 
 import os
 import threading

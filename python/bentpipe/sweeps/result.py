@@ -102,10 +102,8 @@ class Sweep:
         schema = pa.schema(fields).with_metadata(table.schema.metadata)
         return pa.Table.from_arrays(table.columns, schema=schema).unify_dictionaries()
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        table: Any = self.table()
-        stream: object = table.__arrow_c_stream__(requested_schema)
-        return stream
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
 
     def report(
         self,
