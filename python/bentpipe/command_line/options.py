@@ -94,10 +94,7 @@ report_option = option("--report", File(), "Write a self-contained HTML page wit
 def page_file(path: Path) -> Path:
     """Give the file of a page.
 
-    Raises
-    ------
-    InputError
-        Its name ends otherwise than in .html.
+    Raises InputError: its name ends otherwise than in .html.
     """
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--report: expected a file name that ends in .html, found {path}")

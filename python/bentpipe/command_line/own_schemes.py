@@ -51,10 +51,7 @@ def _in_words(error: BaseException) -> str:
 def own_in(paths: Sequence[Path]) -> list[type["Scheme"]]:
     """Run the files, and give the named classes of one's own that they define.
 
-    Raises
-    ------
-    InputError
-        A file cannot be read or run, or defines none.
+    Raises InputError: a file cannot be read or run, or defines none.
     """
     return [scheme for path in paths for scheme in _classes(path)]
 

@@ -45,12 +45,8 @@ def emulate(
     `options` are ``time``, ``pcap``, ``offloads``, without which each packet is one for the hosts' kernels
     too, and ``interfaces``: two hosts that are other machines, each with the interface at which it is.
 
-    Raises
-    ------
-    InputError
-        The machine or the user lacks something, or an interface cannot be one.
-    BentpipeError
-        A device failed.
+    Raises InputError: the machine or the user lacks something, or an interface cannot be one.
+    Raises BentpipeError: a device failed.
     """
     cards: list[int] = []
     with ended_by_signals() as ended:
@@ -131,10 +127,7 @@ def named(scenario: str) -> str:
 def place(scenario: str, host: str, process: int | None = None) -> Path:
     """Find the network of `host` of the running emulator of `scenario`, or of the one whose process is given.
 
-    Raises
-    ------
-    InputError
-        There is none, or more than one.
+    Raises InputError: there is none, or more than one.
     """
     name = named(scenario)
     emulators = [one for one in running() if one.scenario == name and process in (None, one.process)]
@@ -157,10 +150,7 @@ def place(scenario: str, host: str, process: int | None = None) -> Path:
 def enter(host: str, there: Path, command: list[str]) -> None:
     """Become `command` in the network namespace of a host, which is `there`; does not return.
 
-    Raises
-    ------
-    InputError
-        The user may not, or there is no such command.
+    Raises InputError: the user may not, or there is no such command.
     """
     import ctypes
 

@@ -14,12 +14,8 @@ def errors_of(of: str, *, settings: bool = False) -> Iterator[None]:
     What is said of a value is told as it stands, and of one of the `settings`, whose name it begins with, as
     said of the option of that name.
 
-    Raises
-    ------
-    InputError
-        A value cannot be used, or the machine or the user lacks something.
-    BentpipeError
-        It began and failed.
+    Raises InputError: a value cannot be used, or the machine or the user lacks something.
+    Raises BentpipeError: it began and failed.
     """
     try:
         yield

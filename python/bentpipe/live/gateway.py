@@ -49,12 +49,8 @@ def guard(
     `settings` are those of the guarded link and its flows, as scenarios write them: ``rate``, ``queue``,
     ``rtt``, ``isl_delay``, ``least`` and ``delta_factor``. `seen` hears ten times a second how things stand.
 
-    Raises
-    ------
-    InputError
-        A setting, the interface, the machine or the user does not allow it.
-    BentpipeError
-        The kernel refuses.
+    Raises InputError: a setting, the interface, the machine or the user does not allow it.
+    Raises BentpipeError: the kernel refuses.
     """
     _check(until_s, settings)
     try:

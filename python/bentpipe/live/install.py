@@ -56,12 +56,8 @@ def install(names: Sequence[str], *, default: bool = False) -> list[str]:
     Gives those that it did not know yet. The system's default stays as it is unless `default` says that the
     first of them is to be it, in this network namespace.
 
-    Raises
-    ------
-    InputError
-        There is no such control, or the machine, the user or this build lacks something.
-    BentpipeError
-        The kernel refuses.
+    Raises InputError: there is no such control, or the machine, the user or this build lacks something.
+    Raises BentpipeError: the kernel refuses.
     """
     for name in names:
         if name not in CONTROLS:
@@ -107,12 +103,8 @@ def remove(names: Sequence[str]) -> list[Installed]:
 
     Connections that use one keep it until they end. Where one is the default, what was before it is again.
 
-    Raises
-    ------
-    InputError
-        One is not installed, or the user may not.
-    BentpipeError
-        The kernel refuses.
+    Raises InputError: one is not installed, or the user may not.
+    Raises BentpipeError: the kernel refuses.
     """
     there = {control.name: control for control in status()}
     for name in names:
@@ -131,10 +123,7 @@ def remove(names: Sequence[str]) -> list[Installed]:
 def status() -> list[Installed]:
     """Give the controls of ours that the kernel has, with the connections of every network namespace.
 
-    Raises
-    ------
-    InputError
-        The user may not look.
+    Raises InputError: the user may not look.
     """
     default = _read(_DEFAULT)
     try:

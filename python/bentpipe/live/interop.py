@@ -43,12 +43,8 @@ class Over:
     def of(cls, scenario: Scenario, flow: str | None = None) -> "Over":
         """Choose the flow of that name, or the first bulk transfer.
 
-        Raises
-        ------
-        InputError
-            There is no such flow.
-        ScenarioError
-            There is no bulk transfer at all.
+        Raises InputError: there is no such flow.
+        Raises ScenarioError: there is no bulk transfer at all.
         """
         with errors_of("live interop", settings=True):
             return cls(scenario, json.loads(_core.live_flow(scenario, flow)))
@@ -62,10 +58,7 @@ class Over:
     def bytes(self) -> str:
         """How much data, as a size.
 
-        Raises
-        ------
-        ScenarioError
-            The flow does not say it.
+        Raises ScenarioError: the flow does not say it.
         """
         if self.facts["bytes"] is None:
             message = "expected how much is transferred, here or as --bytes, found none"
@@ -101,10 +94,7 @@ class Transfer:
 def loss_model(text: str, option: str = "--loss") -> dict[str, Any]:
     """Read a loss as people write it: ``0.01``, ``1%``, ``bursts:0.005:0.3`` or ``drop:3+5``.
 
-    Raises
-    ------
-    InputError
-        It is none of these; the message names the `option`.
+    Raises InputError: it is none of these; the message names the `option`.
     """
     kind, _, rest = text.partition(":")
     try:
@@ -135,10 +125,7 @@ def over_scenario(
 
     `choices` has ``recovery``, ``control``, ``direction`` and ``bytes``.
 
-    Raises
-    ------
-    InputError
-        A recovery has no control to go with.
+    Raises InputError: a recovery has no control to go with.
     """
     return [Transfer(None, {**common, **named}, over) for named, _ in combined(choices, kernels)]
 
@@ -150,10 +137,7 @@ def combined(
 
     Recovery ``linux`` goes with the kernel's controls, every other with ours.
 
-    Raises
-    ------
-    InputError
-        A recovery has no control to go with.
+    Raises InputError: a recovery has no control to go with.
     """
     pairs = _pairs(choices["recovery"], choices["control"], kernels)
     others = product(*(choices[key] for key in ("direction", *of_path, "bytes")))
@@ -165,10 +149,7 @@ def combined(
 def kernel_controls() -> list[str]:
     """Give the congestion controls that the running kernel has.
 
-    Raises
-    ------
-    InputError
-        It is not Linux.
+    Raises InputError: it is not Linux.
     """
     with errors_of("live interop"):
         return _core.kernel_controls()
@@ -214,12 +195,8 @@ def interop(
     A connection that breaks is a row with an ``error``. `pcap` is for a single transfer. ``scenario`` says
     which flow the first transfer is, if it is one of a scenario.
 
-    Raises
-    ------
-    InputError
-        A setting cannot be used, or the machine or the user lacks something.
-    Interrupted
-        Ctrl-C; every transfer has ended and its namespace is gone.
+    Raises InputError: a setting cannot be used, or the machine or the user lacks something.
+    Raises Interrupted: Ctrl-C; every transfer has ended and its namespace is gone.
     """
     stop = threading.Event()
     moved = [0] * len(transfers)

@@ -97,14 +97,9 @@ def over_kernels(
     thread ends it by setting `stop`. With `virtual_clock` the clock stands still while programs work.
     What the hosts send and receive goes to the file `pcap`, that of the last variant.
 
-    Raises
-    ------
-    InputError
-        A variant, the scenario, the machine or the user does not allow it.
-    BentpipeError
-        A program or a device failed.
-    Interrupted
-        Somebody ended it.
+    Raises InputError: a variant, the scenario, the machine or the user does not allow it.
+    Raises BentpipeError: a program or a device failed.
+    Raises Interrupted: somebody ended it.
     """
     installable = () if virtual_clock else CONTROLS
     for variant in variants if both else ():

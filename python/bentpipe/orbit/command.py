@@ -61,10 +61,7 @@ TIME = Value("time", _time)
 class Pictures:
     """What is to be drawn, and into which files.
 
-    Raises
-    ------
-    InputError
-        A file's name has another ending, or an option lacks the one that it belongs to.
+    Raises InputError: a file's name has another ending, or an option lacks the one that it belongs to.
     """
 
     plot: Path | None = None
@@ -108,12 +105,8 @@ class Pictures:
     ) -> None:
         """Draw everything, or write nothing.
 
-        Raises
-        ------
-        InputError
-            There is no such satellite or time, or there are too many frames.
-        BentpipeError
-            A file cannot be written.
+        Raises InputError: there is no such satellite or time, or there are too many frames.
+        Raises BentpipeError: a file cannot be written.
         """
         if self.at is not None and self.at > until_s:
             raise InputError(f"--at: expected a time up to the end, {until_s:g} s, found {self.at:g} s")

@@ -64,10 +64,7 @@ def draw(
 def ground_track(sky: Sky, satellite: str, at_s: float) -> Line:
     """Give the places below a satellite from a time on, for a revolution of a circular orbit at its height.
 
-    Raises
-    ------
-    InputError
-        There is no such satellite, or it has come down.
+    Raises InputError: there is no such satellite, or it has come down.
     """
     if satellite not in sky.satellites:
         last = sky.satellites[-1]

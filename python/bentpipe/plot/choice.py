@@ -43,10 +43,7 @@ class Choice:
     def of(cls, subjects: Sequence[DrawnRun], patterns: Sequence[str] = ()) -> "Choice":
         """Choose the flows that fit `patterns`, or else those that have no copies; the others become bands.
 
-        Raises
-        ------
-        InputError
-            No flow of any run fits a pattern.
+        Raises InputError: no flow of any run fits a pattern.
         """
         flows = {flow["name"]: flow for subject in reversed(subjects) for flow in subject.run["flows"]}
         # In the order of the first column; a flow that only others have comes behind.

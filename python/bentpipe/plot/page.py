@@ -49,10 +49,7 @@ _Panel: TypeAlias = Callable[["Axes", View], Legend]
 def draw_runs(subjects: Sequence[DrawnRun], path: Path, **shown: Any) -> None:
     """Write one picture with a column a run, .png or .svg by its name; what is `shown`, `Page` takes.
 
-    Raises
-    ------
-    InputError
-        No flow fits a pattern.
+    Raises InputError: no flow fits a pattern.
     """
     page = Page(subjects, **shown)
     about = ", ".join(subject.run.get("identity", "") for subject in subjects)
@@ -66,10 +63,7 @@ class Page:
     They are shown from `start_s` to `end_s`. The flows that fit the patterns `flows` are drawn by themselves,
     the others as bands behind them.
 
-    Raises
-    ------
-    InputError
-        No flow fits a pattern.
+    Raises InputError: no flow fits a pattern.
     """
 
     def __init__(

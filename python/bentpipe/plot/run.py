@@ -30,12 +30,8 @@ class DrawnRun:
     def of(cls, name: str, settings: Iterable[tuple[str, str]] = (), seed: int | None = None) -> "DrawnRun":
         """Take a folder that ``run --out`` wrote, or run a scenario.
 
-        Raises
-        ------
-        InputError
-            It is neither.
-        BentpipeError
-            The run failed.
+        Raises InputError: it is neither.
+        Raises BentpipeError: the run failed.
         """
         folder = Path(name)
         if folder.is_dir():
@@ -82,10 +78,7 @@ _NEEDED: Mapping[str, Any] = {
 def checked(value: Any) -> Run:
     """Give `value` back as a run, if all that a picture needs is there and of its kind.
 
-    Raises
-    ------
-    ValueError
-        It is not; the message names the place and what was expected.
+    Raises ValueError: it is not; the message names the place and what was expected.
     """
     _check(value, "", _NEEDED)
     if not value["flows"]:

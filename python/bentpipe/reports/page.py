@@ -136,10 +136,7 @@ class Report:
     def write(self, path: Path, option: str = "") -> None:
         """Write it to a file, or leave what is there as it was.
 
-        Raises
-        ------
-        BentpipeError
-            The file cannot be written.
+        Raises BentpipeError: the file cannot be written.
         """
         with Staging() as staging:
             staging.file(path, option).write_text(self.html(), encoding="utf-8")

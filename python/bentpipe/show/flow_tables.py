@@ -31,10 +31,7 @@ class Rows:
     def of(cls, flows: Sequence[Flow], patterns: Sequence[str] = ()) -> "Rows":
         """Give the flows that fit `patterns` by themselves, then all; if too many those that carried most.
 
-        Raises
-        ------
-        InputError
-            No flow fits a pattern.
+        Raises InputError: no flow fits a pattern.
         """
         first = [Bundle(flow["name"], (flow,)) for flow in chosen(flows, patterns)]
         named = {bundle.name for bundle in first}

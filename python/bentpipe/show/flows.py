@@ -55,10 +55,7 @@ def bundles(flows: Sequence[Flow]) -> list[Bundle]:
 def chosen(flows: Sequence[Flow], patterns: Sequence[str]) -> list[Flow]:
     """Give the flows whose name, or whose group's name, fits one of the `patterns`: ``*``, ``?``, ``[abc]``.
 
-    Raises
-    ------
-    InputError
-        No flow fits a pattern.
+    Raises InputError: no flow fits a pattern.
     """
     named = [(flow["name"], flow.get("group")) for flow in flows]
     check_patterns(named, patterns)
@@ -70,10 +67,7 @@ def check_patterns(
 ) -> None:
     """See that each pattern fits a flow, given by its name and its group; errors list what is `known`.
 
-    Raises
-    ------
-    InputError
-        No flow fits a pattern.
+    Raises InputError: no flow fits a pattern.
     """
     for pattern in patterns:
         if not any(_fits(names, [pattern]) for names in flows):
@@ -88,10 +82,7 @@ def check_patterns(
 def check_scenario(scenario: Scenario, patterns: Sequence[str]) -> None:
     """See that each pattern fits a flow that `scenario` will run.
 
-    Raises
-    ------
-    InputError
-        No flow fits a pattern.
+    Raises InputError: no flow fits a pattern.
     """
     if patterns:
         written = tomllib.loads(scenario.toml())["flows"]

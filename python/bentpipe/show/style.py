@@ -94,10 +94,7 @@ def plain(text: str) -> str:
 def picture_format(path: Path, formats: Sequence[str] = ("png", "svg")) -> str:
     """Give the format that a file name asks for.
 
-    Raises
-    ------
-    InputError
-        The name ends in none of these `formats`.
+    Raises InputError: the name ends in none of these `formats`.
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in formats:

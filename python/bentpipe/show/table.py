@@ -51,10 +51,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
 
     The flows that fit the patterns `flows` have rows of their own, first.
 
-    Raises
-    ------
-    InputError
-        No flow fits a pattern.
+    Raises InputError: no flow fits a pattern.
     """
     runs = run.get("runs")
     replicated = ""

@@ -83,10 +83,8 @@ def fade(request: Mapping[str, Any]) -> Fade:
     request
         Every number of the link by its name with its unit; ``bentpipe fade --json`` prints one.
 
-    Raises
-    ------
-    InputError
-        A number is missing, or one that the models are not for; the message begins with its name.
+    Raises InputError: a number is missing, or one that the models are not for; the message begins with its
+    name.
     """
     try:
         return Fade(request, json.loads(_core.fade(json.dumps(request))))

@@ -70,10 +70,7 @@ def use(folder: Path) -> None:
 def find(name: str | None = None) -> Kernel:
     """Find the kernel in the folder `name`, or of a release that begins so; the one built last by default.
 
-    Raises
-    ------
-    InputError
-        There is none, it is not as it was built, or the machine cannot run one.
+    Raises InputError: there is none, it is not as it was built, or the machine cannot run one.
     """
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise InputError("live --virtual: a virtual kernel needs Linux on x86_64")
@@ -97,10 +94,7 @@ def find(name: str | None = None) -> Kernel:
 def at(folder: Path) -> Kernel:
     """Take the kernel in `folder`.
 
-    Raises
-    ------
-    InputError
-        Its files are not those that were built.
+    Raises InputError: its files are not those that were built.
     """
     try:
         told = facts(folder)

@@ -131,12 +131,9 @@ class Machine:
     def call(self, function: Callable[..., Any], *arguments: object, **options: object) -> Iterator[Any]:
         """Call the function in the kernel and give what it yields, or what it returns.
 
-        Raises
-        ------
-        BentpipeError
-            What the function raised; or the kernel stopped, or stands still, or its time is over.
-        Interrupted
-            Ctrl-C.
+        Raises BentpipeError: what the function raised; or the kernel stopped, or stands still, or its time is
+        over.
+        Raises Interrupted: Ctrl-C.
         """
         modules = [path for path in sys.path if path]
         ours = str(Path(bentpipe.__file__).parent.parent)
