@@ -233,21 +233,24 @@ def execute(
         random = scenario.is_random()
         fold = Fold(certain=not random)
         job = _Job([scenario], plan, title, stop or threading.Event(), fold.reached, recorder)
-        # Where each run is a look at the precision, they are taken one by one.
-        one_by_one = ([result] for results in job.batches() for result in results)
-        for results in one_by_one if plan.precision is not None else job.batches():
-            kept += results if plan.keep else []
-            if fold.runs == 0:
-                first = parse(results[0].json())
-                recorded = first.pop("recording", None)
-                if plain:
+        batches = job.batches()
+        if plan.precision is not None:
+            # Each run is a look at the precision.
+            batches = ([result] for results in batches for result in results)
+        with closing(batches):
+            for results in batches:
+                kept += results if plan.keep else []
+                if fold.runs == 0:
+                    first = parse(results[0].json())
+                    recorded = first.pop("recording", None)
+                    if plain:
+                        break
+                    fold.add(first)
+                    results = results[1:]
+                fold.add_results(results)
+                if plan.precision is not None and fold.precise_enough(plan.precision):
+                    precise = True
                     break
-                fold.add(first)
-                results = results[1:]
-            fold.add_results(results)
-            if plan.precision is not None and fold.precise_enough(plan.precision):
-                precise = True
-                break
     broken = failures(first) if plain else fold.failures()
     run = first if plain else cast(Run, {**fold.combined(), "random": random})
     if recorded is not None:
