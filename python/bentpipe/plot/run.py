@@ -1,10 +1,10 @@
 """What a column of a picture shows: a finished run, which is checked, or a scenario that is run for it."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from sys import float_info
 from typing import Any, cast
 
 from bentpipe.errors import InputError
@@ -113,7 +113,7 @@ def _check(value: Any, where: str, kind: Any) -> None:
 def _check_number(value: Any, where: str, *, above_zero: bool) -> None:
     if isinstance(value, dict) and "mean" in value:
         value = value["mean"]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= float_info.max:
         raise _wrong(where, "a number", value)
     if value < 0:
         raise _wrong(where, "a number that is not negative", value)
@@ -121,14 +121,9 @@ def _check_number(value: Any, where: str, *, above_zero: bool) -> None:
         raise _wrong(where, "a time above zero", 0)
 
 
-def _finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
-
-
 def _wrong(where: str, expected: str, found: Any) -> ValueError:
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-    shown = kinds.get(type(found)) or (f"{found:g}" if _finite(found) else "one that is not finite")
+    shown = kinds.get(type(found)) or (
+        f"{found:g}" if abs(found) <= float_info.max else "one that is not finite"
+    )
     return ValueError(f"{where or 'the file'}: expected {expected}, found {shown}")
