@@ -15,7 +15,6 @@ pub mod slow_start;
 pub mod wire;
 
 pub use bentpipe_units::registry::{Catalogue, Chosen, Named, Scheme};
-pub use choice::option_tables;
 pub use config::{
     Config, DelayedAck, Growth, GrowthGate, Host, IdleRestart, Kernel, Nagle, Profile, ReceiveBuffer,
     RtoConfig, RtoEstimator,

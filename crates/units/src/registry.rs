@@ -19,6 +19,8 @@ pub trait Kind: 'static {
     type Value;
     /// The key that chooses, as scenarios write it.
     const KEY: &'static str;
+    /// The table in which those with options have tables of their names, beside those of other kinds.
+    const TABLE: &'static str = "";
     /// Where a table has that key, such a table.
     const EXAMPLE: &'static str = "";
     /// With its article, as errors say it.
@@ -361,7 +363,15 @@ impl<F: ?Sized + fmt::Debug> fmt::Debug for Chosen<F> {
 ///
 /// It is a value: somebody else's control is put beside ours in a catalogue of one's own, and whoever is given that one knows it.
 #[derive(Clone, Debug, Default)]
-pub struct Catalogue(Vec<Arc<dyn Any + Send + Sync>>);
+pub struct Catalogue(Vec<Added>);
+
+/// A scheme of some kind that is none of ours.
+#[derive(Clone, Debug)]
+struct Added {
+    scheme: Arc<dyn Any + Send + Sync>,
+    /// Where its options stand.
+    table: Option<(&'static str, String)>,
+}
 
 thread_local! {
     /// Serde hands nothing down to what it reads.
@@ -383,21 +393,23 @@ impl Catalogue {
                 "{name:?}"
             ));
         }
-        if self.find::<K>(name).is_some() {
+        let table = (!K::TABLE.is_empty() && scheme.has_options()).then(|| (K::TABLE, name.to_owned()));
+        let beside = table.is_some() && self.0.iter().any(|added| added.table == table);
+        if beside || self.find::<K>(name).is_some() {
             return Err(taken::<K>(name));
         }
         K::fits(&scheme, &self)?;
-        self.0.push(Arc::new(scheme));
+        self.0.push(Added { scheme: Arc::new(scheme), table });
         Ok(self)
     }
 
     /// Every scheme of a kind, in the order of a list for people.
     pub fn all<K: Kind + ?Sized>(&self) -> impl Iterator<Item = &Scheme<K>> {
-        K::ours().schemes.iter().chain(self.from_outside())
+        K::ours().schemes.iter().chain(self.added())
     }
 
-    fn from_outside<K: Kind + ?Sized>(&self) -> impl Iterator<Item = &Scheme<K>> {
-        self.0.iter().filter_map(|scheme| scheme.downcast_ref())
+    fn added<K: Kind + ?Sized>(&self) -> impl Iterator<Item = &Scheme<K>> {
+        self.0.iter().filter_map(|added| added.scheme.downcast_ref())
     }
 
     /// The names of the schemes of a kind.
@@ -434,7 +446,7 @@ impl Catalogue {
         READING.with_borrow(|reading| {
             let ours = Catalogue::default();
             let all = reading.last().unwrap_or(&ours);
-            all.find(name).cloned().ok_or_else(|| match all.from_outside::<K>().next() {
+            all.find(name).cloned().ok_or_else(|| match all.added::<K>().next() {
                 None => Unknown::Ours(K::ours().names()),
                 Some(_) => Unknown::All(all.names::<K>().join(", ")),
             })

@@ -7,7 +7,7 @@ use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{
     Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, Profile, ReceiveBuffer,
-    Scheme, option_tables,
+    Scheme,
 };
 use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, no_such_key};
@@ -33,13 +33,26 @@ pub(crate) enum FlowEnd {
     Receiver,
 }
 
+/// The names of the schemes that have options: the keys of their tables below `tcp`.
+fn option_tables(catalogue: &Catalogue) -> Vec<&str> {
+    fn of<K: Kind + ?Sized>(catalogue: &Catalogue) -> impl Iterator<Item = &str> {
+        catalogue.all::<K>().filter(|scheme| scheme.has_options()).map(Scheme::name)
+    }
+    let controls = of::<dyn ControlFactory>(catalogue).chain(of::<dyn RecoveryFactory>(catalogue));
+    controls.chain(of::<dyn SlowStartFactory>(catalogue)).collect()
+}
+
 /// Checks what the settings in `node` say by themselves.
 pub(crate) fn check(catalogue: &Catalogue, node: Option<&Node>) -> Result<(), Fault> {
-    let known = keys_of::<TcpFile>();
-    if let Some(key) = option_tables(catalogue).find(|key| known.contains(key)) {
+    let (known, tables) = (keys_of::<TcpFile>(), option_tables(catalogue));
+    if let Some(key) = tables.iter().find(|key| known.contains(key)) {
         let fault =
             conflict!("is a setting, and the name of a control, recovery or slow start with options too");
-        return Err(fault.under(key));
+        return Err(fault.under(*key));
+    }
+    if let Some((_, key)) = tables.iter().enumerate().find(|(place, key)| tables[..*place].contains(key)) {
+        let fault = conflict!("is the name of two of the controls, recoveries and slow starts with options");
+        return Err(fault.under(*key));
     }
     let Some(node) = node else { return Ok(()) };
     if let Some(name) = settings_of(catalogue, node)?.slow_start {
@@ -52,7 +65,7 @@ pub(crate) fn check(catalogue: &Catalogue, node: Option<&Node>) -> Result<(), Fa
 
 /// The settings in `node`, without the options of what they are chosen from.
 fn settings_of(catalogue: &Catalogue, node: &Node) -> Result<TcpFile, Fault> {
-    let options: Vec<_> = option_tables(catalogue).collect();
+    let options = option_tables(catalogue);
     let known = keys_of::<TcpFile>();
     let [_, settings] = divided(node, &options, known, |key| no_such_key(key, &[known, &options].concat()))?;
     read(&settings)

@@ -328,6 +328,11 @@ fn a_name_is_taken_once() {
         read_capped,
     );
     assert!(mine().with(same).is_err());
+    let cubic = Scheme::<dyn SlowStartFactory>::new("cubic", "", Arc::new(Capped::default()));
+    let table = move || Scheme::<dyn SlowStartFactory>::named::<Capped>().schema().unwrap();
+    let beside = Catalogue::default().with(cubic.with_options(["bytes"], table, read_capped)).unwrap();
+    let error = read("", &beside).map(|_| ()).unwrap_err();
+    assert!(error.starts_with("s.toml: tcp.cubic: is the name of two"), "{error}");
     // Nor may they stand where a setting does.
     let mss = Scheme::<dyn ControlFactory>::new("mss", "", Arc::new(Mine::default()));
     let read_mine = |_: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(Mine::default()) as _);

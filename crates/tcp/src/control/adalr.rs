@@ -27,7 +27,7 @@ options! {
         /// How the adjusted receive window grows while segments go out.
         pub rwnd_reading: RwndReading = RwndReading::PerSegment,
         /// How much of it a recovery lets out.
-        pub recovery_reading: RecoveryReading = RecoveryReading::PerAck,
+        pub recovery_reading: RecoveryReading = RecoveryReading::usual(),
         /// Whether it grows below the breakpoint of ρ too (the slides' pseudocode does not ask for ρ).
         pub rwnd_below_breakpoint: bool = false,
         /// When congestion avoidance is fast.
@@ -66,6 +66,12 @@ pub enum RecoveryReading {
     PerSegment,
     /// The slides' "one": one for each ACK.
     PerAck,
+}
+
+impl RecoveryReading {
+    fn usual() -> RecoveryReading {
+        RecoveryReading::PerAck
+    }
 }
 
 /// Readings of the paper's algorithm 3.

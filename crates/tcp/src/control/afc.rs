@@ -22,7 +22,7 @@ options! {
         /// Reduce less when the second loss is far from the first (equation 1).
         pub rate_adjustment: bool = true,
         /// What the ACKs are worth that arrive while the reduction is delayed.
-        pub growth_while_delayed: DelayedGrowth = DelayedGrowth::Held,
+        pub growth_while_delayed: DelayedGrowth = DelayedGrowth::usual(),
     }
 }
 
@@ -34,6 +34,12 @@ pub enum DelayedGrowth {
     Held,
     /// When the window is through without a second loss, cwnd opens by what was acknowledged meanwhile.
     Credited,
+}
+
+impl DelayedGrowth {
+    fn usual() -> DelayedGrowth {
+        DelayedGrowth::Held
+    }
 }
 
 impl ControlFactory for AfcOptions {

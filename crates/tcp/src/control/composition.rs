@@ -6,7 +6,6 @@ use bentpipe_units::registry::{Catalogue, Chosen, Scheme, taken};
 use bentpipe_units::{Fault, fault};
 
 use super::ControlFactory;
-use crate::choice::has_table_of_its_own;
 use crate::slow_start::SlowStartFactory;
 
 type Control = Scheme<dyn ControlFactory>;
@@ -117,7 +116,6 @@ fn goes_around(outer: &Control, name: &str) -> NoSuch {
 
 /// Whether `scheme` may stand in `catalogue`: no composition has its name, and what it goes around is there.
 pub(super) fn fits(scheme: &Control, catalogue: &Catalogue) -> Result<(), Fault> {
-    has_table_of_its_own(scheme, catalogue)?;
     let name = scheme.name();
     if Composition::find(catalogue, name).is_ok() {
         return Err(taken::<dyn ControlFactory>(name));

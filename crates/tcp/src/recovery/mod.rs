@@ -22,13 +22,13 @@ pub use next::{Next, Outstanding};
 pub use reductions::{Reduction, Reductions};
 pub use resend::Resend;
 
-use crate::choice::{has_table_of_its_own, schemes};
+use crate::choice::schemes;
 pub use crate::runs::Range;
 use crate::sender::Agreed;
 use crate::{Config, SackBlock, Seq};
 
 schemes! {
-    dyn RecoveryFactory, "recovery", "a recovery", has_table_of_its_own;
+    dyn RecoveryFactory, "recovery", "a recovery";
     tahoe::TahoeOptions,
     reno::RenoOptions,
     newreno::NewRenoOptions,

@@ -6,7 +6,7 @@ use std::fmt;
 use bentpipe_units::options;
 use bentpipe_units::{Span, Time};
 
-use crate::choice::{has_table_of_its_own, schemes};
+use crate::choice::schemes;
 use crate::control::{Ack, Window};
 
 /// What becomes of the growth below ssthresh.
@@ -63,7 +63,7 @@ pub trait SlowStartFactory: Any + fmt::Debug + Send + Sync {
 }
 
 schemes! {
-    dyn SlowStartFactory, "slow_start", "a slow start", has_table_of_its_own;
+    dyn SlowStartFactory, "slow_start", "a slow start";
     standard::StandardStartOptions,
     hystart::HyStartOptions,
     hystart_plus_plus::HyStartPlusPlusOptions,
