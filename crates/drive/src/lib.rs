@@ -2,11 +2,11 @@
 //! routes, rows of a result, captures.
 
 pub mod addresses;
-mod moving;
 pub mod pcap;
 mod rows;
+mod satellite_paths;
 mod turns;
 
-pub use moving::{MovingPaths, TURNS};
 pub use rows::*;
+pub use satellite_paths::{SatellitePaths, TURNS};
 pub use turns::{Turn, turns};

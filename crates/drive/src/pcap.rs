@@ -67,7 +67,7 @@ pub struct Capture {
     bytes: u64,
     packets: u64,
     /// Bytes written at which the output is asked for room.
-    look_at: u64,
+    next_check: u64,
     ended: Option<Ended>,
 }
 
@@ -87,7 +87,7 @@ impl Capture {
             limit: u64::MAX,
             bytes: 0,
             packets: 0,
-            look_at: BETWEEN_LOOKS,
+            next_check: BETWEEN_LOOKS,
             ended: None,
         };
         capture.block.start(SECTION_HEADER);
@@ -249,8 +249,8 @@ impl Capture {
         }
         self.write_block()?;
         self.packets += 1;
-        if self.bytes >= self.look_at {
-            self.look_at = self.bytes + BETWEEN_LOOKS;
+        if self.bytes >= self.next_check {
+            self.next_check = self.bytes + BETWEEN_LOOKS;
             if !self.output.has_room()? {
                 self.ended = Some(Ended::Disk);
             }

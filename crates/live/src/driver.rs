@@ -55,7 +55,7 @@ impl<'a> Driver<'a> {
         shared: Arc<Shared>,
     ) -> Result<Driver<'a>, LiveError> {
         let sends = settings.direction == Direction::Send;
-        let course = settings.course(flow.as_ref())?;
+        let setup = settings.path_setup(flow.as_ref())?;
         let (own, kernel) = (settings.own(flow.as_ref())?, settings.kernel(flow.as_ref()));
         let mut capture = match &options.pcap {
             Some(path) => {
@@ -69,7 +69,7 @@ impl<'a> Driver<'a> {
             let host = if sends && matches!(own, Own::Ours(_)) { "bentpipe" } else { "linux" };
             capture.add_interface(host).map_err(|error| LiveError::Failed(error.to_string()))?;
         }
-        let (own, kernel) = hosts(settings, course.key, own, kernel, &options.program, &shared)?;
+        let (own, kernel) = hosts(settings, setup.key, own, kernel, &options.program, &shared)?;
         let realtime = sys::run_first().is_ok();
         sys::wake_on_time().map_err(|error| LiveError::while_doing("setting the timer slack", &error))?;
         Ok(Driver {
@@ -77,7 +77,7 @@ impl<'a> Driver<'a> {
             own,
             kernel,
             clock: Clock::start(),
-            path: Path::new(course, settings),
+            path: Path::new(setup, settings),
             capture,
             shared,
             realtime,

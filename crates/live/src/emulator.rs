@@ -6,13 +6,13 @@
 
 mod bundle;
 mod frame;
+mod host_routes;
 mod interface;
 mod lateness;
 mod machine;
 mod offload;
 mod port;
 mod report;
-mod roads;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub fn emulate(
     seen: &mut dyn FnMut(Option<Snapshot>) -> ControlFlow<()>,
 ) -> Result<EmulatorReport, LiveError> {
     let stop = AtomicBool::new(false);
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let (begin, may_begin) = mpsc::channel();
     let mut begin = Some(begin);
     thread::scope(|scope| {
@@ -69,11 +69,13 @@ pub fn emulate(
             // Namespaces are a thread's own.
             thread::Builder::new()
                 .name("bentpipe-emulate".to_owned())
-                .spawn_scoped(scope, move || Machine::set_up(scenario, options)?.run(stop, &tell, &may_begin))
+                .spawn_scoped(scope, move || {
+                    Machine::set_up(scenario, options)?.run(stop, &sender, &may_begin)
+                })
                 .map_err(|error| LiveError::while_doing("starting a thread", &error))?
         };
         loop {
-            let snapshot = match told.recv_timeout(TURN) {
+            let snapshot = match receiver.recv_timeout(TURN) {
                 Ok(snapshot) => Some(snapshot),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break,

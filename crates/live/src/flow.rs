@@ -8,7 +8,7 @@ use bentpipe_units::{Time, fault};
 use serde::Serialize;
 
 use crate::LiveError;
-use crate::course::{Course, Handover};
+use crate::path_setup::{Handover, PathSetup};
 
 /// A bulk transfer of a scenario that a live run makes: its links, its TCP, its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -106,11 +106,11 @@ impl<'a> ScenarioFlow<'a> {
     /// What it is.
     pub fn facts(&self) -> FlowFacts {
         let (scenario, spec) = (self.scenario, self.spec());
-        let course = self.course();
-        let names = course.names();
-        let ways = course.ways(&mut Router::new(&course.topology), &course.via);
+        let setup = self.path_setup();
+        let names = setup.names();
+        let routes = setup.routes(&mut Router::new(&setup.topology), &setup.via);
         let [way, way_back] =
-            ways.map(|way| way.iter().map(|link| names[link.index()].clone()).collect::<Vec<_>>());
+            routes.map(|route| route.iter().map(|link| names[link.index()].clone()).collect::<Vec<_>>());
         let AppSpec::Ftp(ftp) = &spec.app else { unreachable!("a bulk transfer was chosen") };
         let others = scenario.flows.iter().enumerate().filter(|(index, _)| *index != self.index);
         FlowFacts {
@@ -132,7 +132,7 @@ impl<'a> ScenarioFlow<'a> {
         if sends { &self.spec().sender } else { &self.spec().receiver }
     }
 
-    pub(crate) fn course(&self) -> Course {
+    pub(crate) fn path_setup(&self) -> PathSetup {
         let (scenario, spec) = (self.scenario, self.spec());
         let topology = scenario.topology();
         let mut handovers = Vec::new();
@@ -146,7 +146,7 @@ impl<'a> ScenarioFlow<'a> {
                 loses: turn.loses(),
             }));
         }
-        Course {
+        PathSetup {
             topology,
             from: bentpipe_net::NodeId(spec.from as u32),
             to: bentpipe_net::NodeId(spec.to as u32),

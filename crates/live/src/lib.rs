@@ -6,7 +6,6 @@
 #![cfg(target_os = "linux")]
 
 mod clock;
-mod course;
 mod driver;
 mod emulator;
 mod end;
@@ -21,6 +20,7 @@ mod namespace;
 mod options;
 mod packet;
 mod path;
+mod path_setup;
 mod payload;
 mod plan;
 mod program;

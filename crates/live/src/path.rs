@@ -7,8 +7,8 @@ use bentpipe_net::{LeftRoutes, Lost, Network, Probe, RouteId, Router};
 use bentpipe_path::{Disorder, Stream};
 use bentpipe_units::Time;
 
-use crate::course::Course;
 use crate::packet::{Packet, Shared};
+use crate::path_setup::PathSetup;
 use crate::{Direction, Settings};
 
 bentpipe_units::numbers! {
@@ -29,13 +29,13 @@ bentpipe_units::numbers! {
 /// Counts what is lost, for each direction and each handover.
 #[derive(Default)]
 struct Losses {
-    ways: [PathStats; 2],
+    directions: [PathStats; 2],
     left: Vec<u64>,
 }
 
 impl Probe<Packet> for Losses {
     fn lost(&mut self, _: Time, _: Time, packet: &Packet, why: Lost) {
-        let stats = &mut self.ways[packet.direction as usize];
+        let stats = &mut self.directions[packet.direction as usize];
         match why {
             Lost::Dropped(_) => stats.dropped += 1,
             Lost::Damaged(_) => stats.lost += 1,
@@ -57,7 +57,7 @@ struct Turn {
 
 /// The path between the two hosts; [`Direction::Send`] is away from our end.
 pub(crate) struct Path {
-    course: Course,
+    setup: PathSetup,
     net: Network<Packet, Losses>,
     /// By direction.
     routes: [RouteId; 2],
@@ -68,17 +68,17 @@ pub(crate) struct Path {
 
 impl Path {
     /// An empty path.
-    pub(crate) fn new(course: Course, settings: &Settings) -> Path {
-        let mut router = Router::new(&course.topology);
-        let losses = Losses { left: vec![0; course.handovers.len()], ..Losses::default() };
-        let shared = Shared { class: course.class };
-        let mut net = Network::new(&course.topology, settings.seed, Time::NEVER, shared, losses);
+    pub(crate) fn new(setup: PathSetup, settings: &Settings) -> Path {
+        let mut router = Router::new(&setup.topology);
+        let losses = Losses { left: vec![0; setup.handovers.len()], ..Losses::default() };
+        let shared = Shared { class: setup.class };
+        let mut net = Network::new(&setup.topology, settings.seed, Time::NEVER, shared, losses);
         let mut routes = |via: &[usize]| {
-            let ways = course.ways(&mut router, via);
-            by_direction(settings.direction, ways).map(|way| net.add_route(&way))
+            let links = setup.routes(&mut router, via);
+            by_direction(settings.direction, links).map(|links| net.add_route(&links))
         };
-        let first = routes(&course.via);
-        let turns = course.handovers.iter().enumerate().map(|(number, handover)| Turn {
+        let first = routes(&setup.via);
+        let turns = setup.handovers.iter().enumerate().map(|(number, handover)| Turn {
             number,
             at: handover.at,
             routes: routes(&handover.via),
@@ -94,7 +94,7 @@ impl Path {
         let forward = disorder(settings.disorder.forward, "forward.disorder");
         let backward = disorder(settings.disorder.backward, "backward.disorder");
         let behind = by_direction(settings.direction, [forward, backward]);
-        Path { course, net, routes: first, turns, left: Default::default(), behind }
+        Path { setup, net, routes: first, turns, left: Default::default(), behind }
     }
 
     /// Takes a packet.
@@ -146,13 +146,13 @@ impl Path {
         let behind = self.behind.iter().map(Disorder::next_time);
         match behind.fold(self.net.next_time(), Time::min) {
             Time::NEVER => Time::NEVER,
-            time => Time::ZERO + time.since(self.course.start),
+            time => Time::ZERO + time.since(self.setup.start),
         }
     }
 
     /// What the network's clock shows.
     fn network_time(&self, now: Time) -> Time {
-        self.course.start + now.since(Time::ZERO)
+        self.setup.start + now.since(Time::ZERO)
     }
 
     pub(crate) fn stats(&self, direction: Direction) -> PathStats {
@@ -160,18 +160,18 @@ impl Path {
         PathStats {
             reordered: behind.reordered(),
             duplicated: behind.duplicated(),
-            ..self.net.probe.ways[direction as usize]
+            ..self.net.probe.directions[direction as usize]
         }
     }
 
     /// The propagation delay from the data's host to the other, at first.
     pub(crate) fn delay_s(&self) -> f64 {
-        self.course.delay().as_secs()
+        self.setup.delay().as_secs()
     }
 
     /// What each direction of a link did until something last happened on the network, and each gateway.
     pub(crate) fn network_rows(&mut self) -> (Vec<LinkResult>, Vec<GatewayResult>) {
-        let (end, topology) = (self.net.now(), &self.course.topology);
+        let (end, topology) = (self.net.now(), &self.setup.topology);
         let names: Vec<_> = topology.links.iter().map(|link| link.name.clone()).collect();
         let guards = topology.directions().map(|(_, direction)| direction.gateway.as_ref());
         network_rows(&mut self.net, &names, guards, None, end)
@@ -179,7 +179,7 @@ impl Path {
 
     /// What each handover cost, those to come included.
     pub(crate) fn handovers(&self) -> Vec<HandoverResult> {
-        let handovers = self.course.handovers.iter().zip(&self.net.probe.left);
+        let handovers = self.setup.handovers.iter().zip(&self.net.probe.left);
         let results = handovers.map(|(handover, lost)| HandoverResult {
             name: handover.name.clone(),
             at_s: handover.at.as_secs(),
@@ -250,7 +250,7 @@ via = ["far"]
         let path = |in_flight: &str| {
             let text = SCENARIO.to_owned() + in_flight;
             let scenario = parse_str("test", &text, &[]).unwrap();
-            Path::new(ScenarioFlow::choose(&scenario, None).unwrap().course(), &settings)
+            Path::new(ScenarioFlow::choose(&scenario, None).unwrap().path_setup(), &settings)
         };
         // A packet of 125 bytes is sent within a microsecond.
         let mut kind = path("");

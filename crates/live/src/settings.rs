@@ -9,7 +9,7 @@ use bentpipe_tcp::{Catalogue, Chosen};
 use bentpipe_units::{Bytes, Span};
 use serde::Deserialize;
 
-use crate::course::Course;
+use crate::path_setup::PathSetup;
 use crate::{LiveError, ScenarioFlow, kernel};
 
 /// Which way the data goes.
@@ -209,10 +209,10 @@ impl Settings {
     }
 
     /// Where the packets go: over the links of `flow`, or without one over the two ways.
-    pub(crate) fn course(&self, flow: Option<&ScenarioFlow<'_>>) -> Result<Course, LiveError> {
+    pub(crate) fn path_setup(&self, flow: Option<&ScenarioFlow<'_>>) -> Result<PathSetup, LiveError> {
         match (flow, &self.forward, &self.backward) {
-            (Some(flow), None, None) => Ok(flow.course()),
-            (None, Some(forward), Some(backward)) => Ok(Course::direct(forward, backward)),
+            (Some(flow), None, None) => Ok(flow.path_setup()),
+            (None, Some(forward), Some(backward)) => Ok(PathSetup::direct(forward, backward)),
             (Some(_), ..) => {
                 Err(LiveError::Setting("forward: expected none beside a scenario, found one".to_owned()))
             }
@@ -297,7 +297,7 @@ mod tests {
         );
         assert!(said("\"bytes\":", "\"byte\":").starts_with("unknown field `byte`"));
         let one_way = with(r#"{"rate": "1 Mbit/s", "delay": "20 ms"}"#, "null").unwrap();
-        let said = one_way.course(None).unwrap_err().to_string();
+        let said = one_way.path_setup(None).unwrap_err().to_string();
         assert_eq!(said, "forward: expected one, and backward, found none");
     }
 }

@@ -143,8 +143,10 @@ pub(crate) fn receive_frame(file: &File, into: &mut [u8]) -> io::Result<(usize, 
     // SAFETY: the kernel has written whole control messages into the buffer and told their length in `message`.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(&raw const message);
-        while let Some(told) = header.as_ref() {
-            if (told.cmsg_level, told.cmsg_type) == (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
+        while let Some(message_header) = header.as_ref() {
+            if (message_header.cmsg_level, message_header.cmsg_type)
+                == (libc::SOL_PACKET, libc::PACKET_AUXDATA)
+            {
                 let data: libc::tpacket_auxdata = ptr::read_unaligned(libc::CMSG_DATA(header).cast());
                 if data.tp_status & libc::TP_STATUS_VLAN_VALID != 0 {
                     let [a, b] = match data.tp_status & libc::TP_STATUS_VLAN_TPID_VALID {

@@ -234,8 +234,8 @@ impl Routes {
         let new: Vec<(u32, LinkId)> = self.links(new).collect();
         let old: Vec<(u32, LinkId)> = self.links(old).collect();
         for (hop, link) in old {
-            let kept = new.iter().find(|(_, other)| *other == link);
-            let stop = match kept {
+            let same = new.iter().find(|(_, other)| *other == link);
+            let stop = match same {
                 Some((hop, _)) => self.add_stop(Stop::Turn { hop: hop + 1 }),
                 None => left,
             };

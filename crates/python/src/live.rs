@@ -88,7 +88,7 @@ pub(crate) fn emulate(
     linux::emulate(py, scenario.get(), &seen, Emulation { time, pcap, offloads, interfaces, virtual_clock })
 }
 
-/// What an emulator is told beside its scenario.
+/// What an emulator is outcome beside its scenario.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 struct Emulation {
     time: Option<Span>,
@@ -175,11 +175,11 @@ mod linux {
         let mut raised = None;
         let row = py.detach(|| {
             bentpipe_live::interop(&settings, flow, &options, &mut |bytes| {
-                let told = Python::attach(|py| {
+                let outcome = Python::attach(|py| {
                     py.check_signals()?;
                     progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (bytes,)).map(drop))
                 });
-                match told {
+                match outcome {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(error) => {
                         raised.get_or_insert(error);
@@ -206,12 +206,12 @@ mod linux {
         let mut raised = None;
         let report = py.detach(|| {
             bentpipe_live::emulate(&scenario.scenario, &options, &mut |snapshot| {
-                let told = Python::attach(|py| {
+                let outcome = Python::attach(|py| {
                     py.check_signals()?;
                     let snapshot = snapshot.map(|it| serde_json::to_string(&it)).transpose();
                     seen.call1(py, (snapshot.map_err(json_error)?,))?.is_truthy(py)
                 });
-                match told {
+                match outcome {
                     Ok(false) => ControlFlow::Continue(()),
                     Ok(true) => ControlFlow::Break(()),
                     Err(error) => {

@@ -240,7 +240,7 @@ impl Scenario {
             let options =
                 RunOptions { seed, series, capture, limits, clock: Some(clock), kernels: start_kernel() };
             let result = bentpipe_sim::run(&self.scenario, options, &mut |now| {
-                let told = match raised.take().or_else(|| self.raised.take()) {
+                let outcome = match raised.take().or_else(|| self.raised.take()) {
                     Some(error) => Err(error),
                     None => Python::attach(|py| {
                         py.check_signals()?;
@@ -252,7 +252,7 @@ impl Scenario {
                         }
                     }),
                 };
-                match told {
+                match outcome {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(error) => {
                         raised.set(Some(error));

@@ -4,11 +4,11 @@
 //! say what a control comes to that answers each loss as Reno or CUBIC does.
 
 mod along;
-mod way;
+mod route;
 
 pub use along::{Along, along};
-pub(crate) use way::ways;
-pub use way::{Carried, carried};
+pub(crate) use route::routes;
+pub use route::{Carried, carried};
 
 /// A path as a transfer meets it while nothing waits in its queues.
 #[derive(Clone, Copy, Debug, PartialEq)]

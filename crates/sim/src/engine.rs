@@ -35,7 +35,7 @@ use bentpipe_scenario::Scenario;
 use bentpipe_sky::Sky;
 use constellation::Paths;
 pub(crate) use end::End;
-use handovers::{Handovers, add_route, both_ways};
+use handovers::{Handovers, add_route, both_routes};
 use kernels::Kernels;
 use shared::SharedPaths;
 
@@ -144,11 +144,11 @@ impl Engine {
                 }
                 udp.end = streams.next().unwrap_or(ConnectionId(0)).end(Side::Data);
             } else {
-                let routes = both_ways(&mut self.net, router, spec, &spec.via);
+                let routes = both_routes(&mut self.net, router, spec, &spec.via);
                 for _ in flow.connections.clone() {
-                    let ways = [(spec.from, spec.to), (spec.to, spec.from)];
+                    let directions = [(spec.from, spec.to), (spec.to, spec.from)];
                     let sides = [(Side::Data, &spec.sender), (Side::Back, &spec.receiver)];
-                    for ((route, (side, config)), way) in routes.into_iter().zip(sides).zip(ways) {
+                    for ((route, (side, config)), way) in routes.into_iter().zip(sides).zip(directions) {
                         let mut tcp = Endpoint::new(config.clone(), Seq(iss.next_u32()));
                         shared.join(&mut tcp, config, way);
                         self.ends.push(End {

@@ -1,4 +1,4 @@
-//! What limits each flow: for each stretch of time, why its sender sent no more, and whether a link on its way was full.
+//! What limits each flow: for each stretch of time, why its sender sent no more, and whether a link on its route was full.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use bentpipe_net::LinkId;
 use bentpipe_tcp::{Endpoint, Limit, Seq, State};
 use bentpipe_units::{Span, Time};
 
-use crate::bounds::ways;
+use crate::bounds::routes;
 use crate::ids::ConnectionId;
 use crate::result::FlowLimits;
 use bentpipe_scenario::{Routing, Scenario};
@@ -46,8 +46,8 @@ struct Server {
 }
 
 struct Flow {
-    /// The ways of its data, each with the time in seconds from which on it takes it; none where routing is dynamic.
-    ways: Vec<(f64, Vec<LinkId>)>,
+    /// The routes of its data, each with the time in seconds from which on it takes it; none where routing is dynamic.
+    routes: Vec<(f64, Vec<LinkId>)>,
     found: FlowLimits,
 }
 
@@ -69,8 +69,8 @@ struct Connection {
 #[derive(Default)]
 struct Round {
     began: Time,
-    /// Which way the data took at its beginning, and how long each link on it had been sending.
-    way: Option<usize>,
+    /// Which route the data took at its beginning, and how long each link on it had been sending.
+    route: Option<usize>,
     busy: Vec<Span>,
     spent: [Span; KINDS],
 }
@@ -97,9 +97,9 @@ impl Limits {
             let flow = found.flows.len();
             found.connections.extend((0..spec.app.connections()).map(|_| Connection::new(flow)));
             let dynamic = scenario.routing == Routing::Dynamic || scenario.constellation.is_some();
-            let ways = if dynamic { None } else { ways(scenario, number, spec) };
+            let routes = if dynamic { None } else { routes(scenario, number, spec) };
             found.flows.push(Flow {
-                ways: ways.unwrap_or_default(),
+                routes: routes.unwrap_or_default(),
                 found: FlowLimits { flow: spec.name.clone(), ..FlowLimits::default() },
             });
         }
@@ -238,25 +238,25 @@ impl Connection {
 }
 
 impl Flow {
-    fn way(&self, now: Time) -> Option<usize> {
-        self.ways.iter().rposition(|(since_s, _)| *since_s <= now.as_secs())
+    fn route(&self, now: Time) -> Option<usize> {
+        self.routes.iter().rposition(|(since_s, _)| *since_s <= now.as_secs())
     }
 }
 
 impl Round {
     fn begin(&mut self, now: Time, flow: &Flow, links: &mut [Server]) {
-        (self.began, self.way) = (now, flow.way(now));
+        (self.began, self.route) = (now, flow.route(now));
         self.busy.clear();
-        if let Some(way) = self.way {
-            self.busy.extend(flow.ways[way].1.iter().map(|link| links[link.index()].busy(now)));
+        if let Some(route) = self.route {
+            self.busy.extend(flow.routes[route].1.iter().map(|link| links[link.index()].busy(now)));
         }
     }
 
-    /// Whether a link on the way has sent almost all the while.
+    /// Whether a link on the route has sent almost all the while.
     fn is_full(&self, now: Time, flow: &Flow, links: &mut [Server]) -> bool {
-        let Some(way) = self.way.filter(|way| flow.way(now) == Some(*way)) else { return false };
+        let Some(route) = self.route.filter(|route| flow.route(now) == Some(*route)) else { return false };
         let length = u128::from(now.since(self.began).as_nanos());
-        let mut links = flow.ways[way].1.iter().map(|link| links[link.index()].busy(now).as_nanos());
+        let mut links = flow.routes[route].1.iter().map(|link| links[link.index()].busy(now).as_nanos());
         length > 0
             && self.busy.iter().any(|before| {
                 let sent = links.next().unwrap_or(0).saturating_sub(before.as_nanos());

@@ -94,14 +94,14 @@ impl Bundle {
     /// Adds a packet, if it goes on where the last one ended; whether it did.
     pub(super) fn add(&mut self, packet: &[u8], ip: usize) -> bool {
         let (Some(first), Some(next)) = (self.first, segment(packet, ip)) else { return false };
-        let kept = &self.bytes[HEADER..];
+        let first_packet = &self.bytes[HEADER..];
         let length = packet.len() - next.payload;
-        let carried = kept.len() - first.payload;
+        let carried = first_packet.len() - first.payload;
         let fits = (first.ip, first.transport, first.payload) == (next.ip, next.transport, next.payload)
             && next.sequence == first.sequence.wrapping_add(carried as u32)
             && length <= self.size
-            && kept.len() + length <= MOST
-            && same_headers(kept, packet, first);
+            && first_packet.len() + length <= MOST
+            && same_headers(first_packet, packet, first);
         if !fits {
             return false;
         }

@@ -71,7 +71,8 @@ impl HostRoutes {
         };
         let mut links: Vec<Option<Vec<LinkId>>> =
             leaders.iter().zip(&pairs).map(|(leader, pair)| find(&mut router, leader, *pair)).collect();
-        let routes: Vec<_> = links.iter().map(|links| links.as_ref().map(|links| net.add_route(links))).collect();
+        let routes: Vec<_> =
+            links.iter().map(|links| links.as_ref().map(|links| net.add_route(links))).collect();
         let classes = leaders.iter().map(|leader| leader.flow.map_or(0, |flow| scenario.flows[flow].class));
         let classes = classes.collect();
 

@@ -19,7 +19,7 @@ pub(super) struct Interface {
 
 /// What ip(8) tells of an interface.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct Link {
     #[serde(rename = "ifindex")]
     index: u32,
     #[serde(rename = "ifname")]
@@ -43,7 +43,7 @@ fn refused(text: String) -> LiveError {
 }
 
 /// Asks ip(8) what it knows of the interface `name`.
-fn ask(name: &str) -> Result<Told, LiveError> {
+fn ask(name: &str) -> Result<Link, LiveError> {
     let output = Command::new("ip").args(["-json", "address", "show", "dev", name]).output();
     let output = output.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -51,36 +51,36 @@ fn ask(name: &str) -> Result<Told, LiveError> {
         }
         _ => LiveError::while_doing("starting ip", &error),
     })?;
-    let told: Vec<Told> = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let link: Vec<Link> = serde_json::from_slice(&output.stdout).unwrap_or_default();
     // An option of ip's would be read as one.
-    let told = told.into_iter().find(|told| told.name == name && output.status.success());
-    told.ok_or_else(|| refused(format!("expected an interface of this machine, found {name:?}")))
+    let link = link.into_iter().find(|link| link.name == name && output.status.success());
+    link.ok_or_else(|| refused(format!("expected an interface of this machine, found {name:?}")))
 }
 
 impl Interface {
     /// Opens the interface `name`, and changes nothing on it but that it listens to every frame while it is open.
     pub(super) fn open(name: &str) -> Result<Interface, LiveError> {
-        let told = ask(name)?;
-        if told.link_type != "ether" {
+        let link = ask(name)?;
+        if link.link_type != "ether" {
             return Err(refused(format!(
                 "expected an Ethernet interface, found {name} of the type {}",
-                told.link_type
+                link.link_type
             )));
         }
-        if !told.flags.iter().any(|flag| flag == "UP") {
+        if !link.flags.iter().any(|flag| flag == "UP") {
             return Err(refused(format!("{name} is down: ip link set {name} up")));
         }
-        if let Some(master) = told.master {
+        if let Some(master) = link.master {
             return Err(refused(format!("expected an interface of its own, found {name} in {master}")));
         }
         // What IPv6 gives every interface by itself is of the scope link.
-        if let Some(address) = told.addresses.iter().find(|address| address.scope == "global") {
+        if let Some(address) = link.addresses.iter().find(|address| address.scope == "global") {
             let address = address.local.as_deref().unwrap_or("one");
             return Err(refused(format!(
                 "expected an interface without addresses, which this machine does not use itself, found {address} at {name}"
             )));
         }
-        let socket = sys::open_interface(told.index).map_err(|error| match error.raw_os_error() {
+        let socket = sys::open_interface(link.index).map_err(|error| match error.raw_os_error() {
             Some(libc::EPERM) => {
                 LiveError::Missing("a packet socket needs root (CAP_NET_RAW): run this with sudo".to_owned())
             }
@@ -89,7 +89,7 @@ impl Interface {
             }
             _ => LiveError::while_doing(&format!("opening the interface {name}"), &error),
         })?;
-        Ok(Interface { name: told.name, socket, index: told.index, mtu: told.mtu, dropped: 0 })
+        Ok(Interface { name: link.name, socket, index: link.index, mtu: link.mtu, dropped: 0 })
     }
 
     /// That frames of the one fit the other.
@@ -113,10 +113,10 @@ impl Interface {
         self.dropped
     }
 
-    /// That the interface is still there, after its socket has told of an end.
+    /// That the interface is still there, after its socket has link of an end.
     pub(super) fn check(&self) -> Result<(), LiveError> {
         match ask(&self.name) {
-            Ok(told) if told.index == self.index => Ok(()),
+            Ok(link) if link.index == self.index => Ok(()),
             _ => Err(LiveError::Failed(format!("the interface {} is gone", self.name))),
         }
     }

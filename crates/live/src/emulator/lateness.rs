@@ -29,13 +29,13 @@ pub(super) struct Lateness {
     /// In nanoseconds.
     counts: Histogram<u64>,
     behind_ns: u64,
-    told: Time,
+    last_report: Time,
 }
 
 impl Lateness {
     pub(super) fn new() -> Result<Lateness, LiveError> {
         let counts = Histogram::new(DIGITS).map_err(|error| LiveError::Failed(error.to_string()))?;
-        Ok(Lateness { counts, behind_ns: 0, told: Time::ZERO })
+        Ok(Lateness { counts, behind_ns: 0, last_report: Time::ZERO })
     }
 
     /// Packets that were due then are released at `now`.
@@ -51,8 +51,8 @@ impl Lateness {
         // It grows, and so takes every value that there is memory for.
         let _ = self.counts.record(late);
         if late > BEHIND_NS {
-            self.behind_ns += now.since(due.max(self.told)).as_nanos();
-            self.told = now;
+            self.behind_ns += now.since(due.max(self.last_report)).as_nanos();
+            self.last_report = now;
         }
     }
 
@@ -86,7 +86,7 @@ mod tests {
         }
         lateness.record(ms(300), Time::from_nanos(300_500_000));
         assert!((lateness.overload(ms(1000)) - 0.1).abs() < 1e-9);
-        let told = lateness.quantiles().unwrap();
-        assert!((told.max_s - 0.1).abs() < 1e-3 && (told.p50_s - 0.08).abs() < 1e-3, "{told:?}");
+        let found = lateness.quantiles().unwrap();
+        assert!((found.max_s - 0.1).abs() < 1e-3 && (found.p50_s - 0.08).abs() < 1e-3, "{found:?}");
     }
 }

@@ -15,11 +15,11 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::EmulatorOptions;
 use super::frame::Frame;
+use super::host_routes::HostRoutes;
 use super::interface::Interface;
 use super::lateness::Lateness;
 use super::port::{Came, Port};
 use super::report::{EmulatorReport, EmulatorResult, HostResult, LinkNow, Snapshot};
-use super::roads::Roads;
 use crate::clock::Clock;
 use crate::{LiveError, sys};
 
@@ -87,7 +87,7 @@ pub(super) struct Machine<'a> {
     /// A host's place by its address.
     places: HashMap<u32, usize>,
     net: Network<Frame, Left>,
-    roads: Roads,
+    routes: HostRoutes,
     /// Hosts to which something has been handed that waits for more.
     holding: Vec<usize>,
     clock: Clock,
@@ -184,7 +184,7 @@ impl<'a> Machine<'a> {
             strayed: vec![[0; TURNS]; pairs],
         };
         let mut net = Network::new(&topology, scenario.seed, Time::NEVER, (), left);
-        let roads = Roads::new(scenario, &topology, &nodes, &mut net);
+        let routes = HostRoutes::new(scenario, &topology, &nodes, &mut net);
         let realtime = sys::run_first().is_ok();
         sys::wake_on_time().map_err(|error| LiveError::while_doing("setting the timer slack", &error))?;
         Ok(Machine {
@@ -193,7 +193,7 @@ impl<'a> Machine<'a> {
             places: nodes.iter().map(|node| addresses::address(*node)).zip(0..).collect(),
             hosts,
             net,
-            roads,
+            routes,
             holding: Vec::new(),
             clock: Clock::start(),
             end: options.time.map_or(Time::NEVER, |time| Time::ZERO + time),
@@ -219,7 +219,7 @@ impl<'a> Machine<'a> {
         let _ = tell.send(self.snapshot()?);
         let _ = begin.recv();
         self.clock = Clock::start();
-        let (mut look, mut told) = (Time::ZERO, Time::ZERO + TELL);
+        let (mut look, mut next_report) = (Time::ZERO, Time::ZERO + TELL);
         loop {
             self.deliver()?;
             let mut busy = false;
@@ -232,8 +232,8 @@ impl<'a> Machine<'a> {
                 if now >= self.end || stop.load(Ordering::Relaxed) {
                     return self.finish();
                 }
-                if now >= told {
-                    told = now + TELL;
+                if now >= next_report {
+                    next_report = now + TELL;
                     let _ = tell.send(self.snapshot()?);
                 }
             }
@@ -247,7 +247,7 @@ impl<'a> Machine<'a> {
     fn sleep(&mut self, look: Time) -> Result<(), LiveError> {
         let now = self.clock.now();
         let due = self.net.next_time();
-        let mut wake = look.min(self.end).min(self.roads.next_time()).min(due);
+        let mut wake = look.min(self.end).min(self.routes.next_time()).min(due);
         if wake == due && now >= self.may_wait {
             if due > now + EARLY {
                 wake = Time::ZERO + due.since(Time::ZERO + EARLY);
@@ -270,8 +270,8 @@ impl<'a> Machine<'a> {
         let mut now = self.clock.now();
         loop {
             let due = self.net.next_time();
-            if self.roads.next_time() <= due.min(now) {
-                self.roads.turn(&mut self.net);
+            if self.routes.next_time() <= due.min(now) {
+                self.routes.turn(&mut self.net);
                 continue;
             }
             if due > now {
@@ -284,8 +284,8 @@ impl<'a> Machine<'a> {
             let Some(arrived) = self.net.poll(due) else { continue };
             let Frame { bytes, to, trusted, .. } = self.net.packet(&arrived);
             let (clock, lateness) = (self.clock, &mut self.lateness);
-            let mut told = |due: &[Time]| lateness.record_all(due, clock.now());
-            self.hosts[*to].port.hand_over(bytes, *trusted, due, &mut told)?;
+            let mut sent = |due: &[Time]| lateness.record_all(due, clock.now());
+            self.hosts[*to].port.hand_over(bytes, *trusted, due, &mut sent)?;
             if self.holding.last() != Some(to) {
                 self.holding.push(*to);
             }
@@ -300,9 +300,9 @@ impl<'a> Machine<'a> {
     /// Hands over what waits for more.
     fn flush(&mut self) -> Result<(), LiveError> {
         let (clock, lateness) = (self.clock, &mut self.lateness);
-        let mut told = |due: &[Time]| lateness.record_all(due, clock.now());
+        let mut sent = |due: &[Time]| lateness.record_all(due, clock.now());
         for to in self.holding.drain(..) {
-            self.hosts[to].port.flush(&mut told)?;
+            self.hosts[to].port.flush(&mut sent)?;
         }
         Ok(())
     }
@@ -343,7 +343,7 @@ impl<'a> Machine<'a> {
     fn send(&mut self, from: usize, to: Option<usize>, number: usize) -> Result<(), LiveError> {
         let now = self.clock.now();
         if let Some(place) = to {
-            self.roads.open(from, place, &mut self.net);
+            self.routes.open(from, place, &mut self.net);
         }
         let frame = self.net.outgoing();
         let host = &mut self.hosts[from];
@@ -353,7 +353,7 @@ impl<'a> Machine<'a> {
         if let Some(capture) = &mut self.capture {
             capture.record_whole(from as u32, now.as_nanos(), &frame.bytes).map_err(failed)?;
         }
-        let way = to.and_then(|place| Some((place, self.roads.between(from, place)?)));
+        let way = to.and_then(|place| Some((place, self.routes.between(from, place)?)));
         let Some((place, (route, class))) = way else {
             self.unroutable += 1;
             return Ok(());
@@ -364,7 +364,7 @@ impl<'a> Machine<'a> {
         self.packets += 1;
         self.bytes += u64::from(length);
         // What the links do by now comes first.
-        if self.net.next_time().min(self.roads.next_time()) > now {
+        if self.net.next_time().min(self.routes.next_time()) > now {
             self.net.advance(now);
             self.net.inject(route, length);
             return Ok(());
@@ -372,7 +372,7 @@ impl<'a> Machine<'a> {
         let sent = std::mem::take(self.net.outgoing());
         self.deliver()?;
         let now = self.clock.now().max(self.net.now());
-        let route = self.roads.between(from, place).map_or(route, |(route, _)| route);
+        let route = self.routes.between(from, place).map_or(route, |(route, _)| route);
         self.net.advance(now.min(self.net.next_time()));
         *self.net.outgoing() = sent;
         self.net.inject(route, length);
@@ -404,7 +404,7 @@ impl<'a> Machine<'a> {
         self.deliver()?;
         let end = self.clock.now().min(self.net.next_time()).max(self.net.now());
         self.net.advance(end);
-        let names = self.topology.links.iter().map(|link| &link.name).chain(self.roads.sky_link_names());
+        let names = self.topology.links.iter().map(|link| &link.name).chain(self.routes.sky_link_names());
         let names: Vec<String> = names.cloned().collect();
         let guards = self.topology.directions().map(|(_, direction)| direction.gateway.as_ref());
         let aboard = self.scenario.constellation.as_ref().and_then(|spec| spec.laser.gateway.as_ref());
@@ -412,7 +412,7 @@ impl<'a> Machine<'a> {
         let lost = self.net.probe.handovers.iter().copied();
         let handovers = HandoverResult::of(&self.scenario.handovers, lost);
         let hosts: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
-        let paths = self.roads.paths(&hosts, &self.net.probe.strayed, end);
+        let paths = self.routes.paths(&hosts, &self.net.probe.strayed, end);
         let mut device_lost_packets = 0;
         for host in &mut self.hosts {
             device_lost_packets += host.port.lost()?;

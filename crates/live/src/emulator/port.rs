@@ -190,17 +190,17 @@ impl Port {
         bytes: &[u8],
         trusted: bool,
         due: Time,
-        told: &mut impl FnMut(&[Time]),
+        sent: &mut impl FnMut(&[Time]),
     ) -> Result<(), LiveError> {
         let ip = if self.bundles && trusted { self.ip(bytes) } else { None };
         let follows = self.outbox.count() > 0 && ip.is_some_and(|ip| self.outbox.add(bytes, ip));
         if !follows {
-            self.flush(told)?;
+            self.flush(sent)?;
             self.outbox.begin(bytes, ip);
         }
         self.due.push(due);
         self.bytes += u64::from(self.length_on_links(bytes));
-        if ip.is_none() { self.flush(told) } else { Ok(()) }
+        if ip.is_none() { self.flush(sent) } else { Ok(()) }
     }
 
     /// Bytes of a packet as links count them: without what Ethernet puts before it.
@@ -213,7 +213,7 @@ impl Port {
     }
 
     /// Hands over what waits for more.
-    pub(super) fn flush(&mut self, told: &mut impl FnMut(&[Time])) -> Result<(), LiveError> {
+    pub(super) fn flush(&mut self, sent: &mut impl FnMut(&[Time])) -> Result<(), LiveError> {
         let count = self.outbox.count();
         if count == 0 {
             return Ok(());
@@ -228,7 +228,7 @@ impl Port {
             Err(error) if self.is_loss(&error) => self.lost += count as u64,
             Err(error) => return Err(LiveError::while_doing("writing to the device", &error)),
         }
-        told(&self.due);
+        sent(&self.due);
         self.due.clear();
         self.bytes = 0;
         Ok(())

@@ -127,6 +127,6 @@ fn what_a_flow_cannot_do_is_named() {
 
     let scenario = parse_str("test", SCENARIO, &[]).unwrap();
     let flow = ScenarioFlow::choose(&scenario, None).unwrap();
-    let said = Settings::from_json(PLAIN).unwrap().course(Some(&flow)).unwrap_err().to_string();
+    let said = Settings::from_json(PLAIN).unwrap().path_setup(Some(&flow)).unwrap_err().to_string();
     assert_eq!(said, "forward: expected none beside a scenario, found one");
 }

@@ -132,9 +132,9 @@ macro_rules! hook {
 impl Control for Hooked {
     fn on_ack(&mut self, w: &mut control::Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
         if self.own.on_ack {
-            let told = PyAck::of(ack);
+            let event = PyAck::of(ack);
             let grows = self.call(Some(w), |py, object, window| {
-                let given = object.call_method1("on_ack", (window, Bound::new(py, told)?))?;
+                let given = object.call_method1("on_ack", (window, Bound::new(py, event)?))?;
                 if given.is_none() { Ok(true) } else { given.extract::<bool>() }
             });
             if grows == Some(false) {
@@ -154,13 +154,14 @@ impl Control for Hooked {
 
     fn slow_start_growth(&mut self, w: &control::Window, ack: &Ack<'_>) -> f64 {
         let mut seen = *w;
-        let told = self.own.slow_start_growth.then(|| PyAck::of(ack));
-        told.and_then(|told| {
-            self.call(Some(&mut seen), |py, object, window| {
-                object.call_method1("slow_start_growth", (window, Bound::new(py, told)?))?.extract()
+        let event = self.own.slow_start_growth.then(|| PyAck::of(ack));
+        event
+            .and_then(|event| {
+                self.call(Some(&mut seen), |py, object, window| {
+                    object.call_method1("slow_start_growth", (window, Bound::new(py, event)?))?.extract()
+                })
             })
-        })
-        .unwrap_or_else(|| Standard.slow_start_growth(w, ack))
+            .unwrap_or_else(|| Standard.slow_start_growth(w, ack))
     }
 
     hook!(congestion_avoidance, Ack<'_>, PyAck);

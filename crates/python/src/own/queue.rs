@@ -148,8 +148,8 @@ impl Ranked {
         let stream = &mut self.stream;
         let given = Python::attach(|py| {
             let random = called.random.bind(py);
-            let told = (Bound::new(py, PyQueued::of(packet))?, Bound::new(py, view)?, random);
-            let given = PyRandom::lend(random, stream, || hook.bind(py).call1(told))?;
+            let arguments = (Bound::new(py, PyQueued::of(packet))?, Bound::new(py, view)?, random);
+            let given = PyRandom::lend(random, stream, || hook.bind(py).call1(arguments))?;
             let found =
                 given.extract::<&str>().ok().and_then(|text| answers.into_iter().find(|one| *one == text));
             found.ok_or_else(|| {

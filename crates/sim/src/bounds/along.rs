@@ -37,17 +37,17 @@ pub fn along(scenario: &Scenario, flow: usize, end: Time) -> Option<Vec<Along>> 
         let there = router.route(from, to, via.iter().copied())?;
         Some([there, router.route(to, from, via.iter().rev().copied())?])
     };
-    let mut changes = vec![(Time::ZERO, Change::Way(both(&spec.via)?))];
+    let mut changes = vec![(Time::ZERO, Change::Route(both(&spec.via)?))];
     for handover in &scenario.handovers {
         if let Some(place) = handover.flows.iter().position(|moved| *moved == flow) {
-            changes.push((Time::ZERO + handover.at, Change::Way(both(&handover.via[place])?)));
+            changes.push((Time::ZERO + handover.at, Change::Route(both(&handover.via[place])?)));
         }
     }
     let setups: Vec<&LinkConfig> = topology.directions().map(|(_, direction)| &direction.link).collect();
     let mut used: Vec<usize> = Vec::new();
     for (_, change) in &changes {
-        if let Change::Way(ways) = change {
-            used.extend(ways.iter().flatten().map(|link| link.index()));
+        if let Change::Route(routes) = change {
+            used.extend(routes.iter().flatten().map(|link| link.index()));
         }
     }
     used.sort_unstable();
@@ -72,17 +72,17 @@ pub fn along(scenario: &Scenario, flow: usize, end: Time) -> Option<Vec<Along>> 
             loss: lost(setup, &setup.loss),
         })
         .collect();
-    let mut ways = [Vec::new(), Vec::new()];
+    let mut routes = [Vec::new(), Vec::new()];
     let mut found: Vec<Along> = Vec::new();
     for (at, change) in changes {
         match change {
-            Change::Way(new) => ways = new,
+            Change::Route(new) => routes = new,
             Change::Delay(link, delay) => links[link].delay = delay,
             Change::Rate(link, rate_bps) => links[link].rate_bps = rate_bps,
             Change::Loss(link, loss) => links[link].loss = loss,
         }
-        let there = || ways[0].iter().map(|link| &links[link.index()]);
-        let mut delays = ways.iter().flatten().map(|link| links[link.index()].delay);
+        let there = || routes[0].iter().map(|link| &links[link.index()]);
+        let mut delays = routes.iter().flatten().map(|link| links[link.index()].delay);
         let now = Along {
             at,
             round_trip: delays.try_fold(Span::ZERO, |sum, delay| Some(sum + delay?)),
@@ -116,7 +116,7 @@ struct Link {
 
 enum Change {
     /// The flow's data takes these links, and what goes back takes those.
-    Way([Vec<LinkId>; 2]),
+    Route([Vec<LinkId>; 2]),
     Delay(usize, Option<Span>),
     Rate(usize, u64),
     Loss(usize, f64),

@@ -12,7 +12,7 @@ use super::{Engine, pairs_mut};
 use crate::apps::App;
 use crate::ids::{Call, FlowId, HandoverId};
 use bentpipe_drive::FlowPathResult;
-use bentpipe_drive::{MovingPaths, TURNS};
+use bentpipe_drive::{SatellitePaths, TURNS};
 use bentpipe_scenario::{ConstellationSpec, Scenario};
 use bentpipe_sky::Sky;
 
@@ -20,7 +20,7 @@ use bentpipe_sky::Sky;
 const STEP: HandoverId = HandoverId(0);
 
 pub(super) struct Paths {
-    moving: MovingPaths,
+    satellites: SatellitePaths,
     /// For each pair its flows, each with whether its data goes from the first station to the second.
     flows: Vec<Vec<(FlowId, bool)>>,
 }
@@ -46,11 +46,11 @@ impl Engine {
             });
             flows[pair].push((FlowId(number), flow.from == stations[0]));
         }
-        let mut moving = MovingPaths::under(sky, scenario, spec, seed, &mut self.net);
+        let mut satellites = SatellitePaths::under(sky, scenario, spec, seed, &mut self.net);
         for stations in pairs {
-            moving.add_pair(&mut self.net, stations);
+            satellites.add_pair(&mut self.net, stations);
         }
-        self.follow_paths(Box::new(Paths { moving, flows }), true);
+        self.follow_paths(Box::new(Paths { satellites, flows }), true);
     }
 
     /// A step is due, or the outage of a pair ends.
@@ -59,16 +59,16 @@ impl Engine {
         // The event comes just before its time, so that what is sent at that very time meets what it brings.
         let at = self.net.now() + EVENT_BEFORE;
         match number.index().checked_sub(1) {
-            None => paths.moving.step(&mut self.net, at),
-            Some(pair) => paths.moving.release(pair, at),
+            None => paths.satellites.step(&mut self.net, at),
+            Some(pair) => paths.satellites.release(pair, at),
         }
         self.follow_paths(paths, number == STEP);
     }
 
     /// What flows send from now on takes the routes that their pairs have now.
     fn follow_paths(&mut self, mut paths: Box<Paths>, stepped: bool) {
-        while let Some((pair, routes)) = paths.moving.pop_changed() {
-            let held_until = paths.moving.held_until(pair);
+        while let Some((pair, routes)) = paths.satellites.pop_changed() {
+            let held_until = paths.satellites.held_until(pair);
             if held_until < Time::NEVER {
                 let ends = Call::Handover(HandoverId(1 + pair as u32));
                 self.net.probe.timers.push(before(held_until), ends.into());
@@ -76,7 +76,7 @@ impl Engine {
             self.send_over(&paths.flows[pair], routes);
         }
         if stepped {
-            self.net.probe.timers.push(before(paths.moving.next_step()), Call::Handover(STEP).into());
+            self.net.probe.timers.push(before(paths.satellites.next_step()), Call::Handover(STEP).into());
         }
         self.paths = Some(paths);
     }
@@ -84,13 +84,13 @@ impl Engine {
     /// What the flows of a pair send from now on takes these routes.
     fn send_over(&mut self, flows: &[(FlowId, bool)], routes: [RouteId; 2]) {
         for (flow, forward) in flows {
-            let ways = if *forward { routes } else { [routes[1], routes[0]] };
+            let routes = if *forward { routes } else { [routes[1], routes[0]] };
             let flow = &mut self.flows[flow.index()];
             if let App::Udp(udp) = &mut flow.app {
-                udp.route = ways[0];
+                udp.route = routes[0];
             }
             for ends in pairs_mut(&mut self.ends, flow) {
-                for (end, route) in ends.iter_mut().zip(ways) {
+                for (end, route) in ends.iter_mut().zip(routes) {
                     end.route = route;
                 }
             }
@@ -100,13 +100,13 @@ impl Engine {
     /// Paths are measured from now on.
     pub(crate) fn measure_paths_from(&mut self, now: Time) {
         if let Some(paths) = &mut self.paths {
-            paths.moving.measure_from(now);
+            paths.satellites.measure_from(now);
         }
     }
 
     /// The names of the links that satellites have had by now.
     pub(super) fn sky_link_names(&self) -> &[String] {
-        self.paths.as_ref().map_or(&[], |paths| paths.moving.link_names())
+        self.paths.as_ref().map_or(&[], |paths| paths.satellites.link_names())
     }
 
     /// What the path of each flow was like until `end`, in the scenario's order; empty without satellites.
@@ -123,7 +123,7 @@ impl Engine {
                 };
                 let lost = strayed[lines].iter().fold([0; TURNS], |[a, b], [c, d]| [a + c, b + d]);
                 let name = scenario.flows[id.index()].name.clone();
-                found.push((*id, paths.moving.result(pair, name, lost, end)));
+                found.push((*id, paths.satellites.result(pair, name, lost, end)));
             }
         }
         found.sort_unstable_by_key(|(id, _)| *id);

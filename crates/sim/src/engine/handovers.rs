@@ -1,4 +1,4 @@
-//! Handovers in the event loop: flows whose new packets take another way from a time on, because the scenario says so or
+//! Handovers in the event loop: flows whose new packets take another route from a time on, because the scenario says so or
 //! because delays have changed.
 
 use std::collections::HashMap;
@@ -31,26 +31,26 @@ struct Handover {
     loses: bool,
 }
 
-/// A flow's ways: of its data, and back.
-type Ways = [Vec<LinkId>; 2];
+/// The links of a flow's route: of its data, and back.
+type Links = [Vec<LinkId>; 2];
 
-/// A flow's ways over the links `via`, if there are any.
-fn find_ways(router: &mut Router, spec: &FlowSpec, via: &[usize]) -> Option<Ways> {
+/// The links of a flow's route over `via`, if there is one.
+fn find_links(router: &mut Router, spec: &FlowSpec, via: &[usize]) -> Option<Links> {
     let (from, to) = (NodeId(spec.from as u32), NodeId(spec.to as u32));
     let there = router.route(from, to, via.iter().copied())?;
     Some([there, router.route(to, from, via.iter().rev().copied())?])
 }
 
 /// Adds a flow's routes over the links `via`: of the data, and back.
-pub(super) fn both_ways(
+pub(super) fn both_routes(
     net: &mut Network<Packet, Watch>,
     router: &mut Router,
     spec: &FlowSpec,
     via: &[usize],
 ) -> [RouteId; 2] {
     // Without links between hosts, flows go over satellites, and get their routes there.
-    find_ways(router, spec, via)
-        .map_or_else(Default::default, |ways| ways.map(|way| add_route(net, spec, &way)))
+    find_links(router, spec, via)
+        .map_or_else(Default::default, |both| both.map(|links| add_route(net, spec, &links)))
 }
 
 /// Adds a route of a flow, of whose packets gateways may be able to read nothing.
@@ -68,16 +68,16 @@ impl Engine {
         let mut vias: Vec<&[usize]> = scenario.flows.iter().map(|spec| &*spec.via).collect();
         let is_dynamic = turns.iter().any(|turn| turn.handover.is_none());
         let watched = if is_dynamic { &*scenario.flows } else { &[] };
-        let mut current: Vec<_> = watched.iter().map(|spec| find_ways(router, spec, &spec.via)).collect();
+        let mut current: Vec<_> = watched.iter().map(|spec| find_links(router, spec, &spec.via)).collect();
         self.handovers.all.resize_with(turns.len(), Handover::default);
         for turn in turns {
-            let mut new_ways = Vec::new();
+            let mut new_links = Vec::new();
             self.handovers.all[turn.number].loses = turn.loses();
             if let Some(spec) = turn.handover {
                 for (flow, via) in spec.flows.iter().zip(&spec.via) {
                     vias[*flow] = via;
-                    new_ways
-                        .push((*flow, find_ways(router, &scenario.flows[*flow], via).unwrap_or_default()));
+                    new_links
+                        .push((*flow, find_links(router, &scenario.flows[*flow], via).unwrap_or_default()));
                 }
                 if turn.loses() {
                     losing.extend(&spec.flows);
@@ -86,23 +86,24 @@ impl Engine {
                 for (link, delay) in &turn.delays {
                     router.set_delay(*link, *delay);
                 }
-                // Where nothing leads there any more, the way stays as it is.
-                let found = scenario.flows.iter().zip(&vias).map(|(spec, via)| find_ways(router, spec, via));
+                // Where nothing leads there any more, the route stays as it is.
+                let found = scenario.flows.iter().zip(&vias).map(|(spec, via)| find_links(router, spec, via));
                 let found =
-                    found.enumerate().filter(|(flow, ways)| ways.is_some() && *ways != current[*flow]);
-                new_ways.extend(found.filter_map(|(flow, ways)| Some((flow, ways?))));
+                    found.enumerate().filter(|(flow, links)| links.is_some() && *links != current[*flow]);
+                new_links.extend(found.filter_map(|(flow, links)| Some((flow, links?))));
             }
-            for (flow, ways) in new_ways {
-                let new =
-                    [0, 1].map(|way: usize| add_route(&mut self.net, &scenario.flows[flow], &ways[way]));
+            for (flow, links) in new_links {
+                let new = [0, 1].map(|direction: usize| {
+                    add_route(&mut self.net, &scenario.flows[flow], &links[direction])
+                });
                 if let Some(current) = current.get_mut(flow) {
-                    *current = Some(ways);
+                    *current = Some(links);
                 }
                 let id = FlowId(flow as u32);
                 routes.entry(flow).or_insert_with(|| self.routes(id)).extend(new);
                 self.handovers.all[turn.number].moves.push((id, new));
             }
-            // What is sent at that very time takes the new way.
+            // What is sent at that very time takes the new route.
             let before = Time::ZERO + turn.at.since(Time::ZERO).saturating_sub(Span::from_nanos(1));
             let number = HandoverId(turn.number as u32);
             self.net.probe.timers.push(before, Call::Handover(number).into());

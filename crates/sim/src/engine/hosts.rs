@@ -136,8 +136,8 @@ impl Engine {
         let flow = &self.flows[own.index()];
         let place = id.connection().index() - flow.connections.start;
         let number = flow.source.unwrap_or(own);
-        let told = self.at_both_ends(number, |flow, pairs| flow.on_data(now, place, id.side(), bytes, pairs));
-        let Due { at, others } = told;
+        let due = self.at_both_ends(number, |flow, pairs| flow.on_data(now, place, id.side(), bytes, pairs));
+        let Due { at, others } = due;
         if at != Time::NEVER {
             self.net.probe.timers.push(at, Call::Application(number).into());
         }

@@ -70,9 +70,9 @@ impl Engine {
         self.swap_users(id);
         let flow = &mut self.flows[id.index()];
         let pairs = pairs_mut(&mut self.ends, flow);
-        let told = call(flow, pairs);
+        let answer = call(flow, pairs);
         self.swap_users(id);
-        told
+        answer
     }
 
     fn swap_users(&mut self, id: FlowId) {

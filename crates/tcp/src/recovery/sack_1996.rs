@@ -29,7 +29,7 @@ pub struct Sack1996 {
 struct Phase {
     first_hole: Seq,
     /// Holes below this were told to the control.
-    told: Seq,
+    reported: Seq,
     recover: Seq,
     /// The byte after the highest one sent again in this phase.
     high_rxt: Seq,
@@ -63,7 +63,7 @@ impl Sack1996 {
         cx.mark_lost(Range { start: first.start, end });
         self.phase = Some(Phase {
             first_hole: cx.una,
-            told: end,
+            reported: end,
             recover: cx.max,
             high_rxt: end,
             pipe: outstanding - i64::from(self.duplicates.threshold),
@@ -87,13 +87,13 @@ impl Phase {
     fn tell_further_losses(&mut self, cx: &mut Context<'_>) {
         let Some(highest) = cx.record().board().highest() else { return };
         let limit = highest.min(self.recover);
-        while self.told < limit {
-            let hole = cx.record().board().missing_from(self.told.max(cx.una), limit);
+        while self.reported < limit {
+            let hole = cx.record().board().missing_from(self.reported.max(cx.una), limit);
             if hole.start >= limit {
-                self.told = limit;
+                self.reported = limit;
                 return;
             }
-            self.told = hole.end;
+            self.reported = hole.end;
             cx.mark_lost(hole);
             cx.lose_further(hole.start, self.first_hole, self.recover);
         }

@@ -112,7 +112,7 @@ impl Snoop {
         let copy = desk.places.take();
         let entry = Entry::new(start, header.fin, header.payload, seen.bytes, copy);
         self.repair.cache.insert(Entry { by_sender, sent: now, ..entry });
-        desk.kept(self.repair.cache.bytes());
+        desk.record_cached(self.repair.cache.bytes());
         if !by_sender {
             self.repair.rtt.sent(now, end);
         }
@@ -198,7 +198,7 @@ impl Snoop {
 
 impl Desk {
     /// So much of a flow is kept.
-    pub(super) fn kept(&mut self, bytes: u64) {
+    pub(super) fn record_cached(&mut self, bytes: u64) {
         self.tally.cached_max_bytes = self.tally.cached_max_bytes.max(bytes);
     }
 

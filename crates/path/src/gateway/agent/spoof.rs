@@ -67,7 +67,7 @@ pub(super) struct Spoof {
     window: u64,
     /// The receiver's newest window field, of its SYN none; and the field that the sender was told last.
     field: Option<u16>,
-    told: Option<u16>,
+    last_field: Option<u16>,
     /// Duplicates to send once everything before the sender's hole is acknowledged.
     owed: u32,
     /// Of the receiver's newest segment: the sequence number behind it, its TSval, its echo of a mark.
@@ -93,7 +93,7 @@ impl Spoof {
             right: Line::FIRST,
             window: 0,
             field: None,
-            told: None,
+            last_field: None,
             owed: 0,
             behind: 0,
             stamp: None,
@@ -188,7 +188,7 @@ impl Spoof {
         }
         let copy = desk.places.take();
         self.board.cache.insert(Entry::new(start, header.fin, header.payload, seen.bytes, copy));
-        desk.kept(self.board.cache.bytes());
+        desk.record_cached(self.board.cache.bytes());
         let in_order = start <= self.top;
         if in_order {
             self.echo = seen.stamp;
@@ -282,7 +282,7 @@ impl Spoof {
         let Some(way) = self.way_back else { return };
         let sack = if self.board.selective { self.blocks() } else { Default::default() };
         let window = self.field_out();
-        self.told = Some(window);
+        self.last_field = Some(window);
         let ack = self.line.seq(self.acked);
         let stamps = self.stamp.zip(self.echo);
         desk.answer(way, Answer { seq: self.behind, ack, window, ece: self.ece, stamps, sack });
@@ -420,7 +420,7 @@ impl Spoof {
         }
         self.advance(desk);
         self.mind(now);
-        self.acked > before || self.told != Some(self.field_out())
+        self.acked > before || self.last_field != Some(self.field_out())
     }
 
     /// A time of the board has come. In the end the flow is given up.

@@ -120,12 +120,12 @@ fn a_sky_that_stands_still_is_a_network_of_links() {
 
 /// Paths at steps of 100 ms: the nodes between two stations (none without a path), and the delay of each hop in ms.
 #[derive(Clone, Debug)]
-struct Told {
+struct ListedPaths {
     paths: Vec<(Vec<SkyNode>, u64)>,
     now: usize,
 }
 
-impl Sky for Told {
+impl Sky for ListedPaths {
     fn set(&mut self, at: Time) {
         self.now = (at.since(Time::ZERO).as_nanos() / 100_000_000) as usize % self.paths.len();
     }
@@ -147,8 +147,8 @@ impl Sky for Told {
     }
 }
 
-/// Runs a stream of datagrams and a transfer over the paths of `told`.
-fn over(told: &Told, settings: &[(&str, &str)]) -> RunResult {
+/// Runs a stream of datagrams and a transfer over the paths of `listed`.
+fn over(listed: &ListedPaths, settings: &[(&str, &str)]) -> RunResult {
     let text = SHELL.to_owned()
         + r#"
         [flows.stream]
@@ -163,18 +163,18 @@ fn over(told: &Told, settings: &[(&str, &str)]) -> RunResult {
         bytes = "200 MB"
     "#;
     let scenario = scenario(&text, settings);
-    let mut engine = Engine::under(Some(Box::new(told.clone())), &scenario, 1, None);
+    let mut engine = Engine::under(Some(Box::new(listed.clone())), &scenario, 1, None);
     let end = engine.run(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
     RunResult::new(&scenario, 1, end, &mut engine, &WarmUp::none(2), 0.0).unwrap()
 }
 
-fn always_there() -> impl Strategy<Value = Told> {
+fn always_there() -> impl Strategy<Value = ListedPaths> {
     let between = prop::collection::vec(3_u32..7, 1..4).prop_map(|mut nodes| {
         nodes.sort_unstable();
         nodes.dedup();
         nodes
     });
-    prop::collection::vec((between, 1_u64..60), 1..30).prop_map(|paths| Told { paths, now: 0 })
+    prop::collection::vec((between, 1_u64..60), 1..30).prop_map(|paths| ListedPaths { paths, now: 0 })
 }
 
 proptest! {
@@ -182,9 +182,9 @@ proptest! {
 
     /// However paths change, what is under way arrives, once.
     #[test]
-    fn nothing_is_lost_or_doubled_while_packets_are_delivered(told in always_there()) {
+    fn nothing_is_lost_or_doubled_while_packets_are_delivered(listed in always_there()) {
         let settings = [("constellation.uplink.queue", "unlimited"), ("constellation.reconfigure", "100 ms")];
-        let result = over(&told, &settings);
+        let result = over(&listed, &settings);
         let [stream, file] = &result.flows[..] else { panic!("two flows") };
         prop_assert_eq!(stream.datagrams_lost, 0);
         prop_assert_eq!(file.losses.random + file.losses.congestion, 0);
@@ -199,7 +199,7 @@ proptest! {
 
     /// Where packets under way are lost, each is lost or arrives.
     #[test]
-    fn each_datagram_arrives_or_is_lost(told in always_there(), outage in 0_u64..250) {
+    fn each_datagram_arrives_or_is_lost(listed in always_there(), outage in 0_u64..250) {
         let outage = format!("{outage} ms");
         let settings = [
             ("constellation.handover.in_flight", "lose"),
@@ -208,7 +208,7 @@ proptest! {
             ("constellation.uplink.queue", "unlimited"),
             ("flows.stream.duration", "5 s"),
         ];
-        let result = over(&told, &settings);
+        let result = over(&listed, &settings);
         let stream = &result.flows[0];
         let delivered = stream.bytes_delivered / 500;
         prop_assert_eq!(stream.datagrams_sent, delivered + stream.datagrams_lost);
@@ -224,8 +224,8 @@ fn paths_are_counted() {
     paths.extend(vec![(Vec::new(), 10); 10]);
     paths.extend(vec![(vec![3, 4], 20); 10]);
     paths.extend(vec![(vec![5], 11); 40]);
-    let told = Told { paths, now: 0 };
-    let result = over(&told, &[]);
+    let listed = ListedPaths { paths, now: 0 };
+    let result = over(&listed, &[]);
     let path = &result.paths[0];
     assert_eq!((path.handovers, path.hops_min, path.hops_max), (2, Some(2), Some(3)));
     assert!((path.no_path_s - 1.0).abs() < 1e-9, "{}", path.no_path_s);
@@ -244,8 +244,8 @@ fn paths_are_counted() {
 fn an_outage_costs_what_is_sent_meanwhile() {
     let mut paths = vec![(vec![3], 10); 30];
     paths.extend(vec![(vec![4], 10); 90]);
-    let told = Told { paths, now: 0 };
-    let result = over(&told, &[("constellation.handover.outage", "80 ms")]);
+    let listed = ListedPaths { paths, now: 0 };
+    let result = over(&listed, &[("constellation.handover.outage", "80 ms")]);
     let path = &result.paths[0];
     assert_eq!(path.handovers, 1);
     assert!((path.no_path_s - 0.08).abs() < 1e-9, "{}", path.no_path_s);
@@ -259,7 +259,7 @@ fn packets_overtake_from_path_to_path_and_not_on_a_link() {
         let mut paths = vec![(vec![3], 50); 30];
         paths.extend(vec![second; 90]);
         let result = over(
-            &Told { paths, now: 0 },
+            &ListedPaths { paths, now: 0 },
             &[
                 ("constellation.uplink.queue", "unlimited"),
                 // What waits spreads the packets over time.
@@ -278,7 +278,7 @@ fn links_follow_the_delays_of_the_sky() {
     let mut paths = vec![(vec![5], 10); 30];
     paths.extend(vec![(vec![5], 40); 90]);
     let settings = [("flows.file.tcp.receive_window", "2 segments"), ("constellation.reconfigure", "loss")];
-    let result = over(&Told { paths, now: 0 }, &settings);
+    let result = over(&ListedPaths { paths, now: 0 }, &settings);
     assert_eq!(result.paths[1].handovers, 0);
     // Two segments a round trip: about 70 of 42.5 ms, then 18 of 162.5 ms.
     let mean = result.flows[1].rtt_mean_s.unwrap();
@@ -293,7 +293,7 @@ fn packets_under_way_are_lost_with_their_links() {
         paths.extend(vec![(second, 50); 90]);
         let settings =
             [("constellation.handover.in_flight", "lose"), ("constellation.reconfigure", "100 ms")];
-        let result = over(&Told { paths, now: 0 }, &settings);
+        let result = over(&ListedPaths { paths, now: 0 }, &settings);
         // 500 a second on two links of 50 ms.
         let lost = result.flows[0].datagrams_lost;
         assert!(expected.contains(&lost), "{lost}");
