@@ -13,6 +13,7 @@ from bentpipe_papers.reproduction import coverage, papers
 from bentpipe_papers.reproduction.finished import Cache
 from bentpipe_papers.reproduction.papers import Paper
 from bentpipe_papers.reproduction.reproduce import Context, reproduce
+from bentpipe_papers.reproduction.statements import sentence
 from bentpipe_papers.reproduction.verdicts import VERDICTS
 from conftest import ROOT, Bentpipe
 
@@ -42,7 +43,10 @@ def test_it_is_reproduced_and_explains_what_does_not_match(
         "reproduce", paper.name, "--json", "--report", "report", "--cache", finished_runs, timeout=900
     )
     assert result.returncode == 0, result.stderr
-    items = json.loads(result.stdout)["items"]
+    found = json.loads(result.stdout)
+    page = ROOT / "docs" / "papers" / f"{paper.name}.md"
+    assert sentence(found["statements"][paper.name]) in page.read_text("utf-8"), "run make papers"
+    items = found["items"]
     assert sum(len(item["rows"]) for item in items) == len(paper.published)
     for item in items:
         for row in item["rows"]:
