@@ -70,7 +70,9 @@ def test_nothing_else_changes_and_threads_do_not_matter(lossy: Path) -> None:
 def test_every_form_of_the_table_has_the_shares(bentpipe: Bentpipe, lossy: Path, tmp_path: Path) -> None:
     def compare(*options: str) -> str:
         result = bentpipe("compare", lossy, "--variants", "newreno,cubic", "--runs", "2", *options)
-        assert (result.returncode, result.stderr) == (0, "")
+        # A slow machine is told how far it is.
+        told = [line for line in result.stderr.splitlines() if not line.startswith("comparing lossy: ")]
+        assert (result.returncode, told) == (0, [])
         return result.stdout
 
     found = json.loads(compare("--explain", "--json"))["variants"]
