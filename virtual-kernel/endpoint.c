@@ -171,6 +171,7 @@ static void set_up(void)
 {
 	struct sockaddr_ll device = { .sll_family = AF_PACKET, .sll_protocol = htons(CONTROL_PROTOCOL) };
 	struct rlimit files = { 1 << 18, 1 << 18 };
+	int room = 1 << 24;
 
 	mkdir("/proc", 0755);
 	if (mount("proc", "/proc", "proc", 0, 0))
@@ -180,7 +181,8 @@ static void set_up(void)
 	set_up_device("eth2", 3, 0);
 	control = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(CONTROL_PROTOCOL));
 	device.sll_ifindex = if_nametoindex("eth2");
-	if (control < 0 || bind(control, (void *)&device, sizeof device))
+	if (control < 0 || setsockopt(control, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) ||
+	    bind(control, (void *)&device, sizeof device))
 		fail("eth2");
 	network[0] = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (unshare(CLONE_NEWNET))

@@ -96,6 +96,7 @@ class Flow(TypedDict):
     response_p95_s: Number
     response_p99_s: Number
     error: str | None
+    kernel_release: NotRequired[str]
 
 class Gateway(TypedDict):
     """One gateway."""

@@ -20,42 +20,68 @@ bentpipe_units::numbers! {
     /// loss that the reduction answers to (SND.MAX at a timeout). A retransmission that is lost is a loss of its own. A segment is
     /// counted by its cause when it has cost a reduction or the cumulative ACK has passed it; what neither has happened to at the
     /// end of a run is open.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LossCauses {
         /// Data segments that a link damaged.
         #[serde(rename = "loss_cause_random")]
         pub random: u64 = "segment", "random", flows sum;
-        /// Data segments that a link damaged and that cost a reduction.
+        /// Data segments that a link damaged and that cost a reduction; null where a kernel has the connection.
         #[serde(rename = "loss_cause_random_cut")]
-        pub random_cut: u64 = "segment", "reduced after random", flows sum;
+        pub random_cut: Option<u64> = "segment", "reduced after random", flows sum;
         /// Data segments that a full queue dropped.
         #[serde(rename = "loss_cause_congestion")]
         pub congestion: u64 = "segment", "congestion", flows sum;
-        /// Data segments that a full queue dropped and that cost no reduction.
+        /// Data segments that a full queue dropped and that cost no reduction; null where a kernel has the connection.
         #[serde(rename = "loss_cause_congestion_kept")]
-        pub congestion_kept: u64 = "segment", "not reduced after congestion", flows sum;
-        /// Reductions of the window: in answer to a loss, to a mark, or to an expiry of the retransmission timer.
+        pub congestion_kept: Option<u64> = "segment", "not reduced after congestion", flows sum;
+        /// Reductions of the window: in answer to a loss, to a mark, or to an expiry of the retransmission timer; null where a
+        /// kernel has the connection.
         #[serde(rename = "loss_cause_cuts")]
-        pub cuts: u64 = "", "reductions", flows sum;
-        /// Reductions that answer to no mark, and in whose window of data nothing was lost.
+        pub cuts: Option<u64> = "", "reductions", flows sum;
+        /// Reductions that answer to no mark, and in whose window of data nothing was lost; null where a kernel has the
+        /// connection.
         #[serde(rename = "loss_cause_needless_cuts")]
-        pub needless_cuts: u64 = "", "needless reductions", flows sum;
+        pub needless_cuts: Option<u64> = "", "needless reductions", flows sum;
         /// Data segments lost whose case is open at the end: they have cost no reduction, and the cumulative ACK has not passed them.
         #[serde(rename = "loss_cause_open")]
         pub open: u64 = "segment", "open", flows sum;
     }
 }
 
+impl Default for LossCauses {
+    fn default() -> LossCauses {
+        let none = Some(0);
+        LossCauses {
+            random: 0,
+            random_cut: none,
+            congestion: 0,
+            congestion_kept: none,
+            cuts: none,
+            needless_cuts: none,
+            open: 0,
+        }
+    }
+}
+
+fn add(to: &mut Option<u64>, more: u64) {
+    *to = to.map(|sum| sum + more);
+}
+
 impl LossCauses {
+    /// Of a kernel's connection, whose reductions nobody tells.
+    pub(crate) fn without_reductions(self) -> LossCauses {
+        LossCauses { random_cut: None, congestion_kept: None, cuts: None, needless_cuts: None, ..self }
+    }
+
     fn count(&mut self, lost: &LostSegment) {
         match lost.cause {
             Cause::Random => {
                 self.random += 1;
-                self.random_cut += u64::from(lost.cut);
+                add(&mut self.random_cut, u64::from(lost.cut));
             }
             Cause::Congestion => {
                 self.congestion += 1;
-                self.congestion_kept += u64::from(!lost.cut);
+                add(&mut self.congestion_kept, u64::from(!lost.cut));
             }
             Cause::Uncounted => {}
         }
@@ -65,13 +91,14 @@ impl LossCauses {
 impl LossCauses {
     /// What was counted since `earlier`; a loss that was open then counts where its case was closed.
     pub(crate) fn since(&self, earlier: &LossCauses) -> LossCauses {
+        let less = |now: Option<u64>, then: Option<u64>| now.map(|now| now.saturating_sub(then.unwrap_or(0)));
         LossCauses {
             random: self.random.saturating_sub(earlier.random),
-            random_cut: self.random_cut.saturating_sub(earlier.random_cut),
+            random_cut: less(self.random_cut, earlier.random_cut),
             congestion: self.congestion.saturating_sub(earlier.congestion),
-            congestion_kept: self.congestion_kept.saturating_sub(earlier.congestion_kept),
-            cuts: self.cuts.saturating_sub(earlier.cuts),
-            needless_cuts: self.needless_cuts.saturating_sub(earlier.needless_cuts),
+            congestion_kept: less(self.congestion_kept, earlier.congestion_kept),
+            cuts: less(self.cuts, earlier.cuts),
+            needless_cuts: less(self.needless_cuts, earlier.needless_cuts),
             open: self.open,
         }
     }
@@ -80,11 +107,11 @@ impl LossCauses {
 impl std::ops::AddAssign for LossCauses {
     fn add_assign(&mut self, other: LossCauses) {
         self.random += other.random;
-        self.random_cut += other.random_cut;
+        add(&mut self.random_cut, other.random_cut.unwrap_or(0));
         self.congestion += other.congestion;
-        self.congestion_kept += other.congestion_kept;
-        self.cuts += other.cuts;
-        self.needless_cuts += other.needless_cuts;
+        add(&mut self.congestion_kept, other.congestion_kept.unwrap_or(0));
+        add(&mut self.cuts, other.cuts.unwrap_or(0));
+        add(&mut self.needless_cuts, other.needless_cuts.unwrap_or(0));
         self.open += other.open;
     }
 }
@@ -185,7 +212,7 @@ impl Causes {
                     false => sum.open += u64::from(lost.cause != Cause::Uncounted),
                 }
             }
-            sum.needless_cuts += connection.cuts.iter().filter(|cut| cut.needless).count() as u64;
+            add(&mut sum.needless_cuts, connection.cuts.iter().filter(|cut| cut.needless).count() as u64);
         }
         sum
     }
@@ -196,7 +223,7 @@ impl Connection {
         if self.open.is_empty() && self.cuts.is_empty() && reductions.is_empty() {
             return;
         }
-        self.closed.cuts += reductions.len() as u64;
+        add(&mut self.closed.cuts, reductions.len() as u64);
         self.cuts
             .extend(reductions.into_iter().map(|reduction| Cut { reduction, needless: !reduction.marked }));
         let mut losses = std::mem::take(&mut self.open);
@@ -227,7 +254,7 @@ impl Connection {
         // An ACK of data sent after a reduction: every packet sent before has arrived or is lost, for links keep the order.
         self.cuts.retain(|cut| {
             let answered = una > cut.reduction.max;
-            self.closed.needless_cuts += u64::from(answered && cut.needless);
+            add(&mut self.closed.needless_cuts, u64::from(answered && cut.needless));
             !answered
         });
     }

@@ -118,6 +118,9 @@ bentpipe_units::numbers! {
         pub group: Option<String>;
         /// Recovery and control, such as `sack`; `udp` for datagrams.
         pub variant: String;
+        /// The release of the kernel that has the connections, whose clock is the run's; absent where they are ours.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub kernel_release: Option<String>;
         /// Payload bytes delivered to the application, over TCP in order.
         pub bytes_delivered: u64 = "B", "delivered", flows sum;
         /// When the connection was opened, or the first datagram sent, in seconds.
@@ -137,8 +140,8 @@ bentpipe_units::numbers! {
         pub throughput_bps: f64 = "bit/s", "throughput", flows spread;
         /// Segments sent again, by fast retransmit, by the timer or after it.
         pub retransmitted_segments: u64 = "segment", "resent segments", flows sum, runs packets;
-        /// Expiries of the retransmission timer.
-        pub timeouts: u64 = "", "timeouts", flows sum, runs events;
+        /// Expiries of the retransmission timer; null where a kernel is too old to tell.
+        pub timeouts: Option<u64> = "", "timeouts", flows sum, runs events;
         /// Mean round-trip time of the acknowledged bytes, in seconds: each sample counts as often as bytes were acknowledged since the
         /// one before, the SYN as one. Null without a sample.
         pub rtt_mean_s: Option<f64> = "s", "RTT", flows spread;
@@ -150,12 +153,12 @@ bentpipe_units::numbers! {
         pub rtt_p99_s: Option<f64> = "s", "RTT, p99", flows spread;
         /// Segments with payload that the sender sent.
         pub data_segments_sent: u64 = "segment", "segments sent", flows sum;
-        /// Reductions of the window in answer to a mark (ECN).
-        pub ecn_reductions: u64 = "", "reductions by marks", flows sum, runs events;
-        /// Recovery phases entered.
-        pub recoveries: u64 = "", "recoveries", flows sum, runs events;
-        /// Payload bytes that the receiver dropped because they lay beyond its window.
-        pub beyond_window_bytes: u64 = "B", "beyond the window", flows sum;
+        /// Reductions of the window in answer to a mark (ECN); null where a kernel has the connection.
+        pub ecn_reductions: Option<u64> = "", "reductions by marks", flows sum, runs events;
+        /// Recovery phases entered; null where a kernel has the connection.
+        pub recoveries: Option<u64> = "", "recoveries", flows sum, runs events;
+        /// Payload bytes that the receiver dropped because they lay beyond its window; null where a kernel has the connection.
+        pub beyond_window_bytes: Option<u64> = "B", "beyond the window", flows sum;
         /// Payload bytes that the receiver held already.
         pub duplicate_bytes: u64 = "B", "duplicates", flows sum;
         /// Datagrams sent; 0 over TCP.

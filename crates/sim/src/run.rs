@@ -56,6 +56,12 @@ pub fn run(
     let observer =
         observer(scenario, options.series, options.capture, options.limits).map_err(RunError::Capture)?;
     let mut engine = Engine::new(scenario, seed, observer);
+    if options.limits
+        && let Some(flow) = scenario.flows.iter().find(|flow| flow.kernel.is_some())
+    {
+        let why = "a kernel does not tell what limits it";
+        return Err(RunError::NoKernel(format!("flows.{}: variant: {}: {why}", flow.name, flow.variant)));
+    }
     engine.start_kernels(scenario, seed, options.kernels.as_deref_mut())?;
     if scenario.queueing_quantiles {
         engine.links_mut().iter_mut().for_each(bentpipe_path::Link::measure_waits);

@@ -47,6 +47,9 @@ pub fn find(release: Option<&str>) -> Result<Found, String> {
     let folders = fs::read_dir(&cache).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut all: Vec<Found> = folders.filter_map(|folder| at(&folder).ok()).collect();
     all.sort_by(|one, other| one.release.cmp(&other.release));
+    if let Some(exact) = all.iter().find(|found| found.release == release) {
+        return Ok(exact.clone());
+    }
     let mut fitting = all.iter().filter(|found| found.release.starts_with(release));
     match (fitting.next(), fitting.next()) {
         (Some(found), None) => Ok(found.clone()),

@@ -1,11 +1,13 @@
 //! A kernel that runs, between the simulator's times.
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ChildStdout;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bentpipe_sim::kernel::{Ask, Hear, Heard, Kernel, KernelSetup, Place};
+use bentpipe_tcp::wire;
 use bentpipe_units::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -19,6 +21,8 @@ use crate::guest::{self, Said};
 
 /// The kernel's time when the run begins: behind its start, and a multiple of all that its timers are rounded to below 4 s.
 const BEGINNING: u64 = 8_192_000_000;
+/// So many frames find room in a device's ring and in the program's socket.
+const ORDERS_AT_ONCE: usize = 64;
 /// After so long on the wall clock without a sign of it, a kernel is said to be stuck.
 const STALL: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
 
@@ -90,6 +94,8 @@ struct Machine {
     devices: [Device; 3],
     /// Devices with packets that the kernel has not been told of.
     called: [bool; 3],
+    /// What its program is still to be asked for.
+    orders: VecDeque<Vec<u8>>,
     frame: Vec<u8>,
     ready: bool,
     _turn: Turn,
@@ -133,6 +139,7 @@ impl Machine {
             calendar,
             devices,
             called,
+            orders: VecDeque::new(),
             frame: Vec::new(),
             ready: false,
             _turn: turn,
@@ -214,31 +221,71 @@ impl Machine {
             let fault = format!("expected fewer than {MOST_CONNECTIONS} connections");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, fault));
         }
-        let number = match what {
-            Ask::Packet(segment) => {
-                let wrong = |error: bentpipe_tcp::wire::EncodeError| {
-                    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
-                };
-                frames::write(&mut self.frame, place, segment).map_err(wrong)?;
-                place.host
-            }
-            other => {
-                guest::ask(&mut self.frame, place, other);
-                guest::DEVICE
-            }
-        };
-        let number = usize::from(number);
-        // A full ring drops a packet, as that of a card does.
-        let had_room = self.devices[number].deliver(&self.frame)?;
-        if number == usize::from(guest::DEVICE) && !had_room {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "its program does not listen"));
+        if let Ask::Packet(segment) = what {
+            let wrong =
+                |error: wire::EncodeError| io::Error::new(io::ErrorKind::InvalidData, error.to_string());
+            frames::write(&mut self.frame, place, segment).map_err(wrong)?;
+            let host = usize::from(place.host);
+            // A full ring drops a packet, as that of a card does.
+            self.called[host] |= self.devices[host].deliver(&self.frame)?;
+        } else {
+            let mut order = Vec::new();
+            guest::ask(&mut order, place, what);
+            self.orders.push_back(order);
         }
-        self.called[number] = true;
         Ok(())
+    }
+
+    /// Gives the program what it is asked for, as much as the kernel has room for at once; whether that was something.
+    fn hand_orders_over(&mut self) -> io::Result<bool> {
+        let device = usize::from(guest::DEVICE);
+        let mut any = false;
+        for _ in 0..ORDERS_AT_ONCE {
+            let Some(order) = self.orders.front() else { break };
+            if !self.devices[device].deliver(order)? {
+                break;
+            }
+            self.orders.pop_front();
+            any = true;
+        }
+        self.called[device] |= any;
+        Ok(any)
     }
 
     fn run_on(&mut self, now: u64, until: u64, hear: &mut Hear<'_>) -> io::Result<()> {
         self.calendar.advance(now);
+        let (mut until, mut was_given) = (until, true);
+        loop {
+            let given = self.hand_orders_over()?;
+            self.call_devices()?;
+            let more = !self.orders.is_empty();
+            // No time passes before it has all.
+            let last = if given && more { now } else { until };
+            let refused = !std::mem::replace(&mut was_given, given) && !given;
+            if more && refused && self.calendar.request() < NEVER {
+                // It needs time that is not there yet, and gets the rest then.
+                return Ok(());
+            }
+            if more && refused {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "its program does not listen"));
+            }
+            // What it asked for when it had been called, and what it asks for anew, before the simulator has its turn.
+            while self.calendar.request() <= now.max(last.min(until).saturating_sub(1)) {
+                let request = self.calendar.request().max(now);
+                let bound = last.min(until);
+                self.calendar.run(request, bound)?;
+                let heard = self.go_on(bound, hear)?;
+                if heard < bound {
+                    until = heard.max(now);
+                }
+            }
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    fn call_devices(&mut self) -> io::Result<()> {
         for number in 0..self.called.len() {
             if std::mem::take(&mut self.called[number]) {
                 self.devices[number].call()?;
@@ -248,13 +295,6 @@ impl Machine {
                 }
                 self.devices[number].called()?;
             }
-        }
-        let mut until = until;
-        // What it asked for when it had been called, and what it asks for anew, before the simulator has its turn.
-        while self.calendar.request() <= now.max(until.saturating_sub(1)) {
-            let request = self.calendar.request().max(now);
-            self.calendar.run(request, until)?;
-            until = self.go_on(until, hear)?;
         }
         Ok(())
     }

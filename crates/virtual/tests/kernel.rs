@@ -47,6 +47,9 @@ fn a_kernel_loses_the_same_packets_as_our_tcp_and_repairs_them_as_fast() {
     assert_eq!(kernel.error, None);
     assert_eq!((kernel.bytes_delivered, kernel.losses.random), (1_000_000, 3));
     assert_eq!(kernel.retransmitted_segments, ours.retransmitted_segments);
+    assert_eq!((kernel.timeouts, kernel.recoveries, kernel.losses.cuts), (Some(0), None, None));
+    assert_eq!((ours.timeouts, ours.kernel_release.as_deref()), (Some(0), None));
+    assert_eq!(kernel.kernel_release, find(None).ok().map(|found| found.release));
     let times = [kernel, ours].map(|flow| flow.finish_s.unwrap());
     assert!((times[0] / times[1] - 1.0).abs() < 0.01, "{times:?}");
 }
@@ -93,4 +96,37 @@ fn without_anybody_to_start_it_a_kernel_is_a_clear_line() {
     let run = bentpipe_sim::run(&scenario, RunOptions::default(), &mut |_| ControlFlow::Continue(()));
     let expected = "flows.f: variant: linux:reno: expected Linux on x86_64, where a kernel can run";
     assert_eq!(run.unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn applications_use_the_sockets_of_a_kernel_as_ours() {
+    if !is_built() {
+        return;
+    }
+    let apps = [
+        "bytes = \"200 kB\"\nopened_by = \"receiver\"",
+        "app = \"http\"\npages = 2\npage_interval = \"1 s\"",
+        "app = \"onoff\"\nrate = \"1 Mbit/s\"\nduration = \"3 s\"",
+        "app = \"transactions\"\nrequest = \"300 B\"\nresponse = \"20 kB\"\ntransactions = 3",
+        "app = \"short-flows\"\nmean_interval = \"300 ms\"\nbytes = \"20 kB\"\ntransfers = 5",
+        "duration = \"2 s\"",
+    ];
+    for app in apps {
+        let text = "duration = \"60 s\"\n".to_owned() + PATH + &flow("f", "linux:reno", app);
+        let result = simulate(&text).unwrap();
+        let one = &result.flows[0];
+        assert_eq!(one.error, None, "{app}");
+        assert!(one.bytes_delivered > 0 && one.finish_s.is_some(), "{app}: {one:?}");
+    }
+}
+
+#[test]
+fn a_hundred_flows_share_a_kernel() {
+    if !is_built() {
+        return;
+    }
+    let text = PATH.to_owned() + &flow("\"f{i}\"", "linux:cubic", "count = 100\nbytes = \"50 kB\"");
+    let result = simulate(&text).unwrap();
+    assert_eq!(result.flows.len(), 100);
+    assert!(result.flows.iter().all(|flow| flow.finish_s.is_some() && flow.bytes_delivered == 50_000));
 }

@@ -37,6 +37,10 @@ pub fn schema(catalogue: &Catalogue) -> Value {
         property["type"] = "string".into();
         property["enum"] = names.into();
     }
+    let variant = &mut types["FlowFile"]["properties"]["variant"];
+    let ours = variant["enum"].take();
+    variant.as_object_mut().and_then(|variant| variant.remove("enum"));
+    variant["anyOf"] = json!([{ "enum": ours }, { "type": "string", "pattern": r"^linux(-[^:\s]+)?:\S+$" }]);
     catalogue.all::<dyn ControlFactory>().for_each(|scheme| add_options(types, scheme));
     catalogue.all::<dyn RecoveryFactory>().for_each(|scheme| add_options(types, scheme));
     catalogue.all::<dyn SlowStartFactory>().for_each(|scheme| add_options(types, scheme));

@@ -157,7 +157,7 @@ fn the_schema_describes_every_key_and_refuses_others() {
     }
     let flow = &schema["$defs"]["FlowFile"]["properties"];
     assert_eq!(
-        flow["variant"]["enum"],
+        flow["variant"]["anyOf"][0]["enum"],
         json!([
             "tahoe",
             "reno",

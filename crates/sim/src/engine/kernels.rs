@@ -89,7 +89,8 @@ impl Engine {
                 for (side, config) in [(Side::Data, &spec.sender), (Side::Back, &spec.receiver)] {
                     let end = &mut self.ends[ConnectionId(connection as u32).end(side).index()];
                     let socket = Socket::of(config, &chosen.control, false, end.attended);
-                    end.remote = Some(Box::new(Remote::new(number, socket)));
+                    let release = kernel.map_or("", |kernel| kernel.release());
+                    end.remote = Some(Box::new(Remote::new(number, socket, release)));
                 }
             }
         }

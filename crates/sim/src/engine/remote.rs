@@ -26,12 +26,14 @@ pub(crate) struct Remote {
     pub(crate) sent: Sent,
     /// What came to its host.
     pub(crate) received: Received,
+    /// The kernel's release.
+    pub(crate) release: String,
     /// What the kernel told last.
     pub(crate) facts: SocketFacts,
 }
 
 impl Remote {
-    pub(super) fn new(kernel: usize, socket: Socket) -> Remote {
+    pub(super) fn new(kernel: usize, socket: Socket, release: &str) -> Remote {
         Remote {
             kernel,
             socket,
@@ -43,6 +45,7 @@ impl Remote {
             error: None,
             sent: Sent::default(),
             received: Received::default(),
+            release: release.to_owned(),
             facts: SocketFacts::default(),
         }
     }

@@ -16,12 +16,12 @@ pub(crate) struct Counts {
     delivered_bytes: u64,
     sent_bytes: u64,
     retransmitted_segments: u64,
-    timeouts: u64,
+    timeouts: Option<u64>,
     round_trips: RttDistribution,
     pub(super) data_segments: u64,
-    mark_reductions: u64,
-    recoveries: u64,
-    beyond_window_bytes: u64,
+    mark_reductions: Option<u64>,
+    recoveries: Option<u64>,
+    beyond_window_bytes: Option<u64>,
     duplicate_bytes: u64,
     datagrams_sent: u64,
     datagrams_lost: u64,
@@ -82,6 +82,10 @@ impl Counts {
                 sent_bytes: udp.sent_bytes,
                 datagrams_sent: udp.sent,
                 datagrams_lost: udp.lost,
+                timeouts: Some(0),
+                mark_reductions: Some(0),
+                recoveries: Some(0),
+                beyond_window_bytes: Some(0),
                 ..Counts::default()
             };
         }
@@ -102,12 +106,12 @@ impl Counts {
             delivered_bytes: receivers().map(|receiver| receiver.delivered()).sum(),
             sent_bytes: sent(|stats| stats.data_bytes),
             retransmitted_segments: sent(|stats| stats.retransmitted_segments),
-            timeouts: sent(|stats| stats.timeouts),
+            timeouts: Some(sent(|stats| stats.timeouts)),
             round_trips,
             data_segments: sent(|stats| stats.data_segments),
-            mark_reductions: sent(|stats| stats.mark_reductions),
-            recoveries: senders().map(|sender| u64::from(sender.recovery_phases())).sum(),
-            beyond_window_bytes: received(|stats| stats.beyond_window_bytes),
+            mark_reductions: Some(sent(|stats| stats.mark_reductions)),
+            recoveries: Some(senders().map(|sender| u64::from(sender.recovery_phases())).sum()),
+            beyond_window_bytes: Some(received(|stats| stats.beyond_window_bytes)),
             duplicate_bytes: received(|stats| stats.duplicate_bytes),
             datagrams_sent: 0,
             datagrams_lost: 0,
@@ -117,13 +121,14 @@ impl Counts {
 
     /// Of a kernel's sockets: what was seen on the wire, and what it tells.
     fn of_kernel(pairs: &[[End; 2]], losses: LossCauses) -> Counts {
-        let mut counts = Counts { losses, ..Counts::default() };
+        let losses = losses.without_reductions();
+        let mut counts = Counts { losses, timeouts: Some(0), ..Counts::default() };
         for [data, back] in pairs {
             let (Some(data), Some(back)) = (&data.remote, &back.remote) else { continue };
             counts.delivered_bytes += back.received.delivered();
             counts.sent_bytes += data.sent.data_bytes;
             counts.retransmitted_segments += data.sent.retransmitted_segments;
-            counts.timeouts += data.facts.timeouts.unwrap_or(0);
+            counts.timeouts = counts.timeouts.zip(data.facts.timeouts).map(|(sum, more)| sum + more);
             counts.data_segments += data.sent.data_segments;
             counts.duplicate_bytes += back.received.duplicate_bytes;
         }
@@ -131,16 +136,17 @@ impl Counts {
     }
 
     fn since(self, earlier: &Counts) -> Counts {
+        let less = |now: Option<u64>, then: Option<u64>| now.map(|now| now - then.unwrap_or(0));
         Counts {
             delivered_bytes: self.delivered_bytes - earlier.delivered_bytes,
             sent_bytes: self.sent_bytes - earlier.sent_bytes,
             retransmitted_segments: self.retransmitted_segments - earlier.retransmitted_segments,
-            timeouts: self.timeouts - earlier.timeouts,
+            timeouts: less(self.timeouts, earlier.timeouts),
             round_trips: self.round_trips.since(&earlier.round_trips),
             data_segments: self.data_segments - earlier.data_segments,
-            mark_reductions: self.mark_reductions - earlier.mark_reductions,
-            recoveries: self.recoveries - earlier.recoveries,
-            beyond_window_bytes: self.beyond_window_bytes - earlier.beyond_window_bytes,
+            mark_reductions: less(self.mark_reductions, earlier.mark_reductions),
+            recoveries: less(self.recoveries, earlier.recoveries),
+            beyond_window_bytes: less(self.beyond_window_bytes, earlier.beyond_window_bytes),
             duplicate_bytes: self.duplicate_bytes - earlier.duplicate_bytes,
             datagrams_sent: self.datagrams_sent - earlier.datagrams_sent,
             datagrams_lost: self.datagrams_lost - earlier.datagrams_lost,
@@ -168,12 +174,14 @@ fn result(
     let judged = if spec.app.is_asked_for() { 2 } else { 1 };
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error = failed.filter(|end| end.state() == State::Closed).find_map(End::error);
+    let remote = pairs.first().and_then(|[data, _]| data.remote.as_ref());
     let [p50, p95, p99] = counts.round_trips.quantiles_secs([0.5, 0.95, 0.99]);
     let measured = flow.exchanges().iter().filter(|exchange| exchange.start >= from);
     FlowResult {
         name: spec.name.clone(),
         group: spec.group.clone(),
         variant: spec.variant.clone(),
+        kernel_release: remote.map(|remote| remote.release.clone()),
         bytes_delivered: counts.delivered_bytes,
         start_s: flow.start.as_secs(),
         finish_s: finish.map(Time::as_secs),

@@ -50,13 +50,13 @@ fn jersey_with_marks_keeps_its_window_at_the_losses_of_the_link() {
     let (keep, estimate) = (run("keep"), run("estimate"));
     for result in [&keep, &estimate] {
         let stats = &result.links[0].stats;
-        assert!(only(result).ecn_reductions > 5 && stats.dropped_packets < 5, "{stats:?}");
+        assert!(only(result).ecn_reductions > Some(5) && stats.dropped_packets < 5, "{stats:?}");
         assert!(stats.utilization > 0.9, "{stats:?}");
     }
     let (keep, estimate) = (only(&keep), only(&estimate));
     assert!(keep.losses.cuts < estimate.losses.cuts, "{:?} {:?}", keep.losses, estimate.losses);
     assert!(
-        keep.losses.random_cut * 3 < estimate.losses.random_cut,
+        keep.losses.random_cut.map(|cuts| cuts * 3) < estimate.losses.random_cut,
         "{:?} {:?}",
         keep.losses,
         estimate.losses

@@ -28,7 +28,7 @@ fn with_ecn_nothing_is_lost_where_red_loses_without() {
         let queue = &dropping.links[0].stats;
         assert!(queue.early_dropped_packets > 5 && queue.marked_packets == 0, "{variant} {queue:?}");
         assert!(
-            only(&dropping).retransmitted_segments > 5 && only(&dropping).ecn_reductions == 0,
+            only(&dropping).retransmitted_segments > 5 && only(&dropping).ecn_reductions == Some(0),
             "{variant}"
         );
 
@@ -36,9 +36,20 @@ fn with_ecn_nothing_is_lost_where_red_loses_without() {
         let queue = &marking.links[0].stats;
         assert!(queue.dropped_packets == 0 && queue.marked_packets > 5, "{variant} {queue:?}");
         let flow = only(&marking);
-        assert_eq!((flow.retransmitted_segments, flow.timeouts, flow.recoveries), (0, 0, 0), "{variant}");
-        assert!(flow.ecn_reductions > 5 && flow.ecn_reductions <= queue.marked_packets, "{variant}");
-        assert_eq!((flow.losses.cuts, flow.losses.needless_cuts), (flow.ecn_reductions, 0), "{variant}");
+        assert_eq!(
+            (flow.retransmitted_segments, flow.timeouts, flow.recoveries),
+            (0, Some(0), Some(0)),
+            "{variant}"
+        );
+        assert!(
+            flow.ecn_reductions > Some(5) && flow.ecn_reductions <= Some(queue.marked_packets),
+            "{variant}"
+        );
+        assert_eq!(
+            (flow.losses.cuts, flow.losses.needless_cuts),
+            (flow.ecn_reductions, Some(0)),
+            "{variant}"
+        );
         assert_eq!(flow.bytes_delivered, 12_000_000);
     }
 }
@@ -46,7 +57,7 @@ fn with_ecn_nothing_is_lost_where_red_loses_without() {
 #[test]
 fn a_queue_that_may_not_mark_drops_and_one_end_alone_has_no_ecn() {
     let flow = "bytes = \"5 MB\"";
-    assert_eq!(only(&run(&red(false), true, flow)).ecn_reductions, 0);
+    assert_eq!(only(&run(&red(false), true, flow)).ecn_reductions, Some(0));
     let alone = run(&red(true), true, "bytes = \"5 MB\"\nreceiver_tcp = { ecn = false }");
     let neither = run(&red(true), false, flow);
     let numbers = |result: &RunResult| {
@@ -172,7 +183,7 @@ fn marks_and_drops_on_leaving_reach_the_flows_that_they_are_about() {
     let marking = run(codel, true, "bytes = \"12 MB\"");
     let (queue, flow) = (&marking.links[0].stats, only(&marking));
     assert!(queue.marked_packets > 3 && queue.early_dropped_packets == 0, "{queue:?}");
-    assert!(flow.ecn_reductions > 3 && flow.retransmitted_segments == 0, "{flow:?}");
+    assert!(flow.ecn_reductions > Some(3) && flow.retransmitted_segments == 0, "{flow:?}");
     let dropping = run(codel, false, "bytes = \"12 MB\"");
     let (queue, flow) = (&dropping.links[0].stats, only(&dropping));
     assert!(queue.early_dropped_packets > 3 && queue.marked_packets == 0, "{queue:?}");

@@ -22,7 +22,7 @@ fn lost_in_a_row(times: usize, repair: &str, variant: &str) -> (u64, u64, u64) {
     let result = geo(&format!("{{ model = \"drop\", packets = {frames:?} }}"), repair, variant);
     let (flow, link) = (&result.flows[0], &result.links[0].stats);
     assert_eq!(link.dropped_packets, 0);
-    (flow.timeouts, flow.retransmitted_segments, link.corrupted_packets)
+    (flow.timeouts.unwrap(), flow.retransmitted_segments, link.corrupted_packets)
 }
 
 const PERSISTENT: &str = "arq = { attempts = \"unlimited\" }";

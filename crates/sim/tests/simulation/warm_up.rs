@@ -56,14 +56,14 @@ fn what_came_before_and_what_is_measured_are_the_whole() {
             };
             sum(|flow| flow.bytes_delivered);
             sum(|flow| flow.retransmitted_segments);
-            sum(|flow| flow.timeouts);
+            sum(|flow| flow.timeouts.unwrap());
             sum(|flow| flow.data_segments_sent);
-            sum(|flow| flow.recoveries);
+            sum(|flow| flow.recoveries.unwrap());
             sum(|flow| flow.duplicate_bytes);
             sum(|flow| flow.datagrams_sent);
             sum(|flow| flow.datagrams_lost);
             sum(|flow| flow.losses.random);
-            sum(|flow| flow.losses.cuts);
+            sum(|flow| flow.losses.cuts.unwrap());
             assert_eq!(measured.start_s, whole.start_s);
             let from = measured.start_s.max(until_s);
             assert!((measured.duration_s - (30.0 - from)).abs() < 1e-9);
