@@ -1,33 +1,49 @@
 //! The calendar: events in the order of their times.
 
-use bentpipe_units::Time;
+mod heap;
+mod wheel;
 
-/// Events, each a time and a target, in a binary heap. Events at one time come out in the order of their targets, so the order
-/// is the same on every machine.
+use bentpipe_units::Time;
+use heap::{Event, Heap};
+use wheel::Wheel;
+
+/// Events, each a time and a target. Events at one time come out in the order of their targets, so the order is the same on
+/// every machine.
+///
+/// Few are in a heap. Many are in a wheel, slots of time with about one event each; what comes late or all at once stays in the
+/// heap. Where most events come again soon, the heap is faster for many too.
 #[derive(Debug)]
 pub struct Calendar<T> {
-    /// The earliest event, at `Time::NEVER` when there is none. It stands beside the heap: it is read most, and its
+    /// The earliest event, at `Time::NEVER` when there is none. It stands beside the others: it is read most, and its
     /// successor is often the earliest again.
     first: Event<T>,
-    heap: Vec<Event<T>>,
+    heap: Heap<T>,
+    wheel: Option<Box<Wheel<T>>>,
+    /// More events than this are too many for the heap.
+    many: usize,
+    /// Events before the next look at the width of slots, and since when they are counted.
+    left: u64,
+    since: Time,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Event<T> {
-    at: Time,
-    target: T,
-}
-
-impl<T: Ord> Event<T> {
-    #[inline]
-    fn before(&self, other: &Event<T>) -> bool {
-        self.at < other.at || (self.at == other.at && self.target < other.target)
-    }
-}
+/// From more events than this on the wheel is tried, and left again with fewer than the other.
+const MANY: usize = 256;
+const FEW: usize = 64;
+/// The width of slots is looked at after so many events.
+const BETWEEN_LOOKS: u64 = 1024;
+/// Slots of hours.
+const WIDEST: u32 = 44;
 
 impl<T: Default> Default for Calendar<T> {
     fn default() -> Calendar<T> {
-        Calendar { first: Event { at: Time::NEVER, target: T::default() }, heap: Vec::new() }
+        Calendar {
+            first: Event { at: Time::NEVER, target: T::default() },
+            heap: Heap::default(),
+            wheel: None,
+            many: MANY,
+            left: 0,
+            since: Time::ZERO,
+        }
     }
 }
 
@@ -48,6 +64,9 @@ impl<T: Copy + Ord + Default> Calendar<T> {
     #[inline]
     pub fn push(&mut self, at: Time, target: T) {
         let mut moving = Event { at, target };
+        if self.wheel.is_some() {
+            return self.push_to_many(moving);
+        }
         if self.first.at == Time::NEVER {
             self.first = moving;
             return;
@@ -55,78 +74,157 @@ impl<T: Copy + Ord + Default> Calendar<T> {
         if moving.before(&self.first) {
             std::mem::swap(&mut moving, &mut self.first);
         }
-        let mut index = self.heap.len();
         self.heap.push(moving);
-        let heap = &mut self.heap[..];
-        while index > 0 {
-            let parent = (index - 1) / 2;
-            if !moving.before(&heap[parent]) {
-                break;
-            }
-            heap[index] = heap[parent];
-            index = parent;
+        if self.heap.len() > self.many {
+            self.spread();
         }
-        heap[index] = moving;
+    }
+
+    #[inline(never)]
+    fn push_to_many(&mut self, event: Event<T>) {
+        if event.before(&self.first) {
+            self.first = event;
+        }
+        let fits = self.wheel.as_mut().is_some_and(|wheel| wheel.push(event));
+        if !fits {
+            self.heap.push(event);
+        }
     }
 
     /// Removes the earliest event.
     #[inline(never)]
     pub fn pop(&mut self) {
-        let Some(last) = self.heap.pop() else {
-            self.first.at = Time::NEVER;
-            return;
-        };
-        match self.heap.first() {
-            Some(root) => {
-                self.first = *root;
-                self.sift_down(last);
-            }
-            None => self.first = last,
+        if self.wheel.is_some() {
+            return self.pop_of_many();
         }
+        match self.heap.pop() {
+            Some(event) => self.first = event,
+            None => self.first.at = Time::NEVER,
+        }
+    }
+
+    #[inline(never)]
+    fn pop_of_many(&mut self) {
+        let Some(wheel) = &mut self.wheel else { return };
+        match self.heap.first() {
+            Some(root) if root.before(&wheel.first()) => {
+                self.heap.pop();
+            }
+            _ if self.first.at < Time::NEVER => wheel.pop(),
+            _ => return,
+        }
+        self.find_first();
     }
 
     /// Removes the earliest event and adds another, which is not at `Time::NEVER`: one pass instead of two.
     #[inline(always)]
     pub fn replace_first(&mut self, at: Time, target: T) {
         let moving = Event { at, target };
+        if self.wheel.is_some() {
+            return self.replace_first_of_many(moving);
+        }
         match self.heap.first() {
             Some(root) if root.before(&moving) => {
                 self.first = *root;
-                self.sift_down(moving);
+                self.heap.replace_first(moving);
             }
             _ => self.first = moving,
         }
     }
 
-    /// Moves `moving` down from the root, whose event it replaces, to its place in the heap.
-    #[inline(always)]
-    fn sift_down(&mut self, moving: Event<T>) {
-        let heap = &mut self.heap[..];
-        let mut index = 0;
-        loop {
-            let left = 2 * index + 1;
-            let Some([one, other]) = heap.get(left..left + 2) else {
-                if let Some(only) = heap.get(left).copied()
-                    && only.before(&moving)
-                {
-                    heap[index] = only;
-                    index = left;
-                }
-                break;
-            };
-            let (child, event) = if other.before(one) { (left + 1, *other) } else { (left, *one) };
-            if !event.before(&moving) {
-                break;
-            }
-            heap[index] = event;
-            index = child;
+    #[inline(never)]
+    fn replace_first_of_many(&mut self, moving: Event<T>) {
+        let Some(wheel) = &mut self.wheel else { return };
+        if self.heap.first().is_some_and(|root| root.before(&wheel.first())) {
+            return self.replace_first_in_heap(moving);
         }
-        heap[index] = moving;
+        if !wheel.replace_first(moving) {
+            self.heap.push(moving);
+        }
+        self.find_first();
     }
+
+    /// The earliest event is in the heap, but not alone.
+    #[inline(never)]
+    fn replace_first_in_heap(&mut self, moving: Event<T>) {
+        self.heap.pop();
+        self.push_to_many(moving);
+        self.find_first();
+    }
+
+    /// Finds the earliest of many events.
+    #[inline(always)]
+    fn find_first(&mut self) {
+        let Some(wheel) = &self.wheel else { return };
+        self.first = wheel.first();
+        if let Some(root) = self.heap.first().filter(|root| root.before(&self.first)) {
+            self.first = *root;
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.look();
+        }
+    }
+
+    /// The heap has too many events: the wheel gets slots by its middle one.
+    #[cold]
+    #[inline(never)]
+    fn spread(&mut self) {
+        let mut all = self.heap.take();
+        let middle = all.len() / 2;
+        let (_, median, _) = all.select_nth_unstable_by_key(middle, |event| event.at);
+        let each = median.at.since(self.first.at).as_nanos() / middle as u64;
+        all.push(self.first);
+        self.sort(Some(each), all);
+    }
+
+    /// Looks whether slots have the right width.
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self) {
+        let each = self.first.at.since(self.since).as_nanos() / BETWEEN_LOOKS;
+        (self.left, self.since) = (BETWEEN_LOOKS, self.first.at);
+        let Some(wheel) = &mut self.wheel else { return };
+        let events = wheel.len() + self.heap.len();
+        let soon = u64::from(wheel.take_soon()) > BETWEEN_LOOKS / 2;
+        if soon {
+            self.many = 2 * events.max(MANY);
+        }
+        let leaves = soon || events < FEW;
+        if leaves || width(each).abs_diff(wheel.width()) > 1 {
+            let mut all = self.heap.take();
+            all.extend(self.wheel.take().map_or_else(Vec::new, |wheel| wheel.into_events()));
+            self.sort((!leaves).then_some(each), all);
+        }
+    }
+
+    /// Sorts all events into slots, where one comes out every `each` nanoseconds, or without it into the heap.
+    fn sort(&mut self, each: Option<u64>, all: Vec<Event<T>>) {
+        let earliest = all.iter().map(|event| event.at).min().unwrap_or(Time::NEVER);
+        (self.left, self.since) = (BETWEEN_LOOKS, earliest);
+        self.wheel = each.map(|each| Box::new(Wheel::new(width(each), earliest)));
+        for event in all {
+            let fits = self.wheel.as_mut().is_some_and(|wheel| wheel.push(event));
+            if !fits {
+                self.heap.push(event);
+            }
+        }
+        match self.wheel {
+            Some(_) => self.find_first(),
+            None => self.pop(),
+        }
+    }
+}
+
+/// The width of slots of which about one has an event, where one comes out every `each` nanoseconds.
+fn width(each: u64) -> u32 {
+    each.max(1).ilog2().min(WIDEST)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -143,6 +241,56 @@ mod tests {
         expected.sort();
         for event in &expected {
             assert_eq!((queue.next_time(), queue.target()), *event);
+            queue.pop();
+        }
+        assert_eq!(queue.next_time(), Time::NEVER);
+    }
+
+    /// Events come and go as in a network, with times of all sizes between them, and the calendar names the same as a sorted set.
+    #[test]
+    fn many_events_come_out_as_from_a_sorted_set() {
+        let mut x = 1u64;
+        let mut draw = |below: u64| {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (x >> 33) % below
+        };
+        let mut queue = Calendar::default();
+        let mut expected = BTreeSet::new();
+        for phase in 0..60 {
+            let (wanted, spread) = ([3, 20, 40, 500, 3000][phase % 5], 1 << draw(34));
+            for step in 0..4000 {
+                let now = expected.first().map_or(0, |&(at, _)| at);
+                // Some at one time, some far behind the others.
+                let later = match step % 10 {
+                    0 => 0,
+                    1 => 100 * draw(spread),
+                    _ => draw(spread),
+                };
+                let event = (now + later, step % 1000);
+                let many = expected.len() > wanted;
+                if !expected.contains(&event) && !(many && step % 3 == 0) {
+                    let at = Time::from_nanos(event.0);
+                    match step % 2 == 0 && !expected.is_empty() {
+                        true => {
+                            expected.pop_first();
+                            queue.replace_first(at, event.1);
+                        }
+                        false => queue.push(at, event.1),
+                    }
+                    expected.insert(event);
+                }
+                if many || step % 7 == 0 && !expected.is_empty() {
+                    expected.pop_first();
+                    queue.pop();
+                }
+                let first =
+                    expected.first().map_or((Time::NEVER, 0), |&(at, target)| (Time::from_nanos(at), target));
+                assert_eq!(queue.next_time(), first.0);
+                assert!(first.0 == Time::NEVER || queue.target() == first.1);
+            }
+        }
+        while let Some((at, target)) = expected.pop_first() {
+            assert_eq!((queue.next_time(), queue.target()), (Time::from_nanos(at), target));
             queue.pop();
         }
         assert_eq!(queue.next_time(), Time::NEVER);
