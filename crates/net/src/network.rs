@@ -210,7 +210,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         if self.routes.step(hop) == Step::Arrived {
             return Some(self.arrived(id));
         }
-        self.offer(hop, id, bytes)
+        self.offer_at(hop, id, bytes)
     }
 
     /// No packet has left a link at its event. Either its server has begun with the next packet, or an earlier event was added
@@ -246,10 +246,16 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         None
     }
 
+    /// [`Network::offer_at`] for those who are not the loop, where a packet's way from link to link needs no call.
+    #[inline(never)]
+    fn offer(&mut self, hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
+        self.offer_at(hop, id, bytes)
+    }
+
     /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when no link lay between a
     /// stop and its host.
-    #[inline(never)]
-    fn offer(&mut self, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
+    #[inline(always)]
+    fn offer_at(&mut self, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
         let mut at = self.now;
         let number = loop {
             match self.routes.step(hop) {

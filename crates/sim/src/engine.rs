@@ -16,7 +16,7 @@ mod shared;
 
 use std::ops::ControlFlow;
 
-use bentpipe_net::{Calendar, Network, NodeId, Router};
+use bentpipe_net::{Calendar, Network, NodeId, Router, Topology};
 use bentpipe_path::{Link, Stream};
 use bentpipe_tcp::{Endpoint, Seq};
 use bentpipe_units::Time;
@@ -55,6 +55,8 @@ pub(crate) struct Engine {
     /// Flows that the run waits for.
     open_flows: usize,
     pub(crate) events: u64,
+    /// The number of events after which it is asked whether flows are open, and whether progress is to be told.
+    pause_at: u64,
     /// Number of the event from which on losses and reductions may be joined again.
     next_join: u64,
 }
@@ -117,16 +119,18 @@ impl Engine {
             end,
             open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() } + sky_waits,
             events: 0,
+            pause_at: EVENTS_BETWEEN_PROGRESS,
             next_join: 0,
         };
-        engine.add_flows(scenario, &mut Router::new(&topology), seed);
+        engine.add_flows(scenario, &topology, seed);
         if let (Some(sky), Some(spec)) = (sky, &scenario.constellation) {
             engine.add_constellation(scenario, spec, sky, seed);
         }
         engine
     }
 
-    fn add_flows(&mut self, scenario: &Scenario, router: &mut Router, seed: u64) {
+    fn add_flows(&mut self, scenario: &Scenario, topology: &Topology, seed: u64) {
+        let router = &mut Router::new(topology);
         let mut connections = 0;
         // Behind all connections.
         let mut streams = (scenario.connections() as u32..).map(ConnectionId);
@@ -167,7 +171,7 @@ impl Engine {
             self.flows.push(flow);
         }
         self.join_relays();
-        let held = self.add_handovers(scenario, router);
+        let held = self.add_handovers(scenario, topology, router);
         self.net.mark_passing(&held);
         for (id, flow) in (0..).map(FlowId).zip(&self.flows) {
             self.net.probe.timers.push(flow.start, Call::Application(id).into());
@@ -192,9 +196,25 @@ impl Engine {
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Option<Time>, RunError> {
         while self.open_flows > 0 {
+            if !self.run_on(last) {
+                return Ok(None);
+            }
+            if self.events.is_multiple_of(EVENTS_BETWEEN_PROGRESS) {
+                self.tell(progress)?;
+            }
+            self.pause_at = (self.events / EVENTS_BETWEEN_PROGRESS + 1) * EVENTS_BETWEEN_PROGRESS;
+        }
+        self.kernel_error()?;
+        Ok(Some(self.net.now()))
+    }
+
+    /// Runs until [`Engine::pause_at`]; returns whether anything happens by `last` after that.
+    #[inline(always)]
+    fn run_on(&mut self, last: Time) -> bool {
+        while self.events != self.pause_at {
             let (arrival, call) = (self.net.next_time(), self.net.probe.timers.next_time());
             if arrival.min(call) > last {
-                return Ok(None);
+                return false;
             }
             self.events += 1;
             if arrival <= call {
@@ -204,12 +224,14 @@ impl Engine {
             } else {
                 self.call();
             }
-            if self.events.is_multiple_of(EVENTS_BETWEEN_PROGRESS) {
-                self.tell(progress)?;
-            }
         }
-        self.kernel_error()?;
-        Ok(Some(self.net.now()))
+        true
+    }
+
+    /// A flow is over.
+    pub(crate) fn close_flow(&mut self) {
+        self.open_flows -= 1;
+        self.pause_at = self.events;
     }
 
     /// The earliest call is due.
@@ -274,11 +296,11 @@ impl Engine {
         if next != Time::NEVER {
             self.net.probe.timers.push(next, target);
         }
+        let connections = flow.called();
         if !flow.over && flow.is_idle() {
             flow.over = true;
-            self.open_flows -= 1;
+            self.close_flow();
         }
-        let connections = flow.called();
         if crashed {
             return self.crash_relay(id);
         }

@@ -52,7 +52,7 @@ impl Engine {
             && !flow.over
         {
             flow.over = true;
-            self.open_flows -= 1;
+            self.close_flow();
         }
     }
 }

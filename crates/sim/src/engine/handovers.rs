@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use bentpipe_net::{LeftRoutes, LinkId, Network, NodeId, RouteId, Router};
+use bentpipe_net::{LeftRoutes, LinkId, Network, NodeId, RouteId, Router, Topology};
 use bentpipe_units::{Span, Time};
 
 use super::{Engine, pairs, pairs_mut};
@@ -61,10 +61,15 @@ pub(super) fn add_route(net: &mut Network<Packet, Watch>, spec: &FlowSpec, way: 
 impl Engine {
     /// Adds the routes after each handover and, where routing is dynamic, after each change of the delays; returns the routes
     /// of flows that may lose packets to a handover.
-    pub(super) fn add_handovers(&mut self, scenario: &Scenario, router: &mut Router) -> Vec<RouteId> {
+    pub(super) fn add_handovers(
+        &mut self,
+        scenario: &Scenario,
+        topology: &Topology,
+        router: &mut Router,
+    ) -> Vec<RouteId> {
         let mut routes: HashMap<usize, Vec<RouteId>> = HashMap::new();
         let mut losing = Vec::new();
-        let turns = turns(scenario, &scenario.topology());
+        let turns = turns(scenario, topology);
         let mut vias: Vec<&[usize]> = scenario.flows.iter().map(|spec| &*spec.via).collect();
         let is_dynamic = turns.iter().any(|turn| turn.handover.is_none());
         let watched = if is_dynamic { &*scenario.flows } else { &[] };

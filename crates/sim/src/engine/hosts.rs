@@ -185,7 +185,7 @@ impl Engine {
         let flow = &mut self.flows[number.index()];
         if !flow.over && !behind && flow.on_closed(self.net.now(), place, id.side(), end.is_broken()) {
             flow.over = true;
-            self.open_flows -= 1;
+            self.close_flow();
             self.tell_relays(number);
         }
         if broken {

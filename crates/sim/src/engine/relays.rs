@@ -38,7 +38,7 @@ impl Engine {
                 return;
             }
             flow.over = true;
-            self.open_flows -= 1;
+            self.close_flow();
             last = relay;
         }
         if last != id {
