@@ -19,9 +19,12 @@ pub(super) const UNKNOWN: Volume =
     Volume { rate: f64::NAN, gain: 0.0, extra: 0.0, probes: false, bytes: 0.0 };
 
 impl Volume {
+    /// By the bits, without a branch: each ACK asks.
     #[inline(always)]
     fn follows_from(&self, rate: f64, gain: f64, extra: f64, probes: bool) -> bool {
-        self.rate == rate && self.gain == gain && self.extra == extra && self.probes == probes
+        let pairs = [(self.rate, rate), (self.gain, gain), (self.extra, extra)];
+        let other = pairs.iter().fold(0, |other, (a, b)| other | (a.to_bits() ^ b.to_bits()));
+        other | u64::from(self.probes ^ probes) == 0
     }
 }
 
