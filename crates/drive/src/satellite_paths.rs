@@ -355,6 +355,7 @@ impl SatellitePaths {
         forward.link.delay = delay.unwrap_or_default();
         reverse.link.delay = forward.link.delay;
         let [from, to] = nodes.map(NodeId);
+        let [forward, reverse] = [forward, reverse].map(Arc::new);
         let number = net.add_link(&LinkSetup { name: name.clone(), from, to, forward, reverse }, self.seed);
         for link in [LinkId::forward(number), LinkId::reverse(number)] {
             let link = &mut net.links_mut()[link.index()];

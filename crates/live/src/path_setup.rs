@@ -45,7 +45,7 @@ const FIRST_TWO: FlowKey =
 impl PathSetup {
     /// Two hosts and one link, `forward` the direction of the data.
     pub(crate) fn direct(forward: &LinkConfig, backward: &LinkConfig) -> PathSetup {
-        let setup = |link: &LinkConfig| DirectionSetup { link: link.clone(), gateway: None };
+        let setup = |link: &LinkConfig| Arc::new(DirectionSetup { link: link.clone(), gateway: None });
         let (from, to) = (NodeId(0), NodeId(1));
         let link = LinkSetup {
             name: "path".to_owned(),

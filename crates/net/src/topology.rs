@@ -1,5 +1,7 @@
 //! The topology of a network, and the settings of its links.
 
+use std::sync::Arc;
+
 use bentpipe_path::LinkConfig;
 use bentpipe_path::gateway::GatewaySpec;
 
@@ -23,10 +25,10 @@ pub struct LinkSetup {
     pub from: NodeId,
     /// The other node.
     pub to: NodeId,
-    /// `from` to `to`.
-    pub forward: DirectionSetup,
+    /// `from` to `to`; many links may share what sets them up.
+    pub forward: Arc<DirectionSetup>,
     /// `to` to `from`.
-    pub reverse: DirectionSetup,
+    pub reverse: Arc<DirectionSetup>,
 }
 
 /// One direction of a link.
@@ -41,7 +43,7 @@ pub struct DirectionSetup {
 impl Topology {
     /// The directions of all links in the order of their ids.
     pub fn directions(&self) -> impl Iterator<Item = (LinkId, &DirectionSetup)> {
-        let directions = self.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        let directions = self.links.iter().flat_map(|link| [&*link.forward, &*link.reverse]);
         directions.enumerate().map(|(index, direction)| (LinkId::at(index), direction))
     }
 }

@@ -1,5 +1,7 @@
 //! Gateways, handovers and routing in a network whose packets are numbers.
 
+use std::sync::Arc;
+
 use bentpipe_net::{
     Carried, DirectionSetup, LinkId, LinkSetup, Lost, Meeting, Network, NodeId, Probe, Router, Topology,
 };
@@ -60,7 +62,7 @@ fn topology() -> Topology {
             schedule: Schedule::default(),
             repair: Repair::None,
         };
-        let direction = DirectionSetup { link, gateway: None };
+        let direction = Arc::new(DirectionSetup { link, gateway: None });
         LinkSetup { name: name.to_owned(), from, to, forward: direction.clone(), reverse: direction }
     };
     let links =
@@ -143,7 +145,7 @@ fn ways_follow_the_delays_and_take_a_link_that_is_down_only_where_they_must() {
 fn a_gateway_is_shown_what_enters_its_link_and_what_comes_out_of_the_opposite() {
     let mut topology = topology();
     let gateway: GatewaySpec = serde_json::from_str(r#"{"scheme":"ewa"}"#).unwrap();
-    topology.links[SOUTH].forward.gateway = Some(gateway);
+    Arc::make_mut(&mut topology.links[SOUTH].forward).gateway = Some(gateway);
     let mut router = Router::new(&topology);
     let mut net = network(&topology);
     let ways = [(A, B, SOUTH), (B, A, SOUTH), (A, B, NORTH)];

@@ -1,6 +1,7 @@
 //! A network with a payload and a probe of its own: every packet is told of, and passing links change nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use bentpipe_net::{
     Carried, DirectionSetup, LinkId, LinkSetup, Lost, Meeting, Network, NodeId, Probe, RouteId, Router,
@@ -72,7 +73,7 @@ fn topology() -> Topology {
             schedule: Schedule::default(),
             repair: Repair::None,
         };
-        let direction = DirectionSetup { link, gateway: None };
+        let direction = Arc::new(DirectionSetup { link, gateway: None });
         let (from, to) = (NodeId(from), NodeId(to));
         LinkSetup { name: name.to_owned(), from, to, forward: direction.clone(), reverse: direction }
     };

@@ -1,6 +1,7 @@
 //! From the links as written to nodes, links and who can reach whom.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bentpipe_net::{DirectionSetup, LinkSetup, NodeId};
 use bentpipe_path::{ArqSpec, FecSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
@@ -76,6 +77,7 @@ impl<'a> NetworkPlan<'a> {
         let back = back.under("trace").under("reverse")?;
         let forward = direction(&forward, None, there, copies)?;
         let reverse = direction(&link.reverse, Some(&forward.link), back, copies).under("reverse")?;
+        let (forward, reverse) = (Arc::new(forward), Arc::new(reverse));
         for i in 0..copies {
             let copy = names::copy_of_named(name, link.count, i);
             if let Some((_, first)) = self.link_index.insert(copy.clone(), (self.links.len(), name)) {

@@ -10,7 +10,7 @@ impl Scenario {
     /// Whether any component draws random numbers on which a result may depend. Sequence numbers are drawn too, and nothing that
     /// is measured depends on them.
     pub fn is_random(&self) -> bool {
-        let links = self.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        let links = self.links.iter().flat_map(|link| [&*link.forward, &*link.reverse]);
         let hops = self.constellation.iter().flat_map(|sky| [&sky.uplink, &sky.downlink, &sky.laser]);
         let flows = self.flows.iter().any(|flow| flow.start_spread > Span::ZERO || flow.app.draws());
         flows || links.chain(hops).any(draws)
