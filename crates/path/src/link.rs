@@ -271,7 +271,7 @@ impl Link {
     ///
     /// For a link in closed form whose packets all go to elements that nobody else feeds: what happens to them there is known
     /// by now, so their arrival needs no event. A link is used either by this or by [`Link::offer`] and [`Link::poll`].
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, now: Time, bytes: u32, label: impl FnOnce() -> Label) -> Passed {
         self.passes = true;
         match self.offer(now, WHOLE, bytes, label) {

@@ -52,26 +52,14 @@ fn serve(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) {
 }
 
 impl Engine {
-    // Out of line, with all that an end does inlined: one frame a packet.
-    #[inline(never)]
+    // In the loop, with all that an end does inlined: a packet needs no frame of its own.
+    #[inline(always)]
     pub(super) fn packet_arrives(&mut self, arrived: Arrived) {
         let net = &mut self.net;
         let now = net.now();
         let packet = net.packet(&arrived);
         let to = packet.to;
-        let segment = match &packet.content {
-            Content::Segment(segment) => segment,
-            Content::Foreign(segment) => {
-                let segment = *segment;
-                net.discard(arrived);
-                return self.arrives_at_kernel(to, &segment);
-            }
-            Content::Datagram(datagram) => {
-                let datagram = *datagram;
-                net.discard(arrived);
-                return self.datagram_arrives(datagram);
-            }
-        };
+        let Content::Segment(segment) = &packet.content else { return self.other_packet_arrives(arrived) };
         let end = &mut self.ends[to.index()];
         end.tcp.on_segment(now, segment);
         let data = segment.len > 0;
@@ -85,6 +73,18 @@ impl Engine {
         serve(net, to, end);
         if matches!(end.tcp.state(), State::Closed | State::TimeWait) {
             self.closed(to);
+        }
+    }
+
+    /// What is no segment of our TCP has arrived.
+    #[cold]
+    #[inline(never)]
+    fn other_packet_arrives(&mut self, arrived: Arrived) {
+        let Packet { content, to, .. } = self.net.take(arrived);
+        match content {
+            Content::Segment(_) => {}
+            Content::Foreign(segment) => self.arrives_at_kernel(to, &segment),
+            Content::Datagram(datagram) => self.datagram_arrives(datagram),
         }
     }
 
