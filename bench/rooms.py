@@ -13,12 +13,14 @@ from pathlib import Path
 
 from simulators import Bentpipe, Scenario, spawn
 
-# The first that matches a function's name has it.
+# The loop has most of the others inlined: there the file of a line says the room.
+LOOP = "Engine::run_until"
+# The first that matches a function's name, or the loop's and a file, has it.
 ROOMS = (
-    ("calendars", r"bentpipe_net::calendar"),
-    ("loop, a link's event", r"Engine::run_until|Engine::call$|Network<.*(poll|link_goes_on)"),
-    ("links: queue and ring", r"Network<|bentpipe_path::|bentpipe_net::(store|routes)"),
-    ("ends: header prediction", r"engine::hosts"),
+    ("calendars", r"net::calendar|net/src/calendar"),
+    ("links: queue and ring", rf"{LOOP} .*/crates/(net|path)/|Network<|bentpipe_path::|net::(store|routes)"),
+    ("ends: header prediction", rf"{LOOP} .*/(crates/tcp/|hosts.rs|end.rs|apps/|packet.rs)|engine::hosts"),
+    ("loop", rf"{LOOP}|Engine::call$"),
     ("controls, slow start", r"bentpipe_tcp::(control|slow_start)"),
     ("recovery, record, scoreboard", r"bentpipe_tcp::(recovery|runs|sender::(record|acks|sack|settle))"),
     ("senders, the rest", r"bentpipe_tcp::(sender|rtt)"),
@@ -31,24 +33,28 @@ REST = "the rest"
 
 
 def functions(lines: Iterable[str]) -> Counter[str]:
-    """Give the instructions of each function itself, from what callgrind wrote."""
-    names: dict[str, str] = {}
+    """Give the instructions of each function itself, from what callgrind wrote; of the loop by files."""
+    names: dict[tuple[str, str], str] = {}
     counts: Counter[str] = Counter()
-    function, called = "", False
+    function, file, called = "", "", False
     for line in lines:
         key, _, value = line.partition("=")
-        if key in ("fn", "cfn"):
+        if key in ("fn", "cfn", "fl", "fi", "fe", "cfi", "cfl"):
             number, _, name = value.strip().partition(" ")
-            if name:
-                names[number] = name
-            function = names[number] if key == "fn" else function
+            kind = key.removeprefix("c")[:2] == "fn"
+            known = names.setdefault((str(kind), number), name)
+            if key == "fn":
+                function = known
+            elif key in ("fl", "fi", "fe") and "/crates/" in known:
+                # What is inlined of the standard library belongs to where it is called.
+                file = known
         elif key == "calls":
             # The next line is what the called function took.
             called = True
         elif line[:1] in "+-*" or line[:1].isdigit():
             parts = line.split()
             if not called and len(parts) > 1:
-                counts[function] += int(parts[1])
+                counts[f"{function} {file}" if LOOP in function else function] += int(parts[1])
             called = False
     return counts
 

@@ -71,9 +71,14 @@ def test_what_is_compared_with_geo_has_its_links() -> None:
 
 def test_every_instruction_of_a_profile_is_in_a_room() -> None:
     lines = [
+        "fl=(1) /crates/sim/src/engine.rs",
         "fn=(1) bentpipe_sim::engine::Engine::run_until",
         "10 5",
+        "fi=(2) /crates/path/src/link.rs",
         "+2 7",
+        "fi=(3) library/core/src/cmp.rs",
+        "+2 1",
+        "fe=(1)",
         "cfn=(2) bentpipe_net::calendar::Calendar<T>::pop",
         "calls=3 20",
         "* 900",
@@ -87,7 +92,8 @@ def test_every_instruction_of_a_profile_is_in_a_room() -> None:
     rooms = by_room(functions(lines))
     assert {room: count for room, count in rooms.items() if count} == {
         "calendars": 900,
-        "loop, a link's event": 13,
+        "links: queue and ring": 8,
+        "loop": 6,
         "the rest": 2,
     }
 
