@@ -65,7 +65,7 @@ fn measure(arguments: &Arguments) -> Result<String, String> {
             "finish_s": if finish > 0.0 { finish } else { result.duration_s },
             "wall_s": result.engine.wall_s,
             "retransmissions": sum(|flow| flow.retransmitted_segments),
-            "timeouts": sum(|flow| flow.timeouts),
+            "timeouts": sum(|flow| flow.timeouts.unwrap_or(0)),
             "events": result.engine.events,
             "peak_bytes": peak_bytes(),
         })

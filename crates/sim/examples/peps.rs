@@ -46,7 +46,7 @@ fn means(file: &str, settings: &[(String, String)]) -> Result<[f64; 4], Box<dyn 
         let values = [
             last.goodput_bps / 1e6,
             sum(|flow| flow.retransmitted_segments),
-            sum(|flow| flow.timeouts),
+            sum(|flow| flow.timeouts.unwrap_or(0)),
             local as f64,
         ];
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / SEEDS as f64);
