@@ -14,9 +14,14 @@ from bentpipe_papers.reproduction.readings import Reading, Settings
 from bentpipe_papers.reproduction.reproduce import readings_of, reproduce
 
 
-def added(words: str, settings: Mapping[str, str]) -> Reading:
-    """Give the reading that adds settings to each run."""
-    return Reading.of_settings(words, words, lambda before: {**before, **settings})
+def added(words: str, scheme: str, settings: Mapping[str, str]) -> Reading:
+    """Give the reading that adds settings to the runs of a scheme; others stay those that were finished."""
+
+    def change(before: Settings) -> Settings:
+        ours = any(str(value).startswith(scheme) for value in before.values())
+        return {**before, **settings} if ours else before
+
+    return Reading.of_settings(words, words, change)
 
 
 def replaced(words: str, texts: Mapping[str, str]) -> Reading:
@@ -35,11 +40,14 @@ MUTANTS: Mapping[str, tuple[Reading, ...]] = {
     "adalr": (
         added(
             "cwnd and rwnd grow as everywhere",
+            "adalr",
             {"tcp.adalr.cwnd_increase": "false", "tcp.adalr.rwnd_increase": "false"},
         ),
-        added("cwnd grows as everywhere", {"tcp.adalr.cwnd_increase": "false"}),
+        added("cwnd grows as everywhere", "adalr", {"tcp.adalr.cwnd_increase": "false"}),
     ),
-    "afc": (added("the first loss of a window reduces at once", {"tcp.afc.delayed_recovery": "false"}),),
+    "afc": (
+        added("the first loss of a window reduces at once", "afc", {"tcp.afc.delayed_recovery": "false"}),
+    ),
     "sack": (
         replaced(
             "SACK and NewReno repair as Reno, and Reno starts slowly as Tahoe",
