@@ -32,10 +32,13 @@ use queue::Queues;
 /// What a class of Python says of itself: of which kind it is, how an object is made, and which hooks it has of its own.
 #[pyclass(frozen, module = "bentpipe._core")]
 pub(crate) struct OwnScheme {
+    #[pyo3(get)]
     kind: String,
+    #[pyo3(get)]
     name: String,
     summary: String,
-    /// Gives a new object; takes the options as arguments by name.
+    /// Gives a new object; takes the options as arguments by name. Two of one name and one maker are the same.
+    #[pyo3(get)]
     make: Py<PyAny>,
     /// What options it takes; none where they were given already.
     options: Vec<String>,
@@ -54,22 +57,6 @@ impl OwnScheme {
         hooks: Vec<String>,
     ) -> OwnScheme {
         OwnScheme { kind, name, summary, make, options, hooks }
-    }
-
-    #[getter]
-    fn kind(&self) -> &str {
-        &self.kind
-    }
-
-    #[getter]
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What makes it: two of one name and one maker are the same.
-    #[getter]
-    fn make(&self, py: Python<'_>) -> Py<PyAny> {
-        self.make.clone_ref(py)
     }
 
     #[allow(clippy::type_complexity)]
