@@ -5,7 +5,9 @@ use bentpipe_units::{Bytes, Span, Time};
 
 use super::LinkView;
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options};
+use super::scheme::{
+    Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options,
+};
 
 window_options! {
     "ewa", "one window for all, from the logarithm of the free buffer";

@@ -6,7 +6,9 @@ use bentpipe_units::{Bytes, Span, Time};
 use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options};
+use super::scheme::{
+    Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options,
+};
 
 window_options! {
     "wintrac", "one window for all, tracked towards a queue length";

@@ -8,7 +8,9 @@ use serde::Deserialize;
 use super::LinkView;
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options};
+use super::scheme::{
+    Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options,
+};
 use super::share::{Claim, water_level};
 use bentpipe_units::{Fault, conflict};
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bentpipe_units::bounded::{AboveZero, Size};
-use bentpipe_units::{options, Bytes, Fault, Rate, Span, Time};
+use bentpipe_units::{Bytes, Fault, Rate, Span, Time, options};
 
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};
 use super::options::longer;

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 use bentpipe_units::bounded::{Above, Size, Whole};
-use bentpipe_units::{options, Bytes, Fault, Rate, Time, conflict};
+use bentpipe_units::{Bytes, Fault, Rate, Time, conflict, options};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

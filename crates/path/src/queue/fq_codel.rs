@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use bentpipe_units::bounded::{AboveZero, Size, Whole};
-use bentpipe_units::{options, Bytes, Fault, Rate, Span, Time};
+use bentpipe_units::{Bytes, Fault, Rate, Span, Time, options};
 
 use super::codel::{Codel, Line, usual_interval, usual_mtu, usual_target};
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};

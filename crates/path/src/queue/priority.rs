@@ -1,6 +1,6 @@
 //! Strict priority: the most urgent packet goes first.
 
-use bentpipe_units::{options, Rate, Time};
+use bentpipe_units::{Rate, Time, options};
 
 use super::codel::Line;
 use super::discipline::{Drops, Queue, ServerView, Verdict, Waiting};

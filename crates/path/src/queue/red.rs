@@ -1,7 +1,7 @@
 //! Random early detection (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance").
 
 use bentpipe_units::bounded::Above;
-use bentpipe_units::{options, Fault, Rate, fault};
+use bentpipe_units::{Fault, Rate, fault, options};
 
 use super::admission::{Admission, Arrival, Decision, Gate};
 use super::options::{at_most, yes};

@@ -1,7 +1,7 @@
 //! Random exponential marking (Athuraliya, Low, Li and Yin 2001, "REM: Active Queue Management").
 
 use bentpipe_units::bounded::{Above, AboveZero, Number};
-use bentpipe_units::{options, Fault, Rate, Span, Time};
+use bentpipe_units::{Fault, Rate, Span, Time, options};
 
 use super::admission::{Admission, Arrival, Decision, Gate};
 use super::options::at_most;

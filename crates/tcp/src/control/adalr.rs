@@ -5,9 +5,9 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{options, 
+use super::{
     Ack, Control, ControlFactory, Exit, Extras, Loss, PartialAck, ReceiveWindow, Response, SendView,
-    Standard, Timeout, Window, grow,
+    Standard, Timeout, Window, grow, options,
 };
 use crate::slow_start::SlowStart;
 

@@ -7,9 +7,9 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{options, 
+use super::{
     Ack, Adalr, AdalrOptions, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response,
-    Resume, Standard, Timeout, Window,
+    Resume, Standard, Timeout, Window, options,
 };
 use crate::slow_start::SlowStart;
 

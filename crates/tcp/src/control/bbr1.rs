@@ -12,11 +12,12 @@ mod volume;
 use bentpipe_units::{Span, Time};
 
 use super::rounds::{Bounded, RoundMax};
-use super::{options, 
+use super::{
     Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
+    options,
 };
+use crate::RateSample;
 use crate::slow_start::SlowStart;
-use crate::{RateSample};
 use extra::Extra;
 use policed::Policed;
 use volume::{UNKNOWN, Volume};

@@ -12,8 +12,9 @@ mod steady;
 use bentpipe_units::{Span, Time};
 
 use super::rounds::{Bounded, RoundMax, draw, number, seconds};
-use super::{options, 
+use super::{
     Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
+    options,
 };
 use crate::slow_start::SlowStart;
 use bounds::Undo;

@@ -7,7 +7,7 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, grow};
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, grow, options};
 use crate::slow_start::SlowStart;
 
 use linux::LinuxCubic;

@@ -3,8 +3,8 @@
 
 use bentpipe_units::bounded::{Above, Number};
 
-use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again};
-use crate::{Growth, };
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, begin_again, options};
+use crate::Growth;
 
 options! {
     "highspeed", "HighSpeed TCP: a large window grows faster, and a loss takes less of it (RFC 3649)";

@@ -5,7 +5,9 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{options, Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, grow, halve};
+use super::{
+    Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, grow, halve, options,
+};
 use crate::slow_start::SlowStart;
 
 options! {

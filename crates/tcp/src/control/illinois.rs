@@ -6,7 +6,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::Round;
-use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, begin_again, grow};
+use super::{
+    Ack, Control, ControlFactory, Loss, Mark, Response, Resume, Timeout, Window, begin_again, grow, options,
+};
 use crate::slow_start::SlowStart;
 
 options! {

@@ -3,9 +3,9 @@
 use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 
-use super::{options, 
+use super::{
     Ack, Control, ControlFactory, Extras, Loss, Mark, Response, Timeout, Window, begin_again, grow, halve,
-    halve_by_mark,
+    halve_by_mark, options,
 };
 use crate::slow_start::SlowStart;
 

@@ -3,9 +3,9 @@
 use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Span, Time};
 
-use super::{options, 
+use super::{
     Ack, Control, ControlFactory, Dummies, Extras, Loss, Mark, Response, Timeout, Window, grow, halve,
-    halve_by_mark,
+    halve_by_mark, options,
 };
 use crate::slow_start::SlowStart;
 

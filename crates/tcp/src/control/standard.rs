@@ -2,7 +2,7 @@
 
 use bentpipe_units::bounded::Number;
 
-use super::{options, Control, ControlFactory, Mark, Window, halve};
+use super::{Control, ControlFactory, Mark, Window, halve, options};
 
 /// RFC 5681 and nothing else: every hook at its default.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@ use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 
 use super::jersey::Bandwidth;
-use super::{options, Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, WindowRtt, grow};
+use super::{Ack, Control, ControlFactory, Loss, Mark, Response, Timeout, Window, WindowRtt, grow, options};
 use crate::slow_start::SlowStart;
 
 options! {

@@ -7,8 +7,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::round::{Round, Rtts};
-use super::{options, 
-    Ack, Control, ControlFactory, Exit, Loss, Response, Resume, Timeout, Window, begin_again, halve,
+use super::{
+    Ack, Control, ControlFactory, Exit, Loss, Response, Resume, Timeout, Window, begin_again, halve, options,
 };
 use crate::slow_start::SlowStart;
 

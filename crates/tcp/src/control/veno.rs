@@ -5,7 +5,7 @@ use bentpipe_units::bounded::Number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{options, Ack, Control, ControlFactory, Loss, Response, Resume, Timeout, Window, grow, halve};
+use super::{Ack, Control, ControlFactory, Loss, Response, Resume, Timeout, Window, grow, halve, options};
 use crate::slow_start::SlowStart;
 
 options! {

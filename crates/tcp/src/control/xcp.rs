@@ -5,12 +5,12 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{options, 
+use super::{
     Ack, Control, ControlFactory, Extras, Feedback, Loss, Response, Routers, Supply, Timeout, Window, grow,
-    halve,
+    halve, options,
 };
+use crate::CongestionHeader;
 use crate::slow_start::SlowStart;
-use crate::{CongestionHeader, };
 
 options! {
     "xcp", "the window that routers allot, XCP and P-XCP (Katabi et al. 2002); without them RFC 5681";

@@ -1,6 +1,5 @@
-
 use super::duplicates::DuplicateAcks;
-use super::{options, Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend, options};
 use crate::control::{Exit, PartialAck, Response};
 use crate::{Agreed, Config, Seq};
 

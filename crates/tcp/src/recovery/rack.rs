@@ -3,7 +3,9 @@ use std::collections::VecDeque;
 use bentpipe_units::Time;
 
 use super::pieces::Pieces;
-use super::{options, Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{
+    Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend, options,
+};
 use crate::control::PartialAck;
 use crate::{Agreed, Config, Growth, SackBlock, Seq};
 

@@ -1,8 +1,7 @@
-
 use super::duplicates::DuplicateAcks;
-use super::{options, Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend, options};
 use crate::control::{Exit, Response};
-use crate::{Agreed, Config, };
+use crate::{Agreed, Config};
 
 /// Fast retransmit and fast recovery; the first ACK of new data ends it (RFC 5681 section 3.2, RFC 2581).
 #[derive(Debug)]

@@ -1,5 +1,6 @@
-
-use super::{options, Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{
+    Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend, options,
+};
 use crate::control::{Exit, PartialAck};
 use crate::{Agreed, Config, Runs, Seq};
 

@@ -1,8 +1,7 @@
-
 use super::duplicates::DuplicateAcks;
-use super::{options, 
+use super::{
     Context, NewReno1999, NewReno1999Options, Next, Outstanding, Range, Recovery, RecoveryFactory,
-    RecoveryState, Resend,
+    RecoveryState, Resend, options,
 };
 use crate::control::{Exit, PartialAck};
 use crate::{Agreed, Config, Runs, Seq};

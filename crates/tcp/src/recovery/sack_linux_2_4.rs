@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
 
-
 use super::pieces::Pieces;
-use super::{options, Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{
+    Context, NewReno, Next, Outstanding, Range, Recovery, RecoveryFactory, RecoveryState, Resend, options,
+};
 use crate::control::{Exit, PartialAck, Response};
 use crate::{Agreed, Config, Runs, Seq};
 

@@ -1,8 +1,7 @@
-
 use super::duplicates::DuplicateAcks;
-use super::{options, Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend};
+use super::{Context, Next, Outstanding, Recovery, RecoveryFactory, RecoveryState, Resend, options};
 use crate::control::Response;
-use crate::{Agreed, Config, };
+use crate::{Agreed, Config};
 
 /// Fast retransmit, then slow start from one segment (Jacobson 1988; Fall and Floyd 1996 section 2).
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{options, 
+use super::{
     HyStartOptions, HyStartPlusPlusOptions, SearchOptions, SlowStart, SlowStartFactory, StandardStartOptions,
+    options,
 };
 use crate::control::{Ack, Window};
 

@@ -3,9 +3,9 @@
 use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 
-use super::{options, SlowStart, SlowStartFactory};
+use super::{SlowStart, SlowStartFactory, options};
+use crate::Growth;
 use crate::control::{Ack, Window};
-use crate::{Growth, };
 
 /// `HYSTART_MIN_SAMPLES`: RTT samples of a round that are not judged yet.
 const SAMPLES: u32 = 8;

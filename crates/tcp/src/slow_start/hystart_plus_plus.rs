@@ -2,7 +2,7 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::{options, SlowStart, SlowStartFactory};
+use super::{SlowStart, SlowStartFactory, options};
 use crate::control::{Ack, Window};
 
 /// RFC 9406 section 4.3: RTT samples of a round before it is judged.

@@ -2,7 +2,7 @@
 
 use bentpipe_units::bounded::Number;
 
-use super::{options, SlowStart, SlowStartFactory};
+use super::{SlowStart, SlowStartFactory, options};
 use crate::control::{Ack, Window};
 
 options! {

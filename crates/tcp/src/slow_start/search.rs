@@ -3,7 +3,7 @@
 use bentpipe_units::bounded::{Above, Number};
 use bentpipe_units::{Span, Time};
 
-use super::{options, SlowStart, SlowStartFactory};
+use super::{SlowStart, SlowStartFactory, options};
 use crate::control::{Ack, Window};
 
 /// Bins of a window (W), and further ones that let it be looked at an RTT ago (`EXTRA_BINS`).

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bentpipe_units::bounded::Number;
 use bentpipe_units::{Span, Time};
 
-use super::{options, SlowStart, SlowStartFactory};
+use super::{SlowStart, SlowStartFactory, options};
 use crate::control::{Ack, Window};
 
 options! {

@@ -1,7 +1,6 @@
 //! Slow start as RFC 5681 has it: `standard`.
 
-
-use super::{options, SlowStart, SlowStartFactory};
+use super::{SlowStart, SlowStartFactory, options};
 use crate::control::{Ack, Window};
 
 /// All of the growth, until a loss ends it (RFC 5681 section 3.1).
