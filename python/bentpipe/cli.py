@@ -218,8 +218,8 @@ def run(
 
 
 _LISTED = (
-    *("variants", "recoveries", "controls", "starts", "applications", "queues", "gateways", "presets"),
-    *("profiles", "papers"),
+    *("variants", "recoveries", "controls", "starts", "applications", "losses", "queues", "gateways"),
+    *("presets", "profiles", "papers"),
 )
 
 
@@ -229,8 +229,8 @@ _LISTED = (
 def list_(what: str, as_json: bool) -> None:
     """List what scenarios can name, or the papers that can be reproduced.
 
-    WHAT is variants, recoveries, controls, starts, applications, queues, gateways, presets, profiles or
-    papers.
+    WHAT is variants, recoveries, controls, starts, applications, losses, queues, gateways, presets, profiles
+    or papers.
     """
     from bentpipe import catalogue
 

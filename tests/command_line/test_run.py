@@ -328,7 +328,10 @@ def test_every_example_runs(bentpipe: Bentpipe, path: Path) -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["variants", "recoveries", "controls", "starts", "applications", "queues", "presets", "profiles"],
+    [
+        *("variants", "recoveries", "controls", "starts", "applications", "losses", "queues", "presets"),
+        "profiles",
+    ],
 )
 def test_list_names_things_that_are_there(bentpipe: Bentpipe, what: str) -> None:
     result = bentpipe("list", what, "--json")
