@@ -31,7 +31,7 @@ NO_TESTS := --exclude bentpipe-python --exclude bentpipe-wasm
 LIMIT = $(if $(CI),timeout 30m)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground page types test-rust test-python test-wasm test-playground test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground types test-rust test-python test-wasm test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
@@ -111,11 +111,7 @@ wasm:
 	@echo "target/wasm/bentpipe.wasm"
 
 playground: setup wasm
-	@$(MAKE) --no-print-directory page
-
-# Beside a module that is there already.
-page:
-	@cd playground && npm ci --silent --no-audit --no-fund --ignore-scripts && node build.mjs
+	@scripts/playground
 	@echo "target/playground/index.html"
 
 docs: setup which-tcp papers
@@ -194,13 +190,8 @@ test-python: setup
 test-wasm: setup
 	@echo "== WebAssembly: the native module's results, byte for byte"
 	@$(ALONE) $(LIMIT) scripts/wasm --test
-	@if [ -e target/wasm/bentpipe.wasm ] && command -v npm >/dev/null; then $(MAKE) --no-print-directory test-playground; \
-		elif [ -n "$(CI)" ]; then echo "npm is missing" >&2; exit 1; else echo "left out: npm is not installed"; fi
-
-test-playground: page
 	@echo "== The playground: its parts in Node, the page in Chromium"
-	$(ALONE) node --test playground/test/
-	$(ALONE) $(LIMIT) $(BIN)/pytest -p no:xdist tests/playground/in_chromium.py
+	@$(ALONE) $(LIMIT) scripts/playground --test
 
 test-speed: setup
 	@echo "== Speed: instructions a data segment against the committed baseline"

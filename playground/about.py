@@ -30,7 +30,7 @@ print(
                 path.stem: path.read_text("utf-8") for path in (SCENARIOS / "presets").glob("*.toml")
             },
             "scenarios": scenarios(),
-            "variants": [name for name, _ in _core.variants()],
+            "variants": [name for name, _ in _core.schemes("variants")],
             "limits": limit_names(),
             "schema": json.loads(_core.schema()),
         }

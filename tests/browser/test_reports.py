@@ -142,5 +142,6 @@ def test_a_reproduction_has_its_verdicts_and_pictures(
     page = Opened(browser, tmp_path / "told" / "index.html", 360)
     assert page.is_quiet()
     assert not page.overflows()
-    assert page.tab.locator("figure svg, figure img").count() == 1
+    # What is computed over what is published, and the item's own.
+    assert page.tab.locator("figure svg, figure img").count() == 2
     assert page.tab.locator("td.match:visible").count() > 0

@@ -133,7 +133,7 @@ def test_pictures(tmp_path: Path, finished_runs: Path, item: str) -> None:
         ("adalr/table-9", "access-4-ms", "newreno, 400 ms"),
         ("afc/figure-12", "udp-losses", "weakness of TCP"),
         ("sack/figure-3", "ten-seconds", "NewReno: fewer drops at 190 than at 160 packets"),
-        ("xfwa/figure-3", "buffers-140-ms", "constant queue"),
+        ("xfwa/figure-3", "buffers-280-ms", "constant queue"),
     ],
 )
 def test_another_reading_moves_rows_for_better(

@@ -114,7 +114,7 @@ def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
 
 def test_the_programs_of_a_kernel_compile(tmp_path: Path) -> None:
     recipe.compile_programs(tmp_path, tmp_path / "log")
-    assert {path.name for path in tmp_path.iterdir()} == {"init", "entropy.so", "log"}
+    assert {path.name for path in tmp_path.iterdir()} == {"init", "endpoint", "keeper", "entropy.so", "log"}
     first, again, other = (
         subprocess.run(
             [sys.executable, "-c", _ENTROPY],

@@ -100,7 +100,8 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
     whole = bool(receiver.get("finished")) and error is None
     duration_s = (last_s if whole and last_s is not None else end_s) - start_s
     # What a kernel does not tell is None; of responses, until the pages are known.
-    told: dict[str, Any] = dict.fromkeys(tables()["flows"]) | {
+    # The kernel's release stands once, beside all runs.
+    told: dict[str, Any] = dict.fromkeys(tables()["flows"].keys() - {"kernel_release"}) | {
         "name": flow["name"],
         "group": flow["group"],
         "variant": "udp" if flow["tcp"] is None else flow["control"],
