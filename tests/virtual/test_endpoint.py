@@ -24,7 +24,9 @@ def why_not() -> str | None:
     return None
 
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
+WHY_NOT = why_not()
+
+pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
 
 LINK = """\
 [tcp]

@@ -14,8 +14,8 @@ use wheel::Wheel;
 /// heap. Where most events come again soon, the heap is faster for many too.
 #[derive(Debug)]
 pub struct Calendar<T> {
-    /// The earliest event, at `Time::NEVER` when there is none. It stands beside the others: it is read most, and its
-    /// successor is often the earliest again.
+    /// The earliest event; its time is `Time::NEVER` where there is none. A field of its own is read fastest, and the next
+    /// event to come is often the earliest again.
     first: Event<T>,
     heap: Heap<T>,
     wheel: Option<Box<Wheel<T>>>,

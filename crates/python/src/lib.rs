@@ -44,7 +44,7 @@ fn presets() -> Vec<(&'static str, String)> {
     reader::presets()
 }
 
-/// Name and summary of what scenarios can name of a kind, as `bentpipe list` has it.
+/// The schemes of a kind, each with its name and summary, as `bentpipe list` prints them.
 #[pyfunction]
 fn schemes(kind: &str) -> PyResult<Vec<(String, String)>> {
     fn all<K: Kind + ?Sized>(catalogue: &Catalogue) -> Vec<(String, String)> {

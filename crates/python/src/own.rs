@@ -202,7 +202,7 @@ fn shown(given: &Bound<'_, PyAny>) -> String {
     given.repr().map(|text| text.to_string()).unwrap_or_default()
 }
 
-/// The options of a class by their names; a key that is none of them is refused where it stands.
+/// The options of a class by their names; an unknown key is refused at its place.
 #[derive(Clone, Copy)]
 struct Options<'a>(&'a [String]);
 

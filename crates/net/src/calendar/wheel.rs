@@ -13,7 +13,7 @@ const WORDS: usize = SLOTS / 64;
 /// Events by slots of time, all of one width, the events of a slot in their order.
 #[derive(Debug)]
 pub(super) struct Wheel<T> {
-    /// The earliest event, at `Time::NEVER` when there is none, and the place of its slot.
+    /// The earliest event and the place of its slot; its time is `Time::NEVER` where there is none.
     first: Event<T>,
     place: usize,
     /// A slot lasts 2^`width` nanoseconds.
@@ -68,7 +68,7 @@ impl<T: Copy + Ord + Default> Wheel<T> {
         }
     }
 
-    /// The earliest event, at `Time::NEVER` when there is none.
+    /// The earliest event; its time is `Time::NEVER` where there is none.
     #[inline]
     pub(super) fn first(&self) -> Event<T> {
         self.first

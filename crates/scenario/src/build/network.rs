@@ -159,7 +159,7 @@ fn link(node: &Node) -> Result<(LinkFile, DirectionFile), Fault> {
     Ok((read(&link)?, forward))
 }
 
-/// The fault of a link, with a hint where a rate or a delay is no text but a list of what it is when.
+/// The fault of a link; a rate or a delay that is a list of changes gets a hint.
 fn changing(link: &Node, fault: Fault) -> Fault {
     let path: Vec<&str> = fault.path.iter().map(String::as_str).collect();
     let steady = matches!(path[..], ["rate" | "delay"] | ["reverse", "rate" | "delay"]);

@@ -63,7 +63,7 @@ pub(crate) fn check(catalogue: &Catalogue, node: Option<&Node>) -> Result<(), Fa
     catalogue.all::<dyn SlowStartFactory>().try_for_each(|scheme| factory(scheme, node).map(drop))
 }
 
-/// The settings in `node`, without the options of what they are chosen from.
+/// The settings in `node`, without the tables of schemes.
 fn settings_of(catalogue: &Catalogue, node: &Node) -> Result<TcpFile, Fault> {
     let options = option_tables(catalogue);
     let known = keys_of::<TcpFile>();

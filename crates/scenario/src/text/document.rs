@@ -56,7 +56,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// The error that `fault` is, at the line of its value, or of the nearest table around it where there is none.
+    /// The error of a fault: at the line of its value, or of the nearest table around a value that is missing.
     pub(crate) fn error(&self, mut fault: Fault) -> ScenarioError {
         let mut node = &self.root;
         for key in &fault.path {
