@@ -38,7 +38,8 @@ const PANELS = [
   { title: "goodput", unit: "bit/s", curves: [{ kind: "goodput", label: "goodput", steps: true }] },
 ];
 
-const told = (unit, value) => (unit === "packets" ? `${Math.round(value)}` : shown(unit, value));
+const missing = (value) => value === null || value === undefined;
+const told = (unit, value) => (unit === "packets" && !missing(value) ? `${Math.round(value)}` : shown(unit, value));
 
 export class Charts {
   #place;
@@ -55,13 +56,16 @@ export class Charts {
 
   /** Draws runs: `name`, `curves`, `flow`, `link` (a direction) and `end_s` of each, and the bound of goodput in bit/s. */
   show(runs, bound) {
-    const end = Math.max(...runs.map((run) => run.end_s), 1e-3);
     const asBefore = runs.length === this.#runs.length && Boolean(bound) === Boolean(this.#bound) && this.#plots.length > 0;
     this.#runs = runs;
     this.#bound = bound;
-    this.#view = [0, end];
+    this.#view = [0, this.#end];
     if (asBefore) this.#fill();
     else this.#make();
+  }
+
+  get #end() {
+    return Math.max(...this.#runs.map((run) => run.end_s), 1e-3);
   }
 
   get canvases() {
@@ -69,7 +73,7 @@ export class Charts {
   }
 
   zoomOut() {
-    this.#view = [0, Math.max(...this.#runs.map((run) => run.end_s), 1e-3)];
+    this.#view = [0, this.#end];
     this.#fill();
   }
 
@@ -104,12 +108,12 @@ export class Charts {
           spanGaps: true,
           paths: curve.dots ? () => null : curve.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,
           points: { show: Boolean(curve.dots), size: curve.dots, fill: color, width: 0, stroke: color },
-          value: (_, value) => (value === null || value === undefined ? "–" : told(panel.unit, value)),
+          value: (_, value) => told(panel.unit, value),
         };
       }),
     );
     if (this.#bound && panel.unit === "bit/s") {
-      all.push({ label: "rate of the link", stroke: css("--faint"), width: 1, dash: [4, 4], value: (_, v) => (v === null || v === undefined ? "–" : told("bit/s", v)) });
+      all.push({ label: "rate of the link", stroke: css("--faint"), width: 1, dash: [4, 4], value: (_, value) => told("bit/s", value) });
     }
     return all;
   }
@@ -130,7 +134,7 @@ export class Charts {
             { ...axis, values: (_, marks) => marks.map((mark) => `${mark} s`), size: 34 },
             { ...axis, values: (_, marks) => marks.map((mark) => told(panel.unit, mark)), size: 84 },
           ],
-          series: [{ label: "time", value: (_, value) => (value === null || value === undefined ? "–" : `${value.toFixed(3)} s`) }, ...this.#series(panel)],
+          series: [{ label: "time", value: (_, value) => (missing(value) ? "–" : `${value.toFixed(3)} s`) }, ...this.#series(panel)],
           hooks: {
             setSelect: [
               (self) => {

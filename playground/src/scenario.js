@@ -69,7 +69,8 @@ function places(text) {
     const key = /^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_.-]|\s*\.\s*)+?)\s*=\s*/.exec(line);
     let next = at + line.length;
     if (header) {
-      table = { path: keys(header[1]), end: next };
+      table.next = at;
+      table = { path: keys(header[1]), start: at, end: next, next: text.length };
       found.tables.push(table);
     } else if (key) {
       const start = at + key[0].length;
@@ -104,7 +105,9 @@ export function write(text, path, value) {
     const inner = set(isTable(old) ? old : {}, path.slice(around.path.length), value);
     return text.slice(0, around.start) + toml(inner) + text.slice(around.end);
   }
-  // A table of this path, with its own lines, gives way to the value as a whole.
+  const own = tables.findLast((one) => one.path.length && same(one.path.slice(0, path.length), path));
+  // A table of this path, and one below it, gives way to the value as a whole.
+  if (own) return write(`${text.slice(0, own.start).trimEnd()}\n\n${text.slice(own.next)}`.trimEnd() + "\n", path, value);
   const parent = path.slice(0, -1);
   const table = tables.find((one) => same(one.path, parent));
   const line = `${quoted(path.at(-1))} = ${toml(value)}`;

@@ -41,6 +41,13 @@ test("a value is written where its key stands, in its table, in an inline table 
   }
 });
 
+test("a table gives way to a value that takes its place", () => {
+  const tables = `${TEXT.replace(/loss = .*\n/, "")}to = "client"\n\n[links.satellite.loss]\nmodel = "schedule"\n\n[links.satellite.loss.first]\nber = 1\n\n[tcp]\nsack = true\n`;
+  const text = write(tables, ["links", "satellite", "loss"], { model: "none" });
+  assert.deepEqual(plain(get(read(text, PRESETS), ["links", "satellite", "loss"])), { model: "none" });
+  assert.ok(text.includes('to = "client"\n\n[tcp]\nsack = true\n') && !text.includes("ber = 1"), text);
+});
+
 test("a text's values stand over its preset's; another model keeps nothing of the preset's", () => {
   assert.equal(get(read(TEXT, PRESETS), ["links", "satellite", "delay"]), "250 ms");
   const lossy = { geo: '[links.satellite]\nloss = { model = "packet", probability = 0.1 }\n' };
