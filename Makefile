@@ -48,14 +48,14 @@ help:
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make playground   a page that runs scenarios in a browser, in one file: target/playground/index.html (npm)"
 	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc; quotations of RFCs are held against these"
-	@echo "make papers       docs/papers: all documents with every other reading, and their reports in target/doc/reproduction"
-	@echo "make which-tcp    docs/which-tcp.md: its comparisons, pictures and statements made again"
-	@echo "make every-scheme docs/every-scheme.md: every variant and element over every link (ten minutes)"
-	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: the table of docs/statistics.md (two minutes)"
-	@echo "make which-orbit  docs/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
+	@echo "make papers       docs/generated/papers: all documents with every other reading, and their reports in target/doc/reproduction"
+	@echo "make which-tcp    docs/generated/which-tcp.md: its comparisons, pictures and statements made again"
+	@echo "make every-scheme docs/generated/every-scheme.md: every variant and element over every link (ten minutes)"
+	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: the table of docs/reference/statistics.md (two minutes)"
+	@echo "make which-orbit  docs/generated/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
 	@echo "make wheel        a wheel for Linux, the papers' and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
-	@echo "make types        the Python types of a result and the tables of docs/results.md, from what the engine declares"
+	@echo "make types        the Python types of a result and the tables of docs/reference/results.md, from what the engine declares"
 	@echo "make fmt          format Rust and Python"
 	@echo "make lock         renew the pinned Python packages"
 	@echo "make clean        remove everything that was built"
@@ -90,7 +90,7 @@ python/bentpipe/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	clang-19 -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter -fdebug-compilation-dir=. -c $< -o $@.part
 	@mv $@.part $@
 
-# Linux itself in simulated time, in the user's cache folder: docs/virtual-kernel.md.
+# Linux itself in simulated time, in the user's cache folder: docs/how-to/virtual-kernel.md.
 virtual-kernel: setup
 	@scripts/debian-packages virtual-kernel
 	@$(BIN)/python scripts/virtual_kernel.py $(if $(SOURCE),--source '$(SOURCE)')

@@ -18,8 +18,8 @@ version = release = version_of("bentpipe")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 
 root_doc = "docs/index"
-include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"]
-exclude_patterns = ["**/.ipynb_checkpoints", "docs/notebooks/*.md"]
+include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+exclude_patterns = ["**/.ipynb_checkpoints", "docs/tutorials/notebooks/*.md"]
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
 myst_heading_anchors = 4

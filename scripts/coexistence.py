@@ -1,4 +1,4 @@
-"""Two flows at one bottleneck, and one alone where it is hard: writes the tables of docs/coexistence.md."""
+"""Two flows at one bottleneck, one alone where it is hard: writes docs/generated/coexistence.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bentpipe.files.output import write_text
 from statements import between_marks
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "coexistence.md"
+PAGE = ROOT / "docs" / "generated" / "coexistence.md"
 PROGRAM = "scripts/coexistence.py"
 # Who is there: recovery rack under each, so that the control alone differs.
 CONTROLS = ("standard", "cubic", "bbr1", "bbr3")

@@ -1,4 +1,4 @@
-"""Measures how often the 95 % intervals that commands print hold the truth: the table of docs/statistics.md.
+"""How often 95 % intervals of commands hold the truth: the table of docs/reference/statistics.md.
 
 The truth of a number is its mean over a pool of some thousand runs, or their percentile together; an interval
 is made, by the code that the commands call, of runs drawn from the pool. Fails where an interval of 30 runs
@@ -23,7 +23,7 @@ from bentpipe.results import Run
 from bentpipe.runs.statistics import Fold, replication_seed
 from statements import between_marks
 
-PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "statistics.md"
 RUNS = (10, 30, 100)
 TRIALS, PRECISE_TRIALS = 2000, 200
 LEAST, MOST = 0.92, 0.97

@@ -1,4 +1,4 @@
-"""Every scheme over every link: runs what docs/every-scheme.md shows, writes its tables and its statements.
+"""Every scheme over every link: writes tables and statements of docs/generated/every-scheme.md.
 
 Each statement stands beside the conditions that make it true. One that does not hold ends the program, and
 nothing is written.
@@ -24,8 +24,8 @@ from every_scheme_says import numbers, teaches
 from statements import DoesNotHoldError, between_marks
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "every-scheme.md"
-SCENARIOS = ROOT / "docs" / "every-scheme"
+PAGE = ROOT / "docs" / "generated" / "every-scheme.md"
+SCENARIOS = ROOT / "docs" / "generated" / "every-scheme"
 PROGRAM = "scripts/every_scheme.py"
 RUNS = 5
 

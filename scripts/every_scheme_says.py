@@ -1,4 +1,4 @@
-"""What docs/every-scheme.md teaches: sentences about its tables, each beside what makes it true."""
+"""What docs/generated/every-scheme.md teaches: sentences about its tables, each beside what makes it true."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _about_elements(load: Numbers) -> Iterator[str]:
         "Snoop before a satellite repairs no sooner than the sender. With `newreno` and 100 kbit/s back "
         "it carries "
         f"{narrow['snoop, newreno']:.2f} Mbit/s, without it {narrow['newreno']:.1f}; its place is a short "
-        f"link ([peps.md](peps.md)).",
+        f"link ([peps.md](../explanation/peps.md)).",
         narrow["snoop, newreno"] < 0.1 * narrow["newreno"],
     )
 

@@ -1,4 +1,4 @@
-"""The documents reproduced, with every other reading: the first part of docs/papers/*.md.
+"""The documents reproduced, with every other reading: the first part of docs/generated/papers/*.md.
 
 Beside each page is the scatter of computed over published, which is not for git, and in the folder that is
 given are the reports.
@@ -47,7 +47,7 @@ def part(name: str, found: list[Statement], readings: list[ReadOtherwise]) -> st
         for one in readings
     ]
     return (
-        f"{sentence(counted(found))} ([what these words mean](../reproduction.md#verdicts)).\n\n"
+        f"{sentence(counted(found))} ([what these words mean](../../how-to/reproduction.md#verdicts)).\n\n"
         f"![Each number that {name} prints, and ours]({name}.svg)\n\n"
         f"## What does not hold, or cannot be told\n\n"
         + table(("statement", "where", "outcome", "why"), failing)
@@ -66,7 +66,7 @@ def main() -> int:
             command=f"bentpipe reproduce {name}",
             otherwise=True,
         )
-        page = ROOT / "docs" / "papers" / f"{name}.md"
+        page = ROOT / "docs" / "generated" / "papers" / f"{name}.md"
         draw_scatter(positive(row for result in results for row in result.rows), page.with_suffix(".svg"))
         text = part(name, statements_of(results)[name], readings_of(results)[name])
         write_text(page, between_marks(page, PROGRAM, text))

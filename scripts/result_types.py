@@ -11,10 +11,10 @@ from statements import between
 
 ROOT = Path(__file__).parents[1]
 TYPES = ROOT / "python" / "bentpipe" / "result_types.pyi"
-PAGES = (ROOT / "docs" / "results.md", ROOT / "docs" / "live.md")
+PAGES = (ROOT / "docs" / "reference" / "results.md", ROOT / "docs" / "how-to" / "live.md")
 
 
-_HEAD = '''"""The types of a run's result, by `make types`; docs/results.md says what each number means."""
+_HEAD = '''"""The types of a run's result, by `make types`; docs/reference/results.md has their meaning."""
 
 from typing import Literal, NotRequired, TypedDict
 

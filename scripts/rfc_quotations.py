@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TEXTS = ROOT / "target" / "rfc"
-PLACES = ("bpf/*.[ch]", "crates/**/*.rs", "docs/*.md", "tests/**/*.py")
+PLACES = ("bpf/*.[ch]", "crates/**/*.rs", "docs/**/*.md", "tests/**/*.py")
 
 RFC = re.compile(r"\bRFC ?(\d{3,4})\b")
 SECTION = re.compile(r"\bsection (\d+(?:\.\d+)*)")

@@ -1,4 +1,4 @@
-"""Writes docs/scenario-reference.md from the schema that the engine reads scenarios by."""
+"""Writes docs/generated/scenario-reference.md from the schema that the engine reads scenarios by."""
 
 import json
 import re
@@ -8,12 +8,13 @@ from typing import Any
 
 from bentpipe import _core
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "scenario-reference.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "generated" / "scenario-reference.md"
 
 _HEAD = """# Scenarios, key by key
 
 Made from the JSON Schema that `bentpipe schema` prints, which is made from what the engine reads.
-[scenario.md](scenario.md) and [applications.md](applications.md) explain the same keys and show them at work.
+[scenario.md](../reference/scenario.md) and [applications.md](../reference/applications.md)
+explain the same keys and show them at work.
 
 An editor that knows the schema completes keys, shows what they mean and marks mistakes. With Even Better TOML
 (Taplo), as Visual Studio Code and others have it, write the schema to a file and name it in the first line of

@@ -1,6 +1,6 @@
 """Write scenarios/starlink-like.csv: two minutes of a link over Starlink, by published measurements.
 
-Each number that shapes it has a source in docs/starlink-like.md.
+Each number that shapes it has a source in docs/explanation/starlink-like.md.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""Which TCP for which orbit: runs what docs/which-orbit.md shows, writes its tables and its statements.
+"""Which TCP for which orbit: writes tables and statements of docs/generated/which-orbit.md.
 
 Four downloads of every variant share a path of each kind, with XFWA and without. A statement that
 does not hold ends the program, and nothing is written.
@@ -21,8 +21,8 @@ from every_scheme_says import column, numbers
 from statements import DoesNotHoldError, between_marks, says, whole
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "which-orbit.md"
-SCENARIOS = ROOT / "docs" / "which-orbit"
+PAGE = ROOT / "docs" / "generated" / "which-orbit.md"
+SCENARIOS = ROOT / "docs" / "generated" / "which-orbit"
 PROGRAM = "scripts/which_orbit.py"
 RUNS = 3
 

@@ -1,4 +1,4 @@
-"""Which TCP for a link: runs the comparisons of docs/which-tcp.md, writes its tables, pictures, statements.
+"""Which TCP for a link: tables, pictures and statements of docs/generated/which-tcp.md.
 
 Each statement stands beside the conditions that make it true. One that does not hold ends the program, and
 nothing is written.
@@ -22,8 +22,8 @@ from bentpipe.show.units import percent, quantity
 from statements import DoesNotHoldError, between_marks, more, says, whole
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "which-tcp.md"
-SCENARIOS = ROOT / "docs" / "which-tcp"
+PAGE = ROOT / "docs" / "generated" / "which-tcp.md"
+SCENARIOS = ROOT / "docs" / "generated" / "which-tcp"
 HALVING = ("newreno", "sack", "afc", "adalr-sack")
 MODELLING = ("bbr1", "bbr3")
 ALL = (*HALVING, "cubic", *MODELLING)
@@ -183,7 +183,7 @@ def window(found: Found) -> Iterator[str]:
     brave = found["adalr-sack"]
     yield says(
         f"`adalr-sack` comes to {quantity(brave.value, 'bit/s')} because it sends beyond the advertised "
-        "window by design ([adalr.md](adalr.md)), so that a receiver may drop "
+        "window by design ([adalr.md](../explanation/adalr.md)), so that a receiver may drop "
         "the excess. It would gain more, but its cwnd opens while half of it is used (RFC 7661): the "
         "start overflows "
         f"the queue, which drops {dropped(brave):.0f} packets, and after a loss it exceeds "

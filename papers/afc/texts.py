@@ -6,8 +6,8 @@ INFERRED = (
     "Round trip: 243 ms one way, from the orbital position of GSAT-3 (74 degrees east) and Ahmedabad. "
     "Nothing is added for modems.",
     "Hosts: Linux 2.4.19 is stated, so both ends are the profile linux-2.4 and its recovery "
-    "(docs/linux.md), with AFC over it. A slow-start threshold left by the transfer before, which that "
-    "kernel keeps, is not in the text, which has slow start last until the first loss.",
+    "(docs/explanation/linux.md), with AFC over it. A slow-start threshold left by the transfer before, "
+    "which that kernel keeps, is not in the text, which has slow start last until the first loss.",
     "Receive window and modem: 174,760 bytes and 90 packets. The document's sentences about overflow choose "
     "them, before any throughput: a lone transfer loses nothing in the modem, one beside another transfer or "
     "beside the video does. They leave 150 to 200 kB with 70 to 110 packets; 174,760 bytes are the kernel's "
@@ -104,7 +104,7 @@ BURSTS = (
 CAUSES = (
     "In a simulation the cause of each loss is known. Four transfers of one variant share the link of "
     "figure 2; what is lost to bit errors should cost no reduction of the window, and what a full queue "
-    "drops should. The columns loss_cause_* that every run has (docs/results.md) are the count.",
+    "drops should. The columns loss_cause_* that every run has (docs/reference/results.md) are the count.",
     "The conventional controls reduce after every loss, whatever its cause: never wrong about congestion, "
     "always wrong about errors. AFC spares three quarters of the bit errors at 1e-7 and a third at "
     "1e-5, where a window has two of them. The price stands in the other columns: a drop-tail buffer that "

@@ -1,4 +1,4 @@
-"""The types of a run's result, by `make types`; docs/results.md says what each number means."""
+"""The types of a run's result, by `make types`; docs/reference/results.md has their meaning."""
 
 from typing import Literal, NotRequired, TypedDict
 

@@ -61,7 +61,12 @@ def test_no_preset_surprises(bentpipe: Bentpipe, name: str) -> None:
 
 
 def test_the_terrestrial_link_of_geo_limits_no_satellite(bentpipe: Bentpipe, tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    text = (
+        (ROOT / "docs" / "tutorials" / "tutorial.md")
+        .read_text(encoding="utf-8")
+        .split("```toml\n")[1]
+        .split("```")[0]
+    )
     assert 'rate = "10 Mbit/s"' in text
     for rate in ("60 Mbit/s", "1 Gbit/s"):
         assert said(bentpipe, tmp_path, text.replace("10 Mbit/s", rate)) == ""

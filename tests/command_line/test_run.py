@@ -84,7 +84,7 @@ def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe,
 
 
 def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "results.md").read_text()
+    page = (ROOT / "docs" / "reference" / "results.md").read_text()
     scenarios = (
         "leo-handover.toml",
         "pages.toml",

@@ -17,16 +17,16 @@ from nbclient import NotebookClient
 from conftest import ROOT
 
 TRIED_BY = {
-    "docs/compare.md": "tests/comparison/test_compare_page.py",
-    "docs/library.md": "tests/docs/test_examples.py",
-    "docs/own-control.md": "tests/docs/test_examples.py",
-    "docs/researcher.md": "tests/docs/test_researcher.py",
-    "docs/server.md": "tests/live/test_server_page.py",
-    "docs/statistics.md": "tests/docs/test_examples.py",
-    "docs/sweep.md": "tests/sweep/test_page.py",
-    "docs/which-tcp.md": "tests/docs/test_which_tcp.py",
-    "docs/every-scheme.md": "tests/docs/test_every_scheme.py",
-    "docs/which-orbit.md": "tests/docs/test_which_orbit.py",
+    "docs/how-to/compare.md": "tests/comparison/test_compare_page.py",
+    "docs/how-to/library.md": "tests/docs/test_examples.py",
+    "docs/tutorials/own-control.md": "tests/docs/test_examples.py",
+    "docs/tutorials/researcher.md": "tests/docs/test_researcher.py",
+    "docs/how-to/server.md": "tests/live/test_server_page.py",
+    "docs/reference/statistics.md": "tests/docs/test_examples.py",
+    "docs/how-to/sweep.md": "tests/sweep/test_page.py",
+    "docs/generated/which-tcp.md": "tests/docs/test_which_tcp.py",
+    "docs/generated/every-scheme.md": "tests/docs/test_every_scheme.py",
+    "docs/generated/which-orbit.md": "tests/docs/test_which_orbit.py",
 }
 """Pages that a test of their own runs, which says more of what comes out."""
 
@@ -66,7 +66,7 @@ NOT_RUN = {
 }
 """Beginnings of lines, and why nobody runs such a line here."""
 
-GENERATED = "docs/scenario-reference.md"
+GENERATED = "docs/generated/scenario-reference.md"
 PAGES = ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]
 PAGES = sorted(page for page in PAGES if page != GENERATED)
 
@@ -148,7 +148,9 @@ def prepare(arguments: list[str], folder: Path) -> None:
     if "scenarios/" in " ".join(arguments) and not (folder / "scenarios").exists():
         (folder / "scenarios").symlink_to(ROOT / "scenarios")
     if "halfhybla.py" in arguments:
-        (text,) = (block.text for block in blocks("docs/researcher.md") if block.language == "python")
+        (text,) = (
+            block.text for block in blocks("docs/tutorials/researcher.md") if block.language == "python"
+        )
         (folder / "halfhybla.py").write_text(text)
 
 

@@ -1,4 +1,4 @@
-"""docs/coexistence.md has its shares of both orders of start: nothing is random, so the order may tell."""
+"""docs/generated/coexistence.md has its shares of both orders of start: nothing is random."""
 
 import re
 

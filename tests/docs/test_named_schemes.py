@@ -1,4 +1,4 @@
-"""docs/named-schemes.md: every scheme that the documents name leads to what runs, and to its page."""
+"""docs/reference/named-schemes.md: each scheme that the documents name leads to what runs and its page."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from bentpipe import _core
 from bentpipe.catalogue import entries
 from conftest import ROOT
 
-PAGE = ROOT / "docs" / "named-schemes.md"
+PAGE = ROOT / "docs" / "reference" / "named-schemes.md"
 DOCUMENTS = {"`adalr`", "`adalr, slides`", "`sack`", "`afc`", "`xfwa`"}
 KINDS = {
     "variant": "variants",
@@ -63,7 +63,7 @@ def missing(row: Row) -> list[str]:
     lost = [f"{kind} {name}" for kind, name in named if name not in known.get(kind, keys(SCHEMA))]
     links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", row.page)
     for name, anchor in links:
-        page = ROOT / "docs" / name
+        page = PAGE.parent / name
         if not page.exists() or (anchor and anchor not in anchors(page.read_text(encoding="utf-8"))):
             lost.append(f"{name}#{anchor}")
     return lost if named and links else [*lost, "nothing"]
@@ -87,11 +87,11 @@ def test_all_documents_are_there_and_no_row_twice() -> None:
 @pytest.mark.parametrize(
     ("here", "page", "lost"),
     [
-        ("variant `vegas2`", "[a](tcp.md)", ["variant vegas2"]),
-        ("key `colour`", "[a](tcp.md)", ["key colour"]),
-        ("variant `vegas`", "[a](nowhere.md)", ["nowhere.md#"]),
-        ("variant `vegas`", "[a](tcp.md#nowhere)", ["tcp.md#nowhere"]),
-        ("to come", "[a](tcp.md)", ["nothing"]),
+        ("variant `vegas2`", "[a](../explanation/tcp.md)", ["variant vegas2"]),
+        ("key `colour`", "[a](../explanation/tcp.md)", ["key colour"]),
+        ("variant `vegas`", "[a](../explanation/nowhere.md)", ["../explanation/nowhere.md#"]),
+        ("variant `vegas`", "[a](../explanation/tcp.md#nowhere)", ["../explanation/tcp.md#nowhere"]),
+        ("to come", "[a](../explanation/tcp.md)", ["nothing"]),
         ("variant `vegas`", "to come", ["nothing"]),
     ],
 )

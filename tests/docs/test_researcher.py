@@ -14,8 +14,8 @@ from nbclient import NotebookClient
 
 from conftest import ROOT, Bentpipe
 
-NOTEBOOK = ROOT / "docs" / "notebooks" / "researcher.ipynb"
-PAGE = ROOT / "docs" / "researcher.md"
+NOTEBOOK = ROOT / "docs" / "tutorials" / "notebooks" / "researcher.ipynb"
+PAGE = ROOT / "docs" / "tutorials" / "researcher.md"
 LOSS, DELAY, CONTROL = "links.satellite.loss.probability", "links.satellite.delay", "flows.download.control"
 
 

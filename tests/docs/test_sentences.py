@@ -73,9 +73,9 @@ def test_the_start_of_the_readme_overshoots_once_and_a_quarter_of_the_link_is_us
 
 
 def test_in_the_tutorial_link_and_queue_fill_and_many_packets_are_lost() -> None:
-    (text,) = (block for block in blocks("docs/tutorial.md", "toml") if "My link" in block)
+    (text,) = (block for block in blocks("docs/tutorials/tutorial.md", "toml") if "My link" in block)
     assert "until it holds more than link and queue can, and many packets are lost at once" in " ".join(
-        page("docs/tutorial.md").split()
+        page("docs/tutorials/tutorial.md").split()
     )
     result = run(text)
     satellite = satellite_of(result)
@@ -89,7 +89,7 @@ def test_in_the_tutorial_link_and_queue_fill_and_many_packets_are_lost() -> None
 def gallery() -> bp.Scenario:
     (cell,) = (
         cell
-        for cell in blocks("docs/gallery.md", "{code-cell} python")
+        for cell in blocks("docs/tutorials/gallery.md", "{code-cell} python")
         if "from_dict" in cell and "geo" in cell
     )
     names: dict[str, Any] = {}
@@ -101,14 +101,14 @@ def gallery() -> bp.Scenario:
 
 @pytest.mark.parametrize(("variant", "overshoots"), [("sack", True), ("cubic", False)])
 def test_one_start_of_the_gallery_overshoots_and_the_other_does_not(variant: str, overshoots: bool) -> None:
-    assert "## A start that overshoots, and one that does not" in page("docs/gallery.md")
+    assert "## A start that overshoots, and one that does not" in page("docs/tutorials/gallery.md")
     start = bp.run(gallery().with_({"flows.*.variant": variant, "duration": "12 s"}))
     drops = satellite_of(start)["dropped_packets"]
     assert drops > 100 if overshoots else drops == 0
 
 
 def test_a_newcomer_gets_next_to_nothing_while_the_first_holds_the_queue() -> None:
-    assert "gets next to nothing while the first holds the queue" in page("docs/gallery.md")
+    assert "gets next to nothing while the first holds the queue" in page("docs/tutorials/gallery.md")
     flow = {"from": "server", "to": "client", "bytes": "40 MB", "variant": "cubic"}
     flows = {"download": flow, "second": {**flow, "start": "15 s"}}
     at_30_s = bp.run(gallery().with_({"flows": flows, "duration": "30 s"}))
@@ -125,12 +125,12 @@ def of_queue(packets: int, *, errors: bool) -> bp.Result:
     }
     if not errors:
         settings["links.satellite.loss.probability"] = 0
-    return bp.run(bp.Scenario.from_toml(blocks("docs/how-to.md", "toml")[0]).with_(settings))
+    return bp.run(bp.Scenario.from_toml(blocks("docs/how-to/how-to.md", "toml")[0]).with_(settings))
 
 
 def test_choosing_a_buffer_teaches_what_it_says() -> None:
     queues = (100, 225, 450, 900, 1800)
-    assert f"{','.join(f'{queue} packets' for queue in queues)}'" in page("docs/how-to.md")
+    assert f"{','.join(f'{queue} packets' for queue in queues)}'" in page("docs/how-to/how-to.md")
     clean = [of_queue(queue, errors=False) for queue in queues]
     waits = [satellite_of(result)["queueing_delay_mean_s"] for result in clean]
     assert waits == sorted(waits)
@@ -143,7 +143,7 @@ def test_choosing_a_buffer_teaches_what_it_says() -> None:
 
 
 def test_deciding_on_a_proxy_teaches_what_it_says(tmp_path: Path) -> None:
-    for name, text in zip(("link", "split", "whole"), blocks("docs/how-to.md", "toml"), strict=True):
+    for name, text in zip(("link", "split", "whole"), blocks("docs/how-to/how-to.md", "toml"), strict=True):
         (tmp_path / f"{name}.toml").write_text(text)
 
     def of(name: str, variant: str) -> float:
@@ -158,7 +158,7 @@ def test_deciding_on_a_proxy_teaches_what_it_says(tmp_path: Path) -> None:
 
 
 def test_common_random_numbers_help_where_both_answer_losses_alike() -> None:
-    text = " ".join(page("docs/statistics.md").split())
+    text = " ".join(page("docs/reference/statistics.md").split())
     assert "the difference is known better than either" in text
     assert "Those of CUBIC and BBRv3 do not, because losses hardly touch BBRv3." in text
     scenario = bp.Scenario.from_dict(

@@ -75,7 +75,7 @@ def test_the_emulator_and_netem_agree() -> None:
     said = boot([PYTHON, "tests/guest/beside_netem.py", "cubic"], timeout_s=600)
     assert said.status == 0, said.stderr
     found = json.loads(said.stdout)
-    print(found)  # for docs/emulator.md: pytest -rP shows it
+    print(found)  # for docs/how-to/emulator.md: pytest -rP shows it
     emulator, netem = found["emulator"], found["netem"]
     for one in (emulator, netem):
         # Of 400 echoes over 1 % loss each way 8 are lost on average.

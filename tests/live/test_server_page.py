@@ -1,4 +1,4 @@
-"""Every command of docs/server.md, in a network namespace of its own."""
+"""Every command of docs/how-to/server.md, in a network namespace of its own."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from conftest import PROGRAM, ROOT
 
 pytestmark = needs_the_machine
 
-PAGE = ROOT / "docs/server.md"
+PAGE = ROOT / "docs/how-to/server.md"
 
 
 def commands() -> list[str]:

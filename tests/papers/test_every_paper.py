@@ -44,7 +44,7 @@ def test_it_is_reproduced_and_explains_what_does_not_match(
     )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
-    page = ROOT / "docs" / "papers" / f"{paper.name}.md"
+    page = ROOT / "docs" / "generated" / "papers" / f"{paper.name}.md"
     assert sentence(found["statements"][paper.name]) in page.read_text("utf-8"), "run make papers"
     items = found["items"]
     assert sum(len(item["rows"]) for item in items) == len(paper.published)

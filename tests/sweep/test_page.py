@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conftest import ROOT, Bentpipe
 
-PAGE = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

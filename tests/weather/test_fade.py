@@ -23,7 +23,7 @@ def request_of(bentpipe: Bentpipe, *arguments: str) -> dict[str, Any]:
 
 
 def test_the_page_s_first_example_is_what_its_command_prints(bentpipe: Bentpipe, tmp_path: Path) -> None:
-    page = (SCENARIOS.parent / "docs" / "weather.md").read_text(encoding="utf-8")
+    page = (SCENARIOS.parent / "docs" / "how-to" / "weather.md").read_text(encoding="utf-8")
     command, printed, trace = page.split("```")[1:6:2]
     arguments = command.removeprefix("sh\n").replace("\\\n", " ").split()
     assert arguments[:2] == ["bentpipe", "fade"]

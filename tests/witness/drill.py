@@ -192,7 +192,7 @@ def compared(count: int) -> list[tuple[Script, str | None]]:
 
 
 def test_linux_sends_what_our_sender_sends() -> None:
-    """Hold the count; docs/tcp.md says which differ."""
+    """Hold the count; docs/explanation/tcp.md says which differ."""
     results = compared(160)
     assert sum(what is None for _, what in results) >= 145, [what for _, what in results if what]
 

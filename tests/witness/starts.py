@@ -1,4 +1,4 @@
-"""Write what each start takes over a satellite into docs/starts.md."""
+"""Write what each start takes over a satellite into docs/explanation/starts.md."""
 
 import math
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 
 import bentpipe as bp
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "starts.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "starts.md"
 PAYLOAD_BYTES = 1448
 PACKET_BYTES = 1500
 INITIAL_WINDOW = 10
@@ -124,7 +124,7 @@ def run(link: Link, size_mb: int, settings: str) -> Took:
 
 
 def doubling_s(link: Link, size: float, initial: float) -> float:
-    """Give the least finish time of a window that doubles a round trip (docs/tcp.md has the bound)."""
+    """Give the least finish time of a window that doubles a round trip (the bound of tcp.md)."""
     rtt = link.rtt_ms / 1000
     rate = link.down_mbps * 1e6 * PAYLOAD_BYTES / PACKET_BYTES
     longest, sent, rounds, window = 0.0, 0.0, 0, initial

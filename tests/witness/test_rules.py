@@ -1,4 +1,4 @@
-"""Profile linux beside what Linux made of a scenario for each of its rules (docs/witness-linux.md)."""
+"""Profile linux beside what Linux made of a scenario for each of its rules (docs/witness/linux.md)."""
 
 import kernels
 import pytest

@@ -1,4 +1,4 @@
-"""The simulator beside what Linux in simulated time made of random scenarios (docs/virtual-kernel.md)."""
+"""The simulator beside Linux in simulated time, over random scenarios (docs/how-to/virtual-kernel.md)."""
 
 import json
 

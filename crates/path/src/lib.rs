@@ -25,7 +25,7 @@ pub use packet::PacketId;
 pub use queue::*;
 pub use stream::Stream;
 
-/// The examples of `docs/first-queue.md`.
+/// The examples of `docs/tutorials/first-queue.md`.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/first-queue.md")]
+#[doc = include_str!("../../../docs/tutorials/first-queue.md")]
 struct FirstQueue;

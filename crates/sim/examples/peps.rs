@@ -1,4 +1,4 @@
-//! The tables of `docs/peps.md`: elements inside the network, what they give, and what breaks them. Prints Markdown.
+//! The tables of `docs/explanation/peps.md`: elements inside the network, what they give, and what breaks them. Prints Markdown.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -10,9 +10,9 @@ const SEEDS: u64 = 10;
 /// What stands before a lossy link, in a scenario with one connection.
 const ELEMENTS: [(&str, &str); 3] = [("none", ""), ("snoop", "snoop"), ("spoof", "spoof")];
 
-/// The run of a scenario of `docs/peps` with these settings.
+/// The run of a scenario of `docs/explanation/peps` with these settings.
 fn simulate(file: &str, settings: &[(String, String)], seed: u64) -> Result<RunResult, Box<dyn Error>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/peps").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explanation/peps").join(file);
     let scenario = scenario::load(&path, settings)?;
     let options = RunOptions { seed: Some(seed), ..RunOptions::default() };
     Ok(run(&scenario, options, &mut |_| ControlFlow::Continue(()))?)

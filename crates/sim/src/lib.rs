@@ -24,7 +24,7 @@ pub use result::*;
 pub use run::{CaptureOptions, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};
 
-/// The examples of `docs/first-control.md`.
+/// The examples of `docs/tutorials/first-control.md`.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/first-control.md")]
+#[doc = include_str!("../../../docs/tutorials/first-control.md")]
 struct FirstControl;

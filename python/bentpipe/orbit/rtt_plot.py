@@ -23,7 +23,7 @@ FORMATS = ("png", "svg", "html")
 """What the names of files end in."""
 
 MOST_PAIRS = 8
-"""So many pairs of stations have panels; docs/constellations.md says so."""
+"""So many pairs of stations have panels; docs/how-to/constellations.md says so."""
 
 _MANY_CHANGES = 60
 

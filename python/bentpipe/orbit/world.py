@@ -26,7 +26,7 @@ _STEP_DEG = 2.0
 
 @cache
 def land() -> tuple[Line, ...]:
-    """Give the outlines of land as closed rings; docs/constellations.md says whose they are."""
+    """Give the outlines of land as closed rings; docs/how-to/constellations.md says whose they are."""
     text = files("bentpipe.orbit").joinpath("land.json").read_text(encoding="utf-8")
     return tuple(np.array(ring, float).reshape(-1, 2) for ring in json.loads(text)["rings"])
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::BASE;
-use super::whole::every_toml;
+use super::whole::every_file;
 use crate::parse_str;
 
 /// A value of a text: the key that an error about it names, the line of that key, and where the value stands.
@@ -75,19 +75,17 @@ fn examples() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
     for folder in ["scenarios", "bench/scenarios", "papers"] {
-        every_toml(&root.join(folder), &mut files);
+        every_file(&root.join(folder), "toml", &mut files);
     }
     let mut examples: Vec<_> =
         files.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect();
-    for entry in fs::read_dir(root.join("docs")).unwrap().chain(fs::read_dir(&root).unwrap()) {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            let text = fs::read_to_string(&path).unwrap();
-            let blocks = text.split("```toml").skip(1).filter_map(|block| block.split_once('\n'));
-            examples.extend(
-                blocks.map(|(_, block)| (path.clone(), block.split("```").next().unwrap().to_owned())),
-            );
-        }
+    let mut pages = vec![root.join("README.md"), root.join("CONTRIBUTING.md"), root.join("CHANGELOG.md")];
+    every_file(&root.join("docs"), "md", &mut pages);
+    for path in pages {
+        let text = fs::read_to_string(&path).unwrap();
+        let blocks = text.split("```toml").skip(1).filter_map(|block| block.split_once('\n'));
+        examples
+            .extend(blocks.map(|(_, block)| (path.clone(), block.split("```").next().unwrap().to_owned())));
     }
     examples.push((root.join("base"), BASE.to_owned()));
     examples

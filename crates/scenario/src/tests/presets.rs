@@ -194,20 +194,21 @@ fn the_schema_describes_every_key_and_refuses_others() {
 
 #[test]
 fn the_whole_scenarios_of_the_pages_are_valid() {
-    let page = |name: &str| fs::read_to_string(repository().join("docs").join(name)).unwrap();
+    let page = |name: &str| fs::read_to_string(repository().join("docs/reference").join(name)).unwrap();
     let text = page("scenario.md") + &page("applications.md");
     let blocks: Vec<_> = text.split("```toml complete\n").skip(1).collect();
     assert!(blocks.len() >= 3, "{}", blocks.len());
     for block in blocks {
         let block = block.split("```").next().unwrap();
-        parse_str("docs/scenario.md", block, &[]).unwrap_or_else(|error| panic!("{error} in\n{block}"));
+        parse_str("docs/reference/scenario.md", block, &[])
+            .unwrap_or_else(|error| panic!("{error} in\n{block}"));
     }
 }
 
 /// Writing a documented default of a profile changes nothing.
 #[test]
 fn the_reference_has_the_defaults_of_each_profile() {
-    let text = fs::read_to_string(repository().join("docs/scenario.md")).unwrap();
+    let text = fs::read_to_string(repository().join("docs/reference/scenario.md")).unwrap();
     let table = text.split("## `[tcp]`").nth(1).unwrap().split("\n##").next().unwrap();
     let mut checked = 0;
     for row in table.lines().filter(|row| row.starts_with("| `")) {

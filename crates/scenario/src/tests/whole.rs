@@ -18,12 +18,12 @@ fn same(scenario: &Scenario) {
     assert_eq!(format!("{again:?}"), format!("{scenario:?}"));
 }
 
-pub(super) fn every_toml(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn every_file(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            every_toml(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            every_file(&path, extension, found);
+        } else if path.extension().is_some_and(|other| other == extension) {
             found.push(path);
         }
     }
@@ -34,7 +34,7 @@ fn every_scenario_of_the_repository_is_the_same_when_read_from_its_whole_text() 
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
     for folder in ["scenarios", "bench/scenarios", "papers"] {
-        every_toml(&root.join(folder), &mut files);
+        every_file(&root.join(folder), "toml", &mut files);
     }
     let mut runnable = 0;
     for file in &files {

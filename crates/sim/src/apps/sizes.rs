@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// What `docs/applications.md` says: the mean of 100 sizes is below that of the distribution in most runs.
+    /// What `docs/reference/applications.md` says: the mean of 100 sizes is below that of the distribution in most runs.
     #[test]
     fn runs_of_a_hundred_pareto_sizes_lie_below_the_mean() {
         let below = |drawn: Drawn| (0..4000).filter(|seed| mean(&sizes(drawn, *seed, 100)) < 20e3).count();

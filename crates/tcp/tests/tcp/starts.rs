@@ -1,4 +1,4 @@
-//! Starts over a bottleneck, ACK by ACK, held against the files under `docs/traces`: HyStart++, SEARCH and Careful Resume.
+//! Starts over a bottleneck, ACK by ACK, held against the files under `docs/generated/traces`: HyStart++, SEARCH and Careful Resume.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p bentpipe-tcp --test tcp starts` writes them anew; what changed is then for a reader to judge.
 
@@ -161,7 +161,7 @@ fn carry(config: &Config, path: &Path) -> Vec<Row> {
     }
 }
 
-/// Holds `rows` against the file `name` under `docs/traces`, whose description is `about`.
+/// Holds `rows` against the file `name` under `docs/generated/traces`, whose description is `about`.
 fn compare(name: &str, about: &str, rows: &[Row]) {
     let mut trace = String::new();
     for line in about.lines() {
@@ -169,7 +169,7 @@ fn compare(name: &str, about: &str, rows: &[Row]) {
     }
     trace += "# time_ms  acks   ack       sack  rtt_ms  sent     cwnd ssthresh  phase\n";
     rows.iter().for_each(|row| trace += &row.line());
-    expect_file![format!("../../../../docs/traces/{name}.txt")].assert_eq(&trace);
+    expect_file![format!("../../../../docs/generated/traces/{name}.txt")].assert_eq(&trace);
 }
 
 /// The phases in their order, each with the row that it begins with.
@@ -239,7 +239,7 @@ fn search_ends_slow_start_once_deliveries_stay_behind_and_drains() {
     assert!((11.0..=12.0).contains(&end.ssthresh) && end.cwnd >= end.ssthresh, "{end:?}");
     compare(
         "search",
-        "SEARCH (draft-chung-ccwg-search-09): the link is full from the fourth round trip on; the drain is as docs/tcp.md says.
+        "SEARCH (draft-chung-ccwg-search-09): the link is full from the fourth round trip on; the drain is as docs/explanation/tcp.md says.
          Initial window 2 segments of 1000 bytes, each acknowledged; L = 1.
          A link that takes 10 ms a segment, with a queue without end, and 100 ms.",
         &rows,

@@ -1,0 +1,49 @@
+"""A link of a page leads to a file, and to a heading where it names one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+PAGES = sorted(
+    [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    + list((ROOT / "docs").glob("**/*.md"))
+)
+
+MADE = ("scenario-reference.md", ".svg")
+"""`make docs` writes these."""
+
+
+def anchors(text: str) -> set[str]:
+    """Give the anchors of a page's headings."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ (.*)", prose, re.MULTILINE)
+    words = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", head) for head in heads)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in words}
+
+
+def dead(page: Path) -> list[str]:
+    """Give the links that lead nowhere."""
+    lost = []
+    for name, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", name) or name.endswith(MADE):
+            continue
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            lost.append(f"{name}#{anchor}")
+    return lost
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    assert dead(page) == []
+
+
+def test_a_dead_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One\n\n[a](#one), [b](#two), [c](page.md#one), [d](nowhere.md), [e](https://example.org)\n"
+    )
+    assert dead(page) == ["#two", "nowhere.md#"]
