@@ -62,7 +62,6 @@ NOT_RUN = {
     "tshark ": "of captures from a real wire",
     "done": "of captures from a real wire",
     "diff ": "of captures from a real wire",
-    ".venv/bin/python tests/witness": "minutes long, root's; tests/witness tries a part of it",
 }
 """Beginnings of lines, and why nobody runs such a line here."""
 

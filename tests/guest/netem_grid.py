@@ -1,4 +1,4 @@
-"""The kernel's controls over netem beside the simulator: writes a table of docs/witness/controls.md."""
+"""The kernel's controls over netem beside the simulator: writes a table of docs/generated/beside-linux.md."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from itertools import product
 import bentpipe
 from guest import ROOT, boot
 
-PAGE = ROOT / "docs/witness/controls.md"
+PAGE = ROOT / "docs/generated/beside-linux.md"
 BEGIN, END = (f"<!-- written by tests/guest/netem_grid.py: {side} -->\n" for side in ("begin", "end"))
 CONTROLS = ("reno", "hybla", "westwood", "veno", "vegas", "illinois")
 WITH_READING = ("hybla", "westwood", "veno", "vegas")

@@ -1,4 +1,4 @@
-"""Write the comparison with ns-2 into docs/witness/ns2.md.
+"""Write the comparison with ns-2 into docs/generated/beside-simulators.md.
 
 The goldens are what ns-2 did when they were made; ``--update-goldens`` runs ns-2 again, which has to be
 installed.
@@ -12,7 +12,7 @@ from patterns import BY_NAME, PATTERNS, VARIANTS
 from reasons import DIFFERENCES, REASONS
 from transfers import Transfer, difference, read_golden, run_bentpipe, update_goldens
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "witness" / "ns2.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "generated" / "beside-simulators.md"
 BEGIN = "<!-- written by tests/witness/compare.py: begin -->\n"
 END = "<!-- written by tests/witness/compare.py: end -->\n"
 

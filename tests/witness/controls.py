@@ -1,4 +1,4 @@
-"""Controls that Linux has as modules beside ns-3's and ns-2's: writes tables of docs/witness/controls.md."""
+"""ns-3's and ns-2's controls beside ours: writes docs/generated/beside-simulators.md."""
 
 import json
 import statistics
@@ -10,7 +10,7 @@ import ns3
 
 import bentpipe
 
-PAGE = ns3.ROOT / "docs" / "witness" / "controls.md"
+PAGE = ns3.ROOT / "docs" / "generated" / "beside-simulators.md"
 NS2 = ns3.ROOT / "tests" / "witness" / "vegas.tcl"
 BEGIN, END = (f"<!-- written by tests/witness/controls.py: {side} -->\n" for side in ("begin", "end"))
 SECONDS = 120

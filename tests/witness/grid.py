@@ -1,4 +1,4 @@
-"""Write the table of docs/witness/grid.md: Linux in simulated time beside profile linux, on a grid of paths.
+"""Write docs/generated/beside-linux.md: Linux in simulated time beside profile linux, on a grid of paths.
 
 `--kernel` runs the virtual kernel first; without it what is kept in ``grid.json`` is written beside what the
 simulator makes now.
@@ -14,7 +14,7 @@ from kernels import Case, Kept, Told, asked_for, run_kernels, simulated
 
 from statements import between_marks
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "witness" / "grid.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "generated" / "beside-linux.md"
 KEPT = Path(__file__).with_name("grid.json")
 CLOSE = 0.05
 """How far goodputs may be apart without random losses."""

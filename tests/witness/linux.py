@@ -1,4 +1,4 @@
-"""Write the comparison with the TCP of this machine's kernel into docs/witness/linux.md; needs root."""
+"""Write docs/generated/beside-linux.md: this machine's kernel beside our recoveries; needs root."""
 
 import sys
 import tempfile
@@ -11,7 +11,7 @@ from linux_transfers import PATTERNS, RECOVERIES, Transfer, run_pairs
 
 from bentpipe import _core
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "witness" / "linux.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "generated" / "beside-linux.md"
 
 
 def _marks(what: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""bentpipe's CUBIC and BBR beside ns-3's over one bottleneck: writes the table of docs/witness/ns2.md."""
+"""CUBIC and BBR beside ns-3's over one bottleneck: writes docs/generated/beside-simulators.md."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import bentpipe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = ROOT / "docs" / "witness" / "ns2.md"
+PAGE = ROOT / "docs" / "generated" / "beside-simulators.md"
 BINARY = ROOT / "target" / "witness" / "ns3"
 LIBRARIES = ("applications", "internet", "network", "point-to-point", "traffic-control", "core")
 SECONDS = 60

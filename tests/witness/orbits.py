@@ -1,4 +1,4 @@
-"""Satellites beside Skyfield's, NetworkX's and Hypatia's: writes tables of docs/witness/orbits.md."""
+"""Satellites beside Skyfield's, NetworkX's, Hypatia's: writes docs/generated/beside-orbits.md."""
 
 import importlib
 import math
@@ -17,7 +17,7 @@ from walker import LIGHT_KM_PER_S, SHELLS, Graph, Shell, grid, satellites, stati
 from bentpipe._core import Sky
 from statements import between_marks
 
-PAGE = Path(__file__).parents[2] / "docs" / "witness" / "orbits.md"
+PAGE = Path(__file__).parents[2] / "docs" / "generated" / "beside-orbits.md"
 SAMPLES, STEPS = 250, 100
 DAY_S = 86_400
 MU_KM3_PER_S2 = 398_600.4418

@@ -1,4 +1,4 @@
-"""Write the table of Linux's rules into docs/witness/linux.md: a scenario for each, the kernels beside it.
+"""Write docs/generated/beside-linux.md: a scenario for each of Linux's rules, kernels beside it.
 
 `--kernel` runs the virtual kernel first, `--real` this machine's (root); without either what is kept in
 ``rules.json`` is written beside what the simulator makes now.
@@ -13,7 +13,7 @@ from kernels import Case, Kept, Told, asked_for, clusters, run_kernels, simulate
 
 from statements import between_marks
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "witness" / "linux.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "generated" / "beside-linux.md"
 KEPT = Path(__file__).with_name("rules.json")
 CLOSE = 0.05
 """How far times and counts of packets may be apart; windows are the same, and thresholds as many."""

@@ -1,4 +1,4 @@
-"""Write what each start takes over a satellite into docs/explanation/starts.md."""
+"""Write what each start takes over a satellite into docs/generated/beside-simulators.md."""
 
 import math
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 
 import bentpipe as bp
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "starts.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "generated" / "beside-simulators.md"
 PAYLOAD_BYTES = 1448
 PACKET_BYTES = 1500
 INITIAL_WINDOW = 10

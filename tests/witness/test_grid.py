@@ -1,4 +1,4 @@
-"""Profile linux beside what Linux in simulated time made of the cells of docs/witness/grid.md."""
+"""Profile linux beside what Linux in simulated time made of the cells of docs/witness/linux.md."""
 
 import grid
 import kernels

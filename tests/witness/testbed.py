@@ -1,4 +1,4 @@
-"""Write the table of docs/witness/testbed.md: flows over kernels beside the simulator, several draws of each.
+"""Write docs/generated/beside-linux.md: flows over kernels beside the simulator, several draws of each.
 
 `--kernel` runs the virtual kernel first, `--real` this machine's for the controls that are BPF programs, as
 root; without either what is kept in ``testbed.json`` is written beside what the simulator makes now.
@@ -13,7 +13,7 @@ from kernels import Case, Kept, Told, asked_for, clusters, run_kernels, simulate
 
 from statements import between_marks
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "witness" / "testbed.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "generated" / "beside-linux.md"
 KEPT = Path(__file__).with_name("testbed.json")
 VIRTUAL, REAL = ("reno", "cubic", "bbr"), ("adalr", "afc")
 """The controls of the virtual kernel, and those that are BPF programs."""

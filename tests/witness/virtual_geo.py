@@ -1,4 +1,4 @@
-"""Write the table of docs/how-to/virtual-kernel.md: Linux beside the simulator, over GEO paths."""
+"""Write the table of docs/generated/beside-linux.md: Linux beside the simulator, over GEO paths."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from bentpipe.results import mean
 from statements import between_marks
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "how-to" / "virtual-kernel.md"
+PAGE = ROOT / "docs" / "generated" / "beside-linux.md"
 VARIANTS = ("reno", "cubic", "bbr")
 _HALF = Scenario.load(ROOT / "scenarios" / "live-geo.toml")
 _CLEAN = _HALF.with_({"links.satellite.queue": "450 packets"})

@@ -1,4 +1,4 @@
-"""XCP of ns-2 and of bentpipe over the same links; writes the table of docs/explanation/xcp.md.
+"""XCP of ns-2 and of bentpipe over the same links; writes the table of docs/generated/beside-simulators.md.
 
 usage: .venv/bin/python tests/witness/xcp.py
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 import bentpipe
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "explanation" / "xcp.md"
+PAGE = HERE.parents[1] / "docs" / "generated" / "beside-simulators.md"
 BEGIN, END = (
     "<!-- written by tests/witness/xcp.py: begin -->\n",
     "<!-- written by tests/witness/xcp.py: end -->\n",
