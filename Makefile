@@ -1,5 +1,5 @@
 # make demo    build whatever is missing, simulate GEO transfers with four TCPs, write out/demo.png
-# make test    everything that CI checks
+# make test    installs what tests look on with, then everything that CI checks
 # make help    the other targets
 
 PYTHON ?= python3
@@ -16,7 +16,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 LIBELF = $(shell ls /usr/include/libelf.h 2>/dev/null)
 MODULE_FEATURES = $(if $(LIBELF),--features bpf)
 NOT_BUILT = $(if $(LIBELF),,--exclude bentpipe-bpf)
+MODULE := $(VENV)/.module$(if $(LIBELF),,-without-bpf)
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,python/bentpipe/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
+BPF := $(if $(shell command -v clang-19),$(BPF_OBJECTS))
 
 # Cargo takes its jobs from a make above it only where that is told to lend them. Tests against the kernel go first.
 ALONE := nice env -u MAKEFLAGS
@@ -34,9 +36,9 @@ LIMIT = $(if $(CI),timeout 30m)
 .PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground types test-rust test-python test-wasm test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
-	@echo "make setup        install what is missing; leaves the command line at .venv/bin/bentpipe"
-	@echo "make demo         simulate GEO transfers with four TCPs, print a table, write out/demo.png"
-	@echo "make test         formatters, linters, types, and every test (what CI runs)"
+	@echo "make setup        build the command line, .venv/bin/bentpipe, and the BPF programs where clang-19 is"
+	@echo "make demo         build what is missing, simulate GEO transfers with four TCPs, write out/demo.png"
+	@echo "make test         install what is missing; formatters, linters, types, and every test (what CI runs)"
 	@echo "make live-test    our TCP against this machine's kernel and Debian's in QEMU, the whole matrix (root; half an hour)"
 	@echo "make packetdrill SUITE=FOLDER  the endpoint against packetdrill's scripts in a folder"
 	@echo "make virtual-kernel  Linux as a program with simulated time, for bentpipe live --virtual; SOURCE=TREE: another one"
@@ -60,11 +62,9 @@ help:
 	@echo "make lock         renew the pinned Python packages"
 	@echo "make clean        remove everything that was built"
 
-# ---- setup: three steps, each a file in .venv that says it was done --------------------------------
+# ---- setup: steps, each a file in .venv that says it was done --------------------------------------
 
-setup: $(VENV)/.module
-	@scripts/debian-packages
-	@if command -v clang-19 >/dev/null; then $(MAKE) --no-print-directory bpf; fi
+setup: $(MODULE) $(BPF)
 
 $(VENV)/.packages: scripts/debian-packages
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs" >&2; exit 1; }
@@ -75,11 +75,17 @@ $(VENV)/.packages: scripts/debian-packages
 
 $(VENV)/.python: requirements.lock $(VENV)/.packages
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --requirement requirements.lock
+	$(BIN)/pip install --no-compile --requirement requirements.lock
 	@touch $@
 
-$(VENV)/.module: pyproject.toml $(RUST) $(VENV)/.python
-	env -u MAKEFLAGS $(BIN)/maturin develop --release $(MODULE_FEATURES)
+# What only tests, or only pages, need.
+$(VENV)/.python-%: requirements-%.lock $(VENV)/.python
+	$(BIN)/pip install --no-compile --requirement $<
+	@touch $@
+
+# The profile that is built in half of the time; the wheel has the faster one.
+$(MODULE): pyproject.toml $(RUST) $(VENV)/.python
+	env -u MAKEFLAGS $(BIN)/maturin develop --profile quick $(MODULE_FEATURES)
 	@touch $@
 
 # The congestion controls as BPF programs: one object for every kernel that describes its structures.
@@ -97,8 +103,8 @@ virtual-kernel: setup
 
 # ---- what people come for --------------------------------------------------------------------------
 
-demo: setup
-	$(BIN)/python scripts/demo.py
+demo: $(MODULE)
+	$(BIN)/bentpipe demo --out out/demo.png
 
 bench: setup
 	$(BIN)/python bench/run.py $(if $(HTSIM),--htsim '$(HTSIM)')
@@ -114,7 +120,7 @@ playground: setup wasm
 	@scripts/playground
 	@echo "target/playground/index.html"
 
-docs: setup which-tcp papers
+docs: setup $(VENV)/.python-test $(VENV)/.python-docs which-tcp papers
 	@scripts/rfc-texts
 	$(BIN)/python scripts/rfc_quotations.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace $(NOT_BUILT) --quiet
@@ -139,7 +145,7 @@ which-orbit: setup
 	$(BIN)/python scripts/which_orbit.py
 
 # Zig links against the glibc of 2018, so that the wheel runs wherever pip takes manylinux_2_28.
-wheel: setup
+wheel: $(VENV)/.python $(BPF)
 	$(BIN)/pip install 'ziglang>=0.13,<1'
 	rm -rf target/wheels
 	PATH="$(BIN):$$PATH" $(BIN)/maturin build --release --strip --zig --compatibility manylinux_2_28 --out target/wheels
@@ -158,11 +164,12 @@ coverage: setup
 
 # Two at a time: much of Rust's part, and of the module's build, keeps one core busy.
 test:
+	@scripts/debian-packages test
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-rust test-python test-wasm test-speed
 	@echo "== all checks passed"
 
 # It waits for the packages, and not for the module.
-test-rust: $(VENV)/.python
+test-rust: $(VENV)/.python-test
 	@echo "== Rust: format"
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(SCHEMES)
@@ -175,7 +182,7 @@ test-rust: $(VENV)/.python
 	@echo "== Rust: the fuzz targets compile"
 	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target
 
-test-python: setup
+test-python: setup $(VENV)/.python-test
 	@echo "== Python: format and lints"
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
@@ -187,7 +194,7 @@ test-python: setup
 	@echo "== Python: end-to-end tests"
 	$(LIMIT) $(BIN)/pytest -n auto
 
-test-wasm: setup
+test-wasm: setup $(VENV)/.python-test
 	@echo "== WebAssembly: the native module's results, byte for byte"
 	@$(ALONE) $(LIMIT) scripts/wasm --test
 	@echo "== The playground: its parts in Node, the page in Chromium"
@@ -199,7 +206,8 @@ test-speed: setup
 		else echo "left out: valgrind is not installed"; fi
 
 # Most of it is waiting: large transfers through 5 % loss over a satellite's delay.
-live-test: setup
+live-test: setup $(VENV)/.python-test
+	@scripts/debian-packages test
 	$(BIN)/python tests/live/whole_matrix.py
 	@scripts/debian-packages guest
 	@scripts/guest-kernel
@@ -221,10 +229,10 @@ fuzz:
 		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=1000 cargo test --quiet --workspace $(NOT_BUILT) || exit 1; done
 
 # Each rule of scripts/mutants.toml taken out, in a copy, all of them in one build of tests.
-mutants: setup
+mutants: setup $(VENV)/.python-test
 	$(BIN)/python scripts/mutants.py $(RULES)
 
-fmt: setup
+fmt: $(VENV)/.python-test
 	cargo fmt --all
 	rustfmt --edition 2024 $(SCHEMES)
 	$(BIN)/ruff format
@@ -232,13 +240,18 @@ fmt: setup
 
 # ---- housekeeping ----------------------------------------------------------------------------------
 
+# Run time with what builds the module; what tests add to that; what pages add to both.
 lock:
 	rm -rf target/lock && $(PYTHON) -m venv target/lock
-	$(PYTHON) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
-		print(*p["project"]["dependencies"], *p["project"]["optional-dependencies"]["dev"], sep="\n")' > target/lock/wanted
-	target/lock/bin/pip install --requirement target/lock/wanted
-	{ sed -n 1p requirements.lock; target/lock/bin/pip freeze; } > target/lock/lock
-	mv target/lock/lock requirements.lock
+	$(PYTHON) -c 'import pathlib, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); extras = p["project"]["optional-dependencies"]; \
+		parts = {"": [*p["project"]["dependencies"], *p["build-system"]["requires"]], "-test": extras["test"], "-docs": extras["docs"]}; \
+		[pathlib.Path(f"target/lock/wanted{part}").write_text("\n".join(names)) for part, names in parts.items()]'
+	touch target/lock/before
+	for part in "" -test -docs; do \
+		target/lock/bin/pip install --constraint target/lock/before --requirement target/lock/wanted$$part && \
+		target/lock/bin/pip freeze > target/lock/now && \
+		{ sed -n 1p requirements$$part.lock; grep -vxFf target/lock/before target/lock/now; } > target/lock/part && \
+		mv target/lock/part requirements$$part.lock && mv target/lock/now target/lock/before || exit 1; done
 
 clean:
 	rm -rf target $(VENV) out python/bentpipe/_core.*.so python/bentpipe/bpf

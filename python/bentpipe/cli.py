@@ -327,6 +327,7 @@ for where, what in {
     "bentpipe.comparison.command.compare": (
         "Run a scenario with several variants: which is best, and by how much."
     ),
+    "bentpipe.demo.command.demo": "Simulate four TCPs over a satellite, and draw what they do.",
     "bentpipe.live.command.live": "Run our TCP against the kernel's; needs Linux and root.",
     "bentpipe.orbit.command.orbit": "Paths over satellites: round trips over time, a map, a film.",
     "bentpipe.sweeps.command.sweep": "Run a scenario at many points; an interrupted sweep can be continued.",

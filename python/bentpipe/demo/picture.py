@@ -1,25 +1,22 @@
-"""What `make demo` shows: one lossy GEO transfer under four TCPs, and how each of them bears random loss."""
+"""One lossy GEO transfer under four TCPs, and how each of them bears random loss."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from bentpipe import Scenario, replicate, run
-from bentpipe.files.output import Staging
 from bentpipe.plot import DrawnRun, draw_sequence, label_axis
 from bentpipe.results import Number, half_width, mean
+from bentpipe.runs.runner import replicate, run
+from bentpipe.scenario import Scenario
 from bentpipe.show.style import CYCLE, GREY, ORANGE, picture
-from bentpipe.show.table import console
 from bentpipe.show.units import count, percent, quantity, seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCENARIO = str(Path(__file__).parent.parent / "scenarios" / "demo.toml")
-PICTURE = Path("out") / "demo.png"
+SCENARIO = Path(__file__).with_name("demo.toml")
 SCHEMES = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK"}
 COLOURS = dict(zip(SCHEMES, CYCLE, strict=False))
 LOSSES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
@@ -33,13 +30,14 @@ def three_drops(scheme: str) -> DrawnRun:
     return DrawnRun(SCHEMES[scheme], outcome.run, outcome.series)
 
 
-def random_loss(scheme: str, probability: float) -> Number:
-    """Measure goodput where each packet is lost with `probability`, over replications."""
-    settings = [
-        ("flows.download.variant", scheme),
-        ("links.downlink.loss", f'{{ model = "packet", probability = {probability} }}'),
-    ]
-    return replicate(Scenario.load(SCENARIO, settings), REPLICATIONS).flows["download"]["goodput_bps"]
+def random_losses(scheme: str) -> list[Number]:
+    """Measure goodput where each packet is lost with one of the probabilities, over replications."""
+    scenario = Scenario.load(SCENARIO, {"flows.download.variant": scheme})
+    goodputs = []
+    for probability in LOSSES:
+        loss = {"links.downlink.loss": {"model": "packet", "probability": probability}}
+        goodputs.append(replicate(scenario.with_(loss), REPLICATIONS).flows["download"]["goodput_bps"])
+    return goodputs
 
 
 def comparison(subjects: dict[str, DrawnRun], lossy: dict[str, list[Number]]) -> Table:
@@ -147,21 +145,3 @@ def _draw_losses(axes: "Axes", lossy: dict[str, list[Number]]) -> None:
 
 def _goodput(subject: DrawnRun) -> float:
     return mean(subject.run["flows"][0]["goodput_bps"]) or 0.0
-
-
-def main() -> None:
-    """Run, print, draw."""
-    started = time.monotonic()
-    subjects = {scheme: three_drops(scheme) for scheme in SCHEMES}
-    lossy = {scheme: [random_loss(scheme, probability) for probability in LOSSES] for scheme in SCHEMES}
-    out = console()
-    out.print("\n[bold]2 MB over a GEO satellite[/bold]: 1.536 Mbit/s, RTT 255 ms, three drops in one window")
-    out.print(comparison(subjects, lossy))
-    with Staging() as staging:
-        draw(subjects, lossy, staging.file(PICTURE))
-    runs = len(SCHEMES) * (1 + len(LOSSES) * REPLICATIONS)
-    out.print(f"\n{runs} runs in {time.monotonic() - started:.1f} s. Picture: {PICTURE}", highlight=False)
-
-
-if __name__ == "__main__":
-    main()

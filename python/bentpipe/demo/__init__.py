@@ -1,0 +1,1 @@
+"""What `bentpipe demo` shows."""
