@@ -32,7 +32,7 @@ def types() -> str:
 def _in_order(types: dict[str, Any]) -> Iterator[str]:
     """Give the names of the objects, those first that others refer to."""
     done: list[str] = []
-    waiting = [name for name, told in types.items() if told.get("type") == "object"]
+    waiting = [name for name, one in types.items() if one.get("type") == "object"]
     while waiting:
         for name in list(waiting):
             if not any(f'"#/$defs/{other}"' in json.dumps(types[name]) for other in waiting if other != name):
@@ -41,12 +41,14 @@ def _in_order(types: dict[str, Any]) -> Iterator[str]:
     yield from done
 
 
-def _class(name: str, told: dict[str, Any]) -> str:
-    about = told["description"].partition(": ")[0].partition(";")[0].removesuffix(".")
+def _class(name: str, structure: dict[str, Any]) -> str:
+    about = structure["description"].partition(": ")[0].partition(";")[0].removesuffix(".")
     lines = [f"class {_named(name)}(TypedDict):", f'    """{about}."""', ""]
-    for key, field in fields(told):
+    for key, field in fields(structure):
         kind = _type(field)
-        kind = kind if key in told.get("required", []) else f"NotRequired[{kind.removesuffix(' | None')}]"
+        kind = (
+            kind if key in structure.get("required", []) else f"NotRequired[{kind.removesuffix(' | None')}]"
+        )
         lines.append(f"    {key}: {kind}")
     return "\n".join(lines) + "\n"
 
@@ -76,14 +78,14 @@ def page(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     roots = {"RunResult": schema, "Row": transfer_schema}
     for name in re.findall(r"make types, (\w+): begin", text):
-        told = roots[name]() if name in roots else schema()["$defs"][name]
-        text = between(text, f"make types, {name}", _table(told))
+        structure = roots[name]() if name in roots else schema()["$defs"][name]
+        text = between(text, f"make types, {name}", _table(structure))
     return text
 
 
-def _table(told: dict[str, Any]) -> str:
+def _table(structure: dict[str, Any]) -> str:
     lines = ["| key | unit | what |", "| --- | --- | --- |"]
-    for key, field in fields(told):
+    for key, field in fields(structure):
         unit = dict(field.get("number", [])).get("unit", "")
         what = re.sub(r"(?<!`)\b[Nn]ull\b(?!`)", "`null`", field.get("description", "")).replace("\n", " ")
         lines.append(f"| `{key}` | {unit} | {what.replace('|', chr(92) + '|').removesuffix('.')} |")

@@ -373,9 +373,9 @@ def _invoke(arguments: Sequence[str] | None) -> int:
             raise
         return _complain("the Rust module is not built: run `make setup` in the checkout", 1)
     except (Exception, SystemExit) as error:
-        if (told := line_of_hook(error)) is None:
+        if (fault := line_of_hook(error)) is None:
             raise
-        return _complain(told, 1)
+        return _complain(fault, 1)
     return status if isinstance(status, int) else 0
 
 

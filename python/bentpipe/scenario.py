@@ -177,7 +177,7 @@ class Scenario(_core.Scenario):
         rows = []
         for head, facts in (("links", self._links), ("flows", self._flows)):
             rows.append(f"<tr><th colspan=2>{head}</th></tr>")
-            rows += [f"<tr><th>{escape(name)}</th><td>{escape(told)}</td></tr>" for name, told in facts]
+            rows += [f"<tr><th>{escape(name)}</th><td>{escape(meaning)}</td></tr>" for name, meaning in facts]
         caption = f"<caption>{escape(self.title)} (seed {self.seed})</caption>"
         text = f"<details><summary>TOML</summary><pre>{escape(self.toml())}</pre></details>"
         return f"<table>{caption}{''.join(rows)}</table>{text}"
@@ -204,7 +204,7 @@ def _facts(table: Mapping[str, Any], *keys: str) -> str:
 
 
 def _several(rows: list[tuple[str, str]]) -> str:
-    named = [f"{name} ({told})" if told else name for name, told in islice(rows, _SHOWN)]
+    named = [f"{name} ({meaning})" if meaning else name for name, meaning in islice(rows, _SHOWN)]
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
     return ", ".join(named) + more
 

@@ -144,7 +144,7 @@ def test_another_source_is_another_sweep(mine: Any, tmp_path: Path, old: str, ne
     # What the control does not use is no part of it.
     beside = loaded(tmp_path, "import os\n" + MODULE.replace("ZeroDivisionError", "ValueError"))
     told: list[Any] = []
-    sweep(SCENARIO.with_({CONTROL: beside.Gentle}), {LOSS: [0.01]}, found, told=told.append)
+    sweep(SCENARIO.with_({CONTROL: beside.Gentle}), {LOSS: [0.01]}, found, on_counts=told.append)
     assert told[0].before == 1
 
 

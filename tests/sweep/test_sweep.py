@@ -188,7 +188,7 @@ def test_runs_of_another_engine_are_run_again(
         monkeypatch.setattr(module, "who", lambda: ("0123456789abcdef", "0.0.1"))
     bp.sweep(lossy, vary, out=found, progress=False)
     monkeypatch.undo()
-    bp.sweep(lossy, vary, out=found, progress=False, told=told.append)
+    bp.sweep(lossy, vary, out=found, progress=False, on_counts=told.append)
     assert (told[0].before, told[0].other_engine) == (0, 2)
     assert {row["engine"] for row in rows(found, "run")} == {_core.engine_version()}
 

@@ -75,9 +75,9 @@ class _Bash(BashComplete):
     def complete(self) -> str:
         arguments, incomplete = self.get_completion_args()
         breaks = [c for c in os.environ.get("COMP_WORDBREAKS", "") if c in ":="]
-        kept = max((incomplete.rfind(c) + 1 for c in breaks), default=0)
+        prefix = max((incomplete.rfind(c) + 1 for c in breaks), default=0)
         lines = []
         for item in self.get_completions(arguments, incomplete):
-            value = str(item.value)[kept:] if item.type == "plain" else item.value
+            value = str(item.value)[prefix:] if item.type == "plain" else item.value
             lines.append(f"{item.type},{value}")
         return "\n".join(lines)

@@ -29,16 +29,16 @@ _FILES: list[str] = []
 
 def line_of_hook(error: BaseException) -> str | None:
     """Say in a line what a hook has raised, and where; ``None`` if the error is of none."""
-    told = _told(error, _FILES)
-    if told is None and _FILES and isinstance(error, ValueError | TypeError):
+    message = _placed(error, _FILES)
+    if message is None and _FILES and isinstance(error, ValueError | TypeError):
         # What a hook has left or given is looked at once it has returned.
         frames = traceback.extract_tb(error.__traceback__)
         if frames and frames[-1].name == "_simulate":
-            told = f"{', '.join(_FILES)}: {_in_words(error)}"
-    return told
+            message = f"{', '.join(_FILES)}: {_in_words(error)}"
+    return message
 
 
-def _told(error: BaseException, files: Sequence[str]) -> str | None:
+def _placed(error: BaseException, files: Sequence[str]) -> str | None:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     what = _in_words(error).removesuffix(":")
     return f"{frames[-1].filename}:{frames[-1].lineno}: {what}" if frames else None
@@ -69,15 +69,15 @@ def _classes(path: Path) -> list[type["Scheme"]]:
         ) from error
     except (SyntaxError, ValueError) as error:
         place = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
-        told = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise InputError(f"--own {path}{place}: expected Python, found {told}") from error
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise InputError(f"--own {path}{place}: expected Python, found {message}") from error
     sys.modules[module.__name__] = module
     # As for a program of its own: what lies beside it can be imported.
     sys.path.append(str(path.parent))
     try:
         exec(code, vars(module))  # noqa: S102
     except (Exception, SystemExit) as error:
-        raise InputError(f"--own {_told(error, [str(path)]) or f'{path}: {error!r}'}") from error
+        raise InputError(f"--own {_placed(error, [str(path)]) or f'{path}: {error!r}'}") from error
     _FILES.append(str(path))
     kinds = [
         value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Scheme)

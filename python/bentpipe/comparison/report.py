@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 def page_of(comparison: "Comparison", command: str = "") -> Report:
     """Give the page of a comparison, made by `command` if one made it."""
-    told = [comparison.sentence]
+    remarks = [comparison.sentence]
     if not comparison.precise:
-        told.append(f"The precision was not reached in {comparison.runs:,} runs.")
-    told += [f"{name}: {failure}" for name, failure in comparison.failures]
+        remarks.append(f"The precision was not reached in {comparison.runs:,} runs.")
+    remarks += [f"{name}: {failure}" for name, failure in comparison.failures]
     what = comparison.measure.number.heading.capitalize()
     spread = " with its 95 % interval" if comparison.runs > 1 else ""
     about = f"{what} of each variant{spread}, the best at the top"
@@ -44,7 +44,7 @@ def page_of(comparison: "Comparison", command: str = "") -> Report:
     facts += [("runs of each", f"{comparison.runs:,}")]
     facts += [("command", command)] if command else []
     origin = Origin(tuple(facts), (("scenario as one text", comparison.text),) if comparison.text else ())
-    return Report(f"{comparison.scenario}: variants compared", tuple(sections), tuple(told), origin)
+    return Report(f"{comparison.scenario}: variants compared", tuple(sections), tuple(remarks), origin)
 
 
 _NAMED = 12

@@ -237,8 +237,9 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         tables = (
-            html_table(headings, ([cell.text for cell in row] for row in rows)) + f"<p>{escape(told[-1])}</p>"
-            for (headings, rows), told in words.parts(self)
+            html_table(headings, ([cell.text for cell in row] for row in rows))
+            + f"<p>{escape(sentences[-1])}</p>"
+            for (headings, rows), sentences in words.parts(self)
         )
         return "".join(tables)
 

@@ -108,7 +108,7 @@ def parts(comparison: "Comparison") -> list[tuple[Cells, list[str]]]:
 
 def explanation(comparison: "Comparison") -> str:
     """Say of each variant what limits it for most of the time."""
-    told = []
+    sentences = []
     for variant in comparison.variants:
         found = sorted((variant.limits or {}).items(), key=lambda pair: -pair[1]["mean"])
         named = [
@@ -117,17 +117,17 @@ def explanation(comparison: "Comparison") -> str:
             if place == 0 or share["mean"] >= _WORTH_NAMING
         ]
         if named:
-            told.append(f"{variant.name} is limited most by: {', then '.join(named)}.")
-    return " ".join(told)
+            sentences.append(f"{variant.name} is limited most by: {', then '.join(named)}.")
+    return " ".join(sentences)
 
 
 def markdown(comparison: "Comparison") -> str:
     """Write the tables and the sentences as Markdown."""
     found = []
-    for (headings, rows), told in parts(comparison):
+    for (headings, rows), sentences in parts(comparison):
         lines = [headings, ["---", *["--:"] * (len(headings) - 1)]]
         lines += [[cell.text for cell in row] for row in rows]
-        found.append("".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n".join(["", *told, ""]))
+        found.append("".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n".join(["", *sentences, ""]))
     return "\n".join(found)
 
 
@@ -139,12 +139,12 @@ def print_comparison(comparison: "Comparison", to: Console) -> None:
     elif comparison.runs > 1:
         runs += f", {about_intervals(comparison.runs)}"
     to.print(f"[bold]{escape(comparison.scenario)}[/bold]  ({runs})", highlight=False)
-    for (headings, rows), told in parts(comparison):
+    for (headings, rows), sentences in parts(comparison):
         table = new_table(*headings)
         for row in rows:
             table.add_row(*(cell.text for cell in row))
         print_whole(table, to)
-        for line in told:
+        for line in sentences:
             to.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -158,9 +158,9 @@ def sentence(comparison: "Comparison") -> str:
     """Say which variant is best, by how much, and how sure that is."""
     best, second = comparison.variants[:2]
     words = comparison.measure.words
-    told = f"{comparison.scenario}: {best.name} {words.does} {_value(comparison, best)}"
+    sentence = f"{comparison.scenario}: {best.name} {words.does} {_value(comparison, best)}"
     if _is_late(best):
-        told += f" ({percent(best.came)} came, so that it is at least that)"
+        sentence += f" ({percent(best.came)} came, so that it is at least that)"
     alike = [variant for variant in comparison.best[1:] if variant is not best]
     first = comparison[comparison.first]
     parts = []
@@ -168,21 +168,21 @@ def sentence(comparison: "Comparison") -> str:
         parts.append(f"{_size(best.gain)} {words.better} {first.name}")
     if best.of_link is not None:
         parts.append(f"{_rounded(best.of_link)} of what the link could carry")
-    told += "".join(f", {'and ' if place else ''}{part}" for place, part in enumerate(parts))
+    sentence += "".join(f", {'and ' if place else ''}{part}" for place, part in enumerate(parts))
     # The best is the one that happened to be first of many: the next may be as good.
     behind = gain(second.pairs, best.pairs, comparison.interval, certain=not comparison.random)
     if alike:
         change = f" ({_change(behind)})" if behind is not None else ""
         names = [variant.name for variant in alike]
         listed = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-        told += f"; these runs do not tell it and {listed} apart{change if len(alike) == 1 else ''}"
+        sentence += f"; these runs do not tell it and {listed} apart{change if len(alike) == 1 else ''}"
     elif behind is not None and _is_seen(behind) and (second is not first or best is first):
-        told += f"; {second.name}, the next, {words.worse.format(_size(behind))}"
+        sentence += f"; {second.name}, the next, {words.worse.format(_size(behind))}"
     if not comparison.random:
-        return f"{told}. Nothing in it is random: one run is enough."
+        return f"{sentence}. Nothing in it is random: one run is enough."
     if comparison.runs == 1:
-        return f"{told}. This is a single run, which does not say how sure it is."
-    return f"{told}. ({comparison.runs:,} runs of each with the same seeds, 95 % intervals.)"
+        return f"{sentence}. This is a single run, which does not say how sure it is."
+    return f"{sentence}. ({comparison.runs:,} runs of each with the same seeds, 95 % intervals.)"
 
 
 def _is_late(variant: "Variant") -> bool:

@@ -65,10 +65,10 @@ def of_transfer() -> Columns:
     return {one.key: one for one in _declared(transfer_schema())}
 
 
-def fields(told: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def fields(of: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Give the fields of an object in the order in which the Rust side has them; the schema sorts them."""
-    there = told["properties"]
-    return [(key, there[key]) for key in dict.fromkeys([*told.get("required", []), *there])]
+    there = of["properties"]
+    return [(key, there[key]) for key in dict.fromkeys([*of.get("required", []), *there])]
 
 
 @cache
@@ -107,12 +107,12 @@ def listed() -> dict[str, str]:
     }
 
 
-def _declared(told: Mapping[str, Any]) -> Iterator[Declared]:
-    for key, field in fields(told):
+def _declared(of: Mapping[str, Any]) -> Iterator[Declared]:
+    for key, field in fields(of):
         kinds = field.get("type")
         kind = kinds[0] if isinstance(kinds, list) else kinds
         if kind in ("string", "integer", "number"):
-            always = key in told.get("required", [])
+            always = key in of.get("required", [])
             about = dict(field.get("number", []))
             yield Declared(
                 key, "text" if kind == "string" else kind, field.get("description", ""), always, **about

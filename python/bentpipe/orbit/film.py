@@ -105,18 +105,18 @@ def _counted(times: Sequence[float]) -> Iterator[float]:
 def _path(path: StationPath, colour: str) -> dict[str, Any]:
     """Give what the page draws of a path: its nodes from when on, its curve in ms, and when it has none."""
     times, values = path.curve()
-    kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), _CURVE_POINTS)).astype(int))
+    drawn = np.unique(np.linspace(0, len(times) - 1, min(len(times), _CURVE_POINTS)).astype(int))
     starts = np.array([stretch.start_s for stretch in path.stretches])
     # The points at which it changes, and those before them.
     edges = np.searchsorted(times, starts, "left")
-    kept = np.unique(np.concatenate([kept, edges, np.maximum(edges - 1, 0)]))
+    drawn = np.unique(np.concatenate([drawn, edges, np.maximum(edges - 1, 0)]))
     return {
         "name": path.name,
         "colour": colour,
         "until": path.until_s,
         "stretches": [[round(stretch.start_s, 6), list(stretch.nodes)] for stretch in path.stretches],
-        "times": [round(float(at_s), 4) for at_s in times[kept]],
-        "rtts": [None if math.isnan(value) else round(1e3 * float(value), 4) for value in values[kept]],
+        "times": [round(float(at_s), 4) for at_s in times[drawn]],
+        "rtts": [None if math.isnan(value) else round(1e3 * float(value), 4) for value in values[drawn]],
         "changes": path.changes(),
         "gaps": path.gaps(),
     }
@@ -189,11 +189,13 @@ def write(file: Path, frames: "Iterable[Image]", shown_ms: int, about: str) -> N
     from PIL.Image import Dither
     from PIL.PngImagePlugin import PngInfo
 
-    told = PngInfo()
-    told.add_text("Software", "bentpipe")
-    told.add_itxt("Description", about)
+    metadata = PngInfo()
+    metadata.add_text("Software", "bentpipe")
+    metadata.add_itxt("Description", about)
     coming = iter(frames)
     first = next(coming).quantize()
     rest = [frame.quantize(palette=first, dither=Dither.NONE) for frame in coming]
     with file.open("wb") as opened:
-        first.save(opened, "PNG", save_all=True, append_images=rest, duration=shown_ms, loop=0, pnginfo=told)
+        first.save(
+            opened, "PNG", save_all=True, append_images=rest, duration=shown_ms, loop=0, pnginfo=metadata
+        )

@@ -95,8 +95,8 @@ def page(pairs: Sequence[Pair], title: str, command: str) -> Report:
 
 def about(pairs: Sequence[Pair]) -> str:
     """Say in words what the picture shows."""
-    told = (f"{pair.path.name}: {_words(pair)}." for pair in pairs)
-    return "Round trips over satellites against time, and their distribution. " + " ".join(told)
+    sentences = (f"{pair.path.name}: {_words(pair)}." for pair in pairs)
+    return "Round trips over satellites against time, and their distribution. " + " ".join(sentences)
 
 
 def _words(pair: Pair) -> str:
@@ -105,9 +105,9 @@ def _words(pair: Pair) -> str:
         return f"no path in {path.until_s:g} s"
     least, median, most = (1e3 * value for value in found)
     changes = len(path.changes())
-    told = f"{least:.1f} to {most:.1f} ms, median {median:.1f} ms; "
-    told += f"{changes:,} change{'' if changes == 1 else 's'} of path"
-    return told + (f", {100 * pair.without:.2g} % without one" if pair.without else "")
+    sentence = f"{least:.1f} to {most:.1f} ms, median {median:.1f} ms; "
+    sentence += f"{changes:,} change{'' if changes == 1 else 's'} of path"
+    return sentence + (f", {100 * pair.without:.2g} % without one" if pair.without else "")
 
 
 def _row(pair: Pair) -> tuple[Cell, ...]:

@@ -76,8 +76,8 @@ class Choice:
 
 def _most(from_: Sequence[Bundle], number: int) -> list[Bundle]:
     """Give those that carried most, in the order that they came in."""
-    kept = sorted(from_, key=lambda bundle: -bundle.carried)[:number]
-    return [bundle for bundle in from_ if bundle in kept]
+    largest = sorted(from_, key=lambda bundle: -bundle.carried)[:number]
+    return [bundle for bundle in from_ if bundle in largest]
 
 
 def _names(of: Sequence[Bundle]) -> tuple[str, ...]:

@@ -99,8 +99,8 @@ class Curves:
             return _NOTHING, _NOTHING
         seen = self._seen(trace)
         times, values = trace.time_s[seen], trace.value[seen]
-        kept = self._cells(times, values)
-        return times[kept], values[kept]
+        places = self._cells(times, values)
+        return times[places], values[places]
 
     def blocks(self, name: str) -> tuple[Values, Values, Values]:
         """Give times, first bytes and ends of the SACK blocks that arrived."""
@@ -109,8 +109,8 @@ class Curves:
             return _NOTHING, _NOTHING, _NOTHING
         seen = self._seen(lower)
         times, first, end = lower.time_s[seen], lower.value[seen], upper.value[seen]
-        kept = np.intersect1d(self._cells(times, end), self._cells(times, first))
-        return times[kept], first[kept], end[kept]
+        places = np.intersect1d(self._cells(times, end), self._cells(times, first))
+        return times[places], first[places], end[places]
 
     def delivered(self, flow: str) -> tuple[Values, Values]:
         """Give the bytes that were acknowledged over all connections of a flow; over UDP, were sent."""
@@ -169,8 +169,8 @@ class Curves:
         starts = np.concatenate([[0], np.flatnonzero(np.diff(columns)) + 1])
         ends = np.append(starts[1:], len(times)) - 1
         ordered = np.lexsort((values, columns))
-        kept = np.unique(np.concatenate([starts, ends, ordered[starts], ordered[ends]]))
-        return times[kept], values[kept]
+        places = np.unique(np.concatenate([starts, ends, ordered[starts], ordered[ends]]))
+        return times[places], values[places]
 
     def _cells(self, times: Values, values: Values) -> NDArray[np.intp]:
         """Keep a point of each cell, where there are many."""

@@ -92,8 +92,8 @@ class Table(Sequence[_Row], Generic[_Row]):
                 columns[key] = pa.array(values, pa.int64() if column.kind == "integer" else pa.float64())
             else:
                 for suffix, part in (("", "mean"), ("_ci95", "ci95"), ("_n", "n")):
-                    told = [None if value is None else value[part] for value in values]
-                    columns[key + suffix] = pa.array(told, pa.int64() if part == "n" else pa.float64())
+                    parts = [None if value is None else value[part] for value in values]
+                    columns[key + suffix] = pa.array(parts, pa.int64() if part == "n" else pa.float64())
                 about[key + "_ci95"] = about[key]
         schema = [pa.field(key, array.type, metadata=about.get(key)) for key, array in columns.items()]
         return pa.table(list(columns.values()), schema=pa.schema(schema))

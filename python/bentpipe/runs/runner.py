@@ -330,7 +330,7 @@ class _Job:
     scenarios: Sequence[Scenario]
     plan: Plan
     title: str | None
-    told_to_stop: threading.Event
+    asked_to_stop: threading.Event
     precision: Callable[[], float]
     recorder: FileRecorder | MemoryRecorder | None = None
     limits: bool = False
@@ -363,7 +363,7 @@ class _Job:
                         begun = numbers.stop
                     batch = ahead.popleft()
                     while True:
-                        if self.told_to_stop.is_set():
+                        if self.asked_to_stop.is_set():
                             raise KeyboardInterrupt
                         if reporter.due():
                             reporter.update(self._share(), self._detail())

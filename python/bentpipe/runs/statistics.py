@@ -123,13 +123,13 @@ class Fold:
             self._keep_responses(run)
         for what, by_flow in self._listed.items():
             for row in cast(Iterable[dict[str, Any]], run.get(what, ())):
-                kept = by_flow.setdefault(row["flow"], {})
+                leaves = by_flow.setdefault(row["flow"], {})
                 number = row[listed()[what]]
-                if number not in kept:
-                    kept[number] = {
+                if number not in leaves:
+                    leaves[number] = {
                         key: self._leaf(key) for key in row if key not in ("flow", listed()[what])
                     }
-                for key, leaf in kept[number].items():
+                for key, leaf in leaves[number].items():
                     leaf.add(row[key])
         if self.runs == 1:
             self._block = max(FIRST_LOOK, min(_KEPT_RUNS, _KEPT_VALUES // len(self._leaves)))

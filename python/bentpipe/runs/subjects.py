@@ -47,9 +47,9 @@ class Subjects:
     @classmethod
     def from_json(cls, text: bytes) -> "Subjects":
         """Read what `to_json` wrote; files of versions before there were phases have none."""
-        told: dict[str, Any] = dict(json.loads(text))
-        told |= {key: tuple(map(str, value)) for key, value in told.items() if isinstance(value, list)}
-        return cls(**told)
+        fields: dict[str, Any] = dict(json.loads(text))
+        fields |= {key: tuple(map(str, value)) for key, value in fields.items() if isinstance(value, list)}
+        return cls(**fields)
 
     def to_json(self) -> str:
         """Write it down for the file that the series are in."""

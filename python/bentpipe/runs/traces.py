@@ -41,8 +41,8 @@ class Trace:
     def between(self, start_s: float, end_s: float) -> "Trace":
         """Keep the points from `start_s` to `end_s`, and the one before them."""
         first, last = self.time_s.searchsorted([start_s, end_s])
-        kept = slice(max(int(first) - 1, 0), int(last) + 1)
-        return replace(self, time_s=self.time_s[kept], value=self.value[kept])
+        inside = slice(max(int(first) - 1, 0), int(last) + 1)
+        return replace(self, time_s=self.time_s[inside], value=self.value[inside])
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,10 @@ class Rows:
 
     def part(self, of: Callable[[Flow], bool]) -> "Rows":
         """Keep the flows for which `of` is true."""
-        kept = [(row.name, tuple(filter(of, row.flows))) for row in self.shown]
-        rows = (Bundle(flows[0]["name"] if len(flows) == 1 else name, flows) for name, flows in kept if flows)
+        chosen = [(row.name, tuple(filter(of, row.flows))) for row in self.shown]
+        rows = (
+            Bundle(flows[0]["name"] if len(flows) == 1 else name, flows) for name, flows in chosen if flows
+        )
         return Rows(tuple(rows), tuple(filter(of, self.rest)))
 
     @property
@@ -110,7 +112,7 @@ def datagram_table(rows: Rows) -> Table:
 def loss_cause_table(rows: Rows) -> Table:
     """Make the table of which losses cost each flow a reduction of its window, by their cause."""
     of = [one for key, one in tables()["flows"].items() if key.startswith("loss_cause_")]
-    random, cut, congestion, kept, cuts, needless, _ = of
+    random, cut, congestion, unanswered, cuts, needless, _ = of
     table = new_table(
         "losses by cause",
         *rows.headings([random]),
@@ -126,7 +128,7 @@ def loss_cause_table(rows: Rows) -> Table:
             written(sums[random], random),
             _share(sums[cut], sums[random]),
             written(sums[congestion], congestion),
-            _share(sums[kept], sums[congestion]),
+            _share(sums[unanswered], sums[congestion]),
             f"{written(sums[needless], needless)} of {written(sums[cuts], cuts)}",
         )
     rows.add_rest(table)
@@ -168,8 +170,8 @@ def user_tables(rows: Rows, run: Mapping[str, Any]) -> list[Table]:
     ]
 
 
-def _user_table(rows: Rows, what: str, told: Sequence[Mapping[str, Any]]) -> Table:
-    seen = {one["name"]: one for one in told}
+def _user_table(rows: Rows, what: str, measured: Sequence[Mapping[str, Any]]) -> Table:
+    seen = {one["name"]: one for one in measured}
     rows = rows.part(lambda flow: flow["name"] in seen)
     of = [one for one in tables()[what].values() if one.heading]
     table = new_table(what.removesuffix("s"), *rows.headings(of))

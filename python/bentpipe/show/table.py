@@ -98,17 +98,17 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
 def _cut_short(recording: Mapping[str, Any]) -> Iterator[str]:
     """Say which recordings ended before the run did."""
     series, capture = recording.get("series"), recording.get("capture")
-    for what, told, option in (
+    for what, ended, option in (
         ("Time series end", series, "--series-limit"),
         ("The capture ends", capture, "--pcap-limit"),
     ):
-        if told and told["reason"]:
-            why = "the disk is nearly full" if told["reason"] == "disk" else f"that is the limit ({option})"
-            if "points" in told:
-                held = f"{count(told['points'])} points"
+        if ended and ended["reason"]:
+            why = "the disk is nearly full" if ended["reason"] == "disk" else f"that is the limit ({option})"
+            if "points" in ended:
+                held = f"{count(ended['points'])} points"
             else:
-                held = f"{count(told['packets'])} packets, {quantity(told['bytes'], 'B')}"
-            yield f"{what} at {seconds(told['ended_s'])} with {held}: {why}."
+                held = f"{count(ended['packets'])} packets, {quantity(ended['bytes'], 'B')}"
+            yield f"{what} at {seconds(ended['ended_s'])} with {held}: {why}."
 
 
 def link_table(links: Sequence[Link]) -> Table:
@@ -148,8 +148,8 @@ def _repaired(link: Link) -> list[str]:
     """Give what a link with ARQ or FEC did; a link without either has none of it."""
     frames = "retransmitted_frames" if mean(link.get("retransmitted_frames")) else "parity_frames"
     recovered, repair, wait = columns("links", "recovered_packets", frames, "order_wait_max_s")
-    told = counted(link[frames], repair.unit) if frames in link else "–"  # type: ignore[literal-required]
-    return [*cells(link, [recovered]), told, *cells(link, [wait])]
+    frames_text = counted(link[frames], repair.unit) if frames in link else "–"  # type: ignore[literal-required]
+    return [*cells(link, [recovered]), frames_text, *cells(link, [wait])]
 
 
 def path_table(paths: Sequence[FlowPath]) -> Table:
@@ -197,8 +197,8 @@ def relay_table(relays: Sequence[Relay]) -> list[Table]:
     """Make the table of what the relays held between two connections, if there are any."""
     cut = any(mean(relay["lost_bytes"]) for relay in relays)
     sizes = ("buffer_bytes", "buffer_mean_bytes", "buffer_max_bytes", "undelivered_bytes")
-    told = [{**relay, "at": relay["node"]} for relay in relays]
-    return plain_table("relays", told, "relay", (*sizes, *["lost_bytes"] * cut), texts=["at", "upstream"])
+    rows = [{**relay, "at": relay["node"]} for relay in relays]
+    return plain_table("relays", rows, "relay", (*sizes, *["lost_bytes"] * cut), texts=["at", "upstream"])
 
 
 def print_catalogue(entries: Sequence[Entry], to: Console) -> None:

@@ -38,7 +38,7 @@ def sweep(
     on: str | None = None,
     progress: bool = True,
     stop: threading.Event | None = None,
-    told: Callable[[Counts], object] | None = None,
+    on_counts: Callable[[Counts], object] | None = None,
 ) -> Sweep:
     """Run a scenario at many points, and keep a row of every run in the folder `out`.
 
@@ -70,7 +70,7 @@ def sweep(
         Show how far it is when it takes long.
     stop
         Somebody may set it to end the sweep, as Ctrl-C does.
-    told
+    on_counts
         Called once with what there is from before.
 
     Raises
@@ -96,7 +96,7 @@ def sweep(
     workers = Threads(design, threads) if on is None else Cluster(design, on)
     try:
         with store.Store(folder, design) as rows:
-            run_missing(rows, workers, f"sweeping {design.title}" if progress else None, stop, told)
+            run_missing(rows, workers, f"sweeping {design.title}" if progress else None, stop, on_counts)
     finally:
         workers.stop()
     return Sweep(folder)

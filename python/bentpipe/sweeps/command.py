@@ -105,7 +105,7 @@ def sweep(
     for note in notes(loaded):
         say(note)
 
-    def told(counts: Counts) -> None:
+    def say_counts(counts: Counts) -> None:
         if counts.other_engine:
             say(
                 f"{counts.other_engine:,} runs in {out} are of another engine, and are run again; "
@@ -114,7 +114,7 @@ def sweep(
         if counts.before:
             say(f"{counts.before:,} of {counts.total:,} runs are there from before")
 
-    found = api.sweep(loaded, out=out, on=on, threads=threads, told=told, **how)
+    found = api.sweep(loaded, out=out, on=on, threads=threads, on_counts=say_counts, **how)
     click.echo(f"Wrote {out / 'rows.parquet'}", err=True)
     _tell(found, (), {}, as_json=as_json)
     failed = len(found.failed())

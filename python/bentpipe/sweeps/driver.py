@@ -72,24 +72,24 @@ def run_missing(
     store: Store,
     workers: "Threads | Cluster",
     title: str | None,
-    told_to_stop: threading.Event | None = None,
-    told: Callable[[Counts], object] | None = None,
+    asked_to_stop: threading.Event | None = None,
+    on_counts: Callable[[Counts], object] | None = None,
 ) -> None:
     """Run what `store` does not have yet.
 
-    Raises Interrupted: Ctrl-C, or somebody set `told_to_stop`; what is finished is kept.
+    Raises Interrupted: Ctrl-C, or somebody set `asked_to_stop`; what is finished is kept.
     Raises RunError: those who run it are gone; what is finished is kept.
     """
     done, failed_before, of_others = store.take_over()
     before = int(done.sum())
     counts = Counts(store.design.total, before, before, failed_before, of_others)
-    if told is not None:
-        told(counts)
+    if on_counts is not None:
+        on_counts(counts)
     job = _Sweeping(store, workers, counts, missing_runs(done))
     try:
         with Reporter(title) as reporter:
             try:
-                job.sweep(reporter, told_to_stop)
+                job.sweep(reporter, asked_to_stop)
             finally:
                 workers.stop()
                 job.keep_what_is_done()
@@ -115,7 +115,7 @@ class _Sweeping:
     spent_s: float = 0.0
     """Seconds of a worker, for what has come back."""
 
-    def sweep(self, reporter: Reporter, told_to_stop: threading.Event | None) -> None:
+    def sweep(self, reporter: Reporter, asked_to_stop: threading.Event | None) -> None:
         """Give out and take back until all is there."""
         while True:
             self._give_out()
@@ -124,7 +124,7 @@ class _Sweeping:
             for future in wait(self.under_way, timeout=0.2, return_when=FIRST_COMPLETED).done:
                 self._take_back(future)
             self._write_now_and_then()
-            if told_to_stop is not None and told_to_stop.is_set():
+            if asked_to_stop is not None and asked_to_stop.is_set():
                 raise KeyboardInterrupt
             if reporter.due():
                 counts = self.counts

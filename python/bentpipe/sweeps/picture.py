@@ -168,8 +168,8 @@ def _draw(
     name = (y.rpartition("_")[0] if unit else y).replace("_", " ")
     axes.set_ylabel(plain(name + (f" ({unit})" if unit else "") + cut))
     runs = sweep.design.runs
-    told = f"means of {runs:,} runs, 95 % intervals" if spread else "single runs" if runs == 1 else ""
-    axes.set_title("\n".join(filter(None, (plain(sweep.design.title), told))))
+    subtitle = f"means of {runs:,} runs, 95 % intervals" if spread else "single runs" if runs == 1 else ""
+    axes.set_title("\n".join(filter(None, (plain(sweep.design.title), subtitle))))
     if len(lines) > 1 or any(lines):
         axes.legend()
 

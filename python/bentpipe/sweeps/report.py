@@ -47,9 +47,9 @@ def page_of(
         raise InputError(f"{sweep.folder}: expected rows with {', '.join(metrics)}, found none")
     there = sweep.count()
     runs = f"{counted(len(design.points), 'point')}, {counted(design.runs, 'run')} each"
-    told = [f"{runs}; each number is the mean{' with its 95 % interval' if design.runs > 1 else ''}."]
+    remarks = [f"{runs}; each number is the mean{' with its 95 % interval' if design.runs > 1 else ''}."]
     if there < design.total:
-        told.append(f"The sweep is not finished: {there:,} of {design.total:,} runs are there.")
+        remarks.append(f"The sweep is not finished: {there:,} of {design.total:,} runs are there.")
     failed = sweep.failed()
     sections = [
         Section("Curves", (), _still(sweep, metrics[0], where), _curves(sweep, rows, columns)),
@@ -66,7 +66,7 @@ def page_of(
     facts += [("command", command)] if command else []
     text = (sweep.folder / SCENARIO).read_text(encoding="utf-8")
     origin = Origin(tuple(facts), (("scenario as one text", text),))
-    return Report(f"{design.title}: a sweep", tuple(sections), tuple(told), origin)
+    return Report(f"{design.title}: a sweep", tuple(sections), tuple(remarks), origin)
 
 
 def _axes(sweep: Sweep) -> list[tuple[str, Sequence[Any]]]:

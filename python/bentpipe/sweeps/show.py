@@ -89,8 +89,10 @@ def print_sweep(
         )
     runs = f"{counted(len(design.points), 'point')}, {counted(design.runs, 'run')} each"
     groups = list(sweep.groups(["group", "point", *sweep.keys], metrics, where, enough, interval))
-    told = _of_runs(sweep) if design.runs > 1 else ""
-    to.print(f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed}{told})", highlight=False)
+    precision = _of_runs(sweep) if design.runs > 1 else ""
+    to.print(
+        f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed}{precision})", highlight=False
+    )
     names = {group.values[0] for group in groups}
     broken = Counter(point for point, _, _ in failed)
     table = _table(

@@ -122,11 +122,11 @@ def _digest(base: Base, text: str) -> str:
 
 def _raised(error: BaseException) -> str:
     """Say in a line what a hook has raised, and where; of what a hook has given, there is no place."""
-    told = one_line(f"{type(error).__name__}: {error}", 400).removesuffix(":")
+    message = one_line(f"{type(error).__name__}: {error}", 400).removesuffix(":")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     if not frames:
-        return told
-    return f"{told} ({PurePath(frames[-1].filename).name}:{frames[-1].lineno}, {frames[-1].name})"
+        return message
+    return f"{message} ({PurePath(frames[-1].filename).name}:{frames[-1].lineno}, {frames[-1].name})"
 
 
 def _watching(stop: threading.Event) -> Any:
